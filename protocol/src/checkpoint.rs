@@ -1,0 +1,26 @@
+//! A training state complete enough to go on exactly where it stopped.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{ExperimentSpec, trace::Array};
+
+/// One parameter with AdamW's running means of its gradient and squared gradient.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SavedParameter {
+    /// Path in the model, e.g. `blocks.0.attention.query.weight`.
+    pub name: String,
+    pub value: Array,
+    pub first_moment: Vec<f32>,
+    pub second_moment: Vec<f32>,
+}
+
+/// Everything but the text: weights, optimizer state, step and vocabulary.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Checkpoint {
+    pub spec: ExperimentSpec,
+    /// Optimizer steps taken.
+    pub step: u32,
+    /// The characters of ids 1, 2, ...; id 0 is the unknown character.
+    pub vocabulary: Vec<char>,
+    pub parameters: Vec<SavedParameter>,
+}

@@ -1,0 +1,22 @@
+//! What crosses the worker boundary and what a share link holds.
+//!
+//! Plain serde data: no tensors, no DOM. [`Command`] goes from the page to an engine, [`Event`]
+//! comes back, both as [postcard](wire) bytes; [`Link`] is everything a URL of the page can say.
+
+pub mod checkpoint;
+pub mod link;
+pub mod message;
+pub mod spec;
+pub mod text;
+pub mod trace;
+pub mod wire;
+
+pub use checkpoint::Checkpoint;
+pub use link::Link;
+pub use message::{
+    Command, CurvePoint, DeviceKind, DeviceReport, Event, Progress, RunState, SampleSpec,
+    SelfCheck, Started,
+};
+pub use spec::{ExperimentSpec, GptSpec, OptimizerSpec, SpecError};
+pub use text::TextError;
+pub use trace::{Array, Trace};

@@ -1,0 +1,245 @@
+//! What a URL of the page can say, as one declarative table.
+//!
+//! `?chapter=gpt&seed=7&layers=2...#...`: every row of [`SETTINGS`] is a query parameter, a form
+//! control and a line of the documentation at once. What the learner wrote goes into the fragment,
+//! which browsers do not send to servers.
+
+mod fragment;
+mod table;
+
+pub use fragment::{FRAGMENT_LIMIT, FragmentError, Written};
+pub use table::{Kind, SETTINGS, Setting, Value};
+
+use core::fmt;
+
+use crate::{ExperimentSpec, GptSpec, OptimizerSpec};
+
+/// A closed set of names with the words the page shows for them.
+macro_rules! choice {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $id:literal, $label:literal;)+ }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name { $($(#[$vdoc])* $variant,)+ }
+
+        impl $name {
+            /// Id in URLs and label on the page, in order.
+            pub const CHOICES: &'static [(&'static str, &'static str)] = &[$(($id, $label),)+];
+
+            /// The id used in URLs.
+            pub fn id(self) -> &'static str {
+                match self { $(Self::$variant => $id,)+ }
+            }
+
+            /// The choice with this id.
+            pub fn from_id(id: &str) -> Option<Self> {
+                match id { $($id => Some(Self::$variant),)+ _ => None }
+            }
+        }
+    };
+}
+
+choice! {
+    /// A chapter of the course.
+    Chapter {
+        Gpt = "gpt", "The GPT lab";
+    }
+}
+
+choice! {
+    /// Where the training text comes from.
+    Corpus {
+        Tales = "tales", "Tales";
+        Names = "names", "Names";
+        Brackets = "brackets", "Brackets";
+        /// What the learner pasted, dropped or opened.
+        Own = "own", "Your text";
+    }
+}
+
+choice! {
+    /// What to compute on.
+    DeviceChoice {
+        /// The GPU where there is a real one, else the CPU.
+        Auto = "auto", "Automatic";
+        Cpu = "cpu", "CPU";
+        WebGpu = "webgpu", "GPU (WebGPU)";
+    }
+}
+
+choice! {
+    /// Which adapters count as a GPU.
+    Adapter {
+        Hardware = "hardware", "Hardware only";
+        /// Also a software adapter, for tests: it is slower than the CPU engine.
+        Software = "software", "Software too (tests)";
+    }
+}
+
+choice! {
+    /// Colours of the page.
+    Theme {
+        Auto = "auto", "As the system";
+        Light = "light", "Light";
+        Dark = "dark", "Dark";
+    }
+}
+
+choice! {
+    /// Parts of an embedded figure that can be left out.
+    Part {
+        Controls = "controls", "Controls";
+        Text = "text", "Text";
+        Loss = "loss", "Loss curve";
+        Sample = "sample", "Written text";
+    }
+}
+
+/// Everything a URL of the page says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    pub chapter: Chapter,
+    pub seed: u32,
+    pub device: DeviceChoice,
+    pub adapter: Adapter,
+    pub corpus: Corpus,
+    pub layers: u32,
+    pub heads: u32,
+    pub width: u32,
+    pub context: u32,
+    pub batch: u32,
+    pub learning_rate: f32,
+    pub dropout: f32,
+    pub tied: bool,
+    pub temperature: f32,
+    pub top_k: u32,
+    /// Layer and head in the large heatmap, counted from 1.
+    pub layer: u32,
+    pub head: u32,
+    pub autostart: bool,
+    pub embed: bool,
+    pub hide: Vec<Part>,
+    pub theme: Theme,
+    /// From the fragment.
+    pub written: Written,
+}
+
+impl Default for Link {
+    fn default() -> Self {
+        Self {
+            chapter: Chapter::Gpt,
+            seed: 1,
+            device: DeviceChoice::Auto,
+            adapter: Adapter::Hardware,
+            corpus: Corpus::Tales,
+            layers: 2,
+            heads: 4,
+            width: 64,
+            context: 64,
+            batch: 12,
+            learning_rate: OptimizerSpec::default().learning_rate,
+            dropout: 0.0,
+            tied: false,
+            temperature: 0.8,
+            top_k: 0,
+            layer: 1,
+            head: 1,
+            autostart: false,
+            embed: false,
+            hide: Vec::new(),
+            theme: Theme::Auto,
+            written: Written::default(),
+        }
+    }
+}
+
+/// A part of a URL that was not understood and left at its default.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LinkProblem {
+    UnknownName { name: String },
+    BadValue { name: &'static str, given: String, expected: String },
+    Fragment(FragmentError),
+}
+
+impl fmt::Display for LinkProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let short = |s: &str| -> String {
+            let cut: String = s.chars().take(40).collect();
+            if cut.len() < s.len() { cut + "…" } else { cut }
+        };
+        match self {
+            Self::UnknownName { name } => {
+                write!(f, "The link says “{}”, which this page does not know.", short(name))
+            }
+            Self::BadValue { name, given, expected } => write!(
+                f,
+                "The link says {name}=“{}”, but {name} is {expected}; the default is used.",
+                short(given)
+            ),
+            Self::Fragment(error) => error.fmt(f),
+        }
+    }
+}
+
+impl Link {
+    /// Reads the decoded query parameters and the fragment (without `#`) of a URL. Whatever is not
+    /// understood keeps its default and is reported.
+    pub fn parse<'a>(
+        query: impl IntoIterator<Item = (&'a str, &'a str)>,
+        fragment: &str,
+    ) -> (Self, Vec<LinkProblem>) {
+        let mut link = Self::default();
+        let mut problems = Vec::new();
+        for (name, given) in query {
+            let Some(setting) = SETTINGS.iter().find(|s| s.name == name) else {
+                problems.push(LinkProblem::UnknownName { name: name.to_owned() });
+                continue;
+            };
+            match setting.kind.parse(given) {
+                Some(value) => (setting.set)(&mut link, value),
+                None => problems.push(LinkProblem::BadValue {
+                    name: setting.name,
+                    given: given.to_owned(),
+                    expected: setting.kind.to_string(),
+                }),
+            }
+        }
+        match Written::decode(fragment) {
+            Ok(written) => link.written = written,
+            Err(error) => problems.push(LinkProblem::Fragment(error)),
+        }
+        (link, problems)
+    }
+
+    /// The query (without `?`) that says all that differs from the defaults. Needs no escaping.
+    pub fn query(&self) -> String {
+        let default = Self::default();
+        let mut query = format!("chapter={}", self.chapter.id());
+        for setting in SETTINGS.iter().filter(|s| s.name != "chapter") {
+            let value = (setting.get)(self);
+            if value != (setting.get)(&default) {
+                query += &format!("&{}={value}", setting.name);
+            }
+        }
+        query
+    }
+
+    /// The experiment this link describes.
+    pub fn experiment(&self) -> ExperimentSpec {
+        ExperimentSpec {
+            seed: self.seed,
+            gpt: GptSpec {
+                layers: self.layers,
+                heads: self.heads,
+                width: self.width,
+                context: self.context,
+                dropout: self.dropout,
+                tied: self.tied,
+            },
+            optimizer: OptimizerSpec {
+                learning_rate: self.learning_rate,
+                ..OptimizerSpec::default()
+            },
+            batch: self.batch,
+        }
+    }
+}

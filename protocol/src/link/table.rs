@@ -1,0 +1,255 @@
+//! The table of settings.
+
+use core::fmt;
+
+use super::{Adapter, Chapter, Corpus, DeviceChoice, Link, Part, Theme};
+
+/// One thing a link can say.
+pub struct Setting {
+    /// Name in the query.
+    pub name: &'static str,
+    /// What its control is called.
+    pub label: &'static str,
+    /// What it does, for the control's hint and the documentation.
+    pub help: &'static str,
+    pub kind: Kind,
+    pub get: fn(&Link) -> Value,
+    /// Takes only values [`Kind::parse`] made.
+    pub set: fn(&mut Link, Value),
+}
+
+/// What values a setting takes. `Display` completes "… is".
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    Whole {
+        min: u32,
+        max: u32,
+    },
+    Real {
+        min: f32,
+        max: f32,
+    },
+    Choice(&'static [(&'static str, &'static str)]),
+    /// Any number of the choices, separated by commas.
+    Several(&'static [(&'static str, &'static str)]),
+    Flag,
+}
+
+/// A setting's value. `Display` is its form in a query.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    Whole(u32),
+    Real(f32),
+    Choice(&'static str),
+    Several(Vec<&'static str>),
+    Flag(bool),
+}
+
+impl Kind {
+    /// Reads a value, or `None` where it is of another kind or out of range.
+    pub fn parse(self, given: &str) -> Option<Value> {
+        let chosen = |choices: &'static [(&'static str, &'static str)], id: &str| {
+            choices.iter().find(|c| c.0 == id).map(|c| c.0)
+        };
+        match self {
+            Self::Whole { min, max } => {
+                let value = given.trim().parse().ok()?;
+                (min..=max).contains(&value).then_some(Value::Whole(value))
+            }
+            Self::Real { min, max } => {
+                let value = given.trim().parse().ok()?;
+                (min..=max).contains(&value).then_some(Value::Real(value))
+            }
+            Self::Choice(choices) => chosen(choices, given).map(Value::Choice),
+            Self::Several(choices) => {
+                let ids = given.split(',').filter(|id| !id.is_empty());
+                ids.map(|id| chosen(choices, id)).collect::<Option<_>>().map(Value::Several)
+            }
+            Self::Flag => match given {
+                "1" => Some(Value::Flag(true)),
+                "0" => Some(Value::Flag(false)),
+                _ => None,
+            },
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list =
+            |choices: &[(&str, &str)]| choices.iter().map(|c| c.0).collect::<Vec<_>>().join(", ");
+        match self {
+            Self::Whole { min, max } => write!(f, "a whole number from {min} to {max}"),
+            Self::Real { min, max } => write!(f, "a number from {min} to {max}"),
+            Self::Choice(choices) => write!(f, "one of {}", list(choices)),
+            Self::Several(choices) => write!(f, "any of {}, separated by commas", list(choices)),
+            Self::Flag => write!(f, "0 or 1"),
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Whole(value) => value.fmt(f),
+            // Rust prints the shortest digits that read back as the same f32.
+            Self::Real(value) => value.fmt(f),
+            Self::Choice(id) => f.write_str(id),
+            Self::Several(ids) => f.write_str(&ids.join(",")),
+            Self::Flag(on) => f.write_str(if *on { "1" } else { "0" }),
+        }
+    }
+}
+
+/// A row whose field holds the value itself.
+macro_rules! plain {
+    ($name:literal, $label:literal, $field:ident: $variant:ident, $kind:expr, $help:literal) => {
+        Setting {
+            name: $name,
+            label: $label,
+            help: $help,
+            kind: $kind,
+            get: |link| Value::$variant(link.$field),
+            set: |link, value| {
+                if let Value::$variant(value) = value {
+                    link.$field = value;
+                }
+            },
+        }
+    };
+}
+
+/// A row whose field is one of a closed set.
+macro_rules! chosen {
+    ($name:literal, $label:literal, $field:ident: $type:ident, $help:literal) => {
+        Setting {
+            name: $name,
+            label: $label,
+            help: $help,
+            kind: Kind::Choice($type::CHOICES),
+            get: |link| Value::Choice(link.$field.id()),
+            set: |link, value| {
+                if let Value::Choice(id) = value {
+                    link.$field = $type::from_id(id).expect("parsed from the same list");
+                }
+            },
+        }
+    };
+}
+
+/// Every setting, in the order of a link.
+pub const SETTINGS: &[Setting] = &[
+    chosen!("chapter", "Chapter", chapter: Chapter, "Which chapter is open."),
+    chosen!("corpus", "Text", corpus: Corpus, "What the model learns to write."),
+    plain!("layers", "Layers", layers: Whole, Kind::Whole { min: 1, max: 12 },
+        "Blocks stacked on each other. Each looks at what the one below found."),
+    plain!("heads", "Heads", heads: Whole, Kind::Whole { min: 1, max: 16 },
+        "Attention patterns in each layer. Must divide the width."),
+    plain!("width", "Width", width: Whole, Kind::Whole { min: 4, max: 1024 },
+        "Numbers that describe one token on its way through the layers."),
+    plain!("context", "Context", context: Whole, Kind::Whole { min: 4, max: 512 },
+        "How many tokens the model can see at once."),
+    plain!("batch", "Batch", batch: Whole, Kind::Whole { min: 1, max: 64 },
+        "Pieces of text averaged in one step."),
+    plain!("lr", "Learning rate", learning_rate: Real, Kind::Real { min: 1e-6, max: 1000.0 },
+        "How far a step moves the weights. Too small learns slowly, too large breaks the model. \
+         Can be changed while training."),
+    plain!("seed", "Seed", seed: Whole, Kind::Whole { min: 0, max: u32::MAX },
+        "Start of every random choice: the same seed gives the same run."),
+    plain!("dropout", "Dropout", dropout: Real, Kind::Real { min: 0.0, max: 0.9 },
+        "Share of activations silenced at random while training."),
+    plain!("tied", "Tied head", tied: Flag, Kind::Flag,
+        "Whether the output layer reuses the token embedding."),
+    plain!("temperature", "Temperature", temperature: Real, Kind::Real { min: 0.0, max: 10.0 },
+        "How boldly the model writes: 0 always takes the likeliest character."),
+    plain!("topk", "Top k", top_k: Whole, Kind::Whole { min: 0, max: 512 },
+        "Writes only with the k likeliest characters; 0 allows all."),
+    plain!("layer", "Layer shown", layer: Whole, Kind::Whole { min: 1, max: 12 },
+        "Layer of the large heatmap."),
+    plain!("head", "Head shown", head: Whole, Kind::Whole { min: 1, max: 16 },
+        "Head of the large heatmap."),
+    chosen!("device", "Device", device: DeviceChoice, "What computes: the GPU or the CPU."),
+    chosen!("adapter", "Adapter", adapter: Adapter,
+        "For tests: lets WebGPU run on a software adapter."),
+    plain!("autostart", "Start at once", autostart: Flag, Kind::Flag,
+        "Starts training when the page opens."),
+    plain!("embed", "Embedded", embed: Flag, Kind::Flag,
+        "Shows the figure alone, for an iframe in another page."),
+    Setting {
+        name: "hide",
+        label: "Hidden parts",
+        help: "Parts an embedded figure leaves out.",
+        kind: Kind::Several(Part::CHOICES),
+        get: |link| Value::Several(link.hide.iter().map(|part| part.id()).collect()),
+        set: |link, value| {
+            if let Value::Several(ids) = value {
+                link.hide = ids.iter().filter_map(|id| Part::from_id(id)).collect();
+            }
+        },
+    },
+    chosen!("theme", "Colours", theme: Theme, "Light or dark."),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::super::{LinkProblem, Written};
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn every_default_is_a_value_of_its_kind() {
+        let default = Link::default();
+        for setting in SETTINGS {
+            let value = (setting.get)(&default);
+            assert_eq!(setting.kind.parse(&value.to_string()), Some(value), "{}", setting.name);
+            assert_eq!(SETTINGS.iter().filter(|s| s.name == setting.name).count(), 1);
+        }
+        assert_eq!(default.query(), "chapter=gpt");
+    }
+
+    fn reparse(link: &Link) -> (Link, Vec<LinkProblem>) {
+        let query = link.query();
+        let pairs = query.split('&').map(|pair| pair.split_once('=').unwrap());
+        Link::parse(pairs, &link.written.encode().unwrap_or_default())
+    }
+
+    proptest! {
+        #[test]
+        fn a_link_reads_back_as_it_was(
+            seed: u32, layers in 1u32..=12, lr in 1e-6f32..=1000.0, tied: bool, embed: bool,
+            corpus in 0..Corpus::CHOICES.len(), parts in 0..Part::CHOICES.len(),
+            probe in proptest::option::of(".{0,60}"),
+        ) {
+            let mut link = Link { seed, layers, learning_rate: lr, tied, embed, ..Link::default() };
+            link.corpus = Corpus::from_id(Corpus::CHOICES[corpus].0).unwrap();
+            link.hide = Part::CHOICES[..parts].iter().filter_map(|c| Part::from_id(c.0)).collect();
+            link.written = Written { probe, text: None };
+            prop_assert_eq!(reparse(&link), (link, vec![]));
+        }
+
+        #[test]
+        fn hostile_queries_never_panic(
+            pairs in proptest::collection::vec((".{0,12}", ".{0,12}"), 0..6),
+            known in 0..SETTINGS.len(), value in ".{0,20}", fragment in ".{0,80}",
+        ) {
+            let mut pairs: Vec<_> = pairs.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+            pairs.push((SETTINGS[known].name, &value));
+            let (link, problems) = Link::parse(pairs, &fragment);
+            for problem in problems {
+                prop_assert!(problem.to_string().ends_with('.'));
+            }
+            prop_assert!(link.query().starts_with("chapter="));
+        }
+    }
+
+    #[test]
+    fn what_is_not_understood_is_reported_and_left_at_its_default() {
+        let query = [("layers", "99"), ("heads", "two"), ("speling", "1"), ("lr", "NaN")];
+        let (link, problems) = Link::parse(query, "");
+        assert_eq!(link, Link::default());
+        let said: Vec<_> = problems.iter().map(ToString::to_string).collect();
+        assert_eq!(said.len(), 4);
+        assert!(said[0].contains("a whole number from 1 to 12"), "{}", said[0]);
+        assert!(said[2].contains("speling"));
+    }
+}

@@ -1,0 +1,246 @@
+//! What an experiment is: everything that, with its text, decides every number it produces.
+
+use core::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Largest number of parameters an engine will build: AdamW keeps three more copies of each and a
+/// training step its activations, which in a tab must stay well below 1 GB.
+pub const MAX_PARAMETERS: u64 = 12_000_000;
+/// Most multiply-adds one sequence may cost in one forward pass. Above it a single slice of a
+/// training step would keep the engine from answering for seconds.
+pub const MAX_FORWARD_MULTIPLY_ADDS: u64 = 2_000_000_000;
+
+/// A decoder-only transformer as in GPT-2 (Radford et al. 2019).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GptSpec {
+    /// Number of blocks.
+    pub layers: u32,
+    /// Attention heads in each block; divides `width`.
+    pub heads: u32,
+    /// Width of the residual stream (d_model).
+    pub width: u32,
+    /// Longest sequence the model sees, in tokens (T, nanoGPT's block size).
+    pub context: u32,
+    /// Probability of dropping an activation while training.
+    pub dropout: f32,
+    /// Whether the output head shares the token embedding's weights.
+    pub tied: bool,
+}
+
+/// AdamW (Loshchilov and Hutter 2019) with linear warm-up and cosine decay.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OptimizerSpec {
+    /// Peak learning rate, reached at the end of the warm-up.
+    pub learning_rate: f32,
+    /// Steps over which the learning rate rises linearly from 0.
+    pub warmup_steps: u32,
+    /// Step at which the cosine reaches its floor, a tenth of the peak; it stays there afterwards.
+    pub decay_steps: u32,
+    /// Decoupled weight decay of matrices; biases, norms and gains are not decayed.
+    pub weight_decay: f32,
+    pub beta1: f32,
+    pub beta2: f32,
+    pub epsilon: f32,
+    /// Largest global norm of the gradient over all parameters; 0 switches clipping off.
+    pub clip_norm: f32,
+}
+
+impl Default for OptimizerSpec {
+    fn default() -> Self {
+        Self {
+            learning_rate: 3e-3,
+            warmup_steps: 20,
+            decay_steps: 5000,
+            weight_decay: 0.1,
+            beta1: 0.9,
+            beta2: 0.99,
+            epsilon: 1e-8,
+            clip_norm: 1.0,
+        }
+    }
+}
+
+/// A model, how it is trained, and the seed of every random choice (weights, batches, dropout).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ExperimentSpec {
+    pub seed: u32,
+    pub gpt: GptSpec,
+    pub optimizer: OptimizerSpec,
+    /// Sequences in one training step (B).
+    pub batch: u32,
+}
+
+/// Why a spec can't be built. `Display` is the sentence the page shows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SpecError {
+    Zero { what: &'static str },
+    HeadsDoNotDivide { heads: u32, width: u32 },
+    TooManyParameters { parameters: u64 },
+    TooMuchWork,
+    OutOfRange { what: &'static str, value: f32 },
+}
+
+impl fmt::Display for SpecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Zero { what } => write!(f, "The {what} must be at least 1."),
+            Self::HeadsDoNotDivide { heads, width } => write!(
+                f,
+                "{heads} heads do not divide a width of {width}: each head takes an equal share of \
+                 the width, so choose a width that is a multiple of {heads}."
+            ),
+            Self::TooManyParameters { parameters } => write!(
+                f,
+                "A model of {:.1} million parameters is too big to train in a tab (the limit is \
+                 {} million): choose fewer layers or a smaller width.",
+                *parameters as f64 / 1e6,
+                MAX_PARAMETERS / 1_000_000
+            ),
+            Self::TooMuchWork => write!(
+                f,
+                "One sequence through this model would take too long to stay responsive: choose a \
+                 shorter context, fewer layers or a smaller width."
+            ),
+            Self::OutOfRange { what, value } => {
+                write!(f, "{value} is not a usable {what}.")
+            }
+        }
+    }
+}
+
+impl std::error::Error for SpecError {}
+
+impl GptSpec {
+    /// Number of trained parameters for a vocabulary of `vocab` tokens.
+    ///
+    /// Key biases are left out of the model: softmax is blind to them, so their true gradient is 0.
+    pub fn parameter_count(&self, vocab: usize) -> u64 {
+        let (layers, width) = (u64::from(self.layers), u64::from(self.width));
+        let (context, vocab) = (u64::from(self.context), vocab as u64);
+        let norm = 2 * width;
+        // Query and value have biases, key has none; then the output projection.
+        let attention = 3 * width * width + 2 * width + width * width + width;
+        let feed_forward = (4 * width * width + 4 * width) + (4 * width * width + width);
+        let head = if self.tied { 0 } else { vocab * width };
+        vocab * width
+            + context * width
+            + layers * (2 * norm + attention + feed_forward)
+            + norm
+            + head
+    }
+
+    /// Multiply-adds of one forward pass over a full context, embeddings and head aside.
+    pub fn forward_multiply_adds(&self) -> u64 {
+        let (layers, width) = (u64::from(self.layers), u64::from(self.width));
+        let context = u64::from(self.context);
+        layers * (12 * width * width * context + 2 * context * context * width)
+    }
+
+    /// Checks everything that does not depend on the vocabulary.
+    pub fn validate(&self) -> Result<(), SpecError> {
+        for (what, value) in [
+            ("number of layers", self.layers),
+            ("number of heads", self.heads),
+            ("width", self.width),
+            ("context", self.context),
+        ] {
+            if value == 0 {
+                return Err(SpecError::Zero { what });
+            }
+        }
+        // A hostile message may hold numbers whose product overflows; none of these is buildable.
+        let largest = self.layers.max(self.heads).max(self.width).max(self.context);
+        if largest > 65_536 {
+            return Err(SpecError::TooMuchWork);
+        }
+        if !self.width.is_multiple_of(self.heads) {
+            return Err(SpecError::HeadsDoNotDivide { heads: self.heads, width: self.width });
+        }
+        if !(0.0..1.0).contains(&self.dropout) {
+            return Err(SpecError::OutOfRange { what: "dropout", value: self.dropout });
+        }
+        let parameters = self.parameter_count(0);
+        if parameters > MAX_PARAMETERS {
+            return Err(SpecError::TooManyParameters { parameters });
+        }
+        if self.forward_multiply_adds() > MAX_FORWARD_MULTIPLY_ADDS {
+            return Err(SpecError::TooMuchWork);
+        }
+        Ok(())
+    }
+}
+
+impl OptimizerSpec {
+    /// Checks every rate for being a number in its range.
+    pub fn validate(&self) -> Result<(), SpecError> {
+        let open = |what, value: f32, ok: bool| {
+            if ok { Ok(()) } else { Err(SpecError::OutOfRange { what, value }) }
+        };
+        let rate = self.learning_rate;
+        open("learning rate", rate, rate.is_finite() && rate > 0.0)?;
+        let decay = self.weight_decay;
+        open("weight decay", decay, decay.is_finite() && decay >= 0.0)?;
+        open("beta1", self.beta1, (0.0..1.0).contains(&self.beta1))?;
+        open("beta2", self.beta2, (0.0..1.0).contains(&self.beta2))?;
+        open("epsilon", self.epsilon, self.epsilon.is_finite() && self.epsilon > 0.0)?;
+        open("clipping norm", self.clip_norm, self.clip_norm.is_finite() && self.clip_norm >= 0.0)
+    }
+}
+
+impl ExperimentSpec {
+    /// Checks the whole spec; the sentence of the first problem is the error.
+    pub fn validate(&self) -> Result<(), SpecError> {
+        self.gpt.validate()?;
+        self.optimizer.validate()?;
+        if self.batch == 0 {
+            return Err(SpecError::Zero { what: "batch" });
+        }
+        if self.batch > 4096 {
+            return Err(SpecError::OutOfRange { what: "batch", value: self.batch as f32 });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Link;
+
+    fn spec() -> ExperimentSpec {
+        Link::default().experiment()
+    }
+
+    #[test]
+    fn the_default_is_buildable() {
+        assert_eq!(spec().validate(), Ok(()));
+    }
+
+    #[test]
+    fn counts_nano_gpts_parameters() {
+        let gpt =
+            GptSpec { layers: 4, heads: 4, width: 128, context: 64, dropout: 0.0, tied: false };
+        // By hand: embeddings 65*128 + 64*128, four blocks of 198144 less four key biases' 128,
+        // final norm 256, head 65*128.
+        assert_eq!(gpt.parameter_count(65), 8320 + 8192 + 4 * (198_272 - 128) + 256 + 8320);
+    }
+
+    #[test]
+    fn refuses_with_a_sentence() {
+        let with = |change: fn(&mut ExperimentSpec)| {
+            let mut spec = spec();
+            change(&mut spec);
+            spec.validate().unwrap_err()
+        };
+        let heads = with(|s| s.gpt.heads = 5);
+        assert_eq!(heads, SpecError::HeadsDoNotDivide { heads: 5, width: 64 });
+        assert!(matches!(with(|s| s.gpt.width = 1024), SpecError::TooManyParameters { .. }));
+        assert_eq!(with(|s| { s.gpt.layers = u32::MAX }), SpecError::TooMuchWork);
+        assert!(matches!(with(|s| s.gpt.layers = 0), SpecError::Zero { .. }));
+        assert!(matches!(with(|s| s.batch = 0), SpecError::Zero { .. }));
+        assert!(matches!(with(|s| s.gpt.dropout = f32::NAN), SpecError::OutOfRange { .. }));
+        let nan = with(|s| s.optimizer.learning_rate = f32::NAN);
+        assert!(nan.to_string().contains("learning rate"), "{nan}");
+    }
+}

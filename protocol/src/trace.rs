@@ -1,0 +1,68 @@
+//! What a model did on one sequence, as plain numbers.
+
+use serde::{Deserialize, Serialize};
+
+/// A dense row-major array.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Array {
+    pub shape: Vec<u32>,
+    pub values: Vec<f32>,
+}
+
+impl Array {
+    /// Whether the values fill the shape exactly.
+    pub fn is_consistent(&self) -> bool {
+        let size = self.shape.iter().try_fold(1usize, |n, &d| n.checked_mul(d as usize));
+        size == Some(self.values.len())
+    }
+
+    /// The value at `index`, or `None` outside the shape.
+    pub fn get(&self, index: &[usize]) -> Option<f32> {
+        if index.len() != self.shape.len() {
+            return None;
+        }
+        let mut flat = 0;
+        for (&i, &d) in index.iter().zip(&self.shape) {
+            if i >= d as usize {
+                return None;
+            }
+            flat = flat * d as usize + i;
+        }
+        self.values.get(flat).copied()
+    }
+
+    /// The contiguous block under the leading indices `prefix`, e.g. one head's `[T, T]` matrix.
+    pub fn block(&self, prefix: &[usize]) -> Option<&[f32]> {
+        if prefix.len() > self.shape.len() {
+            return None;
+        }
+        let size: usize = self.shape[prefix.len()..].iter().map(|&d| d as usize).product();
+        let mut flat = 0;
+        for (&i, &d) in prefix.iter().zip(&self.shape) {
+            if i >= d as usize {
+                return None;
+            }
+            flat = flat * d as usize + i;
+        }
+        self.values.get(flat * size..(flat + 1) * size)
+    }
+}
+
+/// What the model computed on one sequence of `T` tokens at one training step.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Trace {
+    /// The request this answers.
+    pub id: u32,
+    /// Optimizer steps taken before this was computed.
+    pub step: u32,
+    /// The tokens as the model saw them; an unknown character is shown as `U+FFFD`.
+    pub tokens: Vec<String>,
+    /// How many leading characters were left out because the context is shorter.
+    pub dropped: u32,
+    /// The whole vocabulary, in the order of `probabilities`' last axis.
+    pub vocabulary: Vec<String>,
+    /// Attention weights, `[layers, heads, T (query), T (key)]`; each row sums to 1.
+    pub weights: Array,
+    /// P(next token | tokens up to here), `[T, V]`.
+    pub probabilities: Array,
+}

@@ -1,0 +1,105 @@
+//! Messages as bytes: postcard behind one version byte.
+
+use core::fmt;
+
+use serde::{Serialize, de::DeserializeOwned};
+
+/// Raised whenever [`crate::Command`] or [`crate::Event`] changes shape, so that a cached engine of
+/// another release is recognised instead of being misread.
+pub const VERSION: u8 = 1;
+
+/// Why bytes are not a message. `Display` is the sentence the page shows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum WireError {
+    Empty,
+    Version(u8),
+    Malformed,
+}
+
+impl fmt::Display for WireError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => write!(f, "An empty message was ignored."),
+            Self::Version(found) => write!(
+                f,
+                "A message of version {found} was ignored; this release speaks version {VERSION}. \
+                 Reload the page."
+            ),
+            Self::Malformed => write!(f, "A malformed message was ignored."),
+        }
+    }
+}
+
+impl std::error::Error for WireError {}
+
+/// Encodes a message.
+pub fn encode<M: Serialize>(message: &M) -> Vec<u8> {
+    postcard::to_extend(message, vec![VERSION])
+        .expect("our messages hold nothing postcard can't write")
+}
+
+/// Decodes a message, refusing bytes of another version, cut short, or with a tail.
+pub fn decode<M: DeserializeOwned>(bytes: &[u8]) -> Result<M, WireError> {
+    let (&version, body) = bytes.split_first().ok_or(WireError::Empty)?;
+    if version != VERSION {
+        return Err(WireError::Version(version));
+    }
+    match postcard::take_from_bytes(body) {
+        Ok((message, [])) => Ok(message),
+        _ => Err(WireError::Malformed),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Array, Command, Event, Link, Trace};
+    use proptest::prelude::*;
+
+    fn start() -> Command {
+        let spec = Link::default().experiment();
+        Command::Start { spec, text: "some text".into(), resume: None }
+    }
+
+    #[test]
+    fn messages_survive_the_trip() {
+        assert_eq!(decode(&encode(&start())), Ok(start()));
+        let trace = Trace {
+            tokens: vec!["a".into(), "\u{FFFD}".into()],
+            weights: Array { shape: vec![1, 1, 2, 2], values: vec![1.0, 0.0, 0.25, 0.75] },
+            ..Trace::default()
+        };
+        let event = Event::Trace(Box::new(trace));
+        assert_eq!(decode(&encode(&event)), Ok(event));
+    }
+
+    #[test]
+    fn other_versions_and_damage_are_told_apart() {
+        let mut bytes = encode(&start());
+        assert_eq!(decode::<Command>(&bytes[..bytes.len() - 1]), Err(WireError::Malformed));
+        bytes.push(0);
+        assert_eq!(decode::<Command>(&bytes), Err(WireError::Malformed));
+        bytes[0] = 99;
+        assert_eq!(decode::<Command>(&bytes), Err(WireError::Version(99)));
+        assert_eq!(decode::<Command>(&[]), Err(WireError::Empty));
+    }
+
+    proptest! {
+        #[test]
+        fn hostile_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = decode::<Command>(&bytes);
+            let _ = decode::<Event>(&bytes);
+            let versioned: Vec<u8> = [VERSION].into_iter().chain(bytes).collect();
+            let _ = decode::<Command>(&versioned);
+            let _ = decode::<Event>(&versioned);
+        }
+
+        #[test]
+        fn flipped_bits_never_panic(at in 0usize..64, bit in 0u8..8) {
+            let mut bytes = encode(&start());
+            let at = at % bytes.len();
+            bytes[at] ^= 1 << bit;
+            let _ = decode::<Command>(&bytes);
+        }
+    }
+}
