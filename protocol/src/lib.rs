@@ -14,8 +14,8 @@ pub mod wire;
 pub use checkpoint::Checkpoint;
 pub use link::Link;
 pub use message::{
-    Command, CurvePoint, DeviceKind, DeviceReport, Event, Progress, RunState, SampleSpec,
-    SelfCheck, Started,
+    Command, CommandKind, CurvePoint, DeviceKind, DeviceReport, Event, Progress, RunState,
+    SampleSpec, SelfCheck, Started,
 };
 pub use spec::{ExperimentSpec, GptSpec, OptimizerSpec, SpecError};
 pub use text::TextError;

@@ -30,6 +30,39 @@ pub enum Command {
     RestoreLastGood,
 }
 
+/// Which command an answer is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CommandKind {
+    Start,
+    Run,
+    Pause,
+    Step,
+    SetLearningRate,
+    Trace,
+    Generate,
+    Save,
+    RestoreLastGood,
+    /// Bytes that are no command.
+    Unreadable,
+}
+
+impl Command {
+    /// Which command this is.
+    pub fn kind(&self) -> CommandKind {
+        match self {
+            Self::Start { .. } => CommandKind::Start,
+            Self::Run => CommandKind::Run,
+            Self::Pause => CommandKind::Pause,
+            Self::Step => CommandKind::Step,
+            Self::SetLearningRate(_) => CommandKind::SetLearningRate,
+            Self::Trace { .. } => CommandKind::Trace,
+            Self::Generate { .. } => CommandKind::Generate,
+            Self::Save => CommandKind::Save,
+            Self::RestoreLastGood => CommandKind::RestoreLastGood,
+        }
+    }
+}
+
 /// How to choose the next token, again and again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SampleSpec {
@@ -52,6 +85,7 @@ pub enum Event {
     Started(Started),
     /// A command was not carried out; nothing changed. The sentence is for the page.
     Refused {
+        command: CommandKind,
         reason: String,
     },
     /// Training started or stopped, at this step.

@@ -1,0 +1,19 @@
+//! The WebGPU engine: large, loaded only where there is an adapter for it.
+
+#[cfg(target_arch = "wasm32")]
+fn main() {
+    unroll_engine::host::report_panics();
+    wasm_bindgen_futures::spawn_local(async {
+        match unroll_engine::device::webgpu().await {
+            Ok((device, report)) => unroll_engine::serve(device, report).await,
+            Err(message) => {
+                unroll_engine::host::post(&unroll_protocol::Event::Failed { message });
+            }
+        }
+    });
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+fn main() {
+    eprintln!("This binary runs in a Web Worker: see `cargo xtask serve`.");
+}

@@ -1,0 +1,274 @@
+//! The engine without a browser: commands in, events out, work in slices.
+//!
+//! Nothing here waits: [`Session::handle`] carries out a command at once and [`Session::advance`]
+//! does one slice of the work at hand (a part of a training step, a token of writing, a window of
+//! held-out text), so whoever drives it can let messages in between any two slices.
+
+mod experiment;
+
+use burn::tensor::Device;
+use unroll_model::{Generator, Gpt, Trainer};
+use unroll_protocol::{
+    Checkpoint, Command, CommandKind, Event, ExperimentSpec, Progress, RunState, SampleSpec,
+    text::check_size,
+};
+
+use crate::meter::Meter;
+use experiment::{Experiment, Taken};
+
+/// Milliseconds between two [`Event::Progress`] while training: faster than eyes or screens.
+const PROGRESS_EVERY: f64 = 50.0;
+/// Milliseconds between two [`Event::Generated`] of one piece of writing.
+const WRITING_EVERY: f64 = 60.0;
+
+/// How training goes on.
+#[derive(Clone, Copy, PartialEq)]
+enum Going {
+    Paused,
+    /// Until this many more steps are taken; `None` without end.
+    Steps(Option<u32>),
+}
+
+/// A piece of writing under way.
+struct Writing {
+    id: u32,
+    step: u32,
+    generator: Generator,
+    /// The model as it was when the writing began.
+    model: Gpt,
+    told_at: f64,
+}
+
+/// One engine: at most one experiment, one piece of writing.
+pub struct Session {
+    device: Device,
+    now: fn() -> f64,
+    experiment: Option<Experiment>,
+    going: Going,
+    writing: Option<Writing>,
+    /// Whose slice is next when there is both training and writing to do.
+    writing_turn: bool,
+    meter: Meter,
+    told_at: f64,
+}
+
+impl Session {
+    /// An engine with nothing to do. `now` is a monotonic clock in milliseconds; it decides when
+    /// things are told, never what is computed.
+    pub fn new(device: Device, now: fn() -> f64) -> Self {
+        Self {
+            device,
+            now,
+            experiment: None,
+            going: Going::Paused,
+            writing: None,
+            writing_turn: false,
+            meter: Meter::default(),
+            told_at: f64::NEG_INFINITY,
+        }
+    }
+
+    /// Whether [`Self::advance`] has anything to do.
+    pub fn has_work(&self) -> bool {
+        self.writing.is_some()
+            || self.going != Going::Paused
+            || self.experiment.as_ref().is_some_and(Experiment::is_evaluating)
+    }
+
+    /// Carries out a command. A refused one changes nothing.
+    pub async fn handle(&mut self, command: Command, post: &mut impl FnMut(Event)) {
+        let kind = command.kind();
+        if let Err(reason) = self.carry_out(command, post).await {
+            post(Event::Refused { command: kind, reason });
+        }
+    }
+
+    /// Answers bytes that are no command.
+    pub fn refuse_unreadable(&self, reason: String, post: &mut impl FnMut(Event)) {
+        post(Event::Refused { command: CommandKind::Unreadable, reason });
+    }
+
+    async fn carry_out(
+        &mut self,
+        command: Command,
+        post: &mut impl FnMut(Event),
+    ) -> Result<(), String> {
+        match command {
+            Command::Start { spec, text, resume } => self.start(&spec, &text, resume, post)?,
+            Command::Run => {
+                self.present()?;
+                if self.going != Going::Steps(None) {
+                    self.meter.start((self.now)());
+                }
+                self.go(Going::Steps(None), post);
+            }
+            Command::Pause => {
+                let experiment = self.present()?;
+                // The weights only change at the end of a step, so a half-done one can be dropped:
+                // taking it again from its beginning gives the same numbers.
+                experiment.discard();
+                self.go(Going::Paused, post);
+            }
+            Command::Step => {
+                self.present()?;
+                self.go(Going::Steps(Some(1)), post);
+            }
+            Command::SetLearningRate(rate) => {
+                self.present()?.set_learning_rate(rate)?;
+            }
+            Command::Trace { id, text } => {
+                let trainer = self.present()?.trainer();
+                let (model, step) = (trainer.model(), trainer.step());
+                let trace = unroll_model::trace(&model, trainer.tokenizer(), &text, id, step)
+                    .await
+                    .map_err(|error| error.to_string())?;
+                post(Event::Trace(Box::new(trace)));
+            }
+            Command::Generate { id, sample } => self.write(id, &sample)?,
+            Command::Save => {
+                let checkpoint = self.present()?.trainer().checkpoint().await;
+                let checkpoint = checkpoint.map_err(|error| error.to_string())?;
+                post(Event::Checkpoint(Box::new(checkpoint)));
+            }
+            Command::RestoreLastGood => {
+                let experiment = self.present()?;
+                experiment.restore_last_good();
+                let started = experiment.started();
+                post(Event::Started(started));
+                self.go(Going::Paused, post);
+            }
+        }
+        Ok(())
+    }
+
+    /// Does one slice of work.
+    pub async fn advance(&mut self, post: &mut impl FnMut(Event)) {
+        let training = self.going != Going::Paused
+            || self.experiment.as_ref().is_some_and(Experiment::is_evaluating);
+        self.writing_turn = self.writing.is_some() && (!self.writing_turn || !training);
+        if self.writing_turn {
+            self.write_token(post).await;
+        } else if training {
+            self.train_slice(post).await;
+        }
+    }
+
+    fn present(&mut self) -> Result<&mut Experiment, String> {
+        self.experiment.as_mut().ok_or_else(|| "There is no model yet.".to_owned())
+    }
+
+    fn go(&mut self, going: Going, post: &mut impl FnMut(Event)) {
+        self.going = going;
+        self.flush(post);
+        if going == Going::Paused {
+            self.meter.stop();
+        }
+        let step = self.experiment.as_ref().map_or(0, |e| e.trainer().step());
+        let state = match going {
+            // A single step is over before anyone could pause it.
+            Going::Paused | Going::Steps(Some(_)) => RunState::Paused,
+            Going::Steps(None) => RunState::Running,
+        };
+        post(Event::State { state, step });
+    }
+
+    fn start(
+        &mut self,
+        spec: &ExperimentSpec,
+        text: &str,
+        resume: Option<Box<Checkpoint>>,
+        post: &mut impl FnMut(Event),
+    ) -> Result<(), String> {
+        check_size(text.len() as u64).map_err(|error| error.to_string())?;
+        let trainer = match resume {
+            None => Trainer::new(spec, text, &self.device).map_err(|error| error.to_string())?,
+            Some(checkpoint) => Trainer::from_checkpoint(&checkpoint, text, &self.device)
+                .map_err(|error| error.to_string())?,
+        };
+        let experiment = Experiment::new(trainer);
+        self.writing = None;
+        self.meter = Meter::default();
+        post(Event::Started(experiment.started()));
+        self.experiment = Some(experiment);
+        self.go(Going::Paused, post);
+        Ok(())
+    }
+
+    async fn train_slice(&mut self, post: &mut impl FnMut(Event)) {
+        let Some(experiment) = &mut self.experiment else { return };
+        match experiment.advance().await {
+            Taken::Nothing => {}
+            Taken::Step => {
+                let now = (self.now)();
+                self.meter.finish_step(now);
+                if let Going::Steps(Some(left)) = self.going {
+                    self.going = Going::Steps(Some(left - 1));
+                }
+            }
+            Taken::Diverged { loss } => {
+                let step = experiment.trainer().step() + 1;
+                let last_good = experiment.last_good_step();
+                self.go(Going::Paused, post);
+                post(Event::Diverged { step, loss, last_good });
+            }
+        }
+        let Some(experiment) = &self.experiment else { return };
+        let evaluating = experiment.is_evaluating();
+        if self.going == Going::Steps(Some(0)) && !evaluating {
+            self.go(Going::Paused, post);
+        } else if (self.now)() - self.told_at >= PROGRESS_EVERY
+            || (self.going == Going::Paused && !evaluating)
+        {
+            self.flush(post);
+        }
+    }
+
+    /// Tells what happened since last told.
+    fn flush(&mut self, post: &mut impl FnMut(Event)) {
+        let Some(experiment) = &mut self.experiment else { return };
+        let points = experiment.take_points();
+        if points.is_empty() {
+            return;
+        }
+        self.told_at = (self.now)();
+        post(Event::Progress(Progress {
+            points,
+            tokens_per_second: self.meter.tokens_per_second(experiment.trainer().tokens_per_step()),
+            milliseconds_per_step: self.meter.milliseconds_per_step(),
+        }));
+    }
+
+    fn write(&mut self, id: u32, sample: &SampleSpec) -> Result<(), String> {
+        let trainer = self.present()?.trainer();
+        let step = trainer.step();
+        // The writing is all by the model as it is now, even if training goes on meanwhile.
+        let (model, context) = (trainer.model(), trainer.spec().gpt.context as usize);
+        let generator = Generator::new(trainer.tokenizer(), sample, context)
+            .map_err(|error| error.to_string())?;
+        let told_at = (self.now)();
+        self.writing = Some(Writing { id, step, generator, model, told_at });
+        Ok(())
+    }
+
+    async fn write_token(&mut self, post: &mut impl FnMut(Event)) {
+        let Some(writing) = &mut self.writing else { return };
+        if !writing.generator.is_done()
+            && let Err(error) = writing.generator.advance(&writing.model).await
+        {
+            self.writing = None;
+            let reason = error.to_string();
+            post(Event::Refused { command: CommandKind::Generate, reason });
+            return;
+        }
+        let done = writing.generator.is_done();
+        let now = (self.now)();
+        if done || now - writing.told_at >= WRITING_EVERY {
+            writing.told_at = now;
+            let Writing { id, step, ref generator, .. } = *writing;
+            post(Event::Generated { id, step, text: generator.text(), done });
+        }
+        if done {
+            self.writing = None;
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! The engine's session, driven natively: what it answers, and what it leaves alone.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use burn::tensor::Device;
+use unroll_engine::session::Session;
+use unroll_protocol::{
+    Command, CommandKind, CurvePoint, Event, ExperimentSpec, GptSpec, Link, OptimizerSpec, RunState,
+    SampleSpec, Started, Trace,
+};
+
+const TEXT: &str = "the cat sat on the mat and the dog sat on the log. ";
+
+fn spec() -> ExperimentSpec {
+    ExperimentSpec {
+        gpt: GptSpec { layers: 2, heads: 2, width: 16, context: 16, dropout: 0.0, tied: false },
+        optimizer: OptimizerSpec { learning_rate: 1e-2, ..OptimizerSpec::default() },
+        batch: 4,
+        ..Link::default().experiment()
+    }
+}
+
+/// A clock that moves on by 10 ms whenever it is read, so that tests do not depend on the machine.
+fn now() -> f64 {
+    static TICKS: AtomicU64 = AtomicU64::new(0);
+    TICKS.fetch_add(10, Ordering::Relaxed) as f64
+}
+
+struct Driven {
+    session: Session,
+    events: Vec<Event>,
+}
+
+impl Driven {
+    fn new() -> Self {
+        Self { session: Session::new(Device::flex(), now), events: Vec::new() }
+    }
+
+    fn started(spec: ExperimentSpec, text: &str) -> Self {
+        let mut driven = Self::new();
+        let said = driven.say(Command::Start { spec, text: text.repeat(8), resume: None });
+        assert!(matches!(said[0], Event::Started(_)), "{said:?}");
+        driven
+    }
+
+    /// Everything the engine answers to a command at once.
+    fn say(&mut self, command: Command) -> Vec<Event> {
+        let mut said = Vec::new();
+        pollster::block_on(self.session.handle(command, &mut |event| said.push(event)));
+        self.events.extend(said.iter().cloned());
+        said
+    }
+
+    fn slice(&mut self) {
+        let events = &mut self.events;
+        pollster::block_on(self.session.advance(&mut |event| events.push(event)));
+    }
+
+    /// Does slices until `done` of all events so far, or there is no more work.
+    fn until(&mut self, done: impl Fn(&[Event]) -> bool) {
+        for _ in 0..100_000 {
+            if done(&self.events) || !self.session.has_work() {
+                return;
+            }
+            self.slice();
+        }
+        panic!("it never came");
+    }
+
+    fn points(&self) -> Vec<CurvePoint> {
+        let progress = self.events.iter().filter_map(|event| match event {
+            Event::Progress(progress) => Some(progress.points.clone()),
+            _ => None,
+        });
+        progress.flatten().collect()
+    }
+
+    fn train(&mut self, steps: u32) {
+        let reached = |event: &Event| match event {
+            Event::Progress(progress) => progress.points.iter().any(|p| p.step >= steps),
+            _ => false,
+        };
+        self.say(Command::Run);
+        self.until(|events| events.iter().any(reached));
+        self.say(Command::Pause);
+    }
+
+    fn trace(&mut self, text: &str) -> Trace {
+        match self.say(Command::Trace { id: 7, text: text.to_owned() }).remove(0) {
+            Event::Trace(trace) => *trace,
+            other => panic!("no trace: {other:?}"),
+        }
+    }
+}
+
+fn refused(said: &[Event]) -> (CommandKind, String) {
+    match said {
+        [Event::Refused { command, reason }] => (*command, reason.clone()),
+        other => panic!("not refused: {other:?}"),
+    }
+}
+
+#[test]
+fn without_a_model_everything_is_refused_with_a_sentence() {
+    let sample =
+        SampleSpec { prompt: String::new(), length: 1, temperature: 1.0, top_k: 0, seed: 0 };
+    let mut driven = Driven::new();
+    for command in [
+        Command::Run,
+        Command::Pause,
+        Command::Step,
+        Command::SetLearningRate(0.1),
+        Command::Trace { id: 0, text: "a".into() },
+        Command::Generate { id: 0, sample },
+        Command::Save,
+        Command::RestoreLastGood,
+    ] {
+        let kind = command.kind();
+        let (command, reason) = refused(&driven.say(command));
+        assert_eq!(command, kind);
+        assert!(reason.ends_with('.'));
+    }
+    assert!(!driven.session.has_work());
+}
+
+#[test]
+fn training_lowers_the_loss_and_measures_held_out_text() {
+    let mut driven = Driven::started(spec(), TEXT);
+    driven.train(60);
+    let points = driven.points();
+    assert!(points.windows(2).all(|pair| pair[1].step == pair[0].step + 1));
+    assert!(points[0].loss > 2.5 && points[points.len() - 1].loss < 2.0, "{points:?}");
+    for point in &points {
+        assert_eq!(point.held_out.is_some(), point.step % 20 == 0, "{point:?}");
+    }
+}
+
+#[test]
+fn pause_takes_effect_between_slices_and_changes_nothing_it_should_not() {
+    let mut driven = Driven::started(spec(), TEXT);
+    driven.train(5);
+    // In the middle of a step.
+    driven.say(Command::Run);
+    driven.slice();
+    driven.slice();
+    let before = driven.trace("the cat");
+    let said = driven.say(Command::Pause);
+    assert!(matches!(said.last(), Some(Event::State { state: RunState::Paused, .. })), "{said:?}");
+    driven.until(|_| false);
+    assert!(!driven.session.has_work());
+    let after = driven.trace("the cat");
+    assert_eq!((before.step, &before.weights), (after.step, &after.weights));
+
+    // Pausing and going on is the same run as never pausing.
+    driven.train(30);
+    let mut straight = Driven::started(spec(), TEXT);
+    straight.train(30);
+    assert_eq!(driven.points()[..30], straight.points()[..30]);
+}
+
+#[test]
+fn a_single_step_is_one_step() {
+    let mut driven = Driven::started(spec(), TEXT);
+    for step in 1..=3 {
+        driven.say(Command::Step);
+        driven.until(|_| false);
+        assert_eq!(driven.points().len(), step);
+    }
+    assert_eq!(driven.trace("cat").step, 3);
+}
+
+#[test]
+fn traces_are_answered_in_mid_step_and_rows_sum_to_one() {
+    let mut driven = Driven::started(spec(), TEXT);
+    driven.say(Command::Run);
+    driven.slice();
+    let trace = driven.trace("the Ω cat");
+    assert_eq!((trace.id, trace.step), (7, 0));
+    assert_eq!(trace.tokens[4], "\u{FFFD}");
+    assert_eq!(trace.weights.shape, [2, 2, 9, 9]);
+    for layer in 0..2 {
+        for head in 0..2 {
+            for query in 0..9 {
+                let row = trace.weights.block(&[layer, head, query]).unwrap();
+                assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+                assert!(row[query + 1..].iter().all(|weight| *weight == 0.0));
+            }
+        }
+    }
+    let (command, _) = refused(&driven.say(Command::Trace { id: 8, text: String::new() }));
+    assert_eq!(command, CommandKind::Trace);
+}
+
+#[test]
+fn writing_goes_on_beside_training_with_the_weights_it_began_with() {
+    let sample =
+        SampleSpec { prompt: "the".into(), length: 40, temperature: 0.0, top_k: 0, seed: 3 };
+    let written = |driven: &Driven| {
+        driven.events.iter().rev().find_map(|event| match event {
+            Event::Generated { text, done: true, step, .. } => Some((text.clone(), *step)),
+            _ => None,
+        })
+    };
+    let mut beside = Driven::started(spec(), TEXT);
+    beside.train(20);
+    beside.say(Command::Run);
+    beside.say(Command::Generate { id: 1, sample: sample.clone() });
+    beside.until(|events| events.iter().any(|e| matches!(e, Event::Generated { done: true, .. })));
+    let mut alone = Driven::started(spec(), TEXT);
+    alone.train(20);
+    alone.say(Command::Generate { id: 1, sample });
+    alone.until(|_| false);
+    let (text, step) = written(&alone).unwrap();
+    assert_eq!(text.chars().count(), 40);
+    assert_eq!(written(&beside), Some((text, step)));
+}
+
+#[test]
+fn a_refused_start_leaves_the_present_model_training() {
+    let mut driven = Driven::started(spec(), TEXT);
+    driven.say(Command::Run);
+    let mut heads = spec();
+    heads.gpt.heads = 3;
+    let mut huge = spec();
+    huge.gpt.width = 60_000;
+    for (spec, text) in [
+        (heads, TEXT.to_owned()),
+        (huge, TEXT.to_owned()),
+        (spec(), String::new()),
+        (spec(), "short".to_owned()),
+        (spec(), "x".repeat(6_000_000)),
+    ] {
+        let (command, reason) = refused(&driven.say(Command::Start { spec, text, resume: None }));
+        assert_eq!(command, CommandKind::Start);
+        assert!(reason.ends_with('.'), "{reason}");
+    }
+    driven.until(|events| matches!(events.last(), Some(Event::Progress(_))));
+    assert!(!driven.points().is_empty());
+}
+
+#[test]
+fn a_runaway_learning_rate_stops_training_and_the_way_back_works() {
+    let mut driven = Driven::started(spec(), TEXT);
+    driven.train(30);
+    let good = driven.trace("the cat");
+    driven.say(Command::SetLearningRate(1000.0));
+    driven.say(Command::Run);
+    driven.until(|_| false);
+    let Some(Event::Diverged { step, last_good, .. }) = driven.events.last().cloned() else {
+        panic!("it did not diverge: {:?}", driven.events.last());
+    };
+    assert!(step > last_good && last_good >= good.step, "{step} {last_good}");
+    let said = driven.say(Command::RestoreLastGood);
+    let Event::Started(Started { spec, step, .. }) = &said[0] else { panic!("{said:?}") };
+    assert_eq!((*step, spec.optimizer.learning_rate), (last_good, 1e-2));
+    assert_eq!(driven.trace("the cat").weights, good.weights);
+    driven.events.clear();
+    driven.train(last_good + 5);
+    assert!(driven.points().iter().all(|point| point.loss < 4.0));
+}
+
+#[test]
+fn a_saved_model_goes_on_elsewhere_bit_for_bit_and_a_corrupted_one_is_refused() {
+    let mut first = Driven::started(spec(), TEXT);
+    first.train(10);
+    let Event::Checkpoint(checkpoint) = first.say(Command::Save).remove(0) else {
+        panic!("no checkpoint");
+    };
+    let step = checkpoint.step;
+    let mut second = Driven::new();
+    let mut corrupted = checkpoint.clone();
+    corrupted.parameters[0].value.values.pop();
+    let start = |resume| Command::Start { spec: spec(), text: TEXT.repeat(8), resume };
+    refused(&second.say(start(Some(corrupted))));
+    second.say(start(Some(checkpoint)));
+    assert_eq!(first.trace("cat").weights, second.trace("cat").weights);
+    first.events.clear();
+    first.train(step + 10);
+    second.train(step + 10);
+    let common = first.points().len().min(second.points().len());
+    assert_eq!(first.points()[..common], second.points()[..common]);
+}
+
+#[test]
+fn one_repeated_character_trains_with_a_note() {
+    let mut driven = Driven::new();
+    let said = driven.say(Command::Start { spec: spec(), text: "a".repeat(200), resume: None });
+    let Event::Started(started) = &said[0] else { panic!("{said:?}") };
+    assert_eq!(started.notes.len(), 1, "{:?}", started.notes);
+    driven.train(20);
+    assert!(driven.points().iter().all(|point| point.loss.is_finite()));
+}
