@@ -11,6 +11,9 @@ pub const MAX_PARAMETERS: u64 = 12_000_000;
 /// training step would keep the engine from answering for seconds.
 pub const MAX_FORWARD_MULTIPLY_ADDS: u64 = 2_000_000_000;
 
+/// Most blocks an engine will build: however thin they are, each costs dozens of tensors.
+pub const MAX_LAYERS: u32 = 64;
+
 /// A decoder-only transformer as in GPT-2 (Radford et al. 2019).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GptSpec {
@@ -151,7 +154,7 @@ impl GptSpec {
         }
         // A hostile message may hold numbers whose product overflows; none of these is buildable.
         let largest = self.layers.max(self.heads).max(self.width).max(self.context);
-        if largest > 65_536 {
+        if largest > 65_536 || self.layers > MAX_LAYERS {
             return Err(SpecError::TooMuchWork);
         }
         if !self.width.is_multiple_of(self.heads) {

@@ -1,0 +1,47 @@
+//! Sequence models small enough to train while you watch, and everything around one training run.
+//!
+//! The crate is the same natively and in a browser, on any burn [`Device`](burn::tensor::Device).
+//! On WebGPU no call may block, so nothing in here does: what is computed stays in tensors until
+//! [`read_all`] awaits it, and every source of randomness is drawn on the host, so that one seed
+//! means the same numbers on every device.
+//!
+//! Long work is cut into slices, because a Web Worker has one thread and must answer messages in
+//! between: see [`Trainer::advance`], [`Evaluation::advance`] and [`Generator`].
+
+mod attention;
+mod block;
+mod data;
+mod dropout;
+mod feed_forward;
+mod gpt;
+mod loss;
+mod optimizer;
+mod parameters;
+mod random;
+mod read;
+mod sample;
+mod schedule;
+mod self_check;
+mod tokenizer;
+mod trace;
+mod training;
+
+pub use attention::{AttentionTrace, CausalMask, CausalSelfAttention, CausalSelfAttentionConfig};
+pub use block::{Block, BlockConfig, LayerTrace};
+pub use data::{Batch, DataError, Dataset, Window, token_tensor};
+pub use dropout::Dropout;
+pub use feed_forward::{FeedForward, FeedForwardConfig, gelu};
+pub use gpt::{Gpt, GptConfig, GptTrace};
+pub use loss::cross_entropy;
+pub use optimizer::{AdamW, Moments, clip_coefficient, global_norm};
+pub use parameters::{GradientSum, named_parameters};
+pub use read::{ReadError, read_all};
+pub use sample::{Generator, SampleError, distribution};
+pub use schedule::LearningRateSchedule;
+pub use self_check::{SelfCheckError, self_check};
+pub use tokenizer::{CharTokenizer, MAX_VOCABULARY, UNKNOWN, VocabularyError};
+pub use trace::{TraceError, trace};
+pub use training::{
+    BuildError, CheckpointError, Evaluation, EvaluationSlice, Slice, Snapshot, StepGradients,
+    Trainer,
+};

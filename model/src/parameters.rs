@@ -1,0 +1,121 @@
+//! Trained parameters: how they are made, named, and how their gradients are gathered.
+
+use burn::{
+    module::{Module, ModuleVisitor, Param, ParamId},
+    nn::Linear,
+    tensor::{Device, Gradients, Tensor, TensorData},
+};
+
+use crate::random::Normals;
+
+/// A matrix drawn from N(0, `deviation`²).
+pub(crate) fn matrix(
+    shape: [usize; 2],
+    deviation: f64,
+    draws: &mut Normals,
+    device: &Device,
+) -> Param<Tensor<2>> {
+    let values = draws.draw(shape[0] * shape[1], deviation);
+    trained(Tensor::from_data(TensorData::new(values, shape), device))
+}
+
+/// A vector of zeros.
+pub(crate) fn bias(width: usize, device: &Device) -> Param<Tensor<1>> {
+    trained(Tensor::zeros([width], device))
+}
+
+/// Marks a tensor as trained. On a plain device that only takes effect in
+/// [`Module::train`].
+fn trained<const D: usize>(tensor: Tensor<D>) -> Param<Tensor<D>> {
+    Param::initialized(ParamId::new(), tensor).set_require_grad(true)
+}
+
+/// Applies a linear layer to every token as one product of two matrices; left to itself, burn
+/// multiplies sequence by sequence, which packs the weights anew for each.
+///
+/// # Shapes
+///
+/// - input: `[batch, T, in]`
+/// - output: `[batch, T, out]`
+pub(crate) fn project(layer: &Linear, input: Tensor<3>) -> Tensor<3> {
+    let [batch, length, width] = input.dims();
+    let rows = layer.forward(input.reshape([batch * length, width]));
+    let [_, width] = rows.dims();
+    rows.reshape([batch, length, width])
+}
+
+/// Every parameter with its path in the model and its shape, in the model's own order, which is
+/// that of everything in this crate that goes parameter by parameter.
+pub fn named_parameters(model: &impl Module) -> Vec<(String, Vec<usize>, Tensor<1>)> {
+    #[derive(Default)]
+    struct Collect {
+        path: Vec<String>,
+        found: Vec<(String, Vec<usize>, Tensor<1>)>,
+    }
+
+    impl ModuleVisitor for Collect {
+        fn enter_module(&mut self, name: &str, _container: &str) {
+            self.path.push(name.to_owned());
+        }
+
+        fn exit_module(&mut self, _name: &str, _container: &str) {
+            self.path.pop();
+        }
+
+        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+            let value = param.val();
+            self.found.push((self.path.join("."), value.dims().to_vec(), value.reshape([-1])));
+        }
+    }
+
+    let mut collect = Collect::default();
+    model.visit(&mut collect);
+    collect.found
+}
+
+/// The gradients of a model's parameters, added up over several backward passes.
+#[derive(Clone, Debug, Default)]
+pub struct GradientSum {
+    /// Flat, in the order of [`named_parameters`]; `None` where no pass reached the parameter yet.
+    sums: Vec<Option<Tensor<1>>>,
+}
+
+impl GradientSum {
+    /// Moves the gradients of `model`'s parameters out of `gradients`.
+    pub fn add(&mut self, model: &impl Module, gradients: &mut Gradients) {
+        struct Gather<'a> {
+            next: usize,
+            gradients: &'a mut Gradients,
+            sums: &'a mut Vec<Option<Tensor<1>>>,
+        }
+
+        impl ModuleVisitor for Gather<'_> {
+            fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+                if self.sums.len() == self.next {
+                    self.sums.push(None);
+                }
+                if let Some(gradient) = param.val().grad_remove(self.gradients) {
+                    let gradient = gradient.reshape([-1]);
+                    let sum = &mut self.sums[self.next];
+                    *sum = Some(match sum.take() {
+                        Some(earlier) => earlier + gradient,
+                        None => gradient,
+                    });
+                }
+                self.next += 1;
+            }
+        }
+
+        model.visit(&mut Gather { next: 0, gradients, sums: &mut self.sums });
+    }
+
+    /// One flat gradient for each parameter.
+    ///
+    /// # Panics
+    ///
+    /// Panics if no backward pass reached some parameter.
+    pub fn finish(self) -> Vec<Tensor<1>> {
+        let every = "a backward pass through the whole model reaches every parameter";
+        self.sums.into_iter().map(|sum| sum.expect(every)).collect()
+    }
+}

@@ -1,0 +1,172 @@
+//! Training states that outlive the page.
+
+use core::fmt;
+
+use burn::{
+    module::{Module, ModuleMapper, Param},
+    tensor::{Device, Tensor, TensorData},
+};
+use unroll_protocol::{Array, Checkpoint, checkpoint::SavedParameter};
+
+use super::{BuildError, Trainer};
+use crate::{
+    optimizer::{AdamW, Moments},
+    parameters::named_parameters,
+    read::{ReadError, read_all},
+    tokenizer::{CharTokenizer, VocabularyError},
+};
+
+/// Why a checkpoint can't be gone on from. `Display` is the sentence the page shows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CheckpointError {
+    Build(BuildError),
+    Vocabulary(VocabularyError),
+    Parameters { expected: usize, found: usize },
+    Name { expected: String, found: String },
+    Shape { name: String },
+    NotFinite { name: String },
+}
+
+impl fmt::Display for CheckpointError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Build(error) => error.fmt(f),
+            Self::Vocabulary(error) => error.fmt(f),
+            Self::Parameters { expected, found } => write!(
+                f,
+                "This saved run holds {found} parameters where its model has {expected}, so it \
+                 can't be opened."
+            ),
+            Self::Name { expected, found } => write!(
+                f,
+                "This saved run holds the parameter \"{found}\" where \"{expected}\" belongs, so it \
+                 can't be opened."
+            ),
+            Self::Shape { name } => write!(
+                f,
+                "In this saved run the parameter \"{name}\" has the wrong size, so it can't be \
+                 opened."
+            ),
+            Self::NotFinite { name } => write!(
+                f,
+                "In this saved run the parameter \"{name}\" holds something that is not a usable \
+                 number, so it can't be opened."
+            ),
+        }
+    }
+}
+
+impl std::error::Error for CheckpointError {}
+
+impl Trainer {
+    /// The state after the last whole step, complete enough to go on exactly from there.
+    ///
+    /// The future owns what it reads, so training may go on meanwhile.
+    pub fn checkpoint(&self) -> impl Future<Output = Result<Checkpoint, ReadError>> + use<> {
+        let parameters = named_parameters(&self.model());
+        let moments = self.optimizer.moments().to_vec();
+        let mut checkpoint = Checkpoint {
+            spec: *self.spec(),
+            step: self.step(),
+            vocabulary: self.tokenizer().characters().to_vec(),
+            parameters: Vec::with_capacity(parameters.len()),
+        };
+        async move {
+            let mut names = Vec::with_capacity(parameters.len());
+            let mut tensors = Vec::with_capacity(3 * parameters.len());
+            for ((name, shape, value), moments) in parameters.into_iter().zip(moments) {
+                names.push((name, shape));
+                tensors.extend([value, moments.first, moments.second]);
+            }
+            let mut read = read_all(tensors).await?.into_iter();
+            let mut next = || read.next().unwrap_or_default();
+            for (name, shape) in names {
+                let shape = shape.into_iter().map(|size| size as u32).collect();
+                checkpoint.parameters.push(SavedParameter {
+                    name,
+                    value: Array { shape, values: next() },
+                    first_moment: next(),
+                    second_moment: next(),
+                });
+            }
+            Ok(checkpoint)
+        }
+    }
+
+    /// Goes on from a checkpoint with `text`, on a device without autodiff. Characters of the text
+    /// that the checkpoint's vocabulary lacks are unknown.
+    pub fn from_checkpoint(
+        checkpoint: &Checkpoint,
+        text: &str,
+        device: &Device,
+    ) -> Result<Self, CheckpointError> {
+        let spec = &checkpoint.spec;
+        spec.validate().map_err(|error| CheckpointError::Build(error.into()))?;
+        let tokenizer = CharTokenizer::from_vocabulary(checkpoint.vocabulary.clone())
+            .map_err(CheckpointError::Vocabulary)?;
+        let mut trainer =
+            Self::build(spec, tokenizer, text, device).map_err(CheckpointError::Build)?;
+        let model = trainer.model.take().expect("the trainer was just built");
+        check(&named_parameters(&model), &checkpoint.parameters)?;
+
+        let device = trainer.device().clone();
+        let tensor = |values: &[f32]| {
+            Tensor::from_data(TensorData::new(values.to_vec(), [values.len()]), &device)
+        };
+        let moments = checkpoint
+            .parameters
+            .iter()
+            .map(|saved| Moments {
+                first: tensor(&saved.first_moment),
+                second: tensor(&saved.second_moment),
+            })
+            .collect();
+        trainer.model = Some(model.map(&mut Load { parameters: checkpoint.parameters.iter() }));
+        trainer.optimizer = AdamW::resume(&spec.optimizer, checkpoint.step, moments);
+        Ok(trainer)
+    }
+}
+
+/// Whether every parameter is there and holds usable numbers.
+fn check(
+    expected: &[(String, Vec<usize>, Tensor<1>)],
+    saved: &[SavedParameter],
+) -> Result<(), CheckpointError> {
+    if expected.len() != saved.len() {
+        let (expected, found) = (expected.len(), saved.len());
+        return Err(CheckpointError::Parameters { expected, found });
+    }
+    for ((name, shape, _), saved) in expected.iter().zip(saved) {
+        let name = name.clone();
+        if name != saved.name {
+            return Err(CheckpointError::Name { expected: name, found: saved.name.clone() });
+        }
+        let size: usize = shape.iter().product();
+        let same_shape =
+            saved.value.shape.iter().map(|&size| size as usize).eq(shape.iter().copied());
+        let values = [&saved.value.values, &saved.first_moment, &saved.second_moment];
+        if !same_shape || values.iter().any(|values| values.len() != size) {
+            return Err(CheckpointError::Shape { name });
+        }
+        let finite = values.iter().all(|values| values.iter().all(|value| value.is_finite()));
+        // A negative mean of squares would put a NaN into the next step.
+        if !finite || saved.second_moment.iter().any(|&value| value < 0.0) {
+            return Err(CheckpointError::NotFinite { name });
+        }
+    }
+    Ok(())
+}
+
+/// Puts saved values in place of a model's own; they were checked to belong to it.
+struct Load<'a> {
+    parameters: core::slice::Iter<'a, SavedParameter>,
+}
+
+impl ModuleMapper for Load<'_> {
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        let saved = self.parameters.next().expect("there is one saved value for each parameter");
+        let (id, value, mapper) = param.consume();
+        let data = TensorData::new(saved.value.values.clone(), value.shape());
+        Param::from_mapped_value(id, Tensor::from_data(data, &value.device()), mapper)
+    }
+}

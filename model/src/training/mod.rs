@@ -1,0 +1,302 @@
+//! One training run.
+
+mod checkpoint;
+mod evaluation;
+mod pass;
+
+use core::fmt;
+
+use burn::tensor::{Device, Tensor};
+use unroll_protocol::{ExperimentSpec, SpecError, spec::MAX_PARAMETERS};
+
+pub use checkpoint::CheckpointError;
+pub use evaluation::{Evaluation, EvaluationSlice};
+
+use crate::{
+    attention::CausalMask,
+    data::{DataError, Dataset},
+    gpt::{Gpt, GptConfig},
+    optimizer::{AdamW, global_norm},
+    schedule::LearningRateSchedule,
+    tokenizer::CharTokenizer,
+};
+use pass::{DropoutSource, Pass, sequences_per_slice, split_evenly};
+
+/// A model, what it learns from, and how far it has come.
+///
+/// A step is [`advance`](Self::advance) until it returns gradients, then [`apply`](Self::apply) or
+/// [`discard`](Self::discard). Between any two calls the weights are those after the last whole
+/// step, and everything else may be asked for.
+pub struct Trainer {
+    spec: ExperimentSpec,
+    tokenizer: CharTokenizer,
+    dataset: Dataset,
+    mask: CausalMask,
+    device: Device,
+    /// `None` only while the optimizer has it: a second handle on the weights would keep them from
+    /// being updated in place.
+    model: Option<Gpt>,
+    optimizer: AdamW,
+    progress: Progress,
+}
+
+/// How far the step under way is.
+#[allow(clippy::large_enum_variant, reason = "there is one for each trainer")]
+enum Progress {
+    Idle,
+    Computing(Box<Pass>),
+    Computed { slice: StepGradients, gradients: Vec<Tensor<1>> },
+}
+
+/// What became of a slice of a training step.
+#[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "looked at and dropped, never stored")]
+pub enum Slice {
+    /// There is more to compute.
+    More,
+    /// The gradients are there, for [`Trainer::apply`] or [`Trainer::discard`].
+    Gradients(StepGradients),
+}
+
+/// What is worth reading before a step is taken.
+#[derive(Clone, Debug)]
+pub struct StepGradients {
+    /// Mean cross-entropy of the batch in nats per token, `[1]`.
+    pub loss: Tensor<1>,
+    /// Global norm of the gradient before clipping, `[1]`.
+    pub gradient_norm: Tensor<1>,
+}
+
+/// A training state to return to. Cheap: tensors are shared until training overwrites them.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    model: Gpt,
+    optimizer: AdamW,
+}
+
+impl Snapshot {
+    /// Steps taken.
+    pub fn step(&self) -> u32 {
+        self.optimizer.steps()
+    }
+}
+
+/// Why a run could not be set up. `Display` is the sentence the page shows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BuildError {
+    Spec(SpecError),
+    Data(DataError),
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Spec(error) => error.fmt(f),
+            Self::Data(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for BuildError {}
+
+impl From<SpecError> for BuildError {
+    fn from(error: SpecError) -> Self {
+        Self::Spec(error)
+    }
+}
+
+impl From<DataError> for BuildError {
+    fn from(error: DataError) -> Self {
+        Self::Data(error)
+    }
+}
+
+impl Trainer {
+    /// A new model for `text`, on a device without autodiff.
+    pub fn new(spec: &ExperimentSpec, text: &str, device: &Device) -> Result<Self, BuildError> {
+        spec.validate()?;
+        Self::build(spec, CharTokenizer::from_text(text), text, device)
+    }
+
+    /// For a spec that was validated.
+    fn build(
+        spec: &ExperimentSpec,
+        tokenizer: CharTokenizer,
+        text: &str,
+        device: &Device,
+    ) -> Result<Self, BuildError> {
+        let dataset = Dataset::new(tokenizer.encode(text), spec.gpt.context as usize)?;
+        let parameters = spec.gpt.parameter_count(tokenizer.len());
+        if parameters > MAX_PARAMETERS {
+            return Err(SpecError::TooManyParameters { parameters }.into());
+        }
+        let device = device.clone().inner();
+        let config = GptConfig { spec: spec.gpt, vocabulary: tokenizer.len(), seed: spec.seed };
+        let model = config.init(&device);
+        Ok(Self {
+            spec: *spec,
+            tokenizer,
+            dataset,
+            mask: CausalMask::new(spec.gpt.context as usize, &device),
+            optimizer: AdamW::new(&spec.optimizer, &model),
+            device,
+            model: Some(model),
+            progress: Progress::Idle,
+        })
+    }
+
+    /// Computes one slice more of the next step: a forward or backward pass of one micro-batch
+    /// through one stage of the model. Once the gradients are there it returns them again and
+    /// again.
+    pub fn advance(&mut self) -> Slice {
+        match &mut self.progress {
+            Progress::Computed { slice, .. } => return Slice::Gradients(slice.clone()),
+            Progress::Idle => {
+                self.progress = Progress::Computing(Box::new(self.start_pass()));
+                return self.advance();
+            }
+            Progress::Computing(pass) => {
+                if !pass.advance() {
+                    return Slice::More;
+                }
+            }
+        }
+        if let Progress::Computing(pass) = core::mem::replace(&mut self.progress, Progress::Idle) {
+            let (loss, gradients) = pass.finish();
+            let slice = StepGradients { loss, gradient_norm: global_norm(&gradients) };
+            self.progress = Progress::Computed { slice, gradients };
+        }
+        self.advance()
+    }
+
+    /// Takes the step whose gradients [`advance`](Self::advance) returned.
+    ///
+    /// # Panics
+    ///
+    /// Panics if it has not.
+    pub fn apply(&mut self) {
+        let rate = self.learning_rate_at_next_step();
+        let Progress::Computed { slice, gradients } =
+            core::mem::replace(&mut self.progress, Progress::Idle)
+        else {
+            panic!("a step is applied before its gradients are computed");
+        };
+        let model = self.model.take().expect("the model is back after every update");
+        let norm = slice.gradient_norm;
+        self.model = Some(self.optimizer.update(model, gradients, &norm, f64::from(rate)));
+    }
+
+    /// Drops what was computed of the next step. Computed again, it comes out the same.
+    pub fn discard(&mut self) {
+        self.progress = Progress::Idle;
+    }
+
+    /// The gradients of the step whose computation has ended, flat, before clipping, in the order
+    /// of [`named_parameters`](crate::named_parameters).
+    pub fn gradients(&self) -> Option<&[Tensor<1>]> {
+        match &self.progress {
+            Progress::Computed { gradients, .. } => Some(gradients),
+            _ => None,
+        }
+    }
+
+    /// Whether a step is under way: begun, and neither applied nor discarded.
+    pub fn is_midstep(&self) -> bool {
+        !matches!(self.progress, Progress::Idle)
+    }
+
+    /// Steps taken.
+    pub fn step(&self) -> u32 {
+        self.optimizer.steps()
+    }
+
+    /// Changes the peak learning rate from the next update on.
+    pub fn set_learning_rate(&mut self, rate: f32) -> Result<(), SpecError> {
+        let mut optimizer = self.spec.optimizer;
+        optimizer.learning_rate = rate;
+        optimizer.validate()?;
+        self.spec.optimizer = optimizer;
+        Ok(())
+    }
+
+    /// The learning rate [`apply`](Self::apply) would use now.
+    pub fn learning_rate_at_next_step(&self) -> f32 {
+        LearningRateSchedule::new(&self.spec.optimizer).at(self.step().saturating_add(1)) as f32
+    }
+
+    /// The model with the present weights, without autodiff. Cheap; training does not change it,
+    /// but the next update copies the weights as long as it is kept.
+    pub fn model(&self) -> Gpt {
+        self.model.clone().expect("the model is back after every update")
+    }
+
+    /// The experiment, with the present peak learning rate.
+    pub fn spec(&self) -> &ExperimentSpec {
+        &self.spec
+    }
+
+    /// What turns text into the model's tokens.
+    pub fn tokenizer(&self) -> &CharTokenizer {
+        &self.tokenizer
+    }
+
+    /// The text as tokens.
+    pub fn dataset(&self) -> &Dataset {
+        &self.dataset
+    }
+
+    /// The device without autodiff.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Number of trained parameters.
+    pub fn parameter_count(&self) -> u64 {
+        self.spec.gpt.parameter_count(self.tokenizer.len())
+    }
+
+    /// Tokens one step learns from.
+    pub fn tokens_per_step(&self) -> u64 {
+        u64::from(self.spec.batch) * u64::from(self.spec.gpt.context)
+    }
+
+    /// What is worth knowing about the text, as sentences.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = self.dataset.notes.clone();
+        let folded = self.tokenizer.folded();
+        if folded > 0 {
+            let (kinds, are) = if folded == 1 { ("kind", "is") } else { ("kinds", "are") };
+            notes.push(format!(
+                "The text has more kinds of characters than the vocabulary holds: the {folded} \
+                 rarest {kinds} {are} read as one unknown character."
+            ));
+        }
+        notes
+    }
+
+    /// The present weights and optimizer state, to [`restore`](Self::restore) later.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot { model: self.model(), optimizer: self.optimizer.clone() }
+    }
+
+    /// Goes back to a snapshot of this trainer, dropping a step under way. The learning rate stays
+    /// as it was set last: it may be what has to change for the run to go better this time.
+    pub fn restore(&mut self, snapshot: &Snapshot) {
+        self.discard();
+        self.model = Some(snapshot.model.clone());
+        self.optimizer = snapshot.optimizer.clone();
+    }
+
+    fn start_pass(&self) -> Pass {
+        let ExperimentSpec { seed, gpt, batch, .. } = self.spec;
+        let (step, batch, context) = (self.step(), batch as usize, gpt.context as usize);
+        let most = sequences_per_slice(&gpt, self.tokenizer.len());
+        Pass::new(
+            self.model.as_ref().expect("the model is back after every update"),
+            &self.mask,
+            self.dataset.batch(seed, step, batch, context),
+            split_evenly(batch, most),
+            DropoutSource { rate: gpt.dropout, seed, step },
+        )
+    }
+}
