@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use burn::tensor::Device;
 use unroll_engine::session::Session;
 use unroll_protocol::{
-    Command, CommandKind, CurvePoint, Event, ExperimentSpec, GptSpec, Link, OptimizerSpec, RunState,
-    SampleSpec, Started, Trace,
+    Command, CommandKind, CurvePoint, Event, ExperimentSpec, GptSpec, Link, OptimizerSpec,
+    RunState, SampleSpec, Started, Trace,
 };
 
 const TEXT: &str = "the cat sat on the mat and the dog sat on the log. ";

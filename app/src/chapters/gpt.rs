@@ -1,0 +1,171 @@
+//! `gpt`: a GPT that learns the learner's text, and its attention as it learns.
+
+use leptos::prelude::*;
+use unroll_protocol::{Link, link::Part};
+
+use crate::{
+    controls::{DivergedAlert, ProbeEditor, Settings, TextChooser, Transport, Writing},
+    figures::{AttentionFigure, LossFigure, Provenance},
+    store::{Device, Store},
+};
+
+/// The chapter as it stands on the page.
+#[component]
+pub fn Chapter() -> impl IntoView {
+    view! {
+        <main id="main" class="chapter" data-testid="chapter-gpt">
+            <div class="chapter-intro">
+                <h1>"Watch a GPT learn to write"</h1>
+                <p>
+                    "A small GPT reads text one character at a time and guesses the next. To guess, every \
+                     character looks back at those before it: that is attention, shown here as it is. \
+                     Press Train and watch it find something to look at."
+                </p>
+            </div>
+            <div class="lab">
+                <section class="panel" aria-labelledby="attention-heading">
+                    <h2 id="attention-heading">"Attention"</h2>
+                    <ProbeEditor/>
+                    <Attention compact=false/>
+                </section>
+                <div class="lab-side">
+                    <section class="panel" aria-labelledby="training-heading">
+                        <h2 id="training-heading">"Training"</h2>
+                        <Transport/>
+                        <DivergedAlert/>
+                        <Loss/>
+                    </section>
+                    <section class="panel" aria-labelledby="writing-heading">
+                        <h2 id="writing-heading">"What it writes"</h2>
+                        <Writing/>
+                    </section>
+                </div>
+            </div>
+            <div class="lab-below">
+                <section class="panel" aria-labelledby="text-heading">
+                    <h2 id="text-heading">"The text it learns"</h2>
+                    <TextChooser/>
+                </section>
+                <section class="panel" aria-labelledby="model-heading">
+                    <h2 id="model-heading">"The model"</h2>
+                    <Settings/>
+                </section>
+                <section class="panel" aria-labelledby="try-heading">
+                    <h2 id="try-heading">"What to try"</h2>
+                    <Try/>
+                </section>
+            </div>
+        </main>
+    }
+}
+
+/// The chapter's figure without the shell, for other people's pages.
+#[component]
+pub fn EmbeddedChapter() -> impl IntoView {
+    let store = expect_context::<Store>();
+    let shows = move |part| store.link.with(|link| !link.hide.contains(&part));
+    view! {
+        <main id="main" class="embed" data-testid="chapter-gpt">
+            <Show when=move || shows(Part::Controls)><Transport/></Show>
+            <DivergedAlert/>
+            <div class="embed-columns">
+                <div class="embed-figure">
+                    <Show when=move || shows(Part::Controls)><ProbeEditor/></Show>
+                    <Attention compact=true/>
+                </div>
+                <Show when=move || shows(Part::Loss) || shows(Part::Sample)>
+                    <div class="lab-side">
+                        <Show when=move || shows(Part::Loss)><Loss/></Show>
+                        <Show when=move || shows(Part::Sample)><Writing/></Show>
+                    </div>
+                </Show>
+            </div>
+            <Show when=move || shows(Part::Text)>
+                <p class="hint">
+                    "Attention of a small GPT that is trained in this frame: hover or focus a character to \
+                     see what it looks back at."
+                </p>
+            </Show>
+        </main>
+    }
+}
+
+/// The attention figure on the store's live trace.
+#[component]
+fn Attention(compact: bool) -> impl IntoView {
+    let store = expect_context::<Store>();
+    let layer = use_linked(store, |link| &mut link.layer);
+    let head = use_linked(store, |link| &mut link.head);
+    let provenance = use_provenance(store);
+    view! { <AttentionFigure trace=store.trace layer head provenance compact/> }
+}
+
+/// The loss curve of the store's present model.
+#[component]
+fn Loss() -> impl IntoView {
+    let store = expect_context::<Store>();
+    let vocabulary =
+        Memo::new(move |_| store.started.with(|s| s.as_ref().map_or(0, |s| s.vocabulary.len())));
+    let provenance = use_provenance(store);
+    view! { <LossFigure curve=store.curve vocabulary provenance/> }
+}
+
+/// A signal of one number of the link, for figures that know no link. Written either way.
+fn use_linked(store: Store, field: fn(&mut Link) -> &mut u32) -> RwSignal<u32> {
+    let of_link = move |mut link: Link| *field(&mut link);
+    let signal = RwSignal::new(of_link(store.link.get_untracked()));
+    Effect::new(move |_| {
+        let value = signal.get();
+        if of_link(store.link.get_untracked()) != value {
+            store.link.update(|link| *field(link) = value);
+        }
+    });
+    Effect::new(move |_| {
+        let value = of_link(store.link.get());
+        if signal.get_untracked() != value {
+            signal.set(value);
+        }
+    });
+    signal
+}
+
+/// What an export says of where its numbers come from.
+pub fn use_provenance(store: Store) -> Signal<Provenance> {
+    Memo::new(move |_| Provenance {
+        experiment: store.started.with(|s| s.as_ref().map(|s| s.spec)),
+        parameters: store.started.with(|s| s.as_ref().map(|s| s.parameters)),
+        text: store.source.with(|source| source.name.clone()),
+        device: store.device.with(|device| match device {
+            Device::Ready { report, .. } => report.name.clone(),
+            Device::Loading | Device::Unavailable(_) => String::new(),
+        }),
+    })
+    .into()
+}
+
+/// Experiments with a surprise in them.
+#[component]
+fn Try() -> impl IntoView {
+    view! {
+        <ol class="try-list">
+            <li>
+                "Before training, point at any character: it looks at all earlier ones about alike. Train for \
+                 half a minute and point again."
+            </li>
+            <li>
+                "Train on Brackets. After the bar in a line such as kqz|kqz the second half repeats the first: \
+                 find the head whose dark cells form a line beside the diagonal, looking for what came next \
+                 last time."
+            </li>
+            <li>
+                "Put in a word of your own as the sentence, with a character the text never has. The model \
+                 sees an unknown □ and goes on."
+            </li>
+            <li>
+                "While it trains, raise the learning rate to 3. Is what it breaks learnt again when you lower \
+                 it to 0.003?"
+            </li>
+            <li>"Change the seed and start over: which heads find the same job again, and which swap?"</li>
+        </ol>
+    }
+}

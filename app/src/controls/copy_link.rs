@@ -1,0 +1,150 @@
+//! A link to what is shown, and what it can't say.
+
+use std::sync::Arc;
+
+use leptos::{html, prelude::*};
+use wasm_bindgen_futures::JsFuture;
+
+use super::{
+    format::{counted, rate},
+    url::{Share, share},
+};
+use crate::store::Store;
+
+/// A button that copies the link, and beside the copied link what it does not include.
+#[component]
+pub fn CopyLink() -> impl IntoView {
+    let store = expect_context::<Store>();
+    let departed = use_departure(store);
+    let shown = RwSignal::new(None::<(Share, Vec<String>)>);
+    let copied = RwSignal::new(false);
+    let field = NodeRef::<html::Input>::new();
+    let button = NodeRef::<html::Button>::new();
+
+    let copy = move |_| {
+        let link = store.link.get_untracked();
+        let share = untrack(|| share(store, &link));
+        let missing = untrack(|| left_out(store, &share, departed.get_untracked()));
+        let address = share.absolute();
+        copied.set(false);
+        shown.set(Some((share, missing)));
+        wasm_bindgen_futures::spawn_local(async move {
+            copied.try_set(to_clipboard(&address).await);
+            if let Some(field) = field.try_get_untracked().flatten() {
+                field.select();
+            }
+        });
+    };
+    // The focus goes back to where it came from.
+    let close = move || {
+        shown.set(None);
+        if let Some(button) = button.get_untracked() {
+            let _ = button.focus();
+        }
+    };
+
+    view! {
+        <div class="copy-link">
+            <button type="button" class="button" data-testid="copy-link" node_ref=button
+                aria-expanded=move || shown.with(Option::is_some).to_string() on:click=copy>
+                "Copy link"
+            </button>
+            {move || shown.get().map(|(share, missing)| view! {
+                <div class="popup" role="group" aria-label="Link to this experiment"
+                    on:keydown=move |event| if event.key() == "Escape" { close() }>
+                    <p role="status">
+                        {move || if copied.get() {
+                            "Copied. It opens this experiment."
+                        } else {
+                            "This link opens this experiment."
+                        }}
+                    </p>
+                    <input type="text" readonly node_ref=field data-testid="link-address"
+                        aria-label="Link" prop:value=share.absolute()/>
+                    {(!missing.is_empty()).then(|| view! {
+                        <div data-testid="link-missing">
+                            <p>"Not in the link:"</p>
+                            <ul>{missing.into_iter().map(|m| view! { <li>{m}</li> }).collect_view()}</ul>
+                        </div>
+                    })}
+                    <button type="button" class="button button-quiet" on:click=move |_| close()>"Close"</button>
+                </div>
+            })}
+        </div>
+    }
+}
+
+/// What someone who opens the link will miss, as sentences.
+fn left_out(store: Store, share: &Share, departed: bool) -> Vec<String> {
+    let mut missing = Vec::new();
+    if share.without_text {
+        let (name, length) =
+            store.source.with(|source| (source.name.clone(), source.text.chars().count()));
+        missing.push(format!(
+            "The text “{name}” ({}): it is too long, so send it along as a file.",
+            counted(length as u64, "character")
+        ));
+    }
+    if share.without_probe {
+        missing.push("The sentence you typed: it is too long.".to_owned());
+    }
+    if departed {
+        missing.push(format!(
+            "The change of the learning rate while training: from the link it is {} from the first step on.",
+            rate(store.link.with(|link| link.learning_rate))
+        ));
+    }
+    if store.needs_start_over() {
+        missing.push(
+            "The model on show: the link has the settings as they stand in the form.".to_owned(),
+        );
+    } else if store.step.get() > 0 {
+        missing.push(
+            "What the model has learnt: from the link it starts untrained, and learns the same."
+                .to_owned(),
+        );
+    }
+    missing
+}
+
+/// Whether the present run can't be had again from its settings alone, because the learning rate
+/// was changed after its first step.
+fn use_departure(store: Store) -> Signal<bool> {
+    struct Seen {
+        model: usize,
+        rate: f32,
+    }
+    let departed = RwSignal::new(false);
+    Effect::new(move |before: Option<Seen>| {
+        let rate = store.built.with(|built| built.learning_rate);
+        let (model, trained) = store.started.with(|started| match started {
+            Some(started) => (Arc::as_ptr(started) as usize, started.step > 0),
+            None => (0, false),
+        });
+        match before {
+            // An untrained model; a trained one has been brought back, and keeps the verdict.
+            Some(before) if before.model != model && !trained => departed.set(false),
+            // Before the first step any change is as if it had always been so.
+            Some(before)
+                if before.model == model
+                    && before.rate != rate
+                    && store.step.get_untracked() > 0 =>
+            {
+                departed.set(true);
+            }
+            _ => {}
+        }
+        Seen { model, rate }
+    });
+    departed.into()
+}
+
+/// Whether the browser put `text` on the clipboard: it may have none (plain http), or not allow it.
+async fn to_clipboard(text: &str) -> bool {
+    let navigator = window().navigator();
+    let clipboard = js_sys::Reflect::get(&navigator, &"clipboard".into());
+    if !clipboard.is_ok_and(|clipboard| clipboard.is_object()) {
+        return false;
+    }
+    JsFuture::from(navigator.clipboard().write_text(text)).await.is_ok()
+}

@@ -1,0 +1,119 @@
+//! What computes, in a few words, and why it can be trusted.
+
+use leptos::{ev, html, prelude::*};
+use unroll_protocol::{DeviceKind, DeviceReport, SelfCheck};
+
+use super::format::four_digits;
+use crate::store::{Device, Store};
+
+/// The device in a few words; opens to its name, its self-check and its speed.
+#[component]
+pub fn DeviceBadge() -> impl IntoView {
+    let store = expect_context::<Store>();
+    let summary = NodeRef::<html::Summary>::new();
+    let details = NodeRef::<html::Details>::new();
+    let close = move |event: ev::KeyboardEvent| {
+        let open = details.get_untracked().filter(|details| details.open());
+        if let Some(details) = open.filter(|_| event.key() == "Escape") {
+            event.stop_propagation();
+            details.set_open(false);
+            if let Some(summary) = summary.get_untracked() {
+                let _ = summary.focus();
+            }
+        }
+    };
+    let kind = move || {
+        store.device.with(|device| match device {
+            Device::Loading => "loading",
+            Device::Unavailable(_) => "none",
+            Device::Ready { report, .. } => match report.kind {
+                DeviceKind::Cpu => "cpu",
+                DeviceKind::WebGpu => "webgpu",
+            },
+        })
+    };
+    view! {
+        <details class="badge" node_ref=details on:keydown=close>
+            <summary node_ref=summary data-testid="device-badge" data-device=kind>
+                <span class="badge-dot" aria-hidden="true"></span>
+                <span class="visually-hidden">"Computed by: "</span>
+                <span class="badge-text">{move || store.device.with(in_short)}</span>
+            </summary>
+            <div class="badge-details">
+                {move || match store.device.get() {
+                    Device::Loading => view! { <p>"The engine is loading."</p> }.into_any(),
+                    Device::Unavailable(reason) => view! {
+                        <p>{reason}</p>
+                        <button type="button" class="button" data-testid="retry-engine"
+                            on:click=move |_| store.retry_engine()>
+                            "Try again"
+                        </button>
+                    }.into_any(),
+                    Device::Ready { report, note } => view! { <Report report note/> }.into_any(),
+                }}
+            </div>
+        </details>
+    }
+}
+
+/// The badge's text.
+fn in_short(device: &Device) -> String {
+    match device {
+        Device::Loading => "Starting …".to_owned(),
+        Device::Unavailable(_) => "No engine".to_owned(),
+        Device::Ready { report, note } => {
+            let kind = match report.kind {
+                DeviceKind::Cpu => "CPU",
+                DeviceKind::WebGpu => "GPU",
+            };
+            note.as_ref().map_or_else(|| kind.to_owned(), |note| format!("{kind} · {note}"))
+        }
+    }
+}
+
+#[component]
+fn Report(report: DeviceReport, note: Option<String>) -> impl IntoView {
+    let store = expect_context::<Store>();
+    view! {
+        <dl class="facts">
+            <dt>"Device"</dt>
+            <dd>{report.name}</dd>
+            {note.map(|note| view! { <dt>"Why"</dt> <dd>{note}</dd> })}
+            <dt>"Speed"</dt>
+            <dd>
+                {move || store.speed.get().map_or_else(
+                    || "not measured yet".to_owned(),
+                    |speed| format!("{} ms a step", four_digits(speed.milliseconds_per_step)),
+                )}
+            </dd>
+        </dl>
+        {match report.self_check {
+            Some(check) => view! { <Check check/> }.into_any(),
+            None => view! {
+                <p class="hint">"The CPU is what other devices are checked against."</p>
+            }.into_any(),
+        }}
+    }
+}
+
+/// The self-check: how far this device is from the CPU.
+#[component]
+fn Check(check: SelfCheck) -> impl IntoView {
+    let row = |what, difference: f32| {
+        view! { <dt>{what}</dt> <dd>{format!("{difference:.1e}")}</dd> }
+    };
+    view! {
+        <p class="hint">
+            {format!(
+                "Before it is used, the GPU computes one small model and is compared with the CPU. \
+                 The largest differences ({:.0e} is allowed):",
+                SelfCheck::TOLERANCE
+            )}
+        </p>
+        <dl class="facts">
+            {row("Logits", check.logits)}
+            {row("Loss", check.loss)}
+            {row("Gradients", check.gradients)}
+        </dl>
+    }
+}

@@ -1,0 +1,68 @@
+//! What to do when the numbers ran away.
+
+use leptos::prelude::*;
+use unroll_protocol::OptimizerSpec;
+
+use super::format::{four_digits, grouped, rate};
+use crate::store::{Diverged, Store};
+
+/// An alert while [`Store::diverged`] holds something: what happened, and the ways out.
+#[component]
+pub fn DivergedAlert() -> impl IntoView {
+    let store = expect_context::<Store>();
+    move || store.diverged.get().map(|diverged| view! { <Alert diverged/> })
+}
+
+#[component]
+fn Alert(diverged: Diverged) -> impl IntoView {
+    let store = expect_context::<Store>();
+    let used = store.built.with_untracked(|built| built.learning_rate);
+    let happened = if diverged.loss.is_finite() {
+        format!("the loss ran away to {}", four_digits(diverged.loss))
+    } else {
+        "the loss was no longer a number".to_owned()
+    };
+    let lower = tamer(used);
+    let lowered = move || store.built.with(|built| built.learning_rate) <= lower;
+    view! {
+        <section class="alert" role="alert" data-testid="diverged">
+            <h2>{format!("Training stopped at step {}", grouped(diverged.step.into()))}</h2>
+            <p>
+                {format!(
+                    "At a learning rate of {}, {happened}: the steps were so large that the weights \
+                     left the region where they mean anything. The last step was not taken, and the \
+                     model from before it went wrong is kept.",
+                    rate(used)
+                )}
+            </p>
+            <p>
+                {move || if lowered() {
+                    format!("The learning rate is now {}.", rate(store.built.with(|b| b.learning_rate)))
+                } else {
+                    "Lower the learning rate before you train on, or it will happen again.".to_owned()
+                }}
+            </p>
+            <div class="button-row">
+                <button type="button" class="button button-primary" data-testid="restore-last-good"
+                    on:click=move |_| store.restore_last_good()>
+                    {format!("Go back to step {}", grouped(diverged.last_good.into()))}
+                </button>
+                <button type="button" class="button" data-testid="lower-learning-rate"
+                    aria-disabled=move || lowered().then_some("true")
+                    on:click=move |_| if !lowered() { store.set_learning_rate(lower) }>
+                    {format!("Lower the rate to {}", rate(lower))}
+                </button>
+                <button type="button" class="button" data-testid="diverged-start-over"
+                    on:click=move |_| store.start_over()>
+                    "Start over"
+                </button>
+            </div>
+        </section>
+    }
+}
+
+/// A learning rate that likely holds where `used` did not: the default, or else a tenth.
+fn tamer(used: f32) -> f32 {
+    let default = OptimizerSpec::default().learning_rate;
+    if used > default { default } else { used / 10.0 }
+}

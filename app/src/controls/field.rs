@@ -1,0 +1,234 @@
+//! Form controls made from rows of the settings table.
+
+use leptos::{ev, prelude::*};
+use unroll_protocol::{
+    Link, SpecError,
+    link::{Kind, Setting, Value},
+};
+
+use super::format::{rate, setting};
+use crate::store::Store;
+
+/// How a value got into a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// Typed so far: `1` may be on its way to `12`.
+    Typing,
+    /// Reached with an arrow key.
+    Stepped,
+    /// Confirmed: Enter, or the field was left.
+    Done,
+}
+
+/// A labelled number. Takes text, not `type=number`: what can't be read has to stay as it was
+/// typed, beside the sentence that says what can.
+#[component]
+pub fn NumberField(
+    /// Row of the settings table.
+    name: &'static str,
+    /// Something wrong with the form as a whole that is mended here.
+    #[prop(into, optional)]
+    problem: Option<Signal<Option<String>>>,
+    /// Called with every readable value.
+    #[prop(into)]
+    on_entry: Callback<(Value, Entry)>,
+    /// Takes back unreadable input when it is notified.
+    #[prop(optional)]
+    reset: Option<Trigger>,
+    #[prop(optional)] children: Option<Children>,
+) -> impl IntoView {
+    let store = expect_context::<Store>();
+    let setting = setting(name);
+    let value = Memo::new(move |_| store.link.with(setting.get));
+    // What stands in the field while it is not what the form holds.
+    let typed = RwSignal::new(None::<String>);
+    Effect::new(move |_| {
+        let value = value.get();
+        if typed
+            .with_untracked(|t| t.as_ref().is_some_and(|t| setting.kind.parse(t) != Some(value)))
+        {
+            typed.set(None);
+        }
+    });
+    Effect::new(move |_| {
+        if let Some(reset) = reset {
+            reset.track();
+            typed.set(None);
+        }
+    });
+
+    let unreadable = move || {
+        let unreadable =
+            typed.with(|t| t.as_ref().is_some_and(|t| setting.kind.parse(t).is_none()));
+        unreadable
+            .then(|| format!("{} is {}. It is still {}.", setting.label, setting.kind, value.get()))
+    };
+    let wrong = Memo::new(move |_| unreadable().or_else(|| problem.and_then(|p| p.get())));
+
+    let on_input = move |event| {
+        let text = event_target_value(&event);
+        if let Some(value) = setting.kind.parse(&text) {
+            on_entry.run((value, Entry::Typing));
+        }
+        typed.set(Some(text));
+    };
+    let on_change = move |event| {
+        if let Some(value) = setting.kind.parse(&event_target_value(&event)) {
+            typed.set(None);
+            on_entry.run((value, Entry::Done));
+        }
+    };
+    let on_key = move |event: ev::KeyboardEvent| match event.key().as_str() {
+        key @ ("ArrowUp" | "ArrowDown") => {
+            event.prevent_default();
+            if let Some(value) =
+                store.link.with_untracked(|l| stepped(setting, l, key == "ArrowUp"))
+            {
+                typed.set(None);
+                on_entry.run((value, Entry::Stepped));
+            }
+        }
+        "Escape" => typed.set(None),
+        _ => {}
+    };
+
+    let (id, hint, error) =
+        (format!("control-{name}"), format!("hint-{name}"), format!("error-{name}"));
+    let (least, most) = match setting.kind {
+        Kind::Whole { min, max } => (min.to_string(), max.to_string()),
+        Kind::Real { min, max } => (min.to_string(), max.to_string()),
+        Kind::Choice(_) | Kind::Several(_) | Kind::Flag => unreachable!("a number in the table"),
+    };
+    view! {
+        <div class="field" class:field-wrong=move || wrong.get().is_some() title=setting.help>
+            <label for=id.clone()>{setting.label}</label>
+            <input type="text" role="spinbutton" autocomplete="off" spellcheck="false"
+                inputmode=if matches!(setting.kind, Kind::Real { .. }) { "decimal" } else { "numeric" }
+                id=id.clone() data-testid=id
+                aria-describedby=format!("{hint} {error}")
+                aria-invalid=move || wrong.get().is_some().then_some("true")
+                aria-valuemin=least aria-valuemax=most
+                aria-valuenow=move || value.get().to_string()
+                prop:value=move || typed.get().unwrap_or_else(|| value.get().to_string())
+                on:input=on_input on:change=on_change on:keydown=on_key/>
+            <span class="field-range" aria-hidden="true">{range(setting.kind)}</span>
+            <span class="visually-hidden" id=hint>{setting.help}</span>
+            {children.map(|children| children())}
+            <p class="field-error" role="alert" id=error>{move || wrong.get()}</p>
+        </div>
+    }
+}
+
+/// A labelled checkbox.
+#[component]
+pub fn FlagField(
+    /// Row of the settings table.
+    name: &'static str,
+    #[prop(into)] on_entry: Callback<Value>,
+) -> impl IntoView {
+    let store = expect_context::<Store>();
+    let setting = setting(name);
+    let (id, hint) = (format!("control-{name}"), format!("hint-{name}"));
+    view! {
+        <div class="field field-flag" title=setting.help>
+            <label for=id.clone()>{setting.label}</label>
+            <input type="checkbox" id=id.clone() data-testid=id aria-describedby=hint.clone()
+                prop:checked=move || store.link.with(setting.get) == Value::Flag(true)
+                on:change=move |event| on_entry.run(Value::Flag(event_target_checked(&event)))/>
+            <span class="visually-hidden" id=hint>{setting.help}</span>
+        </div>
+    }
+}
+
+/// What a number may be, in few characters.
+fn range(kind: Kind) -> String {
+    match kind {
+        // No one needs to read ten digits to choose a seed.
+        Kind::Whole { min, max: u32::MAX } => format!("from {min}"),
+        Kind::Whole { min, max } => format!("{min} – {max}"),
+        Kind::Real { min, max } => format!("{} – {}", rate(min), rate(max)),
+        Kind::Choice(_) | Kind::Several(_) | Kind::Flag => String::new(),
+    }
+}
+
+/// The next value an arrow key goes to: one that the other settings go with, if there is one.
+fn stepped(setting: &Setting, link: &Link, up: bool) -> Option<Value> {
+    let fits = |value: &Value| {
+        let mut link = link.clone();
+        (setting.set)(&mut link, value.clone());
+        !matches!(link.experiment().gpt.validate(), Err(SpecError::HeadsDoNotDivide { .. }))
+    };
+    match (setting.kind, (setting.get)(link)) {
+        (Kind::Whole { min, max }, Value::Whole(mut value)) => {
+            let step = if max > 64 && setting.name != "seed" { 4 } else { 1 };
+            loop {
+                // Steps lie on multiples, so that going up and down again ends where it began.
+                value = if up {
+                    (value / step).checked_add(1)?.checked_mul(step)?
+                } else {
+                    value.checked_sub(1)? / step * step
+                };
+                if !(min..=max).contains(&value) {
+                    return None;
+                }
+                let value = Value::Whole(value);
+                if fits(&value) {
+                    return Some(value);
+                }
+            }
+        }
+        (Kind::Real { min, max }, Value::Real(value)) => {
+            let next = match (max > 100.0, up) {
+                (true, true) => two_digits(value * 1.25),
+                (true, false) => two_digits(value / 1.25),
+                (false, true) => hundredths(value + 0.05),
+                (false, false) => hundredths(value - 0.05),
+            };
+            Some(Value::Real(next.clamp(min, max)))
+        }
+        _ => None,
+    }
+}
+
+/// A number cut to two digits: what is shown is then what is used.
+pub fn two_digits(number: f32) -> f32 {
+    format!("{number:.1e}").parse().unwrap_or(number)
+}
+
+fn hundredths(number: f32) -> f32 {
+    (number * 100.0).round() / 100.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(name: &str, link: &Link, up: bool) -> Option<String> {
+        stepped(setting(name), link, up).map(|value| value.to_string())
+    }
+
+    #[test]
+    fn arrow_keys_never_lead_into_an_impossible_shape() {
+        let link = Link { heads: 4, width: 64, ..Link::default() };
+        assert_eq!(after("heads", &link, true).as_deref(), Some("8"));
+        assert_eq!(after("heads", &link, false).as_deref(), Some("2"));
+        assert_eq!(after("width", &link, true).as_deref(), Some("68"));
+        let link = Link { heads: 16, ..link };
+        assert_eq!(after("heads", &link, true), None);
+        assert_eq!(after("width", &link, false).as_deref(), Some("48"));
+    }
+
+    #[test]
+    fn arrow_keys_stay_in_range_and_come_back() {
+        let link =
+            Link { layers: 1, context: 6, seed: 0, learning_rate: 1000.0, ..Link::default() };
+        assert_eq!(after("layers", &link, false), None);
+        assert_eq!(after("context", &link, true).as_deref(), Some("8"));
+        assert_eq!(after("context", &link, false).as_deref(), Some("4"));
+        assert_eq!(after("seed", &link, false), None);
+        assert_eq!(after("lr", &link, true).as_deref(), Some("1000"));
+        assert_eq!(after("lr", &link, false).as_deref(), Some("800"));
+        assert_eq!(after("dropout", &link, true).as_deref(), Some("0.05"));
+        assert_eq!(after("dropout", &link, false).as_deref(), Some("0"));
+    }
+}

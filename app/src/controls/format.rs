@@ -1,0 +1,63 @@
+//! Numbers as people read them.
+
+use unroll_protocol::link::{SETTINGS, Setting};
+
+/// A whole number with its thousands apart: `104,960`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// A positive number with four digits where it has that many: `2.345`, `23.45`, `2345`, `23,456`.
+pub fn four_digits(number: f32) -> String {
+    if !number.is_finite() {
+        return "not a number".to_owned();
+    }
+    if number.abs() >= 9999.5 {
+        return grouped(number.abs().round() as u64);
+    }
+    let whole = number.abs().max(1.0).log10().floor() as usize + 1;
+    format!("{number:.*}", 4usize.saturating_sub(whole))
+}
+
+/// A learning rate, short at any size: `0.003`, `1e-6`.
+pub fn rate(rate: f32) -> String {
+    if rate >= 1e-4 { rate.to_string() } else { format!("{rate:e}") }
+}
+
+/// A count with its noun: `1 step`, `2 steps`.
+pub fn counted(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
+}
+
+/// The row of the settings table with this name, which must be there.
+pub fn setting(name: &str) -> &'static Setting {
+    SETTINGS.iter().find(|setting| setting.name == name).expect("a row of the settings table")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(104_960), "104,960");
+        assert_eq!(grouped(12_000_000), "12,000,000");
+        assert_eq!(counted(1, "step"), "1 step");
+        assert_eq!(counted(1200, "step"), "1,200 steps");
+        let read = [0.01234, 2.34567, 23.4567, 2345.6, 5_682_528.0, f32::NAN].map(four_digits);
+        assert_eq!(read, ["0.012", "2.346", "23.46", "2346", "5,682,528", "not a number"]);
+        assert_eq!(rate(3e-3), "0.003");
+        assert_eq!(rate(1e-6), "1e-6");
+        assert_eq!(rate(1000.0), "1000");
+    }
+}

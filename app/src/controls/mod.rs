@@ -1,0 +1,34 @@
+//! What the learner steers with: small components over the one [`Store`](crate::store::Store).
+//!
+//! Every component finds the store in its context, reads signals and calls the store's methods;
+//! none talks to an engine. `use_*` functions are hooks: call them once, from the page's root.
+
+mod copy_link;
+mod device_badge;
+mod diverged;
+mod field;
+mod format;
+mod intake;
+mod learning_rate;
+mod notices;
+mod probe;
+mod settings;
+mod start_over;
+mod text_chooser;
+mod theme;
+mod timer;
+mod transport;
+mod url;
+mod writing;
+
+pub use copy_link::CopyLink;
+pub use device_badge::DeviceBadge;
+pub use diverged::DivergedAlert;
+pub use notices::Notices;
+pub use probe::ProbeEditor;
+pub use settings::Settings;
+pub use text_chooser::TextChooser;
+pub use theme::{ThemeChoice, use_theme};
+pub use transport::Transport;
+pub use url::{read_url, use_url};
+pub use writing::Writing;

@@ -1,0 +1,116 @@
+//! The sentence whose attention is shown.
+
+use std::collections::HashSet;
+
+use leptos::{html, prelude::*};
+
+use crate::store::Store;
+
+/// More than any context, in UTF-16 units. What is longer would only slow the typing down.
+const LONGEST: u32 = 4000;
+
+/// A field for the probe sentence that acts as one types, and says how the model sees it.
+#[component]
+pub fn ProbeEditor() -> impl IntoView {
+    let store = expect_context::<Store>();
+    let field = NodeRef::<html::Textarea>::new();
+    let cut = RwSignal::new(false);
+    let on_input = move |_| {
+        let Some(field) = field.get_untracked() else { return };
+        let long = field.text_length() > LONGEST;
+        cut.set(long);
+        let mut text = field.value();
+        if long {
+            // The model sees the end of what it is given, so the end is kept.
+            let skip = text.chars().count().saturating_sub(LONGEST as usize);
+            text = text.chars().skip(skip).collect();
+        }
+        store.set_probe(text);
+    };
+    let note = Memo::new(move |_| {
+        let cut = cut.get().then(|| format!("Cut to its last {LONGEST} characters."));
+        let notes: Vec<_> =
+            [cut, unknown_note(store), dropped_note(store)].into_iter().flatten().collect();
+        notes.join(" ")
+    });
+    view! {
+        <div class="probe">
+            <label for="probe-input">"Sentence to look at"</label>
+            // The field grows with a copy of its text that CSS lays out behind it.
+            <div class="probe-grow" data-text=move || store.probe.get()>
+                <textarea id="probe-input" data-testid="probe-input" node_ref=field rows="1"
+                    autocomplete="off" autocapitalize="off" spellcheck="false"
+                    aria-describedby="probe-note probe-problem"
+                    aria-invalid=move || store.probe_problem.with(Option::is_some).then_some("true")
+                    prop:value=move || store.probe.get() on:input=on_input>
+                </textarea>
+            </div>
+            <p class="hint probe-note" id="probe-note" role="status" data-testid="probe-note">{note}</p>
+            <p class="field-error" id="probe-problem" role="alert" data-testid="probe-problem">
+                {move || store.probe_problem.get()}
+            </p>
+        </div>
+    }
+}
+
+/// Which characters in the model's sight it has never met.
+fn unknown_note(store: Store) -> Option<String> {
+    store.started.with(|started| {
+        let started = started.as_ref()?;
+        let known: HashSet<&str> = started.vocabulary.iter().skip(1).map(String::as_str).collect();
+        let context = started.spec.gpt.context as usize;
+        store.probe.with(|probe| {
+            let skip = probe.chars().count().saturating_sub(context);
+            unknown_sentence(probe.chars().skip(skip), |c| known.contains(c))
+        })
+    })
+}
+
+fn unknown_sentence(
+    seen: impl Iterator<Item = char>,
+    knows: impl Fn(&str) -> bool,
+) -> Option<String> {
+    let mut unknown = Vec::new();
+    for c in seen {
+        if !unknown.contains(&c) && !knows(c.encode_utf8(&mut [0; 4])) {
+            unknown.push(c);
+        }
+    }
+    let quoted = |c: &char| match c {
+        '\n' => "a new line".to_owned(),
+        '\t' => "a tab".to_owned(),
+        c => format!("‘{c}’"),
+    };
+    let list: Vec<_> = unknown.iter().take(6).map(quoted).collect();
+    let more = if unknown.len() > list.len() { " and others" } else { "" };
+    match unknown.len() {
+        0 => None,
+        1 => Some(format!("{} is not in the text: the model sees it as unknown, □.", list[0])),
+        _ => Some(format!(
+            "{}{more} are not in the text: the model sees each as unknown, □.",
+            list.join(", ")
+        )),
+    }
+}
+
+/// How much of the sentence the context has room for.
+fn dropped_note(store: Store) -> Option<String> {
+    let seen = store.trace.with(|trace| {
+        trace.as_ref().filter(|trace| trace.dropped > 0).map(|trace| trace.tokens.len())
+    })?;
+    Some(format!("Only the last {seen} characters fit the context."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_unknown_characters_once() {
+        let say = |text: &str| unknown_sentence(text.chars(), |c| "abc ".contains(c));
+        assert_eq!(say("a cab"), None);
+        assert!(say("caféé").unwrap().starts_with("‘f’, ‘é’ are not"));
+        assert!(say("ab\n").unwrap().starts_with("a new line is not"));
+        assert!(say("0123456789").unwrap().contains("‘5’ and others are"));
+    }
+}

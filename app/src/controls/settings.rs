@@ -1,0 +1,194 @@
+//! The model's settings, generated from the settings table.
+
+use core::time::Duration;
+
+use leptos::{ev, prelude::*};
+use unroll_protocol::{
+    Link, SpecError,
+    link::{Kind, Value},
+};
+
+use super::{
+    field::{Entry, FlagField, NumberField},
+    format::{counted, setting},
+    learning_rate::LearningRate,
+    start_over::StartOver,
+    timer::use_timer,
+    url::share,
+};
+use crate::store::Store;
+
+/// Always in sight, in this order; the learning rate follows with its slider.
+const MAIN: [&str; 6] = ["layers", "heads", "width", "context", "batch", "seed"];
+/// Settings that "back to the defaults" puts back.
+const FORM: [&str; 9] =
+    ["layers", "heads", "width", "context", "batch", "lr", "seed", "dropout", "tied"];
+/// A model that was never trained is rebuilt so long after the last key: nothing is lost by it.
+const SETTLED: Duration = Duration::from_millis(500);
+
+/// The form with the model's settings, its parameter count, and the ways to a new model and back.
+#[component]
+pub fn Settings() -> impl IntoView {
+    let store = expect_context::<Store>();
+    let problem = Memo::new(move |_| store.link.with(|link| link.experiment().validate().err()));
+    // The control used last: a sentence about two settings stands at the one just changed.
+    let touched = RwSignal::new("");
+    let reset = Trigger::new();
+    let hint = RwSignal::new(None::<&'static str>);
+    let settled = use_timer();
+
+    let apply = move || {
+        settled.stop();
+        if problem.get_untracked().is_none() {
+            store.change_settings(|_| ());
+        }
+    };
+    let enter = move |name: &'static str, value: Value, entry: Entry| {
+        touched.set(name);
+        store.link.update(|link| (setting(name).set)(link, value));
+        match entry {
+            Entry::Done => apply(),
+            Entry::Typing | Entry::Stepped => settled.start(SETTLED, apply),
+        }
+    };
+    let number = move |name: &'static str| {
+        let here = Signal::derive(move || {
+            let problem = problem.get()?;
+            (belongs_to(&problem, touched.get()) == name).then(|| problem.to_string())
+        });
+        let on_entry = Callback::new(move |(value, entry)| enter(name, value, entry));
+        view! { <NumberField name problem=here on_entry reset/> }
+    };
+    let defaults = move |_| {
+        let default = Link::default();
+        store.link.update(|link| {
+            for setting in FORM.map(setting) {
+                (setting.set)(link, (setting.get)(&default));
+            }
+        });
+        reset.notify();
+        apply();
+    };
+
+    view! {
+        <form class="settings" aria-label="Settings of the model" novalidate
+            on:submit=|event: ev::SubmitEvent| event.prevent_default()
+            on:focusin=move |event| hint.set(help_at(&event).or(hint.get_untracked()))
+            on:pointerover=move |event| hint.set(help_at(&event).or(hint.get_untracked()))>
+            <div class="fields">
+                {MAIN.map(number)}
+                <LearningRate reset/>
+            </div>
+            <p class="hint settings-hint" aria-hidden="true">
+                {move || hint.get().unwrap_or("Point at a setting to read what it does.")}
+            </p>
+            <p class="parameter-count" data-testid="parameter-count" role="status">
+                {move || parameters(store)}
+            </p>
+            <details class="disclosure">
+                <summary>"More settings"</summary>
+                <div class="fields">
+                    {number("dropout")}
+                    <FlagField name="tied" on_entry=Callback::new(move |value| {
+                        enter("tied", value, Entry::Done);
+                    })/>
+                    <DeviceField/>
+                </div>
+            </details>
+            <StartOver problem=Signal::derive(move || problem.get().map(|p| p.to_string())) reset/>
+            <div class="button-row">
+                <button type="button" class="button button-quiet" data-testid="settings-defaults"
+                    on:click=defaults>
+                    "Back to the defaults"
+                </button>
+            </div>
+        </form>
+    }
+}
+
+/// The choice of device. Engines are chosen when the page opens, so changing it opens it anew.
+#[component]
+fn DeviceField() -> impl IntoView {
+    let store = expect_context::<Store>();
+    let setting = setting("device");
+    let Kind::Choice(choices) = setting.kind else { unreachable!("a choice in the table") };
+    let present = store.link.with_untracked(|link| (setting.get)(link)).to_string();
+    let chosen = RwSignal::new(present.clone());
+    let differs = {
+        let present = present.clone();
+        move || chosen.with(|chosen| *chosen != present)
+    };
+    let address = move || {
+        let mut link = store.link.get();
+        if let Some(value) = setting.kind.parse(&chosen.get()) {
+            (setting.set)(&mut link, value);
+        }
+        share(store, &link).relative()
+    };
+    view! {
+        <div class="field">
+            <label for="control-device">{setting.label}</label>
+            <select id="control-device" data-testid="control-device" aria-describedby="hint-device"
+                on:change=move |event| chosen.set(event_target_value(&event))>
+                {choices.iter().map(|&(id, label)| view! {
+                    <option value=id selected=present == id>{label}</option>
+                }).collect_view()}
+            </select>
+            <span class="visually-hidden" id="hint-device">{setting.help}</span>
+            <p class="field-more" role="status">
+                {move || differs().then(|| view! {
+                    "Takes effect when the page is opened anew; a trained model is lost then. "
+                    <a href=address data-testid="device-reload">"Open it with this device"</a>
+                })}
+            </p>
+        </div>
+    }
+}
+
+/// The control at which a problem of the form is shown: the one just changed, if it can mend it.
+fn belongs_to(problem: &SpecError, touched: &'static str) -> &'static str {
+    let mend: &[&'static str] = match problem {
+        SpecError::HeadsDoNotDivide { .. } => &["heads", "width"],
+        SpecError::TooManyParameters { .. } => &["width", "layers", "context"],
+        SpecError::TooMuchWork => &["context", "width", "layers"],
+        SpecError::OutOfRange { .. } | SpecError::Zero { .. } => &["dropout"],
+    };
+    mend.iter().copied().find(|name| *name == touched).unwrap_or(mend[0])
+}
+
+fn parameters(store: Store) -> String {
+    let Some(vocabulary) = store.started.with(|s| s.as_ref().map(|s| s.vocabulary.len())) else {
+        return "… parameters".to_owned();
+    };
+    let count = store.link.with(|link| link.experiment().gpt.parameter_count(vocabulary));
+    counted(count, "parameter")
+}
+
+/// What the table says about the control an event is about.
+fn help_at(event: &web_sys::Event) -> Option<&'static str> {
+    use wasm_bindgen::JsCast;
+    let element: web_sys::Element = event.target()?.dyn_into().ok()?;
+    let field = element.closest(".field").ok()??;
+    let control = field.query_selector("[id^=control-]").ok()??;
+    Some(setting(control.id().strip_prefix("control-")?).help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_problem_stands_at_the_control_just_changed() {
+        let heads = SpecError::HeadsDoNotDivide { heads: 5, width: 64 };
+        assert_eq!(belongs_to(&heads, "width"), "width");
+        assert_eq!(belongs_to(&heads, "seed"), "heads");
+        assert_eq!(belongs_to(&SpecError::TooMuchWork, ""), "context");
+    }
+
+    #[test]
+    fn the_form_names_rows_of_the_table() {
+        for name in MAIN.into_iter().chain(FORM).chain(["device"]) {
+            assert_eq!(setting(name).name, name);
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! The text a model learns: built in, pasted, opened or dropped.
+
+use leptos::{html, portal::Portal, prelude::*};
+use unroll_protocol::link::Corpus;
+
+use super::{
+    format::{counted, grouped},
+    intake::{Intake, too_long, use_drop},
+};
+use crate::{corpora, store::Store};
+
+/// Characters of a built-in text shown on its card.
+const PREVIEW: usize = 90;
+
+/// The built-in texts as cards, and the ways to bring one's own.
+#[component]
+pub fn TextChooser() -> impl IntoView {
+    let store = expect_context::<Store>();
+    let intake = Intake::new(store);
+    let dragging = use_drop(intake);
+    view! {
+        <div class="text-chooser">
+            <Present/>
+            <fieldset class="cards">
+                <legend>"Texts of this page"</legend>
+                {[Corpus::Tales, Corpus::Names, Corpus::Brackets].map(|corpus| {
+                    view! { <Card corpus intake/> }
+                })}
+            </fieldset>
+            <OwnText intake/>
+            <p class="hint">
+                {move || if store.step.get() > 0 {
+                    "Another text starts a new model; the trained one can be brought back."
+                } else {
+                    "What you open or paste stays on this computer."
+                }}
+            </p>
+            <p class="field-error" role="alert" data-testid="text-refusal">
+                {move || intake.refusal.get()}
+            </p>
+        </div>
+        <Portal>
+            <div class="drop-target" class:drop-target-on=move || dragging.get()
+                data-testid="drop-target" aria-hidden="true">
+                <p>"Drop a text file to learn from it"</p>
+            </div>
+        </Portal>
+    }
+}
+
+/// What is learnt now.
+#[component]
+fn Present() -> impl IntoView {
+    let store = expect_context::<Store>();
+    let size = move || {
+        store.started.with(|started| {
+            let started = started.as_ref()?;
+            let length = started.training_tokens + started.held_out_tokens;
+            // The first entry stands for every character that is not in the text.
+            let distinct = started.vocabulary.len().saturating_sub(1);
+            Some(format!(
+                "{}, {} different",
+                counted(length, "character"),
+                grouped(distinct as u64)
+            ))
+        })
+    };
+    view! {
+        <p class="text-present" data-testid="text-present" role="status">
+            <strong>{move || store.source.with(|source| source.name.clone())}</strong>
+            <span class="hint">{move || size().unwrap_or_else(|| "…".to_owned())}</span>
+        </p>
+    }
+}
+
+#[component]
+fn Card(corpus: Corpus, intake: Intake) -> impl IntoView {
+    let store = expect_context::<Store>();
+    let id = format!("corpus-{}", corpus.id());
+    let preview: String = corpora::text(corpus).unwrap_or_default().chars().take(PREVIEW).collect();
+    // Notices are tracked, too: after a refusal the mark goes back to the text in use.
+    let checked = move || {
+        store.notices.track();
+        store.source.with(|source| source.corpus == corpus)
+    };
+    let choose = move |_| {
+        if store.source.with_untracked(|source| source.corpus) != corpus {
+            intake.take_corpus(corpus);
+        }
+    };
+    view! {
+        <label class="card" for=id.clone()>
+            <input type="radio" name="corpus" id=id.clone() data-testid=id.clone()
+                prop:checked=checked on:change=choose/>
+            <span class="card-name">{corpora::name(corpus)}</span>
+            <span class="card-about">{about(corpus)}</span>
+            <span class="card-preview" aria-hidden="true">{preview}</span>
+        </label>
+    }
+}
+
+/// What there is to learn in a built-in text.
+fn about(corpus: Corpus) -> &'static str {
+    match corpus {
+        Corpus::Tales => "Short stories of the same few friends: spelling first, then words.",
+        Corpus::Names => "Made-up names, one a line: learnt in seconds.",
+        Corpus::Brackets => "Nesting, reversing and counting: rules that attention can solve.",
+        Corpus::Own => "",
+    }
+}
+
+#[component]
+fn OwnText(intake: Intake) -> impl IntoView {
+    let area = NodeRef::<html::Textarea>::new();
+    let open = NodeRef::<html::Input>::new();
+    let use_text = move |_| {
+        if let Some(area) = area.get_untracked() {
+            intake.take_area(&area);
+        }
+    };
+    let typed = move |_| {
+        let refusal = area.get_untracked().and_then(|area| too_long(&area));
+        intake.refusal.set(refusal.map(|error| error.to_string()));
+    };
+    let opened = move |_| {
+        if let Some(input) = open.get_untracked() {
+            intake.take_files(input.files());
+            // The same file may be chosen again after it was changed.
+            input.set_value("");
+        }
+    };
+    view! {
+        <div class="own-text">
+            <label for="text-paste">"Paste your own"</label>
+            <textarea id="text-paste" data-testid="text-paste" node_ref=area rows="3"
+                autocomplete="off" spellcheck="false" on:input=typed>
+            </textarea>
+            <div class="button-row">
+                <button type="button" class="button" data-testid="text-use" on:click=use_text>
+                    "Use this text"
+                </button>
+                <label class="button button-file">
+                    "Open a file …"
+                    <input type="file" class="visually-hidden" data-testid="text-open"
+                        node_ref=open on:change=opened/>
+                </label>
+                <span class="hint">"or drop one anywhere on the page"</span>
+            </div>
+        </div>
+    }
+}

@@ -1,0 +1,71 @@
+//! Light or dark.
+
+use leptos::prelude::*;
+use unroll_protocol::link::Theme;
+use wasm_bindgen::{JsCast, closure::Closure};
+use web_sys::MediaQueryListEvent;
+
+use crate::store::Store;
+
+/// Whether the page is dark now. Writes it to `data-theme` of the document, which every style and
+/// figure goes by, and follows the system while the link leaves it to it. Call once.
+pub fn use_theme(store: Store) -> Signal<bool> {
+    let system = use_system_dark();
+    let dark = Memo::new(move |_| match store.link.with(|link| link.theme) {
+        Theme::Auto => system.get(),
+        Theme::Light => false,
+        Theme::Dark => true,
+    });
+    // Rendered effects run at once: the first paint already has the right colours.
+    let effect = RenderEffect::new(move |_| {
+        if let Some(root) = document().document_element() {
+            let _ = root.set_attribute("data-theme", if dark.get() { "dark" } else { "light" });
+        }
+    });
+    on_cleanup(move || drop(effect));
+    dark.into()
+}
+
+/// Whether the system asks for dark colours, as it changes.
+fn use_system_dark() -> Signal<bool> {
+    let query = window().match_media("(prefers-color-scheme: dark)").ok().flatten();
+    let dark = RwSignal::new(query.as_ref().is_some_and(web_sys::MediaQueryList::matches));
+    if let Some(query) = query {
+        let changed = Closure::<dyn FnMut(_)>::new(move |event: MediaQueryListEvent| {
+            dark.try_set(event.matches());
+        });
+        let function = changed.as_ref().unchecked_ref::<js_sys::Function>();
+        // Fails for no known browser; the theme then stays as it was at first.
+        let _ = query.add_event_listener_with_callback("change", function);
+        let held = StoredValue::new_local((query, changed));
+        on_cleanup(move || {
+            held.try_with_value(|(query, changed)| {
+                let function = changed.as_ref().unchecked_ref::<js_sys::Function>();
+                let _ = query.remove_event_listener_with_callback("change", function);
+            });
+        });
+    }
+    dark.into()
+}
+
+/// The choice between light, dark and the system's colours.
+#[component]
+pub fn ThemeChoice() -> impl IntoView {
+    let store = expect_context::<Store>();
+    let choose = move |event| {
+        if let Some(theme) = Theme::from_id(&event_target_value(&event)) {
+            store.link.update(|link| link.theme = theme);
+        }
+    };
+    let present = move || store.link.with(|link| link.theme.id());
+    view! {
+        <label class="theme-choice">
+            <span class="visually-hidden">"Colours"</span>
+            <select data-testid="control-theme" on:change=choose prop:value=present>
+                {Theme::CHOICES.iter().map(|&(id, label)| view! {
+                    <option value=id selected=move || present() == id>{label}</option>
+                }).collect_view()}
+            </select>
+        </label>
+    }
+}

@@ -1,0 +1,149 @@
+//! The page's own address: read once, then kept in step with what is shown.
+
+use core::time::Duration;
+
+use leptos::prelude::*;
+use unroll_protocol::{
+    Link,
+    link::{Corpus, LinkProblem, Written},
+};
+use wasm_bindgen::JsValue;
+use web_sys::UrlSearchParams;
+
+use super::timer::use_timer;
+use crate::{corpora, store::Store};
+
+/// Browsers refuse to change the address more than about a hundred times in half a minute.
+const PAUSE: Duration = Duration::from_millis(400);
+/// No own text longer than this is tried: packing it takes time, and prose of an eighth of it
+/// already fills the fragment.
+const MOST_TRIED: usize = 128 * 1024;
+
+/// Reads the address of the page.
+pub fn read_url() -> (Link, Vec<LinkProblem>) {
+    let location = window().location();
+    let (query, hash) =
+        (location.search().unwrap_or_default(), location.hash().unwrap_or_default());
+    let mut pairs = Vec::new();
+    if let Ok(parameters) = UrlSearchParams::new_with_str(&query)
+        && let Ok(Some(entries)) = js_sys::try_iter(&parameters)
+    {
+        for entry in entries.flatten() {
+            let entry = js_sys::Array::from(&entry);
+            if let (Some(name), Some(value)) = (entry.get(0).as_string(), entry.get(1).as_string())
+            {
+                pairs.push((name, value));
+            }
+        }
+    }
+    let pairs = pairs.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    Link::parse(pairs, hash.strip_prefix('#').unwrap_or(&hash))
+}
+
+/// Keeps the address of the page in step with the settings and with what was written, so that
+/// reloading, going back to it later, and copying it from the address bar all work.
+pub fn use_url(store: Store) {
+    let timer = use_timer();
+    Effect::new(move |_| {
+        store.link.track();
+        store.probe.track();
+        store.source.track();
+        if timer.is_running() {
+            return;
+        }
+        timer.start(PAUSE, move || {
+            let link = store.link.get_untracked();
+            let address = untrack(|| share(store, &link)).relative();
+            // Refused in a sandboxed frame, whose address nobody sees.
+            let _ = window().history().and_then(|history| {
+                history.replace_state_with_url(&JsValue::NULL, "", Some(&address))
+            });
+        });
+    });
+}
+
+/// What a link says, and which of the learner's writing it could not take along.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Share {
+    query: String,
+    fragment: String,
+    pub without_text: bool,
+    pub without_probe: bool,
+}
+
+impl Share {
+    /// The address from the site's root on, for this page wherever it lies.
+    pub fn relative(&self) -> String {
+        let path = window().location().pathname().unwrap_or_default();
+        let hash = if self.fragment.is_empty() { "" } else { "#" };
+        format!("{path}?{}{hash}{}", self.query, self.fragment)
+    }
+
+    /// The whole address.
+    pub fn absolute(&self) -> String {
+        format!("{}{}", window().location().origin().unwrap_or_default(), self.relative())
+    }
+}
+
+/// The link to `link` with the present probe and text. Tracks both.
+pub fn share(store: Store, link: &Link) -> Share {
+    let probe = store.probe.get();
+    store.source.with(|source| pack(link, source.corpus, &source.text, probe))
+}
+
+fn pack(link: &Link, corpus: Corpus, text: &str, probe: String) -> Share {
+    let probe = (probe != corpora::probe(corpus)).then_some(probe);
+    let own = corpus == Corpus::Own;
+    let tried = (own && text.len() <= MOST_TRIED).then(|| text.to_owned());
+    // As much as fits: all, the probe alone, nothing.
+    let tries = [
+        Written { probe: probe.clone(), text: tried },
+        Written { probe: probe.clone(), text: None },
+        Written::default(),
+    ];
+    let (written, fragment) = tries
+        .into_iter()
+        .find_map(|written| Some((written.clone(), written.encode().ok()?)))
+        .unwrap_or_default();
+    Share {
+        query: Link { corpus, ..link.clone() }.query(),
+        fragment,
+        without_text: own && written.text.is_none(),
+        without_probe: probe.is_some() && written.probe.is_none(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Text in which nothing repeats.
+    fn noise(length: u32) -> String {
+        (0..length).filter_map(|i| char::from_u32(0x4e00 + i * 7919 % 20000)).collect()
+    }
+
+    #[test]
+    fn takes_along_what_was_written_as_far_as_it_fits() {
+        let link = Link::default();
+        let usual = corpora::probe(Corpus::Tales).to_owned();
+        let share = pack(&link, Corpus::Tales, "whatever", usual);
+        assert_eq!(share, Share { query: "chapter=gpt".into(), ..Share::default() });
+
+        let share = pack(&link, Corpus::Own, "short text", "probe".into());
+        let written = Written { probe: Some("probe".into()), text: Some("short text".into()) };
+        assert_eq!(Written::decode(&share.fragment), Ok(written));
+        assert_eq!(share.query, "chapter=gpt&corpus=own");
+        assert!(!share.without_text && !share.without_probe);
+
+        for long in [noise(9000), "a".repeat(MOST_TRIED + 1)] {
+            let share = pack(&link, Corpus::Own, &long, "probe".into());
+            let written = Written { probe: Some("probe".into()), text: None };
+            assert_eq!(Written::decode(&share.fragment), Ok(written));
+            assert!(share.without_text && !share.without_probe);
+        }
+
+        let share = pack(&link, Corpus::Tales, "", noise(9000));
+        assert_eq!(share.fragment, "");
+        assert!(share.without_probe && !share.without_text);
+    }
+}

@@ -1,0 +1,72 @@
+//! What the model writes, and how boldly.
+
+use leptos::prelude::*;
+use unroll_protocol::link::Value;
+
+use super::{
+    field::{Entry, NumberField},
+    format::{grouped, setting},
+};
+use crate::store::Store;
+
+/// Hottest writing on the slider. Above it every character is as likely as any other.
+const HOTTEST: f32 = 2.0;
+
+/// The model's writing with its temperature and top-k.
+#[component]
+pub fn Writing() -> impl IntoView {
+    let store = expect_context::<Store>();
+    let step = Memo::new(move |_| store.written.with(|written| written.step));
+    let after = move || match step.get() {
+        0 => "before any training".to_owned(),
+        step => format!("after step {}", grouped(step.into())),
+    };
+    let temperature = move || store.link.with(|link| link.temperature);
+    let top_k = move |(value, entry)| {
+        store.link.update(|link| (setting("topk").set)(link, value));
+        if entry != Entry::Typing {
+            store.write_again();
+        }
+    };
+    let temperature_row = setting("temperature");
+    view! {
+        <div class="writing">
+            // Scrolls, so it takes the focus; not live, or a screen reader would never fall silent.
+            <div class="sample" tabindex="0" role="group" aria-label="Text written by the model"
+                aria-describedby="sample-step">
+                <p data-testid="sample-text" data-step=step>
+                    {move || store.written.with(|written| written.text.clone())}
+                    <span class="caret" class:caret-on=move || store.written.with(|w| !w.done)
+                        aria-hidden="true"></span>
+                </p>
+            </div>
+            <p class="hint" id="sample-step">"Written " {after}</p>
+            <div class="fields">
+                <div class="field" title=temperature_row.help>
+                    <label for="control-temperature">{temperature_row.label}</label>
+                    <input type="range" id="control-temperature" data-testid="control-temperature"
+                        min="0" max=HOTTEST.to_string() step="0.05" aria-describedby="hint-temperature"
+                        prop:value=move || temperature().to_string()
+                        on:input=move |event| {
+                            if let Ok(heat) = event_target_value(&event).parse() {
+                                let set = |link: &mut _| (temperature_row.set)(link, Value::Real(heat));
+                                store.link.update(set);
+                            }
+                        }
+                        on:change=move |_| store.write_again()/>
+                    <output class="field-range" for="control-temperature">
+                        {move || format!("{:.2}", temperature())}
+                    </output>
+                    <span class="visually-hidden" id="hint-temperature">{temperature_row.help}</span>
+                </div>
+                <NumberField name="topk" on_entry=Callback::new(top_k)/>
+            </div>
+            <div class="button-row">
+                <button type="button" class="button" data-testid="write-again"
+                    on:click=move |_| store.write_again()>
+                    "Write again"
+                </button>
+            </div>
+        </div>
+    }
+}

@@ -1,0 +1,235 @@
+//! The embedding contract: what the page and the page around it say to each other.
+//!
+//! With `embed=1` in its address, inside a frame, the page posts these to `window.parent`:
+//!
+//! | `type` | besides `unroll: 1` | when |
+//! |---|---|---|
+//! | `ready` | `settings` (all of the table, by name), `figures` | once, when there is a model; nothing sent earlier is answered |
+//! | `size` | `width`, `height` in CSS pixels | whenever the content's size changes |
+//! | `progress` | `step`, `loss` (or null), `tokens_per_second` (or null), `running` | at most four times a second |
+//! | `exported` | `figure`, `data` | in answer to `export`, one for each figure |
+//! | `error` | `message` | something was not done, or broke |
+//!
+//! and takes these from it:
+//!
+//! | `type` | besides `unroll: 1` | does |
+//! |---|---|---|
+//! | `set` | `settings`: names and values of the table | the learning rate acts at once; an untrained model is rebuilt, a trained one stays until `reset`; another `corpus` starts a new model |
+//! | `run`, `pause`, `step` | | as the buttons do |
+//! | `reset` | | starts over with the settings as they stand |
+//! | `export` | `figure`: `attention` or `loss`, or none for both | asks for `exported` |
+//!
+//! Whatever is malformed is answered with `error` and changes nothing. There is no `trace` message:
+//! a host that wants one asks for `export`, instead of being sent hundreds of kilobytes a second.
+
+mod post;
+mod request;
+
+use core::time::Duration;
+
+use leptos::{ev, prelude::*};
+use unroll_protocol::{
+    RunState,
+    link::{Corpus, SETTINGS},
+};
+use wasm_bindgen::JsValue;
+use web_sys::{MessageEvent, Window};
+
+use crate::store::{Device, Severity, Store};
+use post::{Outgoing, post, use_size};
+use request::{Changes, Figure, Request, parse_request};
+
+/// Version of the contract, in every message.
+const VERSION: u64 = 1;
+/// Between two `progress` messages.
+const PROGRESS_PAUSE: Duration = Duration::from_millis(250);
+
+/// The figures' JSON exports; `None` while there is nothing to export.
+#[derive(Clone, Copy)]
+pub struct Exports {
+    pub attention: Callback<(), Option<String>>,
+    pub loss: Callback<(), Option<String>>,
+}
+
+impl Exports {
+    fn of(self, figure: Figure) -> Option<String> {
+        match figure {
+            Figure::Attention => self.attention.run(()),
+            Figure::Loss => self.loss.run(()),
+        }
+    }
+}
+
+/// Speaks with the page around this one, if the link says that there is one. Call once.
+pub fn use_embed(store: Store, exports: Exports) {
+    if !store.link.with_untracked(|link| link.embed) {
+        return;
+    }
+    let Some(host) = host() else { return };
+    let host = StoredValue::new_local(host);
+    let say = move |message: Outgoing| {
+        host.try_with_value(|host| post(host, &message));
+    };
+
+    use_size(move |width, height| say(Outgoing::Size { width, height }));
+    say_when_ready(store, say);
+    say_progress(store, say);
+    say_troubles(store, say);
+
+    let listener = window_event_listener(ev::message, move |event: MessageEvent| {
+        // Anything may post to a frame: other frames, extensions. Only the host is heard.
+        let from_host = host.try_with_value(|host| {
+            event.source().is_some_and(|source| js_sys::Object::is(&source, host))
+        });
+        if from_host != Some(true) {
+            return;
+        }
+        let done = read(&event.data()).and_then(|request| obey(store, exports, request, say));
+        if let Err(message) = done {
+            say(Outgoing::Error { message });
+        }
+    });
+    on_cleanup(move || listener.remove());
+}
+
+/// The page around this one, if there is one.
+fn host() -> Option<Window> {
+    let window = window();
+    let parent = window.parent().ok().flatten()?;
+    (!js_sys::Object::is(&parent, &window)).then_some(parent)
+}
+
+/// Reads a message. What has cycles, big integers or no JSON at all makes `stringify` throw or
+/// answer `undefined`; both are caught here.
+fn read(data: &JsValue) -> Result<Request, String> {
+    let json = js_sys::JSON::stringify(data).ok();
+    let Some(json) = json.filter(|json| json.is_string()) else {
+        return Err("A message is plain data that can be written as JSON.".to_owned());
+    };
+    // UTF-16 units: looked at before the string is copied.
+    if json.length() as usize > request::MOST_BYTES {
+        return Err(format!("A message may have at most {} bytes.", request::MOST_BYTES));
+    }
+    parse_request(&String::from(json))
+}
+
+fn obey(
+    store: Store,
+    exports: Exports,
+    request: Request,
+    say: impl Fn(Outgoing),
+) -> Result<(), String> {
+    if let Request::Export(figures) = request {
+        for figure in figures {
+            match exports.of(figure) {
+                Some(data) => say(Outgoing::Exported { figure: figure.id(), data }),
+                None => return Err(format!("There is no {} to export yet.", figure.id())),
+            }
+        }
+        return Ok(());
+    }
+    if store.started.with_untracked(Option::is_none) {
+        return Err("There is no model yet: wait for ready.".to_owned());
+    }
+    match request {
+        Request::Set(changes) => set(store, &changes)?,
+        Request::Run => store.run(),
+        Request::Pause => store.pause(),
+        Request::Step => store.take_step(),
+        Request::Reset => {
+            store.link.with_untracked(|l| l.experiment().validate()).map_err(|e| e.to_string())?;
+            store.start_over();
+        }
+        Request::Export(_) => {}
+    }
+    Ok(())
+}
+
+/// Makes all changes or none.
+fn set(store: Store, changes: &Changes) -> Result<(), String> {
+    let before = store.link.get_untracked();
+    let mut after = before.clone();
+    changes.apply(&mut after);
+    after.experiment().validate().map_err(|error| error.to_string())?;
+    let (rate, corpus) = (after.learning_rate, after.corpus);
+    // The text in use changes with the model that learns it, not with the form.
+    after.corpus = before.corpus;
+    store.change_settings(move |link| *link = after);
+    if changes.names().any(|name| name == "lr") {
+        store.set_learning_rate(rate);
+    }
+    if corpus != before.corpus && corpus != Corpus::Own {
+        store.choose_corpus(corpus);
+    } else if changes.names().any(|name| name == "temperature" || name == "topk") {
+        store.write_again();
+    }
+    Ok(())
+}
+
+fn say_when_ready(store: Store, say: impl Fn(Outgoing) + 'static) {
+    Effect::new(move |said: Option<bool>| {
+        if said == Some(true) || store.started.with(Option::is_none) {
+            return said == Some(true);
+        }
+        let settings = store.link.with_untracked(|link| {
+            SETTINGS.iter().map(|row| (row.name, (row.get)(link))).collect()
+        });
+        say(Outgoing::Ready { settings });
+        true
+    });
+}
+
+fn say_progress(store: Store, say: impl Fn(Outgoing) + Copy + 'static) {
+    let waiting = StoredValue::new(false);
+    Effect::new(move |first: Option<()>| {
+        store.step.track();
+        store.state.track();
+        if first.is_none() || waiting.get_value() {
+            return;
+        }
+        waiting.set_value(true);
+        let tell = move || {
+            waiting.try_set_value(false);
+            let Some(step) = store.step.try_get_untracked() else { return };
+            let speed = store.speed.get_untracked();
+            let loss =
+                store.curve.with_untracked(|curve| curve.points().last().map(|point| point.loss));
+            say(Outgoing::Progress {
+                step,
+                loss,
+                tokens_per_second: speed.map(|speed| speed.tokens_per_second),
+                running: store.state.get_untracked() == RunState::Running,
+            });
+        };
+        set_timeout(tell, PROGRESS_PAUSE);
+    });
+}
+
+/// Passes on what the page itself says about something that was not done, or broke.
+fn say_troubles(store: Store, say: impl Fn(Outgoing) + Copy + 'static) {
+    Effect::new(move |said: Option<Vec<String>>| {
+        let said = said.unwrap_or_default();
+        store.notices.with(|notices| {
+            for notice in notices {
+                if notice.severity != Severity::Note && !said.contains(&notice.sentence) {
+                    say(Outgoing::Error { message: notice.sentence.clone() });
+                }
+            }
+            notices.iter().map(|notice| notice.sentence.clone()).collect()
+        })
+    });
+    Effect::new(move |_| {
+        if let Device::Unavailable(message) = store.device.get() {
+            say(Outgoing::Error { message });
+        }
+    });
+    Effect::new(move |_| {
+        if let Some(diverged) = store.diverged.get() {
+            let message = format!(
+                "Training stopped at step {}: the learning rate is too high, and the loss ran away.",
+                diverged.step
+            );
+            say(Outgoing::Error { message });
+        }
+    });
+}

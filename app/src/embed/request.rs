@@ -1,0 +1,233 @@
+//! What a host may ask: a pure reading of one message.
+
+use serde_json::{Map, Value as Json};
+use unroll_protocol::{
+    Link,
+    link::{Kind, SETTINGS, Setting, Value},
+};
+
+use super::VERSION;
+
+/// Longest message read, in bytes. All settings together take under a kilobyte.
+pub const MOST_BYTES: usize = 64 * 1024;
+/// Settings decided when the page opens: a host puts them into the address of its frame.
+const ADDRESS_ONLY: [&str; 5] = ["chapter", "device", "adapter", "autostart", "embed"];
+
+/// A figure that can be exported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Figure {
+    Attention,
+    Loss,
+}
+
+impl Figure {
+    pub const ALL: [Self; 2] = [Self::Attention, Self::Loss];
+
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Attention => "attention",
+            Self::Loss => "loss",
+        }
+    }
+}
+
+/// A change of settings; each was read by its row of the table.
+pub struct Changes(Vec<(&'static Setting, Value)>);
+
+impl Changes {
+    /// Makes the changes.
+    pub fn apply(&self, link: &mut Link) {
+        for (setting, value) in &self.0 {
+            (setting.set)(link, value.clone());
+        }
+    }
+
+    /// The rows that are changed.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
+        self.0.iter().map(|(setting, _)| setting.name)
+    }
+}
+
+/// What a host asks for.
+pub enum Request {
+    Set(Changes),
+    Run,
+    Pause,
+    Step,
+    Reset,
+    /// The data of some figures.
+    Export(Vec<Figure>),
+}
+
+/// Reads a message's JSON; the error is a sentence for the host's author.
+pub fn parse_request(json: &str) -> Result<Request, String> {
+    if json.len() > MOST_BYTES {
+        return Err(format!("A message may have at most {MOST_BYTES} bytes."));
+    }
+    let Ok(Json::Object(message)) = serde_json::from_str(json) else {
+        return Err(format!(
+            "A message is an object such as {{unroll: {VERSION}, type: \"run\"}}."
+        ));
+    };
+    if message.get("unroll").and_then(Json::as_u64) != Some(VERSION) {
+        return Err(format!("A message says unroll: {VERSION}, the version of the contract."));
+    }
+    let Some(kind) = message.get("type").and_then(Json::as_str) else {
+        return Err("A message has a type, as a string.".to_owned());
+    };
+    match kind {
+        "set" => read_settings(&message).map(Request::Set),
+        "run" => Ok(Request::Run),
+        "pause" => Ok(Request::Pause),
+        "step" => Ok(Request::Step),
+        "reset" => Ok(Request::Reset),
+        "export" => read_figures(&message).map(Request::Export),
+        other => Err(format!(
+            "“{}” is no message type; there are set, run, pause, step, reset and export.",
+            short(other)
+        )),
+    }
+}
+
+fn read_settings(message: &Map<String, Json>) -> Result<Changes, String> {
+    let Some(Json::Object(settings)) = message.get("settings") else {
+        return Err("A set message has settings, an object such as {layers: 2}.".to_owned());
+    };
+    settings
+        .iter()
+        .map(|(name, given)| read_setting(name, given))
+        .collect::<Result<_, _>>()
+        .map(Changes)
+}
+
+fn read_setting(name: &str, given: &Json) -> Result<(&'static Setting, Value), String> {
+    let Some(setting) = SETTINGS.iter().find(|setting| setting.name == name) else {
+        return Err(format!("There is no setting “{}”.", short(name)));
+    };
+    if ADDRESS_ONLY.contains(&name) {
+        return Err(format!("{name} can only be set in the address of the frame."));
+    }
+    let value = as_query(given).and_then(|text| setting.kind.parse(&text));
+    match value {
+        Some(Value::Choice("own")) => {
+            Err("corpus can't be set to own: a text can't be sent in a message.".to_owned())
+        }
+        Some(value) => Ok((setting, value)),
+        None if setting.kind == Kind::Flag => Err(format!("{name} is true or false.")),
+        None => Err(format!("{name} is {}.", setting.kind)),
+    }
+}
+
+/// A JSON value as it would stand in a query.
+fn as_query(given: &Json) -> Option<String> {
+    match given {
+        Json::String(text) => Some(text.clone()),
+        Json::Number(number) => Some(number.to_string()),
+        Json::Bool(on) => Some(if *on { "1" } else { "0" }.to_owned()),
+        Json::Array(items) => {
+            let items: Option<Vec<_>> = items.iter().map(Json::as_str).collect();
+            Some(items?.join(","))
+        }
+        Json::Null | Json::Object(_) => None,
+    }
+}
+
+fn read_figures(message: &Map<String, Json>) -> Result<Vec<Figure>, String> {
+    let Some(figure) = message.get("figure") else { return Ok(Figure::ALL.to_vec()) };
+    let found = Figure::ALL.into_iter().find(|known| figure.as_str() == Some(known.id()));
+    found.map(|figure| vec![figure]).ok_or_else(|| "figure is attention or loss.".to_owned())
+}
+
+/// The beginning of what a host sent, to be quoted back.
+fn short(text: &str) -> String {
+    let mut cut: String = text.chars().take(40).collect();
+    if cut.len() < text.len() {
+        cut.push('…');
+    }
+    cut
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(json: &str) -> String {
+        parse_request(json).err().unwrap_or_else(|| panic!("{json} was taken"))
+    }
+
+    #[test]
+    fn reads_every_request() {
+        let read = |json: &str| parse_request(json).unwrap();
+        assert!(matches!(read(r#"{"unroll":1,"type":"run"}"#), Request::Run));
+        assert!(matches!(read(r#"{"unroll":1,"type":"pause","more":[1]}"#), Request::Pause));
+        assert!(matches!(read(r#"{"unroll":1,"type":"step"}"#), Request::Step));
+        assert!(matches!(read(r#"{"unroll":1,"type":"reset"}"#), Request::Reset));
+        let Request::Export(figures) = read(r#"{"unroll":1,"type":"export","figure":"loss"}"#)
+        else {
+            panic!("no export");
+        };
+        assert_eq!(figures, [Figure::Loss]);
+        let Request::Export(figures) = read(r#"{"unroll":1,"type":"export"}"#) else {
+            panic!("no export");
+        };
+        assert_eq!(figures, Figure::ALL);
+    }
+
+    #[test]
+    fn settings_go_through_the_table() {
+        let json = r#"{"unroll":1,"type":"set","settings":
+            {"layers":3,"lr":0.01,"tied":true,"heads":"2","hide":["text","loss"],"corpus":"names"}}"#;
+        let Ok(Request::Set(changes)) = parse_request(json) else { panic!("not taken") };
+        let mut link = Link::default();
+        changes.apply(&mut link);
+        assert_eq!((link.layers, link.heads, link.learning_rate, link.tied), (3, 2, 0.01, true));
+        assert_eq!(link.hide.len(), 2);
+        assert_eq!(changes.names().count(), 6);
+    }
+
+    #[test]
+    fn whatever_is_malformed_has_a_sentence() {
+        let set = |settings: &str| format!(r#"{{"unroll":1,"type":"set","settings":{settings}}}"#);
+        let deep = format!("{}{}", "[".repeat(20_000), "]".repeat(20_000));
+        for json in [
+            "",
+            "null",
+            "7",
+            "\"run\"",
+            "[]",
+            "{}",
+            "{",
+            deep.as_str(),
+            r#"{"type":"run"}"#,
+            r#"{"unroll":2,"type":"run"}"#,
+            r#"{"unroll":"1","type":"run"}"#,
+            r#"{"unroll":1}"#,
+            r#"{"unroll":1,"type":7}"#,
+            r#"{"unroll":1,"type":"explode"}"#,
+            r#"{"unroll":1,"type":"set"}"#,
+            r#"{"unroll":1,"type":"export","figure":"x"}"#,
+            r#"{"unroll":1,"type":"export","figure":null}"#,
+            &set("[]"),
+            &set(r#"{"layers":99}"#),
+            &set(r#"{"layers":2.5}"#),
+            &set(r#"{"layers":-1}"#),
+            &set(r#"{"layers":1e400}"#),
+            &set(r#"{"layers":null}"#),
+            &set(r#"{"lr":"NaN"}"#),
+            &set(r#"{"hide":[1]}"#),
+            &set(r#"{"hide":"everything"}"#),
+            &set(r#"{"tied":"yes"}"#),
+            &set(r#"{"__proto__":{}}"#),
+            &set(r#"{"device":"cpu"}"#),
+            &set(r#"{"corpus":"own"}"#),
+            // One bad setting spoils all: nothing is half done.
+            &set(r#"{"layers":2,"speling":1}"#),
+        ] {
+            let said = error(json);
+            assert!(said.ends_with('.') && said.len() < 200, "{json}: {said}");
+        }
+        assert!(error(&" ".repeat(MOST_BYTES + 1)).contains("at most"));
+        let long = format!(r#"{{"unroll":1,"type":"{}"}}"#, "é".repeat(9000));
+        assert!(error(&long).len() < 200);
+    }
+}

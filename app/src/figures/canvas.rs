@@ -1,0 +1,166 @@
+//! What every figure needs of the browser: its size and pixel ratio, whether it is on screen, and
+//! one redraw a frame however often the data changes.
+
+use leptos::{html::ElementType, prelude::*, tachys::html::node_ref::NodeRefContainer};
+use wasm_bindgen::{Clamped, JsCast, closure::Closure};
+use web_sys::{
+    CanvasRenderingContext2d, Element, HtmlCanvasElement, ImageData, IntersectionObserver,
+    IntersectionObserverEntry, ResizeObserver,
+};
+
+type Disconnect = Box<dyn Fn()>;
+
+/// An observer with its callback; gives both back when its owner is disposed.
+struct Observing {
+    disconnect: Disconnect,
+    _callback: Closure<dyn FnMut(js_sys::Array)>,
+}
+
+impl Drop for Observing {
+    fn drop(&mut self) {
+        (self.disconnect)();
+    }
+}
+
+/// Calls `see` whenever the observer that `observe` makes has something to say about the element.
+/// Both live until the calling owner is disposed.
+fn use_observer<E>(
+    target: NodeRef<E>,
+    observe: fn(&js_sys::Function, &Element) -> Option<Disconnect>,
+    see: impl Fn(js_sys::Array) + Clone + 'static,
+) where
+    E: ElementType + 'static,
+    E::Output: JsCast + Clone + AsRef<Element> + 'static,
+    NodeRef<E>: NodeRefContainer<E>,
+{
+    Effect::new(move |_| {
+        let Some(element) = target.get() else { return };
+        let callback = Closure::new(see.clone());
+        let disconnect = observe(callback.as_ref().unchecked_ref(), element.as_ref());
+        if let Some(disconnect) = disconnect {
+            // Owned by this effect: dropped, and so disconnected, when it runs again or ends.
+            StoredValue::new_local(Observing { disconnect, _callback: callback });
+        }
+    });
+}
+
+/// Whether the element is within the viewport, or about to be.
+pub fn use_visible<E>(target: NodeRef<E>) -> Signal<bool>
+where
+    E: ElementType + 'static,
+    E::Output: JsCast + Clone + AsRef<Element> + 'static,
+    NodeRef<E>: NodeRefContainer<E>,
+{
+    let visible = RwSignal::new(false);
+    use_observer(
+        target,
+        |callback, element| {
+            let observer = IntersectionObserver::new(callback).ok()?;
+            observer.observe(element);
+            Some(Box::new(move || observer.disconnect()))
+        },
+        move |entries| {
+            let entry: IntersectionObserverEntry = entries.at(-1).unchecked_into();
+            visible.try_maybe_update(|v| {
+                let changed = *v != entry.is_intersecting();
+                *v = entry.is_intersecting();
+                (changed, ())
+            });
+        },
+    );
+    visible.into()
+}
+
+/// Size of an element in CSS pixels, and device pixels for each of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Size {
+    pub width: f64,
+    pub height: f64,
+    pub scale: f64,
+}
+
+/// The element's present size; zero until it is laid out.
+pub fn use_size<E>(target: NodeRef<E>) -> Signal<Size>
+where
+    E: ElementType + 'static,
+    E::Output: JsCast + Clone + AsRef<Element> + 'static,
+    NodeRef<E>: NodeRefContainer<E>,
+{
+    let size = RwSignal::new(Size::default());
+    use_observer(
+        target,
+        |callback, element| {
+            let observer = ResizeObserver::new(callback).ok()?;
+            observer.observe(element);
+            Some(Box::new(move || observer.disconnect()))
+        },
+        move |_| {
+            let Some(element) = target.get_untracked() else { return };
+            let element: &Element = element.as_ref();
+            let now = Size {
+                width: f64::from(element.client_width()),
+                height: f64::from(element.client_height()),
+                scale: window().device_pixel_ratio().max(1.0),
+            };
+            size.try_maybe_update(|s| (std::mem::replace(s, now) != now, ()));
+        },
+    );
+    size.into()
+}
+
+/// The latest value of `source`, taken over at most once a frame and only while `visible`: a
+/// figure that nobody sees costs nothing, and one that is seen never falls behind.
+pub fn use_frame<T>(source: Signal<T>, visible: Signal<bool>) -> Signal<T>
+where
+    T: Clone + Send + Sync + 'static,
+{
+    let shown = RwSignal::new(source.get_untracked());
+    let frame = StoredValue::new(None::<AnimationFrameRequestHandle>);
+    Effect::new(move |_| {
+        source.track();
+        if !visible.get() || frame.with_value(Option::is_some) {
+            return;
+        }
+        let request = request_animation_frame_with_handle(move || {
+            frame.try_set_value(None);
+            if let Some(value) = source.try_get_untracked() {
+                shown.try_set(value);
+            }
+        });
+        frame.set_value(request.ok());
+    });
+    on_cleanup(move || {
+        if let Some(Some(request)) = frame.try_get_value() {
+            request.cancel();
+        }
+    });
+    shown.into()
+}
+
+/// Makes the canvas's pixels match its size on screen and returns it cleared, ready to draw on in
+/// device pixels. `None` while it has no size.
+pub fn prepare(canvas: &HtmlCanvasElement, size: Size) -> Option<CanvasRenderingContext2d> {
+    let (width, height) = ((size.width * size.scale).round(), (size.height * size.scale).round());
+    if width < 1.0 || height < 1.0 {
+        return None;
+    }
+    // Setting a size reallocates the canvas, even to the same one.
+    if (f64::from(canvas.width()), f64::from(canvas.height())) != (width, height) {
+        canvas.set_width(width as u32);
+        canvas.set_height(height as u32);
+    }
+    let context: CanvasRenderingContext2d = canvas.get_context("2d").ok()??.unchecked_into();
+    context.clear_rect(0.0, 0.0, width, height);
+    Some(context)
+}
+
+/// Puts one RGBA pixel for each cell of a square of `side` cells on the canvas.
+pub fn put_pixels(canvas: &HtmlCanvasElement, pixels: &[u8], side: u32) -> Option<()> {
+    if (canvas.width(), canvas.height()) != (side, side) {
+        canvas.set_width(side);
+        canvas.set_height(side);
+    }
+    let context: CanvasRenderingContext2d = canvas.get_context("2d").ok()??.unchecked_into();
+    let image = ImageData::new_with_u8_clamped_array_and_sh(Clamped(pixels), side, side).ok()?;
+    context.put_image_data(&image, 0.0, 0.0).ok()
+}

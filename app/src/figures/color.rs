@@ -1,0 +1,229 @@
+//! Colours as numbers: what canvases and exported files are drawn with.
+//!
+//! Pages take the same colours from `assets/styles/tokens.css`; a test below keeps the two alike.
+
+/// An sRGB colour, 8 bits a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rgb(pub u8, pub u8, pub u8);
+
+impl Rgb {
+    /// From `0xrrggbb`.
+    const fn hex(code: u32) -> Self {
+        Self((code >> 16) as u8, (code >> 8) as u8, code as u8)
+    }
+
+    /// As `#rrggbb`, for CSS and SVG.
+    pub fn css(self) -> String {
+        format!("#{:02x}{:02x}{:02x}", self.0, self.1, self.2)
+    }
+
+    fn to_oklab(self) -> [f32; 3] {
+        let [r, g, b] = [self.0, self.1, self.2].map(|c| {
+            let c = f32::from(c) / 255.0;
+            if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+        });
+        let l = (0.412_221_46 * r + 0.536_332_55 * g + 0.051_445_995 * b).cbrt();
+        let m = (0.211_903_5 * r + 0.680_699_5 * g + 0.107_396_96 * b).cbrt();
+        let s = (0.088_302_46 * r + 0.281_718_85 * g + 0.629_978_7 * b).cbrt();
+        [
+            0.210_454_26 * l + 0.793_617_8 * m - 0.004_072_047 * s,
+            1.977_998_5 * l - 2.428_592_2 * m + 0.450_593_7 * s,
+            0.025_904_037 * l + 0.782_771_77 * m - 0.808_675_77 * s,
+        ]
+    }
+
+    fn from_oklab([lightness, a, b]: [f32; 3]) -> Self {
+        let l = (lightness + 0.396_337_78 * a + 0.215_803_76 * b).powi(3);
+        let m = (lightness - 0.105_561_346 * a - 0.063_854_17 * b).powi(3);
+        let s = (lightness - 0.089_484_18 * a - 1.291_485_5 * b).powi(3);
+        let [r, g, b] = [
+            4.076_741_7 * l - 3.307_711_6 * m + 0.230_969_94 * s,
+            -1.268_438 * l + 2.609_757_4 * m - 0.341_319_4 * s,
+            -0.004_196_086_3 * l - 0.703_418_6 * m + 1.707_614_7 * s,
+        ]
+        .map(|c| {
+            let c = if c <= 0.003_130_8 { c * 12.92 } else { 1.055 * c.powf(1.0 / 2.4) - 0.055 };
+            (c.clamp(0.0, 1.0) * 255.0).round() as u8
+        });
+        Self(r, g, b)
+    }
+}
+
+/// The colours of one theme that canvases and exports need, named by role as in `tokens.css`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Palette {
+    pub paper: Rgb,
+    pub ink: Rgb,
+    pub muted: Rgb,
+    pub line: Rgb,
+    pub query: Rgb,
+    pub key: Rgb,
+    pub train_curve: Rgb,
+    pub held_out_curve: Rgb,
+    pub blocked: Rgb,
+    pub blocked_line: Rgb,
+    /// The probability map at 0, a half and 1.
+    pub probability: [Rgb; 3],
+}
+
+impl Palette {
+    pub const LIGHT: Self = Self {
+        paper: Rgb::hex(0xffffff),
+        ink: Rgb::hex(0x16181d),
+        muted: Rgb::hex(0x565c68),
+        line: Rgb::hex(0xd5d9e0),
+        query: Rgb::hex(0x0259d1),
+        key: Rgb::hex(0xc93400),
+        train_curve: Rgb::hex(0x3d4450),
+        held_out_curve: Rgb::hex(0x0b7285),
+        blocked: Rgb::hex(0xe7e9ed),
+        blocked_line: Rgb::hex(0xb9bfc9),
+        probability: [Rgb::hex(0xfbfcff), Rgb::hex(0x5981e7), Rgb::hex(0x1d1147)],
+    };
+    pub const DARK: Self = Self {
+        paper: Rgb::hex(0x121419),
+        ink: Rgb::hex(0xe9ebf0),
+        muted: Rgb::hex(0xa3aab8),
+        line: Rgb::hex(0x363b46),
+        query: Rgb::hex(0x89d0ff),
+        key: Rgb::hex(0xff9c40),
+        train_curve: Rgb::hex(0xc3c9d4),
+        held_out_curve: Rgb::hex(0x4ecadb),
+        blocked: Rgb::hex(0x2b2f38),
+        blocked_line: Rgb::hex(0x4a505d),
+        probability: [Rgb::hex(0x14161c), Rgb::hex(0x4275d7), Rgb::hex(0xe6f4ff)],
+    };
+
+    pub fn of(dark: bool) -> &'static Self {
+        if dark { &Self::DARK } else { &Self::LIGHT }
+    }
+}
+
+/// The probability map: 0 to 1 along two straight lines of one length in OKLab, so that equal
+/// differences in probability look equally large wherever they are. The bend through blue makes the
+/// way longer, and so small differences plainer. It is never rescaled to the data.
+#[derive(Clone)]
+pub struct Ramp {
+    colors: [Rgb; Self::STEPS],
+}
+
+impl Ramp {
+    /// More than the 8-bit colours along the line, so that looking up loses nothing.
+    const STEPS: usize = 1024;
+
+    pub fn new(palette: &Palette) -> Self {
+        let [zero, half, one] = palette.probability.map(Rgb::to_oklab);
+        let colors = core::array::from_fn(|i| {
+            let t = 2.0 * i as f32 / (Self::STEPS - 1) as f32;
+            let (from, to, t) = if t < 1.0 { (zero, half, t) } else { (half, one, t - 1.0) };
+            Rgb::from_oklab(core::array::from_fn(|c| from[c] + t * (to[c] - from[c])))
+        });
+        Self { colors }
+    }
+
+    /// The colour of `probability`; NaN and what lies outside 0..1 go to the nearer end.
+    #[inline]
+    pub fn at(&self, probability: f32) -> Rgb {
+        let index = (probability * (Self::STEPS - 1) as f32 + 0.5) as usize;
+        self.colors[index.min(Self::STEPS - 1)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOKENS: &str = include_str!("../../../assets/styles/tokens.css");
+
+    fn custom_property(theme: &str, name: &str) -> String {
+        let (light, dark) = TOKENS.split_once("[data-theme=\"dark\"]").unwrap();
+        let block = if theme == "dark" { dark } else { light };
+        let start = block.find(&format!("--{name}: ")).unwrap_or_else(|| panic!("--{name}"));
+        block[start + name.len() + 4..].split(';').next().unwrap().to_string()
+    }
+
+    #[test]
+    fn agrees_with_the_style_sheet() {
+        for (theme, p) in [("light", Palette::LIGHT), ("dark", Palette::DARK)] {
+            for (name, color) in [
+                ("paper", p.paper),
+                ("ink", p.ink),
+                ("muted", p.muted),
+                ("line", p.line),
+                ("query", p.query),
+                ("key", p.key),
+                ("train-curve", p.train_curve),
+                ("held-out-curve", p.held_out_curve),
+                ("blocked", p.blocked),
+                ("blocked-line", p.blocked_line),
+                ("probability-0", p.probability[0]),
+                ("probability-half", p.probability[1]),
+                ("probability-1", p.probability[2]),
+            ] {
+                assert_eq!(custom_property(theme, name), color.css(), "--{name}, {theme}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_map_is_even_and_goes_one_way() {
+        for palette in [Palette::LIGHT, Palette::DARK] {
+            let ramp = Ramp::new(&palette);
+            assert_eq!(ramp.at(0.0), palette.probability[0]);
+            assert_eq!(ramp.at(1.0), palette.probability[2]);
+            assert_eq!(ramp.at(-1.0), ramp.at(0.0));
+            assert_eq!(ramp.at(2.0), ramp.at(1.0));
+            let points: Vec<[f32; 3]> =
+                (0..=20).map(|i| ramp.at(i as f32 / 20.0).to_oklab()).collect();
+            let direction = (points[20][0] - points[0][0]).signum();
+            let steps = points.windows(2).map(|pair| {
+                assert!((pair[1][0] - pair[0][0]) * direction > 0.0, "lightness turns: {pair:?}");
+                (0..3).map(|c| (pair[1][c] - pair[0][c]).powi(2)).sum::<f32>().sqrt()
+            });
+            let steps: Vec<f32> = steps.collect();
+            let mean = steps.iter().sum::<f32>() / 20.0;
+            // 8 bits a channel leave a little unevenness.
+            assert!(steps.iter().all(|s| (s - mean).abs() < 0.006), "{steps:?}");
+        }
+    }
+
+    #[test]
+    fn text_is_readable() {
+        let luminance = |c: Rgb| {
+            let [r, g, b] = [c.0, c.1, c.2].map(|c| {
+                let c = f32::from(c) / 255.0;
+                if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+            });
+            0.2126 * r + 0.7152 * g + 0.0722 * b
+        };
+        for theme in ["light", "dark"] {
+            let color = |name: &str| {
+                let hex = custom_property(theme, name);
+                luminance(Rgb::hex(u32::from_str_radix(&hex[1..], 16).unwrap()))
+            };
+            let contrast = |a: f32, b: f32| (a.max(b) + 0.05) / (a.min(b) + 0.05);
+            for back in ["paper", "surface", "raised"] {
+                for name in [
+                    "ink",
+                    "muted",
+                    "accent",
+                    "danger",
+                    "query",
+                    "key",
+                    "value",
+                    "hidden",
+                    "cell",
+                    "gradient",
+                    "train-curve",
+                    "held-out-curve",
+                ] {
+                    let c = contrast(color(name), color(back));
+                    assert!(c >= 4.5, "--{name} on --{back}, {theme}: {c}");
+                }
+                let c = contrast(color("control-line"), color(back));
+                assert!(c >= 3.0, "--control-line on --{back}, {theme}: {c}");
+            }
+            assert!(contrast(color("accent"), color("on-accent")) >= 4.5);
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Handing a figure to the learner as a file.
+
+use leptos::{ev, html, prelude::*, task::spawn_local};
+use wasm_bindgen::{JsCast, JsValue, closure::Closure};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{
+    Blob, BlobPropertyBag, CanvasRenderingContext2d, HtmlAnchorElement, HtmlCanvasElement,
+    HtmlImageElement, Url,
+};
+
+/// PNG pixels for each SVG unit: sharp on slides and in print.
+const PNG_SCALE: u32 = 2;
+
+/// A file before it is saved.
+pub enum File {
+    Json(String),
+    /// A long document in pieces, made and gathered without holding up the page.
+    JsonPieces(Box<dyn Iterator<Item = String>>),
+    Csv(String),
+    Svg(String),
+    /// Drawn from this SVG.
+    Png(String),
+}
+
+/// One line of the menu. `make` returns the file's name without its ending; `None` says that
+/// there is nothing to export yet.
+#[derive(Clone, Copy)]
+pub struct Choice {
+    /// Ends the button's test id: `export-<figure>-<id>`.
+    pub id: &'static str,
+    pub label: &'static str,
+    pub make: Callback<(), Option<(String, LocalFile)>>,
+}
+
+/// Files hold iterators that never leave the page's thread; callbacks want `Send`.
+pub type LocalFile = send_wrapper::SendWrapper<File>;
+
+/// "Export" as a menu of buttons over the page, so that opening it moves nothing.
+#[component]
+pub fn ExportMenu(figure: &'static str, choices: Vec<Choice>) -> impl IntoView {
+    let details = NodeRef::<html::Details>::new();
+    let problem = RwSignal::new("");
+    let close = move || {
+        if let Some(details) = details.get_untracked() {
+            details.set_open(false);
+        }
+    };
+    let on_key = move |e: ev::KeyboardEvent| {
+        if e.key() == "Escape" {
+            close();
+        }
+    };
+    let buttons = choices.into_iter().map(|choice| {
+        let save = move |_| {
+            problem.set("");
+            let Some((name, file)) = choice.make.run(()) else {
+                problem.set("There is nothing to export yet.");
+                return;
+            };
+            close();
+            spawn_local(async move {
+                if save(&name, file.take()).await.is_err() {
+                    problem.try_set("This browser did not let the file be made.");
+                }
+            });
+        };
+        view! {
+            <button type="button" data-testid=format!("export-{figure}-{}", choice.id) on:click=save>
+                {choice.label}
+            </button>
+        }
+    });
+    view! {
+        <details class="export" node_ref=details on:keydown=on_key>
+            <summary data-testid=format!("export-{figure}")>"Export"</summary>
+            <div class="export-menu">
+                {buttons.collect_view()} <p role="status" class="export-problem">{problem}</p>
+            </div>
+        </details>
+    }
+}
+
+async fn save(name: &str, file: File) -> Result<(), JsValue> {
+    let (blob, ending) = match file {
+        File::Json(text) => (text_blob(&[text], "application/json")?, "json"),
+        File::JsonPieces(pieces) => {
+            let mut gathered = vec![];
+            for piece in pieces {
+                gathered.push(piece);
+                next_task().await?;
+            }
+            (text_blob(&gathered, "application/json")?, "json")
+        }
+        File::Csv(text) => (text_blob(&[text], "text/csv")?, "csv"),
+        File::Svg(text) => (text_blob(&[text], "image/svg+xml")?, "svg"),
+        File::Png(svg) => (png(svg).await?, "png"),
+    };
+    let url = Url::create_object_url_with_blob(&blob)?;
+    let link: HtmlAnchorElement = document().create_element("a")?.unchecked_into();
+    link.set_href(&url);
+    link.set_download(&format!("{name}.{ending}"));
+    link.click();
+    // The browser has taken hold of the blob when the click returns.
+    Url::revoke_object_url(&url)
+}
+
+fn text_blob(pieces: &[String], kind: &str) -> Result<Blob, JsValue> {
+    let parts: js_sys::Array = pieces.iter().map(|piece| JsValue::from_str(piece)).collect();
+    let options = BlobPropertyBag::new();
+    options.set_type(kind);
+    Blob::new_with_str_sequence_and_options(&parts, &options)
+}
+
+/// Lets the page do what has queued up.
+async fn next_task() -> Result<(), JsValue> {
+    let promise = js_sys::Promise::new(&mut |resolve, _| {
+        // A page always has timers.
+        let _ = window().set_timeout_with_callback(&resolve);
+    });
+    JsFuture::from(promise).await.map(drop)
+}
+
+/// The browser's own rendering of the SVG, enlarged.
+async fn png(svg: String) -> Result<Blob, JsValue> {
+    let url = Url::create_object_url_with_blob(&text_blob(&[svg], "image/svg+xml")?)?;
+    let image = HtmlImageElement::new()?;
+    image.set_src(&url);
+    let loaded = JsFuture::from(image.decode()).await;
+    Url::revoke_object_url(&url)?;
+    loaded?;
+    let canvas: HtmlCanvasElement = document().create_element("canvas")?.unchecked_into();
+    canvas.set_width(image.natural_width() * PNG_SCALE);
+    canvas.set_height(image.natural_height() * PNG_SCALE);
+    let none = || JsValue::from_str("no canvas");
+    let context: CanvasRenderingContext2d =
+        canvas.get_context("2d")?.ok_or_else(none)?.unchecked_into();
+    let (width, height) = (f64::from(canvas.width()), f64::from(canvas.height()));
+    context.draw_image_with_html_image_element_and_dw_and_dh(&image, 0.0, 0.0, width, height)?;
+    let promise = js_sys::Promise::new(&mut |resolve, reject| {
+        let take = Closure::once_into_js(move |blob: JsValue| {
+            // Resolving a promise cannot fail.
+            let _ = resolve.call1(&JsValue::NULL, &blob);
+        });
+        if let Err(e) = canvas.to_blob(take.unchecked_ref()) {
+            let _ = reject.call1(&JsValue::NULL, &e);
+        }
+    });
+    JsFuture::from(promise).await?.dyn_into()
+}

@@ -1,0 +1,295 @@
+//! Figures as text: JSON and CSV with every value at full `f32` precision (the shortest digits that
+//! read back as the same number), and with what made them. Pure functions, no browser.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use unroll_protocol::{ExperimentSpec, Trace};
+
+use super::{curve::Curve, view::HeadView};
+
+/// What made the numbers of a figure. On the same release, engine and text it makes them again.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Provenance {
+    /// Model, optimizer, batch and seed; `None` before an experiment started.
+    pub experiment: Option<ExperimentSpec>,
+    /// Trained parameters of the model as built.
+    pub parameters: Option<u64>,
+    /// What the training text is called, e.g. `tales` or a file's name.
+    pub text: String,
+    /// What computed, e.g. `CPU, 128-bit SIMD`.
+    pub device: String,
+}
+
+/// The release of the page, part of every export.
+pub const RELEASE: &str = env!("CARGO_PKG_VERSION");
+
+impl Provenance {
+    fn write_into(&self, map: &mut Map<String, Value>) {
+        map.insert("experiment".into(), json!(self.experiment));
+        map.insert("parameters".into(), json!(self.parameters));
+        map.insert("text".into(), json!(self.text));
+        map.insert("device".into(), json!(self.device));
+        map.insert("release".into(), json!(RELEASE));
+    }
+
+    /// One line for a caption.
+    fn caption(&self) -> String {
+        let seed = self.experiment.map_or(String::new(), |e| format!(", seed {}", e.seed));
+        format!("Unroll {RELEASE}{seed}, {}", self.device)
+    }
+}
+
+fn axis(name: &str, labels: impl Serialize) -> Value {
+    json!({ "name": name, "labels": labels })
+}
+
+/// An object's text with the last field left open, for `values` too large to go through `Value`.
+fn open_object(map: &Map<String, Value>, field: &str) -> String {
+    let mut text = Value::Object(map.clone()).to_string();
+    text.pop();
+    text.push_str(",\"");
+    text.push_str(field);
+    text.push_str("\":");
+    text
+}
+
+/// The matrix as nested JSON arrays. A value that is not a number is `null`.
+fn rows_json(matrix: &[f32], columns: usize) -> String {
+    let mut text = String::with_capacity(matrix.len() * 8);
+    text.push('[');
+    for (i, row) in matrix.chunks(columns.max(1)).enumerate() {
+        if i > 0 {
+            text.push(',');
+        }
+        // Serializing plain numbers to a string cannot fail.
+        text.push_str(&serde_json::to_string(row).unwrap_or_default());
+    }
+    text.push(']');
+    text
+}
+
+fn attention_head(view: &HeadView, shape: Value, provenance: &Provenance) -> Map<String, Value> {
+    let trace = view.trace();
+    let mut map = Map::new();
+    map.insert("unroll".into(), json!(1));
+    map.insert("figure".into(), json!("attention"));
+    map.insert("step".into(), json!(trace.step));
+    map.insert("shape".into(), shape);
+    map.insert("dropped_tokens".into(), json!(trace.dropped));
+    provenance.write_into(&mut map);
+    map
+}
+
+/// The weights of one head, `values[query][key]`. `layer` and `head` count from 1, here and in the
+/// file. `None` where the trace holds no attention.
+pub fn attention_json(
+    trace: &Arc<Trace>,
+    layer: u32,
+    head: u32,
+    provenance: &Provenance,
+) -> Option<String> {
+    let view = HeadView::new(trace.clone(), layer, head)?;
+    let t = view.size();
+    let mut map = attention_head(&view, json!([t, t]), provenance);
+    map.insert("layer".into(), json!(view.layer()));
+    map.insert("head".into(), json!(view.head()));
+    map.insert("axes".into(), json!([axis("query", &trace.tokens), axis("key", &trace.tokens)]));
+    Some(open_object(&map, "values") + &rows_json(view.matrix(), t) + "}")
+}
+
+/// The weights of all heads, `values[layer][head][query][key]`, in pieces: put together they are
+/// one JSON document. Pieces, because all heads of a long sentence take longer to write than a
+/// page may stand still.
+pub fn attention_json_all(
+    trace: &Arc<Trace>,
+    provenance: &Provenance,
+) -> impl Iterator<Item = String> + use<> {
+    let view = HeadView::new(trace.clone(), 1, 1);
+    let (layers, heads) = view.as_ref().map_or((0, 0), |v| (v.layers(), v.heads()));
+    let opening = view.as_ref().map(|view| {
+        let t = view.size();
+        let mut map = attention_head(view, json!([layers, heads, t, t]), provenance);
+        map.insert(
+            "axes".into(),
+            json!([
+                axis("layer", (1..=layers).collect::<Vec<_>>()),
+                axis("head", (1..=heads).collect::<Vec<_>>()),
+                axis("query", &trace.tokens),
+                axis("key", &trace.tokens)
+            ]),
+        );
+        open_object(&map, "values")
+    });
+    let matrices = (1..=layers).flat_map(move |l| (1..=heads).map(move |h| (l, h)));
+    let bodies = view.into_iter().flat_map(move |view| {
+        matrices.clone().map(move |(layer, head)| {
+            let open = if head > 1 {
+                ","
+            } else if layer > 1 {
+                ",["
+            } else {
+                "[["
+            };
+            let close = if head < heads {
+                ""
+            } else if layer < layers {
+                "]"
+            } else {
+                "]]}"
+            };
+            let view = view.of(layer, head);
+            format!("{open}{}{close}", rows_json(view.matrix(), view.size()))
+        })
+    });
+    opening.into_iter().chain(bodies)
+}
+
+/// A CSV field, quoted where it must be (RFC 4180).
+fn field(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) || text.starts_with(' ') || text.ends_with(' ') {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.into()
+    }
+}
+
+/// A comment line that says what made the numbers.
+fn csv_comment(figure: &str, provenance: &Provenance) -> String {
+    let experiment = serde_json::to_string(&provenance.experiment).unwrap_or_default();
+    format!("# {figure}; {}; experiment {experiment}\n", provenance.caption())
+}
+
+/// The weights of one head: one line a cell, `query,query_token,key,key_token,weight`, positions
+/// counted from 1 and blocked cells left out.
+pub fn attention_csv(view: &HeadView, provenance: &Provenance) -> String {
+    let what = format!(
+        "attention weights, layer {}, head {}, step {}",
+        view.layer(),
+        view.head(),
+        view.trace().step
+    );
+    let mut text = csv_comment(&what, provenance);
+    text.push_str("query,query_token,key,key_token,weight\n");
+    let labels: Vec<String> = view.trace().tokens.iter().map(|t| field(t)).collect();
+    for (q, query) in labels.iter().enumerate() {
+        for (k, (key, weight)) in labels.iter().zip(view.row(q)).take(q + 1).enumerate() {
+            text.push_str(&format!("{},{query},{},{key},{weight:?}\n", q + 1, k + 1));
+        }
+    }
+    text
+}
+
+const LOSS_COLUMNS: [&str; 5] = ["step", "train", "held_out", "gradient_norm", "learning_rate"];
+
+/// The whole curve, `values[i]` holding the columns named by the second axis; a held-out loss that
+/// was not measured is `null`. Losses in nats per token.
+pub fn loss_json(curve: &Curve, vocabulary: usize, provenance: &Provenance) -> String {
+    let steps: Vec<u32> = curve.points().iter().map(|p| p.step).collect();
+    let mut map = Map::new();
+    map.insert("unroll".into(), json!(1));
+    map.insert("figure".into(), json!("loss"));
+    map.insert("step".into(), json!(curve.last_step()));
+    map.insert("shape".into(), json!([steps.len(), LOSS_COLUMNS.len()]));
+    map.insert("axes".into(), json!([axis("step", steps), axis("column", LOSS_COLUMNS)]));
+    map.insert("unit".into(), json!("nats per token"));
+    map.insert("knows_nothing".into(), json!((vocabulary > 0).then(|| (vocabulary as f64).ln())));
+    provenance.write_into(&mut map);
+    let rows: Vec<_> = curve
+        .points()
+        .iter()
+        .map(|p| (p.step, p.loss, p.held_out, p.gradient_norm, p.learning_rate))
+        .collect();
+    open_object(&map, "values") + &serde_json::to_string(&rows).unwrap_or_default() + "}"
+}
+
+/// The whole curve, one line a step; a held-out loss that was not measured is left empty.
+pub fn loss_csv(curve: &Curve, provenance: &Provenance) -> String {
+    let mut text = csv_comment("loss in nats per token", provenance);
+    text.push_str(&LOSS_COLUMNS.join(","));
+    text.push('\n');
+    for p in curve.points() {
+        let held_out = p.held_out.map_or(String::new(), |h| format!("{h:?}"));
+        text.push_str(&format!(
+            "{},{:?},{held_out},{:?},{:?}\n",
+            p.step, p.loss, p.gradient_norm, p.learning_rate
+        ));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figures::{curve, view};
+
+    fn provenance() -> Provenance {
+        Provenance {
+            experiment: Some(unroll_protocol::Link::default().experiment()),
+            parameters: Some(1234),
+            text: "tales".into(),
+            device: "CPU".into(),
+        }
+    }
+
+    #[test]
+    fn one_head_reads_back_exactly() {
+        let trace = Arc::new(view::tests::trace());
+        let text = attention_json(&trace, 2, 1, &provenance()).unwrap();
+        let read: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(read["shape"], json!([3, 3]));
+        assert_eq!(
+            (&read["layer"], &read["head"], &read["step"]),
+            (&json!(2), &json!(1), &json!(7))
+        );
+        assert_eq!(read["axes"][1]["labels"], json!(["a", " ", "\u{fffd}"]));
+        assert_eq!(read["experiment"]["seed"], json!(provenance().experiment.unwrap().seed));
+        let view = HeadView::new(trace, 2, 1).unwrap();
+        for q in 0..3 {
+            for k in 0..3 {
+                let value = read["values"][q][k].as_f64().unwrap() as f32;
+                assert_eq!(value.to_bits(), view.weight(q, k).to_bits());
+            }
+        }
+    }
+
+    #[test]
+    fn all_heads_are_one_document() {
+        let trace = Arc::new(view::tests::trace());
+        let text: String = attention_json_all(&trace, &provenance()).collect();
+        let read: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(read["shape"], json!([2, 2, 3, 3]));
+        let value = read["values"][1][0][2][1].as_f64().unwrap() as f32;
+        assert_eq!(value, HeadView::new(trace, 2, 1).unwrap().weight(2, 1));
+        let empty = Arc::new(Trace::default());
+        assert_eq!(attention_json_all(&empty, &provenance()).count(), 0);
+        assert_eq!(attention_json(&empty, 1, 1, &provenance()), None);
+    }
+
+    #[test]
+    fn csv_leaves_out_the_future_and_quotes() {
+        let view = HeadView::new(Arc::new(view::tests::trace()), 1, 1).unwrap();
+        let text = attention_csv(&view, &provenance());
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 2 + 6);
+        assert_eq!(lines[2], "1,a,1,a,1.0");
+        assert_eq!(lines[4], "2,\" \",2,\" \",0.9");
+        assert_eq!(field("\""), "\"\"\"\"");
+    }
+
+    #[test]
+    fn the_curve_reads_back() {
+        let curve = curve::tests::falling(20);
+        let read: Value = serde_json::from_str(&loss_json(&curve, 64, &provenance())).unwrap();
+        assert_eq!(read["shape"], json!([20, 5]));
+        assert_eq!(read["values"][8][2], Value::Null);
+        let held_out = read["values"][9][2].as_f64().unwrap() as f32;
+        assert_eq!(Some(held_out), curve.points()[9].held_out);
+        assert_eq!(read["knows_nothing"], json!(64f64.ln()));
+        assert_eq!(loss_csv(&curve, &provenance()).lines().count(), 22);
+        let empty: Value =
+            serde_json::from_str(&loss_json(&Curve::default(), 0, &provenance())).unwrap();
+        assert_eq!(empty["values"], json!([]));
+    }
+}

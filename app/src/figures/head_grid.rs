@@ -1,0 +1,237 @@
+//! All heads of all layers as small heatmaps, of which one is chosen.
+
+use leptos::{ev, html, prelude::*};
+use wasm_bindgen::JsCast;
+
+use super::{
+    canvas::put_pixels,
+    theme::Colors,
+    view::{HeadView, is_blocked},
+};
+
+/// Most pixels along a side; longer sentences show the largest weight of each block of cells.
+const SIDE: usize = 64;
+/// Painting goes on in the next frame after this many milliseconds.
+const SLICE: f64 = 8.0;
+
+/// A radio group of layers (down) by heads (right); writes the choice into `layer` and `head`,
+/// counted from 1. `shape` is how many of each there are; without a trace their pictures are blank.
+#[component]
+pub fn HeadGrid(
+    view: Memo<Option<HeadView>>,
+    shape: Memo<Option<(u32, u32)>>,
+    layer: RwSignal<u32>,
+    head: RwSignal<u32>,
+    colors: Memo<Colors>,
+) -> impl IntoView {
+    let chosen = Memo::new(move |_| {
+        let (layers, heads) = shape.get().unwrap_or((1, 1));
+        (layer.get().clamp(1, layers.max(1)), head.get().clamp(1, heads.max(1)))
+    });
+    let choose = Callback::new(move |(l, h)| {
+        layer.set(l);
+        head.set(h);
+    });
+    view! {
+        <div class="head-grid-scroller">
+            {move || {
+                // Built anew only when the model has another shape.
+                let (layers, heads) = shape.get()?;
+                Some(view! { <Grid view layers heads chosen choose colors /> })
+            }}
+        </div>
+    }
+}
+
+#[component]
+fn Grid(
+    view: Memo<Option<HeadView>>,
+    layers: u32,
+    heads: u32,
+    chosen: Memo<(u32, u32)>,
+    choose: Callback<(u32, u32)>,
+    colors: Memo<Colors>,
+) -> impl IntoView {
+    let places: Vec<(u32, u32)> =
+        (1..=layers).flat_map(|l| (1..=heads).map(move |h| (l, h))).collect();
+    let canvases: Vec<NodeRef<html::Canvas>> = places.iter().map(|_| NodeRef::new()).collect();
+    use_sliced_painting(view, colors, places.clone(), canvases.clone());
+    let on_key = move |e: ev::KeyboardEvent| {
+        let (l, h) = chosen.get_untracked();
+        let (l, h) = match e.key().as_str() {
+            "ArrowLeft" => (l, h.saturating_sub(1)),
+            "ArrowRight" => (l, h + 1),
+            "ArrowUp" => (l.saturating_sub(1), h),
+            "ArrowDown" => (l + 1, h),
+            "Home" => (l, 1),
+            "End" => (l, heads),
+            _ => return,
+        };
+        e.prevent_default();
+        let (l, h) = (l.clamp(1, layers), h.clamp(1, heads));
+        choose.run((l, h));
+        let group: Option<web_sys::Element> = e.current_target().map(JsCast::unchecked_into);
+        let place = ((l - 1) * heads + h - 1) as usize;
+        if let Some(radio) = group.and_then(|g| g.children().item(place as u32)) {
+            // Focusing an element that is still there cannot fail.
+            let _ = radio.unchecked_into::<web_sys::HtmlElement>().focus();
+        }
+    };
+    view! {
+        <div
+            class="head-grid"
+            role="radiogroup"
+            aria-label="Layer and head. Arrow keys choose."
+            style=format!("--heads:{}", heads.max(1))
+            on:keydown=on_key
+        >
+            {places
+                .into_iter()
+                .zip(canvases)
+                .map(|((l, h), canvas)| {
+                    let checked = move || chosen.get() == (l, h);
+                    view! {
+                        <button
+                            type="button"
+                            role="radio"
+                            class="head"
+                            data-testid=format!("head-l{l}-h{h}")
+                            aria-label=format!("layer {l}, head {h}")
+                            aria-checked=move || checked().to_string()
+                            tabindex=move || if checked() { "0" } else { "-1" }
+                            on:click=move |_| choose.run((l, h))
+                        >
+                            <canvas node_ref=canvas aria-hidden="true"></canvas>
+                            <span>{format!("L{l} H{h}")}</span>
+                        </button>
+                    }
+                })
+                .collect_view()}
+        </div>
+    }
+}
+
+/// Paints all heads whenever the trace or the theme changes, never longer than a slice at a time.
+/// A trace that comes while painting goes on is painted from the first head still to do.
+fn use_sliced_painting(
+    view: Memo<Option<HeadView>>,
+    colors: Memo<Colors>,
+    places: Vec<(u32, u32)>,
+    canvases: Vec<NodeRef<html::Canvas>>,
+) {
+    // Choosing another head changes no picture here.
+    let trace = Memo::new(move |_| view.get().map(|v| v.of(1, 1)));
+    let todo = StoredValue::new(0usize);
+    let next = StoredValue::new(0usize);
+    let frame = StoredValue::new(None::<AnimationFrameRequestHandle>);
+    let work = StoredValue::new_local((places, canvases));
+    Effect::new(move |_| {
+        trace.track();
+        colors.track();
+        work.with_value(|(_, canvases)| {
+            canvases.iter().for_each(Track::track);
+            todo.set_value(canvases.len());
+        });
+        if frame.with_value(Option::is_none) {
+            paint_slice(trace, colors, todo, next, frame, work);
+        }
+    });
+    on_cleanup(move || {
+        if let Some(Some(frame)) = frame.try_get_value() {
+            frame.cancel();
+        }
+    });
+}
+
+type Work = StoredValue<(Vec<(u32, u32)>, Vec<NodeRef<html::Canvas>>), LocalStorage>;
+
+fn paint_slice(
+    trace: Memo<Option<HeadView>>,
+    colors: Memo<Colors>,
+    todo: StoredValue<usize>,
+    next: StoredValue<usize>,
+    frame: StoredValue<Option<AnimationFrameRequestHandle>>,
+    work: Work,
+) {
+    let Some(view) = trace.get_untracked() else { return };
+    let now = || window().performance().map_or(0.0, |p| p.now());
+    let begun = now();
+    work.with_value(|(places, canvases)| {
+        colors.with_untracked(|colors| {
+            while todo.get_value() > 0 && now() - begun < SLICE {
+                let at = next.get_value() % places.len();
+                let (layer, head) = places[at];
+                // `of` clamps: a trace of another shape than this grid's is on its way out.
+                if let Some(canvas) = canvases[at].get_untracked() {
+                    let (pixels, side) = thumbnail(&view.of(layer, head), colors);
+                    put_pixels(&canvas, &pixels, side as u32);
+                }
+                next.set_value(at + 1);
+                todo.update_value(|n| *n -= 1);
+            }
+        });
+    });
+    let more = todo.get_value() > 0;
+    let request = more.then(|| {
+        request_animation_frame_with_handle(move || {
+            if frame.try_set_value(None).is_none() {
+                paint_slice(trace, colors, todo, next, frame, work);
+            }
+        })
+        .ok()
+    });
+    frame.set_value(request.flatten());
+}
+
+/// RGBA pixels of one head and how many make a side; blocked cells stay transparent.
+fn thumbnail(view: &HeadView, colors: &Colors) -> (Vec<u8>, usize) {
+    let t = view.size();
+    let block = t.div_ceil(SIDE);
+    let side = t.div_ceil(block);
+    let mut largest = vec![f32::NAN; side * side];
+    for (query, row) in view.matrix().chunks_exact(t).enumerate() {
+        let line = &mut largest[query / block * side..][..side];
+        for (key, &weight) in row.iter().take(query + 1).enumerate() {
+            debug_assert!(!is_blocked(query, key));
+            // `max` lets a number win over NaN.
+            line[key / block] = line[key / block].max(weight);
+        }
+    }
+    let pixels = largest.iter().flat_map(|&weight| {
+        let color = colors.ramp.at(weight);
+        [color.0, color.1, color.2, if weight.is_nan() { 0 } else { 255 }]
+    });
+    (pixels.collect(), side)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use unroll_protocol::{Array, Trace};
+
+    use super::*;
+    use crate::figures::color::Palette;
+
+    #[test]
+    fn blocks_show_their_largest_weight() {
+        let t = 100u32;
+        let mut values = vec![0.0; (t * t) as usize];
+        values[99 * 100 + 3] = 1.0;
+        let trace = Trace {
+            tokens: vec!["a".into(); t as usize],
+            vocabulary: vec!["a".into()],
+            weights: Array { shape: vec![1, 1, t, t], values },
+            probabilities: Array { shape: vec![t, 1], values: vec![1.0; t as usize] },
+            ..Trace::default()
+        };
+        let view = HeadView::new(Arc::new(trace), 1, 1).unwrap();
+        let colors = Colors::new(&Palette::LIGHT);
+        let (pixels, side) = thumbnail(&view, &colors);
+        assert_eq!((side, pixels.len()), (50, 50 * 50 * 4));
+        let pixel = |q: usize, k: usize| &pixels[(q * side + k) * 4..][..4];
+        let one = colors.ramp.at(1.0);
+        assert_eq!(pixel(49, 1), [one.0, one.1, one.2, 255]);
+        assert_eq!(pixel(0, 1)[3], 0);
+    }
+}

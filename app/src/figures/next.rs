@@ -1,0 +1,96 @@
+//! Two lists beside the heatmap: the keys a query looks at most, and the characters the model
+//! expects after it.
+
+use leptos::prelude::*;
+
+use super::{
+    bars::{Bar, Bars, ROWS},
+    select::Selection,
+    token,
+    view::{HeadView, largest},
+};
+
+fn query_name(view: Memo<Option<HeadView>>, selection: Selection) -> String {
+    let query = selection.focus().map(|c| c.query);
+    view.with(|v| {
+        v.as_ref()
+            .zip(query)
+            .map_or("…".into(), |(v, query)| token::name_at(v.token(query), query))
+    })
+}
+
+fn bars_of(
+    view: Memo<Option<HeadView>>,
+    selection: Selection,
+    f: fn(&HeadView, usize) -> Vec<Bar>,
+) -> Memo<Vec<Bar>> {
+    Memo::new(move |_| {
+        let query = selection.focus().map(|c| c.query);
+        view.with(|v| v.as_ref().zip(query).map_or(vec![], |(v, query)| f(v, query)))
+    })
+}
+
+/// The heaviest keys of the shown query with their weights.
+#[component]
+pub fn TopKeys(view: Memo<Option<HeadView>>, selection: Selection) -> impl IntoView {
+    let bars = bars_of(view, selection, |view, query| {
+        let bar = |(key, probability): (usize, f32)| Bar {
+            name: format!("{} {}", token::mark(view.token(key)), key + 1),
+            spoken: token::spoken(view.token(key)),
+            probability,
+            marked: false,
+        };
+        view.heaviest(query, ROWS).into_iter().map(bar).collect()
+    });
+    view! {
+        <section class="panel" data-testid="attention-top-keys">
+            <h4>
+                <span class="role-query">{move || query_name(view, selection)}</span>
+                " looks most at"
+            </h4>
+            <Bars bars role="role-key" />
+        </section>
+    }
+}
+
+/// The model's likeliest next tokens after the shown one, and how likely it found the true one.
+#[component]
+pub fn NextToken(view: Memo<Option<HeadView>>, selection: Selection) -> impl IntoView {
+    let bars = bars_of(view, selection, |view, query| {
+        let vocabulary = &view.trace().vocabulary;
+        let truth = view.trace().tokens.get(query + 1);
+        let bar = |(id, probability): (usize, f32)| Bar {
+            name: token::mark(&vocabulary[id]),
+            spoken: token::spoken(&vocabulary[id]),
+            probability,
+            marked: truth == Some(&vocabulary[id]),
+        };
+        largest(view.next(query), ROWS).into_iter().map(bar).collect()
+    });
+    let truth = move || {
+        let query = selection.focus()?.query;
+        if query + 1 == selection.size() {
+            return Some("The sentence ends here.".into());
+        }
+        view.with(|v| {
+            let view = v.as_ref()?;
+            let trace = view.trace();
+            let next = trace.tokens.get(query + 1)?;
+            let id = trace.vocabulary.iter().position(|token| token == next)?;
+            let probability = view.next(query).get(id)?;
+            Some(format!("✓ truly next: ‘{}’ {probability:.4}", token::mark(next)))
+        })
+    };
+    view! {
+        <section class="panel" data-testid="next-token">
+            <h4>
+                "After " <span class="role-query">{move || query_name(view, selection)}</span>
+                " the model expects"
+            </h4>
+            <Bars bars role="role-next" />
+            <p class="panel-note">
+                {move || truth().unwrap_or_default()}
+            </p>
+        </section>
+    }
+}

@@ -1,0 +1,64 @@
+//! How single tokens are written where space is scarce, and where there is room for a name.
+
+/// The token the tokenizer gives to characters it never saw.
+pub const UNKNOWN: &str = "\u{fffd}";
+
+/// The token as it stands on chips and axes: what cannot be seen gets a sign.
+pub fn mark(token: &str) -> String {
+    if token == UNKNOWN {
+        return "□".into();
+    }
+    token
+        .chars()
+        .map(|c| match c {
+            ' ' => '␣',
+            '\n' => '⏎',
+            '\t' => '⇥',
+            '\r' => '␍',
+            c if c.is_whitespace() || c.is_control() => '·',
+            c => c,
+        })
+        .collect()
+}
+
+/// The token at the 0-based `position` for a sentence: `‘k’ (5)`, positions counted from 1.
+pub fn name_at(token: &str, position: usize) -> String {
+    format!("‘{}’ ({})", mark(token), position + 1)
+}
+
+/// What a person listening hears, and the tooltip shows: `space`, `line break`, `k`.
+pub fn spoken(token: &str) -> String {
+    match token {
+        UNKNOWN => "unknown character, never seen in the text".into(),
+        " " => "space".into(),
+        "\n" => "line break".into(),
+        "\t" => "tab".into(),
+        other => other.into(),
+    }
+}
+
+/// At most `longest` characters of the token's mark, an ellipsis standing for what is left out.
+pub fn short_mark(token: &str, longest: usize) -> String {
+    let mark = mark(token);
+    if mark.chars().count() <= longest {
+        return mark;
+    }
+    mark.chars().take(longest.saturating_sub(1)).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signs_for_what_cannot_be_seen() {
+        assert_eq!(mark(" "), "␣");
+        assert_eq!(mark("\n"), "⏎");
+        assert_eq!(mark("\u{fffd}"), "□");
+        assert_eq!(mark("the "), "the␣");
+        assert_eq!(mark("\u{1}"), "·");
+        assert_eq!(name_at("k", 4), "‘k’ (5)");
+        assert_eq!(short_mark("unroll", 4), "unr…");
+        assert_eq!(short_mark("é", 4), "é");
+    }
+}

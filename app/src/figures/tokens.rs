@@ -1,0 +1,231 @@
+//! The probe sentence as a row of tokens under their arcs.
+
+use leptos::{ev, html, prelude::*};
+use wasm_bindgen::JsCast;
+
+use super::{
+    arcs::Arcs,
+    select::{Cell, Selection},
+    theme::Colors,
+    token,
+    view::{HeadView, is_blocked},
+};
+
+/// Where each token stands, in em from the left of the row. Known without measuring, since the
+/// tokens are set in a monospaced font.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Row {
+    /// Left edge of each token, and one more: the right end of the last.
+    edges: Vec<f64>,
+}
+
+/// Between two tokens, in em.
+const GAP: f64 = 0.1;
+
+impl Row {
+    pub fn new(tokens: &[String]) -> Self {
+        let mut edges = vec![0.0];
+        for token in tokens {
+            let characters = token::mark(token).chars().count().max(1);
+            let last = edges[edges.len() - 1];
+            edges.push(last + 0.62 * characters as f64 + 0.44 + GAP);
+        }
+        Self { edges }
+    }
+
+    fn left(&self, position: usize) -> f64 {
+        self.edges.get(position).copied().unwrap_or(0.0)
+    }
+
+    fn width_of(&self, position: usize) -> f64 {
+        self.left(position + 1) - self.left(position) - GAP
+    }
+
+    pub fn middle(&self, position: usize) -> f64 {
+        self.left(position) + self.width_of(position) / 2.0
+    }
+
+    /// Of the whole row, in em.
+    pub fn width(&self) -> f64 {
+        self.edges.last().copied().unwrap_or(0.0)
+    }
+}
+
+/// Tokens as a list box: pointing at one, or moving the focus to it, makes it the query. The strip
+/// under each token is coloured by the weight the query gives it.
+#[component]
+pub fn Tokens(
+    view: Memo<Option<HeadView>>,
+    selection: Selection,
+    colors: Memo<Colors>,
+) -> impl IntoView {
+    // Changes with the sentence only, so that the row is not built anew with every trace.
+    let sentence = Memo::new(move |_| {
+        view.with(|v| v.as_ref().map_or_else(Vec::new, |v| v.trace().tokens.clone()))
+    });
+    let row = Memo::new(move |_| sentence.with(|s| Row::new(s)));
+    let scroller = NodeRef::<html::Div>::new();
+    keep_in_sight(scroller, selection, row);
+    view! {
+        <div class="token-scroller" node_ref=scroller>
+            <div class="token-track">
+                <Arcs view selection row />
+                <div
+                    class="token-row"
+                    role="listbox"
+                    aria-orientation="horizontal"
+                    aria-label="Tokens of the sentence. Arrow keys choose the query token."
+                    on:pointerleave=move |e: ev::PointerEvent| {
+                        if e.pointer_type() != "touch" {
+                            selection.leave();
+                        }
+                    }
+                >
+                    {move || {
+                        sentence
+                            .get()
+                            .into_iter()
+                            .enumerate()
+                            .map(|(position, token)| {
+                                view! { <Token view selection colors row position token /> }
+                            })
+                            .collect_view()
+                    }}
+                </div>
+            </div>
+        </div>
+    }
+}
+
+#[component]
+fn Token(
+    view: Memo<Option<HeadView>>,
+    selection: Selection,
+    colors: Memo<Colors>,
+    row: Memo<Row>,
+    position: usize,
+    token: String,
+) -> impl IntoView {
+    let own = Cell { query: position, key: None };
+    let focus = move || selection.focus();
+    let is_query = Memo::new(move |_| focus().is_some_and(|c| c.query == position));
+    let is_key = Memo::new(move |_| focus().is_some_and(|c| c.key == Some(position)));
+    let blocked = Memo::new(move |_| focus().is_some_and(|c| is_blocked(c.query, position)));
+    let weight = move || {
+        let query = focus()?.query;
+        view.with(|v| Some(v.as_ref()?.weight(query, position)))
+    };
+    let strip = move || match weight() {
+        Some(weight) if !blocked.get() => {
+            format!("background:{}", colors.with(|c| c.ramp.at(weight).css()))
+        }
+        _ => String::new(),
+    };
+    let name = token::spoken(&token);
+    // Without the weight: the token that has the focus is the query, not a key.
+    let label = format!("{name}, {}", position + 1);
+    let on_key = move |e: ev::KeyboardEvent| {
+        let sibling = match e.key().as_str() {
+            "ArrowLeft" => previous(&e),
+            "ArrowRight" => next(&e),
+            "Home" => end_of_row(&e, true),
+            "End" => end_of_row(&e, false),
+            "Enter" | " " => {
+                e.prevent_default();
+                selection.toggle_pin(own);
+                None
+            }
+            "Escape" => {
+                selection.unpin();
+                None
+            }
+            _ => None,
+        };
+        if let Some(sibling) = sibling {
+            e.prevent_default();
+            // Focusing an element that is still there cannot fail.
+            let _ = sibling.unchecked_into::<web_sys::HtmlElement>().focus();
+        }
+    };
+    view! {
+        <div
+            class="token"
+            class:query=is_query
+            class:key=is_key
+            class:blocked=blocked
+            class:unknown=token == token::UNKNOWN
+            role="option"
+            data-testid=format!("token-{position}")
+            title=name
+            aria-label=label
+            aria-selected=move || is_query.get().to_string()
+            tabindex=move || if is_query.get() { "0" } else { "-1" }
+            style=move || format!("width:{}em", row.with(|t| t.width_of(position)))
+            on:pointerenter=move |e: ev::PointerEvent| {
+                if e.pointer_type() != "touch" {
+                    selection.point(own);
+                }
+            }
+            on:pointerdown=move |e: ev::PointerEvent| {
+                selection.press(own, e.pointer_type() == "touch");
+            }
+            on:click=move |_| selection.click(own)
+            on:focus=move |_| selection.point(own)
+            on:blur=move |_| selection.leave()
+            on:keydown=on_key
+        >
+            <span>{token::mark(&token)}</span>
+            <i class="token-weight" style=strip></i>
+        </div>
+    }
+}
+
+fn present(e: &ev::KeyboardEvent) -> Option<web_sys::Element> {
+    Some(e.current_target()?.unchecked_into())
+}
+
+fn previous(e: &ev::KeyboardEvent) -> Option<web_sys::Element> {
+    present(e)?.previous_element_sibling()
+}
+
+fn next(e: &ev::KeyboardEvent) -> Option<web_sys::Element> {
+    present(e)?.next_element_sibling()
+}
+
+fn end_of_row(e: &ev::KeyboardEvent, first: bool) -> Option<web_sys::Element> {
+    let row = present(e)?.parent_element()?;
+    if first { row.first_element_child() } else { row.last_element_child() }
+}
+
+/// Scrolls the row, and nothing else, so far that the query can be seen: when one is chosen, and
+/// with every new sentence.
+fn keep_in_sight(scroller: NodeRef<html::Div>, selection: Selection, row: Memo<Row>) {
+    let show = move |query: usize| {
+        let Some(scroller) = scroller.get() else { return };
+        let share = row.with_untracked(|t| t.middle(query) / t.width().max(f64::MIN_POSITIVE));
+        let middle = share * f64::from(scroller.scroll_width());
+        let (start, seen) = (f64::from(scroller.scroll_left()), f64::from(scroller.client_width()));
+        if middle < start || middle > start + seen {
+            scroller.set_scroll_left((middle - seen / 2.0) as i32);
+        }
+    };
+    Effect::new(move |_| selection.shown().map(|cell| show(cell.query)));
+    Effect::new(move |_| {
+        row.track();
+        selection.start().map(|cell| show(cell.query))
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_stand_side_by_side() {
+        let row = Row::new(&["a".into(), "the ".into(), "\u{fffd}".into()]);
+        assert!((row.middle(0) - 0.53).abs() < 1e-9);
+        assert!(row.middle(1) - row.width_of(1) / 2.0 > row.middle(0) + row.width_of(0) / 2.0);
+        assert!(row.width() > row.middle(2));
+        assert_eq!(Row::new(&[]).width(), 0.0);
+    }
+}

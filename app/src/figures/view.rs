@@ -1,0 +1,189 @@
+//! One head of one trace: the matrix that most parts of the attention figure look at.
+
+use std::sync::Arc;
+
+use unroll_protocol::Trace;
+
+/// The weights of one layer and head, `[T (query), T (key)]`, with the trace they belong to.
+#[derive(Clone)]
+pub struct HeadView {
+    trace: Arc<Trace>,
+    /// From 0, within the trace.
+    layer: usize,
+    head: usize,
+}
+
+impl PartialEq for HeadView {
+    /// Whether both look at the same head of the very same trace.
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.trace, &other.trace)
+            && (self.layer, self.head) == (other.layer, other.head)
+    }
+}
+
+impl HeadView {
+    /// `layer` and `head` count from 1 and are clamped to what the trace has. `None` if the trace
+    /// holds no weights or its arrays do not fit its tokens.
+    pub fn new(trace: Arc<Trace>, layer: u32, head: u32) -> Option<Self> {
+        let t = trace.tokens.len();
+        let &[layers, heads, queries, keys] = trace.weights.shape.as_slice() else { return None };
+        let fits = trace.weights.is_consistent()
+            && t > 0
+            && (queries as usize, keys as usize) == (t, t)
+            && layers > 0
+            && heads > 0;
+        let probabilities = &trace.probabilities;
+        let fits = fits
+            && probabilities.is_consistent()
+            && probabilities.shape == [queries, trace.vocabulary.len() as u32];
+        fits.then(|| Self {
+            layer: layer.clamp(1, layers) as usize - 1,
+            head: head.clamp(1, heads) as usize - 1,
+            trace,
+        })
+    }
+
+    pub fn trace(&self) -> &Arc<Trace> {
+        &self.trace
+    }
+
+    /// Counted from 1.
+    pub fn layer(&self) -> u32 {
+        self.layer as u32 + 1
+    }
+
+    /// Counted from 1.
+    pub fn head(&self) -> u32 {
+        self.head as u32 + 1
+    }
+
+    pub fn layers(&self) -> u32 {
+        self.trace.weights.shape[0]
+    }
+
+    pub fn heads(&self) -> u32 {
+        self.trace.weights.shape[1]
+    }
+
+    /// The same trace, another layer and head (from 1, clamped).
+    pub fn of(&self, layer: u32, head: u32) -> Self {
+        Self {
+            trace: self.trace.clone(),
+            layer: layer.clamp(1, self.layers()) as usize - 1,
+            head: head.clamp(1, self.heads()) as usize - 1,
+        }
+    }
+
+    /// T, the number of tokens.
+    pub fn size(&self) -> usize {
+        self.trace.tokens.len()
+    }
+
+    pub fn token(&self, position: usize) -> &str {
+        self.trace.tokens.get(position).map_or("", String::as_str)
+    }
+
+    /// All weights, `[T (query), T (key)]`, row-major.
+    pub fn matrix(&self) -> &[f32] {
+        self.trace.weights.block(&[self.layer, self.head]).unwrap_or(&[])
+    }
+
+    /// What `query` looks at: `[T]`, summing to 1. Empty outside the sentence.
+    pub fn row(&self, query: usize) -> &[f32] {
+        self.trace.weights.block(&[self.layer, self.head, query]).unwrap_or(&[])
+    }
+
+    pub fn weight(&self, query: usize, key: usize) -> f32 {
+        self.row(query).get(key).copied().unwrap_or(0.0)
+    }
+
+    /// The heaviest `count` keys of `query`, heaviest first, as positions and weights.
+    pub fn heaviest(&self, query: usize, count: usize) -> Vec<(usize, f32)> {
+        largest(&self.row(query)[..(query + 1).min(self.row(query).len())], count)
+    }
+
+    /// P(next token | tokens up to `position`), `[V]`.
+    pub fn next(&self, position: usize) -> &[f32] {
+        self.trace.probabilities.block(&[position]).unwrap_or(&[])
+    }
+}
+
+/// Whether a decoder's mask keeps `query` from seeing `key`: whatever comes later is the answer it
+/// is asked to guess. Blocked weights are exactly 0 and are drawn as absent, not as small.
+pub fn is_blocked(query: usize, key: usize) -> bool {
+    key > query
+}
+
+/// Indices and values of the `count` largest, largest first; the earlier of equals comes first.
+pub fn largest(values: &[f32], count: usize) -> Vec<(usize, f32)> {
+    let mut best: Vec<(usize, f32)> = Vec::with_capacity(count + 1);
+    for (i, &value) in values.iter().enumerate() {
+        if best.len() < count || best.last().is_some_and(|&(_, least)| value > least) {
+            let at = best.partition_point(|&(_, other)| other >= value);
+            best.insert(at, (i, value));
+            best.truncate(count);
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use unroll_protocol::Array;
+
+    use super::*;
+
+    /// Two layers, two heads, three tokens, four in the vocabulary; weights unlike one another.
+    pub fn trace() -> Trace {
+        let mut weights = Vec::new();
+        for matrix in 0..4 {
+            let a = 0.1 + 0.2 * matrix as f32;
+            weights.extend([1.0, 0.0, 0.0, a, 1.0 - a, 0.0, a / 2.0, a / 2.0, 1.0 - a]);
+        }
+        Trace {
+            id: 1,
+            step: 7,
+            tokens: ["a", " ", "\u{fffd}"].map(String::from).to_vec(),
+            dropped: 0,
+            vocabulary: ["\u{fffd}", "a", " ", "\""].map(String::from).to_vec(),
+            weights: Array { shape: vec![2, 2, 3, 3], values: weights },
+            probabilities: Array {
+                shape: vec![3, 4],
+                values: [0.1, 0.2, 0.3, 0.4].repeat(3).to_vec(),
+            },
+        }
+    }
+
+    #[test]
+    fn clamps_layer_and_head() {
+        let view = HeadView::new(Arc::new(trace()), 9, 0).unwrap();
+        assert_eq!((view.layer(), view.head()), (2, 1));
+        assert_eq!(view.weight(1, 0), 0.5);
+        assert_eq!(view.weight(9, 0), 0.0);
+        assert!(view == view.of(2, 1) && view != view.of(1, 1));
+    }
+
+    #[test]
+    fn refuses_what_does_not_fit() {
+        let with = |change: fn(&mut Trace)| {
+            let mut trace = trace();
+            change(&mut trace);
+            HeadView::new(Arc::new(trace), 1, 1).is_none()
+        };
+        assert!(!with(|_| {}));
+        assert!(with(|t| t.tokens.clear()));
+        assert!(with(|t| t.weights.shape[0] = 3));
+        assert!(with(|t| t.weights = Array::default()));
+        assert!(with(|t| drop(t.vocabulary.pop())));
+    }
+
+    #[test]
+    fn finds_the_heaviest() {
+        assert_eq!(largest(&[0.1, 0.4, 0.1, 0.4], 3), [(1, 0.4), (3, 0.4), (0, 0.1)]);
+        assert_eq!(largest(&[0.2], 5), [(0, 0.2)]);
+        assert_eq!(largest(&[], 2), []);
+        let view = HeadView::new(Arc::new(trace()), 1, 1).unwrap();
+        // What is blocked is not among the keys looked at, not even with weight 0.
+        assert_eq!(view.heaviest(0, 5), [(0, 1.0)]);
+    }
+}

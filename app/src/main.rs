@@ -1,0 +1,15 @@
+//! The page: starts the store, then shows it.
+
+mod chapters;
+mod controls;
+mod corpora;
+mod embed;
+mod figures;
+mod page;
+mod store;
+mod worker;
+
+fn main() {
+    console_error_panic_hook::set_once();
+    leptos::mount::mount_to_body(page::Page);
+}

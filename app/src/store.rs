@@ -1,0 +1,489 @@
+//! The one store: what the engine said, as signals, and everything the page can ask of it.
+//!
+//! Events come in through [`Store::receive`] alone; commands leave through the methods below alone.
+//! Figures and controls read signals and call methods; they never see the engine.
+
+mod engine;
+mod pace;
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use unroll_protocol::{
+    Checkpoint, Command, CommandKind, DeviceReport, Event, Link, Progress, RunState, SampleSpec,
+    Started, Trace,
+    link::{Corpus, LinkProblem},
+    text::Accepted,
+};
+
+use crate::{corpora, figures::Curve};
+use engine::Engine;
+use pace::Pace;
+
+/// What computes, as the badge shows it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Device {
+    Loading,
+    Ready {
+        report: DeviceReport,
+        /// Why not the GPU, or that it is being prepared. A clause without a full stop.
+        note: Option<String>,
+    },
+    /// No engine could be started; the sentence says why.
+    Unavailable(String),
+}
+
+/// How fast training goes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Speed {
+    pub tokens_per_second: f32,
+    pub milliseconds_per_step: f32,
+}
+
+/// What the model has written.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Written {
+    /// Optimizer steps the writing model had taken.
+    pub step: u32,
+    pub text: String,
+    pub done: bool,
+}
+
+/// Something the page says to the learner until dismissed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Notice {
+    pub id: u32,
+    pub severity: Severity,
+    pub sentence: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// Worth knowing.
+    Note,
+    /// Something asked for was not done; nothing was lost.
+    Refusal,
+    /// Something broke.
+    Failure,
+}
+
+/// Training stopped because the numbers ran away.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Diverged {
+    pub step: u32,
+    pub loss: f32,
+    /// Step that [`Store::restore_last_good`] goes back to.
+    pub last_good: u32,
+}
+
+/// The text a model learns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Source {
+    pub corpus: Corpus,
+    /// For people: `Tales`, or the name of an opened file.
+    pub name: String,
+    pub text: Arc<str>,
+}
+
+/// The model as it was before the last start over.
+struct Previous {
+    link: Link,
+    source: Source,
+    curve: Curve,
+    checkpoint: Box<Checkpoint>,
+}
+
+/// All state of the page. `Copy`: a bundle of arena handles owned by the root component.
+#[derive(Clone, Copy)]
+pub struct Store {
+    /// The settings as the form and the URL have them.
+    pub link: RwSignal<Link>,
+    /// The settings the present model was built with.
+    pub built: RwSignal<Link>,
+    pub source: RwSignal<Source>,
+    pub device: RwSignal<Device>,
+    pub started: RwSignal<Option<Arc<Started>>>,
+    pub state: RwSignal<RunState>,
+    /// Optimizer steps taken by the present model.
+    pub step: RwSignal<u32>,
+    pub curve: RwSignal<Curve>,
+    pub speed: RwSignal<Option<Speed>>,
+    /// The sentence whose attention is shown.
+    pub probe: RwSignal<String>,
+    /// Why the probe has no trace, as a sentence; the last trace stays on show.
+    pub probe_problem: RwSignal<Option<String>>,
+    pub trace: RwSignal<Option<Arc<Trace>>>,
+    pub written: RwSignal<Written>,
+    pub notices: RwSignal<Vec<Notice>>,
+    pub diverged: RwSignal<Option<Diverged>>,
+    /// Step of the model that a start over replaced, while it can be brought back.
+    pub can_bring_back: RwSignal<Option<u32>>,
+    /// Why this device; shown with it.
+    device_note: RwSignal<Option<String>>,
+    engine: StoredValue<Engine, LocalStorage>,
+    pace: StoredValue<Pace, LocalStorage>,
+    previous: StoredValue<Option<Previous>, LocalStorage>,
+}
+
+impl Store {
+    /// A store for what the URL said. Starts no engine yet: see [`Self::open`].
+    pub fn new(link: Link, problems: &[LinkProblem]) -> Self {
+        let (source, missing) = first_source(&link);
+        let probe = link.written.probe.clone();
+        let probe = probe.unwrap_or_else(|| corpora::probe(source.corpus).to_owned());
+        let store = Self {
+            built: RwSignal::new(link.clone()),
+            link: RwSignal::new(link),
+            source: RwSignal::new(source),
+            device: RwSignal::new(Device::Loading),
+            started: RwSignal::new(None),
+            state: RwSignal::new(RunState::Paused),
+            step: RwSignal::new(0),
+            curve: RwSignal::new(Curve::default()),
+            speed: RwSignal::new(None),
+            probe: RwSignal::new(probe),
+            probe_problem: RwSignal::new(None),
+            trace: RwSignal::new(None),
+            written: RwSignal::new(Written::default()),
+            notices: RwSignal::new(Vec::new()),
+            diverged: RwSignal::new(None),
+            can_bring_back: RwSignal::new(None),
+            device_note: RwSignal::new(None),
+            engine: StoredValue::new_local(Engine::default()),
+            pace: StoredValue::new_local(Pace::default()),
+            previous: StoredValue::new_local(None),
+        };
+        for problem in problems {
+            store.notify(Severity::Refusal, problem.to_string());
+        }
+        if let Some(sentence) = missing {
+            store.notify(Severity::Note, sentence);
+        }
+        store
+    }
+
+    /// Trains until told otherwise.
+    pub fn run(self) {
+        self.diverged.set(None);
+        self.send(&Command::Run);
+    }
+
+    /// Stops training; the weights stay as they are.
+    pub fn pause(self) {
+        self.send(&Command::Pause);
+    }
+
+    /// Takes one optimizer step.
+    pub fn take_step(self) {
+        self.diverged.set(None);
+        self.send(&Command::Step);
+    }
+
+    /// Changes the learning rate of the present model, running or not.
+    pub fn set_learning_rate(self, rate: f32) {
+        self.link.update(|link| link.learning_rate = rate);
+        self.built.update(|link| link.learning_rate = rate);
+        self.send(&Command::SetLearningRate(rate));
+    }
+
+    /// Changes settings in the form. A model that has not been trained is rebuilt at once; a
+    /// trained one stays until [`Self::start_over`].
+    pub fn change_settings(self, change: impl FnOnce(&mut Link)) {
+        self.link.update(change);
+        if self.step.get_untracked() == 0 && self.needs_start_over() {
+            self.start_over();
+        }
+    }
+
+    /// Whether the form describes another model than the present one. Tracks both.
+    pub fn needs_start_over(self) -> bool {
+        self.link.with(|link| self.built.with(|built| link.experiment() != built.experiment()))
+    }
+
+    /// Puts the form back to the present model's settings.
+    pub fn undo_settings(self) {
+        let built = self.built.get_untracked();
+        self.link.update(|link| {
+            let keep = link.clone();
+            *link = Link {
+                layer: keep.layer,
+                head: keep.head,
+                temperature: keep.temperature,
+                top_k: keep.top_k,
+                ..built
+            };
+        });
+    }
+
+    /// Builds a new model from the form's settings for the present text. The old one can be
+    /// brought back.
+    pub fn start_over(self) {
+        let source = self.source.get_untracked();
+        self.begin(source);
+    }
+
+    /// Learns a built-in text instead.
+    pub fn choose_corpus(self, corpus: Corpus) {
+        let Some(text) = corpora::text(corpus) else { return };
+        let source = Source { corpus, name: corpora::name(corpus).to_owned(), text: text.into() };
+        self.begin(source);
+    }
+
+    /// Learns the learner's own text instead. `name` is the file's, if it came from one.
+    pub fn choose_own_text(self, accepted: Accepted, name: Option<String>) {
+        for note in accepted.notes {
+            self.notify(Severity::Note, note);
+        }
+        let name = name.unwrap_or_else(|| "Your text".to_owned());
+        self.begin(Source { corpus: Corpus::Own, name, text: accepted.text.into() });
+    }
+
+    /// Shows the attention of another sentence.
+    pub fn set_probe(self, text: String) {
+        self.probe.set(text);
+        self.request_trace();
+    }
+
+    /// Lets the model write anew with the present temperature and top-k.
+    pub fn write_again(self) {
+        self.pace.update_value(Pace::write_now);
+        self.keep_pace();
+    }
+
+    /// Goes back to the last state before the numbers ran away.
+    pub fn restore_last_good(self) {
+        self.send(&Command::RestoreLastGood);
+    }
+
+    /// Brings back the model that the last start over replaced.
+    pub fn bring_back(self) {
+        let Some(previous) = self.previous.try_update_value(Option::take).flatten() else { return };
+        self.can_bring_back.set(None);
+        self.link.set(previous.link.clone());
+        self.pace
+            .update_value(|pace| pace.starting = Some((previous.link, previous.source.clone())));
+        self.curve.set(previous.curve);
+        self.send(&Command::Start {
+            spec: previous.checkpoint.spec,
+            text: previous.source.text.to_string(),
+            resume: Some(previous.checkpoint),
+        });
+    }
+
+    /// Says something in the page.
+    pub fn notify(self, severity: Severity, sentence: impl Into<String>) {
+        let sentence = sentence.into();
+        self.notices.update(|notices| {
+            // Saying the same twice helps nobody.
+            notices.retain(|notice| notice.sentence != sentence);
+            let id = notices.iter().map(|notice| notice.id + 1).max().unwrap_or(0);
+            notices.push(Notice { id, severity, sentence });
+            let excess = notices.len().saturating_sub(4);
+            notices.drain(..excess);
+        });
+    }
+
+    /// Takes a notice away.
+    pub fn dismiss(self, id: u32) {
+        self.notices.update(|notices| notices.retain(|notice| notice.id != id));
+    }
+
+    /// ln V, the loss of guessing every token alike; `None` before there is a model.
+    pub fn knows_nothing(self) -> Option<f32> {
+        self.started.with(|started| started.as_ref().map(|s| (s.vocabulary.len() as f32).ln()))
+    }
+
+    fn begin(self, source: Source) {
+        let link = Link { corpus: source.corpus, ..self.link.get_untracked() };
+        if let Err(error) = link.experiment().validate() {
+            self.notify(Severity::Refusal, error.to_string());
+            return;
+        }
+        // The old model is kept first: the engine answers commands in order.
+        let trained = self.step.get_untracked() > 0;
+        if trained {
+            self.send(&Command::Save);
+        }
+        self.pace.update_value(|pace| {
+            pace.keep_previous = trained;
+            pace.starting = Some((link.clone(), source.clone()));
+        });
+        let (spec, text) = (link.experiment(), source.text.to_string());
+        self.send(&Command::Start { spec, text, resume: None });
+    }
+
+    fn request_trace(self) {
+        let text = self.probe.get_untracked();
+        if let Some(id) = self.pace.try_update_value(Pace::next_trace) {
+            self.send(&Command::Trace { id, text });
+        }
+    }
+
+    /// Sends what is due: at most one trace and one piece of writing are ever under way, so a slow
+    /// page never holds up training.
+    fn keep_pace(self) {
+        let (step, running) =
+            (self.step.get_untracked(), self.state.get_untracked() == RunState::Running);
+        let now = now();
+        if self.pace.with_value(|pace| pace.trace_due(step)) {
+            self.request_trace();
+        }
+        if let Some(id) =
+            self.pace.try_update_value(|p| p.next_writing(now, step, running)).flatten()
+        {
+            let link = self.link.get_untracked();
+            let sample = SampleSpec {
+                prompt: String::new(),
+                length: WRITTEN_LENGTH,
+                temperature: link.temperature,
+                top_k: link.top_k,
+                seed: link.seed,
+            };
+            self.send(&Command::Generate { id, sample });
+        }
+        if self.pace.try_update_value(|pace| pace.save_due(now, running)) == Some(true) {
+            self.send(&Command::Save);
+        }
+    }
+
+    fn receive(self, event: Event) {
+        match event {
+            Event::Ready(report) => self.engine_ready(report),
+            Event::Started(started) => self.on_started(started),
+            Event::Refused { command, reason } => {
+                self.pace.update_value(|pace| pace.refused(command));
+                match command {
+                    CommandKind::Trace => self.probe_problem.set(Some(reason)),
+                    _ => self.notify(Severity::Refusal, reason),
+                }
+            }
+            Event::State { state, step } => {
+                self.state.set(state);
+                self.step.set(step);
+                self.keep_pace();
+            }
+            Event::Progress(progress) => self.on_progress(progress),
+            Event::Trace(trace) => {
+                self.pace.update_value(|pace| pace.trace_arrived(trace.id, trace.step));
+                self.probe_problem.set(None);
+                self.trace.set(Some(Arc::new(*trace)));
+                self.keep_pace();
+            }
+            Event::Generated { id, step, text, done } => {
+                if self.pace.try_update_value(|pace| pace.writing_arrived(id, done, now()))
+                    == Some(true)
+                {
+                    self.written.set(Written { step, text, done });
+                }
+            }
+            Event::Diverged { step, loss, last_good } => {
+                self.diverged.set(Some(Diverged { step, loss, last_good }));
+            }
+            Event::Checkpoint(checkpoint) => self.on_checkpoint(checkpoint),
+            // Told apart before it comes here: it may be a candidate's.
+            Event::Failed { .. } => {}
+        }
+    }
+
+    fn on_started(self, started: Started) {
+        let Some((link, source)) = self.pace.try_update_value(Pace::started).flatten() else {
+            // Restored to an earlier step of the same model.
+            let rate = started.spec.optimizer.learning_rate;
+            self.link.update(|link| link.learning_rate = rate);
+            self.built.update(|link| link.learning_rate = rate);
+            self.step.set(started.step);
+            self.diverged.set(None);
+            self.curve.update(|curve| curve.truncate(started.step));
+            self.started.set(Some(Arc::new(started)));
+            self.request_trace();
+            return;
+        };
+        let other_text = source.corpus != self.source.get_untracked().corpus;
+        if other_text && self.link.with_untracked(|link| link.written.probe.is_none()) {
+            self.probe.set(corpora::probe_for(source.corpus, &source.text));
+        }
+        let autostart = link.autostart && self.started.get_untracked().is_none();
+        self.link.update(|form| form.corpus = source.corpus);
+        self.built.set(link);
+        self.source.set(source);
+        if started.step == 0 {
+            self.curve.set(Curve::default());
+        }
+        for note in &started.notes {
+            self.notify(Severity::Note, note.clone());
+        }
+        self.step.set(started.step);
+        self.diverged.set(None);
+        self.speed.set(None);
+        self.started.set(Some(Arc::new(started)));
+        self.request_trace();
+        self.write_again();
+        let run_on =
+            self.pace.try_update_value(|pace| core::mem::take(&mut pace.run_on)) == Some(true);
+        if autostart || run_on {
+            self.run();
+        }
+        self.offer_hand_over();
+    }
+
+    fn on_progress(self, progress: Progress) {
+        let Some(last) = progress.points.last().copied() else { return };
+        self.speed.set(Some(Speed {
+            tokens_per_second: progress.tokens_per_second,
+            milliseconds_per_step: progress.milliseconds_per_step,
+        }));
+        self.curve.update(|curve| curve.extend(&progress.points));
+        self.step.set(last.step);
+        self.pace.update_value(Pace::progressed);
+        self.keep_pace();
+    }
+
+    fn on_checkpoint(self, checkpoint: Box<Checkpoint>) {
+        if self.hand_over(&checkpoint) {
+            return;
+        }
+        if self.pace.try_update_value(|pace| core::mem::take(&mut pace.keep_previous)) == Some(true)
+        {
+            self.can_bring_back.set(Some(checkpoint.step));
+            self.previous.set_value(Some(Previous {
+                link: self.built.get_untracked(),
+                source: self.source.get_untracked(),
+                curve: self.curve.get_untracked(),
+                checkpoint,
+            }));
+        } else {
+            self.pace.update_value(|pace| pace.saved = Some(checkpoint));
+        }
+    }
+}
+
+/// Characters the model writes at a time.
+const WRITTEN_LENGTH: u32 = 160;
+
+/// Milliseconds on the page's monotonic clock.
+fn now() -> f64 {
+    web_sys::window().and_then(|w| w.performance()).map_or(0.0, |performance| performance.now())
+}
+
+/// The text the URL asks for, and a sentence where it can't be had.
+fn first_source(link: &Link) -> (Source, Option<String>) {
+    let own = link.written.text.as_deref().map(unroll_protocol::text::from_str);
+    let (corpus, missing) = match (link.corpus, own) {
+        (Corpus::Own, Some(Ok(accepted))) => {
+            let text = accepted.text.into();
+            return (Source { corpus: Corpus::Own, name: "Your text".to_owned(), text }, None);
+        }
+        (Corpus::Own, Some(Err(error))) => (Corpus::Tales, Some(error.to_string())),
+        (Corpus::Own, None) => (
+            Corpus::Tales,
+            Some(
+                "The link was made with a text of its author's that it does not include, so the \
+                 tales are used: paste or open that text to see the same."
+                    .to_owned(),
+            ),
+        ),
+        (corpus, _) => (corpus, None),
+    };
+    let text = corpora::text(corpus).unwrap_or_default().into();
+    (Source { corpus, name: corpora::name(corpus).to_owned(), text }, missing)
+}

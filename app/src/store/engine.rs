@@ -1,0 +1,210 @@
+//! Which engine the store talks to, and what happens when one is ready or dies.
+
+use leptos::prelude::*;
+use unroll_protocol::{
+    Checkpoint, Command, DeviceKind, DeviceReport, Event, RunState,
+    link::{Adapter, DeviceChoice},
+};
+
+use super::{Device, Severity, Store};
+use crate::worker::{EngineBinary, EngineClient, Incoming, find_gpu};
+
+/// Deaths without progress after which no further engine is started by itself.
+const MOST_DEATHS: u32 = 3;
+
+/// The engine in use and one that may replace it, each with its number.
+#[derive(Default)]
+pub struct Engine {
+    current: Option<(u32, EngineClient)>,
+    /// A WebGPU engine that is loading, checking itself, or waiting for the present model.
+    candidate: Option<(u32, EngineClient)>,
+    /// The candidate's own report, once it may take over.
+    trusted: Option<DeviceReport>,
+    /// Engines started so far. Tells the last words of a replaced engine from the present one's.
+    count: u32,
+}
+
+impl Store {
+    /// Starts the CPU engine, and the WebGPU engine beside it where there is a GPU for it.
+    pub fn open(self) {
+        self.start_engine(EngineBinary::Cpu);
+        let (choice, adapter) = self.link.with_untracked(|link| (link.device, link.adapter));
+        if choice == DeviceChoice::Cpu {
+            self.note_device(Some("chosen in the link"));
+            return;
+        }
+        wasm_bindgen_futures::spawn_local(async move {
+            match find_gpu(adapter == Adapter::Software).await {
+                Ok(()) => {
+                    self.note_device(Some("GPU engine is loading"));
+                    self.start_engine(EngineBinary::WebGpu);
+                }
+                Err(reason) => self.note_device(Some(&reason.to_string())),
+            }
+        });
+    }
+
+    /// Tries again after [`Device::Unavailable`].
+    pub fn retry_engine(self) {
+        self.pace.update_value(|pace| pace.deaths = 0);
+        self.device.set(Device::Loading);
+        self.start_engine(EngineBinary::Cpu);
+    }
+
+    pub(super) fn send(self, command: &Command) {
+        self.engine.with_value(|engine| {
+            if let Some((_, client)) = &engine.current {
+                client.send(command);
+            }
+        });
+    }
+
+    /// Moves a trained model to the candidate, if one waits for it. True if it did.
+    pub(super) fn hand_over(self, checkpoint: &Checkpoint) -> bool {
+        let Some(report) = self.engine.try_update_value(|e| e.trusted.take()).flatten() else {
+            return false;
+        };
+        let running = self.state.get_untracked() == RunState::Running;
+        self.engine.update_value(|engine| engine.current = engine.candidate.take());
+        self.pace.update_value(|pace| {
+            pace.engine_gone();
+            pace.run_on = running;
+        });
+        self.device.set(Device::Ready { report, note: None });
+        self.resume(Some(Box::new(checkpoint.clone())));
+        true
+    }
+
+    pub(super) fn engine_ready(self, report: DeviceReport) {
+        let note = self.device_note.get_untracked();
+        self.device.set(Device::Ready { report, note });
+        let saved = self.pace.try_update_value(|pace| pace.saved.take()).flatten();
+        self.resume(saved);
+    }
+
+    pub(super) fn engine_died(self, reason: &str) {
+        let on_gpu = self.device.with_untracked(
+            |device| matches!(device, Device::Ready { report, .. } if report.kind == DeviceKind::WebGpu),
+        );
+        self.engine.update_value(|engine| engine.current = None);
+        self.state.set(RunState::Paused);
+        let deaths = self.pace.try_update_value(|pace| {
+            pace.engine_gone();
+            pace.deaths += 1;
+            // What killed it twice may be the saved state itself.
+            if pace.deaths > 1 {
+                pace.saved = None;
+            }
+            pace.deaths
+        });
+        if deaths.is_none_or(|deaths| deaths >= MOST_DEATHS) {
+            self.device.set(Device::Unavailable(reason.to_owned()));
+            self.notify(
+                Severity::Failure,
+                format!(
+                    "{reason} It failed {MOST_DEATHS} times in a row, so it is left alone now: try \
+                     a smaller model, or reload the page."
+                ),
+            );
+            return;
+        }
+        let saved = self.pace.with_value(|pace| pace.saved.as_ref().map(|saved| saved.step));
+        let from = match saved {
+            Some(step) => {
+                format!("a fresh one has taken over with the model as it was at step {step}")
+            }
+            None => "a fresh one has taken over with a new, untrained model".to_owned(),
+        };
+        self.notify(Severity::Failure, format!("{reason} Nothing you wrote is lost; {from}."));
+        if on_gpu {
+            self.note_device(Some("the GPU engine stopped"));
+        }
+        self.device.set(Device::Loading);
+        self.start_engine(EngineBinary::Cpu);
+    }
+
+    /// Starts the present model's spec and text on the present engine, from a checkpoint if given.
+    fn resume(self, checkpoint: Option<Box<Checkpoint>>) {
+        let (link, source) = (self.built.get_untracked(), self.source.get_untracked());
+        let (spec, text) = (link.experiment(), source.text.to_string());
+        self.pace.update_value(|pace| pace.starting = Some((link, source)));
+        self.send(&Command::Start { spec, text, resume: checkpoint });
+    }
+
+    /// Why this device, for the badge: kept across engines.
+    fn note_device(self, note: Option<&str>) {
+        let note = note.map(str::to_owned);
+        self.device_note.set(note.clone());
+        self.device.update(|device| {
+            if let Device::Ready { note: shown, .. } = device {
+                *shown = note;
+            }
+        });
+    }
+
+    fn start_engine(self, binary: EngineBinary) {
+        let Some(number) = self.engine.try_update_value(|engine| {
+            engine.count += 1;
+            engine.count
+        }) else {
+            return;
+        };
+        match EngineClient::start(binary, move |incoming| self.incoming(number, incoming)) {
+            Ok(client) => self.engine.update_value(|engine| match binary {
+                EngineBinary::Cpu => engine.current = Some((number, client)),
+                EngineBinary::WebGpu => engine.candidate = Some((number, client)),
+            }),
+            Err(sentence) => match binary {
+                EngineBinary::Cpu => self.device.set(Device::Unavailable(sentence)),
+                EngineBinary::WebGpu => self.note_device(Some(&sentence)),
+            },
+        }
+    }
+
+    fn incoming(self, number: u32, incoming: Incoming) {
+        let is = |slot: &Option<(u32, EngineClient)>| slot.as_ref().is_some_and(|e| e.0 == number);
+        let (current, candidate) = self.engine.with_value(|e| (is(&e.current), is(&e.candidate)));
+        match incoming {
+            Incoming::Event(Event::Failed { message: reason }) | Incoming::Died(reason)
+                if current =>
+            {
+                // The closure running now belongs to the client that is about to be dropped.
+                wasm_bindgen_futures::spawn_local(async move { self.engine_died(&reason) });
+            }
+            Incoming::Event(event) if current => self.receive(event),
+            Incoming::Event(Event::Ready(report)) if candidate => self.candidate_ready(report),
+            Incoming::Event(Event::Failed { message: reason }) | Incoming::Died(reason)
+                if candidate =>
+            {
+                wasm_bindgen_futures::spawn_local(async move { self.reject_candidate(&reason) });
+            }
+            _ => {}
+        }
+    }
+
+    /// The GPU engine has checked itself against the CPU.
+    fn candidate_ready(self, report: DeviceReport) {
+        if !report.self_check.is_some_and(|check| check.passes()) {
+            let reason = "the GPU computed wrong numbers in the self-check, so it is not used";
+            wasm_bindgen_futures::spawn_local(async move { self.reject_candidate(reason) });
+            return;
+        }
+        self.engine.update_value(|engine| engine.trusted = Some(report));
+        self.offer_hand_over();
+    }
+
+    /// Asks for the checkpoint that [`Self::hand_over`] takes along, if a candidate waits for it.
+    pub(super) fn offer_hand_over(self) {
+        if self.engine.with_value(|engine| engine.trusted.is_some()) {
+            self.send(&Command::Save);
+        }
+    }
+
+    fn reject_candidate(self, reason: &str) {
+        self.engine.update_value(|engine| {
+            engine.candidate = None;
+            engine.trusted = None;
+        });
+        self.note_device(Some(reason.trim_end_matches('.')));
+    }
+}

@@ -1,0 +1,134 @@
+//! One running engine.
+
+use js_sys::{Array, Reflect, Uint8Array};
+use unroll_protocol::{Command, Event, wire};
+use wasm_bindgen::{JsCast, JsValue, closure::Closure};
+use web_sys::{ErrorEvent, MessageEvent, Worker, WorkerOptions, WorkerType};
+
+/// The two engines: one source, two binaries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EngineBinary {
+    Cpu,
+    WebGpu,
+}
+
+impl EngineBinary {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Cpu => "engine_cpu",
+            Self::WebGpu => "engine_webgpu",
+        }
+    }
+}
+
+/// What comes from an engine.
+pub enum Incoming {
+    Event(Event),
+    /// The engine could not start, or died. The sentence is for the page.
+    Died(String),
+}
+
+/// A worker and the closures it calls. Dropping it ends the worker at once.
+pub struct EngineClient {
+    worker: Worker,
+    _on_message: Closure<dyn FnMut(MessageEvent)>,
+    _on_error: Closure<dyn FnMut(ErrorEvent)>,
+}
+
+impl EngineClient {
+    /// Starts an engine. `receive` is called for everything it says; [`Event::Ready`] comes first,
+    /// and nothing may be sent before it.
+    pub fn start(
+        binary: EngineBinary,
+        receive: impl Fn(Incoming) + Clone + 'static,
+    ) -> Result<Self, String> {
+        let worker = start_worker(binary)?;
+        let on_message = {
+            let receive = receive.clone();
+            Closure::<dyn FnMut(MessageEvent)>::new(move |message: MessageEvent| {
+                receive(read(&message.data()));
+            })
+        };
+        let on_error = Closure::<dyn FnMut(ErrorEvent)>::new(move |error: ErrorEvent| {
+            // Reported to the learner in the page; the console is for what nobody handled.
+            error.prevent_default();
+            receive(Incoming::Died(describe_crash(&error.message())));
+        });
+        worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
+        worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));
+        Ok(Self { worker, _on_message: on_message, _on_error: on_error })
+    }
+
+    /// Sends a command; its bytes are transferred, not copied.
+    pub fn send(&self, command: &Command) {
+        let bytes = Uint8Array::from(wire::encode(command).as_slice());
+        let transfer = Array::of1(&bytes.buffer());
+        // Fails only for what can't be cloned or transferred; a fresh buffer always can.
+        let _ = self.worker.post_message_with_transfer(&bytes, &transfer);
+    }
+}
+
+impl Drop for EngineClient {
+    fn drop(&mut self) {
+        self.worker.set_onmessage(None);
+        self.worker.set_onerror(None);
+        self.worker.terminate();
+    }
+}
+
+fn read(data: &JsValue) -> Incoming {
+    if let Some(bytes) = data.dyn_ref::<Uint8Array>() {
+        return match wire::decode(&bytes.to_vec()) {
+            Ok(event) => Incoming::Event(event),
+            Err(error) => Incoming::Died(error.to_string()),
+        };
+    }
+    // `worker.js` says so in a plain object when there is no engine to say it.
+    let failed = Reflect::get(data, &"unroll_engine_failed".into()).ok();
+    let sentence = failed.and_then(|value| value.as_string());
+    Incoming::Died(sentence.map_or_else(
+        || "The engine sent something that is not a message.".to_owned(),
+        |message| describe_crash(&message),
+    ))
+}
+
+/// Says a crash in plain words; what the browser said follows for those who can use it.
+fn describe_crash(message: &str) -> String {
+    let lower = message.to_lowercase();
+    if lower.contains("memory") || lower.contains("allocation") {
+        format!("The engine ran out of memory ({message}).")
+    } else if lower.contains("unreachable") {
+        // What a wasm module without a panic message ends with: nearly always a failed allocation.
+        "The engine stopped, most likely because it ran out of memory.".to_owned()
+    } else {
+        message.to_owned()
+    }
+}
+
+/// The build id that `cargo xtask` stamps into the page, so that a cached engine of an older build
+/// is never used.
+fn build_id() -> String {
+    let document = web_sys::window().and_then(|window| window.document());
+    let meta = document.and_then(|d| d.query_selector("meta[name=unroll-build]").ok().flatten());
+    meta.and_then(|meta| meta.get_attribute("content")).unwrap_or_default()
+}
+
+fn start_worker(binary: EngineBinary) -> Result<Worker, String> {
+    let path = format!("worker.js?engine={}&v={}", binary.name(), build_id());
+    let base =
+        web_sys::window().and_then(|w| w.document()).and_then(|d| d.base_uri().ok().flatten());
+    let url = web_sys::Url::new_with_base(&path, &base.unwrap_or_default())
+        .map_err(|_| "The page's address is not one an engine can be loaded from.".to_owned())?
+        .href();
+    let options = WorkerOptions::new();
+    options.set_type(WorkerType::Module);
+    Worker::new_with_options(&url, &options)
+        // In a sandboxed frame without an origin only a `data:` worker may start; it imports the
+        // same file, which then needs Access-Control-Allow-Origin from its host.
+        .or_else(|_| {
+            let source = format!("import {};", js_sys::JSON::stringify(&url.clone().into())?);
+            let source = js_sys::encode_uri_component(&source);
+            Worker::new_with_options(&format!("data:text/javascript,{source}"), &options)
+        })
+        .map_err(|_: JsValue| "This browser did not allow the page to start a worker.".to_owned())
+}

@@ -1,0 +1,7 @@
+//! The page's end of the worker boundary: starting engines, sending commands, receiving events.
+
+mod adapter;
+mod client;
+
+pub use adapter::find_gpu;
+pub use client::{EngineBinary, EngineClient, Incoming};

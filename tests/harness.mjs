@@ -1,0 +1,270 @@
+// What every browser test stands on: the built site on a local server, one Chromium, pages that
+// complain, and waiting for states (never for a time).
+//
+//     const site = useSite();
+//     test("the loss falls", async (t) => {
+//       const page = await site.open(t, "?seed=3");
+//       await live(page, "attention");
+//       await train(page, 100);
+//       ...
+//     });
+//
+// A page that logs an error, throws, or fails to load something fails its test when it closes.
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { delimiter, join, resolve } from "node:path";
+import { after, before } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { chromium } from "playwright-core";
+
+import { serve } from "./server.mjs";
+
+/** A sub-path as a course's site has it: nothing may depend on being at the root. */
+export const SUB_PATH = "/course/unroll/";
+
+/** The widths the page is made for: a phone, a laptop, a projector. */
+export const VIEWPORTS = {
+  phone: { width: 360, height: 740 },
+  laptop: { width: 1280, height: 800 },
+  projector: { width: 1920, height: 1080 },
+};
+
+/** How long a state may take to come. Generous: tests also run on slow, shared machines. */
+export const PATIENCE = 60_000;
+
+const BROWSER_ARGS = [
+  "--no-sandbox",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+// No adapter at all, also on machines with a GPU: what the CPU engine is for.
+const WITHOUT_GPU = ["--disable-gpu"];
+// The software adapter. It computes correctly and very slowly: a few steps on tiny shapes.
+const WITH_SOFTWARE_GPU = [
+  "--enable-unsafe-webgpu",
+  "--use-webgpu-adapter=swiftshader",
+  "--enable-features=Vulkan",
+];
+
+// Chromium says this whenever a page asks for an adapter and there is none: the usual case here.
+const HARMLESS = [/No available adapters/];
+
+/** The built site: from `cargo xtask test`, or the one it left. */
+export function siteFolder() {
+  const target = process.env.CARGO_TARGET_DIR || join(import.meta.dirname, "../target");
+  const folder = resolve(process.env.UNROLL_SITE || join(target, "site/test"));
+  assert(
+    existsSync(join(folder, "index.html")),
+    `There is no built site in ${folder}: \`cargo xtask test\` builds one.`,
+  );
+  return folder;
+}
+
+/** The browser's program: from `cargo xtask test`, or the first on the PATH. */
+function browserProgram() {
+  const given = process.env.UNROLL_CHROME || process.env.CHROME;
+  if (given) return given;
+  const names = ["chromium", "chromium-browser", "google-chrome", "chrome"];
+  const folders = (process.env.PATH ?? "").split(delimiter);
+  const found = names.flatMap((name) => folders.map((folder) => join(folder, name))).find(existsSync);
+  // Playwright's own download, where it has one.
+  return found ?? chromium.executablePath();
+}
+
+/** Starts a headless Chromium; with `webgpu`, one that has the software adapter. */
+export function launch({ webgpu = false } = {}) {
+  return chromium.launch({
+    executablePath: browserProgram(),
+    headless: true,
+    args: [...BROWSER_ARGS, ...(webgpu ? WITH_SOFTWARE_GPU : WITHOUT_GPU)],
+  });
+}
+
+/** Whether the site under test has the WebGPU engine. */
+export function hasWebGpuEngine() {
+  return existsSync(join(siteFolder(), "engine_webgpu_bg.wasm"));
+}
+
+/**
+ * For the tests of a file: the site on a server, a second server for pages that embed it, and a
+ * browser. `webgpu` gives the browser the software adapter; `cors` lets other origins read the
+ * site's files.
+ */
+export function useSite({ webgpu = false, path = SUB_PATH, cors = false } = {}) {
+  const site = new Site();
+  before(() => site.start({ webgpu, path, cors }));
+  after(() => site.stop());
+  return site;
+}
+
+/** See [`useSite`]. */
+export class Site {
+  async start({ webgpu = false, path = SUB_PATH, cors = false } = {}) {
+    this.server = await serve(siteFolder(), { path, cors });
+    // Browsers ask for an icon of their own accord.
+    this.hosts = await serve(null, { pages: new Map([["/favicon.ico", ""]]) });
+    this.browser = await launch({ webgpu });
+    return this;
+  }
+
+  async stop() {
+    await this.browser?.close();
+    await this.hosts?.close();
+    await this.server?.close();
+  }
+
+  /** Where the page is. */
+  get url() {
+    return this.server.url;
+  }
+
+  /** Puts `html` on the origin of the embedding pages; returns its address. */
+  host(html) {
+    const address = `/host-${this.hosts.pages.size + 1}.html`;
+    this.hosts.pages.set(address, html);
+    return this.hosts.origin + address;
+  }
+
+  /**
+   * Opens `address` (relative to the site, or whole) in a fresh profile. The page closes with the
+   * test `t`, which fails if there were problems that no pattern of `allow` matches.
+   */
+  async open(t, address = "", { viewport = VIEWPORTS.laptop, allow = [], ...options } = {}) {
+    const context = await this.browser.newContext({
+      viewport,
+      colorScheme: "light",
+      reducedMotion: "no-preference",
+      ...options,
+    });
+    context.setDefaultTimeout(PATIENCE);
+    const page = await context.newPage();
+    const problems = watch(page);
+    t.after(async () => {
+      await context.close();
+      const serious = problems.filter((problem) => !allow.some((pattern) => pattern.test(problem)));
+      assert.deepEqual(serious, [], "the page had problems");
+    });
+    await page.goto(new URL(address, this.url).href);
+    return page;
+  }
+}
+
+/** A list that grows with each error or warning `page` logs, throws, or meets while loading. */
+export function watch(page) {
+  const problems = [];
+  page.on("console", (message) => {
+    const bad = message.type() === "error" || message.type() === "warning";
+    if (bad && !HARMLESS.some((pattern) => pattern.test(message.text()))) {
+      problems.push(`console ${message.type()}: ${message.text()} (${message.location().url})`);
+    }
+  });
+  page.on("pageerror", (error) => problems.push(`uncaught: ${error.message}`));
+  page.on("crash", () => problems.push("the tab crashed"));
+  page.on("requestfailed", (request) => {
+    // A worker that is ended, or a page that is left, stops its own requests.
+    const reason = request.failure()?.errorText ?? "";
+    if (reason !== "net::ERR_ABORTED") problems.push(`failed: ${request.url()} (${reason})`);
+  });
+  page.on("response", (response) => {
+    if (response.status() >= 400) problems.push(`${response.status()}: ${response.url()}`);
+  });
+  return problems;
+}
+
+/** What has this `data-testid`. */
+export function byId(page, id) {
+  return page.locator(`[data-testid="${id}"]`);
+}
+
+/** Waits until the figure `name` shows the living model, not a placeholder. */
+export async function live(page, name) {
+  const figure = page.locator(`[data-testid="figure-${name}"][data-state="live"]`);
+  await figure.waitFor({ timeout: PATIENCE });
+  return figure;
+}
+
+/** The number shown by what has this `data-testid`, NaN when there is none. */
+export async function number(page, id) {
+  return asNumber(await byId(page, id).textContent());
+}
+
+/** Reads the first number in `text`, whatever groups its thousands. */
+export function asNumber(text) {
+  const match = (text ?? "").replaceAll(/(?<=\d)[\s,\u00a0\u2009\u202f](?=\d{3})/g, "").match(/-?\d+(\.\d+)?(e[-+]?\d+)?/i);
+  return match ? Number(match[0]) : Number.NaN;
+}
+
+/** Waits until the number shown by `id` satisfies `condition`; returns it. */
+export async function numberUntil(page, id, condition, what = String(condition)) {
+  const element = byId(page, id);
+  const handle = await element.elementHandle();
+  let last = Number.NaN;
+  const deadline = Date.now() + PATIENCE;
+  while (!condition((last = asNumber(await handle.textContent())))) {
+    assert(Date.now() < deadline, `${id} is ${last} and did not become ${what}`);
+    // Wakes at the next change of the text, or at the latest after a second, to look at the clock.
+    await handle.evaluate(
+      (node) =>
+        new Promise((resolve) => {
+          const observer = new MutationObserver(() => done());
+          const timer = setTimeout(() => done(), 1000);
+          const done = () => (observer.disconnect(), clearTimeout(timer), resolve());
+          observer.observe(node, { subtree: true, childList: true, characterData: true });
+        }),
+    );
+  }
+  return last;
+}
+
+/** Waits until `condition`, of this process and not of a page, holds; `what` it is about. */
+export async function eventually(condition, what = String(condition)) {
+  const deadline = Date.now() + PATIENCE;
+  while (!(await condition())) {
+    assert(Date.now() < deadline, `waited in vain: ${what}`);
+    await pause(20);
+  }
+}
+
+/** Presses Train, waits until `steps` steps are done, and presses Pause. Returns the step. */
+export async function train(page, steps) {
+  await byId(page, "train-toggle").click();
+  await numberUntil(page, "loss-step", (step) => step >= steps, `at least ${steps}`);
+  await byId(page, "train-toggle").click();
+  return number(page, "loss-step");
+}
+
+/** Waits for two frames: whatever was to be drawn is drawn. */
+export function drawn(page) {
+  return page.evaluate(
+    () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+  );
+}
+
+/** Collects the main thread's tasks of over 50 ms from now on. Call the result for the list. */
+export async function watchLongTasks(page) {
+  await page.evaluate(() => {
+    window.__longTasks = [];
+    new PerformanceObserver((list) => {
+      window.__longTasks.push(...list.getEntries().map((entry) => entry.duration));
+    }).observe({ type: "longtask" });
+  });
+  return () => page.evaluate(() => window.__longTasks);
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** axe's findings of at least the impact "serious", in words; `page` may be a frame. */
+export async function accessibilityProblems(page, { tags } = {}) {
+  await page.evaluate(AXE);
+  const violations = await page.evaluate(async (tags) => {
+    const options = tags ? { runOnly: { type: "tag", values: tags } } : {};
+    return (await window.axe.run(document, options)).violations;
+  }, tags);
+  return violations
+    .filter((violation) => ["serious", "critical"].includes(violation.impact))
+    .map((v) => `${v.id}: ${v.help} (${v.nodes.map((node) => node.target.join(" ")).join(", ")})`);
+}

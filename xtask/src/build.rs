@@ -1,0 +1,95 @@
+//! Building the page and its two engines.
+//!
+//! Trunk builds the app and the CPU engine (see index.html). The WebGPU engine takes far longer to
+//! compile and not every browser can use it: it is built here, and [`stamp`] adds it to a site
+//! when it was made from the sources that are there now.
+
+use std::{fs, path::Path};
+
+use crate::{
+    Options, Result, paths,
+    shell::{self, cargo},
+    stamp,
+    tools::{self, WASM},
+};
+
+/// The cargo arguments of the app. Trunk's build chooses the same profile, package and features
+/// (see index.html), so that it finds its crates compiled.
+const APP: &[&str] = &["--profile", "page", "--package", "unroll-app"];
+/// The same for the CPU engine.
+const CPU: &[&str] =
+    &["--release", "--package", "unroll-engine", "--bin", "engine_cpu", "--features", "cpu"];
+/// The same for the WebGPU engine.
+const WEBGPU: &[&str] =
+    &["--release", "--package", "unroll-engine", "--bin", "engine_webgpu", "--features", "webgpu"];
+
+/// The WebGPU engine's files, as they lie beside index.html.
+pub const WEBGPU_FILES: [&str; 2] = ["engine_webgpu.js", "engine_webgpu_bg.wasm"];
+
+const WASM_BUILD: &[&str] = &["build", "--locked", "--target", WASM];
+
+/// Compiles the app and the CPU engine, without Trunk.
+pub fn compile() -> Result {
+    shell::step("compiling the CPU engine", || shell::run(cargo().args(WASM_BUILD).args(CPU)))?;
+    shell::step("compiling the app", || shell::run(cargo().args(WASM_BUILD).args(APP)))
+}
+
+/// A `trunk` command that puts the site into `folder`.
+pub fn trunk(verb: &str, folder: &Path, webgpu: bool) -> std::process::Command {
+    let mut command = shell::command("trunk");
+    command
+        .args([verb, "--release", "--locked", "--skip-version-check", "--dist"])
+        .arg(folder)
+        // Of Trunk's own workings: it would bury what went wrong.
+        .env("RUST_BACKTRACE", "0")
+        .env(stamp::NO_WEBGPU, if webgpu { "" } else { "1" });
+    command
+}
+
+/// Builds the site into `folder`; with `webgpu`, both engines.
+pub fn site(folder: &Path, webgpu: bool) -> Result {
+    shell::create_folder(folder)?;
+    if webgpu {
+        self::webgpu()?;
+    }
+    shell::step("building the site", || shell::run(trunk("build", folder, webgpu).arg("--quiet")))
+}
+
+/// Builds the WebGPU engine into [`paths::webgpu`], where [`stamp`] finds it.
+pub fn webgpu() -> Result {
+    let sources = stamp::sources()?;
+    // A folder of its own, so that rebuilding the page while `serve` compiles this does not have
+    // to wait at cargo's lock for a quarter of an hour.
+    let own_target = paths::target().join("webgpu-build");
+    shell::step("compiling the WebGPU engine (a first time takes 10 to 20 minutes)", || {
+        let mut command = cargo();
+        command.args(WASM_BUILD).args(WEBGPU).arg("--target-dir").arg(&own_target);
+        shell::run(&mut command)
+    })?;
+    let wasm = own_target.join(WASM).join("release/engine_webgpu.wasm");
+    let folder = paths::webgpu();
+    if !is_newer(&folder.join(WEBGPU_FILES[1]), &wasm) {
+        let bindgen = tools::all()?.into_iter().find(|tool| tool.program == "wasm-bindgen");
+        let program = bindgen.map(|tool| tool.path()).unwrap_or_default();
+        shell::step("wasm-bindgen for the WebGPU engine", || {
+            let mut command = shell::command(&program.to_string_lossy());
+            command.args(["--target", "web", "--no-typescript", "--out-dir"]);
+            shell::run(command.arg(&folder).arg(&wasm))
+        })?;
+    }
+    stamp::mark_webgpu(&sources)
+}
+
+/// Whether `made` exists and was written after `source`.
+fn is_newer(made: &Path, source: &Path) -> bool {
+    let written = |path| fs::metadata(path).and_then(|data| data.modified());
+    matches!((written(made), written(source)), (Ok(made), Ok(source)) if made > source)
+}
+
+/// `cargo xtask engine`.
+pub fn webgpu_verb(arguments: &[String]) -> Result {
+    Options::parse(arguments, &[], &[], false)?;
+    tools::wasm_target()?;
+    tools::install(&tools::missing()?)?;
+    webgpu()
+}

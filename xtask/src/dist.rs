@@ -1,0 +1,212 @@
+//! `cargo xtask dist`: the static site to publish, and what it weighs on the wire.
+
+use std::{
+    collections::HashMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use crate::{Options, Result, build, npm, paths, setup, shell, stamp};
+
+/// Most that a browser may have to fetch before the page works on the CPU, compressed.
+const BUDGET_PAGE: u64 = 900_000;
+/// Most that the app's own wasm may be of that.
+const BUDGET_APP: u64 = 350_000;
+
+pub fn run(arguments: &[String]) -> Result {
+    let options = Options::parse(arguments, &["--no-webgpu"], &[], false)?;
+    npm::node()?;
+    setup::page()?;
+    let folder = paths::target().join("dist");
+    build::site(&folder, !options.has("--no-webgpu"))?;
+    let sizes = measure(&folder)?;
+    print_table(&sizes);
+    check(&sizes)?;
+    println!("\nThe site is in {}: any static host can serve it.", folder.display());
+    Ok(())
+}
+
+/// A file of the site.
+#[derive(Debug)]
+pub struct Size {
+    /// Relative to the site, with `/`.
+    pub name: String,
+    pub raw: u64,
+    pub brotli: u64,
+}
+
+impl Size {
+    /// Whether a page that computes on the CPU fetches it before it works.
+    fn first(&self) -> bool {
+        !self.name.starts_with("engine_webgpu")
+    }
+
+    fn suffix(&self) -> &str {
+        self.name.rsplit('.').next().unwrap_or_default()
+    }
+
+    fn is_app_wasm(&self) -> bool {
+        self.name.starts_with("unroll-app") && self.suffix() == "wasm"
+    }
+}
+
+/// The sum of what is fetched until the page works on the CPU.
+pub fn first_load(sizes: &[Size]) -> u64 {
+    sizes.iter().filter(|size| size.first()).map(|size| size.brotli).sum()
+}
+
+/// The app's own wasm, compressed.
+pub fn app_wasm(sizes: &[Size]) -> u64 {
+    sizes.iter().filter(|size| size.is_app_wasm()).map(|size| size.brotli).sum()
+}
+
+/// Every file of the site, with its size as a server with brotli sends it.
+pub fn measure(folder: &Path) -> Result<Vec<Size>> {
+    let mut files = Vec::new();
+    list(folder, &mut files)
+        .map_err(|error| format!("{} can't be read: {error}.", folder.display()))?;
+    files.sort();
+    // Brotli's best quality takes a minute for the WebGPU engine: equal content is remembered.
+    let cache = paths::target().join("brotli-sizes");
+    let mut known: HashMap<String, u64> = fs::read_to_string(&cache)
+        .unwrap_or_default()
+        .lines()
+        .filter_map(|line| {
+            let (key, size) = line.split_once(' ')?;
+            Some((key.to_owned(), size.parse().ok()?))
+        })
+        .collect();
+    let mut keys = Vec::new();
+    for file in &files {
+        let bytes = fs::read(file)
+            .map_err(|error| format!("{} can't be read: {error}.", file.display()))?;
+        let mut hash = stamp::Hash::new();
+        hash.bytes(&bytes);
+        keys.push((format!("{}-{}", hash.text(), bytes.len()), bytes.len() as u64));
+    }
+    let unknown: Vec<usize> =
+        (0..files.len()).filter(|&i| !known.contains_key(&keys[i].0)).collect();
+    if !unknown.is_empty() {
+        shell::step("compressing, to know the sizes", || {
+            let mut command = shell::command("node");
+            command.arg(paths::tests().join("brotli.mjs"));
+            command.args(unknown.iter().map(|&i| &files[i]));
+            let mut answers = unknown.iter();
+            shell::run_lines(&mut command, |line| {
+                if let (Some(&i), Ok(size)) = (answers.next(), line.parse()) {
+                    known.insert(keys[i].0.clone(), size);
+                }
+            })
+        })?;
+        let text: String = known.iter().map(|(key, size)| format!("{key} {size}\n")).collect();
+        // Without it the next time is slower, nothing else.
+        let _ = fs::write(&cache, text);
+    }
+    let size = |(file, (key, raw)): (&PathBuf, &(String, u64))| {
+        let name = file.strip_prefix(folder).unwrap_or(file).display().to_string();
+        let brotli = *known.get(key).ok_or_else(|| format!("{name} could not be compressed."))?;
+        Ok(Size { name: name.replace('\\', "/"), raw: *raw, brotli })
+    };
+    files.iter().zip(&keys).map(size).collect()
+}
+
+fn list(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            list(&path, files)?;
+        } else {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn kilobytes(bytes: u64) -> String {
+    format!("{:.1} KB", bytes as f64 / 1000.0)
+}
+
+fn print_table(sizes: &[Size]) {
+    let width = sizes.iter().map(|size| size.name.len()).max().unwrap_or(0).max(44);
+    println!("\n{:width$} {:>12} {:>12}", "file (1 KB = 1000 bytes)", "raw", "brotli");
+    for size in sizes {
+        let mark = if size.first() { "" } else { "  on demand" };
+        println!(
+            "{:width$} {:>12} {:>12}{mark}",
+            size.name,
+            kilobytes(size.raw),
+            kilobytes(size.brotli)
+        );
+    }
+    let raw = sizes.iter().filter(|size| size.first()).map(|size| size.raw).sum();
+    println!(
+        "{:width$} {:>12} {:>12}  (at most {})",
+        "until the page works on the CPU",
+        kilobytes(raw),
+        kilobytes(first_load(sizes)),
+        kilobytes(BUDGET_PAGE)
+    );
+    println!(
+        "{:width$} {:>12} {:>12}  (at most {})",
+        "of it the app's wasm",
+        "",
+        kilobytes(app_wasm(sizes)),
+        kilobytes(BUDGET_APP)
+    );
+}
+
+/// Whether the site keeps within its budgets.
+pub fn check(sizes: &[Size]) -> Result {
+    for required in ["index.html", "worker.js", "engine_cpu.js", "engine_cpu_bg.wasm"] {
+        if !sizes.iter().any(|size| size.name == required) {
+            return Err(format!("The site lacks {required}: see the links in index.html."));
+        }
+    }
+    let over = |what: &str, size, budget| {
+        let (size_text, budget_text) = (kilobytes(size), kilobytes(budget));
+        format!("{what} weighs {size_text} with brotli; {budget_text} is the most it may be.")
+    };
+    if app_wasm(sizes) == 0 {
+        return Err("The site has no wasm of the app: see the links in index.html.".to_owned());
+    }
+    if app_wasm(sizes) > BUDGET_APP {
+        return Err(over("The app's wasm", app_wasm(sizes), BUDGET_APP));
+    }
+    if first_load(sizes) > BUDGET_PAGE {
+        return Err(over("What the page needs on the CPU", first_load(sizes), BUDGET_PAGE));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn site(app: u64, engine: u64) -> Vec<Size> {
+        [
+            ("index.html", 1_000),
+            ("worker.js", 1_000),
+            ("engine_cpu.js", 10_000),
+            ("engine_cpu_bg.wasm", engine),
+            ("engine_webgpu_bg.wasm", 3_000_000),
+            ("unroll-app-0123_bg.wasm", app),
+        ]
+        .map(|(name, brotli)| Size { name: name.to_owned(), raw: 2 * brotli, brotli })
+        .into()
+    }
+
+    #[test]
+    fn budgets_count_what_the_first_load_fetches() {
+        assert_eq!(first_load(&site(300_000, 400_000)), 712_000);
+        assert_eq!(check(&site(300_000, 400_000)), Ok(()));
+        assert!(check(&site(350_001, 400_000)).unwrap_err().contains("The app's wasm"));
+        assert!(check(&site(300_000, 600_000)).unwrap_err().contains("on the CPU"));
+    }
+
+    #[test]
+    fn an_incomplete_site_is_no_small_site() {
+        let mut sizes = site(300_000, 400_000);
+        sizes.retain(|size| size.name != "worker.js");
+        assert!(check(&sizes).unwrap_err().contains("worker.js"));
+    }
+}

@@ -1,0 +1,141 @@
+//! The browser side of set-up: the tests' npm packages, and a Chromium.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+    time::SystemTime,
+};
+
+use crate::{Result, paths, shell};
+
+/// The oldest Node whose test runner and module loading the tests use.
+const NODE: u32 = 20;
+
+/// npm under the name this system starts it by.
+const NPM: &str = if cfg!(windows) { "npm.cmd" } else { "npm" };
+
+/// Node's version, or what to do about it.
+pub fn node() -> Result<String> {
+    let version = shell::output(shell::command("node").arg("--version"))
+        .ok_or("Node is not on the PATH. Install Node 20 or newer from https://nodejs.org.")?;
+    let major = version.trim_start_matches('v').split('.').next().and_then(|m| m.parse().ok());
+    if major.is_some_and(|major: u32| major < NODE) {
+        return Err(format!("Node {version} is too old: the tests need Node {NODE} or newer."));
+    }
+    Ok(version)
+}
+
+/// Whether `npm ci` has run since package-lock.json changed.
+pub fn packages_are_there() -> bool {
+    let changed = |path: &Path| -> Option<SystemTime> { path.metadata().ok()?.modified().ok() };
+    let tests = paths::tests();
+    // npm writes this file last.
+    let installed = changed(&tests.join("node_modules/.package-lock.json"));
+    installed.is_some() && installed >= changed(&tests.join("package-lock.json"))
+}
+
+/// Installs the npm packages of the tests, if they are absent or old.
+pub fn packages() -> Result {
+    node()?;
+    if packages_are_there() {
+        return Ok(());
+    }
+    shell::step("npm ci in tests", || {
+        let mut command = shell::command(NPM);
+        command.current_dir(paths::tests()).args(["ci", "--no-audit", "--no-fund"]);
+        shell::run_logged(&mut command, &paths::log("npm"))
+    })
+}
+
+/// A Chromium that is there already.
+pub fn find_browser() -> Option<PathBuf> {
+    if let Some(given) = env::var_os("CHROME").filter(|given| !given.is_empty()) {
+        return Some(PathBuf::from(given));
+    }
+    let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
+    let known = [
+        "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+        "/Applications/Chromium.app/Contents/MacOS/Chromium",
+        r"C:\Program Files\Google\Chrome\Application\chrome.exe",
+        r"C:\Program Files (x86)\Google\Chrome\Application\chrome.exe",
+        r"C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe",
+    ];
+    names
+        .iter()
+        .find_map(|name| shell::find_program(name))
+        .or_else(|| known.iter().map(PathBuf::from).find(|path| path.is_file()))
+        .or_else(playwright_browser)
+}
+
+/// The Chromium that Playwright installed, if it did.
+fn playwright_browser() -> Option<PathBuf> {
+    let script = "console.log(require('playwright-core').chromium.executablePath())";
+    let mut command = Command::new("node");
+    let path = shell::output(command.current_dir(paths::tests()).args(["-e", script]))?;
+    Some(PathBuf::from(path)).filter(|path| path.is_file())
+}
+
+/// The browser for the tests; installed, if there is none.
+pub fn browser() -> Result<PathBuf> {
+    if let Some(path) = find_browser() {
+        if !path.is_file() {
+            return Err(format!(
+                "CHROME names {}, which is not a file. Set it to a Chromium or Chrome program, or \
+                 unset it.",
+                path.display()
+            ));
+        }
+        return Ok(path);
+    }
+    let root = is_root();
+    if root && is_debian() {
+        let installed = shell::step("apt-get install chromium", || {
+            let log = paths::log("apt");
+            let mut update = shell::command("apt-get");
+            shell::run_logged(update.arg("update"), &log)?;
+            let mut install = shell::command("apt-get");
+            install
+                .args(["install", "--yes", "--no-install-recommends", "chromium"])
+                .env("DEBIAN_FRONTEND", "noninteractive");
+            shell::run_logged(&mut install, &log)
+        });
+        match installed {
+            Ok(()) => {
+                if let Some(path) = find_browser() {
+                    return Ok(path);
+                }
+            }
+            Err(sentence) => eprintln!("{sentence}\nTrying Playwright's own download instead."),
+        }
+    }
+    shell::step("npx playwright-core install chromium", || {
+        let npx = if cfg!(windows) { "npx.cmd" } else { "npx" };
+        let mut command = shell::command(npx);
+        command.current_dir(paths::tests()).args(["playwright-core", "install"]);
+        if root {
+            // The libraries Chromium links to; needs the system's package manager.
+            command.arg("--with-deps");
+        }
+        shell::run_logged(command.arg("chromium"), &paths::log("playwright"))
+    })
+    .map_err(|sentence| {
+        format!("{sentence}\nInstall Chromium or Chrome yourself, or set CHROME to its program.")
+    })?;
+    find_browser().ok_or_else(|| {
+        "Playwright reported success, but there is still no browser. Install Chromium or Chrome \
+         yourself, or set CHROME to its program."
+            .to_owned()
+    })
+}
+
+fn is_root() -> bool {
+    shell::output(Command::new("id").arg("-u")).as_deref() == Some("0")
+}
+
+/// Debian itself: Ubuntu's package of that name is a snap, which containers can't run.
+fn is_debian() -> bool {
+    fs::read_to_string("/etc/os-release")
+        .is_ok_and(|text| text.lines().any(|line| line == "ID=debian"))
+        && shell::find_program("apt-get").is_some()
+}

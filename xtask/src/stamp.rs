@@ -1,0 +1,293 @@
+//! `cargo xtask stamp`: the last step of each build of the site, run by Trunk (see Trunk.toml).
+//!
+//! Workers are loaded under fixed names, so the page asks for them with `?v=<build>`: a short hash
+//! of everything a worker loads, written into index.html. A browser then keeps a worker for as
+//! long as it is the same and never mixes two releases. The step also adds the WebGPU engine, if
+//! it was built from the present sources: one of another time may not speak the page's protocol.
+//! And it takes the names of functions out of all wasm, a fifth of what would go over the wire.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+};
+
+use crate::{Options, Result, build::WEBGPU_FILES, paths, shell};
+
+/// When set, the site is left without the WebGPU engine.
+pub const NO_WEBGPU: &str = "UNROLL_NO_WEBGPU";
+
+/// Whatever workers load.
+const WORKER_FILES: [&str; 3] = ["worker.js", "engine_cpu.js", "engine_cpu_bg.wasm"];
+
+/// Where index.html names the build.
+const META: &str = "<meta name=\"unroll-build\" content=\"";
+
+/// Small pieces of script that wasm-bindgen puts beside an engine that uses them.
+const SNIPPETS: &str = "snippets";
+
+pub fn run(arguments: &[String]) -> Result {
+    let options = Options::parse(arguments, &[], &[], true)?;
+    let folder = options.word.map(PathBuf::from);
+    let folder = folder.or_else(|| env::var_os("TRUNK_STAGING_DIR").map(PathBuf::from)).ok_or(
+        "It needs a folder with a built site. Trunk runs this by itself; there is rarely a need to.",
+    )?;
+    apply(&folder).map(|_| ())
+}
+
+/// Completes the site in `folder`. Returns whether the WebGPU engine is part of it.
+pub fn apply(folder: &Path) -> Result<bool> {
+    let wanted = env::var_os(NO_WEBGPU).is_none_or(|value| value.is_empty());
+    let webgpu = wanted && webgpu_is_fresh()?;
+    if webgpu {
+        let from = paths::webgpu();
+        for name in WEBGPU_FILES {
+            copy(&from.join(name), &folder.join(name))?;
+        }
+        if from.join(SNIPPETS).is_dir() {
+            copy_folder(&from.join(SNIPPETS), &folder.join(SNIPPETS))?;
+        }
+    }
+    remove_names(folder)?;
+    let mut hash = Hash::new();
+    for name in WORKER_FILES {
+        hash.file(name, &folder.join(name))?;
+    }
+    if webgpu {
+        for name in WEBGPU_FILES {
+            hash.file(name, &folder.join(name))?;
+        }
+    }
+    let index = folder.join("index.html");
+    let html = with_build(&read_text(&index)?, &hash.text())
+        .ok_or_else(|| format!("index.html needs exactly one `{META}...\">`."))?;
+    write(&index, html.as_bytes())?;
+    Ok(webgpu)
+}
+
+/// `html` with the build's name in its place, if there is exactly one.
+fn with_build(html: &str, build: &str) -> Option<String> {
+    let (before, rest) = html.split_once(META)?;
+    let (_, after) = rest.split_once('"')?;
+    (!after.contains(META)).then(|| format!("{before}{META}{build}\"{after}"))
+}
+
+/// Takes out of each wasm file in `folder` what no browser needs. Trunk can't: only the linker and
+/// wasm-bindgen offer it, the first together with sections that wasm-bindgen reads, and Trunk does
+/// not pass on the second's option.
+fn remove_names(folder: &Path) -> Result {
+    let mut files = Vec::new();
+    list(folder, &mut files)?;
+    for file in files.iter().filter(|file| file.extension().is_some_and(|ext| ext == "wasm")) {
+        let wasm = fs::read(file)
+            .map_err(|error| format!("{} can't be read: {error}.", paths::short(file)))?;
+        let small = without_names(&wasm)
+            .ok_or_else(|| format!("{} is not a whole wasm file.", paths::short(file)))?;
+        if small.len() < wasm.len() {
+            write(file, &small)?;
+        }
+    }
+    Ok(())
+}
+
+/// `wasm` without the custom sections `name` (of functions, for stack traces) and `producers`.
+fn without_names(wasm: &[u8]) -> Option<Vec<u8>> {
+    let (header, mut rest) = wasm.split_at_checked(8)?;
+    if !header.starts_with(b"\0asm") {
+        return None;
+    }
+    let mut kept = header.to_vec();
+    while let Some((&kind, after_kind)) = rest.split_first() {
+        let (length, content) = leb128(after_kind)?;
+        let (content, next) = content.split_at_checked(length)?;
+        let custom = (kind == 0).then(|| leb128(content)).flatten();
+        let name = custom.and_then(|(length, text)| text.get(..length));
+        if !matches!(name, Some(b"name" | b"producers")) {
+            kept.extend_from_slice(&rest[..rest.len() - next.len()]);
+        }
+        rest = next;
+    }
+    Some(kept)
+}
+
+/// The number that `bytes` start with, in wasm's variable-length form, and what follows it.
+fn leb128(bytes: &[u8]) -> Option<(usize, &[u8])> {
+    let mut number = 0;
+    // A 32-bit number takes at most five bytes.
+    for (i, byte) in bytes.iter().take(5).enumerate() {
+        number |= usize::from(byte & 0x7f) << (7 * i);
+        if byte & 0x80 == 0 {
+            return Some((number, &bytes[i + 1..]));
+        }
+    }
+    None
+}
+
+/// A name for the sources of the engines as they are now.
+pub fn sources() -> Result<String> {
+    let mut hash = Hash::new();
+    for name in ["Cargo.lock", "Cargo.toml", ".cargo/config.toml"] {
+        hash.file(name, &paths::root().join(name))?;
+    }
+    for room in ["engine", "model", "protocol"] {
+        let manifest = format!("{room}/Cargo.toml");
+        hash.file(&manifest, &paths::root().join(&manifest))?;
+        let mut files = Vec::new();
+        list(&paths::root().join(room).join("src"), &mut files)?;
+        files.sort();
+        for file in files {
+            hash.file(&paths::short(&file).replace('\\', "/"), &file)?;
+        }
+    }
+    Ok(hash.text())
+}
+
+/// The sources that the WebGPU engine of [`paths::webgpu`] was built from.
+pub fn webgpu_sources() -> Option<String> {
+    fs::read_to_string(paths::webgpu().join("sources")).ok()
+}
+
+/// Notes what the WebGPU engine was built from.
+pub fn mark_webgpu(sources: &str) -> Result {
+    write(&paths::webgpu().join("sources"), sources.as_bytes())
+}
+
+fn webgpu_is_fresh() -> Result<bool> {
+    Ok(webgpu_sources() == Some(sources()?))
+}
+
+fn list(folder: &Path, files: &mut Vec<PathBuf>) -> Result {
+    let trouble = |error| format!("{} can't be read: {error}.", paths::short(folder));
+    for entry in fs::read_dir(folder).map_err(trouble)? {
+        let path = entry.map_err(trouble)?.path();
+        if path.is_dir() {
+            list(&path, files)?;
+        } else {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn copy_folder(from: &Path, to: &Path) -> Result {
+    let mut files = Vec::new();
+    list(from, &mut files)?;
+    for file in files {
+        let target = to.join(file.strip_prefix(from).unwrap_or(&file));
+        if let Some(folder) = target.parent() {
+            shell::create_folder(folder)?;
+        }
+        copy(&file, &target)?;
+    }
+    Ok(())
+}
+
+/// Copies so that a server never sees half a file.
+fn copy(from: &Path, to: &Path) -> Result {
+    let part = to.with_extension("part");
+    fs::copy(from, &part)
+        .and_then(|_| fs::rename(&part, to))
+        .map_err(|error| format!("{} can't be copied: {error}.", paths::short(from)))
+}
+
+/// Writes so that a server never sees half a file.
+fn write(path: &Path, bytes: &[u8]) -> Result {
+    let part = path.with_extension("part");
+    fs::write(&part, bytes)
+        .and_then(|()| fs::rename(&part, path))
+        .map_err(|error| format!("{} can't be written: {error}.", paths::short(path)))
+}
+
+fn read_text(path: &Path) -> Result<String> {
+    fs::read_to_string(path)
+        .map_err(|error| format!("{} can't be read: {error}.", paths::short(path)))
+}
+
+/// FNV-1a with 64 bits: it tells builds apart, nothing more.
+pub struct Hash(u64);
+
+impl Hash {
+    pub fn new() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    /// Takes in a file under `name`. Lengths go in as well, so that no two lists run together.
+    fn file(&mut self, name: &str, path: &Path) -> Result {
+        let content = fs::read(path)
+            .map_err(|error| format!("{} can't be read: {error}.", paths::short(path)))?;
+        for part in [name.as_bytes(), &content] {
+            self.bytes(&(part.len() as u64).to_le_bytes());
+            self.bytes(part);
+        }
+        Ok(())
+    }
+
+    pub fn text(&self) -> String {
+        format!("{:016x}", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_build_is_written_where_the_page_looks() {
+        let html = format!("<head>\n{META}dev\">\n</head>");
+        let stamped = with_build(&html, "0123").unwrap();
+        assert_eq!(stamped, format!("<head>\n{META}0123\">\n</head>"));
+        assert_eq!(with_build(&stamped, "4567").unwrap(), html.replace("dev", "4567"));
+        assert_eq!(with_build("<head></head>", "0123"), None);
+        assert_eq!(with_build(&format!("{html}{html}"), "0123"), None);
+    }
+
+    #[test]
+    fn the_page_has_the_place_for_it() {
+        let html = fs::read_to_string(paths::root().join("index.html")).unwrap();
+        assert!(with_build(&html, "0123").is_some());
+    }
+
+    #[test]
+    fn names_are_taken_out_and_nothing_else() {
+        let section = |kind: u8, content: &[u8]| {
+            // 130 as two bytes, as an encoder may write any length.
+            let padded = [content.len() as u8 & 0x7f | 0x80, content.len() as u8 >> 7];
+            [&[kind], &padded[..], content].concat()
+        };
+        let custom =
+            |name: &str| section(0, &[&[name.len() as u8], name.as_bytes(), b"x"].concat());
+        let header = b"\0asm\x01\0\0\0".to_vec();
+        let (code, features) = (section(10, &[7; 200]), custom("target_features"));
+        let full =
+            [&header, &custom("name"), &code, &custom("producers"), &features].map(|s| s.clone());
+        let expected = [header.clone(), code, features].concat();
+        assert_eq!(without_names(&full.concat()), Some(expected.clone()));
+        assert_eq!(without_names(&expected), Some(expected.clone()));
+        assert_eq!(without_names(&expected[..expected.len() - 1]), None);
+        assert_eq!(without_names(b"\0as"), None);
+        assert_eq!(without_names(&[0; 8]), None);
+    }
+
+    #[test]
+    fn the_hash_is_fnv_1a() {
+        // From the reference list of Landon Curt Noll.
+        let of = |text: &str| {
+            let mut hash = Hash::new();
+            hash.bytes(text.as_bytes());
+            hash.text()
+        };
+        assert_eq!(of(""), "cbf29ce484222325");
+        assert_eq!(of("a"), "af63dc4c8601ec8c");
+        assert_eq!(of("foobar"), "85944171f73967e8");
+    }
+
+    #[test]
+    fn equal_sources_have_equal_names() {
+        assert_eq!(sources().unwrap(), sources().unwrap());
+    }
+}

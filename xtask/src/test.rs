@@ -1,0 +1,201 @@
+//! `cargo xtask test`: everything that must hold before a change is kept.
+//!
+//! Quick checks come first, and all of them run even if one fails. The browser's tests come last:
+//! their summary ends the output.
+
+use std::{path::Path, time::Instant};
+
+use crate::{
+    Options, Result, build, npm, paths, setup,
+    shell::{self, cargo, duration, say},
+    tools::WASM,
+};
+
+/// What clippy looks at, as arguments: native code with its tests, then what browsers run. The
+/// profiles are those of the builds, which share what they compile for this machine.
+const CLIPPY: &[(&str, &[&str])] = &[
+    (
+        "clippy, native",
+        &[
+            "--release",
+            "-p",
+            "unroll-protocol",
+            "-p",
+            "unroll-model",
+            "-p",
+            "xtask",
+            "--all-targets",
+        ],
+    ),
+    (
+        "clippy, native engine",
+        &["--release", "-p", "unroll-engine", "--lib", "--tests", "--features", "cpu"],
+    ),
+    ("clippy, native app", &["-p", "unroll-app", "--tests"]),
+    ("clippy, wasm app", &["--profile", "page", "-p", "unroll-app", "--target", WASM]),
+    (
+        "clippy, wasm CPU engine",
+        &[
+            "--release",
+            "-p",
+            "unroll-engine",
+            "--lib",
+            "--bins",
+            "--features",
+            "cpu",
+            "--target",
+            WASM,
+        ],
+    ),
+];
+
+/// The same for the WebGPU engine: minutes on a first run, as its crates are many.
+const CLIPPY_WEBGPU: (&str, &[&str]) = (
+    "clippy, wasm WebGPU engine",
+    &[
+        "--release",
+        "-p",
+        "unroll-engine",
+        "--lib",
+        "--bins",
+        "--features",
+        "webgpu",
+        "--target",
+        WASM,
+    ],
+);
+
+/// The native tests, as arguments of `cargo test`. Those of the app compute next to nothing, and
+/// compile much faster without optimization.
+const NATIVE: &[(&str, &[&str])] = &[
+    (
+        "tests of protocol, model, xtask",
+        &["--release", "-p", "unroll-protocol", "-p", "unroll-model", "-p", "xtask"],
+    ),
+    (
+        "tests of the engine",
+        &["--release", "-p", "unroll-engine", "--lib", "--tests", "--features", "cpu"],
+    ),
+    ("tests of the app", &["-p", "unroll-app"]),
+];
+
+/// The phases so far.
+#[derive(Default)]
+struct Phases(Vec<(String, f64, Option<String>)>);
+
+impl Phases {
+    /// Runs one; false if it failed.
+    fn run(&mut self, name: &str, work: impl FnOnce() -> Result) -> bool {
+        say(name);
+        let start = Instant::now();
+        let failure = work().err();
+        let elapsed = start.elapsed();
+        if let Some(sentence) = &failure {
+            eprintln!("{sentence}");
+        }
+        let outcome = if failure.is_none() { "passed in" } else { "FAILED after" };
+        say(&format!("{name}: {outcome} {}", duration(elapsed)));
+        let good = failure.is_none();
+        self.0.push((name.to_owned(), elapsed.as_secs_f64(), failure));
+        good
+    }
+
+    fn print(&self) {
+        println!();
+        for (name, seconds, failure) in &self.0 {
+            let outcome = if failure.is_none() { "passed" } else { "FAILED" };
+            println!("  {outcome}  {seconds:>7.1} s  {name}");
+        }
+        println!();
+    }
+
+    /// The failed ones, as the error of the whole.
+    fn result(&self) -> Result {
+        let failed: Vec<&str> =
+            self.0.iter().filter(|phase| phase.2.is_some()).map(|phase| phase.0.as_str()).collect();
+        if failed.is_empty() {
+            return Ok(());
+        }
+        Err(format!("failed: {}.", failed.join("; ")))
+    }
+}
+
+pub fn run(arguments: &[String]) -> Result {
+    let options = Options::parse(arguments, &["--no-webgpu"], &[], true)?;
+    let webgpu = !options.has("--no-webgpu");
+    let filter = options.word.as_deref();
+
+    let mut browser = None;
+    let mut phases = Phases::default();
+    let ready = phases.run("set-up", || {
+        setup::page()?;
+        browser = Some(setup::browser_tests()?);
+        Ok(())
+    });
+    if !ready {
+        return phases.result();
+    }
+    if filter.is_none() {
+        static_checks(&mut phases, webgpu);
+    }
+    for (name, arguments) in NATIVE {
+        phases.run(name, || {
+            let mut command = cargo();
+            command.args(["test", "--locked"]).args(*arguments);
+            shell::run(command.args(filter))
+        });
+    }
+    let site = paths::site("test");
+    let built = phases.run("site", || build::site(&site, webgpu));
+    phases.print();
+    let Some(browser) = browser.filter(|_| built) else { return phases.result() };
+    phases.run("tests in the browser", || browser_tests(&site, &browser, webgpu, filter));
+    phases.result()
+}
+
+fn static_checks(phases: &mut Phases, webgpu: bool) {
+    phases.run("rustfmt", || shell::run(cargo().args(["fmt", "--all", "--check"])));
+    for (name, arguments) in CLIPPY.iter().chain(webgpu.then_some(&CLIPPY_WEBGPU)) {
+        phases.run(name, || {
+            let mut command = cargo();
+            command.args(["clippy", "--locked"]).args(*arguments);
+            shell::run(command.args(["--", "-D", "warnings"]))
+        });
+    }
+}
+
+/// Node's test runner on tests/*.test.mjs. A filter that is part of a file's name chooses that
+/// file, any other is a pattern for the names of tests.
+fn browser_tests(site: &Path, browser: &Path, webgpu: bool, filter: Option<&str>) -> Result {
+    let mut files = test_files()?;
+    let mut command = shell::command("node");
+    command
+        .args(["--test", "--test-reporter=spec", "--test-concurrency=1"])
+        .current_dir(paths::tests())
+        .env("UNROLL_SITE", site)
+        .env("UNROLL_CHROME", browser)
+        .env("UNROLL_WEBGPU", if webgpu { "1" } else { "" });
+    if let Some(filter) = filter {
+        if files.iter().any(|file| file.contains(filter)) {
+            files.retain(|file| file.contains(filter));
+        } else {
+            command.arg(format!("--test-name-pattern={filter}"));
+        }
+    }
+    npm::node()?;
+    shell::run(command.args(files))
+}
+
+/// The browser tests, by file name.
+fn test_files() -> Result<Vec<String>> {
+    let trouble = |error| format!("tests/ can't be read: {error}.");
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(paths::tests()).map_err(trouble)? {
+        let name = entry.map_err(trouble)?.file_name().to_string_lossy().into_owned();
+        if name.ends_with(".test.mjs") {
+            files.push(name);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
