@@ -1,6 +1,6 @@
 // Figures of the page in a browser, one JSON object a line. `cargo xtask bench` runs this:
 // `node tests/bench.mjs [runs]`, with UNROLL_SITE naming a built site.
-import { asNumber, byId, live, numberUntil, PATIENCE, Site, watchLongTasks } from "./harness.mjs";
+import { asNumber, byId, drawn, live, numberUntil, PATIENCE, Site, watchLongTasks } from "./harness.mjs";
 
 /** How often the page is loaded. */
 const RUNS = Number(process.argv[2] ?? 5);
@@ -104,29 +104,53 @@ async function stepTime() {
   });
 }
 
-/** Long tasks of the main thread, and gaps between frames under a moving pointer, in training. */
+/** Under a moving pointer, in training: the main thread's long tasks, the gaps between frames, and
+ * the time from a move to the frame that shows the weight under the pointer. */
 async function responsiveness() {
   await fresh(async (page) => {
     await page.goto(`${site.url}?device=cpu`);
-    const figure = await live(page, "attention");
+    await live(page, "attention");
     const longTasks = await watchLongTasks(page);
     await byId(page, "train-toggle").click();
     await numberUntil(page, "loss-step", (step) => step >= 5, "at least 5");
     await page.evaluate(() => {
       window.__gaps = [];
       let last = performance.now();
-      const frame = (now) => (window.__gaps.push(now - last), (last = now), requestAnimationFrame(frame));
+      const frame = (now) => {
+        window.__gaps.push(now - last);
+        last = now;
+        requestAnimationFrame(frame);
+      };
       requestAnimationFrame(frame);
+
+      window.__answers = [];
+      let moved = null;
+      addEventListener("pointermove", (event) => (moved ??= event.timeStamp), { capture: true });
+      const readout = document.querySelector('[data-testid="attention-cell-readout"]');
+      new MutationObserver(() => {
+        if (moved === null) return;
+        const start = moved;
+        moved = null;
+        requestAnimationFrame(() => window.__answers.push(performance.now() - start));
+      }).observe(readout, { subtree: true, childList: true, characterData: true });
     });
-    const box = await figure.boundingBox();
+    const heatmap = byId(page, "attention-heatmap");
+    await heatmap.scrollIntoViewIfNeeded();
+    const box = await heatmap.boundingBox();
     const end = performance.now() + WATCHED;
     for (let i = 0; performance.now() < end; i++) {
-      const [x, y] = [(i * 7) % box.width, (i * 11) % Math.min(box.height, 600)];
-      await page.mouse.move(box.x + x, box.y + y);
+      // Below the diagonal, where there are weights to read.
+      const y = 0.3 + 0.6 * ((i * 0.37) % 1);
+      const x = 0.2 + (y - 0.2) * ((i * 0.61) % 1);
+      await page.mouse.move(box.x + x * box.width, box.y + y * box.height);
+      await drawn(page);
     }
     const tasks = await longTasks();
+    const [gaps, answers] = await page.evaluate(() => [window.__gaps.slice(1), window.__answers]);
     print("page/long-tasks-in-training", `tasks over 50 ms in ${WATCHED / 1000} s`, [tasks.length]);
     print("page/longest-task-in-training", "ms (0: none over 50)", [Math.max(0, ...tasks)]);
-    print("page/frame-gap-in-training", "ms", await page.evaluate(() => window.__gaps.slice(1)));
+    print("page/frame-gap-in-training", "ms", gaps);
+    if (answers.length === 0) throw new Error("no move of the pointer was answered");
+    print("page/hover-to-weight-in-training", "ms", answers);
   });
 }

@@ -20,9 +20,9 @@ pub fn name(corpus: Corpus) -> &'static str {
 /// The probe sentence a text starts with: one that shows its structure.
 pub fn probe(corpus: Corpus) -> &'static str {
     match corpus {
-        Corpus::Tales => "Once upon a time there was a",
-        Corpus::Names => "anna\nbella\n",
-        Corpus::Brackets => "(a[bb]{c})\n",
+        Corpus::Tales => "said Fenn the fox, who had one white ear",
+        Corpus::Names => "silina\nfalveno\n",
+        Corpus::Brackets => "tokq|tokq\n[bb(a)]\n",
         Corpus::Own => "",
     }
 }

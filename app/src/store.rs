@@ -261,7 +261,7 @@ impl Store {
         self.can_bring_back.set(None);
         self.link.set(previous.link.clone());
         self.pace
-            .update_value(|pace| pace.starting = Some((previous.link, previous.source.clone())));
+            .update_value(|pace| pace.starting.push_back((previous.link, previous.source.clone())));
         self.curve.set(previous.curve);
         self.send(&Command::Start {
             spec: previous.checkpoint.spec,
@@ -276,7 +276,7 @@ impl Store {
         self.notices.update(|notices| {
             // Saying the same twice helps nobody.
             notices.retain(|notice| notice.sentence != sentence);
-            let id = notices.iter().map(|notice| notice.id + 1).max().unwrap_or(0);
+            let id = self.pace.try_update_value(Pace::next_notice).unwrap_or_default();
             notices.push(Notice { id, severity, sentence });
             let excess = notices.len().saturating_sub(4);
             notices.drain(..excess);
@@ -306,7 +306,7 @@ impl Store {
         }
         self.pace.update_value(|pace| {
             pace.keep_previous = trained;
-            pace.starting = Some((link.clone(), source.clone()));
+            pace.starting.push_back((link.clone(), source.clone()));
         });
         let (spec, text) = (link.experiment(), source.text.to_string());
         self.send(&Command::Start { spec, text, resume: None });
@@ -350,6 +350,7 @@ impl Store {
         match event {
             Event::Ready(report) => self.engine_ready(report),
             Event::Started(started) => self.on_started(started),
+            Event::Restored(started) => self.on_restored(started),
             Event::Refused { command, reason } => {
                 self.pace.update_value(|pace| pace.refused(command));
                 match command {
@@ -385,30 +386,36 @@ impl Store {
         }
     }
 
+    fn on_restored(self, started: Started) {
+        let rate = started.spec.optimizer.learning_rate;
+        self.link.update(|link| link.learning_rate = rate);
+        self.built.update(|link| link.learning_rate = rate);
+        self.pace.update_value(Pace::restored);
+        self.step.set(started.step);
+        self.diverged.set(None);
+        self.curve.update(|curve| curve.truncate(started.step));
+        self.started.set(Some(Arc::new(started)));
+        self.request_trace();
+        self.write_again();
+    }
+
     fn on_started(self, started: Started) {
         let Some((link, source)) = self.pace.try_update_value(Pace::started).flatten() else {
-            // Restored to an earlier step of the same model.
-            let rate = started.spec.optimizer.learning_rate;
-            self.link.update(|link| link.learning_rate = rate);
-            self.built.update(|link| link.learning_rate = rate);
-            self.step.set(started.step);
-            self.diverged.set(None);
-            self.curve.update(|curve| curve.truncate(started.step));
-            self.started.set(Some(Arc::new(started)));
-            self.request_trace();
             return;
         };
-        let other_text = source.corpus != self.source.get_untracked().corpus;
-        if other_text && self.link.with_untracked(|link| link.written.probe.is_none()) {
+        let untouched = self.source.with_untracked(|old| {
+            self.probe.get_untracked() == corpora::probe_for(old.corpus, &old.text)
+        });
+        let other_text = self.source.with_untracked(|old| old.text != source.text);
+        if other_text && untouched {
             self.probe.set(corpora::probe_for(source.corpus, &source.text));
         }
         let autostart = link.autostart && self.started.get_untracked().is_none();
         self.link.update(|form| form.corpus = source.corpus);
         self.built.set(link);
         self.source.set(source);
-        if started.step == 0 {
-            self.curve.set(Curve::default());
-        }
+        // Also after a crash: what was trained since the checkpoint is gone.
+        self.curve.update(|curve| curve.truncate(started.step));
         for note in &started.notes {
             self.notify(Severity::Note, note.clone());
         }

@@ -134,7 +134,7 @@ impl Session {
                 let experiment = self.present()?;
                 experiment.restore_last_good();
                 let started = experiment.started();
-                post(Event::Started(started));
+                post(Event::Restored(started));
                 self.go(Going::Paused, post);
             }
         }

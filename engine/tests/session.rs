@@ -251,7 +251,7 @@ fn a_runaway_learning_rate_stops_training_and_the_way_back_works() {
     };
     assert!(step > last_good && last_good >= good.step, "{step} {last_good}");
     let said = driven.say(Command::RestoreLastGood);
-    let Event::Started(Started { spec, step, .. }) = &said[0] else { panic!("{said:?}") };
+    let Event::Restored(Started { spec, step, .. }) = &said[0] else { panic!("{said:?}") };
     assert_eq!((*step, spec.optimizer.learning_rate), (last_good, 1e-2));
     assert_eq!(driven.trace("the cat").weights, good.weights);
     driven.events.clear();

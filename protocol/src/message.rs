@@ -83,6 +83,8 @@ pub enum Event {
     Ready(DeviceReport),
     /// A [`Command::Start`] was carried out.
     Started(Started),
+    /// The model is back at an earlier step: [`Command::RestoreLastGood`] was carried out.
+    Restored(Started),
     /// A command was not carried out; nothing changed. The sentence is for the page.
     Refused {
         command: CommandKind,

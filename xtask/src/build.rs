@@ -64,6 +64,9 @@ pub fn webgpu() -> Result {
     shell::step("compiling the WebGPU engine (a first time takes 10 to 20 minutes)", || {
         let mut command = cargo();
         command.args(WASM_BUILD).args(WEBGPU).arg("--target-dir").arg(&own_target);
+        // Instead of those in .cargo/config.toml, which also hold flags for the page: a change of
+        // one of them must not cost a quarter of an hour here.
+        command.env("CARGO_ENCODED_RUSTFLAGS", "-C\x1ftarget-feature=+simd128");
         shell::run(&mut command)
     })?;
     let wasm = own_target.join(WASM).join("release/engine_webgpu.wasm");

@@ -37,7 +37,7 @@ pub fn run(arguments: &[String]) -> Result {
     shell::catch_stop();
     let port_text = port.to_string();
     let mut command = build::trunk("serve", &site, webgpu);
-    command.args(["--address", "127.0.0.1", "--port", &port_text]);
+    command.args(["--address", "127.0.0.1", "--port", &port_text, "--disable-address-lookup"]);
     let mut trunk = Background::spawn(&mut command)?;
     if !wait_for_page(&mut trunk, port)? {
         return Ok(());

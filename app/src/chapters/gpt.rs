@@ -17,9 +17,9 @@ pub fn Chapter() -> impl IntoView {
             <div class="chapter-intro">
                 <h1>"Watch a GPT learn to write"</h1>
                 <p>
-                    "A small GPT reads text one character at a time and guesses the next. To guess, every \
-                     character looks back at those before it: that is attention, shown here as it is. \
-                     Press Train and watch it find something to look at."
+                    "It reads one character at a time and guesses the next. To guess, each character looks \
+                     back at those before it: that is attention. Press Train and watch it find something \
+                     to look at."
                 </p>
             </div>
             <div class="lab">
@@ -97,7 +97,7 @@ fn Attention(compact: bool) -> impl IntoView {
     let layer = use_linked(store, |link| &mut link.layer);
     let head = use_linked(store, |link| &mut link.head);
     let provenance = use_provenance(store);
-    view! { <AttentionFigure trace=store.trace layer head provenance compact/> }
+    view! { <AttentionFigure trace=store.trace layer head provenance compact/> }.into_any()
 }
 
 /// The loss curve of the store's present model.
@@ -107,7 +107,7 @@ fn Loss() -> impl IntoView {
     let vocabulary =
         Memo::new(move |_| store.started.with(|s| s.as_ref().map_or(0, |s| s.vocabulary.len())));
     let provenance = use_provenance(store);
-    view! { <LossFigure curve=store.curve vocabulary provenance/> }
+    view! { <LossFigure curve=store.curve vocabulary provenance/> }.into_any()
 }
 
 /// A signal of one number of the link, for figures that know no link. Written either way.

@@ -29,7 +29,7 @@ pub fn four_digits(number: f32) -> String {
 
 /// A learning rate, short at any size: `0.003`, `1e-6`.
 pub fn rate(rate: f32) -> String {
-    if rate >= 1e-4 { rate.to_string() } else { format!("{rate:e}") }
+    if rate == 0.0 || rate >= 1e-4 { rate.to_string() } else { format!("{rate:e}") }
 }
 
 /// A count with its noun: `1 step`, `2 steps`.
@@ -58,6 +58,7 @@ mod tests {
         assert_eq!(read, ["0.012", "2.346", "23.46", "2346", "5,682,528", "not a number"]);
         assert_eq!(rate(3e-3), "0.003");
         assert_eq!(rate(1e-6), "1e-6");
+        assert_eq!(rate(0.0), "0");
         assert_eq!(rate(1000.0), "1000");
     }
 }

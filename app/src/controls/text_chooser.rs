@@ -28,15 +28,15 @@ pub fn TextChooser() -> impl IntoView {
                 })}
             </fieldset>
             <OwnText intake/>
+            <p class="field-error" role="alert" data-testid="text-refusal">
+                {move || intake.refusal.get()}
+            </p>
             <p class="hint">
                 {move || if store.step.get() > 0 {
                     "Another text starts a new model; the trained one can be brought back."
                 } else {
                     "What you open or paste stays on this computer."
                 }}
-            </p>
-            <p class="field-error" role="alert" data-testid="text-refusal">
-                {move || intake.refusal.get()}
             </p>
         </div>
         <Portal>

@@ -127,7 +127,7 @@ impl Store {
     fn resume(self, checkpoint: Option<Box<Checkpoint>>) {
         let (link, source) = (self.built.get_untracked(), self.source.get_untracked());
         let (spec, text) = (link.experiment(), source.text.to_string());
-        self.pace.update_value(|pace| pace.starting = Some((link, source)));
+        self.pace.update_value(|pace| pace.starting.push_back((link, source)));
         self.send(&Command::Start { spec, text, resume: checkpoint });
     }
 

@@ -3,6 +3,8 @@
 //! The page asks, the engine answers, and no second question of a kind is asked before the first is
 //! answered: so a slow page gets fewer pictures, never a queue of stale ones, and training goes on.
 
+use std::collections::VecDeque;
+
 use unroll_protocol::{Checkpoint, CommandKind, Link};
 
 use super::Source;
@@ -17,8 +19,8 @@ const SAVE_PAUSE: f64 = 15_000.0;
 /// What was asked and not yet answered, and when things were last done.
 #[derive(Default)]
 pub struct Pace {
-    /// Settings and text of a start under way.
-    pub starting: Option<(Link, Source)>,
+    /// Settings and texts of the starts under way, in order.
+    pub starting: VecDeque<(Link, Source)>,
     /// Train on once that start is carried out.
     pub run_on: bool,
     /// The next checkpoint is the model about to be replaced.
@@ -27,6 +29,7 @@ pub struct Pace {
     pub saved: Option<Box<Checkpoint>>,
     /// Engines that died since training last went forward.
     pub deaths: u32,
+    notices: u32,
     trace: Request,
     traced_step: Option<u32>,
     writing: Request,
@@ -53,6 +56,12 @@ impl Request {
 }
 
 impl Pace {
+    /// Id of a new notice.
+    pub fn next_notice(&mut self) -> u32 {
+        self.notices = self.notices.wrapping_add(1);
+        self.notices
+    }
+
     /// Id of a trace to ask for now, whatever is open.
     pub fn next_trace(&mut self) -> u32 {
         self.trace.next()
@@ -114,19 +123,23 @@ impl Pace {
         self.deaths = 0;
     }
 
-    /// A start was carried out: its settings and text, or `None` if it was not the page's. Nothing
-    /// asked of the old model matters now.
+    /// A start was carried out: its settings and text.
     pub fn started(&mut self) -> Option<(Link, Source)> {
+        self.restored();
+        self.starting.pop_front()
+    }
+
+    /// The weights are others now: nothing asked of the old ones matters.
+    pub fn restored(&mut self) {
         self.traced_step = None;
         self.saved = None;
-        self.starting.take()
     }
 
     /// A command was refused and will not be answered otherwise.
     pub fn refused(&mut self, command: CommandKind) {
         match command {
             CommandKind::Start => {
-                self.starting = None;
+                self.starting.pop_front();
                 self.run_on = false;
             }
             CommandKind::Trace => self.trace.open = false,
@@ -138,6 +151,7 @@ impl Pace {
 
     /// The engine is gone, and every open question with it.
     pub fn engine_gone(&mut self) {
+        self.starting.clear();
         self.keep_previous = false;
         self.trace.open = false;
         self.writing.open = false;

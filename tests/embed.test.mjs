@@ -1,0 +1,110 @@
+// The embedding contract: one figure in somebody else's page.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { accessibilityProblems, eventually, useSite } from "./harness.mjs";
+
+const site = useSite({ cors: true });
+const SMALL = "embed=1&layers=1&heads=2&width=16&context=32&batch=4";
+
+/** A page of another origin with the figure in it, that keeps what it is told. */
+function host(query, attributes = "") {
+  return site.host(`<!doctype html><html lang="en"><title>A course</title>
+    <main><h1>Lesson</h1>
+    <iframe title="figure" width="900" height="900" ${attributes} src="${site.url}?${query}"></iframe></main>
+    <script>
+      window.heard = [];
+      addEventListener("message", (event) => heard.push(event.data));
+      window.say = (message) => document.querySelector("iframe").contentWindow.postMessage(message, "*");
+    </script></html>`);
+}
+
+/** Waits for a message that fits; messages are looked at in order, each once. */
+async function hear(page, fits) {
+  let found;
+  await eventually(async () => {
+    const heard = await page.evaluate(() => window.heard);
+    found = heard.find(fits);
+    return found !== undefined;
+  }, `a message that fits ${fits}`);
+  return found;
+}
+
+const say = (page, message) => page.evaluate((message) => window.say(message), message);
+
+for (const [kind, attributes] of [["in an iframe", ""], ["in a sandboxed iframe", 'sandbox="allow-scripts"']]) {
+  test(`${kind} the figure is ready, trains, and exports`, async (t) => {
+    const page = await site.open(t, host(SMALL, attributes));
+    const ready = await hear(page, (m) => m.type === "ready");
+    assert.equal(ready.unroll, 1);
+    const frame = page.frames()[1];
+    await frame.locator('[data-testid="figure-attention"][data-state="live"]').waitFor();
+    assert.equal(await frame.locator("header.page-header").count(), 0, "no shell");
+    await say(page, { unroll: 1, type: "run" });
+    await hear(page, (m) => m.type === "progress" && m.step >= 20 && m.loss > 0 && m.tokens_per_second > 0);
+    await say(page, { unroll: 1, type: "pause" });
+    await hear(page, (m) => m.type === "progress" && m.running === false && m.step >= 20);
+    await say(page, { unroll: 1, type: "export", figure: "attention" });
+    const { data } = await hear(page, (m) => m.type === "exported" && m.figure === "attention");
+    const figure = typeof data === "string" ? JSON.parse(data) : data;
+    assert.equal(figure.shape.length, 2);
+    assert(figure.values.every((row) => Math.abs(row.reduce((a, b) => a + b) - 1) < 1e-5));
+    assert.deepEqual(figure.experiment.seed, 1);
+    assert(figure.device.includes("CPU"));
+    await hear(page, (m) => m.type === "size" && m.height > 100);
+  });
+}
+
+test("malformed and hostile messages are answered with an error and change nothing", async (t) => {
+  const page = await site.open(t, host(SMALL));
+  await hear(page, (m) => m.type === "ready");
+  for (const message of [
+    "run",
+    null,
+    { type: "run" },
+    { unroll: 2, type: "run" },
+    { unroll: 1, type: "fly" },
+    { unroll: 1, type: "set", settings: { layers: 99 } },
+    { unroll: 1, type: "set", settings: { speling: 1 } },
+    { unroll: 1, type: "export", figure: "moon" },
+    { unroll: 1, type: "run".repeat(1_000_000) },
+  ]) {
+    await page.evaluate(() => (window.heard = []));
+    await say(page, message);
+    const { message: sentence } = await hear(page, (m) => m.type === "error");
+    assert(sentence.length > 10 && sentence.length < 1000, sentence);
+  }
+  await page.evaluate(() => (window.heard = []));
+  await say(page, { unroll: 1, type: "export", figure: "attention" });
+  const { data } = await hear(page, (m) => m.type === "exported");
+  const figure = typeof data === "string" ? JSON.parse(data) : data;
+  assert.equal(figure.step, 0, "nothing ran");
+  assert.equal(figure.experiment.gpt.layers, 1);
+});
+
+test("only the parent is listened to", async (t) => {
+  const page = await site.open(t, host(`${SMALL}`));
+  await hear(page, (m) => m.type === "ready");
+  // The frame's own window is not its parent.
+  await page.frames()[1].evaluate(() => window.postMessage({ unroll: 1, type: "run" }, "*"));
+  await say(page, { unroll: 1, type: "export", figure: "attention" });
+  const { data } = await hear(page, (m) => m.type === "exported");
+  assert.equal((typeof data === "string" ? JSON.parse(data) : data).step, 0);
+});
+
+test("settings can be set and parts hidden", async (t) => {
+  const page = await site.open(t, host(`${SMALL}&hide=controls,loss,sample,text&theme=dark`));
+  await hear(page, (m) => m.type === "ready");
+  const frame = page.frames()[1];
+  assert.equal(await frame.locator('[data-testid="train-toggle"]').count(), 0);
+  assert.equal(await frame.locator('[data-testid="figure-loss"]').count(), 0);
+  assert.equal(await frame.locator("html").getAttribute("data-theme"), "dark");
+  await say(page, { unroll: 1, type: "set", settings: { width: 32 } });
+  await eventually(async () => {
+    await page.evaluate(() => (window.heard = []));
+    await say(page, { unroll: 1, type: "export", figure: "attention" });
+    const { data } = await hear(page, (m) => m.type === "exported");
+    return (typeof data === "string" ? JSON.parse(data) : data).experiment.gpt.width === 32;
+  }, "a model of width 32");
+  assert.deepEqual(await accessibilityProblems(frame), []);
+});

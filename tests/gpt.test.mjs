@@ -1,0 +1,273 @@
+// The GPT chapter, as a learner meets it.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { test } from "node:test";
+
+import {
+  accessibilityProblems,
+  asNumber,
+  byId,
+  drawn,
+  eventually,
+  live,
+  number,
+  numberUntil,
+  train,
+  useSite,
+  VIEWPORTS,
+  watchLongTasks,
+} from "./harness.mjs";
+
+const site = useSite();
+
+/** A model small enough to be trained within a test. */
+const SMALL = "?layers=2&heads=2&width=32&context=32&batch=8&seed=5";
+
+/** What the figure's menu exports as JSON. */
+async function exported(page, figure, kind = "json") {
+  await byId(page, `export-${figure}`).scrollIntoViewIfNeeded();
+  if (!(await byId(page, `export-${figure}-${kind}`).isVisible())) await byId(page, `export-${figure}`).click();
+  const waiting = page.waitForEvent("download");
+  await byId(page, `export-${figure}-${kind}`).click();
+  const text = await readFile(await (await waiting).path(), "utf8");
+  return kind === "json" ? JSON.parse(text) : text;
+}
+
+/** Waits until the attention figure shows the model as it is after `step`. */
+async function shownStep(page, step) {
+  await page.evaluate(() => scrollTo(0, 0));
+  await page.locator(`[data-testid="figure-attention"][data-step="${step}"]`).waitFor();
+}
+
+test("before Train the untrained model's attention and writing are already there", async (t) => {
+  const page = await site.open(t);
+  await live(page, "attention");
+  assert.equal(await byId(page, "figure-attention").getAttribute("data-step"), "0");
+  assert.equal(await number(page, "loss-step"), 0);
+  const { shape, values, axes, experiment } = await exported(page, "attention");
+  const tokens = axes[0].labels;
+  assert.deepEqual(shape, [tokens.length, tokens.length]);
+  for (const [query, row] of values.entries()) {
+    const sum = row.reduce((a, b) => a + b, 0);
+    assert(Math.abs(sum - 1) < 1e-5, `row ${query} sums to ${sum}`);
+    assert(row.slice(query + 1).every((weight) => weight === 0), "the future is blocked");
+  }
+  assert.equal(experiment.seed, 1);
+  await eventually(async () => (await byId(page, "sample-text").textContent()).length > 100);
+});
+
+test("Train lowers the loss and changes the attention; Pause really pauses", async (t) => {
+  const page = await site.open(t, SMALL);
+  await live(page, "attention");
+  const before = await exported(page, "attention");
+  await byId(page, "train-toggle").click();
+  await numberUntil(page, "loss-step", (step) => step >= 150, "at least 150");
+  await numberUntil(page, "loss-value", (loss) => loss < 2.6, "below 2.6");
+  await byId(page, "train-toggle").click();
+  await page.locator('[data-testid="train-toggle"]', { hasText: "Train" }).waitFor();
+  // Every answer the engine gives now is one it gave after it was paused.
+  const steps = [];
+  for (const text of ["the fox", "the goat", "the heron"]) {
+    await byId(page, "probe-input").fill(text);
+    await byId(page, `token-${text.length - 1}`).waitFor();
+    await drawn(page);
+    steps.push(await byId(page, "figure-attention").getAttribute("data-step"));
+  }
+  assert.deepEqual(new Set(steps).size, 1, `paused, but the steps were ${steps}`);
+  assert.equal(await number(page, "loss-step"), Number(steps[0]));
+  await byId(page, "probe-input").fill(before.axes[0].labels.join(""));
+  await byId(page, `token-${before.axes[0].labels.length - 1}`).waitFor();
+  const after = await exported(page, "attention");
+  assert.equal(after.step, Number(steps[0]));
+  const change = Math.max(
+    ...before.values.flat().map((weight, i) => Math.abs(weight - after.values.flat()[i])),
+  );
+  assert(change > 0.05, `the largest change of a weight was ${change}`);
+});
+
+test("Step takes exactly one step", async (t) => {
+  const page = await site.open(t, SMALL);
+  await live(page, "attention");
+  for (const step of [1, 2, 3]) {
+    await byId(page, "train-step").click();
+    await shownStep(page, step);
+    assert.equal(await number(page, "loss-step"), step);
+  }
+  const { values } = await exported(page, "loss").then((json) => ({ values: json.points ?? json }));
+  assert(values);
+});
+
+test("hovering a cell reads the weight that is exported", async (t) => {
+  const page = await site.open(t, SMALL);
+  await live(page, "attention");
+  await train(page, 30);
+  const heatmap = byId(page, "attention-heatmap");
+  await heatmap.scrollIntoViewIfNeeded();
+  const box = await heatmap.boundingBox();
+  await page.mouse.move(box.x + box.width * 0.35, box.y + box.height * 0.7);
+  const readout = byId(page, "attention-cell-readout");
+  await eventually(async () => (await readout.getAttribute("data-weight")) !== null);
+  const [query, key, weight] = await Promise.all(
+    ["data-query", "data-key", "data-weight"].map((name) => readout.getAttribute(name)),
+  );
+  const { values } = await exported(page, "attention");
+  assert.equal(Number(weight), values[query][key]);
+  const shown = await readout.textContent();
+  assert(shown.includes(values[query][key].toFixed(4)), `${shown} has no ${values[query][key].toFixed(4)}`);
+});
+
+test("pointing at a token lights its row", async (t) => {
+  const page = await site.open(t, SMALL);
+  await live(page, "attention");
+  await byId(page, "token-4").hover();
+  const { values, axes } = await exported(page, "attention");
+  await byId(page, "token-4").hover();
+  const keys = await byId(page, "attention-top-keys").textContent();
+  const top = Math.max(...values[4]).toFixed(4);
+  assert(keys.includes(top), `${keys} has no ${top}`);
+  assert(keys.includes(axes[0].labels[4]), keys);
+});
+
+test("everything works by keyboard alone", async (t) => {
+  const page = await site.open(t, SMALL);
+  await live(page, "attention");
+  /** Presses Tab until the element with this test id has the focus. */
+  const tabTo = async (id) => {
+    for (let presses = 0; presses < 120; presses++) {
+      await page.keyboard.press("Tab");
+      const focused = await page.evaluate(() => document.activeElement?.closest("[data-testid]")?.dataset.testid);
+      if (focused === id) return;
+    }
+    assert.fail(`${id} was never reached by Tab`);
+  };
+  await tabTo("probe-input");
+  await page.keyboard.press("Control+A");
+  await page.keyboard.type("the goat ate");
+  await byId(page, "token-11").waitFor();
+  await tabTo("attention-heatmap");
+  await page.keyboard.press("Home");
+  const readout = byId(page, "attention-cell-readout");
+  await eventually(async () => (await readout.getAttribute("data-query")) !== null);
+  const query = Number(await readout.getAttribute("data-query"));
+  await page.keyboard.press("ArrowUp");
+  await eventually(async () => Number(await readout.getAttribute("data-query")) === query - 1);
+  await page.keyboard.press("Escape");
+  await tabTo("train-toggle");
+  await page.keyboard.press("Enter");
+  await numberUntil(page, "loss-step", (step) => step >= 20, "at least 20");
+  await page.keyboard.press("Enter");
+  await page.locator('[data-testid="train-toggle"]', { hasText: "Train" }).waitFor();
+});
+
+test("without an adapter the CPU is used and the badge says why", async (t) => {
+  const page = await site.open(t);
+  await page.locator('[data-testid="device-badge"][data-device="cpu"]', { hasText: "no graphics adapter" }).waitFor();
+  const requested = await page.evaluate(() => performance.getEntriesByType("resource").map((r) => r.name));
+  assert(!requested.some((name) => name.includes("engine_webgpu")), "the GPU engine was loaded for nothing");
+});
+
+test("a link replays a run exactly", async (t) => {
+  const losses = async () => {
+    const page = await site.open(t, SMALL);
+    await live(page, "attention");
+    for (let step = 1; step <= 5; step++) {
+      await byId(page, "train-step").click();
+      await shownStep(page, step);
+    }
+    const { data } = JSON.parse(JSON.stringify({ data: await exported(page, "loss") }));
+    return JSON.stringify(data.values ?? data.points ?? data.series);
+  };
+  const [first, second] = [await losses(), await losses()];
+  assert(first.length > 50, first);
+  assert.equal(first, second);
+});
+
+test("a runaway learning rate stops training, says so, and offers the last good state", async (t) => {
+  const page = await site.open(t, SMALL);
+  await live(page, "attention");
+  await train(page, 30);
+  await byId(page, "control-lr").fill("1000");
+  await byId(page, "control-lr").press("Enter");
+  await byId(page, "train-toggle").click();
+  await byId(page, "diverged").waitFor();
+  await byId(page, "restore-last-good").click();
+  await byId(page, "diverged").waitFor({ state: "detached" });
+  assert.equal(Number(await byId(page, "control-lr").inputValue()), 0.003);
+  const step = await number(page, "loss-step");
+  await train(page, step + 10);
+  assert((await number(page, "loss-value")) < 4);
+});
+
+test("when the engine dies the page says so and a fresh one takes over", async (t) => {
+  const page = await site.open(t, SMALL, { allow: [/boom/] });
+  await live(page, "attention");
+  await train(page, 20);
+  await page.workers()[0].evaluate(() => void setTimeout(() => { throw new Error("boom"); }));
+  await page.locator('[data-testid="notice"]', { hasText: "fresh one" }).waitFor();
+  await numberUntil(page, "loss-step", (step) => step === 0, "0 again");
+  await train(page, 10);
+  assert((await number(page, "loss-value")) < 4);
+});
+
+test("settings that make no model are refused at the control and the present model stays", async (t) => {
+  const page = await site.open(t, SMALL);
+  await live(page, "attention");
+  await train(page, 10);
+  const step = await number(page, "loss-step");
+  for (const [name, value, sentence] of [
+    ["heads", "5", /do not divide/],
+    ["width", "1024", /too big/],
+    ["layers", "many", /whole number/],
+  ]) {
+    const control = byId(page, `control-${name}`);
+    const good = await control.inputValue();
+    await control.fill(value);
+    await control.press("Enter");
+    if (name === "width") {
+      await byId(page, "control-layers").fill("12");
+      await byId(page, "control-layers").press("Enter");
+    }
+    await page.locator('[role="alert"]', { hasText: sentence }).first().waitFor();
+    await control.fill(good);
+    await control.press("Enter");
+  }
+  await byId(page, "undo-settings").click();
+  await train(page, step + 5);
+});
+
+test("a start over can be taken back", async (t) => {
+  const page = await site.open(t, SMALL);
+  await live(page, "attention");
+  const step = await train(page, 40);
+  await byId(page, "control-seed").fill("9");
+  await byId(page, "control-seed").press("Enter");
+  await byId(page, "start-over").click();
+  await numberUntil(page, "loss-step", (now) => now === 0, "0");
+  await byId(page, "bring-back").click();
+  await numberUntil(page, "loss-step", (now) => now === step, String(step));
+  await shownStep(page, step);
+});
+
+for (const [name, viewport] of Object.entries(VIEWPORTS)) {
+  for (const colorScheme of ["light", "dark"]) {
+    test(`accessible and nothing cut on a ${name}, ${colorScheme}`, async (t) => {
+      const page = await site.open(t, SMALL, { viewport, colorScheme });
+      await live(page, "attention");
+      await train(page, 20);
+      assert.deepEqual(await accessibilityProblems(page), []);
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert(overflow <= 0, `the page is ${overflow} px wider than the screen`);
+    });
+  }
+}
+
+test("training does not hold up the page", async (t) => {
+  const page = await site.open(t);
+  await live(page, "attention");
+  const longTasks = await watchLongTasks(page);
+  await byId(page, "train-toggle").click();
+  await numberUntil(page, "loss-step", (step) => step >= 40, "at least 40");
+  t.diagnostic(`tasks over 50 ms while training: ${JSON.stringify(await longTasks())}`);
+  await byId(page, "token-3").hover();
+  await eventually(async () => asNumber(await byId(page, "attention-top-keys").textContent()) >= 0);
+});

@@ -1,0 +1,116 @@
+// Texts good and bad: each bad one gets a sentence, and the model that was there goes on.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { byId, live, number, numberUntil, train, useSite } from "./harness.mjs";
+
+const site = useSite();
+const SMALL = "?layers=1&heads=2&width=16&context=32&batch=4&seed=5";
+
+async function opened(t, query = SMALL) {
+  const page = await site.open(t, query);
+  await live(page, "attention");
+  return page;
+}
+
+const file = (name, buffer) => ({ name, mimeType: "text/plain", buffer });
+
+/** The model that was there is there, and trains on. */
+async function unharmed(page, step) {
+  assert.equal(await number(page, "loss-step"), step);
+  await train(page, step + 3);
+}
+
+test("what is no text is refused with a sentence", async (t) => {
+  const page = await opened(t);
+  let step = await train(page, 5);
+  const cases = [
+    [file("empty.txt", Buffer.alloc(0)), /empty/],
+    [file("blank.txt", Buffer.from(" \n \n")), /empty/],
+    [file("huge.txt", Buffer.alloc(49 << 20, "a")), /limit is 5 MB/],
+    [file("program", Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 0, 1, 0xff])), /not a text file/],
+    [file("latin.txt", Buffer.from("caf\xe9 au lait", "latin1")), /not UTF-8/],
+  ];
+  for (const [upload, sentence] of cases) {
+    await byId(page, "text-open").setInputFiles(upload);
+    await page.locator('[data-testid="text-refusal"]', { hasText: sentence }).waitFor();
+    await unharmed(page, step);
+    step = await number(page, "loss-step");
+  }
+  await byId(page, "text-paste").fill("too short");
+  await byId(page, "text-use").click();
+  await page.locator('[data-testid="notice"]', { hasText: /context/ }).waitFor();
+  await unharmed(page, step);
+});
+
+test("one repeated character trains, with a note", async (t) => {
+  const page = await opened(t);
+  await byId(page, "text-paste").fill("a".repeat(400));
+  await byId(page, "text-use").click();
+  await page.locator('[data-testid="notice"]', { hasText: /one single character/ }).waitFor();
+  await train(page, 20);
+  assert((await number(page, "loss-value")) < 0.5);
+});
+
+test("emoji are characters, lone surrogates are unknown", async (t) => {
+  const page = await opened(t);
+  await page.evaluate(() => {
+    const area = document.querySelector('[data-testid="text-paste"]');
+    area.value = "🙂🙃 naïve \ud800 café ".repeat(40);
+    area.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+  await byId(page, "text-use").click();
+  await page.locator('[data-testid="notice"]', { hasText: /could not be read as Unicode/ }).waitFor();
+  await byId(page, "probe-input").fill("🙂 naïve Ω");
+  // Eight characters, nine tokens: an emoji is one token, and Ω was never in the text.
+  await byId(page, "token-8").waitFor().catch(() => {});
+  assert.equal(await byId(page, "token-9").count(), 0);
+  await page.locator('[data-testid="probe-note"]', { hasText: "Ω" }).waitFor();
+  await train(page, 5);
+});
+
+test("an empty or overlong probe is answered, and the last picture stays", async (t) => {
+  const page = await opened(t);
+  await byId(page, "probe-input").fill("");
+  await page.locator('[data-testid="probe-problem"]').waitFor();
+  await live(page, "attention");
+  await byId(page, "probe-input").fill("the goat ".repeat(20));
+  await page.locator('[data-testid="probe-note"]', { hasText: "32" }).waitFor();
+  assert.equal(await byId(page, "token-31").count(), 1);
+  assert.equal(await byId(page, "token-32").count(), 0);
+});
+
+test("the learner's own text trains and travels in the link", async (t) => {
+  const page = await opened(t);
+  const text = "my very own words, over and over. ".repeat(20);
+  await byId(page, "text-open").setInputFiles(file("mine.txt", Buffer.from(text)));
+  await page.locator('[data-testid="text-present"]', { hasText: "mine.txt" }).waitFor();
+  await train(page, 10);
+  await page.waitForFunction(() => location.search.includes("corpus=own") && location.hash.length > 10);
+  const again = await site.open(t, page.url());
+  await live(again, "attention");
+  await again.locator('[data-testid="text-present"]', { hasText: "680" }).waitFor();
+});
+
+test("the other built-in texts train", async (t) => {
+  for (const corpus of ["names", "brackets"]) {
+    const page = await opened(t, `${SMALL}&corpus=${corpus}`);
+    await train(page, 30);
+    assert((await number(page, "loss-value")) < 3.2);
+  }
+});
+
+test("a link with nonsense is answered and the rest of it used", async (t) => {
+  const page = await site.open(t, "?layers=99&speling=1&width=32&heads=4&seed=7#w=nonsense");
+  await live(page, "attention");
+  for (const sentence of [/layers is a whole number from 1 to 12/, /speling/, /damaged/]) {
+    await page.locator('[data-testid="notice"]', { hasText: sentence }).waitFor();
+  }
+  assert.equal(await byId(page, "control-width").inputValue(), "32");
+  assert.equal(await byId(page, "control-seed").inputValue(), "7");
+});
+
+test("autostart starts", async (t) => {
+  const page = await site.open(t, `${SMALL}&autostart=1`);
+  await numberUntil(page, "loss-step", (step) => step >= 5, "at least 5");
+});

@@ -1,0 +1,47 @@
+// The WebGPU engine on the software adapter: right numbers, very slowly.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { asNumber, byId, hasWebGpuEngine, live, numberUntil, useSite } from "./harness.mjs";
+
+const site = useSite({ webgpu: true });
+const TINY = "?layers=1&heads=2&width=8&context=8&batch=2&seed=3";
+const skip = hasWebGpuEngine() ? false : "the site was built without the WebGPU engine";
+
+test("a software adapter counts as no GPU", { skip }, async (t) => {
+  const page = await site.open(t, TINY, { allow: [/./] });
+  await page.locator('[data-testid="device-badge"][data-device="cpu"]', { hasText: "software" }).waitFor();
+});
+
+test("forward, loss and gradients agree with the CPU to 1e-4, and it trains", { skip, timeout: 300_000 }, async (t) => {
+  const page = await site.open(t, `${TINY}&device=webgpu&adapter=software`, { allow: [/warning/i] });
+  await live(page, "attention");
+  const badge = page.locator('[data-testid="device-badge"][data-device="webgpu"]');
+  await badge.waitFor({ timeout: 240_000 });
+  await badge.click();
+  // Logits, loss and gradients of the self-check, each relative to the largest entry.
+  const details = await page.locator("details", { has: badge }).textContent();
+  const differences = details.match(/\d\.\de-?\d+/g)?.map(Number) ?? [];
+  t.diagnostic(`self-check differences: ${differences}`);
+  assert.equal(differences.length, 3, details);
+  assert(differences.every((difference) => difference <= 1e-4), details);
+  await page.keyboard.press("Escape");
+
+  // The same first steps as on the CPU.
+  const losses = async (page) => {
+    const seen = [];
+    for (let step = 1; step <= 2; step++) {
+      await byId(page, "train-step").click();
+      await numberUntil(page, "loss-step", (now) => now === step, String(step));
+      seen.push(asNumber(await byId(page, "loss-value").textContent()));
+    }
+    return seen;
+  };
+  const gpu = await losses(page);
+  const other = await site.open(t, `${TINY}&device=cpu`);
+  await live(other, "attention");
+  const cpu = await losses(other);
+  for (const [i, loss] of gpu.entries()) {
+    assert(Math.abs(loss - cpu[i]) <= 2e-4 * cpu[i], `step ${i + 1}: GPU ${loss}, CPU ${cpu[i]}`);
+  }
+});
