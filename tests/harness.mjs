@@ -229,11 +229,17 @@ export async function eventually(condition, what = String(condition)) {
   }
 }
 
+/** Waits until the engine has said that it is paused. */
+export async function paused(page) {
+  await page.locator('[data-testid="train-toggle"][data-state="paused"]').waitFor();
+}
+
 /** Presses Train, waits until `steps` steps are done, and presses Pause. Returns the step. */
 export async function train(page, steps) {
   await byId(page, "train-toggle").click();
   await numberUntil(page, "loss-step", (step) => step >= steps, `at least ${steps}`);
   await byId(page, "train-toggle").click();
+  await paused(page);
   return number(page, "loss-step");
 }
 

@@ -78,9 +78,9 @@ choice! {
 choice! {
     /// Colours of the page.
     Theme {
-        Auto = "auto", "As the system";
-        Light = "light", "Light";
-        Dark = "dark", "Dark";
+        Auto = "auto", "System colours";
+        Light = "light", "Light colours";
+        Dark = "dark", "Dark colours";
     }
 }
 
@@ -134,8 +134,8 @@ impl Default for Link {
             layers: 2,
             heads: 4,
             width: 64,
-            context: 64,
-            batch: 12,
+            context: 48,
+            batch: 8,
             learning_rate: OptimizerSpec::default().learning_rate,
             dropout: 0.0,
             tied: false,

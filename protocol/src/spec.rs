@@ -52,7 +52,7 @@ pub struct OptimizerSpec {
 impl Default for OptimizerSpec {
     fn default() -> Self {
         Self {
-            learning_rate: 3e-3,
+            learning_rate: 5e-3,
             warmup_steps: 20,
             decay_steps: 5000,
             weight_decay: 0.1,

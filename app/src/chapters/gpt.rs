@@ -23,37 +23,37 @@ pub fn Chapter() -> impl IntoView {
                 </p>
             </div>
             <div class="lab">
-                <section class="panel" aria-labelledby="attention-heading">
-                    <h2 id="attention-heading">"Attention"</h2>
+                <div class="panel">
+                    <h2>"Attention"</h2>
                     <ProbeEditor/>
                     <Attention compact=false/>
-                </section>
+                </div>
                 <div class="lab-side">
-                    <section class="panel" aria-labelledby="training-heading">
-                        <h2 id="training-heading">"Training"</h2>
+                    <div class="panel">
+                        <h2>"Training"</h2>
                         <Transport/>
                         <DivergedAlert/>
                         <Loss/>
-                    </section>
-                    <section class="panel" aria-labelledby="writing-heading">
-                        <h2 id="writing-heading">"What it writes"</h2>
+                    </div>
+                    <div class="panel">
+                        <h2>"What it writes"</h2>
                         <Writing/>
-                    </section>
+                    </div>
                 </div>
             </div>
             <div class="lab-below">
-                <section class="panel" aria-labelledby="text-heading">
-                    <h2 id="text-heading">"The text it learns"</h2>
+                <div class="panel">
+                    <h2>"The text it learns"</h2>
                     <TextChooser/>
-                </section>
-                <section class="panel" aria-labelledby="model-heading">
-                    <h2 id="model-heading">"The model"</h2>
+                </div>
+                <div class="panel">
+                    <h2>"The model"</h2>
                     <Settings/>
-                </section>
-                <section class="panel" aria-labelledby="try-heading">
-                    <h2 id="try-heading">"What to try"</h2>
+                </div>
+                <div class="panel">
+                    <h2>"What to try"</h2>
                     <Try/>
-                </section>
+                </div>
             </div>
         </main>
     }
@@ -163,7 +163,7 @@ fn Try() -> impl IntoView {
             </li>
             <li>
                 "While it trains, raise the learning rate to 3. Is what it breaks learnt again when you lower \
-                 it to 0.003?"
+                 it to 0.005?"
             </li>
             <li>"Change the seed and start over: which heads find the same job again, and which swap?"</li>
         </ol>

@@ -43,6 +43,11 @@ pub fn Transport() -> impl IntoView {
         }
     };
 
+    // What the engine said, where the label already shows what was asked for.
+    let told = move || match store.state.get() {
+        RunState::Running => "running",
+        RunState::Paused => "paused",
+    };
     // `aria-disabled`, not `disabled`: the focus stays when an engine is replaced.
     let idle = move || missing.get().is_some().then_some("true");
     view! {
@@ -51,7 +56,8 @@ pub fn Transport() -> impl IntoView {
             <div class="transport-bar">
                 <div class="transport-buttons">
                     <button type="button" class="button button-primary" data-testid="train-toggle"
-                        aria-disabled=idle title=move || missing.get() on:click=toggle>
+                        data-state=told aria-disabled=idle title=move || missing.get()
+                        on:click=toggle>
                         <span class="button-icon" aria-hidden="true">
                             {move || if running() { "\u{275A}\u{275A}" } else { "\u{25B6}\u{FE0E}" }}
                         </span>
@@ -91,7 +97,7 @@ fn Readouts() -> impl IntoView {
                     " "
                     <span class="readout-note">
                         {move || store.knows_nothing().map(|nothing| {
-                            format!("of ln V = {nothing:.2} (knows nothing)")
+                            format!("of ln V = {nothing:.2}")
                         })}
                     </span>
                 </dd>

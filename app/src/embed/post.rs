@@ -155,7 +155,7 @@ mod tests {
         let link = Link::default();
         let settings = SETTINGS.iter().map(|row| (row.name, (row.get)(&link))).collect();
         let mut settings = parsed(&Outgoing::Ready { settings })["settings"].clone();
-        assert_eq!(settings["lr"], json!(0.003));
+        assert_eq!(settings["lr"], json!(0.005));
         for name in ["chapter", "device", "adapter", "autostart", "embed"] {
             settings.as_object_mut().and_then(|s| s.remove(name)).expect("a setting");
         }

@@ -19,9 +19,9 @@ impl fmt::Display for NoGpu {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NoWebGpu => "this browser has no WebGPU",
-            Self::NoAdapter => "WebGPU found no graphics adapter",
-            Self::Software => "the only graphics adapter is a software one, slower than the CPU",
-            Self::NoTimestamps => "the graphics adapter lacks timestamp queries",
+            Self::NoAdapter => "no graphics adapter found",
+            Self::Software => "only a software graphics adapter",
+            Self::NoTimestamps => "the GPU lacks timestamp queries",
         })
     }
 }
