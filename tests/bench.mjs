@@ -14,6 +14,8 @@ try {
   await firstHeatmap();
   await stepTime();
   await responsiveness();
+  await answers("gpt-0.8m", NANO_GPT);
+  await answers("gpt-2.7m", { layers: 6, heads: 6, width: 192, context: 128, batch: 16 });
 } finally {
   await site.stop();
 }
@@ -99,8 +101,8 @@ async function stepTime() {
     }
     if (times.length === 0) throw new Error("the page showed no training steps");
     const tokens = NANO_GPT.batch * NANO_GPT.context;
-    print("nanogpt-cpu/chromium", "ms/step", times);
-    print("nanogpt-cpu/chromium-tokens", "tokens/s", times.map((time) => (tokens / time) * 1000));
+    print("gpt-0.8m/browser-1", "ms/step", times);
+    print("gpt-0.8m/browser-1-tokens", "tokens/s", times.map((time) => (tokens / time) * 1000));
   });
 }
 
@@ -152,5 +154,54 @@ async function responsiveness() {
     print("page/frame-gap-in-training", "ms", gaps);
     if (answers.length === 0) throw new Error("no move of the pointer was answered");
     print("page/hover-to-weight-in-training", "ms", answers);
+  });
+}
+
+/** While a model of these settings trains: the time from a press of Pause or Train until the engine
+ * has said it is done, and from an edit of the sentence until its attention is on screen. */
+async function answers(name, settings) {
+  await fresh(async (page) => {
+    const query = new URLSearchParams({ ...settings, corpus: "tales", device: "cpu", autostart: 1 });
+    await page.goto(`${site.url}?${query}`);
+    await live(page, "attention");
+    await numberUntil(page, "loss-step", (step) => step >= 2, "at least 2");
+    const measured = await page.evaluate(async (rounds) => {
+      const find = (id) => document.querySelector(`[data-testid="${id}"]`);
+      /** Does `act`, waits until `done` holds after a change of the page; the milliseconds. */
+      const time = (act, done) =>
+        new Promise((resolve) => {
+          const start = performance.now();
+          const observer = new MutationObserver(() => {
+            if (!done()) return;
+            observer.disconnect();
+            resolve(performance.now() - start);
+          });
+          observer.observe(document.body, { subtree: true, childList: true, attributes: true });
+          act();
+        });
+      const later = () => new Promise((resolve) => setTimeout(resolve, 150 + Math.random() * 300));
+      const [toggle, probe] = [find("train-toggle"), find("probe-input")];
+      const state = (wanted) => () => toggle.dataset.state === wanted;
+      const [pauses, runs, edits] = [[], [], []];
+      for (let round = 0; round < rounds; round++) {
+        await later();
+        const text = "the goat ".repeat(4).slice(0, 20 + round);
+        const edit = () => {
+          probe.value = text;
+          probe.dispatchEvent(new Event("input", { bubbles: true }));
+        };
+        edits.push(
+          await time(edit, () => find(`token-${text.length - 1}`) && !find(`token-${text.length}`)),
+        );
+        await later();
+        pauses.push(await time(() => toggle.click(), state("paused")));
+        await later();
+        runs.push(await time(() => toggle.click(), state("running")));
+      }
+      return { pauses, runs, edits };
+    }, 15);
+    print(`${name}/pause-answer-in-training`, "ms", measured.pauses);
+    print(`${name}/run-answer`, "ms", measured.runs);
+    print(`${name}/edit-to-attention-in-training`, "ms", measured.edits);
   });
 }

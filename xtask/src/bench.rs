@@ -25,7 +25,7 @@ pub fn run(arguments: &[String]) -> Result {
     // The WebGPU engine has no part in these figures: there is no GPU to time it on in a headless
     // browser.
     let site = paths::site("bench");
-    build::site(&site, false)?;
+    let _claim = build::site(&site, false)?;
     let sizes = dist::measure(&site)?;
     let sized = "cargo xtask dist";
     figures.add("size/until-usable-cpu", "bytes, brotli", dist::first_load(&sizes), sized);

@@ -4,7 +4,10 @@
 //! compile and not every browser can use it: it is built here, and [`stamp`] adds it to a site
 //! when it was made from the sources that are there now.
 
-use std::{fs, path::Path};
+use std::{
+    fs::{self, File, TryLockError},
+    path::Path,
+};
 
 use crate::{
     Options, Result, paths,
@@ -30,8 +33,9 @@ const WASM_BUILD: &[&str] = &["build", "--locked", "--target", WASM];
 
 /// Compiles the app and the CPU engine, without Trunk.
 pub fn compile() -> Result {
-    shell::step("compiling the CPU engine", || shell::run(cargo().args(WASM_BUILD).args(CPU)))?;
-    shell::step("compiling the app", || shell::run(cargo().args(WASM_BUILD).args(APP)))
+    // The app first: it ends with a minute of linking on one core, which the tools then fill.
+    shell::step("compiling the app", || shell::run(cargo().args(WASM_BUILD).args(APP)))?;
+    shell::step("compiling the CPU engine", || shell::run(cargo().args(WASM_BUILD).args(CPU)))
 }
 
 /// A `trunk` command that puts the site into `folder`.
@@ -46,13 +50,29 @@ pub fn trunk(verb: &str, folder: &Path, webgpu: bool) -> std::process::Command {
     command
 }
 
-/// Builds the site into `folder`; with `webgpu`, both engines.
-pub fn site(folder: &Path, webgpu: bool) -> Result {
-    shell::create_folder(folder)?;
+/// Builds the site into `folder`; with `webgpu`, both engines. No other `cargo xtask` changes that
+/// site while the returned file is open.
+pub fn site(folder: &Path, webgpu: bool) -> Result<File> {
+    let claim = claim(folder)?;
     if webgpu {
         self::webgpu()?;
     }
-    shell::step("building the site", || shell::run(trunk("build", folder, webgpu).arg("--quiet")))
+    shell::step("building the site", || shell::run(trunk("build", folder, webgpu).arg("--quiet")))?;
+    Ok(claim)
+}
+
+/// Waits until nobody else builds or uses the site in `folder`.
+fn claim(folder: &Path) -> Result<File> {
+    shell::create_folder(folder)?;
+    // Beside the folder, which Trunk empties.
+    let path = folder.with_extension("lock");
+    let trouble = |error| format!("{} can't be locked: {error}.", paths::short(&path));
+    let file = File::create(&path).map_err(trouble)?;
+    if let Err(TryLockError::WouldBlock) = file.try_lock() {
+        shell::say(&format!("waiting for another `cargo xtask` that uses {}", folder.display()));
+        file.lock().map_err(trouble)?;
+    }
+    Ok(file)
 }
 
 /// Builds the WebGPU engine into [`paths::webgpu`], where [`stamp`] finds it.

@@ -18,7 +18,7 @@ pub fn run(arguments: &[String]) -> Result {
     npm::node()?;
     setup::page()?;
     let folder = paths::target().join("dist");
-    build::site(&folder, !options.has("--no-webgpu"))?;
+    let _claim = build::site(&folder, !options.has("--no-webgpu"))?;
     let sizes = measure(&folder)?;
     print_table(&sizes);
     check(&sizes)?;

@@ -32,7 +32,8 @@ pub fn run(arguments: &[String]) -> Result {
     let cold = !tools::has_wasm_target() || !tools::missing()?.is_empty();
     setup::page()?;
 
-    let site = paths::site("serve");
+    // One folder a port: two of these may run at once.
+    let site = paths::site(&format!("serve-{port}"));
     shell::create_folder(&site)?;
     shell::catch_stop();
     let port_text = port.to_string();

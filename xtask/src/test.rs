@@ -146,11 +146,18 @@ pub fn run(arguments: &[String]) -> Result {
         });
     }
     let site = paths::site("test");
-    let built = phases.run("site", || build::site(&site, webgpu));
+    // Kept to the end, so that no other run changes the site under the browser.
+    let mut claim = None;
+    phases.run("site", || {
+        claim = Some(build::site(&site, webgpu)?);
+        Ok(())
+    });
     phases.print();
-    let Some(browser) = browser.filter(|_| built) else { return phases.result() };
-    phases.run("tests in the browser", || browser_tests(&site, &browser, webgpu, filter));
-    phases.result()
+    let Some(browser) = browser.filter(|_| claim.is_some()) else { return phases.result() };
+    say("tests in the browser");
+    // Nothing is printed after Node's summary when all is well: CI reads the last lines.
+    let passed = browser_tests(&site, &browser, webgpu, filter);
+    phases.result().and(passed)
 }
 
 fn static_checks(phases: &mut Phases, webgpu: bool) {
