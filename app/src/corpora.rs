@@ -22,7 +22,7 @@ pub fn probe(corpus: Corpus) -> &'static str {
     match corpus {
         Corpus::Tales => "said Fenn the fox, who had one",
         Corpus::Names => "silina\nfalveno\n",
-        Corpus::Brackets => "tokq|tokq\n[bb(a)]\n",
+        Corpus::Brackets => "nokq|nokq\n[bb(a)]\n",
         Corpus::Own => "",
     }
 }

@@ -153,9 +153,9 @@ fn Try() -> impl IntoView {
                  half a minute and point again."
             </li>
             <li>
-                "Train on Brackets. After the bar in a line such as kqz|kqz the second half repeats the first: \
-                 find the head whose dark cells form a line beside the diagonal, looking for what came next \
-                 last time."
+                "Train on Brackets for a minute. In a line such as nokq|nokq the second half repeats the first. \
+                 Find the head of layer 2 whose dark cells form a second line beside the diagonal: each \
+                 letter looks at what came after it the last time."
             </li>
             <li>
                 "Put in a word of your own as the sentence, with a character the text never has. The model \

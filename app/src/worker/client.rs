@@ -94,6 +94,12 @@ fn read(data: &JsValue) -> Incoming {
 
 /// Says a crash in plain words; what the browser said follows for those who can use it.
 fn describe_crash(message: &str) -> String {
+    if message.is_empty() {
+        // All a page learns when the worker's own script can't be loaded.
+        return "The engine's files could not be loaded. In a sandboxed frame, their host must allow \
+                every origin to read them (Access-Control-Allow-Origin: *)."
+            .to_owned();
+    }
     let lower = message.to_lowercase();
     if lower.contains("memory") || lower.contains("allocation") {
         format!("The engine ran out of memory ({message}).")

@@ -207,6 +207,26 @@ mod tests {
         assert_eq!(default.query(), "chapter=gpt");
     }
 
+    /// The table as the README shows it.
+    fn readme_table() -> String {
+        let default = Link::default();
+        let row = |s: &Setting| {
+            let help = s.help.split_whitespace().collect::<Vec<_>>().join(" ");
+            let default = (s.get)(&default).to_string();
+            let default = if default.is_empty() { "none".to_owned() } else { default };
+            format!("| `{}` | {} | {default} | {help} |\n", s.name, s.kind)
+        };
+        let rows: String = SETTINGS.iter().map(row).collect();
+        format!("| name | values | default | what it does |\n|---|---|---|---|\n{rows}")
+    }
+
+    #[test]
+    fn the_readme_documents_every_setting() {
+        let table = readme_table();
+        let readme = include_str!("../../../README.md").replace("\r\n", "\n");
+        assert!(readme.contains(&table), "README.md should hold this table:\n\n{table}");
+    }
+
     fn reparse(link: &Link) -> (Link, Vec<LinkProblem>) {
         let query = link.query();
         let pairs = query.split('&').map(|pair| pair.split_once('=').unwrap());
