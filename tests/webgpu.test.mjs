@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { asNumber, byId, hasWebGpuEngine, live, numberUntil, useSite } from "./harness.mjs";
+import { asNumber, byId, hasWebGpuEngine, live, number, numberUntil, paused, useSite } from "./harness.mjs";
 
 const site = useSite({ webgpu: true });
 const TINY = "?layers=1&heads=2&width=8&context=8&batch=2&seed=3";
@@ -44,4 +44,17 @@ test("forward, loss and gradients agree with the CPU to 1e-4, and it trains", { 
   for (const [i, loss] of gpu.entries()) {
     assert(Math.abs(loss - cpu[i]) <= 2e-4 * cpu[i], `step ${i + 1}: GPU ${loss}, CPU ${cpu[i]}`);
   }
+});
+
+test("a model in training moves to the GPU and trains on", { skip, timeout: 300_000 }, async (t) => {
+  const query = `${TINY}&device=webgpu&adapter=software&autostart=1`;
+  const page = await site.open(t, query, { allow: [/warning/i] });
+  await numberUntil(page, "loss-step", (step) => step >= 5, "at least 5, on the CPU");
+  await page.locator('[data-testid="device-badge"][data-device="webgpu"]').waitFor({ timeout: 240_000 });
+  await page.locator('[data-testid="train-toggle"][data-state="running"]').waitFor();
+  const moved = await number(page, "loss-step");
+  assert(moved >= 5, `the model lost its training: step ${moved}`);
+  await numberUntil(page, "loss-step", (step) => step > moved, `more than ${moved}`);
+  await byId(page, "train-toggle").click();
+  await paused(page);
 });

@@ -26,9 +26,6 @@ const CPU: &[&str] =
 const WEBGPU: &[&str] =
     &["--release", "--package", "unroll-engine", "--bin", "engine_webgpu", "--features", "webgpu"];
 
-/// The WebGPU engine's files, as they lie beside index.html.
-pub const WEBGPU_FILES: [&str; 2] = ["engine_webgpu.js", "engine_webgpu_bg.wasm"];
-
 const WASM_BUILD: &[&str] = &["build", "--locked", "--target", WASM];
 
 /// Compiles the app and the CPU engine, without Trunk.
@@ -91,7 +88,7 @@ pub fn webgpu() -> Result {
     })?;
     let wasm = own_target.join(WASM).join("release/engine_webgpu.wasm");
     let folder = paths::webgpu();
-    if !is_newer(&folder.join(WEBGPU_FILES[1]), &wasm) {
+    if !is_newer(&folder.join(paths::WEBGPU_FILES[1]), &wasm) {
         let bindgen = tools::all()?.into_iter().find(|tool| tool.program == "wasm-bindgen");
         let program = bindgen.map(|tool| tool.path()).unwrap_or_default();
         shell::step("wasm-bindgen for the WebGPU engine", || {

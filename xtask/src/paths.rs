@@ -40,6 +40,9 @@ pub fn tools() -> PathBuf {
     target().join("tools")
 }
 
+/// The WebGPU engine's files, as they lie beside index.html.
+pub const WEBGPU_FILES: [&str; 2] = ["engine_webgpu.js", "engine_webgpu_bg.wasm"];
+
 /// The WebGPU engine as the browser gets it.
 pub fn webgpu() -> PathBuf {
     target().join("webgpu")

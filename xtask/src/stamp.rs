@@ -11,7 +11,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{Options, Result, build::WEBGPU_FILES, paths, shell};
+use crate::{
+    Options, Result,
+    paths::{self, WEBGPU_FILES},
+    shell,
+};
 
 /// When set, the site is left without the WebGPU engine.
 pub const NO_WEBGPU: &str = "UNROLL_NO_WEBGPU";

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use leptos::prelude::*;
 
-use super::{select::Selection, token, tokens::Row, view::HeadView};
+use super::{row::Row, select::Selection, token, view::HeadView};
 
 /// Height of the arcs, in em of the token row.
 pub const HEIGHT: f64 = 4.5;

@@ -19,6 +19,7 @@ mod loss;
 mod loss_plot;
 mod next;
 mod readout;
+mod row;
 mod select;
 mod table;
 mod theme;

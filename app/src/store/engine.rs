@@ -61,6 +61,11 @@ impl Store {
 
     /// Moves a trained model to the candidate, if one waits for it. True if it did.
     pub(super) fn hand_over(self, checkpoint: &Checkpoint) -> bool {
+        // A start is on its way to the present engine and must not be lost with it: once it is
+        // carried out, the new model is offered instead.
+        if self.pace.with_value(|pace| pace.keep_previous || !pace.starting.is_empty()) {
+            return false;
+        }
         let Some(report) = self.engine.try_update_value(|e| e.trusted.take()).flatten() else {
             return false;
         };
