@@ -110,6 +110,20 @@ test("a link with nonsense is answered and the rest of it used", async (t) => {
   assert.equal(await byId(page, "control-seed").inputValue(), "7");
 });
 
+test("a link to a model that can't be built says why and begins with the usual one", async (t) => {
+  for (const [query, sentence] of [
+    ["?width=1024&layers=12", /too big/],
+    ["?heads=5", /do not divide/],
+    ["?width=384&heads=6&context=512", /too long to stay responsive/],
+  ]) {
+    const page = await site.open(t, query);
+    await page.locator('[data-testid="notice"]', { hasText: sentence }).waitFor();
+    await live(page, "attention");
+    await train(page, 2);
+    assert.equal(await byId(page, "control-width").inputValue(), "64");
+  }
+});
+
 test("autostart starts", async (t) => {
   const page = await site.open(t, `${SMALL}&autostart=1`);
   await numberUntil(page, "loss-step", (step) => step >= 5, "at least 5");

@@ -248,6 +248,29 @@ impl Store {
         self.send(&Command::Start { spec, text, resume: None });
     }
 
+    /// Begins with the usual model and text, where what the link asked for can't be built: the page
+    /// is never without a model.
+    fn begin_as_usual(self) {
+        let usual = Link::default();
+        let (source, _) = first_source(&usual);
+        if self.built.get_untracked().experiment() == usual.experiment()
+            && self.source.get_untracked() == source
+        {
+            return;
+        }
+        self.link.update(|link| {
+            *link = Link {
+                theme: link.theme,
+                embed: link.embed,
+                hide: core::mem::take(&mut link.hide),
+                ..usual
+            };
+        });
+        self.built.set(self.link.get_untracked());
+        self.source.set(source.clone());
+        self.begin(source);
+    }
+
     fn request_trace(self) {
         let text = self.probe.get_untracked();
         if let Some(id) = self.pace.try_update_value(Pace::next_trace) {
@@ -292,6 +315,9 @@ impl Store {
                 match command {
                     CommandKind::Trace => self.probe_problem.set(Some(reason)),
                     _ => self.notify(Severity::Refusal, reason),
+                }
+                if command == CommandKind::Start && self.started.with_untracked(Option::is_none) {
+                    self.begin_as_usual();
                 }
             }
             Event::State { state, step } => {

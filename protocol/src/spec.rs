@@ -7,9 +7,12 @@ use serde::{Deserialize, Serialize};
 /// Largest number of parameters an engine will build: AdamW keeps three more copies of each and a
 /// training step its activations, which in a tab must stay well below 1 GB.
 pub const MAX_PARAMETERS: u64 = 12_000_000;
-/// Most multiply-adds one sequence may cost in one forward pass. Above it a single slice of a
-/// training step would keep the engine from answering for seconds.
+/// Most multiply-adds one sequence may cost in one forward pass: attention on a full context is
+/// computed in one go when somebody asks for it.
 pub const MAX_FORWARD_MULTIPLY_ADDS: u64 = 2_000_000_000;
+/// Most multiply-adds of it in one block. Its backward pass, twice that, is the longest a training
+/// engine goes without answering: about a tenth of a second on one core of a laptop.
+pub const MAX_BLOCK_MULTIPLY_ADDS: u64 = 500_000_000;
 
 /// Most blocks an engine will build: however thin they are, each costs dozens of tensors.
 pub const MAX_LAYERS: u32 = 64;
@@ -167,7 +170,10 @@ impl GptSpec {
         if parameters > MAX_PARAMETERS {
             return Err(SpecError::TooManyParameters { parameters });
         }
-        if self.forward_multiply_adds() > MAX_FORWARD_MULTIPLY_ADDS {
+        let work = self.forward_multiply_adds();
+        if work > MAX_FORWARD_MULTIPLY_ADDS
+            || work / u64::from(self.layers) > MAX_BLOCK_MULTIPLY_ADDS
+        {
             return Err(SpecError::TooMuchWork);
         }
         Ok(())
@@ -239,7 +245,8 @@ mod tests {
         let heads = with(|s| s.gpt.heads = 5);
         assert_eq!(heads, SpecError::HeadsDoNotDivide { heads: 5, width: 64 });
         assert!(matches!(with(|s| s.gpt.width = 1024), SpecError::TooManyParameters { .. }));
-        assert_eq!(with(|s| { s.gpt.layers = u32::MAX }), SpecError::TooMuchWork);
+        assert_eq!(with(|s| s.gpt.layers = u32::MAX), SpecError::TooMuchWork);
+        assert_eq!(with(|s| s.gpt.context = 5000), SpecError::TooMuchWork);
         assert!(matches!(with(|s| s.gpt.layers = 0), SpecError::Zero { .. }));
         assert!(matches!(with(|s| s.batch = 0), SpecError::Zero { .. }));
         assert!(matches!(with(|s| s.gpt.dropout = f32::NAN), SpecError::OutOfRange { .. }));
