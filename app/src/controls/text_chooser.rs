@@ -104,7 +104,7 @@ fn about(corpus: Corpus) -> &'static str {
     match corpus {
         Corpus::Tales => "Short stories of the same few friends: spelling first, then words.",
         Corpus::Names => "Made-up names, one a line: learnt in seconds.",
-        Corpus::Brackets => "Nesting, reversing and counting: rules that attention can solve.",
+        Corpus::Brackets => "Nesting, copying and counting: rules that attention can solve.",
         Corpus::Own => "",
     }
 }
