@@ -259,7 +259,7 @@ for (const [name, viewport] of Object.entries(VIEWPORTS)) {
   }
 }
 
-test("training does not hold up the page", async (t) => {
+test("pointing is answered while the model trains", async (t) => {
   const page = await site.open(t);
   await live(page, "attention");
   const longTasks = await watchLongTasks(page);

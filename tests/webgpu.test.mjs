@@ -9,12 +9,12 @@ const TINY = "?layers=1&heads=2&width=8&context=8&batch=2&seed=3";
 const skip = hasWebGpuEngine() ? false : "the site was built without the WebGPU engine";
 
 test("a software adapter counts as no GPU", { skip }, async (t) => {
-  const page = await site.open(t, TINY, { allow: [/./] });
+  const page = await site.open(t, TINY);
   await page.locator('[data-testid="device-badge"][data-device="cpu"]', { hasText: "software" }).waitFor();
 });
 
 test("forward, loss and gradients agree with the CPU to 1e-4, and it trains", { skip, timeout: 300_000 }, async (t) => {
-  const page = await site.open(t, `${TINY}&device=webgpu&adapter=software`, { allow: [/warning/i] });
+  const page = await site.open(t, `${TINY}&device=webgpu&adapter=software`);
   await live(page, "attention");
   const badge = page.locator('[data-testid="device-badge"][data-device="webgpu"]');
   await badge.waitFor({ timeout: 240_000 });
@@ -48,7 +48,7 @@ test("forward, loss and gradients agree with the CPU to 1e-4, and it trains", { 
 
 test("a model in training moves to the GPU and trains on", { skip, timeout: 300_000 }, async (t) => {
   const query = `${TINY}&device=webgpu&adapter=software&autostart=1`;
-  const page = await site.open(t, query, { allow: [/warning/i] });
+  const page = await site.open(t, query);
   await numberUntil(page, "loss-step", (step) => step >= 5, "at least 5, on the CPU");
   await page.locator('[data-testid="device-badge"][data-device="webgpu"]').waitFor({ timeout: 240_000 });
   await page.locator('[data-testid="train-toggle"][data-state="running"]').waitFor();

@@ -18,7 +18,7 @@ use unroll_protocol::{
 
 use crate::{corpora, figures::Curve};
 use engine::Engine;
-use pace::Pace;
+use pace::{Pace, Starting};
 pub use state::{Device, Diverged, Notice, Severity, Source, Speed, Written};
 
 /// The model as it was before the last start over.
@@ -139,16 +139,7 @@ impl Store {
     /// Puts the form back to the present model's settings.
     pub fn undo_settings(self) {
         let built = self.built.get_untracked();
-        self.link.update(|link| {
-            let keep = link.clone();
-            *link = Link {
-                layer: keep.layer,
-                head: keep.head,
-                temperature: keep.temperature,
-                top_k: keep.top_k,
-                ..built
-            };
-        });
+        self.link.update(|link| *link = link.clone().with_experiment_of(&built));
     }
 
     /// Builds a new model from the form's settings for the present text. The old one can be
@@ -195,15 +186,9 @@ impl Store {
     pub fn bring_back(self) {
         let Some(previous) = self.previous.try_update_value(Option::take).flatten() else { return };
         self.can_bring_back.set(None);
-        self.link.set(previous.link.clone());
-        self.pace
-            .update_value(|pace| pace.starting.push_back((previous.link, previous.source.clone())));
-        self.curve.set(previous.curve);
-        self.send(&Command::Start {
-            spec: previous.checkpoint.spec,
-            text: previous.source.text.to_string(),
-            resume: Some(previous.checkpoint),
-        });
+        let Previous { link, source, curve, checkpoint } = previous;
+        self.link.update(|form| *form = form.clone().with_experiment_of(&link));
+        self.send_start(Starting { link, source, curve: Some(curve) }, Some(checkpoint));
     }
 
     /// Says something in the page.
@@ -240,12 +225,15 @@ impl Store {
         if trained {
             self.send(&Command::Save);
         }
-        self.pace.update_value(|pace| {
-            pace.keep_previous = trained;
-            pace.starting.push_back((link.clone(), source.clone()));
-        });
-        let (spec, text) = (link.experiment(), source.text.to_string());
-        self.send(&Command::Start { spec, text, resume: None });
+        self.pace.update_value(|pace| pace.keep_previous = trained);
+        self.send_start(Starting { link, source, curve: None }, None);
+    }
+
+    /// Sends a start, whose answer [`Self::on_started`] takes up with what is kept here.
+    fn send_start(self, starting: Starting, resume: Option<Box<Checkpoint>>) {
+        let (spec, text) = (starting.link.experiment(), starting.source.text.to_string());
+        self.pace.update_value(|pace| pace.starting.push_back(starting));
+        self.send(&Command::Start { spec, text, resume });
     }
 
     /// Begins with the usual model and text, where what the link asked for can't be built: the page
@@ -258,14 +246,7 @@ impl Store {
         {
             return;
         }
-        self.link.update(|link| {
-            *link = Link {
-                theme: link.theme,
-                embed: link.embed,
-                hide: core::mem::take(&mut link.hide),
-                ..usual
-            };
-        });
+        self.link.update(|link| *link = link.clone().with_experiment_of(&usual));
         self.built.set(self.link.get_untracked());
         self.source.set(source.clone());
         self.begin(source);
@@ -353,8 +334,14 @@ impl Store {
         self.link.update(|link| link.learning_rate = rate);
         self.built.update(|link| link.learning_rate = rate);
         self.pace.update_value(Pace::restored);
+        self.take_up(started);
+    }
+
+    /// Shows the model as the engine has it now: other weights than a moment ago.
+    fn take_up(self, started: Started) {
         self.step.set(started.step);
         self.diverged.set(None);
+        // Also after a crash: what was trained since the checkpoint is gone.
         self.curve.update(|curve| curve.truncate(started.step));
         self.started.set(Some(Arc::new(started)));
         self.request_trace();
@@ -362,9 +349,8 @@ impl Store {
     }
 
     fn on_started(self, started: Started) {
-        let Some((link, source)) = self.pace.try_update_value(Pace::started).flatten() else {
-            return;
-        };
+        let starting = self.pace.try_update_value(Pace::started).flatten();
+        let Some(Starting { link, source, curve }) = starting else { return };
         let untouched = self.source.with_untracked(|old| {
             self.probe.get_untracked() == corpora::probe_for(old.corpus, &old.text)
         });
@@ -376,17 +362,15 @@ impl Store {
         self.link.update(|form| form.corpus = source.corpus);
         self.built.set(link);
         self.source.set(source);
-        // Also after a crash: what was trained since the checkpoint is gone.
-        self.curve.update(|curve| curve.truncate(started.step));
+        // Not before now: until here the engine may still have told of the old model.
+        if let Some(curve) = curve {
+            self.curve.set(curve);
+        }
         for note in &started.notes {
             self.notify(Severity::Note, note.clone());
         }
-        self.step.set(started.step);
-        self.diverged.set(None);
         self.speed.set(None);
-        self.started.set(Some(Arc::new(started)));
-        self.request_trace();
-        self.write_again();
+        self.take_up(started);
         let run_on =
             self.pace.try_update_value(|pace| core::mem::take(&mut pace.run_on)) == Some(true);
         if autostart || run_on {

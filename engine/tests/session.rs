@@ -260,6 +260,29 @@ fn a_runaway_learning_rate_stops_training_and_the_way_back_works() {
 }
 
 #[test]
+fn weights_ruined_before_the_rate_was_lowered_are_not_the_last_good_ones() {
+    let mut driven = Driven::started(spec(), TEXT);
+    driven.train(30);
+    let good = driven.trace("the cat");
+    // As a slider does: several rates before the next step.
+    driven.say(Command::SetLearningRate(10.0));
+    driven.say(Command::SetLearningRate(1000.0));
+    driven.say(Command::Step);
+    driven.until(|_| false);
+    driven.say(Command::SetLearningRate(1e-2));
+    driven.say(Command::Run);
+    driven.until(|_| false);
+    let Some(Event::Diverged { last_good, .. }) = driven.events.last().cloned() else {
+        panic!("it did not diverge: {:?}", driven.events.last());
+    };
+    assert_eq!(last_good, good.step);
+    let said = driven.say(Command::RestoreLastGood);
+    let Event::Restored(Started { spec, .. }) = &said[0] else { panic!("{said:?}") };
+    assert_eq!(spec.optimizer.learning_rate, 1e-2);
+    assert_eq!(driven.trace("the cat").weights, good.weights);
+}
+
+#[test]
 fn a_saved_model_goes_on_elsewhere_bit_for_bit_and_a_corrupted_one_is_refused() {
     let mut first = Driven::started(spec(), TEXT);
     first.train(10);

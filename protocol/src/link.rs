@@ -223,6 +223,22 @@ impl Link {
         query
     }
 
+    /// This link with the experiment of `other`, and all else as it is.
+    pub fn with_experiment_of(self, other: &Self) -> Self {
+        Self {
+            seed: other.seed,
+            layers: other.layers,
+            heads: other.heads,
+            width: other.width,
+            context: other.context,
+            batch: other.batch,
+            learning_rate: other.learning_rate,
+            dropout: other.dropout,
+            tied: other.tied,
+            ..self
+        }
+    }
+
     /// The experiment this link describes.
     pub fn experiment(&self) -> ExperimentSpec {
         ExperimentSpec {

@@ -6,7 +6,7 @@ use unroll_protocol::{
     link::{Adapter, DeviceChoice},
 };
 
-use super::{Device, Severity, Store};
+use super::{Device, Severity, Store, pace::Starting};
 use crate::worker::{EngineBinary, EngineClient, Incoming, find_gpu};
 
 /// Deaths without progress after which no further engine is started by itself.
@@ -131,9 +131,7 @@ impl Store {
     /// Starts the present model's spec and text on the present engine, from a checkpoint if given.
     fn resume(self, checkpoint: Option<Box<Checkpoint>>) {
         let (link, source) = (self.built.get_untracked(), self.source.get_untracked());
-        let (spec, text) = (link.experiment(), source.text.to_string());
-        self.pace.update_value(|pace| pace.starting.push_back((link, source)));
-        self.send(&Command::Start { spec, text, resume: checkpoint });
+        self.send_start(Starting { link, source, curve: None }, checkpoint);
     }
 
     /// Why this device, for the badge: kept across engines.

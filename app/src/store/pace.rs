@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use unroll_protocol::{Checkpoint, CommandKind, Link};
 
 use super::Source;
+use crate::figures::Curve;
 
 /// Writing may take this share of the engine's time while it trains.
 const WRITING_SHARE: f64 = 0.1;
@@ -19,8 +20,8 @@ const SAVE_PAUSE: f64 = 15_000.0;
 /// What was asked and not yet answered, and when things were last done.
 #[derive(Default)]
 pub struct Pace {
-    /// Settings and texts of the starts under way, in order.
-    pub starting: VecDeque<(Link, Source)>,
+    /// The starts under way, in order.
+    pub starting: VecDeque<Starting>,
     /// Train on once that start is carried out.
     pub run_on: bool,
     /// The next checkpoint is the model about to be replaced.
@@ -38,6 +39,15 @@ pub struct Pace {
     writing_began: f64,
     writing_after: f64,
     saved_at: f64,
+}
+
+/// A start under way.
+pub struct Starting {
+    /// Settings of the model.
+    pub link: Link,
+    pub source: Source,
+    /// How it was trained so far, where that is not the curve on show.
+    pub curve: Option<Curve>,
 }
 
 /// A numbered question of which one may be open.
@@ -123,8 +133,8 @@ impl Pace {
         self.deaths = 0;
     }
 
-    /// A start was carried out: its settings and text.
-    pub fn started(&mut self) -> Option<(Link, Source)> {
+    /// A start was carried out: which it was.
+    pub fn started(&mut self) -> Option<Starting> {
         self.restored();
         self.starting.pop_front()
     }

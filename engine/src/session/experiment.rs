@@ -31,8 +31,9 @@ pub struct Experiment {
     evaluation: Option<Evaluation>,
     good: Good,
     best_loss: f32,
-    /// Whether the last loss was that of a good state.
-    healthy: bool,
+    /// The learning rate before it was changed, if the weights of that moment are worth keeping:
+    /// known only by their loss, which the next step computes.
+    rate_before: Option<f32>,
 }
 
 /// A state to go back to.
@@ -43,16 +44,19 @@ struct Good {
 
 impl Good {
     fn of(trainer: &Trainer) -> Self {
-        let learning_rate = trainer.spec().optimizer.learning_rate;
-        Self { snapshot: trainer.snapshot(), learning_rate }
+        Self { snapshot: trainer.snapshot(), learning_rate: rate_of(trainer) }
     }
+}
+
+fn rate_of(trainer: &Trainer) -> f32 {
+    trainer.spec().optimizer.learning_rate
 }
 
 impl Experiment {
     pub fn new(trainer: Trainer) -> Self {
         let good = Good::of(&trainer);
         let best_loss = f32::INFINITY;
-        Self { trainer, points: Vec::new(), evaluation: None, good, best_loss, healthy: true }
+        Self { trainer, points: Vec::new(), evaluation: None, good, best_loss, rate_before: None }
     }
 
     pub fn trainer(&self) -> &Trainer {
@@ -90,11 +94,10 @@ impl Experiment {
 
     /// Changes the peak learning rate. The state before is worth going back to.
     pub fn set_learning_rate(&mut self, rate: f32) -> Result<(), String> {
-        let before = self.healthy.then(|| Good::of(&self.trainer));
+        let before = rate_of(&self.trainer);
         self.trainer.set_learning_rate(rate).map_err(|error| error.to_string())?;
-        if let Some(good) = before {
-            self.good = good;
-        }
+        // Changed again before a step, as by a slider: the first is the rate trained with.
+        self.rate_before.get_or_insert(before);
         Ok(())
     }
 
@@ -110,7 +113,7 @@ impl Experiment {
         let rate = self.good.learning_rate;
         self.trainer.set_learning_rate(rate).expect("a rate that was trained with");
         self.best_loss = f32::INFINITY;
-        self.healthy = true;
+        self.rate_before = None;
     }
 
     /// One slice of the evaluation under way, else of the next training step.
@@ -135,13 +138,14 @@ impl Experiment {
         let ran_away = loss > RUNAWAY_FACTOR * knows_nothing;
         if !loss.is_finite() || !gradient_norm.is_finite() || ran_away {
             self.trainer.discard();
-            self.healthy = false;
             return Taken::Diverged { loss };
         }
         // The loss is that of the weights before the update, and so are those kept.
-        self.healthy = loss <= GOOD_FACTOR * self.best_loss + GOOD_MARGIN;
-        if self.healthy && self.trainer.step().is_multiple_of(KEEP_EVERY) {
+        let rate_before = self.rate_before.take();
+        let due = rate_before.is_some() || self.trainer.step().is_multiple_of(KEEP_EVERY);
+        if due && loss <= GOOD_FACTOR * self.best_loss + GOOD_MARGIN {
             self.good = Good::of(&self.trainer);
+            self.good.learning_rate = rate_before.unwrap_or(self.good.learning_rate);
         }
         self.best_loss = self.best_loss.min(loss);
         self.trainer.apply();

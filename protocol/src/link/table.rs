@@ -244,6 +244,12 @@ mod tests {
             link.corpus = Corpus::from_id(Corpus::CHOICES[corpus].0).unwrap();
             link.hide = Part::CHOICES[..parts].iter().filter_map(|c| Part::from_id(c.0)).collect();
             link.written = Written { probe, text: None };
+            prop_assert_eq!(
+                Link::default().with_experiment_of(&link).experiment(),
+                link.experiment()
+            );
+            let same = link.clone().with_experiment_of(&Link::default());
+            prop_assert_eq!(same.with_experiment_of(&link), link.clone());
             prop_assert_eq!(reparse(&link), (link, vec![]));
         }
 
