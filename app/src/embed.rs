@@ -30,7 +30,7 @@ use core::time::Duration;
 use leptos::{ev, prelude::*};
 use unroll_protocol::{
     RunState,
-    link::{Corpus, SETTINGS},
+    link::{Corpus, settings},
 };
 use wasm_bindgen::JsValue;
 use web_sys::{MessageEvent, Window};
@@ -171,9 +171,9 @@ fn say_when_ready(store: Store, say: impl Fn(Outgoing) + 'static) {
         if said == Some(true) || store.started.with(Option::is_none) {
             return said == Some(true);
         }
-        let settings = store.link.with_untracked(|link| {
-            SETTINGS.iter().map(|row| (row.name, (row.get)(link))).collect()
-        });
+        let settings = store
+            .link
+            .with_untracked(|link| settings().map(|row| (row.name, (row.get)(link))).collect());
         say(Outgoing::Ready { settings });
         true
     });

@@ -7,6 +7,7 @@ pub mod checkpoint;
 pub mod link;
 pub mod message;
 pub mod spec;
+pub mod study;
 pub mod text;
 pub mod trace;
 pub mod wire;
@@ -18,5 +19,6 @@ pub use message::{
     SampleSpec, SelfCheck, Started,
 };
 pub use spec::{ExperimentSpec, GptSpec, OptimizerSpec, SpecError};
+pub use study::{Answer, Question, StudyPoint, StudyProgress, StudySpec, StudyStarted};
 pub use text::TextError;
 pub use trace::{Array, Trace};

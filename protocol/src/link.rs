@@ -1,46 +1,34 @@
 //! What a URL of the page can say, as one declarative table.
 //!
-//! `?chapter=gpt&seed=7&layers=2...#...`: every row of [`SETTINGS`] is a query parameter, a form
+//! `?chapter=gpt&seed=7&layers=2...#...`: every row of [`settings`] is a query parameter, a form
 //! control and a line of the documentation at once. What the learner wrote goes into the fragment,
 //! which browsers do not send to servers.
 
 mod fragment;
+pub(crate) mod rows;
 mod table;
 
 pub use fragment::{FRAGMENT_LIMIT, FragmentError, Written};
-pub use table::{Kind, SETTINGS, Setting, Value};
+pub use table::{Kind, Setting, Value, settings};
 
 use core::fmt;
 
-use crate::{ExperimentSpec, GptSpec, OptimizerSpec};
-
-/// A closed set of names with the words the page shows for them.
-macro_rules! choice {
-    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $id:literal, $label:literal;)+ }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum $name { $($(#[$vdoc])* $variant,)+ }
-
-        impl $name {
-            /// Id in URLs and label on the page, in order.
-            pub const CHOICES: &'static [(&'static str, &'static str)] = &[$(($id, $label),)+];
-
-            /// The id used in URLs.
-            pub fn id(self) -> &'static str {
-                match self { $(Self::$variant => $id,)+ }
-            }
-
-            /// The choice with this id.
-            pub fn from_id(id: &str) -> Option<Self> {
-                match id { $($id => Some(Self::$variant),)+ _ => None }
-            }
-        }
-    };
-}
+use crate::{
+    ExperimentSpec, GptSpec, OptimizerSpec, StudySpec,
+    study::{bigram, birnn, bptt, gates, norm, rnn, tokens},
+};
+use rows::choice;
 
 choice! {
-    /// A chapter of the course.
+    /// A chapter of the course, in its order.
     Chapter {
+        Tokens = "tokens", "Text becomes numbers";
+        Bigram = "bigram", "Counting";
+        Rnn = "rnn", "Unrolling";
+        Bptt = "bptt", "Learning through time";
+        Gates = "gates", "LSTM and GRU";
+        Birnn = "birnn", "Both directions";
+        Norm = "norm", "Keeping activations in range";
         Gpt = "gpt", "The GPT lab";
     }
 }
@@ -115,10 +103,19 @@ pub struct Link {
     /// Layer and head in the large heatmap, counted from 1.
     pub layer: u32,
     pub head: u32,
+    /// Which idea of the step-through is on show, counted from 1; 0 is none.
+    pub idea: u32,
     pub autostart: bool,
     pub embed: bool,
     pub hide: Vec<Part>,
     pub theme: Theme,
+    pub tokens: tokens::Settings,
+    pub bigram: bigram::Settings,
+    pub rnn: rnn::Settings,
+    pub bptt: bptt::Settings,
+    pub gates: gates::Settings,
+    pub birnn: birnn::Settings,
+    pub norm: norm::Settings,
     /// From the fragment.
     pub written: Written,
 }
@@ -143,10 +140,18 @@ impl Default for Link {
             top_k: 0,
             layer: 1,
             head: 1,
+            idea: 0,
             autostart: false,
             embed: false,
             hide: Vec::new(),
             theme: Theme::Auto,
+            tokens: tokens::Settings::default(),
+            bigram: bigram::Settings::default(),
+            rnn: rnn::Settings::default(),
+            bptt: bptt::Settings::default(),
+            gates: gates::Settings::default(),
+            birnn: birnn::Settings::default(),
+            norm: norm::Settings::default(),
             written: Written::default(),
         }
     }
@@ -190,7 +195,7 @@ impl Link {
         let mut link = Self::default();
         let mut problems = Vec::new();
         for (name, given) in query {
-            let Some(setting) = SETTINGS.iter().find(|s| s.name == name) else {
+            let Some(setting) = settings().find(|s| s.name == name) else {
                 problems.push(LinkProblem::UnknownName { name: name.to_owned() });
                 continue;
             };
@@ -210,11 +215,13 @@ impl Link {
         (link, problems)
     }
 
-    /// The query (without `?`) that says all that differs from the defaults. Needs no escaping.
+    /// The query (without `?`) that says all that differs from the defaults and is not about
+    /// another chapter. Needs no escaping.
     pub fn query(&self) -> String {
         let default = Self::default();
         let mut query = format!("chapter={}", self.chapter.id());
-        for setting in SETTINGS.iter().filter(|s| s.name != "chapter") {
+        let here = |of: Option<Chapter>| of.is_none_or(|chapter| chapter == self.chapter);
+        for setting in settings().filter(|s| s.name != "chapter" && here(s.of)) {
             let value = (setting.get)(self);
             if value != (setting.get)(&default) {
                 query += &format!("&{}={value}", setting.name);
@@ -239,7 +246,30 @@ impl Link {
         }
     }
 
-    /// The experiment this link describes.
+    /// This link with everything that is about its chapter alone as it is in `other`.
+    pub fn with_chapter_of(mut self, other: &Self) -> Self {
+        let chapter = Some(self.chapter);
+        for setting in settings().filter(|s| s.of == chapter) {
+            (setting.set)(&mut self, (setting.get)(other));
+        }
+        self
+    }
+
+    /// What the chapter trains; `None` in the GPT lab, whose experiment is [`Self::experiment`].
+    pub fn study(&self) -> Option<StudySpec> {
+        Some(match self.chapter {
+            Chapter::Tokens => StudySpec::Tokens(self.tokens.spec(self.seed)),
+            Chapter::Bigram => StudySpec::Bigram(self.bigram.spec(self.seed)),
+            Chapter::Rnn => StudySpec::Rnn(self.rnn.spec(self.seed)),
+            Chapter::Bptt => StudySpec::Bptt(self.bptt.spec(self.seed)),
+            Chapter::Gates => StudySpec::Gates(self.gates.spec(self.seed)),
+            Chapter::Birnn => StudySpec::Birnn(self.birnn.spec(self.seed)),
+            Chapter::Norm => StudySpec::Norm(self.norm.spec(self.seed)),
+            Chapter::Gpt => return None,
+        })
+    }
+
+    /// The experiment of the GPT lab that this link describes.
     pub fn experiment(&self) -> ExperimentSpec {
         ExperimentSpec {
             seed: self.seed,

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Checkpoint, ExperimentSpec, Trace};
+use crate::{
+    Answer, Checkpoint, ExperimentSpec, Question, StudyProgress, StudySpec, StudyStarted, Trace,
+};
 
 /// From the page to the engine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -11,16 +13,21 @@ pub enum Command {
     /// [`Event::Refused`], in which case the present experiment goes on untouched.
     /// With a checkpoint, goes on from it.
     Start { spec: ExperimentSpec, text: String, resume: Option<Box<Checkpoint>> },
+    /// Builds what a chapter trains in place of the present model. Answered by
+    /// [`Event::StudyStarted`], or by [`Event::Refused`], in which case nothing changed.
+    StartStudy { spec: StudySpec, text: String },
     /// Trains until told otherwise.
     Run,
     /// Stops before the next update of the weights. A step under way is dropped, not half done.
     Pause,
-    /// Takes one optimizer step, then pauses.
-    Step,
+    /// Takes so many optimizer steps, then pauses.
+    Steps(u32),
     /// Changes the peak learning rate from the next update on.
     SetLearningRate(f32),
     /// Runs `text` through the present weights. Answered by [`Event::Trace`].
     Trace { id: u32, text: String },
+    /// Asks something of a chapter's models as they are. Answered by [`Event::Answered`].
+    Ask { id: u32, question: Question },
     /// Lets the model write, replacing what it was writing. Answered by [`Event::Generated`] as it
     /// goes.
     Generate { id: u32, sample: SampleSpec },
@@ -34,11 +41,14 @@ pub enum Command {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CommandKind {
     Start,
+    StartStudy,
     Run,
     Pause,
-    Step,
+    Steps,
     SetLearningRate,
     Trace,
+    /// With the id of the question.
+    Ask(u32),
     Generate,
     Save,
     RestoreLastGood,
@@ -51,11 +61,13 @@ impl Command {
     pub fn kind(&self) -> CommandKind {
         match self {
             Self::Start { .. } => CommandKind::Start,
+            Self::StartStudy { .. } => CommandKind::StartStudy,
             Self::Run => CommandKind::Run,
             Self::Pause => CommandKind::Pause,
-            Self::Step => CommandKind::Step,
+            Self::Steps(_) => CommandKind::Steps,
             Self::SetLearningRate(_) => CommandKind::SetLearningRate,
             Self::Trace { .. } => CommandKind::Trace,
+            Self::Ask { id, .. } => CommandKind::Ask(*id),
             Self::Generate { .. } => CommandKind::Generate,
             Self::Save => CommandKind::Save,
             Self::RestoreLastGood => CommandKind::RestoreLastGood,
@@ -83,6 +95,8 @@ pub enum Event {
     Ready(DeviceReport),
     /// A [`Command::Start`] was carried out.
     Started(Started),
+    /// A [`Command::StartStudy`] was carried out.
+    StudyStarted(Box<StudyStarted>),
     /// The model is back at an earlier step: [`Command::RestoreLastGood`] was carried out.
     Restored(Started),
     /// A command was not carried out; nothing changed. The sentence is for the page.
@@ -97,7 +111,15 @@ pub enum Event {
     },
     /// What happened since the last one.
     Progress(Progress),
+    /// The same of what a chapter trains.
+    StudyProgress(StudyProgress),
     Trace(Box<Trace>),
+    /// What a chapter's models said to question `id` after `step` steps.
+    Answered {
+        id: u32,
+        step: u32,
+        answer: Box<Answer>,
+    },
     /// Text written so far by the model as it was at `step`.
     Generated {
         id: u32,
@@ -107,7 +129,7 @@ pub enum Event {
     },
     /// The loss or gradient of step `step` was not a finite number, or the loss far above that of
     /// knowing nothing, so that step was not taken and training stopped. `last_good` is the step
-    /// [`Command::RestoreLastGood`] goes back to.
+    /// [`Command::RestoreLastGood`] goes back to; a chapter's models have none but their start, 0.
     Diverged {
         step: u32,
         loss: f32,

@@ -1,6 +1,6 @@
 //! Numbers as people read them.
 
-use unroll_protocol::link::{SETTINGS, Setting};
+use unroll_protocol::link::{Setting, settings};
 
 /// A whole number with its thousands apart: `104,960`.
 pub fn grouped(number: u64) -> String {
@@ -39,7 +39,7 @@ pub fn counted(number: u64, noun: &str) -> String {
 
 /// The row of the settings table with this name, which must be there.
 pub fn setting(name: &str) -> &'static Setting {
-    SETTINGS.iter().find(|setting| setting.name == name).expect("a row of the settings table")
+    settings().find(|setting| setting.name == name).expect("a row of the settings table")
 }
 
 #[cfg(test)]

@@ -130,7 +130,7 @@ fn parsed(message: &Outgoing) -> Json {
 
 #[cfg(test)]
 mod tests {
-    use unroll_protocol::{Link, link::SETTINGS};
+    use unroll_protocol::{Link, link::settings};
 
     use super::{super::request::parse_request, *};
 
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn what_ready_says_can_be_set_again() {
         let link = Link::default();
-        let settings = SETTINGS.iter().map(|row| (row.name, (row.get)(&link))).collect();
+        let settings = settings().map(|row| (row.name, (row.get)(&link))).collect();
         let mut settings = parsed(&Outgoing::Ready { settings })["settings"].clone();
         assert_eq!(settings["lr"], json!(0.005));
         for name in ["chapter", "device", "adapter", "autostart", "embed"] {

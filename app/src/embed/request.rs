@@ -3,7 +3,7 @@
 use serde_json::{Map, Value as Json};
 use unroll_protocol::{
     Link,
-    link::{Kind, SETTINGS, Setting, Value},
+    link::{Kind, Setting, Value, settings},
 };
 
 use super::VERSION;
@@ -101,7 +101,7 @@ fn read_settings(message: &Map<String, Json>) -> Result<Changes, String> {
 }
 
 fn read_setting(name: &str, given: &Json) -> Result<(&'static Setting, Value), String> {
-    let Some(setting) = SETTINGS.iter().find(|setting| setting.name == name) else {
+    let Some(setting) = settings().find(|setting| setting.name == name) else {
         return Err(format!("There is no setting “{}”.", short(name)));
     };
     if ADDRESS_ONLY.contains(&name) {

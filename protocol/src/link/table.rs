@@ -2,7 +2,11 @@
 
 use core::fmt;
 
-use super::{Adapter, Chapter, Corpus, DeviceChoice, Link, Part, Theme};
+use super::{
+    Adapter, Chapter, Corpus, DeviceChoice, Link, Part, Theme,
+    rows::{chosen, plain},
+};
+use crate::study::{bigram, birnn, bptt, gates, norm, rnn, tokens};
 
 /// One thing a link can say.
 pub struct Setting {
@@ -12,6 +16,8 @@ pub struct Setting {
     pub label: &'static str,
     /// What it does, for the control's hint and the documentation.
     pub help: &'static str,
+    /// The one chapter it is about; `None` where it is about more than one.
+    pub of: Option<Chapter>,
     pub kind: Kind,
     pub get: fn(&Link) -> Value,
     /// Takes only values [`Kind::parse`] made.
@@ -101,76 +107,49 @@ impl fmt::Display for Value {
     }
 }
 
-/// A row whose field holds the value itself.
-macro_rules! plain {
-    ($name:literal, $label:literal, $field:ident: $variant:ident, $kind:expr, $help:literal) => {
-        Setting {
-            name: $name,
-            label: $label,
-            help: $help,
-            kind: $kind,
-            get: |link| Value::$variant(link.$field),
-            set: |link, value| {
-                if let Value::$variant(value) = value {
-                    link.$field = value;
-                }
-            },
-        }
-    };
-}
-
-/// A row whose field is one of a closed set.
-macro_rules! chosen {
-    ($name:literal, $label:literal, $field:ident: $type:ident, $help:literal) => {
-        Setting {
-            name: $name,
-            label: $label,
-            help: $help,
-            kind: Kind::Choice($type::CHOICES),
-            get: |link| Value::Choice(link.$field.id()),
-            set: |link, value| {
-                if let Value::Choice(id) = value {
-                    link.$field = $type::from_id(id).expect("parsed from the same list");
-                }
-            },
-        }
-    };
-}
-
 /// Every setting, in the order of a link.
-pub const SETTINGS: &[Setting] = &[
+pub fn settings() -> impl Iterator<Item = &'static Setting> + Clone {
+    let chapters =
+        [tokens::ROWS, bigram::ROWS, rnn::ROWS, bptt::ROWS, gates::ROWS, birnn::ROWS, norm::ROWS];
+    GENERAL.iter().chain(chapters.into_iter().flatten())
+}
+
+/// What is about the page as a whole, or about the GPT lab.
+const GENERAL: &[Setting] = &[
     chosen!("chapter", "Chapter", chapter: Chapter, "Which chapter is open."),
     chosen!("corpus", "Text", corpus: Corpus, "What the model learns to write."),
-    plain!("layers", "Layers", layers: Whole, Kind::Whole { min: 1, max: 12 },
+    plain!(of Gpt, "layers", "Layers", layers: Whole, Kind::Whole { min: 1, max: 12 },
         "Blocks stacked on each other. Each looks at what the one below found."),
-    plain!("heads", "Heads", heads: Whole, Kind::Whole { min: 1, max: 16 },
+    plain!(of Gpt, "heads", "Heads", heads: Whole, Kind::Whole { min: 1, max: 16 },
         "Attention patterns in each layer. Must divide the width."),
-    plain!("width", "Width", width: Whole, Kind::Whole { min: 4, max: 1024 },
+    plain!(of Gpt, "width", "Width", width: Whole, Kind::Whole { min: 4, max: 1024 },
         "Numbers that describe one token on its way through the layers."),
-    plain!("context", "Context", context: Whole, Kind::Whole { min: 4, max: 512 },
+    plain!(of Gpt, "context", "Context", context: Whole, Kind::Whole { min: 4, max: 512 },
         "How many tokens the model can see at once."),
-    plain!("batch", "Batch", batch: Whole, Kind::Whole { min: 1, max: 64 },
+    plain!(of Gpt, "batch", "Batch", batch: Whole, Kind::Whole { min: 1, max: 64 },
         "Pieces of text averaged in one step."),
-    plain!("lr", "Learning rate", learning_rate: Real, Kind::Real { min: 1e-6, max: 1000.0 },
+    plain!(of Gpt, "lr", "Learning rate", learning_rate: Real, Kind::Real { min: 1e-6, max: 1000.0 },
         "How far a step moves the weights. Too small learns slowly, too large breaks the model. \
          Can be changed while training."),
     plain!("seed", "Seed", seed: Whole, Kind::Whole { min: 0, max: u32::MAX },
         "Start of every random choice: the same seed gives the same run."),
-    plain!("dropout", "Dropout", dropout: Real, Kind::Real { min: 0.0, max: 0.9 },
+    plain!(of Gpt, "dropout", "Dropout", dropout: Real, Kind::Real { min: 0.0, max: 0.9 },
         "Share of activations silenced at random while training."),
-    plain!("tied", "Tied head", tied: Flag, Kind::Flag,
+    plain!(of Gpt, "tied", "Tied head", tied: Flag, Kind::Flag,
         "Whether the output layer reuses the token embedding."),
-    plain!("temperature", "Temperature", temperature: Real, Kind::Real { min: 0.0, max: 10.0 },
+    plain!(of Gpt, "temperature", "Temperature", temperature: Real, Kind::Real { min: 0.0, max: 10.0 },
         "How boldly the model writes: 0 always takes the likeliest character."),
-    plain!("topk", "Top k", top_k: Whole, Kind::Whole { min: 0, max: 512 },
+    plain!(of Gpt, "topk", "Top k", top_k: Whole, Kind::Whole { min: 0, max: 512 },
         "Writes only with the k likeliest characters; 0 allows all."),
-    plain!("layer", "Layer shown", layer: Whole, Kind::Whole { min: 1, max: 12 },
+    plain!(of Gpt, "layer", "Layer shown", layer: Whole, Kind::Whole { min: 1, max: 12 },
         "Layer of the large heatmap."),
-    plain!("head", "Head shown", head: Whole, Kind::Whole { min: 1, max: 16 },
+    plain!(of Gpt, "head", "Head shown", head: Whole, Kind::Whole { min: 1, max: 16 },
         "Head of the large heatmap."),
     chosen!("device", "Device", device: DeviceChoice, "What computes: the GPU or the CPU."),
     chosen!("adapter", "Adapter", adapter: Adapter,
         "For tests: lets WebGPU run on a software adapter."),
+    plain!("idea", "Idea", idea: Whole, Kind::Whole { min: 0, max: 20 },
+        "Which idea of the teacher's step-through is on show; 0 is none."),
     plain!("autostart", "Start at once", autostart: Flag, Kind::Flag,
         "Starts training when the page opens."),
     plain!("embed", "Embedded", embed: Flag, Kind::Flag,
@@ -179,6 +158,7 @@ pub const SETTINGS: &[Setting] = &[
         name: "hide",
         label: "Hidden parts",
         help: "Parts an embedded figure leaves out.",
+        of: None,
         kind: Kind::Several(Part::CHOICES),
         get: |link| Value::Several(link.hide.iter().map(|part| part.id()).collect()),
         set: |link, value| {
@@ -199,32 +179,42 @@ mod tests {
     #[test]
     fn every_default_is_a_value_of_its_kind() {
         let default = Link::default();
-        for setting in SETTINGS {
+        for setting in settings() {
             let value = (setting.get)(&default);
             assert_eq!(setting.kind.parse(&value.to_string()), Some(value), "{}", setting.name);
-            assert_eq!(SETTINGS.iter().filter(|s| s.name == setting.name).count(), 1);
+            assert_eq!(settings().filter(|s| s.name == setting.name).count(), 1);
         }
         assert_eq!(default.query(), "chapter=gpt");
     }
 
-    /// The table as the README shows it.
-    fn readme_table() -> String {
+    /// The table as people read it.
+    fn documented() -> String {
         let default = Link::default();
         let row = |s: &Setting| {
             let help = s.help.split_whitespace().collect::<Vec<_>>().join(" ");
             let default = (s.get)(&default).to_string();
             let default = if default.is_empty() { "none".to_owned() } else { default };
-            format!("| `{}` | {} | {default} | {help} |\n", s.name, s.kind)
+            let of = s.of.map_or("all", Chapter::id);
+            format!("| `{}` | {of} | {} | {default} | {help} |\n", s.name, s.kind)
         };
-        let rows: String = SETTINGS.iter().map(row).collect();
-        format!("| name | values | default | what it does |\n|---|---|---|---|\n{rows}")
+        let rows: String = settings().map(row).collect();
+        format!(
+            "| name | chapter | values | default | what it does |\n|---|---|---|---|---|\n{rows}"
+        )
     }
 
+    /// `UNROLL_WRITE=1 cargo test -p unroll-protocol` writes it anew.
     #[test]
-    fn the_readme_documents_every_setting() {
-        let table = readme_table();
-        let readme = include_str!("../../../README.md").replace("\r\n", "\n");
-        assert!(readme.contains(&table), "README.md should hold this table:\n\n{table}");
+    fn every_setting_is_documented() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../SETTINGS.md");
+        let now = std::fs::read_to_string(path).unwrap_or_default().replace("\r\n", "\n");
+        let (head, _) = now.split_once("| name |").expect("a table");
+        let wanted = format!("{head}{}", documented());
+        if std::env::var_os("UNROLL_WRITE").is_some() {
+            std::fs::write(path, &wanted).expect("SETTINGS.md can be written");
+        } else {
+            assert!(now == wanted, "SETTINGS.md should hold this table:\n\n{}", documented());
+        }
     }
 
     fn reparse(link: &Link) -> (Link, Vec<LinkProblem>) {
@@ -256,10 +246,10 @@ mod tests {
         #[test]
         fn hostile_queries_never_panic(
             pairs in proptest::collection::vec((".{0,12}", ".{0,12}"), 0..6),
-            known in 0..SETTINGS.len(), value in ".{0,20}", fragment in ".{0,80}",
+            known in 0..settings().count(), value in ".{0,20}", fragment in ".{0,80}",
         ) {
             let mut pairs: Vec<_> = pairs.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
-            pairs.push((SETTINGS[known].name, &value));
+            pairs.push((settings().nth(known).unwrap().name, &value));
             let (link, problems) = Link::parse(pairs, &fragment);
             for problem in problems {
                 prop_assert!(problem.to_string().ends_with('.'));

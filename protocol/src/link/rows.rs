@@ -1,0 +1,84 @@
+//! Rows of the settings table, short enough to write seventy of them.
+
+/// A row whose field holds the value itself.
+macro_rules! plain {
+    ($(of $chapter:ident,)? $name:literal, $label:literal, $($field:ident).+: $variant:ident,
+     $kind:expr, $help:literal) => {
+        $crate::link::Setting {
+            name: $name,
+            label: $label,
+            help: $help,
+            of: $crate::link::rows::of!($($chapter)?),
+            kind: $kind,
+            get: |link| $crate::link::Value::$variant(link.$($field).+),
+            set: |link, value| {
+                if let $crate::link::Value::$variant(value) = value {
+                    link.$($field).+ = value;
+                }
+            },
+        }
+    };
+}
+
+/// A row whose field is one of a closed set.
+macro_rules! chosen {
+    ($(of $chapter:ident,)? $name:literal, $label:literal, $($field:ident).+: $type:ident,
+     $help:literal) => {
+        $crate::link::Setting {
+            name: $name,
+            label: $label,
+            help: $help,
+            of: $crate::link::rows::of!($($chapter)?),
+            kind: $crate::link::Kind::Choice($type::CHOICES),
+            get: |link| $crate::link::Value::Choice(link.$($field).+.id()),
+            set: |link, value| {
+                if let $crate::link::Value::Choice(id) = value {
+                    link.$($field).+ = $type::from_id(id).expect("parsed from the same list");
+                }
+            },
+        }
+    };
+}
+
+/// The chapter a row is of.
+macro_rules! of {
+    () => {
+        None
+    };
+    ($chapter:ident) => {
+        Some($crate::link::Chapter::$chapter)
+    };
+}
+
+/// A closed set of names with the words the page shows for them.
+macro_rules! choice {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $id:literal, $label:literal;)+ }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        pub enum $name { $($(#[$vdoc])* $variant,)+ }
+
+        impl $name {
+            /// Id in URLs and label on the page, in order.
+            pub const CHOICES: &'static [(&'static str, &'static str)] = &[$(($id, $label),)+];
+            /// Every choice, in order.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
+            /// The id used in URLs.
+            pub fn id(self) -> &'static str {
+                match self { $(Self::$variant => $id,)+ }
+            }
+
+            /// What the page calls it.
+            pub fn label(self) -> &'static str {
+                match self { $(Self::$variant => $label,)+ }
+            }
+
+            /// The choice with this id.
+            pub fn from_id(id: &str) -> Option<Self> {
+                match id { $($id => Some(Self::$variant),)+ _ => None }
+            }
+        }
+    };
+}
+
+pub(crate) use {choice, chosen, of, plain};

@@ -1,0 +1,100 @@
+//! The small experiments of the course's chapters: what each trains, what can be asked of it and
+//! what it answers.
+//!
+//! A chapter has one module here, with four things: `Settings` (its rows of the settings table),
+//! `Spec` (what decides every number it trains), `Question` and `Answer`.
+
+pub mod bigram;
+pub mod birnn;
+pub mod bptt;
+pub mod gates;
+pub mod norm;
+pub mod rnn;
+pub mod tokens;
+
+use serde::{Deserialize, Serialize};
+
+/// The same type of every chapter as one enum.
+macro_rules! of_chapters {
+    ($(#[$doc:meta])* $name:ident of $type:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        pub enum $name {
+            Tokens(tokens::$type),
+            Bigram(bigram::$type),
+            Rnn(rnn::$type),
+            Bptt(bptt::$type),
+            Gates(gates::$type),
+            Birnn(birnn::$type),
+            Norm(norm::$type),
+        }
+
+        of_chapters!(@from $name of $type: Tokens tokens, Bigram bigram, Rnn rnn, Bptt bptt,
+            Gates gates, Birnn birnn, Norm norm);
+    };
+    (@from $name:ident of $type:ident: $($variant:ident $module:ident),+) => {
+        $(
+            impl From<$module::$type> for $name {
+                fn from(inner: $module::$type) -> Self {
+                    Self::$variant(inner)
+                }
+            }
+
+            impl<'a> TryFrom<&'a $name> for &'a $module::$type {
+                /// It is of another chapter.
+                type Error = ();
+
+                fn try_from(outer: &'a $name) -> Result<Self, ()> {
+                    match outer {
+                        $name::$variant(inner) => Ok(inner),
+                        _ => Err(()),
+                    }
+                }
+            }
+        )+
+    };
+}
+
+of_chapters! {
+    /// What a chapter trains: with its text, it decides every number.
+    StudySpec of Spec
+}
+of_chapters! {
+    /// What can be asked of a chapter's models. Asking never changes them.
+    Question of Question
+}
+of_chapters! {
+    /// What a chapter's models answer.
+    Answer of Answer
+}
+
+/// What was built.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StudyStarted {
+    pub spec: StudySpec,
+    /// Parameters of all models together.
+    pub parameters: u64,
+    /// Every token as text, by id; empty where the chapter's task has no text.
+    pub vocabulary: Vec<String>,
+    /// Names of what each [`StudyPoint`] measures, in its order.
+    pub series: Vec<String>,
+    /// Things worth knowing about the text or the task, as sentences.
+    pub notes: Vec<String>,
+}
+
+/// What was measured at one optimizer step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StudyPoint {
+    /// Steps taken after this one (the first is 1).
+    pub step: u32,
+    /// One value for each series, where it was measured.
+    pub values: Vec<Option<f32>>,
+}
+
+/// What happened since last told.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StudyProgress {
+    pub points: Vec<StudyPoint>,
+    /// Median milliseconds of a recent step.
+    pub milliseconds_per_step: f32,
+}
