@@ -112,7 +112,7 @@ impl Store {
     /// Takes one optimizer step.
     pub fn take_step(self) {
         self.diverged.set(None);
-        self.send(&Command::Step);
+        self.send(&Command::Steps(1));
     }
 
     /// Changes the learning rate of the present model, running or not.

@@ -5,16 +5,18 @@
 //! held-out text), so whoever drives it can let messages in between any two slices.
 
 mod experiment;
+mod study;
 
 use burn::tensor::Device;
-use unroll_model::{Generator, Gpt, Trainer};
+use unroll_model::{AnyStudy, Generator, Gpt, Trainer};
 use unroll_protocol::{
     Checkpoint, Command, CommandKind, Event, ExperimentSpec, Progress, RunState, SampleSpec,
-    text::check_size,
+    StudyProgress, StudySpec, text::check_size,
 };
 
 use crate::meter::Meter;
 use experiment::{Experiment, Taken};
+use study::StudyRun;
 
 /// Milliseconds between two [`Event::Progress`] while training: faster than eyes or screens.
 const PROGRESS_EVERY: f64 = 50.0;
@@ -27,6 +29,82 @@ enum Going {
     Paused,
     /// Until this many more steps are taken; `None` without end.
     Steps(Option<u32>),
+}
+
+/// What is in training.
+enum Present {
+    /// The GPT lab's model.
+    Gpt(Box<Experiment>),
+    /// A chapter's models.
+    Study(Box<StudyRun>),
+}
+
+impl Present {
+    fn step(&self) -> u32 {
+        match self {
+            Self::Gpt(experiment) => experiment.trainer().step(),
+            Self::Study(study) => study.step(),
+        }
+    }
+
+    fn is_evaluating(&self) -> bool {
+        match self {
+            Self::Gpt(experiment) => experiment.is_evaluating(),
+            Self::Study(_) => false,
+        }
+    }
+
+    async fn advance(&mut self) -> Taken {
+        match self {
+            Self::Gpt(experiment) => experiment.advance().await,
+            Self::Study(study) => study.advance().await,
+        }
+    }
+
+    fn discard(&mut self) {
+        match self {
+            Self::Gpt(experiment) => experiment.discard(),
+            Self::Study(study) => study.discard(),
+        }
+    }
+
+    fn set_learning_rate(&mut self, rate: f32) -> Result<(), String> {
+        match self {
+            Self::Gpt(experiment) => experiment.set_learning_rate(rate),
+            Self::Study(study) => study.set_learning_rate(rate),
+        }
+    }
+
+    fn last_good_step(&self) -> u32 {
+        match self {
+            Self::Gpt(experiment) => experiment.last_good_step(),
+            Self::Study(_) => 0,
+        }
+    }
+
+    /// What happened since last told, if anything.
+    fn progress(&mut self, meter: &Meter) -> Option<Event> {
+        let milliseconds_per_step = meter.milliseconds_per_step();
+        match self {
+            Self::Gpt(experiment) => {
+                let points = experiment.take_points();
+                let tokens = experiment.trainer().tokens_per_step();
+                let tokens_per_second = meter.tokens_per_second(tokens);
+                (!points.is_empty()).then_some(Event::Progress(Progress {
+                    points,
+                    tokens_per_second,
+                    milliseconds_per_step,
+                }))
+            }
+            Self::Study(study) => {
+                let points = study.take_points();
+                (!points.is_empty()).then_some(Event::StudyProgress(StudyProgress {
+                    points,
+                    milliseconds_per_step,
+                }))
+            }
+        }
+    }
 }
 
 /// A piece of writing under way.
@@ -43,7 +121,7 @@ struct Writing {
 pub struct Session {
     device: Device,
     now: fn() -> f64,
-    experiment: Option<Experiment>,
+    present: Option<Present>,
     going: Going,
     writing: Option<Writing>,
     /// Whose slice is next when there is both training and writing to do.
@@ -59,7 +137,7 @@ impl Session {
         Self {
             device,
             now,
-            experiment: None,
+            present: None,
             going: Going::Paused,
             writing: None,
             writing_turn: false,
@@ -72,7 +150,7 @@ impl Session {
     pub fn has_work(&self) -> bool {
         self.writing.is_some()
             || self.going != Going::Paused
-            || self.experiment.as_ref().is_some_and(Experiment::is_evaluating)
+            || self.present.as_ref().is_some_and(Present::is_evaluating)
     }
 
     /// Carries out a command. A refused one changes nothing.
@@ -95,6 +173,7 @@ impl Session {
     ) -> Result<(), String> {
         match command {
             Command::Start { spec, text, resume } => self.start(&spec, &text, resume, post)?,
+            Command::StartStudy { spec, text } => self.start_study(&spec, &text, post)?,
             Command::Run => {
                 self.present()?;
                 if self.going != Going::Steps(None) {
@@ -103,35 +182,45 @@ impl Session {
                 self.go(Going::Steps(None), post);
             }
             Command::Pause => {
-                let experiment = self.present()?;
+                let present = self.present()?;
                 // The weights only change at the end of a step, so a half-done one can be dropped:
                 // taking it again from its beginning gives the same numbers.
-                experiment.discard();
+                present.discard();
                 self.go(Going::Paused, post);
             }
-            Command::Step => {
+            Command::Steps(count) => {
                 self.present()?;
-                self.go(Going::Steps(Some(1)), post);
+                if self.going == Going::Paused {
+                    self.meter.start((self.now)());
+                }
+                self.go(Going::Steps(Some(count.max(1))), post);
             }
             Command::SetLearningRate(rate) => {
                 self.present()?.set_learning_rate(rate)?;
             }
             Command::Trace { id, text } => {
-                let trainer = self.present()?.trainer();
+                let trainer = self.gpt()?.trainer();
                 let (model, step) = (trainer.model(), trainer.step());
                 let trace = unroll_model::trace(&model, trainer.tokenizer(), &text, id, step)
                     .await
                     .map_err(|error| error.to_string())?;
                 post(Event::Trace(Box::new(trace)));
             }
+            Command::Ask { id, question } => {
+                let Present::Study(study) = self.present()? else {
+                    return Err("The model in training is not this chapter's.".to_owned());
+                };
+                let answer = Box::new(study.ask(&question).await?);
+                post(Event::Answered { id, step: study.step(), answer });
+            }
             Command::Generate { id, sample } => self.write(id, &sample)?,
             Command::Save => {
-                let checkpoint = self.present()?.trainer().checkpoint().await;
+                let checkpoint = self.gpt()?.trainer().checkpoint().await;
                 let checkpoint = checkpoint.map_err(|error| error.to_string())?;
                 post(Event::Checkpoint(Box::new(checkpoint)));
             }
             Command::RestoreLastGood => {
-                let experiment = self.present()?;
+                let experiment = self.gpt()?;
                 experiment.restore_last_good();
                 let started = experiment.started();
                 post(Event::Restored(started));
@@ -144,7 +233,7 @@ impl Session {
     /// Does one slice of work.
     pub async fn advance(&mut self, post: &mut impl FnMut(Event)) {
         let training = self.going != Going::Paused
-            || self.experiment.as_ref().is_some_and(Experiment::is_evaluating);
+            || self.present.as_ref().is_some_and(Present::is_evaluating);
         self.writing_turn = self.writing.is_some() && (!self.writing_turn || !training);
         if self.writing_turn {
             self.write_token(post).await;
@@ -153,8 +242,15 @@ impl Session {
         }
     }
 
-    fn present(&mut self) -> Result<&mut Experiment, String> {
-        self.experiment.as_mut().ok_or_else(|| "There is no model yet.".to_owned())
+    fn present(&mut self) -> Result<&mut Present, String> {
+        self.present.as_mut().ok_or_else(|| "There is no model yet.".to_owned())
+    }
+
+    fn gpt(&mut self) -> Result<&mut Experiment, String> {
+        match self.present()? {
+            Present::Gpt(experiment) => Ok(experiment),
+            Present::Study(_) => Err("The model in training is not a GPT.".to_owned()),
+        }
     }
 
     fn go(&mut self, going: Going, post: &mut impl FnMut(Event)) {
@@ -163,11 +259,11 @@ impl Session {
         if going == Going::Paused {
             self.meter.stop();
         }
-        let step = self.experiment.as_ref().map_or(0, |e| e.trainer().step());
+        let step = self.present.as_ref().map_or(0, Present::step);
         let state = match going {
             // A single step is over before anyone could pause it.
-            Going::Paused | Going::Steps(Some(_)) => RunState::Paused,
-            Going::Steps(None) => RunState::Running,
+            Going::Paused | Going::Steps(Some(0 | 1)) => RunState::Paused,
+            Going::Steps(_) => RunState::Running,
         };
         post(Event::State { state, step });
     }
@@ -189,31 +285,47 @@ impl Session {
         self.writing = None;
         self.meter = Meter::default();
         post(Event::Started(experiment.started()));
-        self.experiment = Some(experiment);
+        self.present = Some(Present::Gpt(Box::new(experiment)));
+        self.go(Going::Paused, post);
+        Ok(())
+    }
+
+    fn start_study(
+        &mut self,
+        spec: &StudySpec,
+        text: &str,
+        post: &mut impl FnMut(Event),
+    ) -> Result<(), String> {
+        check_size(text.len() as u64).map_err(|error| error.to_string())?;
+        let study = AnyStudy::new(spec, text, &self.device).map_err(|error| error.to_string())?;
+        let study = StudyRun::new(study);
+        self.writing = None;
+        self.meter = Meter::default();
+        post(Event::StudyStarted(Box::new(study.started())));
+        self.present = Some(Present::Study(Box::new(study)));
         self.go(Going::Paused, post);
         Ok(())
     }
 
     async fn train_slice(&mut self, post: &mut impl FnMut(Event)) {
-        let Some(experiment) = &mut self.experiment else { return };
-        match experiment.advance().await {
+        let Some(present) = &mut self.present else { return };
+        match present.advance().await {
             Taken::Nothing => {}
             Taken::Step => {
                 let now = (self.now)();
                 self.meter.finish_step(now);
                 if let Going::Steps(Some(left)) = self.going {
-                    self.going = Going::Steps(Some(left - 1));
+                    self.going = Going::Steps(Some(left.saturating_sub(1)));
                 }
             }
             Taken::Diverged { loss } => {
-                let step = experiment.trainer().step() + 1;
-                let last_good = experiment.last_good_step();
+                let step = present.step() + 1;
+                let last_good = present.last_good_step();
                 self.go(Going::Paused, post);
                 post(Event::Diverged { step, loss, last_good });
             }
         }
-        let Some(experiment) = &self.experiment else { return };
-        let evaluating = experiment.is_evaluating();
+        let evaluating = self.present.as_ref().is_some_and(Present::is_evaluating);
         if self.going == Going::Steps(Some(0)) && !evaluating {
             self.go(Going::Paused, post);
         } else if (self.now)() - self.told_at >= PROGRESS_EVERY
@@ -225,21 +337,15 @@ impl Session {
 
     /// Tells what happened since last told.
     fn flush(&mut self, post: &mut impl FnMut(Event)) {
-        let Some(experiment) = &mut self.experiment else { return };
-        let points = experiment.take_points();
-        if points.is_empty() {
+        let Some(progress) = self.present.as_mut().and_then(|p| p.progress(&self.meter)) else {
             return;
-        }
+        };
         self.told_at = (self.now)();
-        post(Event::Progress(Progress {
-            points,
-            tokens_per_second: self.meter.tokens_per_second(experiment.trainer().tokens_per_step()),
-            milliseconds_per_step: self.meter.milliseconds_per_step(),
-        }));
+        post(progress);
     }
 
     fn write(&mut self, id: u32, sample: &SampleSpec) -> Result<(), String> {
-        let trainer = self.present()?.trainer();
+        let trainer = self.gpt()?.trainer();
         let step = trainer.step();
         // The writing is all by the model as it is now, even if training goes on meanwhile.
         let (model, context) = (trainer.model(), trainer.spec().gpt.context as usize);

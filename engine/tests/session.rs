@@ -108,7 +108,7 @@ fn without_a_model_everything_is_refused_with_a_sentence() {
     for command in [
         Command::Run,
         Command::Pause,
-        Command::Step,
+        Command::Steps(1),
         Command::SetLearningRate(0.1),
         Command::Trace { id: 0, text: "a".into() },
         Command::Generate { id: 0, sample },
@@ -162,7 +162,7 @@ fn pause_takes_effect_between_slices_and_changes_nothing_it_should_not() {
 fn a_single_step_is_one_step() {
     let mut driven = Driven::started(spec(), TEXT);
     for step in 1..=3 {
-        driven.say(Command::Step);
+        driven.say(Command::Steps(1));
         driven.until(|_| false);
         assert_eq!(driven.points().len(), step);
     }
@@ -267,7 +267,7 @@ fn weights_ruined_before_the_rate_was_lowered_are_not_the_last_good_ones() {
     // As a slider does: several rates before the next step.
     driven.say(Command::SetLearningRate(10.0));
     driven.say(Command::SetLearningRate(1000.0));
-    driven.say(Command::Step);
+    driven.say(Command::Steps(1));
     driven.until(|_| false);
     driven.say(Command::SetLearningRate(1e-2));
     driven.say(Command::Run);

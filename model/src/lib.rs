@@ -22,6 +22,7 @@ mod read;
 mod sample;
 mod schedule;
 mod self_check;
+mod study;
 mod tokenizer;
 mod trace;
 mod training;
@@ -39,6 +40,7 @@ pub use read::{ReadError, read_all};
 pub use sample::{Generator, SampleError, distribution};
 pub use schedule::LearningRateSchedule;
 pub use self_check::{SelfCheckError, self_check};
+pub use study::{AnyStudy, Built, Refusal, Study, StudySlice};
 pub use tokenizer::{CharTokenizer, MAX_VOCABULARY, UNKNOWN, VocabularyError};
 pub use trace::{TraceError, trace};
 pub use training::{

@@ -1,0 +1,172 @@
+//! The chapters' experiments: models in training that answer questions about themselves.
+//!
+//! A chapter has one module here. Each implements [`Study`]; [`AnyStudy`] is what the engine runs.
+
+mod bigram;
+mod birnn;
+mod bptt;
+mod gates;
+mod norm;
+mod rnn;
+mod tokens;
+
+use core::fmt;
+
+use burn::tensor::Device;
+use unroll_protocol::{Answer, Question, StudySpec, StudyStarted};
+
+/// Why a study can't be built or a question not be answered, as a sentence for the page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal(pub String);
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl<E: core::error::Error> From<E> for Refusal {
+    fn from(error: E) -> Self {
+        Self(error.to_string())
+    }
+}
+
+/// What a slice of training brought about.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StudySlice {
+    /// The step is not done yet.
+    More,
+    /// A step was taken: one value for each of the study's series, where it was measured.
+    Step(Vec<Option<f32>>),
+    /// The loss or gradient of the next step is not a finite number, so it was not taken.
+    Diverged { loss: f32 },
+}
+
+/// What was built, for [`StudyStarted`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Built {
+    /// Parameters of all models together.
+    pub parameters: u64,
+    /// Every token as text, by id; empty where the chapter's task has no text.
+    pub vocabulary: Vec<String>,
+    /// Names of the values of [`StudySlice::Step`].
+    pub series: Vec<String>,
+    /// Things worth knowing about the text or the task, as sentences.
+    pub notes: Vec<String>,
+}
+
+/// One chapter's models in training.
+///
+/// No call may take longer than about 50 ms on one core in wasm, an answer to a question 100 ms.
+#[allow(async_fn_in_trait, reason = "a worker has one thread")]
+pub trait Study: Sized {
+    type Spec;
+    type Question;
+    type Answer;
+
+    /// Builds the models, untrained, for `text`, which a task without text ignores.
+    fn new(spec: &Self::Spec, text: &str, device: &Device) -> Result<Self, Refusal>;
+
+    /// What was built.
+    fn built(&self) -> Built;
+
+    /// Optimizer steps taken.
+    fn step(&self) -> u32;
+
+    /// One slice of the next optimizer step.
+    async fn advance(&mut self) -> StudySlice;
+
+    /// Drops a half-done step: taking it again from its beginning gives the same numbers.
+    fn discard(&mut self);
+
+    /// Changes the learning rate from the next update on.
+    fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal>;
+
+    /// Answers a question with the models as they are. May keep what it computed, but changes
+    /// nothing that training reads.
+    async fn ask(&mut self, question: &Self::Question) -> Result<Self::Answer, Refusal>;
+}
+
+/// Any chapter's study.
+pub struct AnyStudy {
+    spec: StudySpec,
+    kind: Kind,
+}
+
+macro_rules! of_chapters {
+    ($($variant:ident $module:ident),+) => {
+        #[allow(clippy::large_enum_variant, reason = "there is one for each engine")]
+        enum Kind {
+            $($variant($module::Study),)+
+        }
+
+        /// The same call of whichever study it is.
+        macro_rules! each {
+            ($kind:expr, $study:ident => $call:expr) => {
+                match $kind { $(Kind::$variant($study) => $call,)+ }
+            };
+        }
+
+        impl Kind {
+            fn new(spec: &StudySpec, text: &str, device: &Device) -> Result<Self, Refusal> {
+                Ok(match spec {
+                    $(StudySpec::$variant(spec) => {
+                        Self::$variant(Study::new(spec, text, device)?)
+                    })+
+                })
+            }
+
+            async fn ask(&mut self, question: &Question) -> Result<Answer, Refusal> {
+                match (self, question) {
+                    $((Self::$variant(study), Question::$variant(question)) => {
+                        study.ask(question).await.map(Answer::from)
+                    })+
+                    _ => Err(Refusal("The question is about another chapter.".to_owned())),
+                }
+            }
+        }
+    };
+}
+
+of_chapters!(
+    Tokens tokens, Bigram bigram, Rnn rnn, Bptt bptt, Gates gates, Birnn birnn, Norm norm
+);
+
+impl AnyStudy {
+    /// Builds what `spec` describes for `text`.
+    pub fn new(spec: &StudySpec, text: &str, device: &Device) -> Result<Self, Refusal> {
+        Ok(Self { spec: spec.clone(), kind: Kind::new(spec, text, device)? })
+    }
+
+    /// What was built, for the page.
+    pub fn started(&self) -> StudyStarted {
+        let Built { parameters, vocabulary, series, notes } =
+            each!(&self.kind, study => study.built());
+        StudyStarted { spec: self.spec.clone(), parameters, vocabulary, series, notes }
+    }
+
+    /// Optimizer steps taken.
+    pub fn step(&self) -> u32 {
+        each!(&self.kind, study => study.step())
+    }
+
+    /// See [`Study::advance`].
+    pub async fn advance(&mut self) -> StudySlice {
+        each!(&mut self.kind, study => study.advance().await)
+    }
+
+    /// See [`Study::discard`].
+    pub fn discard(&mut self) {
+        each!(&mut self.kind, study => study.discard());
+    }
+
+    /// See [`Study::set_learning_rate`].
+    pub fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
+        each!(&mut self.kind, study => study.set_learning_rate(rate))
+    }
+
+    /// See [`Study::ask`].
+    pub async fn ask(&mut self, question: &Question) -> Result<Answer, Refusal> {
+        self.kind.ask(question).await
+    }
+}
