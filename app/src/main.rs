@@ -3,6 +3,7 @@
 mod chapters;
 mod controls;
 mod corpora;
+mod course;
 mod embed;
 mod figures;
 mod page;
