@@ -10,7 +10,16 @@ mod page;
 mod store;
 mod worker;
 
+use unroll_protocol::link::Corpus;
+
 fn main() {
     console_error_panic_hook::set_once();
-    leptos::mount::mount_to_body(page::Page);
+    wasm_bindgen_futures::spawn_local(async {
+        // The page begins with its text; where that can't be had, it says so.
+        let (link, _) = controls::read_url();
+        if link.corpus != Corpus::Own {
+            let _ = corpora::load(link.corpus).await;
+        }
+        leptos::mount::mount_to_body(page::Page);
+    });
 }
