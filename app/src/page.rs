@@ -8,6 +8,7 @@ use crate::{
     embed::{Exports, use_embed},
     figures::{FigureTheme, attention_json, loss_json},
     store::Store,
+    teaching::{Glossary, provide_lit},
 };
 
 /// The whole page, or the figure alone where the link says so.
@@ -19,6 +20,7 @@ pub fn Page() -> impl IntoView {
     provide_context(store);
     provide_context(FigureTheme { dark: use_theme(store) });
     use_url(store);
+    provide_lit();
     store.open();
     if embedded {
         use_embed(store, exports(store));
@@ -31,6 +33,7 @@ pub fn Page() -> impl IntoView {
             <span class="tagline">"See how sequence models work, on models that train in your tab"</span>
             <div class="page-tools">
                 <DeviceBadge/>
+                <Glossary/>
                 <CopyLink/>
                 <ThemeChoice/>
             </div>

@@ -19,6 +19,8 @@ mod loss;
 mod loss_plot;
 mod next;
 mod readout;
+#[cfg_attr(not(test), expect(dead_code, reason = "chapters will use all of it"))]
+mod role;
 mod row;
 mod select;
 mod table;
@@ -31,4 +33,5 @@ pub use attention::AttentionFigure;
 pub use curve::Curve;
 pub use export::{Provenance, attention_json, loss_json};
 pub use loss::LossFigure;
+pub use role::Role;
 pub use theme::FigureTheme;
