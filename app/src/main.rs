@@ -8,6 +8,8 @@ mod embed;
 mod figures;
 mod page;
 mod store;
+#[expect(dead_code, unused_imports, reason = "chapters will use all of it")]
+mod teaching;
 mod worker;
 
 use unroll_protocol::link::Corpus;

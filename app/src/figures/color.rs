@@ -8,7 +8,7 @@ pub struct Rgb(pub u8, pub u8, pub u8);
 
 impl Rgb {
     /// From `0xrrggbb`.
-    const fn hex(code: u32) -> Self {
+    pub(super) const fn hex(code: u32) -> Self {
         Self((code >> 16) as u8, (code >> 8) as u8, code as u8)
     }
 
@@ -17,19 +17,21 @@ impl Rgb {
         format!("#{:02x}{:02x}{:02x}", self.0, self.1, self.2)
     }
 
-    fn to_oklab(self) -> [f32; 3] {
-        let [r, g, b] = [self.0, self.1, self.2].map(|c| {
+    fn to_linear(self) -> [f32; 3] {
+        [self.0, self.1, self.2].map(|c| {
             let c = f32::from(c) / 255.0;
             if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
-        });
-        let l = (0.412_221_46 * r + 0.536_332_55 * g + 0.051_445_995 * b).cbrt();
-        let m = (0.211_903_5 * r + 0.680_699_5 * g + 0.107_396_96 * b).cbrt();
-        let s = (0.088_302_46 * r + 0.281_718_85 * g + 0.629_978_7 * b).cbrt();
-        [
-            0.210_454_26 * l + 0.793_617_8 * m - 0.004_072_047 * s,
-            1.977_998_5 * l - 2.428_592_2 * m + 0.450_593_7 * s,
-            0.025_904_037 * l + 0.782_771_77 * m - 0.808_675_77 * s,
-        ]
+        })
+    }
+
+    fn to_oklab(self) -> [f32; 3] {
+        oklab(self.to_linear())
+    }
+    /// In OKLab, as an eye sees it that `matrix` stands for.
+    #[cfg(test)]
+    pub(super) fn seen_by(self, matrix: &[[f32; 3]; 3]) -> [f32; 3] {
+        let linear = self.to_linear();
+        oklab(matrix.map(|row| (0..3).map(|c| row[c] * linear[c]).sum::<f32>().max(0.0)))
     }
 
     fn from_oklab([lightness, a, b]: [f32; 3]) -> Self {
@@ -47,6 +49,18 @@ impl Rgb {
         });
         Self(r, g, b)
     }
+}
+
+/// Linear RGB in OKLab.
+fn oklab([r, g, b]: [f32; 3]) -> [f32; 3] {
+    let l = (0.412_221_46 * r + 0.536_332_55 * g + 0.051_445_995 * b).cbrt();
+    let m = (0.211_903_5 * r + 0.680_699_5 * g + 0.107_396_96 * b).cbrt();
+    let s = (0.088_302_46 * r + 0.281_718_85 * g + 0.629_978_7 * b).cbrt();
+    [
+        0.210_454_26 * l + 0.793_617_8 * m - 0.004_072_047 * s,
+        1.977_998_5 * l - 2.428_592_2 * m + 0.450_593_7 * s,
+        0.025_904_037 * l + 0.782_771_77 * m - 0.808_675_77 * s,
+    ]
 }
 
 /// The colours of one theme that canvases and exports need, named by role as in `tokens.css`.
@@ -302,6 +316,9 @@ mod tests {
                     "hidden",
                     "cell",
                     "gradient",
+                    "input",
+                    "output",
+                    "weight",
                     "train-curve",
                     "held-out-curve",
                 ] {

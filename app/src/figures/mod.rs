@@ -35,6 +35,8 @@ mod matrix_svg;
 mod next;
 mod plot;
 mod readout;
+#[cfg_attr(not(test), expect(dead_code, reason = "chapters will use all of it"))]
+mod role;
 mod row;
 mod scale;
 mod select;
@@ -58,6 +60,7 @@ pub use lines_data::{Line, Lines, Reference, YScale};
 pub use loss::LossFigure;
 pub use matrix::MatrixFigure;
 pub use matrix_data::Matrix;
+pub use role::Role;
 pub use scale::ValueMap;
 pub use strip::{Rect, Strip, paint_strip};
 pub use theme::{Colors, FigureTheme, use_colors};
