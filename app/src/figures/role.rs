@@ -58,7 +58,7 @@ impl Role {
             Self::Cell => row!("cell", 0x497008, 0xedd486),
             Self::Gradient => row!("gradient", 0xd10171, 0xfe6b70),
             Self::Input => row!("input", 0x5c3a00, 0xb88800),
-            Self::Output => row!("output", 0x1414a0, 0x7890c0),
+            Self::Output => row!("output", 0x0a0a70, 0x7890c0),
             Self::Weight => row!("weight", 0x1c4a3c, 0xa8d0b8),
         }
     }
