@@ -47,11 +47,11 @@ impl Matrix {
     }
 
     pub fn row_name(&self, row: usize) -> String {
-        self.rows.get(row).map_or(String::new(), |label| token::name_at(label, row))
+        self.rows.get(row).map_or(String::new(), |label| token::label_at(label, row))
     }
 
     pub fn column_name(&self, column: usize) -> String {
-        self.columns.get(column).map_or(String::new(), |label| token::name_at(label, column))
+        self.columns.get(column).map_or(String::new(), |label| token::label_at(label, column))
     }
 
     /// The sentence that says what is in a cell, unless the figure is given a better one.
