@@ -64,13 +64,12 @@ impl Matrix {
         } else {
             self.absent.clone()
         };
-        format!(
-            "{} {}, {} {}: {value}",
-            self.row_axis,
-            self.row_name(row),
-            self.column_axis,
-            self.column_name(column)
-        )
+        // "unit 12" says what it is by itself.
+        let named = |axis: &str, name: String| {
+            if axis.is_empty() || name.starts_with(axis) { name } else { format!("{axis} {name}") }
+        };
+        let row = named(&self.row_axis, self.row_name(row));
+        format!("{row}, {}: {value}", named(&self.column_axis, self.column_name(column)))
     }
 
     /// How many values the scale does not hold, in words; empty if it holds all.
