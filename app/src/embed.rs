@@ -35,7 +35,10 @@ use unroll_protocol::{
 use wasm_bindgen::JsValue;
 use web_sys::{MessageEvent, Window};
 
-use crate::store::{Device, Severity, Store};
+use crate::{
+    course::{Lab, Labs},
+    store::{Device, Severity, Store},
+};
 use post::{Outgoing, post, use_size};
 use request::{Changes, Figure, Request, parse_request};
 
@@ -61,20 +64,24 @@ impl Exports {
 }
 
 /// Speaks with the page around this one, if the link says that there is one. Call once.
-pub fn use_embed(store: Store, exports: Exports) {
+pub fn use_embed(store: Store, labs: Labs, exports: Exports) {
     if !store.link.with_untracked(|link| link.embed) {
         return;
     }
     let Some(host) = host() else { return };
+    let subject = match labs.of(store.link.with_untracked(|link| link.chapter)) {
+        Some(lab) => Subject::Chapter(lab),
+        None => Subject::Gpt,
+    };
     let host = StoredValue::new_local(host);
     let say = move |message: Outgoing| {
         host.try_with_value(|host| post(host, &message));
     };
 
     use_size(move |width, height| say(Outgoing::Size { width, height }));
-    say_when_ready(store, say);
-    say_progress(store, say);
-    say_troubles(store, say);
+    say_when_ready(store, subject, say);
+    say_progress(store, subject, say);
+    say_troubles(store, subject, say);
 
     let listener = window_event_listener(ev::message, move |event: MessageEvent| {
         // Anything may post to a frame: other frames, extensions. Only the host is heard.
@@ -84,12 +91,20 @@ pub fn use_embed(store: Store, exports: Exports) {
         if from_host != Some(true) {
             return;
         }
-        let done = read(&event.data()).and_then(|request| obey(store, exports, request, say));
+        let done =
+            read(&event.data()).and_then(|request| obey(store, subject, exports, request, say));
         if let Err(message) = done {
             say(Outgoing::Error { message });
         }
     });
     on_cleanup(move || listener.remove());
+}
+
+/// What the frame shows: chosen by its address, for good.
+#[derive(Clone, Copy)]
+enum Subject {
+    Gpt,
+    Chapter(Lab),
 }
 
 /// The page around this one, if there is one.
@@ -115,34 +130,55 @@ fn read(data: &JsValue) -> Result<Request, String> {
 
 fn obey(
     store: Store,
+    subject: Subject,
     exports: Exports,
     request: Request,
     say: impl Fn(Outgoing),
 ) -> Result<(), String> {
-    if let Request::Export(figures) = request {
-        for figure in figures {
-            match exports.of(figure) {
-                Some(data) => say(Outgoing::Exported { figure: figure.id(), data }),
-                None => return Err(format!("There is no {} to export yet.", figure.id())),
-            }
-        }
-        return Ok(());
-    }
-    if store.started.with_untracked(Option::is_none) {
+    let built = match subject {
+        Subject::Gpt => store.started.with_untracked(Option::is_some),
+        Subject::Chapter(lab) => lab.started.with_untracked(Option::is_some),
+    };
+    if !built {
         return Err("There is no model yet: wait for ready.".to_owned());
     }
-    match request {
-        Request::Set(changes) => set(store, &changes)?,
-        Request::Run => store.run(),
-        Request::Pause => store.pause(),
-        Request::Step => store.take_step(),
-        Request::Reset => {
+    match (request, subject) {
+        (Request::Export(_), Subject::Chapter(_)) => {
+            return Err("This chapter's figures are exported from their own menus.".to_owned());
+        }
+        (Request::Export(figures), Subject::Gpt) => {
+            for figure in figures {
+                match exports.of(figure) {
+                    Some(data) => say(Outgoing::Exported { figure: figure.id(), data }),
+                    None => return Err(format!("There is no {} to export yet.", figure.id())),
+                }
+            }
+        }
+        (Request::Set(changes), Subject::Gpt) => set(store, &changes)?,
+        (Request::Set(changes), Subject::Chapter(_)) => set_chapter(store, &changes),
+        (Request::Run, Subject::Gpt) => store.run(),
+        (Request::Run, Subject::Chapter(lab)) => lab.run(),
+        (Request::Pause, Subject::Gpt) => store.pause(),
+        (Request::Pause, Subject::Chapter(lab)) => lab.pause(),
+        (Request::Step, Subject::Gpt) => store.take_step(),
+        (Request::Step, Subject::Chapter(lab)) => lab.take_steps(1),
+        (Request::Reset, Subject::Gpt) => {
             store.link.with_untracked(|l| l.experiment().validate()).map_err(|e| e.to_string())?;
             store.start_over();
         }
-        Request::Export(_) => {}
+        (Request::Reset, Subject::Chapter(lab)) => lab.start_over(),
     }
     Ok(())
+}
+
+/// Settings of a chapter act at once, each as its control does.
+fn set_chapter(store: Store, changes: &Changes) {
+    let before = store.link.with_untracked(|link| link.corpus);
+    store.link.update(|link| changes.apply(link));
+    let corpus = store.link.with_untracked(|link| link.corpus);
+    if corpus != before && corpus != Corpus::Own {
+        store.choose_corpus(corpus);
+    }
 }
 
 /// Makes all changes or none.
@@ -166,9 +202,13 @@ fn set(store: Store, changes: &Changes) -> Result<(), String> {
     Ok(())
 }
 
-fn say_when_ready(store: Store, say: impl Fn(Outgoing) + 'static) {
+fn say_when_ready(store: Store, subject: Subject, say: impl Fn(Outgoing) + 'static) {
+    let missing = move || match subject {
+        Subject::Gpt => store.started.with(Option::is_none),
+        Subject::Chapter(lab) => lab.started.with(Option::is_none),
+    };
     Effect::new(move |said: Option<bool>| {
-        if said == Some(true) || store.started.with(Option::is_none) {
+        if said == Some(true) || missing() {
             return said == Some(true);
         }
         let settings = store
@@ -179,26 +219,36 @@ fn say_when_ready(store: Store, say: impl Fn(Outgoing) + 'static) {
     });
 }
 
-fn say_progress(store: Store, say: impl Fn(Outgoing) + Copy + 'static) {
+fn say_progress(store: Store, subject: Subject, say: impl Fn(Outgoing) + Copy + 'static) {
+    let (step, state) = match subject {
+        Subject::Gpt => (store.step, store.state),
+        Subject::Chapter(lab) => (lab.step, lab.state),
+    };
     let waiting = StoredValue::new(false);
     Effect::new(move |first: Option<()>| {
-        store.step.track();
-        store.state.track();
+        step.track();
+        state.track();
         if first.is_none() || waiting.get_value() {
             return;
         }
         waiting.set_value(true);
         let tell = move || {
             waiting.try_set_value(false);
-            let Some(step) = store.step.try_get_untracked() else { return };
+            let Some(step) = step.try_get_untracked() else { return };
             let speed = store.speed.get_untracked();
-            let loss =
-                store.curve.with_untracked(|curve| curve.points().last().map(|point| point.loss));
+            let loss = match subject {
+                Subject::Gpt => {
+                    store.curve.with_untracked(|c| c.points().last().map(|point| point.loss))
+                }
+                Subject::Chapter(lab) => lab
+                    .history
+                    .with_untracked(|history| history.series().first().and_then(|s| s.last())),
+            };
             say(Outgoing::Progress {
                 step,
                 loss,
                 tokens_per_second: speed.map(|speed| speed.tokens_per_second),
-                running: store.state.get_untracked() == RunState::Running,
+                running: state.get_untracked() == RunState::Running,
             });
         };
         set_timeout(tell, PROGRESS_PAUSE);
@@ -206,7 +256,7 @@ fn say_progress(store: Store, say: impl Fn(Outgoing) + Copy + 'static) {
 }
 
 /// Passes on what the page itself says about something that was not done, or broke.
-fn say_troubles(store: Store, say: impl Fn(Outgoing) + Copy + 'static) {
+fn say_troubles(store: Store, subject: Subject, say: impl Fn(Outgoing) + Copy + 'static) {
     Effect::new(move |said: Option<Vec<String>>| {
         let said = said.unwrap_or_default();
         store.notices.with(|notices| {
@@ -219,15 +269,23 @@ fn say_troubles(store: Store, say: impl Fn(Outgoing) + Copy + 'static) {
         })
     });
     Effect::new(move |_| {
-        if let Device::Unavailable(message) = store.device.get() {
+        let device = match subject {
+            Subject::Gpt => store.device,
+            Subject::Chapter(lab) => lab.device,
+        };
+        if let Device::Unavailable(message) = device.get() {
             say(Outgoing::Error { message });
         }
     });
     Effect::new(move |_| {
-        if let Some(diverged) = store.diverged.get() {
+        let diverged = match subject {
+            Subject::Gpt => store.diverged.get().map(|diverged| diverged.step),
+            Subject::Chapter(lab) => lab.diverged.get(),
+        };
+        if let Some(step) = diverged {
             let message = format!(
-                "Training stopped at step {}: the learning rate is too high, and the loss ran away.",
-                diverged.step
+                "Training stopped at step {step}: the learning rate is too high, and the loss ran \
+                 away."
             );
             say(Outgoing::Error { message });
         }

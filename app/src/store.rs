@@ -151,9 +151,13 @@ impl Store {
 
     /// Learns a built-in text instead.
     pub fn choose_corpus(self, corpus: Corpus) {
-        let Some(text) = corpora::text(corpus) else { return };
-        let source = Source { corpus, name: corpora::name(corpus).to_owned(), text: text.into() };
-        self.begin(source);
+        wasm_bindgen_futures::spawn_local(async move {
+            let name = corpora::name(corpus).to_owned();
+            match corpora::load(corpus).await {
+                Ok(text) => self.begin(Source { corpus, name, text }),
+                Err(sentence) => self.notify(Severity::Refusal, sentence),
+            }
+        });
     }
 
     /// Learns the learner's own text instead. `name` is the file's, if it came from one.
@@ -220,6 +224,11 @@ impl Store {
             self.notify(Severity::Refusal, error.to_string());
             return;
         }
+        if !self.is_open() {
+            self.take_source(source);
+            self.built.set(link);
+            return;
+        }
         // The old model is kept first: the engine answers commands in order.
         let trained = self.step.get_untracked() > 0;
         if trained {
@@ -227,6 +236,18 @@ impl Store {
         }
         self.pace.update_value(|pace| pace.keep_previous = trained);
         self.send_start(Starting { link, source, curve: None }, None);
+    }
+
+    /// Has another text be the one that is learnt. A sentence the learner did not touch follows it.
+    fn take_source(self, source: Source) {
+        let untouched = self.source.with_untracked(|old| {
+            self.probe.get_untracked() == corpora::probe_for(old.corpus, &old.text)
+        });
+        if untouched && self.source.with_untracked(|old| old.text != source.text) {
+            self.probe.set(corpora::probe_for(source.corpus, &source.text));
+        }
+        self.link.update(|form| form.corpus = source.corpus);
+        self.source.set(source);
     }
 
     /// Sends a start, whose answer [`Self::on_started`] takes up with what is kept here.
@@ -326,6 +347,8 @@ impl Store {
             Event::Checkpoint(checkpoint) => self.on_checkpoint(checkpoint),
             // Told apart before it comes here: it may be a candidate's.
             Event::Failed { .. } => {}
+            // Of a chapter of the course, which has an engine of its own.
+            Event::StudyStarted(_) | Event::StudyProgress(_) | Event::Answered { .. } => {}
         }
     }
 
@@ -351,17 +374,9 @@ impl Store {
     fn on_started(self, started: Started) {
         let starting = self.pace.try_update_value(Pace::started).flatten();
         let Some(Starting { link, source, curve }) = starting else { return };
-        let untouched = self.source.with_untracked(|old| {
-            self.probe.get_untracked() == corpora::probe_for(old.corpus, &old.text)
-        });
-        let other_text = self.source.with_untracked(|old| old.text != source.text);
-        if other_text && untouched {
-            self.probe.set(corpora::probe_for(source.corpus, &source.text));
-        }
         let autostart = link.autostart && self.started.get_untracked().is_none();
-        self.link.update(|form| form.corpus = source.corpus);
         self.built.set(link);
-        self.source.set(source);
+        self.take_source(source);
         // Not before now: until here the engine may still have told of the old model.
         if let Some(curve) = curve {
             self.curve.set(curve);
@@ -435,8 +450,12 @@ fn first_source(link: &Link) -> (Source, Option<String>) {
                     .to_owned(),
             ),
         ),
+        (corpus, _) if corpora::text(corpus).is_none() => (
+            Corpus::Tales,
+            Some("The text of the link could not be loaded, so the tales are used.".to_owned()),
+        ),
         (corpus, _) => (corpus, None),
     };
-    let text = corpora::text(corpus).unwrap_or_default().into();
+    let text = corpora::text(corpus).unwrap_or_default();
     (Source { corpus, name: corpora::name(corpus).to_owned(), text }, missing)
 }

@@ -1,26 +1,47 @@
 //! `gpt`: a GPT that learns the learner's text, and its attention as it learns.
 
 use leptos::prelude::*;
-use unroll_protocol::{Link, link::Part};
+use unroll_protocol::{
+    Link,
+    link::{Chapter as ChapterId, Part},
+};
 
+use super::Info;
 use crate::{
     controls::{DivergedAlert, ProbeEditor, Settings, TextChooser, Transport, Writing},
+    course::WayIn,
     figures::{AttentionFigure, LossFigure, Provenance},
     store::{Device, Store},
 };
 
+pub const INFO: Info = Info {
+    id: ChapterId::Gpt,
+    title: "The GPT lab",
+    warm_steps: 0,
+    uses_text: true,
+    view: || {
+        let store = expect_context::<Store>();
+        if store.link.with_untracked(|link| link.embed) {
+            view! { <EmbeddedChapter/> }.into_any()
+        } else {
+            view! { <Chapter/> }.into_any()
+        }
+    },
+};
+
 /// The chapter as it stands on the page.
 #[component]
-pub fn Chapter() -> impl IntoView {
+fn Chapter() -> impl IntoView {
     view! {
         <main id="main" class="chapter" data-testid="chapter-gpt">
             <div class="chapter-intro">
-                <h1>"Watch a GPT learn to write"</h1>
+                <h1 id="chapter-title" tabindex="-1">"Watch a GPT learn to write"</h1>
                 <p>
                     "It reads one character at a time and guesses the next. To guess, each character looks \
                      back at those before it: that is attention. Press Train and watch it find something \
                      to look at."
                 </p>
+                <WayIn/>
             </div>
             <div class="lab">
                 <div class="panel">
@@ -61,7 +82,7 @@ pub fn Chapter() -> impl IntoView {
 
 /// The chapter's figure without the shell, for other people's pages.
 #[component]
-pub fn EmbeddedChapter() -> impl IntoView {
+fn EmbeddedChapter() -> impl IntoView {
     let store = expect_context::<Store>();
     let shows = move |part| store.link.with(|link| !link.hide.contains(&part));
     view! {
@@ -97,7 +118,10 @@ fn Attention(compact: bool) -> impl IntoView {
     let layer = use_linked(store, |link| &mut link.layer);
     let head = use_linked(store, |link| &mut link.head);
     let provenance = use_provenance(store);
-    view! { <AttentionFigure trace=store.trace layer head provenance compact/> }.into_any()
+    let planned = Memo::new(move |_| {
+        store.started.with(|s| s.as_ref().map(|s| (s.spec.gpt.layers, s.spec.gpt.heads)))
+    });
+    view! { <AttentionFigure trace=store.trace layer head planned provenance compact/> }.into_any()
 }
 
 /// The loss curve of the store's present model.
@@ -132,7 +156,7 @@ fn use_linked(store: Store, field: fn(&mut Link) -> &mut u32) -> RwSignal<u32> {
 /// What an export says of where its numbers come from.
 pub fn use_provenance(store: Store) -> Signal<Provenance> {
     Memo::new(move |_| Provenance {
-        experiment: store.started.with(|s| s.as_ref().map(|s| s.spec)),
+        experiment: store.started.with(|s| serde_json::to_value(s.as_ref()?.spec).ok()),
         parameters: store.started.with(|s| s.as_ref().map(|s| s.parameters)),
         text: store.source.with(|source| source.name.clone()),
         device: store.device.with(|device| match device {

@@ -8,8 +8,11 @@ use crate::store::{Device, Store};
 
 /// The device in a few words; opens to its name, its self-check and its speed.
 #[component]
-pub fn DeviceBadge() -> impl IntoView {
-    let store = expect_context::<Store>();
+pub fn DeviceBadge(
+    device: Signal<Device>,
+    /// Tries again after [`Device::Unavailable`].
+    retry: Callback<()>,
+) -> impl IntoView {
     let summary = NodeRef::<html::Summary>::new();
     let details = NodeRef::<html::Details>::new();
     let close = move |event: ev::KeyboardEvent| {
@@ -23,7 +26,7 @@ pub fn DeviceBadge() -> impl IntoView {
         }
     };
     let kind = move || {
-        store.device.with(|device| match device {
+        device.with(|device| match device {
             Device::Loading => "loading",
             Device::Unavailable(_) => "none",
             Device::Ready { report, .. } => match report.kind {
@@ -37,15 +40,15 @@ pub fn DeviceBadge() -> impl IntoView {
             <summary node_ref=summary data-testid="device-badge" data-device=kind>
                 <span class="badge-dot" aria-hidden="true"></span>
                 <span class="visually-hidden">"Computed by: "</span>
-                <span class="badge-text">{move || store.device.with(in_short)}</span>
+                <span class="badge-text">{move || device.with(in_short)}</span>
             </summary>
             <div class="badge-details">
-                {move || match store.device.get() {
+                {move || match device.get() {
                     Device::Loading => view! { <p>"The engine is loading."</p> }.into_any(),
                     Device::Unavailable(reason) => view! {
                         <p>{reason}</p>
                         <button type="button" class="button" data-testid="retry-engine"
-                            on:click=move |_| store.retry_engine()>
+                            on:click=move |_| retry.run(())>
                             "Try again"
                         </button>
                     }.into_any(),

@@ -66,7 +66,8 @@ fn unknown_note(store: Store) -> Option<String> {
     })
 }
 
-fn unknown_sentence(
+/// Says which of the characters seen the model does not know, if any.
+pub fn unknown_sentence(
     seen: impl Iterator<Item = char>,
     knows: impl Fn(&str) -> bool,
 ) -> Option<String> {

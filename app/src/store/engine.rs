@@ -20,13 +20,20 @@ pub struct Engine {
     candidate: Option<(u32, EngineClient)>,
     /// The candidate's own report, once it may take over.
     trusted: Option<DeviceReport>,
+    /// Whether engines were asked for at all: a chapter of the course does without.
+    open: bool,
     /// Engines started so far. Tells the last words of a replaced engine from the present one's.
     count: u32,
 }
 
 impl Store {
-    /// Starts the CPU engine, and the WebGPU engine beside it where there is a GPU for it.
+    /// Starts the CPU engine, and the WebGPU engine beside it where there is a GPU for it, if that
+    /// was not done before.
     pub fn open(self) {
+        if self.is_open() {
+            return;
+        }
+        self.engine.update_value(|engine| engine.open = true);
         self.start_engine(EngineBinary::Cpu);
         let (choice, adapter) = self.link.with_untracked(|link| (link.device, link.adapter));
         if choice == DeviceChoice::Cpu {
@@ -42,6 +49,10 @@ impl Store {
                 Err(reason) => self.note_device(Some(&reason.to_string())),
             }
         });
+    }
+
+    pub(super) fn is_open(self) -> bool {
+        self.engine.with_value(|engine| engine.open)
     }
 
     /// Tries again after [`Device::Unavailable`].

@@ -1,0 +1,33 @@
+//! `rnn`
+
+use leptos::prelude::*;
+use unroll_protocol::link::Chapter;
+
+use super::Info;
+use crate::course::{ChapterFrame, Idea};
+
+pub const INFO: Info = Info {
+    id: Chapter::Rnn,
+    title: "Rnn",
+    warm_steps: 0,
+    uses_text: true,
+    view: || view! { <RnnChapter/> }.into_any(),
+};
+
+const IDEAS: &[Idea] = &[];
+
+#[component]
+fn RnnChapter() -> impl IntoView {
+    view! {
+        <ChapterFrame
+            before=""
+            intro=|| ()
+            figure=|| ()
+            controls=|| ()
+            more=|| ()
+            tries=Vec::new()
+            check=|| ()
+            ideas=IDEAS
+        />
+    }
+}

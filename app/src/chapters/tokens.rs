@@ -1,0 +1,33 @@
+//! `tokens`
+
+use leptos::prelude::*;
+use unroll_protocol::link::Chapter;
+
+use super::Info;
+use crate::course::{ChapterFrame, Idea};
+
+pub const INFO: Info = Info {
+    id: Chapter::Tokens,
+    title: "Tokens",
+    warm_steps: 0,
+    uses_text: true,
+    view: || view! { <TokensChapter/> }.into_any(),
+};
+
+const IDEAS: &[Idea] = &[];
+
+#[component]
+fn TokensChapter() -> impl IntoView {
+    view! {
+        <ChapterFrame
+            before=""
+            intro=|| ()
+            figure=|| ()
+            controls=|| ()
+            more=|| ()
+            tries=Vec::new()
+            check=|| ()
+            ideas=IDEAS
+        />
+    }
+}

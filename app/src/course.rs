@@ -1,0 +1,27 @@
+//! The course around the chapters: which one is open, what each trains, and how one moves on.
+//!
+//! A chapter composes figures and controls inside a [`ChapterFrame`] and reads its own [`Lab`].
+//! Everything a learner sets is in the store's link, so undo, links and the step-through work for
+//! every chapter alike.
+
+mod answer;
+mod frame;
+mod history;
+mod ideas;
+mod lab;
+mod list;
+mod progress;
+mod sentence;
+mod setting;
+mod transport;
+mod undo;
+
+pub use answer::{Answered, use_answer};
+pub use frame::ChapterFrame;
+pub use history::History;
+pub use ideas::Idea;
+pub use lab::{Lab, Labs, use_lab};
+pub use list::{CourseBar, WayIn, use_navigation};
+pub use progress::{Progress, use_done};
+pub use sentence::Sentence;
+pub use setting::use_setting;

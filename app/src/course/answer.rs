@@ -1,0 +1,94 @@
+//! Standing questions: asked again whenever the answer may have changed.
+
+use core::time::Duration;
+use std::{rc::Rc, sync::Arc};
+
+use leptos::prelude::*;
+use unroll_protocol::{Answer, Question};
+
+use super::Lab;
+use crate::controls::use_timer;
+
+/// While training, the same question is asked no more often than this: the answers cost time that
+/// training could use, and no eye follows more.
+const PAUSE: f64 = 80.0;
+
+/// What a standing question was answered with last.
+#[derive(Clone, Copy)]
+pub struct Answered {
+    /// Stays on show while the next one is computed, and when it is refused.
+    pub answer: Signal<Option<Arc<Answer>>>,
+    /// Why the question as it stands has no answer, as a sentence.
+    pub problem: Signal<Option<String>>,
+}
+
+/// What was asked, of which model, when.
+#[derive(Default)]
+struct Asked {
+    last: Option<(Question, u32, u32)>,
+    open: Option<u32>,
+    at: f64,
+}
+
+/// Asks `question` whenever what it reads, the model or its step changes; one at a time. `None`
+/// asks nothing.
+pub fn use_answer(
+    lab: Lab,
+    question: impl Fn() -> Option<Question> + Send + Sync + 'static,
+) -> Answered {
+    let answer = RwSignal::new(None::<Arc<Answer>>);
+    let problem = RwSignal::new(None::<String>);
+    let question = Memo::new(move |_| question());
+    let asked = StoredValue::new_local(Asked::default());
+    let again = RwSignal::new(0u32);
+    let timer = use_timer();
+    let take = move |said: Result<Arc<Answer>, String>| {
+        asked.try_update_value(|asked| asked.open = None);
+        match said {
+            Ok(said) => {
+                problem.try_set(None);
+                answer.try_set(Some(said));
+            }
+            Err(reason) => {
+                problem.try_set(Some(reason));
+            }
+        }
+        again.try_update(|again| *again += 1);
+    };
+    Effect::new(move |_| {
+        again.track();
+        let (generation, step) = (lab.generation.get(), lab.step.get());
+        let (Some(question), true) = (question.get(), lab.active.get()) else { return };
+        if generation == 0 || asked.with_value(|asked| asked.open.is_some()) {
+            return;
+        }
+        let now = (question, generation, step);
+        let (same, only_step, since) = asked.with_value(|asked| {
+            let last = asked.last.as_ref();
+            let only_step = last.is_some_and(|last| (&last.0, last.1) == (&now.0, now.1));
+            (last == Some(&now), only_step, clock() - asked.at)
+        });
+        if same {
+            return;
+        }
+        if only_step && since < PAUSE {
+            timer.start(Duration::from_millis((PAUSE - since).ceil() as u64), move || {
+                again.try_update(|again| *again += 1);
+            });
+            return;
+        }
+        let id = lab.ask(now.0.clone(), Rc::new(take));
+        asked.update_value(|asked| *asked = Asked { last: Some(now), open: Some(id), at: clock() });
+    });
+    on_cleanup(move || {
+        if let Some(Some(id)) = asked.try_with_value(|asked| asked.open) {
+            lab.forget(id);
+        }
+    });
+    Answered { answer: answer.into(), problem: problem.into() }
+}
+
+/// Milliseconds on the page's monotonic clock.
+fn clock() -> f64 {
+    window().performance().map_or(0.0, |performance| performance.now())
+}

@@ -1,0 +1,131 @@
+//! What is around the figure of every chapter.
+
+use leptos::prelude::*;
+use unroll_protocol::link::Part;
+
+use super::{
+    Idea, Labs,
+    ideas::Ideas,
+    list::Neighbours,
+    transport::LabTransport,
+    undo::{Undo, use_undo},
+    use_lab,
+};
+use crate::{chapters, controls::TextChooser, store::Store};
+
+/// A chapter's page, or its figure alone where it is embedded.
+#[component]
+pub fn ChapterFrame(
+    /// One line: what the chapter before could not do.
+    before: &'static str,
+    /// Short text: what this is and what to look at.
+    #[prop(into)]
+    intro: ViewFn,
+    /// The main figure.
+    #[prop(into)]
+    figure: ViewFn,
+    /// The few controls beside it.
+    #[prop(into)]
+    controls: ViewFn,
+    /// Further figures, each in a panel of its own.
+    #[prop(into, optional)]
+    further: Option<ViewFn>,
+    /// Formulas with their sources, and what differs between papers.
+    #[prop(into)]
+    more: ViewFn,
+    /// Three to five experiments with a surprising result.
+    tries: Vec<ViewFn>,
+    /// A question answered from the live model.
+    #[prop(into)]
+    check: ViewFn,
+    /// What the teacher's step goes through.
+    ideas: &'static [Idea],
+) -> impl IntoView {
+    let store = expect_context::<Store>();
+    let lab = use_lab();
+    let info = chapters::info(lab.chapter);
+    let testid = format!("chapter-{}", info.id.id());
+    let (embedded, hidden) = store.link.with_untracked(|l| (l.embed, l.hide.clone()));
+    if embedded {
+        let shows = move |part| !hidden.contains(&part);
+        return view! {
+            <main id="main" class="embed" data-testid=testid>
+                {shows(Part::Controls).then(|| view! { <LabTransport lab/> })}
+                {shows(Part::Text).then(|| view! { <Ideas ideas/> })}
+                {figure.run()}
+                {shows(Part::Controls)
+                    .then(|| view! { <div class="course-controls">{controls.run()}</div> })}
+            </main>
+        }
+        .into_any();
+    }
+    let undo = use_undo(store);
+    let further = further.map(|further| further.run());
+    view! {
+        <main id="main" class="chapter course-chapter" data-testid=testid>
+            <div class="chapter-intro">
+                <h1 id="chapter-title" tabindex="-1">{info.title}</h1>
+                <p class="chapter-before">{before}</p>
+                <div class="chapter-text">{intro.run()}</div>
+            </div>
+            <Ideas ideas/>
+            <div class="lab course-lab">
+                <div class="panel course-figure">
+                    <LabTransport lab/>
+                    {figure.run()}
+                </div>
+                <div class="panel course-side">
+                    <h2>"Controls"</h2>
+                    <div class="course-controls">{controls.run()}</div>
+                    <WaysBack undo/>
+                </div>
+            </div>
+            {further.map(|further| view! { <div class="course-further">{further}</div> })}
+            <div class="lab-below">
+                <div class="panel">
+                    <h2>"What to try"</h2>
+                    <ol class="try-list">
+                        {tries.into_iter().map(|t| view! { <li>{t.run()}</li> }).collect_view()}
+                    </ol>
+                </div>
+                <div class="panel" data-testid="check">
+                    <h2>"Check yourself"</h2>
+                    {check.run()}
+                </div>
+                {info.uses_text.then(|| view! {
+                    <div class="panel">
+                        <h2>"The text it learns"</h2>
+                        <TextChooser/>
+                    </div>
+                })}
+                <details class="panel disclosure course-more" data-testid="more">
+                    <summary>"More: the formulas and where they come from"</summary>
+                    <div class="course-more-text">{more.run()}</div>
+                </details>
+            </div>
+            <Neighbours/>
+        </main>
+    }
+    .into_any()
+}
+
+/// Undo, and back to the chapter's start.
+#[component]
+fn WaysBack(undo: Undo) -> impl IntoView {
+    let lab = use_lab();
+    let labs = expect_context::<Labs>();
+    view! {
+        <div class="button-row">
+            <button type="button" class="button button-quiet" data-testid="undo"
+                aria-disabled=move || (!undo.is_possible()).then_some("true")
+                on:click=move |_| undo.undo()>
+                "Undo"
+            </button>
+            <button type="button" class="button button-quiet" data-testid="back-to-start"
+                on:click=move |_| undo.back_to_start(&labs, lab.chapter)>
+                "Back to the start"
+            </button>
+        </div>
+    }
+    .into_any()
+}

@@ -1,0 +1,347 @@
+//! One chapter's engine: the models it trains, as signals, and what can be asked of them.
+//!
+//! Every chapter has a worker of its own, so that a chapter gone back to is as it was left. Only
+//! the chapter on show trains. The engine is always the CPU's: models this small spend more time on
+//! the way to a GPU and back than a CPU takes to compute them.
+
+use std::{cell::RefCell, collections::HashMap, rc::Rc, sync::Arc};
+
+use leptos::prelude::*;
+use unroll_protocol::{
+    Answer, Command, CommandKind, Event, Question, RunState, StudySpec, StudyStarted, link::Chapter,
+};
+
+use super::History;
+use crate::{
+    chapters,
+    store::{Device, Severity, Source, Store},
+    worker::{EngineBinary, EngineClient, Incoming},
+};
+
+/// Deaths in a row after which no further engine is started by itself.
+const MOST_DEATHS: u32 = 3;
+
+/// Takes the answer to one question, or the sentence of its refusal.
+type Taker = Rc<dyn Fn(Result<Arc<Answer>, String>)>;
+
+/// A chapter's models. `Copy`: handles owned by the page's root, so that the chapter's view may
+/// come and go.
+#[derive(Clone, Copy)]
+pub struct Lab {
+    pub chapter: Chapter,
+    pub device: RwSignal<Device>,
+    /// What was built; `None` before the first model.
+    pub started: RwSignal<Option<Arc<StudyStarted>>>,
+    /// Counts the models built: everything else starts anew with each.
+    pub generation: RwSignal<u32>,
+    pub state: RwSignal<RunState>,
+    /// Optimizer steps taken.
+    pub step: RwSignal<u32>,
+    pub history: RwSignal<History>,
+    pub milliseconds_per_step: RwSignal<Option<f32>>,
+    /// The step at which the numbers ran away, if they did.
+    pub diverged: RwSignal<Option<u32>>,
+    /// Why the settings on show have no model, as a sentence; the last model stays.
+    pub problem: RwSignal<Option<String>>,
+    /// Whether the chapter is on show.
+    pub active: Memo<bool>,
+    ready: RwSignal<bool>,
+    /// Asks for the models to be built anew though nothing changed.
+    again: Trigger,
+    store: Store,
+    inner: StoredValue<Inner, LocalStorage>,
+}
+
+#[derive(Default)]
+struct Inner {
+    client: Option<(u32, EngineClient)>,
+    /// Engines started so far.
+    count: u32,
+    deaths: u32,
+    /// What the present models were asked to be.
+    sent: Option<(StudySpec, Arc<str>)>,
+    /// Train on once the models are built.
+    run_on: bool,
+    questions: u32,
+    waiting: HashMap<u32, Taker>,
+}
+
+impl Lab {
+    fn new(store: Store, chapter: Chapter) -> Self {
+        let lab = Self {
+            chapter,
+            device: RwSignal::new(Device::Loading),
+            started: RwSignal::new(None),
+            generation: RwSignal::new(0),
+            state: RwSignal::new(RunState::Paused),
+            step: RwSignal::new(0),
+            history: RwSignal::new(History::default()),
+            milliseconds_per_step: RwSignal::new(None),
+            diverged: RwSignal::new(None),
+            problem: RwSignal::new(None),
+            active: Memo::new(move |_| store.link.with(|link| link.chapter == chapter)),
+            ready: RwSignal::new(false),
+            again: Trigger::new(),
+            store,
+            inner: StoredValue::new_local(Inner::default()),
+        };
+        lab.inner.update_value(|inner| {
+            inner.run_on = store.link.with_untracked(|link| link.autostart);
+        });
+        lab.start_engine();
+        lab.follow_settings();
+        lab
+    }
+
+    /// Trains until told otherwise.
+    pub fn run(self) {
+        self.diverged.set(None);
+        self.send(&Command::Run);
+    }
+
+    /// Stops training.
+    pub fn pause(self) {
+        self.send(&Command::Pause);
+    }
+
+    /// Takes so many optimizer steps.
+    pub fn take_steps(self, count: u32) {
+        self.diverged.set(None);
+        self.send(&Command::Steps(count));
+    }
+
+    /// Builds the models of the settings on show anew.
+    pub fn start_over(self) {
+        self.inner.update_value(|inner| inner.sent = None);
+        self.again.notify();
+    }
+
+    /// Tries again after [`Device::Unavailable`].
+    pub fn retry_engine(self) {
+        self.inner.update_value(|inner| inner.deaths = 0);
+        self.start_engine();
+    }
+
+    /// Asks one question; `take` is called once with the answer. Returns what [`Self::forget`]
+    /// takes.
+    pub fn ask(self, question: Question, take: Taker) -> u32 {
+        let id = self.inner.try_update_value(|inner| {
+            inner.questions += 1;
+            inner.waiting.insert(inner.questions, take);
+            inner.questions
+        });
+        let id = id.unwrap_or_default();
+        self.send(&Command::Ask { id, question });
+        id
+    }
+
+    /// Nobody waits for that answer any more.
+    pub fn forget(self, id: u32) {
+        self.inner.try_update_value(|inner| inner.waiting.remove(&id));
+    }
+
+    fn send(self, command: &Command) {
+        self.inner.with_value(|inner| {
+            if let Some((_, client)) = &inner.client {
+                client.send(command);
+            }
+        });
+    }
+
+    /// Builds what the link describes whenever that changes while the chapter is on show, and has
+    /// nothing train behind the learner's back.
+    fn follow_settings(self) {
+        let uses_text = chapters::info(self.chapter).uses_text;
+        let wanted = Memo::new(move |_| {
+            let spec = self.active.get().then(|| self.store.link.with(|l| l.study())).flatten()?;
+            let text = uses_text.then(|| self.store.source.with(|s: &Source| s.text.clone()));
+            Some((spec, text.unwrap_or_else(|| "".into())))
+        });
+        Effect::new(move |_| {
+            self.again.track();
+            let Some((spec, text)) = wanted.get() else { return };
+            if !self.ready.get() {
+                return;
+            }
+            let wanted = Some((spec.clone(), text.clone()));
+            let fresh = self.inner.try_update_value(|inner| {
+                let fresh = inner.sent != wanted;
+                inner.sent = wanted;
+                fresh
+            });
+            if fresh == Some(true) {
+                let running = self.diverged.get_untracked().is_none()
+                    && self.step.get_untracked() > chapters::info(self.chapter).warm_steps
+                    && self.state.get_untracked() == RunState::Running;
+                self.inner.update_value(|inner| inner.run_on |= running);
+                self.send(&Command::StartStudy { spec, text: text.to_string() });
+            }
+        });
+        Effect::new(move |_| {
+            if !self.active.get() && self.state.get_untracked() == RunState::Running {
+                self.pause();
+            }
+        });
+    }
+
+    fn start_engine(self) {
+        self.device.set(Device::Loading);
+        let number = self.inner.try_update_value(|inner| {
+            inner.count += 1;
+            inner.count
+        });
+        let Some(number) = number else { return };
+        match EngineClient::start(EngineBinary::Cpu, move |said| self.incoming(number, said)) {
+            Ok(client) => self.inner.update_value(|inner| inner.client = Some((number, client))),
+            Err(sentence) => self.device.set(Device::Unavailable(sentence)),
+        }
+    }
+
+    fn incoming(self, number: u32, incoming: Incoming) {
+        let current = self
+            .inner
+            .with_value(|inner| inner.client.as_ref().is_some_and(|client| client.0 == number));
+        match incoming {
+            _ if !current => {}
+            Incoming::Event(Event::Failed { message: reason }) | Incoming::Died(reason) => {
+                // The closure running now belongs to the client that is about to be dropped.
+                wasm_bindgen_futures::spawn_local(async move { self.engine_died(&reason) });
+            }
+            Incoming::Event(event) => self.receive(event),
+        }
+    }
+
+    fn receive(self, event: Event) {
+        match event {
+            Event::Ready(report) => {
+                self.device.set(Device::Ready { report, note: None });
+                self.ready.set(true);
+            }
+            Event::StudyStarted(started) => self.on_started(*started),
+            Event::StudyProgress(progress) => {
+                self.inner.update_value(|inner| inner.deaths = 0);
+                self.history.update(|history| {
+                    for point in &progress.points {
+                        history.push(point);
+                    }
+                });
+                self.milliseconds_per_step.set(Some(progress.milliseconds_per_step));
+                self.step.set(self.history.with_untracked(History::last_step));
+            }
+            Event::State { state, step } => {
+                self.state.set(state);
+                self.step.set(step);
+            }
+            Event::Answered { id, answer, .. } => self.answered(id, Ok(Arc::from(answer))),
+            Event::Refused { command: CommandKind::Ask(id), reason } => {
+                self.answered(id, Err(reason));
+            }
+            Event::Refused { command: CommandKind::StartStudy, reason } => {
+                self.inner.update_value(|inner| inner.run_on = false);
+                self.problem.set(Some(reason));
+            }
+            Event::Refused { reason, .. } => self.store.notify(Severity::Refusal, reason),
+            Event::Diverged { step, .. } => self.diverged.set(Some(step)),
+            // Of the GPT lab; this engine is never asked for them.
+            Event::Started(_)
+            | Event::Restored(_)
+            | Event::Progress(_)
+            | Event::Trace(_)
+            | Event::Generated { .. }
+            | Event::Checkpoint(_)
+            | Event::Failed { .. } => {}
+        }
+    }
+
+    fn on_started(self, started: StudyStarted) {
+        self.history.set(History::new(&started.series));
+        self.step.set(0);
+        self.milliseconds_per_step.set(None);
+        self.diverged.set(None);
+        self.problem.set(None);
+        self.started.set(Some(Arc::new(started)));
+        self.generation.update(|generation| *generation += 1);
+        let run = self.inner.try_update_value(|inner| core::mem::take(&mut inner.run_on));
+        match chapters::info(self.chapter).warm_steps {
+            _ if run == Some(true) => self.run(),
+            0 => {}
+            steps => self.take_steps(steps),
+        }
+    }
+
+    fn answered(self, id: u32, answer: Result<Arc<Answer>, String>) {
+        let taker = self.inner.try_update_value(|inner| inner.waiting.remove(&id)).flatten();
+        if let Some(take) = taker {
+            take(answer);
+        }
+    }
+
+    fn engine_died(self, reason: &str) {
+        self.state.set(RunState::Paused);
+        self.ready.set(false);
+        let mut waiting = HashMap::new();
+        let deaths = self.inner.try_update_value(|inner| {
+            inner.client = None;
+            inner.sent = None;
+            inner.deaths += 1;
+            core::mem::swap(&mut waiting, &mut inner.waiting);
+            inner.deaths
+        });
+        for take in waiting.into_values() {
+            take(Err(reason.to_owned()));
+        }
+        if deaths.is_none_or(|deaths| deaths >= MOST_DEATHS) {
+            self.device.set(Device::Unavailable(reason.to_owned()));
+            self.store.notify(Severity::Failure, format!("{reason} Reload the page to go on."));
+            return;
+        }
+        self.store.notify(
+            Severity::Failure,
+            format!("{reason} Nothing you wrote is lost; a fresh engine trains the model anew."),
+        );
+        self.start_engine();
+    }
+}
+
+/// The labs of the chapters visited so far, owned by the page's root.
+#[derive(Clone)]
+pub struct Labs {
+    store: Store,
+    owner: Owner,
+    labs: StoredValue<RefCell<HashMap<&'static str, Lab>>, LocalStorage>,
+}
+
+impl Labs {
+    /// No labs yet. Call in the page's root, which will own them.
+    pub fn new(store: Store) -> Self {
+        let owner = Owner::current().unwrap_or_default();
+        Self { store, owner, labs: StoredValue::new_local(RefCell::default()) }
+    }
+
+    /// The lab of a chapter, started by the first visit; `None` for the GPT lab, which is the
+    /// store's own.
+    pub fn of(&self, chapter: Chapter) -> Option<Lab> {
+        if chapter == Chapter::Gpt {
+            return None;
+        }
+        self.labs.with_value(|labs| {
+            let known = labs.borrow().get(chapter.id()).copied();
+            Some(known.unwrap_or_else(|| {
+                let lab = self.owner.with(|| untrack(|| Lab::new(self.store, chapter)));
+                labs.borrow_mut().insert(chapter.id(), lab);
+                lab
+            }))
+        })
+    }
+}
+
+/// The lab of the chapter on show.
+///
+/// # Panics
+///
+/// Panics outside a chapter of the course.
+pub fn use_lab() -> Lab {
+    let store = expect_context::<Store>();
+    let chapter = store.link.with_untracked(|link| link.chapter);
+    expect_context::<Labs>().of(chapter).expect("a chapter with a lab of its own")
+}

@@ -1,0 +1,124 @@
+//! Undo of settings and sentences, and the way back to a chapter's start.
+
+use core::time::Duration;
+
+use leptos::{ev, prelude::*};
+use unroll_protocol::{Link, link::Chapter};
+use wasm_bindgen::JsCast;
+
+use super::Labs;
+use crate::{controls::use_timer, corpora, store::Store};
+
+/// Changes closer together than this are undone together, as a slider's are.
+const TOGETHER: Duration = Duration::from_millis(400);
+const MOST: usize = 100;
+
+/// What undo goes back to.
+#[derive(Clone, PartialEq)]
+struct Snapshot {
+    link: Link,
+    probe: String,
+}
+
+impl Snapshot {
+    /// As far as the chapter is concerned.
+    fn same(&self, other: &Self) -> bool {
+        let rest = self.link.clone().with_chapter_of(&other.link);
+        rest.seed == other.link.seed && rest == self.link && self.probe == other.probe
+    }
+}
+
+/// The undo of the chapter on show.
+#[derive(Clone, Copy)]
+pub struct Undo {
+    store: Store,
+    stack: RwSignal<Vec<Snapshot>>,
+}
+
+/// Watches the chapter's settings while it is on show.
+pub fn use_undo(store: Store) -> Undo {
+    let now = move || Snapshot { link: store.link.get(), probe: store.probe.get() };
+    let undo = Undo { store, stack: RwSignal::new(Vec::new()) };
+    let base = StoredValue::new(untrack(now));
+    let timer = use_timer();
+    Effect::new(move |_| {
+        let now = now();
+        let Some(before) = base.try_get_value() else { return };
+        if before.link.chapter != now.link.chapter || before.same(&now) {
+            return;
+        }
+        base.set_value(now);
+        if !timer.is_running() {
+            undo.stack.update(|stack| {
+                stack.push(before);
+                let excess = stack.len().saturating_sub(MOST);
+                stack.drain(..excess);
+            });
+        }
+        timer.start(TOGETHER, || {});
+    });
+    // What undo itself changes is no new change.
+    Effect::new(move |last: Option<usize>| {
+        let length = undo.stack.with(Vec::len);
+        if last.is_some_and(|last| length < last) {
+            base.set_value(untrack(now));
+        }
+        length
+    });
+    let listener = window_event_listener(ev::keydown, move |event| {
+        let letter = (event.ctrl_key() || event.meta_key()) && !event.shift_key();
+        if letter && event.key() == "z" && !is_text_field(&event) && undo.is_possible_untracked() {
+            event.prevent_default();
+            undo.undo();
+        }
+    });
+    on_cleanup(move || listener.remove());
+    undo
+}
+
+impl Undo {
+    pub fn is_possible(self) -> bool {
+        self.stack.with(|stack| !stack.is_empty())
+    }
+
+    fn is_possible_untracked(self) -> bool {
+        untrack(|| self.is_possible())
+    }
+
+    /// Takes the last change back.
+    pub fn undo(self) {
+        let Some(snapshot) = self.stack.try_update(Vec::pop).flatten() else { return };
+        self.store.link.update(|link| {
+            let seed = snapshot.link.seed;
+            *link = Link { seed, ..link.clone().with_chapter_of(&snapshot.link) };
+        });
+        if self.store.probe.get_untracked() != snapshot.probe {
+            self.store.set_probe(snapshot.probe);
+        }
+    }
+
+    /// The chapter as a newcomer finds it; its models are built anew. Can be undone but for the
+    /// training.
+    pub fn back_to_start(self, labs: &Labs, chapter: Chapter) {
+        let usual = Link { chapter, ..Link::default() };
+        self.store.link.update(|link| {
+            let link_now = link.clone().with_chapter_of(&usual);
+            *link = Link { seed: usual.seed, idea: 0, ..link_now };
+        });
+        let probe = self.store.source.with_untracked(|s| corpora::probe_for(s.corpus, &s.text));
+        self.store.set_probe(probe);
+        if let Some(lab) = labs.of(chapter) {
+            lab.start_over();
+        }
+    }
+}
+
+/// Whether a key is meant for a field that has its own undo and its own page keys.
+pub fn is_text_field(event: &web_sys::KeyboardEvent) -> bool {
+    let Some(target) = event.target() else { return false };
+    if target.dyn_ref::<web_sys::HtmlTextAreaElement>().is_some() {
+        return true;
+    }
+    let input = target.dyn_ref::<web_sys::HtmlInputElement>();
+    input.is_some_and(|input| matches!(input.type_().as_str(), "text" | "search" | "number"))
+}
