@@ -30,11 +30,11 @@ use crate::{
 };
 
 /// Windows in one training step.
-const ROWS: usize = 32;
-/// The usual learning rate: high, as a token's row is all there is to learn from its successors.
-const LEARNING_RATE: f32 = 0.05;
+const ROWS: usize = 64;
+/// The usual learning rate.
+const LEARNING_RATE: f32 = 0.02;
 /// Spread of the initial weights.
-const DEVIATION: f64 = 0.3;
+const DEVIATION: f64 = 0.2;
 /// Longest stretch of text shown around a window.
 const MOST_AROUND: usize = 256;
 
@@ -299,8 +299,9 @@ impl Study {
         let read =
             read_all([table.reshape([-1]), row.reshape([-1]), product.reshape([-1])]).await?;
         let [table, row, product] = <[Vec<f32>; 3]>::try_from(read).expect("three were asked for");
-        // Rows of tokens that never occur are as they were drawn: they have learnt nothing.
-        let plane = plane::plane(&table, width, |id| self.counts[id] > 0);
+        // A rare token's row has learnt little and shall not turn the picture; one that never occurs
+        // is as it was drawn.
+        let plane = plane::plane(&table, width, |id| f64::from(self.counts[id]).sqrt());
         let [rows, columns] = [vocabulary as u32, width as u32];
         Ok(protocol::Embedding {
             vocabulary: self.tokenizer.labels(),

@@ -1,31 +1,30 @@
 //! The plane in which points of many dimensions lie least flattened: principal components
 //! (Pearson 1901), in f64 by Jacobi's rotations.
 
-/// Rows in the plane of the two directions in which `chosen` rows vary most.
+/// Rows in the plane of the two directions in which they vary most.
 pub struct Plane {
-    /// `[rows, 2]`, all rows, relative to the mean of the chosen.
+    /// `[rows, 2]`, relative to the weighted mean.
     pub points: Vec<f32>,
-    /// Share of the chosen rows' variance along each of the two.
+    /// Share of the weighted variance along each of the two.
     pub share: [f32; 2],
 }
 
-/// Lays the plane through the rows of `table`, `[rows, width]`, that are `chosen`.
-pub fn plane(table: &[f32], width: usize, chosen: impl Fn(usize) -> bool) -> Plane {
+/// Lays the plane through the rows of `table`, `[rows, width]`, each as heavy as its weight.
+pub fn plane(table: &[f32], width: usize, weight: impl Fn(usize) -> f64) -> Plane {
     let rows = || table.chunks_exact(width).enumerate();
-    let picked = || rows().filter(|(index, _)| chosen(*index)).map(|(_, row)| row);
-    let count = picked().count().max(1) as f64;
+    let count: f64 = (0..table.len() / width).map(&weight).sum::<f64>().max(f64::MIN_POSITIVE);
     let mut mean = vec![0.0; width];
-    for row in picked() {
+    for (index, row) in rows() {
         for (mean, &value) in mean.iter_mut().zip(row) {
-            *mean += f64::from(value) / count;
+            *mean += weight(index) * f64::from(value) / count;
         }
     }
     let mut covariance = vec![0.0; width * width];
-    for row in picked() {
+    for (index, row) in rows() {
         for i in 0..width {
-            let a = f64::from(row[i]) - mean[i];
+            let a = weight(index) * (f64::from(row[i]) - mean[i]) / count;
             for j in 0..width {
-                covariance[i * width + j] += a * (f64::from(row[j]) - mean[j]) / count;
+                covariance[i * width + j] += a * (f64::from(row[j]) - mean[j]);
             }
         }
     }
@@ -110,7 +109,7 @@ mod tests {
                 [3.0 * along - 4.0 * across, 4.0 * along + 3.0 * across, 7.0]
             })
             .collect();
-        let plane = plane(&table, 3, |_| true);
+        let plane = plane(&table, 3, |_| 1.0);
         assert!(plane.share[0] > 0.99 && plane.share[0] + plane.share[1] > 1.0 - 1e-6);
         assert!((plane.points[0] + 25.0).abs() < 0.1, "{}", plane.points[0]);
     }
@@ -118,7 +117,7 @@ mod tests {
     #[test]
     fn two_dimensions_are_kept_whole() {
         let table = [1.0, 2.0, -3.0, 0.5, 4.0, 4.0, 0.0, -2.0];
-        let plane = plane(&table, 2, |_| true);
+        let plane = plane(&table, 2, |_| 1.0);
         let apart = |points: &[f32], i: usize, j: usize| {
             (points[2 * i] - points[2 * j]).hypot(points[2 * i + 1] - points[2 * j + 1])
         };
@@ -132,7 +131,7 @@ mod tests {
 
     #[test]
     fn one_point_or_none_has_no_spread() {
-        assert_eq!(plane(&[1.0, 2.0, 3.0], 3, |_| true).share, [0.0, 0.0]);
-        assert_eq!(plane(&[1.0, 2.0, 3.0], 3, |_| false).points.len(), 2);
+        assert_eq!(plane(&[1.0, 2.0, 3.0], 3, |_| 1.0).share, [0.0, 0.0]);
+        assert_eq!(plane(&[1.0, 2.0, 3.0], 3, |_| 0.0).points.len(), 2);
     }
 }
