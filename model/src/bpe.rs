@@ -274,7 +274,7 @@ mod tests {
 
     #[test]
     fn merges_the_most_frequent_pair_first_and_the_smallest_of_equals() {
-        let learner = learn("low low lower newest newest", true, 3);
+        let learner = learn("low low low newest newest", true, 3);
         // `lo` and `ow` both occur three times, `lo` has the smaller left id; then `low`.
         let merges = learner.merges();
         assert_eq!(merges[0], Pair { left: 108, right: 111, count: 3 });

@@ -67,11 +67,31 @@ impl LogBilinear {
     }
 }
 
+/// How long a text is.
+#[derive(Clone, Copy, Debug)]
+struct Lengths {
+    characters: u64,
+    bytes: u64,
+}
+
+impl Lengths {
+    fn of(text: &str) -> Self {
+        let sum = |length: fn(&str) -> usize| {
+            text::documents(text).map(|document| length(document) as u64 + 1).sum()
+        };
+        Self { characters: sum(|document| document.chars().count()), bytes: sum(str::len) }
+    }
+}
+
 /// See the module.
 pub struct Study {
     spec: Spec,
     /// The part of the text that is used.
     text: String,
+    /// Its tokens in characters and bytes, an end token after each document.
+    lengths: Lengths,
+    /// Its characters as a vocabulary, whatever the model reads.
+    characters: Tokenizer,
     tokenizer: Tokenizer,
     /// The text as tokens: end, document, end, document, ..., end.
     stream: Vec<u32>,
@@ -113,7 +133,12 @@ impl super::Study for Study {
             learner
         });
         let merges = learner.as_ref().map_or(&[][..], BpeLearner::merges);
-        let tokenizer = Tokenizer::of(spec.scheme, used, merges, spec.words);
+        let characters = Tokenizer::characters(used);
+        let tokenizer = match spec.scheme {
+            Scheme::Characters => characters.clone(),
+            Scheme::Bytes => Tokenizer::bytes(),
+            Scheme::Pairs => Tokenizer::pairs(merges, spec.words),
+        };
         let stream = text::stream(&tokenizer, used, learner.as_ref());
         let mut counts = vec![0; tokenizer.vocabulary()];
         for &id in &stream {
@@ -129,6 +154,8 @@ impl super::Study for Study {
         Ok(Self {
             spec: spec.clone(),
             text: used.to_owned(),
+            lengths: Lengths::of(used),
+            characters,
             tokenizer,
             stream,
             counts,
@@ -233,11 +260,9 @@ impl Study {
         self.optimizer.steps()
     }
 
-    /// Tokens the text has for each of its characters, line ends counted as one each in both.
+    /// Tokens the text has for each of its characters, an end counted in both.
     fn tokens_per_character(&self) -> f32 {
-        let characters: usize =
-            text::documents(&self.text).map(|document| document.chars().count() + 1).sum();
-        (self.stream.len() - 1) as f32 / characters as f32
+        (self.stream.len() - 1) as f32 / self.lengths.characters as f32
     }
 
     fn levels(
@@ -258,26 +283,22 @@ impl Study {
         learner.learn(merges + 1);
         let learnt = learner.merges();
         let made = &learnt[..merges.min(learnt.len())];
-        let ends = text::documents(&self.text).count() as u64;
-        let characters: u64 =
-            text::documents(&self.text).map(|document| document.chars().count() as u64).sum();
-        let bytes: u64 = text::documents(&self.text).map(|document| document.len() as u64).sum();
         let merged: u64 = made.iter().map(|merge| merge.count).sum();
-        let level = |tokenizer: Tokenizer, tokens: u64| {
+        let level = |tokenizer: &Tokenizer, text_tokens: u64| {
             let pieces = tokenizer.sentence(sentence);
             let ids: Vec<u32> = pieces.iter().map(|piece| piece.id).collect();
             protocol::Level {
                 decoded: tokenizer.decode(&ids),
                 vocabulary: tokenizer.vocabulary() as u32,
-                text_tokens: tokens + ends,
+                text_tokens,
                 pieces,
             }
         };
         let named = named(learnt);
         Ok(protocol::Levels {
-            characters: level(Tokenizer::characters(&self.text), characters),
-            bytes: level(Tokenizer::bytes(), bytes),
-            pairs: level(Tokenizer::pairs(made, words), bytes - merged),
+            characters: level(&self.characters, self.lengths.characters),
+            bytes: level(&Tokenizer::bytes(), self.lengths.bytes),
+            pairs: level(&Tokenizer::pairs(made, words), self.lengths.bytes - merged),
             sentence_next: Tokenizer::pairs(&learnt[..learnt.len().min(merges + 1)], words)
                 .encode(sentence)
                 .len() as u32,

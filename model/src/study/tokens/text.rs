@@ -1,6 +1,6 @@
 //! A text as documents and as tokens of any scheme.
 
-use unroll_protocol::study::tokens::{Piece, Scheme};
+use unroll_protocol::study::tokens::Piece;
 
 use crate::{
     CharTokenizer,
@@ -48,15 +48,6 @@ impl Tokenizer {
     /// Bytes alone.
     pub fn bytes() -> Self {
         Self::pairs(&[], true)
-    }
-
-    /// What `scheme` is on this text, of which `merges` were learnt.
-    pub fn of(scheme: Scheme, text: &str, merges: &[Pair], words: bool) -> Self {
-        match scheme {
-            Scheme::Characters => Self::characters(text),
-            Scheme::Bytes => Self::bytes(),
-            Scheme::Pairs => Self::pairs(merges, words),
-        }
     }
 
     /// Number of tokens, the end token included.
