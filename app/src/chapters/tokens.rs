@@ -60,19 +60,19 @@ const IDEAS: &[Idea] = &[
     },
     Idea {
         title: "An id picks a row",
-        text: "The embedding has one row of numbers for each id. Picking a row and multiplying a \
+        text: "Below: the embedding has one row of numbers for each id. Picking a row and multiplying a \
                one-hot vector with the whole table give the same numbers.",
-        set: |link| link.tokens.token = 3,
+        set: |link| link.tokens.token = 34,
     },
     Idea {
         title: "A window makes the examples",
-        text: "Slide a window over the text: each token in it is an example, and its target is the \
+        text: "Below: slide a window over the text: each token in it is an example, and its target is the \
                next one. Eight tokens hold eight examples.",
         set: |link| link.tokens.at = 30,
     },
     Idea {
         title: "A sentence is a product",
-        text: "The probability of a whole sentence is the product of one factor for each token, \
+        text: "Below: the probability of a whole sentence is the product of one factor for each token, \
                the end token among them, for how long it gets is not known beforehand.",
         set: |link| {
             link.tokens.scheme = Scheme::Pairs;
@@ -115,9 +115,7 @@ impl Shown {
         });
         let scheme = Memo::new(move |_| settings.with(|s| s.scheme));
         let token = Memo::new(move |_| {
-            if let Some(id) = settings.with(|s| s.token).checked_sub(1) {
-                return Some(id);
-            }
+            let chosen = settings.with(|s| s.token).checked_sub(1);
             levels.with(|levels| {
                 let levels = levels.as_ref()?;
                 let level = match scheme.get() {
@@ -125,7 +123,10 @@ impl Shown {
                     Scheme::Bytes => &levels.bytes,
                     Scheme::Pairs => &levels.pairs,
                 };
-                level.pieces.first().map(|piece| piece.id)
+                // A link or a merge taken back may name an id that is not there.
+                chosen
+                    .filter(|id| *id < level.vocabulary)
+                    .or_else(|| level.pieces.first().map(|p| p.id))
             })
         });
         let embedding = use_answer(lab, move || {

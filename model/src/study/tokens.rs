@@ -175,7 +175,7 @@ impl super::Study for Study {
                 .iter()
                 .map(|(_, shape, _)| shape.iter().product::<usize>() as u64)
                 .sum(),
-            vocabulary: self.tokenizer.labels(),
+            vocabulary: self.tokenizer.known_characters(),
             series: vec!["loss".to_owned(), "loss per character".to_owned()],
             notes: self.notes.clone(),
         }

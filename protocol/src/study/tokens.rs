@@ -49,7 +49,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             scheme: Scheme::Characters,
-            merges: 12,
+            merges: 5,
             words: true,
             width: 8,
             window: 8,

@@ -13,7 +13,7 @@ const MOST: usize = 90;
 /// Side of the drawing.
 const SIDE: f32 = 400.0;
 /// Kept free at its edges.
-const EDGE: f32 = 18.0;
+const EDGE: f32 = 28.0;
 
 /// What the last letter of a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -121,6 +121,19 @@ impl Tokenizer {
         (0..self.vocabulary() as u32).map(|id| self.label(id)).collect()
     }
 
+    /// Every token as text where tokens are characters, the end token as the line break it stands
+    /// for. Nothing where they are bytes: to those no character is unknown.
+    pub fn known_characters(&self) -> Vec<String> {
+        match self {
+            Self::Characters(tokenizer) => {
+                let mut known = tokenizer.vocabulary();
+                known.push("\n".to_owned());
+                known
+            }
+            Self::Bytes { .. } => Vec::new(),
+        }
+    }
+
     /// A token of which nothing is known but its id.
     pub fn piece(&self, id: u32) -> Piece {
         let end = id == self.end();
