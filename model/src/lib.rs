@@ -10,6 +10,7 @@
 
 mod attention;
 mod block;
+mod bpe;
 mod data;
 mod dropout;
 mod feed_forward;
@@ -31,6 +32,7 @@ mod training;
 
 pub use attention::{AttentionTrace, CausalMask, CausalSelfAttention, CausalSelfAttentionConfig};
 pub use block::{Block, BlockConfig, LayerTrace};
+pub use bpe::{BpeLearner, Pair};
 pub use data::{Batch, DataError, Dataset, Window, token_tensor};
 pub use dropout::Dropout;
 pub use feed_forward::{FeedForward, FeedForwardConfig, gelu};

@@ -40,6 +40,7 @@ mod scale;
 mod select;
 mod strip;
 mod table;
+pub mod text;
 mod theme;
 pub mod token;
 mod tokens;
