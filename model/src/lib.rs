@@ -15,6 +15,7 @@ mod dropout;
 mod feed_forward;
 mod gpt;
 mod loss;
+mod norm;
 mod optimizer;
 mod parameters;
 mod random;
@@ -34,6 +35,9 @@ pub use dropout::Dropout;
 pub use feed_forward::{FeedForward, FeedForwardConfig, gelu};
 pub use gpt::{Gpt, GptConfig, GptTrace};
 pub use loss::cross_entropy;
+pub use norm::{
+    BatchNorm, BatchOfOne, LayerNorm, NORM_EPSILON, NormTrace, RunningStatistics,
+};
 pub use optimizer::{AdamW, Moments, clip_coefficient, global_norm};
 pub use parameters::{GradientSum, named_parameters};
 pub use read::{ReadError, read_all};

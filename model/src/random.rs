@@ -10,6 +10,8 @@ pub(crate) enum Purpose {
     Batch = 2,
     Dropout = 3,
     Sample = 4,
+    NormWeights = 50,
+    NormBatch = 51,
 }
 
 /// The stream of `seed` for one purpose at one place, independent of every other stream.
