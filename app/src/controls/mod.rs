@@ -13,6 +13,8 @@ mod learning_rate;
 mod notices;
 mod probe;
 mod settings;
+#[allow(dead_code, reason = "chapters will use it")]
+mod slider_field;
 mod start_over;
 mod text_chooser;
 mod theme;
@@ -24,10 +26,14 @@ mod writing;
 pub use copy_link::CopyLink;
 pub use device_badge::DeviceBadge;
 pub use diverged::DivergedAlert;
+#[expect(unused_imports, reason = "chapters will use it")]
+pub use field::FlagField;
 pub use format::{four_digits, grouped};
 pub use notices::Notices;
 pub use probe::{ProbeEditor, unknown_sentence};
 pub use settings::Settings;
+#[expect(unused_imports, reason = "chapters will use them")]
+pub use slider_field::{ChoiceField, SliderField};
 pub use text_chooser::TextChooser;
 pub use theme::{ThemeChoice, use_theme};
 pub use timer::use_timer;
