@@ -37,9 +37,7 @@ pub use dropout::Dropout;
 pub use feed_forward::{FeedForward, FeedForwardConfig, gelu};
 pub use gpt::{Gpt, GptConfig, GptTrace};
 pub use loss::{cross_entropy, masked_accuracy, masked_cross_entropy};
-pub use norm::{
-    BatchNorm, BatchOfOne, LayerNorm, NORM_EPSILON, NormTrace, RunningStatistics,
-};
+pub use norm::{BatchNorm, BatchOfOne, LayerNorm, NORM_EPSILON, NormTrace, RunningStatistics};
 pub use optimizer::{AdamW, Moments, clip_coefficient, global_norm};
 pub use parameters::{GradientSum, named_parameters};
 pub use read::{ReadError, read_all};

@@ -118,11 +118,9 @@ impl Settings {
     /// What the chapter trains.
     pub fn spec(&self, seed: u32) -> Spec {
         let models = match self.experiment {
-            Experiment::Layers => Models::Layers {
-                activation: self.activation,
-                scale: self.scale,
-                batch: self.batch,
-            },
+            Experiment::Layers => {
+                Models::Layers { activation: self.activation, scale: self.scale, batch: self.batch }
+            }
             Experiment::Outside => Models::Outside,
             Experiment::Time => Models::Time,
         };
@@ -215,6 +213,13 @@ pub enum Answer {
 /// One layer's normalisation of a batch of B examples with C features.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Layer {
+    /// What was asked.
+    pub axis: Axis,
+    pub statistics: Statistics,
+    /// Counted from 1.
+    pub layer: u32,
+    pub row: u32,
+    pub factor: f32,
     /// What each example reads.
     pub examples: Vec<String>,
     /// How many of them, the last ones, come from the training text because the sentence is short.

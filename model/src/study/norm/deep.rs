@@ -69,7 +69,8 @@ impl DeepNet {
             matrix([inputs, features], deviation, &mut draws, device)
         });
         let weights = weights.collect();
-        let head = matrix([features, vocabulary], 0.3 / (features as f64).sqrt(), &mut draws, device);
+        let head =
+            matrix([features, vocabulary], 0.3 / (features as f64).sqrt(), &mut draws, device);
         let between = |_| match version {
             Version::Plain => Between::Plain(bias(features, device)),
             Version::Batch => Between::Batch(BatchNorm::new(features, device)),

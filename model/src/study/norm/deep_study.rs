@@ -190,20 +190,15 @@ impl Layers {
             Activation::Relu => (0.0, 4.0),
         };
         let read = read_all(outputs).await?;
-        let versions = read.chunks(LAYERS as usize).map(|layers| {
-            layers.iter().map(|values| self.count(values, range)).collect()
-        });
+        let versions = read
+            .chunks(LAYERS as usize)
+            .map(|layers| layers.iter().map(|values| self.count(values, range)).collect());
         Ok(Answer::Depths(Depths { examples: COUNTED as u32, range, versions: versions.collect() }))
     }
 
     fn count(&self, values: &[f32], (low, high): (f32, f32)) -> Depth {
-        let mut depth = Depth {
-            counts: vec![0.0; BINS],
-            below: 0.0,
-            above: 0.0,
-            deviation: 0.0,
-            stuck: 0.0,
-        };
+        let mut depth =
+            Depth { counts: vec![0.0; BINS], below: 0.0, above: 0.0, deviation: 0.0, stuck: 0.0 };
         for &value in values {
             if value < low {
                 depth.below += 1.0;
@@ -311,7 +306,18 @@ impl Layers {
                 untouched: matrix(next()),
             }),
         };
-        Ok(Answer::Layer(Layer { examples, borrowed, input, untouched, result }))
+        Ok(Answer::Layer(Layer {
+            axis: *axis,
+            statistics: *statistics,
+            layer: *layer,
+            row: *row,
+            factor: *factor,
+            examples,
+            borrowed,
+            input,
+            untouched,
+            result,
+        }))
     }
 
     /// A batch of windows of `text`, evenly spaced; where it has too few, the rest are those of the

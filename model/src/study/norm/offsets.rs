@@ -80,9 +80,7 @@ impl Offsets {
     }
 
     pub fn built(&self) -> Built {
-        let name = |what: &'static str| {
-            move |t: &Treatment| format!("{what}: {}", t.label())
-        };
+        let name = |what: &'static str| move |t: &Treatment| format!("{what}: {}", t.label());
         let mut series: Vec<String> = Treatment::ALL.iter().map(name("loss")).collect();
         series.extend(Treatment::ALL.iter().map(name("length of b")));
         series.push("length of β".to_owned());

@@ -1,0 +1,8 @@
+//! A layer's normalisation: a batch before and after, what was averaged, and who moved.
+
+mod arithmetic;
+mod cells;
+mod coupling;
+
+pub use arithmetic::Arithmetic;
+pub use coupling::{CouplingFigure, moved};
