@@ -25,7 +25,7 @@ use crate::{
 pub const INFO: Info = Info {
     id: Chapter::Norm,
     title: "Keeping activations in range",
-    warm_steps: 120,
+    warm_steps: 250,
     uses_text: true,
     view: || view! { <NormChapter/> }.into_any(),
 };

@@ -3,6 +3,8 @@
 mod arithmetic;
 mod cells;
 mod coupling;
+mod reading;
 
 pub use arithmetic::Arithmetic;
-pub use coupling::{CouplingFigure, moved};
+pub use coupling::CouplingFigure;
+pub use reading::moved;

@@ -46,6 +46,9 @@ pub fn Cells(
     grid: Memo<Grid>,
     colors: Memo<Colors>,
     pointing: Pointing<Place>,
+    /// The cell that is worked out.
+    #[prop(into)]
+    pinned: Signal<Option<Place>>,
     #[prop(into)] lit_row: Signal<Option<usize>>,
     #[prop(into)] lit_column: Signal<Option<usize>>,
     on_pick: Callback<Place>,
@@ -97,6 +100,10 @@ pub fn Cells(
         view! { <div class=class style=style></div> }
     };
     let all = move || shape.get();
+    let cell = move |place: Option<Place>, class| {
+        let (row, column) = place.filter(|p| p.0 < all().0 && p.1 < all().1)?;
+        Some(outline((row, 1), (column, 1), class))
+    };
     view! {
         <div class="norm-cells" node_ref=root data-testid=testid tabindex="0" role="application"
             aria-roledescription="heatmap" aria-label=label
@@ -119,10 +126,8 @@ pub fn Cells(
             </svg>
             {move || lit_row.get().map(|row| outline((row, 1), (0, all().1), "norm-lit"))}
             {move || lit_column.get().map(|column| outline((0, all().0), (column, 1), "norm-lit"))}
-            {move || {
-                let (row, column) = pointing.shown().filter(|p| p.0 < all().0 && p.1 < all().1)?;
-                Some(outline((row, 1), (column, 1), "mark-cell"))
-            }}
+            {move || cell(pinned.get(), "mark-cell pinned")}
+            {move || cell(pointing.shown(), "mark-cell")}
         </div>
     }
     .into_any()

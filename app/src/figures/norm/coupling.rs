@@ -6,8 +6,8 @@ use leptos::{html, prelude::*};
 use unroll_protocol::study::norm::{Axis, Layer};
 
 use super::{
-    arithmetic::signed,
     cells::{Cells, Grid, Place},
+    reading::{OUTPUT_LIMIT, Reading, amount, input_limit, moved, shape},
 };
 use crate::figures::{
     Matrix, Provenance, ValueMap,
@@ -21,47 +21,6 @@ use crate::figures::{
     theme::use_colors,
     token,
 };
-
-/// Values beyond it have the strongest colour.
-const LIMIT: f32 = 4.0;
-
-/// Most that any output of each row moved because one row was pressed.
-pub fn moved(layer: &Layer) -> Vec<f32> {
-    let Ok(result) = &layer.result else { return Vec::new() };
-    let columns = layer.input.shape[1] as usize;
-    let both = result.output.values.chunks(columns).zip(result.untouched.values.chunks(columns));
-    let apart = |(after, before): (&[f32], &[f32])| {
-        after.iter().zip(before).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
-    };
-    both.map(apart).collect()
-}
-
-/// How the matrices are read: which mean belongs to a cell, and how far the sweep is.
-#[derive(Clone, Copy, PartialEq)]
-struct Reading {
-    axis: Axis,
-    /// Means taken so far, of all.
-    swept: usize,
-    all: usize,
-}
-
-impl Reading {
-    fn of(layer: &Layer, sweep: u32) -> Self {
-        let size = |axis: usize| layer.input.shape[axis] as usize;
-        let all = if layer.axis == Axis::Batch { size(1) } else { size(0) };
-        let sweep = sweep as usize;
-        Self { axis: layer.axis, swept: if sweep == 0 { all } else { sweep.min(all) }, all }
-    }
-
-    fn along(self, (row, column): Place) -> usize {
-        if self.axis == Axis::Batch { column } else { row }
-    }
-
-    /// The mean being taken now, while sweeping.
-    fn now(self) -> Option<usize> {
-        (self.swept < self.all).then(|| self.swept - 1)
-    }
-}
 
 /// The figure. `row` (pressed, from 1; 0 is none), `example` and `feature` (the cell worked out)
 /// are written by it; `sweep` is how many means are taken, 0 being all.
@@ -92,58 +51,20 @@ pub fn CouplingFigure(
         let shown = shown.get();
         shown.0.as_ref().map(|layer| Reading::of(layer, shown.1))
     });
-    let shape = Memo::new(move |_| {
-        layer.get().map_or((0, 0), |l| (l.input.shape[0] as usize, l.input.shape[1] as usize))
-    });
-    let grid = move |values: Vec<f32>, (rows, columns): Place| Grid {
-        rows,
-        columns,
-        values,
-        limit: LIMIT,
-    };
+    let shape = Memo::new(move |_| layer.get().map_or((0, 0), |layer| shape(&layer)));
+    let limit = Memo::new(move |_| layer.get().map_or(1.0, |layer| input_limit(&layer)));
     let input = Memo::new(move |_| {
-        grid(layer.get().map_or(Vec::new(), |l| l.input.values.clone()), shape.get())
-    });
-    // Not there where nothing is worked out yet.
-    let output = Memo::new(move |_| {
-        let (Some(layer), Some(reading)) = (layer.get(), reading.get()) else {
-            return Grid::default();
-        };
+        let values = layer.get().map_or(Vec::new(), |layer| layer.input.values.clone());
         let (rows, columns) = shape.get();
-        let value = |index: usize| {
-            let place = (index / columns, index % columns);
-            let done = reading.along(place) < reading.swept;
-            let result = layer.result.as_ref().ok().filter(|_| done);
-            result.map_or(f32::NAN, |result| result.output.values[index])
-        };
-        grid((0..rows * columns).map(value).collect(), (rows, columns))
+        Grid { rows, columns, values, limit: limit.get() }
     });
-    // Means in the first line, variances in the second; for LayerNorm in columns.
-    let statistics = Memo::new(move |_| {
-        let (Some(layer), Some(reading)) = (layer.get(), reading.get()) else {
-            return Grid::default();
-        };
-        let value = |of: &Vec<f32>, i: usize| {
-            if i < reading.swept { of.get(i).copied().unwrap_or(f32::NAN) } else { f32::NAN }
-        };
-        let none = Vec::new();
-        let (mean, variance) = match &layer.result {
-            Ok(result) => (&result.mean, &result.variance),
-            Err(_) => (&none, &none),
-        };
-        match reading.axis {
-            Axis::Batch => {
-                let lines = [mean, variance];
-                let values =
-                    lines.into_iter().flat_map(|l| (0..reading.all).map(move |i| value(l, i)));
-                grid(values.collect(), (2, reading.all))
-            }
-            Axis::Layer => {
-                let values = (0..reading.all).flat_map(|i| [value(mean, i), value(variance, i)]);
-                grid(values.collect(), (reading.all, 2))
-            }
-        }
-    });
+    let grid = move |of: fn(Reading, &Layer) -> Grid| {
+        Memo::new(move |_| {
+            let both = layer.get().zip(reading.get());
+            both.map_or(Grid::default(), |(layer, reading)| of(reading, &layer))
+        })
+    };
+    let (output, statistics) = (grid(Reading::output), grid(Reading::statistics));
     let moves = Memo::new(move |_| layer.get().map_or(Vec::new(), |layer| moved(&layer)));
 
     let pointing = Pointing::new(move |&(r, c): &Place| {
@@ -223,7 +144,7 @@ pub fn CouplingFigure(
             rows: names("example", rows),
             columns: names("feature", columns),
             values: output.with(|o| o.values.clone()),
-            map: ValueMap::Signed { limit: LIMIT },
+            map: ValueMap::Signed { limit: OUTPUT_LIMIT },
             value_name: "y".into(),
             absent: "not normalised".into(),
         })
@@ -244,84 +165,54 @@ pub fn CouplingFigure(
         start: Callback::new(move |()| pointing.shown_untracked()),
     };
     let sentence = move || {
-        let place = pointing.shown()?;
-        let layer = layer.get()?;
-        let reading = reading.get()?;
-        let x = input.with(|i| i.value(place))?;
-        let y = output.with(|o| o.value(place));
-        let mut text = format!(
-            "example {} ({}), feature {}: x = {}",
-            place.0 + 1,
-            name(place.0),
-            place.1 + 1,
-            signed(x)
-        );
-        if let (Some(y), Ok(result)) = (y, &layer.result) {
-            let at = reading.along(place);
-            text += &format!(
-                "; μ = {}, σ² = {}; y = {}",
-                signed(result.mean[at]),
-                signed(result.variance[at]),
-                signed(y)
-            );
-            let before = result.untouched.get(&[place.0, place.1]).unwrap_or(y);
-            if layer.row > 0 {
-                text += &format!(
-                    ", moved by {}",
-                    if y == before { "exactly 0".into() } else { signed(y - before) }
-                );
-            }
-        }
-        Some(text + ".")
-    };
-    let now = move || {
         let (layer, reading) = (layer.get()?, reading.get()?);
-        let (at, result) = (reading.now()?, layer.result.as_ref().ok()?);
-        let (rows, columns) = shape.get();
-        let what = match reading.axis {
-            Axis::Batch => format!("Feature {}, over the {rows} examples", at + 1),
-            Axis::Layer => format!("Example {}, over its {columns} features", at + 1),
-        };
-        Some(format!(
-            "{what}: μ = {}, σ² = {}.",
-            signed(*result.mean.get(at)?),
-            signed(*result.variance.get(at)?)
-        ))
+        let of_cell = || reading.cell_sentence(&layer, pointing.shown()?);
+        of_cell().or_else(|| reading.sweep_sentence(&layer))
     };
+    let pinned = Signal::derive(move || {
+        Some((example.get().checked_sub(1)? as usize, feature.get().checked_sub(1)? as usize))
+    });
     view! {
         <Frame name="coupling" kind="coupling" title root
             empty=Signal::derive(move || shape.get() == (0, 0)) table
             choices=choices("coupling", title, matrix, Signal::stored(None), provenance, colors, files)>
             <div class="norm-blocks" class:norm-over-batch=over_batch>
                 <div class="norm-block" role="group" aria-label="Before: x">
-                    <h4><span class="role-input">"x"</span>", what comes in: press a row"</h4>
+                    <h4 data-part="x"><span class="role-input">"x"</span>", what comes in: press a row"</h4>
                     <div class="norm-grid">
-                        <ol class="norm-rows">{move || rows().into_iter().map(row_button).collect_view()}</ol>
-                        <Cells testid="norm-input" label="x: arrow keys move, Enter works a cell out" grid=input colors
-                            pointing lit_row lit_column on_pick/>
+                        <ol class="norm-rows">
+                            {move || rows().into_iter().map(row_button).collect_view()}
+                        </ol>
+                        <Cells testid="norm-input" label="x: arrow keys move, Enter works a cell out"
+                            grid=input colors pointing pinned lit_row lit_column on_pick/>
                         {strip}
-                        <span class="norm-strip-name">{move || if over_batch.get() { "μ, σ² of each column" } else { "μ, σ² of each row" }}</span>
+                        <span class="norm-strip-name">
+                            {move || if over_batch.get() { "μ, σ of each column" } else { "μ, σ of each row" }}
+                        </span>
                     </div>
+                    <ScaleBar label="x, μ, σ" colors
+                        map=Signal::derive(move || ValueMap::Signed { limit: limit.get() })
+                        value=Signal::derive(move || input.with(|grid| grid.value(pointing.shown()?)))/>
                 </div>
                 <div class="norm-block" role="group" aria-label="After: y">
-                    <h4><span class="role-output">"y"</span>", what goes out, and how far each row moved"</h4>
+                    <div class="norm-heads">
+                        <h4 data-part="y"><span class="role-output">"y"</span>", what goes out"</h4>
+                        <h4 class="role-gradient">"moved by"</h4>
+                    </div>
                     <div class="norm-grid norm-grid-out">
-                        <Cells testid="norm-output" label="y: arrow keys move, Enter works a cell out" grid=output colors
-                            pointing lit_row lit_column on_pick/>
+                        <Cells testid="norm-output" label="y: arrow keys move, Enter works a cell out"
+                            grid=output colors pointing pinned lit_row lit_column on_pick/>
                         <ol class="norm-moves" aria-label="Most that an output of each row moved">
                             {move || rows().into_iter().map(row_moved).collect_view()}
                         </ol>
                     </div>
+                    <ScaleBar label="y" colors
+                        map=Signal::stored(ValueMap::Signed { limit: OUTPUT_LIMIT })
+                        value=Signal::derive(move || output.with(|grid| grid.value(pointing.shown()?)))/>
                 </div>
             </div>
-            <ScaleBar
-                label="x, y, μ and σ²"
-                map=Signal::stored(ValueMap::Signed { limit: LIMIT })
-                colors
-                value=Signal::derive(move || pointing.shown().and_then(|p| output.with(|o| o.value(p))))
-            />
             <p class="readout" data-testid="coupling-readout">
-                {move || match now().or_else(sentence) {
+                {move || match sentence() {
                     Some(text) => text.into_any(),
                     None => view! {
                         <span class="hint">"Point at a cell to read it; click it for the arithmetic."</span>
@@ -329,16 +220,5 @@ pub fn CouplingFigure(
                 }}
             </p>
         </Frame>
-    }
-}
-
-/// How far something moved; what did not move at all says so.
-fn amount(value: f32) -> String {
-    if value == 0.0 {
-        "0".into()
-    } else if value < 0.001 {
-        format!("{value:.0e}")
-    } else {
-        format!("{value:.3}")
     }
 }
