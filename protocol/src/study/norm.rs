@@ -62,7 +62,7 @@ choice! {
 choice! {
     /// How the deep network's layers are normalised, in the order of its three versions.
     Version {
-        Plain = "plain", "no normalisation";
+        Plain = "plain", "plain";
         Batch = "batch", "BatchNorm";
         Layer = "layer", "LayerNorm";
     }
@@ -131,7 +131,7 @@ impl Settings {
 /// The chapter's rows of the settings table.
 pub(crate) const ROWS: &[Setting] = &[
     chosen!(of Norm, "norm-experiment", "Experiment", norm.experiment: Experiment,
-        "What is trained and shown."),
+        "Three experiments, each with models of its own."),
     chosen!(of Norm, "norm-axis", "Normalisation", norm.axis: Axis,
         "BatchNorm averages each feature over the batch, LayerNorm each example over its features."),
     chosen!(of Norm, "norm-statistics", "BatchNorm's statistics", norm.statistics: Statistics,
@@ -279,9 +279,12 @@ pub struct Depth {
 choice! {
     /// How an offset is treated that a mean takes away again.
     Treatment {
-        Past = "past", "gradient ignores the mean";
-        Through = "through", "gradient knows the mean";
-        After = "after", "and β is added after";
+        /// The gradient takes the mean for a constant.
+        Past = "past", "ignored";
+        /// The gradient goes through the mean.
+        Through = "through", "known";
+        /// It does, and an offset β comes after.
+        After = "after", "β after";
     }
 }
 

@@ -11,12 +11,12 @@ use crate::{
     figures::{Dash, Hue, Line, Lines, LinesFigure},
 };
 
-/// One line for each treatment of the series that begin with `what`.
-fn lines(lab: Lab, what: &str, y_label: &str) -> Lines {
+/// One line for each treatment, of the series that `name` names.
+fn lines(lab: Lab, name: fn(Treatment) -> String, y_label: &str) -> Lines {
     let looks =
         [(Hue::Gradient, Dash::Solid), (Hue::Query, Dash::Dashed), (Hue::Value, Dash::nth(3))];
     let line = |(treatment, (hue, dash)): (&Treatment, (Hue, Dash))| {
-        let name = format!("{what}: {}", treatment.label());
+        let name = name(*treatment);
         let points = lab.history.with(|h| h.named(&name).map_or(Vec::new(), |s| s.points()));
         Line { name: treatment.label().into(), hue, dash, points }
     };
@@ -44,12 +44,17 @@ pub fn figure() -> AnyView {
     view! {
         <p>
             "One layer: x = u + b, then its mean over the data is taken away. So b can't change what comes out. \
-             Does gradient descent know? Only b (and β, in the third) is trained; u is fixed."
+             Does gradient descent know? Only b is trained; u is fixed."
         </p>
+        <ul class="norm-key">
+            <li><b class="role-gradient">"ignored"</b>": the gradient takes the mean for a constant."</li>
+            <li><b class="role-query">"known"</b>": the gradient goes through the mean."</li>
+            <li><b class="role-value">"β after"</b>": it does, and a second offset β is added after the mean is gone."</li>
+        </ul>
         <LinesFigure name="norm-bias" title="How long b has become"
-            lines=Signal::derive(move || lines(lab, "length of b", "|b|")) provenance/>
+            lines=Signal::derive(move || lines(lab, |t| format!("|b|, {}", t.label()), "|b|")) provenance/>
         <LinesFigure name="norm-outside-loss" title="And the loss"
-            lines=Signal::derive(move || lines(lab, "loss", "loss")) provenance/>
+            lines=Signal::derive(move || lines(lab, |t| t.label().to_owned(), "loss")) provenance/>
         {move || offsets.get().map(|offsets| promises(&offsets))}
     }
     .into_any()
@@ -79,7 +84,7 @@ fn promises(offsets: &[Offset]) -> AnyView {
             <table class="norm-table" data-testid="norm-promises">
                 <caption class="visually-hidden">"What the gradients promised, and what came of it"</caption>
                 <thead><tr>
-                    <th scope="col">"version"</th><th scope="col">"|b|"</th><th scope="col">"|dL/db|"</th>
+                    <th scope="col">"the mean is"</th><th scope="col">"|b|"</th><th scope="col">"|dL/db|"</th>
                     <th scope="col">"fall of the loss promised"</th><th scope="col">"and kept"</th>
                 </tr></thead>
                 <tbody>{offsets.iter().map(row).collect_view()}</tbody>

@@ -197,7 +197,7 @@ pub fn CouplingFigure(
                 <div class="norm-block" role="group" aria-label="After: y">
                     <div class="norm-heads">
                         <h4 data-part="y"><span class="role-output">"y"</span>", what goes out"</h4>
-                        <h4 class="role-gradient">"moved by"</h4>
+                        <h4 class="role-gradient">"moved"</h4>
                     </div>
                     <div class="norm-grid norm-grid-out">
                         <Cells testid="norm-output" label="y: arrow keys move, Enter works a cell out"

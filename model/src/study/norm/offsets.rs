@@ -80,10 +80,10 @@ impl Offsets {
     }
 
     pub fn built(&self) -> Built {
-        let name = |what: &'static str| move |t: &Treatment| format!("{what}: {}", t.label());
-        let mut series: Vec<String> = Treatment::ALL.iter().map(name("loss")).collect();
-        series.extend(Treatment::ALL.iter().map(name("length of b")));
-        series.push("length of β".to_owned());
+        let labels = || Treatment::ALL.iter().map(|treatment| treatment.label());
+        let mut series: Vec<String> = labels().map(str::to_owned).collect();
+        series.extend(labels().map(|label| format!("|b|, {label}")));
+        series.push("|β|".to_owned());
         Built {
             parameters: 4 * self.corpus.tokenizer.len() as u64,
             vocabulary: self.corpus.tokenizer.vocabulary(),
