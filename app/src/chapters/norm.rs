@@ -70,6 +70,7 @@ const IDEAS: &[Idea] = &[
 #[component]
 fn NormChapter() -> impl IntoView {
     let experiment = use_setting(|link| &mut link.norm.experiment);
+    let axis = use_setting(|link| &mut link.norm.axis);
     let coupling = layers::use_coupling();
     let figure = move || {
         view! {
@@ -82,16 +83,18 @@ fn NormChapter() -> impl IntoView {
         }
         .into_any()
     };
-    let controls = move || match experiment.get() {
+    let controls = move || {
+        match experiment.get() {
         Experiment::Layers => view! {
             <ChoiceField name="norm-axis"/>
-            <ChoiceField name="norm-statistics"/>
+            {move || (axis.get() == Axis::Batch).then(|| view! { <ChoiceField name="norm-statistics"/> })}
             {layers::controls()}
             <Sentence label="Your sentence: a batch of its pieces" problem=coupling.problem/>
         }
         .into_any(),
         Experiment::Outside => outside::controls(),
         Experiment::Time => time::controls(),
+    }
     };
     let further = move || match experiment.get() {
         Experiment::Layers => layers::further(),

@@ -7,4 +7,4 @@ mod reading;
 
 pub use arithmetic::Arithmetic;
 pub use coupling::CouplingFigure;
-pub use reading::moved;
+pub use reading::{amount, moved};

@@ -14,7 +14,7 @@ use crate::{
     course::{use_answer, use_lab, use_setting},
     figures::{
         Bins, Dash, Histogram, HistogramFigure, Hue, Line, Lines, LinesFigure,
-        norm::{Arithmetic, CouplingFigure, moved},
+        norm::{Arithmetic, CouplingFigure, amount, moved},
     },
     store::Store,
 };
@@ -81,12 +81,12 @@ pub fn figure(coupling: Coupling) -> AnyView {
     let refused = move || layer.get().and_then(|l| l.result.as_ref().err().cloned());
     view! {
         <Sweep layer sweep/>
-        <CouplingFigure layer row example feature sweep provenance/>
-        <p class="field-error" role="status" data-testid="norm-refused">{refused}</p>
         <p class="norm-verdict" data-testid="norm-coupling"
             data-most=move || layer.get().and_then(|l| others(&l)).map(|most| most.to_string())>
             {move || layer.get().map(|layer| verdict(&layer))}
         </p>
+        <CouplingFigure layer row example feature sweep provenance/>
+        <p class="field-error" role="status" data-testid="norm-refused">{refused}</p>
         <Arithmetic layer place on_close=close/>
     }
     .into_any()
@@ -112,8 +112,10 @@ fn verdict(layer: &Layer) -> String {
         all.iter().enumerate().filter(|(row, _)| *row != pressed).map(|(_, m)| *m).collect();
     let most = rest.iter().copied().fold(0.0, f32::max);
     let begin = format!(
-        "Example {} is multiplied by {}; its own outputs move by up to {own:.3}. ",
-        layer.row, layer.factor
+        "Example {} is multiplied by {}; its own outputs move by up to {}. ",
+        layer.row,
+        layer.factor,
+        amount(own)
     );
     let how = match (layer.axis, layer.statistics) {
         (Axis::Layer, _) => "under LayerNorm",
@@ -127,7 +129,11 @@ fn verdict(layer: &Layer) -> String {
             format!("The other {} rows move by exactly 0 {how}.", rest.len())
         } else {
             let moving = rest.iter().filter(|m| **m > 0.0).count();
-            format!("Of the other {} rows {moving} move {how}, by up to {most:.3}.", rest.len())
+            format!(
+                "Of the other {} rows {moving} move {how}, by up to {}.",
+                rest.len(),
+                amount(most)
+            )
         }
 }
 
