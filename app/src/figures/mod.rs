@@ -33,6 +33,7 @@ mod matrix_data;
 mod matrix_paint;
 mod matrix_svg;
 mod next;
+pub mod norm;
 mod plot;
 mod readout;
 mod row;
