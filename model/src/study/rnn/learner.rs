@@ -1,7 +1,7 @@
 //! One model with its optimizer.
 
-use burn::tensor::{Device, Tensor};
 use burn::module::Module;
+use burn::tensor::{Device, Tensor};
 use unroll_protocol::{
     OptimizerSpec,
     study::rnn::{CellChoice, Spec},

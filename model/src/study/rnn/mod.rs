@@ -57,14 +57,7 @@ impl super::Study for Study {
         let lstm = CellKind::Lstm { projection: None, forget_bias: 1.0 };
         let learners = [elman, lstm].map(|kind| Learner::new(kind, spec, &task, device));
         let rate = f64::from(learner::OPTIMIZER.learning_rate);
-        Ok(Self {
-            spec: spec.clone(),
-            device: device.clone(),
-            task,
-            learners,
-            rate,
-            pending: None,
-        })
+        Ok(Self { spec: spec.clone(), device: device.clone(), task, learners, rate, pending: None })
     }
 
     fn built(&self) -> Built {
@@ -147,7 +140,8 @@ impl super::Study for Study {
         match question {
             Question::Unrolled { text, edit, example } => {
                 let reading = self.task.reading(text, *example, self.spec.seed)?;
-                let asked = unrolled::Asked { task: &self.task, spec: &self.spec, reading, edit: *edit };
+                let asked =
+                    unrolled::Asked { task: &self.task, spec: &self.spec, reading, edit: *edit };
                 Ok(Answer::Unrolled(Box::new(unrolled::unrolled(elman, asked).await?)))
             }
             Question::Writing { prompt, length, temperature, odd } => {

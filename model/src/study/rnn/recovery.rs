@@ -51,9 +51,9 @@ pub async fn recovery(
     let errors = added.iter().flat_map(|added| {
         (0..places).map(|place| mean_and_error(added.iter().skip(place).step_by(places)).1)
     });
-    let totals = added.each_ref().map(|added| {
-        added.chunks(places).map(|window| window.iter().sum()).collect::<Vec<f32>>()
-    });
+    let totals = added
+        .each_ref()
+        .map(|added| added.chunks(places).map(|window| window.iter().sum()).collect::<Vec<f32>>());
     let difference: Vec<f32> =
         totals[0].iter().zip(&totals[1]).map(|(elman, lstm)| lstm - elman).collect();
     let pair = |values: Vec<f32>| Array { shape: vec![2, places as u32], values };

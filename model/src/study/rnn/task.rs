@@ -224,12 +224,8 @@ fn brackets(length: usize) -> Brackets {
 /// `count` strings of each length, each asked at its own end. Shorter ones are followed by
 /// something that is never asked about.
 fn strings(seed: u32, split: Split, step: u32, count: usize) -> SequenceBatch {
-    let mut all = SequenceBatch {
-        rows: 0,
-        inputs: Vec::new(),
-        targets: Vec::new(),
-        weights: Vec::new(),
-    };
+    let mut all =
+        SequenceBatch { rows: 0, inputs: Vec::new(), targets: Vec::new(), weights: Vec::new() };
     for length in (2..=LONGEST).step_by(2) {
         let batch = brackets(length).batch(seed, split, step, count);
         all.rows += count;

@@ -32,7 +32,11 @@ pub async fn unrolled(model: &SequenceModel, asked: Asked<'_>) -> Result<Unrolle
         ids[edit.position as usize] = id.unwrap_or(0) as u32;
         (edit.position, ids)
     });
-    if end_only && let Some(edit) = edit && edited.is_some() && !symbols.contains(&edit.letter.to_string()) {
+    if end_only
+        && let Some(edit) = edit
+        && edited.is_some()
+        && !symbols.contains(&edit.letter.to_string())
+    {
         let known = symbols.join(" and ");
         return Err(Refusal(format!("This network has only met {known}: put in one of them.")));
     }
@@ -98,11 +102,7 @@ fn run(model: &SequenceModel, ids: &[u32], end_only: bool) -> [Tensor<1>; 3] {
     let tokens = token_tensor(ids, 1, &model.device());
     let output = model.forward_traced(tokens, &RunOptions::default());
     let trace = &output.layers[0].forward;
-    let logits = if end_only {
-        output.logits.narrow(1, ids.len() - 1, 1)
-    } else {
-        output.logits
-    };
+    let logits = if end_only { output.logits.narrow(1, ids.len() - 1, 1) } else { output.logits };
     [
         trace.sums.clone().reshape([-1]),
         trace.hidden.clone().reshape([-1]),

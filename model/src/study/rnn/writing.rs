@@ -79,13 +79,17 @@ pub async fn writing(
         pen.read(&prompt).await?;
         let mut other = None;
         for position in 0..length {
-            if let (Some(odd), Some(letter)) = (odd, letter) && odd.position == position {
+            if let (Some(odd), Some(letter)) = (odd, letter)
+                && odd.position == position
+            {
                 let mut thrown = pen.clone();
                 thrown.write(letter).await?;
                 other = Some(thrown);
             }
             go_on(&mut pen, position, &asked).await?;
-            if let (Some(odd), Some(other)) = (odd, &mut other) && position > odd.position {
+            if let (Some(odd), Some(other)) = (odd, &mut other)
+                && position > odd.position
+            {
                 go_on(other, position, &asked).await?;
             }
         }
