@@ -13,7 +13,7 @@ mod learning_rate;
 mod notices;
 mod probe;
 mod settings;
-#[expect(dead_code, reason = "chapters will use it")]
+#[allow(dead_code, reason = "chapters will use it")]
 mod slider_field;
 mod start_over;
 mod text_chooser;

@@ -91,7 +91,7 @@ pub fn Bars(
                     <button
                         type="button"
                         class="bar-button"
-                        aria-label=move || text(|b| format!("{}, {:.4}", b.spoken, b.probability))
+                        class:empty=move || bar.with(Option::is_none)
                         disabled=move || bar.with(Option::is_none)
                         on:click=on_click
                     >

@@ -68,7 +68,7 @@ pub fn BarsFigure(
             {(!compare_name.is_empty())
                 .then(|| {
                     view! {
-                        <p class="bars-legend">
+                        <p class="bars-legend" style=format!("--bar: {}", hue.css())>
                             <span class="bars-key">{value_name}</span>
                             <span class="bars-key bars-key-compare">{compare_name}</span>
                         </p>

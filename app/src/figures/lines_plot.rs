@@ -16,7 +16,7 @@ pub const BOTTOM: f64 = 46.0;
 /// Of tick labels and names.
 const TEXT: f64 = 13.0;
 /// A character's width at that size, about.
-const CHARACTER: f64 = 7.0;
+const CHARACTER: f64 = 8.0;
 /// From one name to the next, at least.
 const LINE_HEIGHT: f64 = 16.0;
 /// Series with at most so many points show each of them.
@@ -95,7 +95,7 @@ pub fn draw<DB: DrawingBackend>(
         surface.line(&[(layout.left, y), (layout.right, y)], palette.ink, 1.0, &[4.0, 4.0])?;
         // Above the line, or below where it lies at the top.
         let (dy, anchor) =
-            if y - TOP < 18.0 { (4.0, Anchor::BELOW_RIGHT) } else { (-4.0, Anchor::ABOVE_RIGHT) };
+            if y < 19.0 { (4.0, Anchor::BELOW_RIGHT) } else { (-4.0, Anchor::ABOVE_RIGHT) };
         surface.text(&reference.name, (layout.right, y + dy), TEXT, palette.ink, anchor)?;
     }
     if let Some(x) = marker.filter(|x| (layout.x.from..=layout.x.to).contains(x)) {
@@ -105,13 +105,15 @@ pub fn draw<DB: DrawingBackend>(
     let mut names = vec![];
     for line in &lines.series {
         let color = line.hue.of(palette);
+        // Where many points share a pixel the line is a band: thinner, or it hides the others.
+        let width = if line.points.len() as f64 > 2.0 * layout.width() { 1.0 } else { 2.0 };
         let runs = thin(&line.points, layout.x, layout.y.log, layout.width() as usize);
         for run in &runs {
             let placed: Vec<(f64, f64)> =
                 run.iter().filter_map(|&(x, y)| Some((layout.x_at(x), layout.y_at(y)?))).collect();
             let (from, to) = (layout.left - 0.5, layout.right + 0.5);
             for piece in clip_sides(&clip(&placed, TOP - 0.5, layout.bottom + 0.5), from, to) {
-                surface.line(&piece, color, 2.0, line.dash.pattern())?;
+                surface.line(&piece, color, width, line.dash.pattern())?;
                 let alone = piece.len() == 1;
                 if line.points.len() <= DOTTED || alone {
                     for &at in piece.iter().filter(|p| placed.contains(p)) {
@@ -246,7 +248,7 @@ mod tests {
 
     #[test]
     fn names_give_way_on_narrow_screens() {
-        assert_eq!(Layout::new(&two(), 300.0, 240.0).name, 8);
+        assert_eq!(Layout::new(&two(), 400.0, 240.0).name, 9);
         let mut long = two();
         long.series[0].name = "a name that is rather long".into();
         assert_eq!(Layout::new(&long, 300.0, 240.0).name, 0);

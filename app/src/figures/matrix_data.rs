@@ -47,11 +47,11 @@ impl Matrix {
     }
 
     pub fn row_name(&self, row: usize) -> String {
-        self.rows.get(row).map_or(String::new(), |label| token::name_at(label, row))
+        self.rows.get(row).map_or(String::new(), |label| token::label_at(label, row))
     }
 
     pub fn column_name(&self, column: usize) -> String {
-        self.columns.get(column).map_or(String::new(), |label| token::name_at(label, column))
+        self.columns.get(column).map_or(String::new(), |label| token::label_at(label, column))
     }
 
     /// The sentence that says what is in a cell, unless the figure is given a better one.
@@ -64,13 +64,12 @@ impl Matrix {
         } else {
             self.absent.clone()
         };
-        format!(
-            "{} {}, {} {}: {value}",
-            self.row_axis,
-            self.row_name(row),
-            self.column_axis,
-            self.column_name(column)
-        )
+        // "unit 12" says what it is by itself.
+        let named = |axis: &str, name: String| {
+            if axis.is_empty() || name.starts_with(axis) { name } else { format!("{axis} {name}") }
+        };
+        let row = named(&self.row_axis, self.row_name(row));
+        format!("{row}, {}: {value}", named(&self.column_axis, self.column_name(column)))
     }
 
     /// How many values the scale does not hold, in words; empty if it holds all.

@@ -223,7 +223,7 @@ fn paint_column_labels(
     context.set_fill_style_str(&colors.palette.ink.css());
     context.set_font(&format!("{}px ui-monospace, monospace", g.column_font));
     for column in (0..g.columns).step_by(g.column_every) {
-        let label = token::short_mark(&matrix.columns[column], COLUMN_LABEL);
+        let label = token::short_label(&matrix.columns[column], COLUMN_LABEL);
         let middle = g.x(column) + g.cell_width / 2.0;
         if g.turned {
             context.save();
@@ -288,7 +288,7 @@ pub fn paint_row_labels(
     context.set_text_baseline("middle");
     context.set_text_align("right");
     for row in (0..g.rows).step_by(g.row_every) {
-        let label = token::short_mark(&matrix.rows[row], ROW_LABEL);
+        let label = token::short_label(&matrix.rows[row], ROW_LABEL);
         context.fill_text(&label, g.left - 6.0, g.y(row) + g.cell_height / 2.0).ok()?;
     }
     if !matrix.row_axis.is_empty() {

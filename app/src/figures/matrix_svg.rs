@@ -19,18 +19,22 @@ pub fn matrix_svg(matrix: &Matrix, caption: &Caption, colors: &Colors) -> String
     let cell = (640.0 / columns.max(1) as f64).clamp(8.0, 32.0);
     let cell_height = if rows == columns { cell } else { cell.max(14.0) };
     let (cells_width, cells_height) = (cell * columns as f64, cell_height * rows as f64);
-    let (width, height) =
-        ((LEFT + cells_width + 110.0).max(420.0), TOP + cells_height.max(180.0) + 40.0);
+    let (width, height) = (
+        (LEFT + cells_width + 40.0 + (8.0 * matrix.value_name.chars().count() as f64).max(70.0))
+            .max(420.0),
+        TOP + cells_height.max(180.0) + 40.0,
+    );
     let palette = colors.palette;
     let mut svg = String::new();
     // Writing to a String cannot fail.
     let _ = write!(
         svg,
-        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="system-ui, sans-serif" font-size="13"><title>{title}</title><defs><pattern id="blocked" width="6" height="6" patternUnits="userSpaceOnUse"><rect width="6" height="6" fill="{blocked}"/><path d="M-1 7L7 -1M-1 1L1 -1M5 7L7 5" stroke="{hatch}"/></pattern></defs><rect width="100%" height="100%" fill="{paper}"/><text x="16" y="24" font-size="15" fill="{ink}">{title}</text><text x="16" y="{foot}" font-size="12" fill="{muted}">{source}</text><text x="{LEFT}" y="50" fill="{muted}">{column_axis} →</text><text transform="translate(16 {TOP}) rotate(-90)" dy="0.6em" text-anchor="end" fill="{muted}">← {row_axis}</text>"#,
+        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="system-ui, sans-serif" font-size="13"><title>{title}</title><defs><pattern id="blocked" width="6" height="6" patternUnits="userSpaceOnUse"><rect width="6" height="6" fill="{blocked}"/><path d="M-1 7L7 -1M-1 1L1 -1M5 7L7 5" stroke="{hatch}"/></pattern></defs><rect width="100%" height="100%" fill="{paper}"/><text x="16" y="24" font-size="15" fill="{ink}">{title}</text><text x="16" y="{foot}" font-size="12" fill="{muted}">{source}</text><text x="{LEFT}" y="{above}" fill="{muted}">{column_axis} →</text><text transform="translate(16 {TOP}) rotate(-90)" dy="0.6em" text-anchor="end" fill="{muted}">← {row_axis}</text>"#,
         title = escape(&caption.title),
         source = escape(&caption.source),
         row_axis = escape(&matrix.row_axis),
         column_axis = escape(&matrix.column_axis),
+        above = if upright(matrix) { TOP - 26.0 } else { 50.0 },
         foot = height - 12.0,
         blocked = palette.blocked.css(),
         hatch = palette.blocked_line.css(),
@@ -72,6 +76,11 @@ pub fn matrix_svg(matrix: &Matrix, caption: &Caption, colors: &Colors) -> String
     svg
 }
 
+/// Whether column labels stand upright.
+fn upright(matrix: &Matrix) -> bool {
+    matrix.columns.iter().all(|c| c.chars().count() <= 1)
+}
+
 fn write_labels(svg: &mut String, matrix: &Matrix, width: f64, height: f64, colors: &Colors) {
     let ink = colors.palette.ink.css();
     let size = |cell: f64| (cell * 0.85).clamp(8.0, 13.0);
@@ -79,7 +88,7 @@ fn write_labels(svg: &mut String, matrix: &Matrix, width: f64, height: f64, colo
     let _ = write!(svg, r#"<g font-family="ui-monospace, monospace" fill="{ink}">"#);
     for (row, label) in matrix.rows.iter().enumerate().step_by(every(height)) {
         let (x, y) = (LEFT - 6.0, TOP + (row as f64 + 0.5) * height);
-        let (label, size) = (escape(&token::short_mark(label, 10)), size(height));
+        let (label, size) = (escape(&token::short_label(label, 10)), size(height));
         let _ = write!(
             svg,
             r#"<text x="{x}" y="{y:.2}" dy="0.35em" text-anchor="end" font-size="{size}">{label}</text>"#
@@ -87,10 +96,10 @@ fn write_labels(svg: &mut String, matrix: &Matrix, width: f64, height: f64, colo
     }
     for (column, label) in matrix.columns.iter().enumerate().step_by(every(width)) {
         let x = LEFT + (column as f64 + 0.5) * width;
-        let (label, size) = (escape(&token::short_mark(label, 6)), size(width));
+        let (label, size) = (escape(&token::short_label(label, 6)), size(width));
         let y = TOP - 6.0;
         // One character stands upright, a word is turned.
-        let place = if matrix.columns.iter().all(|c| c.chars().count() <= 1) {
+        let place = if upright(matrix) {
             format!(r#"x="{x:.2}" y="{y}" text-anchor="middle""#)
         } else {
             format!(r#"transform="translate({x:.2} {y}) rotate(-90)" dy="0.35em""#)

@@ -397,7 +397,7 @@ mod tests {
         assert_eq!(labels(signed, 6.0), ["−2", "−1", "0", "1", "2"]);
         let log = Axis::over([0.0, 3e-9, 40.0].into_iter(), None, true, false);
         assert_eq!((log.from, log.to), (1e-9, 100.0));
-        assert_eq!(labels(log, 6.0), ["10⁻⁸", "10⁻⁶", "10⁻⁴", "0.01", "1", "100"]);
+        assert_eq!(labels(log, 6.0), ["10⁻⁸", "10⁻⁶", "0.0001", "0.01", "1", "100"]);
         let short_log = Axis { from: 0.5, to: 8.0, log: true };
         assert_eq!(labels(short_log, 6.0), ["0.5", "1", "2", "5"]);
         assert_eq!(log.share(0.0), None);

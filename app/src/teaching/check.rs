@@ -203,11 +203,7 @@ fn Question(asked: Asked) -> impl IntoView {
             <legend>{shown_question}</legend>
             {move || (0..count.get()).map(choice).collect_view()}
         </fieldset>
-        <p class="check-verdict" role="status" aria-live="polite" data-testid=format!("check-{id}-verdict")
-            data-right=move || verdict.with(|v| v.as_ref().map(|v| (v.picked == v.right).to_string()))>
-            {said}
-        </p>
-        <div class="button-row">
+        <div class="check-answer">
             <button type="button" class="button"
                 data-testid=move || format!("check-{id}-{}", if has_another() { "another" } else { "submit" })
                 aria-disabled=move || {
@@ -221,6 +217,10 @@ fn Question(asked: Asked) -> impl IntoView {
                     (false, false) => "Check",
                 }}
             </button>
+            <p class="check-verdict" role="status" aria-live="polite" data-testid=format!("check-{id}-verdict")
+                data-right=move || verdict.with(|v| v.as_ref().map(|v| (v.picked == v.right).to_string()))>
+                {said}
+            </p>
         </div>
     }
     .into_any()

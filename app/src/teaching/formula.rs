@@ -47,7 +47,7 @@ pub fn Formula(
         };
         place.set_value(Some(next));
         parts[next].scroll_into_view_with_bool(false);
-        lit.point(Part::of(&parts[next]));
+        lit.focus(Part::of(&parts[next]));
     };
     view! {
         <figure class="formula">

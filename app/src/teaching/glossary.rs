@@ -39,6 +39,13 @@ pub fn Glossary() -> impl IntoView {
 
 #[component]
 fn Words(filter: RwSignal<String>) -> impl IntoView {
+    let field = NodeRef::<html::Input>::new();
+    // Not where it would call up a keyboard that covers half of the list.
+    field.on_load(|field| {
+        if !has_coarse_pointer() {
+            let _ = field.focus();
+        }
+    });
     let wanted = Memo::new(move |_| filter.with(|filter| filter.trim().to_lowercase()));
     let found =
         move || WORDS.iter().filter(|entry| wanted.with(|wanted| is_about(entry, wanted))).count();
@@ -53,7 +60,7 @@ fn Words(filter: RwSignal<String>) -> impl IntoView {
             <h2 id="glossary-title">"Glossary"</h2>
             <label class="glossary-filter">
                 <span>"Filter"</span>
-                <input type="search" data-testid="glossary-filter" autocomplete="off"
+                <input type="search" node_ref=field data-testid="glossary-filter" autocomplete="off"
                     on:input=move |event| filter.set(event_target_value(&event))/>
             </label>
             <p class="hint" role="status">{said}</p>
@@ -83,6 +90,11 @@ fn WordNote(entry: &'static Entry) -> impl IntoView {
         })}
     }
     .into_any()
+}
+
+fn has_coarse_pointer() -> bool {
+    let query = window().match_media("(pointer: coarse)").ok().flatten();
+    query.is_some_and(|query| query.matches())
 }
 
 fn is_about(entry: &Entry, wanted: &str) -> bool {

@@ -44,8 +44,10 @@ impl Part {
 /// What is lit now. In the context of the whole page; its signals live as long as the page.
 #[derive(Clone, Copy)]
 pub struct Lit {
-    /// What is pointed at or has the focus.
     pointed: RwSignal<Option<Part>>,
+    /// What has the focus. Apart from what is pointed at: a page that scrolls to the focus brings
+    /// something else under a resting pointer.
+    focused: RwSignal<Option<Part>>,
     /// What a click made stay.
     pinned: RwSignal<Option<Part>>,
 }
@@ -53,7 +55,7 @@ pub struct Lit {
 impl Lit {
     /// The part that is lit. Tracks.
     pub fn part(self) -> Option<Part> {
-        self.pointed.get().or(self.pinned.get())
+        self.pointed.get().or(self.focused.get()).or(self.pinned.get())
     }
 
     /// Whether the part of this name is lit. Tracks.
@@ -63,14 +65,23 @@ impl Lit {
 
     /// Lights `part` for as long as it is pointed at; `None` when the pointer leaves.
     pub fn point(self, part: Option<Part>) {
-        if self.pointed.get_untracked() != part {
-            self.pointed.set(part);
-        }
+        put(self.pointed, part);
+    }
+
+    /// The same for the keyboard.
+    pub(super) fn focus(self, part: Option<Part>) {
+        put(self.focused, part);
     }
 
     /// Lights `part` until it is asked for again, or Escape is pressed.
     fn pin(self, part: Part) {
         self.pinned.update(|pinned| *pinned = (*pinned != Some(part)).then_some(part));
+    }
+}
+
+fn put(signal: RwSignal<Option<Part>>, part: Option<Part>) {
+    if signal.get_untracked() != part {
+        signal.set(part);
     }
 }
 
@@ -81,15 +92,17 @@ pub fn use_lit() -> Lit {
 
 /// Puts [`Lit`] into the context and lights what is pointed at. Call once, from the page's root.
 pub fn provide_lit() {
-    let lit = Lit { pointed: RwSignal::new(None), pinned: RwSignal::new(None) };
+    let [pointed, focused, pinned] = [(); 3].map(|()| RwSignal::new(None));
+    let lit = Lit { pointed, focused, pinned };
     provide_context(lit);
     // Never removed: the page's root outlives every event.
     window_event_listener(ev::pointerover, move |event| lit.point(Part::at(&event)));
-    window_event_listener(ev::focusin, move |event| lit.point(Part::at(&event)));
-    window_event_listener(ev::focusout, move |_| lit.point(None));
+    window_event_listener(ev::focusin, move |event| lit.focus(Part::at(&event)));
+    window_event_listener(ev::focusout, move |_| lit.focus(None));
     window_event_listener(ev::keydown, move |event| {
         if event.key() == "Escape" {
             lit.point(None);
+            lit.focus(None);
             lit.pinned.set(None);
         }
     });

@@ -128,19 +128,24 @@ impl Pen {
         }
     }
 
-    /// Upright bars around 0 within `most`, with their numbers under them.
-    pub fn columns(&mut self, values: &[f64], most: f64, numbers: bool) {
+    /// Upright bars from a line at `middle`; `most` reaches `reach` above or below it.
+    pub fn columns(&mut self, values: &[f64], most: f64, (middle, reach): (f64, f64)) {
         let width = WIDTH / values.len() as f64;
-        let (middle, reach) = if numbers { (54.0, 50.0) } else { (65.0, 60.0) };
         self.line("toy-axis", (0.0, middle), (WIDTH, middle));
         for (i, &value) in values.iter().enumerate() {
             let x = (i as f64 + 0.5) * width;
             let height = (value / most).clamp(-1.0, 1.0) * reach;
             let bar = width.min(36.0) * 0.7;
             self.rect("toy-bar", (x - bar / 2.0, middle - height.max(0.0)), (bar, height.abs()));
-            if numbers {
-                self.text("middle", (x, HEIGHT - 4.0), &four(value));
-            }
+        }
+    }
+
+    /// Columns around 0 with their numbers under them.
+    pub fn numbered(&mut self, values: &[f64], most: f64) {
+        self.columns(values, most, (54.0, 50.0));
+        let width = WIDTH / values.len() as f64;
+        for (i, &value) in values.iter().enumerate() {
+            self.text("middle", ((i as f64 + 0.5) * width, HEIGHT - 4.0), &four(value));
         }
     }
 

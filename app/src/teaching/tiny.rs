@@ -88,7 +88,7 @@ impl Toy {
             Self::Clip => {
                 const { &[slider("gradient", 0.1, 5.0, 0.1, 4.0), slider("limit", 0.5, 5.0, 0.1, 2.0)] }
             }
-            Self::Descent => const { &[slider("learning rate", 0.01, 1.1, 0.01, 0.15)] },
+            Self::Descent => const { &[slider("rate", 0.01, 1.1, 0.01, 0.15)] },
             Self::Dot => const { &[slider("angle", 0.0, 180.0, 1.0, 40.0)] },
             Self::Embedding | Self::OneHot => ID,
             Self::Gate => {
@@ -126,7 +126,7 @@ impl Toy {
             Self::Temperature => const { &[slider("temperature", 0.1, 5.0, 0.1, 1.0)] },
             Self::Token => const { &[slider("pieces", 0.0, 2.0, 1.0, 1.0)] },
             Self::Vocabulary => const { &[slider("read", 1.0, 18.0, 1.0, 9.0)] },
-            Self::Window => const { &[slider("window", 0.0, 13.0, 1.0, 3.0)] },
+            Self::Window => const { &[slider("position", 0.0, 13.0, 1.0, 3.0)] },
         }
     }
 
@@ -137,7 +137,7 @@ impl Toy {
             Self::Batch => batch(&mut pen, v[0] as usize),
             Self::Cell => {
                 let new = v[0] * 1.0 + v[1] * v[2];
-                pen.columns(&[1.0, v[0], v[1] * v[2], new], 2.0, true);
+                pen.numbered(&[1.0, v[0], v[1] * v[2], new], 2.0);
                 for (i, name) in ["c before", "f · c", "i · g", "c now"].into_iter().enumerate() {
                     pen.text("middle", ((i as f64 + 0.5) * WIDTH / 4.0, 96.0), name);
                 }
@@ -149,7 +149,7 @@ impl Toy {
             Self::Embedding => embedding(&mut pen, v[0] as usize),
             Self::Gate => {
                 let y = v[0] * v[1];
-                pen.columns(&[v[1], y], 2.0, true);
+                pen.numbered(&[v[1], y], 2.0);
                 pen.text("middle", (WIDTH / 4.0 - 44.0, 59.0), "x");
                 pen.text("middle", (WIDTH * 0.75 - 44.0, 59.0), "g · x");
                 format!("{} · {} = {}", plain(v[0]), plain(v[1]), four(y))
@@ -188,8 +188,14 @@ impl Toy {
                 // As layers do, so that equal numbers divide by no zero.
                 let scale = 1.0 / (variance + 1e-5).sqrt();
                 let normal: Vec<f64> = v.iter().map(|x| (x - mean) * scale).collect();
-                pen.columns(&normal, 1.5, true);
-                format!("Mean {}, variance {} become 0 and 1", four(mean), four(variance))
+                pen.numbered(&normal, 1.5);
+                let after = normal.iter().map(|x| x * x).sum::<f64>() / 3.0;
+                format!(
+                    "Mean {}, variance {}; after it 0 and {}",
+                    four(round(mean)),
+                    four(round(variance)),
+                    four(round(after))
+                )
             }
             Self::OneHot => {
                 let id = v[0] as usize;
@@ -208,9 +214,9 @@ impl Toy {
             Self::Powers => {
                 let powers: Vec<f64> = (0..=20).map(|t| v[0].powi(t)).collect();
                 let most = powers.iter().copied().fold(1.0, f64::max);
-                pen.columns(&powers, 2.0 * most, false);
-                pen.text("start", (0.0, 90.0), "0 steps back");
-                pen.text("end", (WIDTH, 90.0), "20 steps back");
+                pen.columns(&powers, most, (100.0, 95.0));
+                pen.text("start", (0.0, 122.0), "0 steps back");
+                pen.text("end", (WIDTH, 122.0), "20 steps back");
                 format!("{} multiplied 20 times: {}", plain(v[0]), four(powers[20]))
             }
             Self::Seed => {
@@ -268,7 +274,7 @@ impl Toy {
                 let p = softmax(v);
                 shares(&mut pen, &["a", "b", "c"], &p);
                 let sum: f64 = v.iter().map(|x| x.exp()).sum();
-                format!("exp({}) / {} = {}", plain(v[0]), four(sum), four(p[0]))
+                format!("a: exp({}) / {} = {}", plain(v[0]), four(sum), four(p[0]))
             }
             Self::Spiral => spiral(&mut pen, v[0]),
             Self::Surprise => {
@@ -425,7 +431,7 @@ fn hidden(pen: &mut Pen, weight: f64) -> String {
             state
         })
         .collect();
-    pen.columns(&states, 1.0, false);
+    pen.columns(&states, 1.0, (HEIGHT / 2.0, 60.0));
     format!(
         "One 1 comes in, then 0s; 8 steps later h = tanh({} · h) is {}",
         plain(weight),
@@ -451,7 +457,7 @@ fn spiral(pen: &mut Pen, radius: f64) -> String {
     pen.line("toy-axis", (60.0, center.1), (WIDTH - 60.0, center.1));
     pen.line("toy-axis", (center.0, 4.0), (center.0, HEIGHT - 4.0));
     let at = |t: i32| {
-        let (length, angle) = (24.0 * radius.powi(t), f64::from(t) * 0.5);
+        let (length, angle) = (38.0 * radius.powi(t), f64::from(t) * 0.5);
         (center.0 + length * angle.cos(), center.1 - length * angle.sin())
     };
     for t in 0..16 {
@@ -461,7 +467,7 @@ fn spiral(pen: &mut Pen, radius: f64) -> String {
             pen.dot("toy-mark", to, 2.5);
         }
     }
-    pen.arrow("toy-arrow", center, at(0));
+    pen.arrow("toy-pointer", center, at(0));
     format!("Turned and scaled 16 times, length 1 becomes {}", four(radius.powi(16)))
 }
 
@@ -480,7 +486,7 @@ fn window_of(pen: &mut Pen, start: usize) -> String {
     let letters: Vec<String> = TEXT.chars().map(visible).collect();
     pen.cells(45.0, 40.0, &letters, |i| (start..start + 4).contains(&i));
     let x = (start as f64 + 4.5) * WIDTH / 18.0;
-    pen.arrow("toy-arrow", (x, 118.0), (x, 90.0));
+    pen.arrow("toy-pointer", (x, 118.0), (x, 90.0));
     format!("From “{}” guess “{}”", letters[start..start + 4].concat(), letters[start + 4])
 }
 
@@ -556,7 +562,7 @@ mod tests {
         assert_eq!(said(Toy::Dot, &[90.0]), "q · k = 2 · 2 · cos 90° = 0");
         assert_eq!(said(Toy::Smoothing, &[1.0]), "c: (0 + 1) / (9 + 3 · 1) = 0.08333");
         // e² / (e² + e + e⁻¹)
-        assert_eq!(said(Toy::Softmax, &[2.0, 1.0, -1.0]), "exp(2) / 10.48 = 0.7054");
+        assert_eq!(said(Toy::Softmax, &[2.0, 1.0, -1.0]), "a: exp(2) / 10.48 = 0.7054");
         assert_eq!(said(Toy::Powers, &[0.8]), "0.8 multiplied 20 times: 0.01153");
         assert_eq!(said(Toy::Descent, &[0.5]), "w goes from 1.8 to 0, and after 8 steps to 0");
         assert_eq!(said(Toy::Window, &[0.0]), "From “to␣b” guess “e”");
