@@ -43,6 +43,7 @@ mod table;
 mod theme;
 pub mod token;
 mod tokens;
+pub mod unrolled;
 mod view;
 
 pub use attention::AttentionFigure;
