@@ -19,9 +19,9 @@ choice! {
     /// The non-linearity of the Elman network, and whether its sums have biases.
     CellChoice {
         /// PyTorch's `nn.RNN`.
-        Tanh = "tanh", "tanh, with biases (PyTorch)";
+        Tanh = "tanh", "PyTorch: tanh, biases";
         /// Mikolov et al. 2010.
-        Sigmoid = "sigmoid", "sigmoid, no biases (Mikolov 2010)";
+        Sigmoid = "sigmoid", "Mikolov 2010: sigmoid";
     }
 }
 
@@ -29,9 +29,9 @@ choice! {
     /// Where the network is asked for an answer.
     ReadoutChoice {
         /// The next character.
-        Every = "every", "At every step: which character is next?";
+        Every = "every", "At every step";
         /// One of two classes.
-        End = "end", "At the end only: are the brackets balanced?";
+        End = "end", "At the end only";
     }
 }
 
@@ -114,9 +114,10 @@ pub(crate) const ROWS: &[Setting] = &[
     chosen!(of Rnn, "rnn-matrix", "Matrix", rnn.matrix: MatrixChoice,
         "The weight matrix that is opened."),
     chosen!(of Rnn, "rnn-cell", "Cell", rnn.cell: CellChoice,
-        "The non-linearity f, and whether sums have biases. Builds the model anew."),
+        "tanh with biases, or sigmoid without any. Builds the model anew."),
     chosen!(of Rnn, "rnn-readout", "Readout", rnn.readout: ReadoutChoice,
-        "Where the network is asked for an answer. Builds the model anew."),
+        "Asked for the next character at every step, or only at the end whether brackets are \
+         balanced. Builds the model anew."),
     plain!(of Rnn, "rnn-hidden", "Hidden units", rnn.hidden: Whole, Kind::Whole { min: 2, max: 64 },
         "Numbers in the state. Builds the model anew."),
     plain!(of Rnn, "rnn-edit", "Edited step", rnn.edit: Whole,

@@ -20,6 +20,11 @@ pub fn Unroller(
 ) -> impl IntoView {
     let columns = shared.columns;
     let shown = Memo::new(move |_| columns.get().min(length.get()));
+    // One memo of both: an effect that reads a memo and what that memo reads may miss a change.
+    let ends = Memo::new(move |_| {
+        let (shown, length) = (columns.get().min(length.get()), length.get());
+        (shown == 0, shown == length)
+    });
     let playing = RwSignal::new(None::<IntervalHandle>);
     let stop = move || {
         if let Some(handle) = playing.try_update(Option::take).flatten() {
@@ -50,8 +55,8 @@ pub fn Unroller(
         };
         playing.set(set_interval_with_handle(tick, Duration::from_millis(PACE)).ok());
     };
-    let at_end = move || (shown.get() == length.get()).then_some("true");
-    let at_start = move || (shown.get() == 0).then_some("true");
+    let at_end = move || ends.get().1.then_some("true");
+    let at_start = move || ends.get().0.then_some("true");
     let problem = Signal::derive(move || {
         // About the edit, which has its own place.
         shared.answered.problem.get().filter(|_| shared.edit.get() == 0)
@@ -70,7 +75,7 @@ pub fn Unroller(
     };
     view! {
         <Sentence label="Sentence to unroll" problem/>
-        <p class="hint" role="status" data-testid="rnn-note">{note}</p>
+        <p class="hint rnn-note" role="status" data-testid="rnn-note">{note}</p>
         <div class="rnn-unroller">
             <div class="rnn-buttons">
                 <button type="button" class="button button-primary" data-testid="rnn-unroll"

@@ -74,18 +74,14 @@ pub const IDEAS: &[Idea] = &[
 pub fn intro() -> impl IntoView {
     view! {
         <p>
-            "This network reads one character at a time and keeps a "
-            <Term of=Word::HiddenState>"state"</Term> " of a few numbers, coloured "
-            "below. At each step the " <Sym part=INPUT role=Role::Input>"character"</Sym> ", through "
-            <Sym part=W role=Role::Weight>"W"</Sym> ", and the last state, through "
+            "This network keeps a " <Term of=Word::HiddenState>"state"</Term> ": a strip of numbers. "
+            "The " <Sym part=INPUT role=Role::Input>"character"</Sym> " it reads, through "
+            <Sym part=W role=Role::Weight>"W"</Sym> ", and its last state, through "
             <Sym part=U role=Role::Weight>"U"</Sym> ", make the "
             <Sym part=STATE role=Role::Hidden>"new state"</Sym> "; " <Sym part=V role=Role::Weight>"V"</Sym>
-            " reads from it what is " <Sym part=OUTPUT role=Role::Output>"expected next"</Sym> "."
-        </p>
-        <p>
-            "It is one cell with a loop. " <Term of=Word::Unrolling>"Unroll"</Term>
-            " it and the loop becomes a row of copies that all share W, U and V. "
-            "Then click a character and change it: who notices?"
+            " reads from it what is " <Sym part=OUTPUT role=Role::Output>"expected next"</Sym>
+            ". One cell with a loop: " <Term of=Word::Unrolling>"unroll"</Term>
+            " it into a row of copies, then click a character and change it. Which states notice?"
         </p>
     }
 }

@@ -54,16 +54,20 @@ pub fn LoopView(diagram: Memo<std::sync::Arc<Diagram>>) -> impl IntoView {
     };
     let count = move || {
         diagram.with(|d| match d.length() - d.unrolled {
-            1 => "1 step, one cell".to_owned(),
-            n => format!("{n} steps, one cell"),
+            1 => "once".to_owned(),
+            n => format!("{n} times"),
         })
     };
     let mid = STRIP_Y + STRIP_HEIGHT / 2.0;
     let right = STRIP_X + STRIP_WIDTH;
+    // The head points along the end of the curve.
+    let (x, end) = (right + 3.0, mid + 26.0);
+    let far = right + 66.0;
     let circle = format!(
-        "M{right} {} C{} {}, {} {}, {} {} M{} {}l-8 0l5 -7",
-        mid - 26.0, right + 66.0, mid - 60.0, right + 66.0, mid + 60.0, right + 3.0, mid + 26.0,
-        right + 3.0, mid + 26.0,
+        "M{right} {} C{far} {}, {far} {}, {x} {end} l4.2 6.8 M{x} {end} l8 -0.2",
+        mid - 26.0,
+        mid - 60.0,
+        mid + 60.0,
     );
     view! {
         <g class="rnn-loop" transform=move || format!("translate({} 0)", at()) data-testid="rnn-loop">
@@ -76,7 +80,7 @@ pub fn LoopView(diagram: Memo<std::sync::Arc<Diagram>>) -> impl IntoView {
                 <text x=right + 58.0 y=mid + 4.0>"U"</text>
             </g>
             <text class="rnn-rest" x=MIDDLE y=TOKEN_Y + 19.0>{rest}</text>
-            <text class="rnn-small" x=MIDDLE y=TOKEN_Y + 46.0>{count}</text>
+            <text class="rnn-small" x=right + 40.0 y=mid + 64.0>{count}</text>
         </g>
     }
     .into_any()
@@ -106,7 +110,7 @@ fn Cell(face: Memo<Face>) -> impl IntoView {
     let moved_text = move || match moved.get() {
         None => String::new(),
         Some(0.0) => "Δ 0".to_owned(),
-        Some(moved) => format!("Δ {moved:.2}"),
+        Some(moved) => format!("Δ {}", rounded(moved)),
     };
     // Most that two states of tanh units of this many could differ is far more; what occurs is
     // seen best on a scale that ends at 4.
@@ -131,6 +135,11 @@ fn Cell(face: Memo<Face>) -> impl IntoView {
     .into_any()
 }
 
+/// Two decimals; what would round to 0 without being it says so.
+fn rounded(value: f32) -> String {
+    if value > 0.0 && value < 0.005 { "<0.01".to_owned() } else { format!("{value:.2}") }
+}
+
 /// The likeliest outputs as bars, and above them the truth.
 #[component]
 fn OutputView(face: Memo<Face>) -> impl IntoView {
@@ -139,7 +148,7 @@ fn OutputView(face: Memo<Face>) -> impl IntoView {
         output.with(|o| {
             o.target.as_ref().map_or_else(
                 || "end of text".to_owned(),
-                |(name, p)| format!("✓ {} {p:.2}", token::short_mark(name, 9)),
+                |(name, p)| format!("✓ {} {}", token::short_mark(name, 9), rounded(*p)),
             )
         })
     };

@@ -16,7 +16,8 @@ use crate::figures::{
     token,
 };
 
-/// All steps of the sentence with their states, `values[t][unit]`, and what each expects.
+/// All steps of the sentence with their states, `values[t][unit]`, those of the sentence before an
+/// edit, `before[t][unit]`, and what each step expects.
 pub fn unrolled_json(diagram: &Diagram, caption: &Caption, provenance: &Provenance) -> String {
     let columns: Vec<_> = diagram
         .columns
@@ -27,12 +28,14 @@ pub fn unrolled_json(diagram: &Diagram, caption: &Caption, provenance: &Provenan
             json!({
                 "token": column.face.token,
                 "replaced": column.face.replaced,
-                "expects": output.map(|output| &output.bars),
+                "expects": output.map(|output| {
+                    let bars = output.bars.iter();
+                    bars.map(|(name, p)| json!([name, exact(Some(*p))])).collect::<Vec<_>>()
+                }),
                 "target": target.map(|target| &target.0),
-                "target_probability": target.map(|target| target.1),
-                "loss": output.and_then(|output| output.loss()),
-                "moved": column.face.moved,
-                "before": column.before,
+                "target_probability": exact(target.map(|target| target.1)),
+                "loss": exact(output.and_then(|output| output.loss())),
+                "moved": exact(column.face.moved),
             })
         })
         .collect();
@@ -50,7 +53,16 @@ pub fn unrolled_json(diagram: &Diagram, caption: &Caption, provenance: &Provenan
     map.insert("columns".into(), json!(columns));
     provenance.write_into(&mut map);
     let states: Vec<f32> = diagram.columns.iter().flat_map(|c| c.states.clone()).collect();
-    open_object(&map, "values") + &rows_json(&states, diagram.hidden) + "}"
+    let before: Option<Vec<&Vec<f32>>> = diagram.columns.iter().map(|c| c.before.as_ref()).collect();
+    let before = before.filter(|before| !before.is_empty()).map_or("null".to_owned(), |before| {
+        rows_json(&before.into_iter().flatten().copied().collect::<Vec<f32>>(), diagram.hidden)
+    });
+    open_object(&map, "values") + &rows_json(&states, diagram.hidden) + ",\"before\":" + &before + "}"
+}
+
+/// The shortest digits that read back as the same `f32`.
+fn exact(value: Option<f32>) -> Option<f64> {
+    value?.to_string().parse().ok()
 }
 
 /// One line a step; steps counted from 1, loss in nats.
@@ -99,8 +111,8 @@ pub fn unrolled_svg(diagram: &Diagram, caption: &Caption, colors: &Colors) -> St
         ink = palette.ink.css(),
         muted = palette.muted.css(),
         grey = colors.signed.at(0.0).css(),
-        zero = LEFT - 28.0,
-        zero_middle = LEFT - 14.0,
+        zero = LEFT - COLUMN + STRIP_X,
+        zero_middle = LEFT - COLUMN + MIDDLE,
         below = STRIP_Y + STRIP_HEIGHT + 18.0,
     );
     // Folded, the last state stands for the loop.
@@ -222,6 +234,8 @@ mod tests {
         let value = read["values"][1][0].as_f64().unwrap() as f32;
         assert_eq!(value, diagram.columns[1].states[0]);
         assert_eq!(read["columns"][1]["replaced"], json!(" "));
+        assert_eq!(read["columns"][1]["moved"], json!(0.8));
+        assert_eq!(read["before"][1][0], json!(0.0));
         let csv = unrolled_csv(&diagram, &caption(), &Provenance::default());
         assert_eq!(csv.lines().nth(1).unwrap(), "t,token,target,target_probability,loss,moved,s1,s2");
         assert_eq!(csv.lines().count(), 5);

@@ -28,6 +28,9 @@ use data::{COLUMN, HEIGHT, LEFT, STRIP_HEIGHT, STRIP_WIDTH, STRIP_Y, TOKEN_SIZE,
 use overview::Overview;
 use paint::paint_strips;
 
+/// Middle of the state before the first step.
+const START: f64 = LEFT - COLUMN + data::MIDDLE;
+
 /// Table columns before those of the units.
 const NAMED: [&str; 5] = ["reads", "should say", "p of it", "loss", "moved by the edit"];
 
@@ -69,6 +72,7 @@ pub fn UnrolledFigure(
     let folded = Memo::new(move |_| shown.with(|d| d.folded()));
     let length = Memo::new(move |_| shown.with(|d| d.length()));
     let width = Memo::new(move |_| shown.with(|d| d.width()));
+    let edited = Memo::new(move |_| shown.with(|d| d.edited.is_some()));
     let pointing = Pointing::new(move |place: &Place| place.column < length.get());
 
     Effect::new(move |_| {
@@ -321,10 +325,17 @@ pub fn UnrolledFigure(
                         {column_box("rnn-pinned", Signal::derive(move || {
                             (at.get() as usize).checked_sub(1).filter(|c| *c < unrolled.get())
                         }))}
-                        <g>
-                            <rect class="rnn-strip rnn-zero" x=LEFT - 28.5 y=STRIP_Y - 0.5
-                                width=STRIP_WIDTH + 1.0 height=STRIP_HEIGHT + 1.0/>
-                            <text class="rnn-small" x=LEFT - 14.0 y=STRIP_Y + STRIP_HEIGHT + 18.0>"s₀ = 0"</text>
+                        <g class="rnn-small">
+                            // As if it were the column before the first.
+                            <rect class="rnn-strip rnn-zero" x=LEFT - COLUMN + data::STRIP_X - 0.5
+                                y=STRIP_Y - 0.5 width=STRIP_WIDTH + 1.0 height=STRIP_HEIGHT + 1.0/>
+                            <text x=START y=STRIP_Y + STRIP_HEIGHT + 18.0>"s₀ = 0"</text>
+                            <text x=START y="34">"✓ truth"</text>
+                            <text x=START y="92">"expects"</text>
+                            <text x=START y=STRIP_Y - 8.0>"state"</text>
+                            <text x=START y=TOKEN_Y + 19.0>"reads"</text>
+                            <text x=START y=data::MOVED_Y + 22.0
+                                style:display=move || if edited.get() { "" } else { "none" }>"Δ state"</text>
                         </g>
                         <For each=move || 0..unrolled.get() key=|t| *t let:t>
                             <ColumnView t diagram=shown/>
