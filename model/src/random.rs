@@ -14,6 +14,7 @@ pub(crate) enum Purpose {
     Task = 11,
     NormWeights = 50,
     NormBatch = 51,
+    RnnWriting = 30,
 }
 
 /// The stream of `seed` for one purpose at one place, independent of every other stream.

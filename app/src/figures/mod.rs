@@ -45,6 +45,7 @@ pub mod text;
 mod theme;
 pub mod token;
 mod tokens;
+pub mod unrolled;
 mod view;
 
 pub use attention::AttentionFigure;
