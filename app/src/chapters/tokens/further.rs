@@ -75,7 +75,7 @@ fn Map(shown: Shown) -> impl IntoView {
             <h2>"Tokens that are followed alike come to lie together"</h2>
             <p>
                 "Each row as a point, seen where the rows spread most (their two principal components). \
-                 Go back to the start and press Train: it begins at random."
+                 They start at random places; every step moves those of the tokens in its windows."
             </p>
             <TokenMap embedding=shown.embedding selected=shown.token
                 on_pick=Callback::new(move |id| shown.pick(shown.scheme.get_untracked(), id))/>
