@@ -33,6 +33,7 @@ mod matrix_data;
 mod matrix_paint;
 mod matrix_svg;
 mod next;
+pub mod norm;
 mod plot;
 mod readout;
 mod row;
@@ -44,6 +45,7 @@ pub mod text;
 mod theme;
 pub mod token;
 mod tokens;
+pub mod unrolled;
 mod view;
 
 pub use attention::AttentionFigure;
