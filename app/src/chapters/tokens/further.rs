@@ -64,10 +64,10 @@ fn Map(shown: Shown) -> impl IntoView {
     // What this model's numbers say now.
     let claim = move || {
         let (right, letters) = shown.embedding.with(|e| e.as_ref().and_then(|e| parted(e)))?;
-        let told = if right * 100 >= letters * 85 {
+        let told = if right * 4 >= letters * 3 {
             "Nobody told the model which is which."
         } else {
-            "Half of them would be chance: with these tokens the map keeps other differences."
+            "With these tokens, or so far, other differences weigh more."
         };
         Some(format!(
             "After {} steps {right} of {letters} letters lie nearer to the middle of their own kind, \
