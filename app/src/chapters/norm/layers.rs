@@ -54,7 +54,7 @@ pub fn use_coupling() -> Coupling {
     let layer = Memo::new(move |_| {
         let answer = answered.answer.get()?;
         match <&Answer>::try_from(&*answer) {
-            Ok(Answer::Layer(layer)) => Some(Arc::new(layer.clone())),
+            Ok(Answer::Layer(layer)) => Some(Arc::new(Layer::clone(layer))),
             _ => None,
         }
     });
