@@ -9,6 +9,7 @@ import {
   live,
   number,
   numberUntil,
+  paused,
   train,
   useSite,
   VIEWPORTS,
@@ -20,10 +21,16 @@ const site = useSite();
 const WARM = 250;
 const ROWS = 16;
 
+/** Waits until the models on show have had their first training, after which Train trains on. */
+async function warm(page) {
+  await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);
+  await paused(page);
+}
+
 /** Opens the chapter and waits until its first training is over. */
 async function opened(t, query = "", options = {}) {
   const page = await site.open(t, `?chapter=norm${query}`, options);
-  await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);
+  await warm(page);
   return page;
 }
 
@@ -156,6 +163,7 @@ test("a mean outside the gradient: b grows, the loss does not fall", async (t) =
   await choose(page, "norm-experiment", "outside");
   await byId(page, "norm-promises").waitFor();
   await eventually(async () => (await value(page, "norm-length-past")) > 50, "a long b");
+  await warm(page);
   assert((await value(page, "norm-promised-past")) > 10);
   assert(Math.abs(await value(page, "norm-fell-past")) < 1e-3);
   assert((await value(page, "norm-length-through")) < 1e-3);
