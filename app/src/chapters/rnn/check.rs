@@ -47,9 +47,8 @@ pub fn Check(shared: Shared) -> impl IntoView {
         };
         Some(question.into())
     });
-    let counts = move || {
-        asked.get().map(|(t, _, _, length)| [1, length - t - 1, length - t, length])
-    };
+    let counts =
+        move || asked.get().map(|(t, _, _, length)| [1, length - t - 1, length - t, length]);
     // How many states the live network moved.
     let moved = Memo::new(move |_| {
         let (t, _, _, length) = asked.get()?;

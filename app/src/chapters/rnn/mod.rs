@@ -215,12 +215,15 @@ fn Curves(shared: Shared) -> impl IntoView {
         let end_only = shared.end_only.get();
         shared.lab.history.with(|history| {
             // Shares and losses do not belong on one axis.
-            let shown = history.series().iter().zip(styles).filter(|(series, _)| {
-                !end_only || series.name.ends_with("right")
-            });
+            let shown = history
+                .series()
+                .iter()
+                .zip(styles)
+                .filter(|(series, _)| !end_only || series.name.ends_with("right"));
             Lines {
                 x_label: "optimizer steps".into(),
-                y_label: if end_only { "share judged rightly" } else { "nats per character" }.into(),
+                y_label: if end_only { "share judged rightly" } else { "nats per character" }
+                    .into(),
                 series: shown
                     .map(|(series, (hue, dash))| Line {
                         name: series.name.clone(),
@@ -234,7 +237,8 @@ fn Curves(shared: Shared) -> impl IntoView {
         })
     });
     let title = Signal::derive(move || {
-        if shared.end_only.get() { "Strings judged rightly" } else { "Loss of both networks" }.to_owned()
+        if shared.end_only.get() { "Strings judged rightly" } else { "Loss of both networks" }
+            .to_owned()
     });
     view! {
         <div class="panel">

@@ -63,12 +63,14 @@ pub fn Unroller(
     });
     let note = move || {
         let dropped = shared.all.with(|all| all.as_ref().map_or(0, |all| all.dropped));
-        let own = shared.store.probe.with(|p| {
-            !p.trim().is_empty() && p.trim().chars().all(|c| c == '(' || c == ')')
-        });
+        let own = shared
+            .store
+            .probe
+            .with(|p| !p.trim().is_empty() && p.trim().chars().all(|c| c == '(' || c == ')'));
         match (shared.end_only.get(), own, dropped) {
             (true, false, _) => "The network has only met ( and ): a generated string is read \
-                instead. Write brackets to have your own judged.".to_owned(),
+                instead. Write brackets to have your own judged."
+                .to_owned(),
             (_, _, 0) => String::new(),
             (_, _, n) => format!("{n} more characters are not drawn."),
         }

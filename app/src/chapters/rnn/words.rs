@@ -99,46 +99,56 @@ fn try_it(store: Store, set: fn(&mut Settings)) -> impl IntoView {
 
 pub fn tries(store: Store) -> Vec<ViewFn> {
     vec![
-        ViewFn::from(move || view! {
-            "Change the first character of a fully unrolled sentence. How many steps later is Δ below \
-             0.1? Train for a while: does the network remember longer or shorter? "
-            {try_it(store, |rnn| {
-                rnn.columns = 64;
-                rnn.edit = 1;
-            })}
+        ViewFn::from(move || {
+            view! {
+                "Change the first character of a fully unrolled sentence. How many steps later is Δ below \
+                 0.1? Train for a while: does the network remember longer or shorter? "
+                {try_it(store, |rnn| {
+                    rnn.columns = 64;
+                    rnn.edit = 1;
+                })}
+            }
         }),
-        ViewFn::from(move || view! {
-            "Two numbers are all its memory. Train until the loss stands still: how far does it get, \
-             and what do the two numbers tell apart? "
-            {try_it(store, |rnn| {
-                rnn.columns = 64;
-                rnn.hidden = 2;
-            })}
+        ViewFn::from(move || {
+            view! {
+                "Two numbers are all its memory. Train until the loss stands still: how far does it get, \
+                 and what do the two numbers tell apart? "
+                {try_it(store, |rnn| {
+                    rnn.columns = 64;
+                    rnn.hidden = 2;
+                })}
+            }
         }),
-        ViewFn::from(move || view! {
-            "Ask only at the end whether brackets are balanced and train 600 steps. Flip a bracket in \
-             the middle: does the answer change? Then write a string twice as long as any it learnt: \
-             counting does not come for free. "
-            {try_it(store, |rnn| {
-                rnn.columns = 64;
-                rnn.readout = ReadoutChoice::End;
-            })}
+        ViewFn::from(move || {
+            view! {
+                "Ask only at the end whether brackets are balanced and train 600 steps. Flip a bracket in \
+                 the middle: does the answer change? Then write a string twice as long as any it learnt: \
+                 counting does not come for free. "
+                {try_it(store, |rnn| {
+                    rnn.columns = 64;
+                    rnn.readout = ReadoutChoice::End;
+                })}
+            }
         }),
-        ViewFn::from(move || view! {
-            "Use the sigmoid without biases, as in 2010. Where do all the states stand before they learn, \
-             and why is that a worse start than tanh? "
-            {try_it(store, |rnn| {
-                rnn.columns = 64;
-                rnn.cell = CellChoice::Sigmoid;
-            })}
+        ViewFn::from(move || {
+            view! {
+                "Use the sigmoid without biases, as in 2010. Where do all the states stand before they learn, \
+                 and why is that a worse start than tanh? "
+                {try_it(store, |rnn| {
+                    rnn.columns = 64;
+                    rnn.cell = CellChoice::Sigmoid;
+                })}
+            }
         }),
-        ViewFn::from(move || view! {
-            "Let it write at temperature 0, where nothing is drawn by chance. Sooner or later it goes in \
-             circles. Does an odd character get it out? "
-            {try_it(store, |rnn| {
-                rnn.temperature = 0.0;
-                rnn.odd = 20;
-            })}
+        ViewFn::from(move || {
+            view! {
+                "Let it write at temperature 0, where nothing is drawn by chance. Sooner or later it goes in \
+                 circles. Does an odd character get it out? "
+                {try_it(store, |rnn| {
+                    rnn.temperature = 0.0;
+                    rnn.odd = 20;
+                })}
+            }
         }),
     ]
 }

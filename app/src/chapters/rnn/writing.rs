@@ -126,7 +126,8 @@ fn told(writing: Option<&Writing>, model: usize) -> String {
         let differ = |(a, b): (&Character, &Character)| a != b;
         let at = written.odd.iter().zip(&written.plain).position(differ)?;
         let same = |(a, b): (&Character, &Character)| a.token == b.token;
-        let agree = written.odd.iter().zip(&written.plain).rev().take_while(|pair| same(*pair)).count();
+        let agree =
+            written.odd.iter().zip(&written.plain).rev().take_while(|pair| same(*pair)).count();
         let surprise = written.odd[at].surprise;
         let after = match agree {
             0 => "; the two texts still differ at the end".to_owned(),

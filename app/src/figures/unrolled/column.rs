@@ -90,8 +90,15 @@ pub fn LoopView(diagram: Memo<std::sync::Arc<Diagram>>) -> impl IntoView {
 fn from_before() -> String {
     let y = STRIP_Y + STRIP_HEIGHT / 2.0;
     let from = STRIP_X + STRIP_WIDTH - COLUMN + 2.0;
-    format!("M{from} {y}H{} M{} {}L{} {y}L{} {}", STRIP_X - 3.0, STRIP_X - 9.0, y - 5.0,
-        STRIP_X - 2.0, STRIP_X - 9.0, y + 5.0)
+    format!(
+        "M{from} {y}H{} M{} {}L{} {y}L{} {}",
+        STRIP_X - 3.0,
+        STRIP_X - 9.0,
+        y - 5.0,
+        STRIP_X - 2.0,
+        STRIP_X - 9.0,
+        y + 5.0
+    )
 }
 
 /// Input, state and output with the arrows between them.
@@ -99,10 +106,18 @@ fn from_before() -> String {
 fn Cell(face: Memo<Face>) -> impl IntoView {
     let read_out = Memo::new(move |_| face.with(|f| f.output.is_some()));
     let up = |from: f64, to: f64| {
-        format!("M{MIDDLE} {from}V{to} M{} {}L{MIDDLE} {}L{} {}", MIDDLE - 5.0, to + 7.0, to, MIDDLE + 5.0, to + 7.0)
+        format!(
+            "M{MIDDLE} {from}V{to} M{} {}L{MIDDLE} {}L{} {}",
+            MIDDLE - 5.0,
+            to + 7.0,
+            to,
+            MIDDLE + 5.0,
+            to + 7.0
+        )
     };
     let token = move || face.with(|f| token::mark(&f.token));
-    let replaced = move || face.with(|f| f.replaced.as_deref().map(token::mark)).unwrap_or_default();
+    let replaced =
+        move || face.with(|f| f.replaced.as_deref().map(token::mark)).unwrap_or_default();
     let unknown = move || face.with(|f| f.token == token::UNKNOWN);
     let edited = move || face.with(|f| f.replaced.is_some());
     let boxed = move || face.with(|f| !f.token.is_empty());
@@ -114,7 +129,8 @@ fn Cell(face: Memo<Face>) -> impl IntoView {
     };
     // Most that two states of tanh units of this many could differ is far more; what occurs is
     // seen best on a scale that ends at 4.
-    let moved_width = move || f64::from(moved.get().unwrap_or(0.0).min(4.0)) / 4.0 * (COLUMN - 12.0);
+    let moved_width =
+        move || f64::from(moved.get().unwrap_or(0.0).min(4.0)) / 4.0 * (COLUMN - 12.0);
     view! {
         <Show when=move || read_out.get()>
             <Arrow part=V label="V" path=up(STRIP_Y - 2.0, BARS_Y + BAR_HEIGHT * BARS as f64 + 4.0)/>
@@ -172,7 +188,9 @@ fn OutputView(face: Memo<Face>) -> impl IntoView {
     };
     let label = move |i: usize| {
         let name = move || {
-            output.with(|o| o.bars.get(i).map_or(String::new(), |(name, _)| token::short_mark(name, 12)))
+            output.with(|o| {
+                o.bars.get(i).map_or(String::new(), |(name, _)| token::short_mark(name, 12))
+            })
         };
         let y = BARS_Y + BAR_HEIGHT * i as f64 + 11.0;
         view! { <text class="rnn-bar-name" x=move || if words.get() { 6.0 } else { 9.0 } y=y>{name}</text> }
@@ -195,8 +213,16 @@ fn Arrow(part: &'static str, label: &'static str, path: String) -> impl IntoView
     let (x, y, hit) = match part {
         W => (MIDDLE + 16.0, TOKEN_Y - 9.0, (STRIP_X - 4.0, TOKEN_Y - 28.0, 42.0, 26.0)),
         V => (MIDDLE + 16.0, STRIP_Y - 7.0, (STRIP_X - 4.0, STRIP_Y - 26.0, 42.0, 24.0)),
-        _ => (0.0, STRIP_Y + STRIP_HEIGHT / 2.0 - 9.0,
-            (STRIP_X + STRIP_WIDTH - COLUMN + 3.0, STRIP_Y + STRIP_HEIGHT / 2.0 - 28.0, COLUMN - STRIP_WIDTH - 6.0, 42.0)),
+        _ => (
+            0.0,
+            STRIP_Y + STRIP_HEIGHT / 2.0 - 9.0,
+            (
+                STRIP_X + STRIP_WIDTH - COLUMN + 3.0,
+                STRIP_Y + STRIP_HEIGHT / 2.0 - 28.0,
+                COLUMN - STRIP_WIDTH - 6.0,
+                42.0,
+            ),
+        ),
     };
     let (left, top, width, height) = hit;
     view! {

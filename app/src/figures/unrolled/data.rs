@@ -108,7 +108,13 @@ impl Diagram {
         };
         let columns_of: Option<Vec<Column>> = (0..run.ids.len()).map(column).collect();
         let all_columns = columns_of.unwrap_or_default();
-        Self { unrolled: (columns as usize).min(all_columns.len()), columns: all_columns, hidden, edited, step }
+        Self {
+            unrolled: (columns as usize).min(all_columns.len()),
+            columns: all_columns,
+            hidden,
+            edited,
+            step,
+        }
     }
 
     /// Steps of the sentence.
@@ -149,7 +155,8 @@ impl Diagram {
         let mut text = format!("t = {}, reads {}.", t + 1, quoted(&face.token));
         if let Some(output) = &face.output {
             let bars = output.bars.iter().take(2);
-            let bars: Vec<String> = bars.map(|(name, p)| format!("{} {p:.2}", quoted(name))).collect();
+            let bars: Vec<String> =
+                bars.map(|(name, p)| format!("{} {p:.2}", quoted(name))).collect();
             text += &format!(" Expects {}.", bars.join(" or "));
             if let (Some((name, p)), Some(loss)) = (&output.target, output.loss()) {
                 text += &format!(" Truly {}: p = {p:.3}, loss {loss:.2}.", quoted(name));
@@ -185,7 +192,11 @@ pub fn signed(value: f32) -> String {
 
 /// Characters in quotes, words as they are.
 fn quoted(name: &str) -> String {
-    if name.chars().nth(1).is_some() { name.to_owned() } else { format!("‘{}’", token::mark(name)) }
+    if name.chars().nth(1).is_some() {
+        name.to_owned()
+    } else {
+        format!("‘{}’", token::mark(name))
+    }
 }
 
 fn output(all: &Unrolled, run: &Run, t: usize) -> Option<Output> {
@@ -193,9 +204,12 @@ fn output(all: &Unrolled, run: &Run, t: usize) -> Option<Output> {
     let probabilities = run.probabilities.block(&[row])?;
     let name = |id: usize| all.classes.get(id).cloned().unwrap_or_default();
     let bars = largest(probabilities, BARS).into_iter().map(|(id, p)| (name(id), p)).collect();
-    let target = run.targets.get(row).copied().flatten().and_then(|id| {
-        Some((name(id as usize), *probabilities.get(id as usize)?))
-    });
+    let target = run
+        .targets
+        .get(row)
+        .copied()
+        .flatten()
+        .and_then(|id| Some((name(id as usize), *probabilities.get(id as usize)?)));
     Some(Output { bars, target })
 }
 

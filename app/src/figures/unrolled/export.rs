@@ -53,11 +53,16 @@ pub fn unrolled_json(diagram: &Diagram, caption: &Caption, provenance: &Provenan
     map.insert("columns".into(), json!(columns));
     provenance.write_into(&mut map);
     let states: Vec<f32> = diagram.columns.iter().flat_map(|c| c.states.clone()).collect();
-    let before: Option<Vec<&Vec<f32>>> = diagram.columns.iter().map(|c| c.before.as_ref()).collect();
+    let before: Option<Vec<&Vec<f32>>> =
+        diagram.columns.iter().map(|c| c.before.as_ref()).collect();
     let before = before.filter(|before| !before.is_empty()).map_or("null".to_owned(), |before| {
         rows_json(&before.into_iter().flatten().copied().collect::<Vec<f32>>(), diagram.hidden)
     });
-    open_object(&map, "values") + &rows_json(&states, diagram.hidden) + ",\"before\":" + &before + "}"
+    open_object(&map, "values")
+        + &rows_json(&states, diagram.hidden)
+        + ",\"before\":"
+        + &before
+        + "}"
 }
 
 /// The shortest digits that read back as the same `f32`.
@@ -130,7 +135,11 @@ fn write_column(svg: &mut String, diagram: &Diagram, place: usize, t: usize, col
     let (ink, muted) = (palette.ink.css(), palette.muted.css());
     let in_loop = place >= diagram.unrolled;
     let middle_y = STRIP_Y + STRIP_HEIGHT / 2.0;
-    let time = if in_loop && place < t { format!("t = {} … {}", place + 1, t + 1) } else { format!("t = {}", t + 1) };
+    let time = if in_loop && place < t {
+        format!("t = {} … {}", place + 1, t + 1)
+    } else {
+        format!("t = {}", t + 1)
+    };
     let _ = write!(
         svg,
         r#"<g transform="translate({} 0)"><text x="{MIDDLE}" y="14" fill="{muted}">{time}</text><g fill="none" stroke="{ink}"><path d="M{} {middle_y}H{STRIP_X}"/><path d="M{MIDDLE} {TOKEN_Y}V{}"/>"#,
@@ -210,7 +219,11 @@ fn write_column(svg: &mut String, diagram: &Diagram, place: usize, t: usize, col
         );
     }
     if let Some(moved) = column.face.moved {
-        let _ = write!(svg, r#"<text x="{MIDDLE}" y="{}" fill="{muted}">Δ {moved:.2}</text>"#, MOVED_Y + 22.0);
+        let _ = write!(
+            svg,
+            r#"<text x="{MIDDLE}" y="{}" fill="{muted}">Δ {moved:.2}</text>"#,
+            MOVED_Y + 22.0
+        );
     }
     svg.push_str("</g>");
 }
@@ -237,7 +250,10 @@ mod tests {
         assert_eq!(read["columns"][1]["moved"], json!(0.8));
         assert_eq!(read["before"][1][0], json!(0.0));
         let csv = unrolled_csv(&diagram, &caption(), &Provenance::default());
-        assert_eq!(csv.lines().nth(1).unwrap(), "t,token,target,target_probability,loss,moved,s1,s2");
+        assert_eq!(
+            csv.lines().nth(1).unwrap(),
+            "t,token,target,target_probability,loss,moved,s1,s2"
+        );
         assert_eq!(csv.lines().count(), 5);
     }
 

@@ -23,8 +23,8 @@ use super::{
 };
 use column::{ColumnView, LoopView};
 pub use column::{INPUT, OUTPUT, STATE, U, V, W};
-pub use data::{Diagram, signed};
 use data::{COLUMN, HEIGHT, LEFT, STRIP_HEIGHT, STRIP_WIDTH, STRIP_Y, TOKEN_SIZE, TOKEN_Y, x_of};
+pub use data::{Diagram, signed};
 use overview::Overview;
 use paint::paint_strips;
 
@@ -97,7 +97,9 @@ pub fn UnrolledFigure(
         if last.is_some_and(|last| last != now) {
             request_animation_frame(move || {
                 if let Some(scroller) = scroller.try_get_untracked().flatten() {
-                    scroller.set_scroll_left((x_of(now) + 2.0 * COLUMN) as i32 - scroller.client_width());
+                    scroller.set_scroll_left(
+                        (x_of(now) + 2.0 * COLUMN) as i32 - scroller.client_width(),
+                    );
                 }
             });
         }
@@ -127,7 +129,8 @@ pub fn UnrolledFigure(
         let (x, y) = (f64::from(e.client_x()) - rect.left(), f64::from(e.client_y()) - rect.top());
         let place = shown.with_untracked(|d| {
             let column = d.column_at(x)?;
-            let within = (x - x_of(column.min(d.unrolled)) - data::STRIP_X).abs() < 1.5 * STRIP_WIDTH;
+            let within =
+                (x - x_of(column.min(d.unrolled)) - data::STRIP_X).abs() < 1.5 * STRIP_WIDTH;
             Some(Place { column, unit: d.unit_at(y).filter(|_| within) })
         })?;
         Some((place, x, y))
@@ -155,10 +158,13 @@ pub fn UnrolledFigure(
         }
     };
     let start = move || {
-        let pinned = (at.get_untracked() as usize).checked_sub(1).filter(|c| *c < length.get_untracked());
+        let pinned =
+            (at.get_untracked() as usize).checked_sub(1).filter(|c| *c < length.get_untracked());
         let last = unrolled.get_untracked().saturating_sub(1);
         let unit = unit.get_untracked() as usize - 1;
-        pointing.shown_untracked().unwrap_or(Place { column: pinned.unwrap_or(last), unit: Some(unit) })
+        pointing
+            .shown_untracked()
+            .unwrap_or(Place { column: pinned.unwrap_or(last), unit: Some(unit) })
     };
     let on_key = move |e: ev::KeyboardEvent| {
         if e.ctrl_key() || e.meta_key() || e.alt_key() || length.get_untracked() == 0 {
@@ -221,9 +227,8 @@ pub fn UnrolledFigure(
         let place = pointing.shown()?;
         Some(shown.with(|d| d.describe(place.column, place.unit)))
     };
-    let value_of = move |unit: usize, t: usize| {
-        shown.with(|d| d.columns.get(t)?.states.get(unit).copied())
-    };
+    let value_of =
+        move |unit: usize, t: usize| shown.with(|d| d.columns.get(t)?.states.get(unit).copied());
     let cell = move |(t, c): (usize, usize)| {
         if let Some(unit) = c.checked_sub(NAMED.len()) {
             return value_of(unit, t).map(signed);
@@ -255,11 +260,8 @@ pub fn UnrolledFigure(
         absent: "–",
         start: Callback::new(move |()| Some((0, 0))),
     };
-    let files = Files {
-        json: export::unrolled_json,
-        csv: export::unrolled_csv,
-        svg: export::unrolled_svg,
-    };
+    let files =
+        Files { json: export::unrolled_json, csv: export::unrolled_csv, svg: export::unrolled_svg };
     let no_marker = Signal::stored(None);
     let files = choices("unrolled", title, shown, no_marker, provenance, colors, files);
     let label = move || {

@@ -35,11 +35,13 @@ pub fn Overview(
         (first / length, last / length)
     });
     let drag = move |e: &ev::PointerEvent| {
-        let (Some(strip), Some(scroller)) = (strip.get_untracked(), scroller.get_untracked()) else {
+        let (Some(strip), Some(scroller)) = (strip.get_untracked(), scroller.get_untracked())
+        else {
             return;
         };
         let rect = strip.get_bounding_client_rect();
-        let share = ((f64::from(e.client_x()) - rect.left()) / rect.width().max(1.0)).clamp(0.0, 1.0);
+        let share =
+            ((f64::from(e.client_x()) - rect.left()) / rect.width().max(1.0)).clamp(0.0, 1.0);
         let length = diagram.with_untracked(|d| d.length());
         let middle = x_of(0) + COLUMN * share * length as f64;
         scroller.set_scroll_left((middle - f64::from(scroller.client_width()) / 2.0) as i32);

@@ -31,7 +31,11 @@ pub fn paint_strips(canvas: &HtmlCanvasElement, diagram: &Diagram, colors: &Colo
 }
 
 /// The states of the whole sentence side by side; what is not unrolled is faint.
-pub fn paint_overview(canvas: &HtmlCanvasElement, diagram: &Diagram, colors: &Colors) -> Option<()> {
+pub fn paint_overview(
+    canvas: &HtmlCanvasElement,
+    diagram: &Diagram,
+    colors: &Colors,
+) -> Option<()> {
     let columns = diagram.length();
     let mut pixels = vec![0; columns * diagram.hidden * 4];
     for (c, column) in diagram.columns.iter().enumerate() {
