@@ -12,6 +12,7 @@ pub(crate) enum Purpose {
     Sample = 4,
     RecurrentWeights = 10,
     Task = 11,
+    RecallGaps = 35,
 }
 
 /// The stream of `seed` for one purpose at one place, independent of every other stream.
