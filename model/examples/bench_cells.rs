@@ -215,11 +215,11 @@ fn main() {
     }
     for step in 0..warmup + steps {
         let batch = task.batch(1, Split::Training, step as u32, batch).tensors(&device);
-        for index in 0..kinds.len() {
-            fused[index].step(&batch, SequenceModel::forward);
+        for (index, fused) in fused.iter_mut().enumerate() {
+            fused.step(&batch, SequenceModel::forward);
             if let Some(plain) = plain.get_mut(index) {
                 plain.step(&batch, Plain::forward);
-                let apart = (plain.loss - fused[index].loss).abs();
+                let apart = (plain.loss - fused.loss).abs();
                 assert!(apart < 1e-3 * plain.loss.max(1.0), "the two versions went {apart} apart");
             }
         }
