@@ -292,7 +292,9 @@ fn what_can_not_be_shown_is_said() {
     assert!(build(Settings { clip: -1.0, ..default() }).contains("clipping"));
     let mut study = study(&default(), 1);
     for (from, to) in [(0, 1), (17, 1), (1, 17), (u32::MAX, 1)] {
-        let said = ask(&mut study, &Settings { from, to, ..default() }).unwrap_err();
+        let (loss, cell) = (LossKind::Last, Cell::Rnn);
+        let question = bptt::Question::Flow { loss, radius: None, cell, from, to };
+        let said = block_on(study.ask(&Question::Bptt(question))).unwrap_err().to_string();
         assert!(said.contains("There is no unit"), "{said}");
     }
     for radius in [-1.0, f32::NAN, f32::INFINITY] {
@@ -300,6 +302,8 @@ fn what_can_not_be_shown_is_said() {
         assert!(said.contains("spectral radius"), "{said}");
     }
     assert!(ask(&mut study, &default()).is_ok());
-    let rnn = study.set_learning_rate(f32::NAN);
-    assert!(rnn.is_err());
+    assert!(study.set_learning_rate(f32::NAN).is_err());
+    // A unit chosen in a wider network: the last one is shown.
+    let narrow = Settings { hidden: 4, from: 9, ..default() };
+    assert!(matches!(narrow.question(), bptt::Question::Flow { from: 4, to: 1, .. }));
 }

@@ -130,14 +130,14 @@ impl Settings {
         }
     }
 
-    /// What the page asks of the networks.
+    /// What the page asks of the networks. A chosen unit that they lack is the last one they have.
     pub fn question(&self) -> Question {
         Question::Flow {
             loss: self.loss,
             radius: self.rescale.then_some(self.radius),
             cell: self.cell,
-            from: self.from,
-            to: self.to,
+            from: self.from.min(self.hidden),
+            to: self.to.min(self.hidden),
         }
     }
 }
