@@ -93,8 +93,10 @@ fn seen(name: String, hue: Hue, norms: &[f32], flow: &Flow) -> Seen {
     let share = at(first) / at(norms.len()).max(f64::MIN_POSITIVE);
     let sentence = if share > 0.0 && steps > 0 {
         let each = share.powf(1.0 / steps as f64);
-        let over = format!("over {steps} steps back to the symbol: × {each:.2} a step");
-        format!("{} {over}", power(share))
+        format!(
+            "{} × the last step's norm arrives at the symbol, {steps} steps back (× {each:.2} a step)",
+            power(share)
+        )
     } else {
         let end = norms.iter().position(|&norm| norm > 0.0).unwrap_or(norms.len().max(1) - 1);
         format!("exactly 0 before step {}", end + 1)
@@ -176,13 +178,13 @@ pub fn accuracy_said(flow: &Flow) -> String {
         let holds = shares.iter().take_while(|&&share| share >= 0.9).count();
         let at_longest = 100.0 * shares.last().copied().unwrap_or_default();
         let until = match holds {
-            0 => "90 % at no gap".to_owned(),
-            n if n == shares.len() => "90 % at every gap".to_owned(),
-            n => format!("90 % up to gap {}", of.gaps[n - 1]),
+            0 => "is right 9 times in 10 at no gap".to_owned(),
+            n if n == shares.len() => "is right 9 times in 10 at every gap".to_owned(),
+            n => format!("is right 9 times in 10 up to gap {}", of.gaps[n - 1]),
         };
-        format!("{} {until}, {at_longest:.0} % at gap {longest}", cell.label())
+        format!("The {} {until} ({at_longest:.0} % at gap {longest}).", cell.label())
     });
-    format!("Step {}: {}.", of.step, said.collect::<Vec<_>>().join("; "))
+    format!("At step {}: {}", of.step, said.collect::<Vec<_>>().join(" "))
 }
 
 /// Norm of the weights' gradient in training, before and after clipping.

@@ -76,7 +76,7 @@ fn BpttChapter() -> impl IntoView {
             before="The chapter before ran a network forward through time. It did not say how the network learns which early step mattered for a late answer."
             intro=text::intro
             figure=move || main_figure(shown)
-            controls=move || controls(problem)
+            controls=move || controls(store, problem)
             further=move || panels::all(shown)
             more=formulas::all
             tries=text::tries(store)
@@ -130,9 +130,9 @@ fn main_figure(shown: Shown) -> AnyView {
     .into_any()
 }
 
-fn controls(problem: Signal<Option<String>>) -> AnyView {
-    let rescale = crate::course::use_setting(|link| &mut link.bptt.rescale);
-    let turn_on = Callback::new(move |_| rescale.set(true));
+fn controls(store: Store, problem: Signal<Option<String>>) -> AnyView {
+    // Whoever moves the radius wants to see it.
+    let turn_on = Callback::new(move |_| store.link.update(|link| link.bptt.rescale = true));
     view! {
         <div class="bptt-group">
             <h3>"What is shown"</h3>

@@ -11,11 +11,15 @@ use crate::{
 };
 
 pub fn all(shown: Shown) -> AnyView {
-    [accuracy(shown), weights(shown), terms(shown), clipping(shown), memory(shown)]
-        .into_iter()
-        .map(|panel| view! { <div class="panel">{panel}</div> })
-        .collect_view()
-        .into_any()
+    let column = |panels: Vec<AnyView>| {
+        let panels = panels.into_iter().map(|panel| view! { <div class="panel">{panel}</div> });
+        view! { <div class="bptt-column">{panels.collect_view()}</div> }
+    };
+    view! {
+        {column(vec![accuracy(shown), clipping(shown), memory(shown)])}
+        {column(vec![weights(shown), terms(shown)])}
+    }
+    .into_any()
 }
 
 fn accuracy(shown: Shown) -> AnyView {
@@ -72,7 +76,7 @@ fn weights(shown: Shown) -> AnyView {
         <h2>"The gradient of a weight"</h2>
         <p>
             "The same U stands at every step, so its gradient is a sum over the steps. Choose a weight: \
-             its sum is taken apart beside this."
+             its sum is taken apart below."
         </p>
         <ChoiceField name="bptt-cell"/>
         <MatrixFigure

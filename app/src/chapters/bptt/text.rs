@@ -13,11 +13,12 @@ use crate::{
 pub fn intro() -> AnyView {
     view! {
         <p>
-            "An RNN, an LSTM and a GRU learn one task from one seed: read a capital letter, then up to 30 \
-             that don't matter, then “?”: which was the capital? The answer comes at the last step, its cause long before."
+            "An RNN, an LSTM and a GRU learn one task from one seed: remember a capital letter over a \
+             gap of up to n small ones that don't matter, until a “?” asks for it. The answer is due at the last \
+             step, its cause lies long before."
         </p>
         <p>
-            <Term of=Word::Bptt/>" carries the "<Term of=Word::Gradient/>" of the loss back step by step, \
+            <Term of=Word::Bptt>"Backpropagation through time"</Term>" carries the "<Term of=Word::Gradient/>" of the loss back step by step, \
              through each "<Sym part="state" role=Role::Hidden>"state"</Sym>". In an RNN every step \
              multiplies it by a "<Sym part="jacobian" role=Role::Weight>"Jacobian"</Sym>", tanh's slope \
              times "<Sym part="recurrent" role=Role::Weight>"U"</Sym>". The figure shows what is left at each step, \
