@@ -25,6 +25,8 @@ async function open(t, query = "", options) {
   await live(page, "bptt-norms");
   await numberUntil(page, "loss-step", (step) => step >= 50, "50");
   await paused(page);
+  // What is on show is of the last step.
+  await byId(page, "bptt-seen").and(page.locator('[data-step="50"]')).waitFor();
   return page;
 }
 
@@ -119,11 +121,11 @@ test("the parts of a weight's gradient add up on screen, whichever weight is cli
   };
   const first = await check();
   await byId(page, "figure-bptt-weights").scrollIntoViewIfNeeded();
-  const matrix = await live(page, "bptt-weights");
+  await live(page, "bptt-weights");
   await drawn(page);
-  const canvas = matrix.locator("canvas").last();
-  const box = await canvas.boundingBox();
-  await canvas.click({ position: { x: box.width * 0.6, y: box.height * 0.5 } });
+  const cells = byId(page, "bptt-weights-cells");
+  const box = await cells.boundingBox();
+  await cells.click({ position: { x: box.width * 0.6, y: box.height * 0.5 } });
   await eventually(() => parameter(page, "bptt-from") !== null);
   await eventually(async () => (await check()).join() !== first.join());
   await choose(page, "bptt-cell", "lstm");

@@ -125,8 +125,14 @@ fn the_same_seed_gives_the_same_bits_and_asking_changes_nothing() {
 #[test]
 fn a_weights_gradient_is_the_sum_over_the_copies() {
     for (cell, truncation) in Cell::ALL.iter().flat_map(|&cell| [(cell, 0), (cell, 10)]) {
-        let settings =
-            Settings { cell, truncation, from: 3, to: 5, loss: LossKind::Every, ..Settings::default() };
+        let settings = Settings {
+            cell,
+            truncation,
+            from: 3,
+            to: 5,
+            loss: LossKind::Every,
+            ..Settings::default()
+        };
         let mut study = study(&settings, 1);
         train(&mut study, 30);
         let weights = ask(&mut study, &settings).unwrap().weights;
@@ -267,7 +273,8 @@ fn products_of_jacobians_are_the_gradients() {
                 let now: Vec<f32> = (0..units).map(|unit| own(unit) + later[unit]).collect();
                 expected[at * units..][..units].copy_from_slice(&now);
                 // D_t J_t with J_t = diag(1 - s_t²) U, for the step before.
-                let slope = |unit: usize| 1.0 - states[at * units + unit] * states[at * units + unit];
+                let slope =
+                    |unit: usize| 1.0 - states[at * units + unit] * states[at * units + unit];
                 later = (0..units)
                     .map(|j| (0..units).map(|i| now[i] * slope(i) * recurrent[j * units + i]).sum())
                     .collect();

@@ -62,10 +62,10 @@ pub fn norms(flow: &Flow, settings: &Settings) -> Lines {
     let least = decade(least.max(LEAST_SHARE * most), false);
     let length = flow.networks.first().map_or(1, |network| network.hidden.len());
     Lines {
-        x_label: "step t".into(),
+        x_label: "step".into(),
         y_label: match scale {
-            Scale::Relative => "norm of dL/ds_t, share of the last step's",
-            Scale::Absolute => "norm of dL/ds_t",
+            Scale::Relative => "norm, share of the last step's",
+            Scale::Absolute => "norm",
         }
         .into(),
         series,
@@ -93,8 +93,10 @@ fn seen(name: String, hue: Hue, norms: &[f32], flow: &Flow) -> Seen {
     let share = at(first) / at(norms.len()).max(f64::MIN_POSITIVE);
     let sentence = if share > 0.0 && steps > 0 {
         let each = share.powf(1.0 / steps as f64);
+        let of = if share < 1.0 { "of" } else { "times" };
         format!(
-            "{} × the last step's norm arrives at the symbol, {steps} steps back (× {each:.2} a step)",
+            "{} {of} the last step's norm arrives at the symbol, {steps} steps back (× {each:.2} a \
+             step)",
             power(share)
         )
     } else {
@@ -217,7 +219,8 @@ pub fn memory(flow: &Flow, truncation: u32) -> Lines {
         let length = network.hidden.len() as u32;
         let piece = if truncation == 0 { length } else { truncation };
         let waiting = (0..length).map(|step| {
-            let numbers = u64::from(network.stored) * u64::from(BATCH) * u64::from(step % piece + 1);
+            let numbers =
+                u64::from(network.stored) * u64::from(BATCH) * u64::from(step % piece + 1);
             4.0 * numbers as f64 / 1024.0
         });
         Line { name: network.cell.label().into(), hue, dash, points: by_step(waiting) }
@@ -225,7 +228,7 @@ pub fn memory(flow: &Flow, truncation: u32) -> Lines {
     let series: Vec<Line> = flow.networks.iter().map(line).collect();
     let most = series.iter().flat_map(|line| line.points.iter().map(|p| p.1)).fold(1.0, f64::max);
     Lines {
-        x_label: "step t".into(),
+        x_label: "step".into(),
         y_label: "KiB kept".into(),
         series,
         y_range: Some((0.0, most)),
@@ -278,10 +281,63 @@ pub fn power(value: f64) -> String {
         return format!("{value:.3}");
     }
     let exponent = value.abs().log10().floor();
-    format!("{:.1} × 10^{exponent}", value / 10f64.powf(exponent))
+    format!("{:.1} · 10{}", value / 10f64.powf(exponent), raised(exponent as i32))
+}
+
+/// A number as an exponent.
+pub fn raised(exponent: i32) -> String {
+    let digit = |digit: char| match digit {
+        '-' => '⁻',
+        '1' => '¹',
+        '2' => '²',
+        '3' => '³',
+        other => char::from_u32('⁰' as u32 + other as u32 - '0' as u32).unwrap_or(other),
+    };
+    exponent.to_string().chars().map(digit).collect()
 }
 
 /// A setting's number without needless digits.
 fn number(value: f32) -> String {
     ((f64::from(value) * 100.0).round() / 100.0).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_any_size_are_short() {
+        let shown = [0.0, 3.01e-9, 0.0567, 2.7459, 12_345.0].map(power);
+        assert_eq!(shown, ["0", "3.0 · 10⁻⁹", "0.057", "2.746", "1.2 · 10⁴"]);
+        assert_eq!(raised(-123), "⁻¹²³");
+        assert_eq!([1.0, 0.25, 1.1].map(number), ["1", "0.25", "1.1"]);
+    }
+
+    #[test]
+    fn a_curve_that_ends_is_said_to_end() {
+        let flow = Flow {
+            step: 0,
+            loss: LossKind::Last,
+            symbol_at: 1,
+            networks: Vec::new(),
+            radius: 1.0,
+            rescaled: None,
+            weights: unroll_protocol::study::bptt::Weights {
+                cell: Cell::Rnn,
+                whole: unroll_protocol::Array { shape: vec![0, 0], values: Vec::new() },
+                norms: Vec::new(),
+                terms: Vec::new(),
+                from: 1,
+                to: 1,
+            },
+            accuracy: Default::default(),
+        };
+        let of = |norms: &[f32]| seen("RNN".into(), Hue::Ink, norms, &flow);
+        assert_eq!(of(&[0.0, 0.0, 2.0]).sentence, "exactly 0 before step 3");
+        let halved = of(&[0.5, 1.0, 2.0]);
+        assert_eq!(halved.share, 0.25);
+        assert!(halved.sentence.ends_with("2 steps back (× 0.50 a step)"), "{}", halved.sentence);
+        // Nothing at all: no step is left out, none is divided by.
+        assert_eq!(of(&[0.0; 3]).share, 0.0);
+    }
 }

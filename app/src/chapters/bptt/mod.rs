@@ -62,8 +62,7 @@ fn BpttChapter() -> impl IntoView {
     let lab = use_lab();
     let store = expect_context::<Store>();
     let settings = Memo::new(move |_| store.link.with(|link| link.bptt.clone()));
-    let asked =
-        use_answer(lab, move || Some(Question::from(settings.with(Settings::question))));
+    let asked = use_answer(lab, move || Some(Question::from(settings.with(Settings::question))));
     let flow = Memo::new(move |_| {
         let answer = asked.answer.get()?;
         let Answer::Flow(flow) = <&Answer>::try_from(&*answer).ok()?;
@@ -106,7 +105,8 @@ fn main_figure(shown: Shown) -> AnyView {
             {move || formulas::recursion(loss.get())}
             {formulas::jacobian_is()}
         </div>
-        <ul class="bptt-seen" data-testid="bptt-seen">
+        <ul class="bptt-seen" data-testid="bptt-seen"
+            data-step=move || shown.flow.get().map(|flow| flow.step.to_string())>
             {move || {
                 let row = |seen: curves::Seen| view! {
                     <li data-name=seen.name.clone() data-share=format!("{:e}", seen.share)>

@@ -99,7 +99,7 @@ fn norms(flow: &Flow) -> Lines {
     let (hue, dash) = curves::look(of.cell);
     let points = (1..).map(f64::from).zip(of.norms.iter().map(|&norm| f64::from(norm))).collect();
     Lines {
-        x_label: "step t".into(),
+        x_label: "step".into(),
         y_label: "norm".into(),
         series: vec![Line { name: of.cell.label().into(), hue, dash, points }],
         y_scale: YScale::Log,
@@ -120,7 +120,7 @@ fn gathered(flow: &Flow) -> Lines {
     let each = (1..).map(f64::from).zip(terms.iter().map(|&term| f64::from(term))).collect();
     let line = |name: &str, hue, dash, points| Line { name: name.into(), hue, dash, points };
     Lines {
-        x_label: "step t".into(),
+        x_label: "step".into(),
         y_label: "gradient".into(),
         series: vec![
             line("this step's", Hue::Muted, Dash::Solid, each),
@@ -156,7 +156,7 @@ fn terms(shown: Shown) -> AnyView {
             });
             view! {
                 <p class="hint">
-                    "Each step's part, in units of 10"<sup>{digits.exponent.to_string()}</sup>":"
+                    {format!("Each step's part, in units of 10{}:", curves::raised(digits.exponent))}
                 </p>
                 <ol class="bptt-terms" data-testid="bptt-terms" tabindex="0" aria-label="Parts by step">
                     {terms.collect_view()}

@@ -34,7 +34,12 @@ pub fn intro() -> AnyView {
 }
 
 /// An experiment with the button that sets it up.
-fn attempt(store: Store, text: &'static str, label: &'static str, set: fn(&mut Settings)) -> ViewFn {
+fn attempt(
+    store: Store,
+    text: &'static str,
+    label: &'static str,
+    set: fn(&mut Settings),
+) -> ViewFn {
     (move || {
         let show = move |_| {
             store.link.update(|link| {

@@ -152,7 +152,8 @@ fn pass(
     // What an RNN's state is, its only gate is already.
     let state = if matches!(trace.kind, CellKind::Elman { .. }) { 0 } else { width(&trace.hidden) };
     let parts = [&trace.cell, &trace.before_reset];
-    let stored = width(&trace.gates) + state + parts.into_iter().flatten().map(width).sum::<usize>();
+    let stored =
+        width(&trace.gates) + state + parts.into_iter().flatten().map(width).sum::<usize>();
     let (kept, block) = match trace.kind {
         CellKind::Lstm { .. } => (trace.gate(Gate::Forget).value, Gate::Candidate),
         CellKind::Gru | CellKind::ChoGru => (trace.gate(Gate::Update).value, Gate::Candidate),

@@ -101,7 +101,9 @@ impl super::Study for Study {
             parameters: self.networks.iter().map(count).sum(),
             vocabulary: self.gaps.symbols(),
             series: series
-                .flat_map(|what| Cell::ALL.iter().map(move |cell| format!("{} {what}", cell.label())))
+                .flat_map(|what| {
+                    Cell::ALL.iter().map(move |cell| format!("{} {what}", cell.label()))
+                })
                 .collect(),
             notes: Vec::new(),
         }
@@ -229,7 +231,9 @@ fn check(spec: &Spec) -> Result<(), Refusal> {
         ));
     }
     if spec.gap == 0 {
-        return refuse("Without a gap there is nothing to remember: use a gap of at least 1.".into());
+        return refuse(
+            "Without a gap there is nothing to remember: use a gap of at least 1.".into(),
+        );
     }
     if !spec.forget_bias.is_finite() {
         return refuse(format!("{} is not a usable forget bias.", spec.forget_bias));
