@@ -11,7 +11,7 @@ use unroll_protocol::{
 };
 
 /// What the page takes by itself when the chapter opens.
-const WARM: u32 = 200;
+const WARM: u32 = 300;
 
 fn spec(cell: CellChoice, task: TaskChoice, seed: u32) -> gates::Spec {
     gates::Settings { cell, task, ..gates::Settings::default() }.spec(seed)
@@ -110,7 +110,7 @@ fn a_unit_remembers_a_quotation() {
     for cell in [CellChoice::Lstm, CellChoice::Gru] {
         for seed in 1..=2 {
             let mut study = study(spec(cell, TaskChoice::Quotes, seed), "");
-            let values = train(&mut study, 2 * WARM);
+            let values = train(&mut study, WARM + 100);
             let (what, unit, r) = best(&units(&mut study));
             println!("{cell:?} seed {seed}: unit {} r {r:.3}", unit + 1);
             assert_eq!(what, Followed::Quotation);
@@ -151,11 +151,17 @@ fn the_arithmetic_on_show_adds_up() {
         let gate = cell.quantities().iter().copied().find(|q| q.opens()).unwrap();
         let forced = [Forced { gate, unit: 3, open: false, from: 4 }];
         let states = seen(&mut study, &sentence, Quantity::Hidden, &forced).values;
-        let memory = seen(&mut study, &sentence, Quantity::Cell, &forced).memory;
+        let cells = seen(&mut study, &sentence, Quantity::Cell, &forced);
+        let memory = &cells.memory;
+        assert!(cells.from_input.is_some());
         for at in 0..8 {
-            for unit in 0..16 {
+            for unit in 0..10 {
                 let sums = sums(&mut study, &sentence, &forced, unit, at).unwrap();
                 let place = [unit as usize, at as usize];
+                if let (Some(a), Some(b)) = (&cells.from_input, &cells.from_state) {
+                    let sum = a.get(&place).unwrap() + b.get(&place).unwrap();
+                    near(sum, cells.values.get(&place).unwrap());
+                }
                 near(sums.after, memory.get(&place).unwrap());
                 for gate in &sums.gates {
                     let terms: f32 = gate.terms.iter().map(|t| t.weight * t.value).sum();
@@ -186,7 +192,7 @@ fn the_arithmetic_on_show_adds_up() {
                         near(sum + rest, *output);
                         near(*output, states.get(&place).unwrap());
                     }
-                    None if cell == CellChoice::Projected => assert!(unit >= 8),
+                    None if cell == CellChoice::Projected => assert!(unit >= 5),
                     None => near(sums.hidden.unwrap_or(sums.after), states.get(&place).unwrap()),
                 }
             }
@@ -223,7 +229,18 @@ fn a_forced_run_is_what_a_recomputation_by_hand_gives() {
     assert_eq!(answer.held.len(), 32 - 9);
     let (loss, free_loss) = (answer.loss.unwrap(), answer.free_loss.unwrap());
     println!("loss {free_loss} without, {loss} with the counting unit's forget gate shut");
-    assert!(loss > free_loss + 0.1);
+    assert!(loss > free_loss + 0.5);
+    let shut = gates::Question::Shut {
+        sentence: sentence.clone(),
+        gate: Quantity::Forget,
+        units: vec![unit as u32],
+    };
+    let gates::Answer::Shut(shut) = ask(&mut study, shut).unwrap() else { panic!("shut") };
+    let always = [Forced { from: 1, ..forced[0] }];
+    let always = seen(&mut study, &sentence, Quantity::Forget, &always);
+    assert_eq!(Some(shut.outcomes[0].loss), always.loss);
+    assert_eq!(Some(shut.free.loss), always.free_loss);
+    assert!(shut.outcomes[0].right < shut.free.right && shut.free.asked == 32);
     let asked_without_force = seen(&mut study, &sentence, Quantity::Forget, &[]);
     assert_eq!(answer.free_guesses.unwrap(), asked_without_force.guesses);
 }
@@ -301,7 +318,7 @@ fn odd_sentences_and_texts_are_read_or_refused_with_a_sentence() {
 fn memory_lengths_are_those_of_the_gates() {
     for cell in [CellChoice::Lstm, CellChoice::Gru] {
         let mut study = study(spec(cell, TaskChoice::Brackets, 1), "");
-        train(&mut study, 2 * WARM);
+        train(&mut study, WARM + 100);
         let units = units(&mut study);
         let keeps = if cell == CellChoice::Gru { Quantity::Update } else { Quantity::Forget };
         let (_, means) = units.means.iter().find(|(gate, _)| *gate == keeps).unwrap();
@@ -313,7 +330,7 @@ fn memory_lengths_are_those_of_the_gates() {
         let mean = |units_of: &[usize]| {
             units_of.iter().map(|&u| units.memory[u]).sum::<f32>() / units_of.len() as f32
         };
-        let (shut, open) = (mean(&order[..5]), mean(&order[11..]));
+        let (shut, open) = (mean(&order[..3]), mean(&order[7..]));
         for (gate, means) in &units.means {
             println!("{cell:?} {gate:?} {means:.2?}");
         }

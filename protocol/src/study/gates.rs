@@ -16,6 +16,8 @@ use crate::{
 pub const MOST_UNITS: u32 = 64;
 /// Most characters of a sentence on show.
 pub const MOST_CHARACTERS: u32 = 64;
+/// Most units of a [`Question::Shut`].
+pub const MOST_SHUT: usize = 4;
 /// Most gates held at a time.
 pub const MOST_FORCED: usize = 8;
 
@@ -190,7 +192,7 @@ impl Default for Settings {
         Self {
             cell: CellChoice::Lstm,
             task: TaskChoice::Brackets,
-            units: 16,
+            units: 10,
             shown: Quantity::Cell,
             unit: 0,
             at: 0,
@@ -280,6 +282,9 @@ pub enum Question {
     Sums { sentence: Sentence, forced: Vec<Forced>, unit: u32, at: u32 },
     /// What each unit follows and how long it remembers, on strings that are not learnt from.
     Units,
+    /// What becomes of the predictions with one gate of one unit shut at every step, for each of
+    /// these units (from 0, at most [`MOST_SHUT`]) by itself.
+    Shut { sentence: Sentence, gate: Quantity, units: Vec<u32> },
 }
 
 /// What is answered.
@@ -288,6 +293,7 @@ pub enum Answer {
     Seen(Seen),
     Sums(Sums),
     Units(Units),
+    Shut(Shut),
 }
 
 /// What is known at each step of a string without any model.
@@ -320,7 +326,9 @@ pub struct Seen {
     pub dropped: u32,
     pub quantity: Quantity,
     pub values: Array,
-    /// The two parts of a gate's sum; of a state there are none.
+    /// The two parts that make a value. Of a gate's sum `W x + b` and what the state adds to it; of
+    /// c `i * g` and `f * c` before; of a GRU's h `(1 - z) * n` and `z * h` before; of an LSTM's h
+    /// the factors o and tanh(c). A projected output has none.
     pub from_input: Option<Array>,
     pub from_state: Option<Array>,
     /// What remembers: c, or a GRU's h.
@@ -412,6 +420,29 @@ pub struct Units {
     /// [`longest`](Self::longest) for a unit that holds it longer.
     pub memory: Vec<f32>,
     pub longest: u32,
+}
+
+/// How well the predictions for one sentence do.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Mean -ln p(right answer).
+    pub loss: f32,
+    /// Answers whose likeliest is the right one, of so many.
+    pub right: u32,
+    pub asked: u32,
+}
+
+/// See [`Question::Shut`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Shut {
+    pub step: u32,
+    pub gate: Quantity,
+    /// As asked for.
+    pub units: Vec<u32>,
+    /// With nothing shut.
+    pub free: Outcome,
+    /// With the gate of each of `units` shut.
+    pub outcomes: Vec<Outcome>,
 }
 
 #[cfg(test)]

@@ -173,6 +173,9 @@ impl super::Study for Study {
             Question::Sums { sentence, forced, unit, at } => {
                 self.sums(sentence, forced, *unit as usize, *at as usize).await.map(Answer::Sums)
             }
+            Question::Shut { sentence, gate, units } => {
+                self.shut(sentence, *gate, units).await.map(Answer::Shut)
+            }
             Question::Units => self.units().await.map(Answer::Units),
         }
     }

@@ -3,7 +3,7 @@
 use burn::tensor::{Tensor, activation::softmax};
 use unroll_protocol::{
     Array,
-    study::gates::{Forced, Guess, Quantity, Seen, Sentence},
+    study::gates::{Forced, Guess, MOST_SHUT, Outcome, Quantity, Seen, Sentence, Shut},
 };
 
 use super::{
@@ -11,7 +11,7 @@ use super::{
     forces::{Forces, gate},
     task::Reading,
 };
-use crate::{RecurrentTrace, RunOptions, read_all, token_tensor};
+use crate::{Gate, RecurrentTrace, RunOptions, read_all, token_tensor};
 
 /// `[1, T, units]` as `[units, T]`.
 fn by_unit(tensor: Tensor<3>) -> Tensor<1> {
@@ -23,7 +23,68 @@ pub fn memory(trace: &RecurrentTrace) -> Tensor<3> {
     trace.cell.clone().unwrap_or_else(|| trace.hidden.clone())
 }
 
+/// A quantity's values and, if it has two parts, those.
+fn parts(trace: &RecurrentTrace, quantity: Quantity) -> Vec<Tensor<3>> {
+    let value = |gate| trace.gate(gate).value;
+    if let Some(gate) = gate(quantity) {
+        let gate = trace.gate(gate);
+        return vec![gate.value, gate.from_input, gate.from_state];
+    }
+    match (&trace.cell, &trace.previous_cell) {
+        (Some(cell), Some(previous)) if quantity == Quantity::Cell => vec![
+            cell.clone(),
+            value(Gate::Input) * value(Gate::Candidate),
+            value(Gate::Forget) * previous.clone(),
+        ],
+        (Some(_), _) if trace.unprojected.is_some() => vec![trace.hidden.clone()],
+        (Some(cell), _) => {
+            vec![trace.hidden.clone(), value(Gate::Output), cell.clone().tanh()]
+        }
+        (None, _) => {
+            let update = value(Gate::Update);
+            vec![
+                trace.hidden.clone(),
+                (update.clone().neg() + 1.0) * value(Gate::Candidate),
+                update * trace.previous.clone(),
+            ]
+        }
+    }
+}
+
 impl Study {
+    /// How well the predictions do with one gate of each of `units` shut, unit by unit.
+    pub async fn shut(
+        &self,
+        sentence: &Sentence,
+        gate: Quantity,
+        units: &[u32],
+    ) -> Result<Shut, Refusal> {
+        let gate = gate.of(self.spec.cell);
+        let reading = self.task.reading(sentence, self.spec.seed)?;
+        let units = &units[..units.len().min(MOST_SHUT)];
+        let mut runs = vec![Forces::default()];
+        for &unit in units {
+            let forced = Forced { gate, unit: unit.saturating_add(1), open: false, from: 1 };
+            let forces = self.forces(&[forced], reading.ids.len());
+            if let Some(problem) = forces.left_out.first() {
+                return Err(Refusal(problem.clone()));
+            }
+            runs.push(forces);
+        }
+        let tokens = token_tensor(&reading.ids, 1, &self.device);
+        let probabilities = runs.into_iter().map(|forces| {
+            let options = RunOptions { forced: forces.forces, ..RunOptions::default() };
+            softmax(self.model.run(tokens.clone(), &options).logits, 2).reshape([-1])
+        });
+        let read = read_all(probabilities).await?;
+        let outputs = self.task.outputs();
+        let outcome = |probabilities: &Vec<f32>| outcome(probabilities, outputs, &reading.right);
+        let mut outcomes: Vec<Outcome> = read.iter().map(outcome).collect();
+        let free = outcomes.remove(0);
+        let step = self.optimizer.steps();
+        Ok(Shut { step, gate, units: units.to_vec(), free, outcomes })
+    }
+
     /// One traced run over what is read, with the probabilities of the answers, `[T * outputs]`.
     fn run(&self, reading: &Reading, forces: &Forces) -> (RecurrentTrace, Tensor<1>) {
         let tokens = token_tensor(&reading.ids, 1, &self.device);
@@ -46,14 +107,9 @@ impl Study {
         let forces = self.forces(forced, length);
         let (trace, probabilities) = self.run(&reading, &forces);
         let mut wanted = vec![by_unit(memory(&trace)), probabilities];
-        match (quantity, gate(quantity)) {
-            (_, Some(gate)) => {
-                let gate = trace.gate(gate);
-                wanted.extend([gate.value, gate.from_input, gate.from_state].map(by_unit));
-            }
-            (Quantity::Cell, None) => wanted.push(by_unit(memory(&trace))),
-            (_, None) => wanted.push(by_unit(trace.hidden.clone())),
-        }
+        let parts = parts(&trace, quantity);
+        let counted = parts.len();
+        wanted.extend(parts.into_iter().map(by_unit));
         if !forces.is_empty() {
             let (trace, probabilities) = self.run(&reading, &Forces::default());
             wanted.extend([by_unit(memory(&trace)), probabilities]);
@@ -65,9 +121,8 @@ impl Study {
             values,
         };
         let (memory, probabilities, values) = (array(next()), next(), array(next()));
-        let is_gate = gate(quantity).is_some();
-        let from_input = is_gate.then(|| array(next()));
-        let from_state = is_gate.then(|| array(next()));
+        let from_input = (counted > 1).then(|| array(next()));
+        let from_state = (counted > 1).then(|| array(next()));
         let free = (!forces.is_empty()).then(|| (array(next()), next()));
         let (free_memory, free_probabilities) = free.unzip();
 
@@ -111,6 +166,17 @@ fn guesses(probabilities: &[f32], outputs: usize, right: &[Option<u32>]) -> Vec<
         Guess { likeliest: likeliest as u32, probability, right }
     };
     probabilities.chunks(outputs).zip(right).map(guess).collect()
+}
+
+/// `probabilities` are `[T, outputs]`.
+fn outcome(probabilities: &[f32], outputs: usize, right: &[Option<u32>]) -> Outcome {
+    let guesses = guesses(probabilities, outputs, right);
+    let hits = guesses.iter().zip(right).filter(|(g, right)| Some(g.likeliest) == **right);
+    Outcome {
+        loss: loss(&guesses).unwrap_or(f32::NAN),
+        right: hits.count() as u32,
+        asked: right.iter().flatten().count() as u32,
+    }
 }
 
 /// Mean -ln p of the right answers.
