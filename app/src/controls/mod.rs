@@ -32,7 +32,6 @@ pub use format::{four_digits, grouped};
 pub use notices::Notices;
 pub use probe::{ProbeEditor, unknown_sentence};
 pub use settings::Settings;
-#[expect(unused_imports, reason = "chapters will use them")]
 pub use slider_field::{ChoiceField, SliderField};
 pub use text_chooser::TextChooser;
 pub use theme::{ThemeChoice, use_theme};
