@@ -26,19 +26,19 @@ choice! {
     CellChoice {
         Lstm = "lstm", "LSTM";
         /// Sak et al. 2014, the projection half as wide as the cell.
-        Projected = "projected", "LSTM, projected";
+        Projected = "projected", "Projected LSTM";
         Gru = "gru", "GRU";
         /// The reset gate acts before the product, as in Cho et al. 2014.
-        Cho = "cho", "GRU, Cho’s form";
+        Cho = "cho", "Cho’s GRU";
     }
 }
 
 choice! {
     /// What it learns.
     TaskChoice {
-        Brackets = "brackets", "How many brackets are open?";
-        Quotes = "quotes", "Inside a quotation?";
-        Text = "text", "The text’s next character";
+        Brackets = "brackets", "Bracket depth";
+        Quotes = "quotes", "Quotations";
+        Text = "text", "Next character";
     }
 }
 
@@ -61,7 +61,7 @@ choice! {
 choice! {
     /// Which characters are read.
     SentenceChoice {
-        Drawn = "drawn", "Drawn for the task";
+        Drawn = "drawn", "Drawn";
         Mine = "mine", "Your sentence";
     }
 }
@@ -216,9 +216,9 @@ impl Settings {
 /// The chapter's rows of the settings table.
 pub(crate) const ROWS: &[Setting] = &[
     chosen!(of Gates, "gates-cell", "Cell", gates.cell: CellChoice,
-        "Which cell is trained."),
+        "Which cell is trained. A GRU is PyTorch’s; Cho’s differs in one place, see More."),
     chosen!(of Gates, "gates-task", "Task", gates.task: TaskChoice,
-        "What it is asked after every character."),
+        "What it is asked after every character: how many brackets are open, whether it is inside a quotation, or what comes next in the text."),
     plain!(of Gates, "gates-units", "Units", gates.units: Whole,
         Kind::Whole { min: 1, max: MOST_UNITS },
         "How many units the layer has. Another number is another model."),
@@ -231,7 +231,7 @@ pub(crate) const ROWS: &[Setting] = &[
         Kind::Whole { min: 0, max: MOST_CHARACTERS },
         "The step whose arithmetic is open; 0 is none."),
     chosen!(of Gates, "gates-sentence", "Characters", gates.sentence: SentenceChoice,
-        "What is read: a string of the task that was not learnt from, or your sentence."),
+        "What is read: a string that was drawn for the task and not learnt from, or your sentence."),
     plain!(of Gates, "gates-sample", "String", gates.sample: Whole,
         Kind::Whole { min: 1, max: 99 },
         "Which of the task’s strings is read."),

@@ -69,7 +69,7 @@ fn Quantities(gates: Gates) -> impl IntoView {
                 aria-pressed=move || chosen().to_string() data-part=part(quantity)
                 data-testid=format!("gates-show-{}", quantity.id()) on:click=choose>
                 <i class="gates-letter">{quantity.id()}</i>
-                {quantity.label()}
+                {quantity.label().trim_end_matches(" gate")}
             </button>
         }
         .into_any()
@@ -95,13 +95,17 @@ pub fn part(quantity: Quantity) -> &'static str {
     }
 }
 
-/// The limit of a signed map, one of few, so that colours keep their meaning from step to step.
+/// The limit of a signed map, one of few, so that colours keep their meaning from step to step. A
+/// cell state has no bound, and one unit that only grows must not wash out all others: three
+/// quarters of the values lie within, and the scale says what lies beyond.
 fn limit(quantity: Quantity, values: &[f32]) -> f32 {
     if quantity != Quantity::Cell {
         return 1.0;
     }
-    let most = values.iter().fold(0f32, |most, value| most.max(value.abs()));
-    [1.0, 2.0, 4.0, 8.0, 16.0].into_iter().find(|limit| most <= *limit).unwrap_or(32.0)
+    let mut sizes: Vec<f32> = values.iter().map(|value| value.abs()).collect();
+    sizes.sort_by(f32::total_cmp);
+    let most = sizes.get(sizes.len() * 3 / 4).copied().unwrap_or(1.0);
+    [1.0, 2.0, 4.0, 8.0].into_iter().find(|limit| most <= *limit).unwrap_or(16.0)
 }
 
 /// What row `unit` of the quantity is called.

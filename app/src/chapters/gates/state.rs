@@ -74,7 +74,13 @@ impl Gates {
                 forced: forced.get(),
             })
         });
-        let units = use_answer(lab, || ask(gates::Question::Units));
+        // Until the first steps are done nobody can read a ranking, and asking would delay them.
+        let settled = Memo::new(move |_| {
+            lab.step.get() >= super::INFO.warm_steps || lab.state.get() == RunState::Paused
+        });
+        let units = use_answer(lab, move || {
+            settled.get().then(|| ask(gates::Question::Units)).flatten()
+        });
         let unit = Memo::new(move |_| {
             let chosen = link.with(|l| l.gates.unit.min(l.gates.units));
             match chosen.checked_sub(1) {
