@@ -76,7 +76,7 @@ impl Default for Settings {
             task: TaskChoice::Look,
             ahead: 3,
             delay: 2,
-            cell: CellChoice::Gru,
+            cell: CellChoice::Elman,
             hidden: 24,
             at: 11,
             answer: 0,
