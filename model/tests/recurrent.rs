@@ -273,7 +273,7 @@ fn the_future_is_out_of_reach_in_one_direction_without_delay() {
 fn counting_and_quoting_are_learnt() {
     let depth = Brackets::depth(24, 4).unwrap();
     let lstm = CellKind::Lstm { projection: None, forget_bias: 1.0 };
-    let accuracy = learn(for_task(&depth, lstm, 24), &depth, 0, 250, 0.01);
+    let accuracy = learn(for_task(&depth, lstm, 24), &depth, 0, 400, 0.01);
     assert!(accuracy > 0.97, "depth: {accuracy}");
     let quotes = Quotes::new(24).unwrap();
     let accuracy = learn(for_task(&quotes, CellKind::Gru, 24), &quotes, 0, 400, 0.01);

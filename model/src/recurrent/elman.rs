@@ -1,11 +1,12 @@
 //! The simple recurrent network (Elman 1990).
 
-use burn::tensor::{
-    Tensor,
-    activation::{sigmoid, tanh},
-};
+use burn::tensor::Tensor;
 
-use super::{Activation, Gate, State, Weights, watch::Watch};
+use super::{
+    Activation, Gate, State, Weights,
+    activation::{sigmoid, tanh},
+    watch::Watch,
+};
 
 /// `s_t = f(W x_t + U s_(t-1) + b)`
 pub(super) fn step(

@@ -1,11 +1,12 @@
 //! The gated recurrent unit, in PyTorch's form and in that of Cho et al. 2014.
 
-use burn::tensor::{
-    Tensor,
-    activation::{sigmoid, tanh},
-};
+use burn::tensor::Tensor;
 
-use super::{Gate, State, Weights, watch::Watch};
+use super::{
+    Gate, State, Weights,
+    activation::{sigmoid, tanh},
+    watch::Watch,
+};
 
 /// PyTorch's: `n = tanh(W x + b_n + r * (U h + b_hn))`. The reset gate acts after the product, so
 /// that all three blocks share one.

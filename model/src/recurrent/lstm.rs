@@ -1,12 +1,13 @@
 //! Long short-term memory as in Graves 2013, without peepholes, with the projection of Sak et al.
 //! 2014 if there is one.
 
-use burn::tensor::{
-    Tensor,
-    activation::{sigmoid, tanh},
-};
+use burn::tensor::Tensor;
 
-use super::{Gate, State, Weights, watch::Watch};
+use super::{
+    Gate, State, Weights,
+    activation::{sigmoid, tanh},
+    watch::Watch,
+};
 
 /// `c_t = f * c_(t-1) + i * g`, `h_t = o * tanh(c_t)`, and with a projection `r_t = P h_t` in
 /// place of `h_t`.

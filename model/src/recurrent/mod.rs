@@ -1,6 +1,7 @@
 //! Recurrent networks, written out so that every sum in them can be looked at, reached into and
 //! differentiated.
 
+mod activation;
 mod cell;
 mod elman;
 mod force;
