@@ -64,7 +64,7 @@ pub struct Settings {
     pub editing: bool,
     /// The changed position, counted from 1; 0 is none.
     pub edit: u32,
-    /// Code point of the character put there.
+    /// Code point of the character put there; 0 is the next one of the vocabulary.
     pub letter: u32,
     /// Which held-out passage the learner guesses at.
     pub passage: u32,
@@ -83,7 +83,7 @@ impl Default for Settings {
             example: 1,
             editing: false,
             edit: 0,
-            letter: 'a' as u32,
+            letter: 0,
             passage: 1,
         }
     }
@@ -129,8 +129,8 @@ pub(crate) const ROWS: &[Setting] = &[
         Kind::Whole { min: 0, max: MOST_COLUMNS },
         "The position whose character is replaced, counted from 1; 0 is none."),
     plain!(of Birnn, "birnn-letter", "New character", birnn.letter: Whole,
-        Kind::Whole { min: 1, max: char::MAX as u32 },
-        "The character put there, as its Unicode code point."),
+        Kind::Whole { min: 0, max: char::MAX as u32 },
+        "The character put there, as its Unicode code point; 0 is the next of the vocabulary."),
     plain!(of Birnn, "birnn-passage", "Passage", birnn.passage: Whole,
         Kind::Whole { min: 1, max: 200 },
         "Which held-out passage to guess a letter of."),
@@ -223,7 +223,8 @@ pub enum Question {
 pub struct Edit {
     /// From 0. Beyond the end nothing is replaced.
     pub position: u32,
-    pub letter: char,
+    /// `None` is the token after the one that stands there, in the vocabulary's order.
+    pub letter: Option<char>,
 }
 
 /// What is answered.

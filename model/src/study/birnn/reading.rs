@@ -45,20 +45,9 @@ pub async fn reading(
     let symbols = task.symbols();
     let edited = match edit {
         Some(edit) if (edit.position as usize) < ids.len() => {
-            let letter = edit.letter.to_string();
-            let known = symbols.iter().position(|symbol| *symbol == letter);
-            let id = match (known, task) {
-                (Some(id), _) => id,
-                (None, Task::Fill { .. }) => 0,
-                (None, Task::Look(_)) => {
-                    return Err(Refusal(format!(
-                        "‘{letter}’ is no symbol of this task: type one of {}.",
-                        symbols.join(", ")
-                    )));
-                }
-            };
             let mut ids = ids.clone();
-            ids[edit.position as usize] = id as u32;
+            let place = &mut ids[edit.position as usize];
+            *place = replacement(task, &symbols, *place, edit.letter)?;
             Some((edit.position, ids))
         }
         _ => None,
@@ -116,6 +105,33 @@ pub async fn reading(
     let chance = task.chance() as f32;
     let answers = task.answers();
     Ok(Reading { symbols, answers, readouts, run, edited, dropped, chance })
+}
+
+/// The token of `letter`, or else the one after `present`.
+fn replacement(
+    task: &Task,
+    symbols: &[String],
+    present: u32,
+    letter: Option<char>,
+) -> Result<u32, Refusal> {
+    // A text's first token is the unknown character; its mask, the last, is not to be typed.
+    let (first, last) = match task {
+        Task::Look(_) => (0, symbols.len()),
+        Task::Fill { .. } => (1, symbols.len() - 1),
+    };
+    let Some(letter) = letter else {
+        let next = present as usize + 1;
+        return Ok(if (first..last).contains(&next) { next } else { first } as u32);
+    };
+    let letter = letter.to_string();
+    match (symbols[..last].iter().position(|symbol| *symbol == letter), task) {
+        (Some(id), _) => Ok(id as u32),
+        (None, Task::Fill { .. }) => Ok(0),
+        (None, Task::Look(_)) => Err(Refusal(format!(
+            "‘{letter}’ is no symbol of this task: type one of {}.",
+            symbols.join(", ")
+        ))),
+    }
 }
 
 /// Values by rows.
