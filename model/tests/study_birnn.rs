@@ -128,7 +128,7 @@ fn one_way_models_have_no_fewer_parameters() {
             let settings = Settings { cell: *cell, delay: 0, ..settings.clone() };
             let mut study = study(settings.clone(), 1);
             let reading = read(&mut study, question(&settings, SENTENCE, None)).unwrap();
-            let [one, .., both] = &*reading.readouts else { panic!() };
+            let [one, both, ..] = &*reading.readouts else { panic!() };
             let (one, both) = (one.parameters as f64, both.parameters as f64);
             assert!((1.0..1.1).contains(&(one / both)), "{one} {both}");
             let all: u64 = reading.readouts.iter().map(|readout| readout.parameters).sum();
@@ -286,7 +286,7 @@ fn bad_input_is_refused_with_a_sentence_or_read_as_far_as_it_goes() {
         let reading = read(&mut study, asked).unwrap();
         assert_eq!((reading.run.ids.as_slice(), reading.edited), (&[0][..], None));
         let rows: Vec<u32> = reading.run.models.iter().map(|m| m.logits.shape[0]).collect();
-        assert_eq!(rows, [1, 0, 1, 1], "too short for an answer two steps late");
+        assert_eq!(rows, [1, 1, 0, 1], "too short for an answer two steps late");
     }
     let long = read(&mut study, question(&fill(), &"na ".repeat(100), None)).unwrap();
     assert_eq!((long.run.ids.len(), long.dropped), (40, 260));

@@ -27,9 +27,9 @@ choice! {
     /// What the models learn.
     TaskChoice {
         /// Random symbols: which one comes k steps later?
-        Look = "look", "What comes later? (made up)";
+        Look = "look", "Symbols ahead";
         /// A text with letters missing: what stood there?
-        Fill = "fill", "Missing letters (your text)";
+        Fill = "fill", "Missing letters";
     }
 }
 
@@ -99,7 +99,8 @@ impl Settings {
 /// The chapter's rows of the settings table.
 pub(crate) const ROWS: &[Setting] = &[
     chosen!(of Birnn, "birnn-task", "Task", birnn.task: TaskChoice,
-        "What the models learn. Builds them anew."),
+        "Made-up symbols, of which one is asked before it comes, or your text with letters missing. \
+         Builds the models anew."),
     plain!(of Birnn, "birnn-ahead", "How far ahead the answer lies", birnn.ahead: Whole,
         Kind::Whole { min: 1, max: MOST_AHEAD },
         "Which answer is on show: the symbol this many steps later. The models learn all of them."),
@@ -187,7 +188,7 @@ impl Spec {
         let delayed = (self.delay > 0).then_some(Reader::Delayed(self.delay));
         // In the built task a backward model would do as well as both: all answers lie ahead.
         let backward = (self.task == TaskChoice::Fill).then_some(Reader::Backward);
-        [Some(Reader::Forward), delayed, backward, Some(Reader::Both)].into_iter().flatten().collect()
+        [Some(Reader::Forward), Some(Reader::Both), delayed, backward].into_iter().flatten().collect()
     }
 }
 

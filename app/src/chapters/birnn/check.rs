@@ -12,6 +12,8 @@ use crate::{
 
 /// How far from the changed position the cells asked about lie.
 const APART: usize = 2;
+/// Characters of the learner's sentence that are read for it: it is asked anew at every step.
+const READ: usize = 12;
 
 /// One of the cells asked about.
 #[derive(Clone, Copy, PartialEq)]
@@ -43,14 +45,17 @@ fn cells(n: usize) -> [(Kind, bool); 4] {
 #[component]
 pub fn Check(page: Page) -> impl IntoView {
     let count = RwSignal::new(0usize);
-    let length = Memo::new(move |_| page.reading.with(|r| r.as_ref().map_or(0, |r| r.run.ids.len())));
+    let length = Memo::new(move |_| {
+        let length = page.reading.with(|r| r.as_ref().map_or(0, |r| r.run.ids.len()));
+        if page.task.get() == TaskChoice::Fill { length.min(READ) } else { length }
+    });
     let changed = Memo::new(move |_| {
         let room = length.get().checked_sub(2 * APART).filter(|room| *room > 0)?;
         Some(APART + (4 + 3 * count.get()) % room)
     });
     let answered = use_answer(use_lab(), move || {
         let edit = Edit { position: changed.get()? as u32, letter: None };
-        let text = page.store.probe.get();
+        let text = page.store.probe.with(|probe| probe.chars().take(READ).collect());
         // Nothing is hidden here: a hidden letter could be the changed one.
         page.settings.with(|settings| {
             Some(question(&super::Settings { at: 0, ..settings.clone() }, text, Some(edit)))
@@ -74,7 +79,7 @@ pub fn Check(page: Page) -> impl IntoView {
         let reading = reading.get()?;
         let at = changed.get()?;
         let (edit, _) = reading.edited.as_ref()?;
-        let columns = Columns::new(&reading, page.task.get() == TaskChoice::Fill, None);
+        let columns = Columns::new(&reading, Some(0), None);
         let change = |(kind, after): (Kind, bool)| {
             let row = columns.rows.iter().find(|row| {
                 row.reader == Reader::Both

@@ -131,12 +131,16 @@ fn BirnnChapter() -> impl IntoView {
 fn Figure(page: Page, answered: Answered) -> impl IntoView {
     let Page { settings, task, reading, .. } = page;
     let columns = Memo::new(move |_| {
-        let fill_in = task.get() == TaskChoice::Fill;
+        let ahead = settings.with(|s| s.ahead as usize);
+        let ahead = (task.get() == TaskChoice::Look).then_some(ahead);
         let hidden = settings.with(|s| s.at).checked_sub(1).map(|at| at as usize);
         reading.get().map_or_else(Columns::default, |reading| {
             // Between two tasks the last answer is still of the other one.
-            let fill_in = fill_in && reading.symbols.len() > reading.answers.len();
-            Columns::new(&reading, fill_in, hidden)
+            let made_up = reading.symbols.len() == reading.answers.len();
+            if made_up != ahead.is_some() {
+                return Columns::default();
+            }
+            Columns::new(&reading, ahead, hidden)
         })
     });
     let pinned = Signal::derive(move || settings.with(|s| s.at).checked_sub(1).map(|at| at as usize));

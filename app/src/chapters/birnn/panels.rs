@@ -48,6 +48,7 @@ fn ahead(page: Page) -> Option<u32> {
 #[component]
 pub fn Verdict(page: Page) -> impl IntoView {
     let readers = readers(page);
+    let chance = Memo::new(move |_| page.reading.with(|r| r.as_ref().map(|r| r.chance)));
     let one = move |reader: Reader| {
         let share = Memo::new(move |_| page.last(&accuracy_series(reader, ahead(page))));
         view! {
@@ -55,7 +56,11 @@ pub fn Verdict(page: Page) -> impl IntoView {
                 <dt>{reader.name()}</dt>
                 <dd>
                     <span class="birnn-meter" aria-hidden="true">
-                        <i style=move || format!("width:{}%", share.get().unwrap_or(0.0) * 100.0)></i>
+                        <i style=move || {
+                            let width = share.get().unwrap_or(0.0) * 100.0;
+                            format!("width:{width}%; background:{}", style(reader).0.css())
+                        }></i>
+                        <b style=move || format!("left:{}%", chance.get().unwrap_or(0.0) * 100.0)></b>
                     </span>
                     <span data-testid=format!("birnn-right-{}", reader_id(reader))>
                         {move || share.get().map_or("–".to_owned(), |s| format!("{s:.4}"))}
@@ -68,11 +73,10 @@ pub fn Verdict(page: Page) -> impl IntoView {
         Some(k) => format!("Right about the symbol {k} later"),
         None => "Right about missing letters of held-out text".to_owned(),
     };
-    let chance = Memo::new(move |_| page.reading.with(|r| r.as_ref().map(|r| r.chance)));
     view! {
         <div class="birnn-verdict">
             <p>
-                {what} " (share; knowing nothing: "
+                {what} " (share; knowing nothing, the mark: "
                 <span data-testid="birnn-chance">
                     {move || chance.get().map_or("–".to_owned(), |c| format!("{c:.4}"))}
                 </span> ")"
@@ -131,8 +135,9 @@ pub fn SideBySide(page: Page) -> impl IntoView {
                 let reading = reading.as_ref()?;
                 let at = position.get()? as usize;
                 let model = reading.readouts.iter().position(|r| r.reader == reader)?;
-                let logits = reading.run.models[model].logits.block(&[at])?;
-                let right = reading.run.targets.get(at)?.map(|id| id as usize);
+                let run = reading.edited.as_ref().map_or(&reading.run, |(_, run)| run);
+                let logits = run.models.get(model)?.logits.block(&[at])?;
+                let right = run.targets.get(at)?.map(|id| id as usize);
                 Some(top_bars(&softmax(logits), &reading.answers, 6, right))
             });
             bars.unwrap_or_default()

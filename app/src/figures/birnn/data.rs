@@ -19,6 +19,8 @@ pub struct Columns {
     pub edit: Option<usize>,
     /// Whether each answer is given with its own position hidden.
     pub fill_in: bool,
+    /// How far ahead the right answer stands, where it is one of the inputs.
+    pub ahead: Option<usize>,
     pub rows: Vec<Row>,
 }
 
@@ -65,8 +67,10 @@ pub fn likeliest(values: &[f32]) -> Option<usize> {
 }
 
 impl Columns {
-    /// The edited run where there is one, with how it differs from the other.
-    pub fn new(reading: &Reading, fill_in: bool, hidden: Option<usize>) -> Self {
+    /// The edited run where there is one, with how it differs from the other. Without `ahead` it is
+    /// a text with letters missing.
+    pub fn new(reading: &Reading, ahead: Option<usize>, hidden: Option<usize>) -> Self {
+        let fill_in = ahead.is_none();
         let (edit, run) = match &reading.edited {
             Some((edit, run)) => (Some(*edit as usize), run),
             None => (None, &reading.run),
@@ -98,7 +102,7 @@ impl Columns {
             });
         }
         let hidden = hidden.filter(|at| fill_in && *at < tokens.len());
-        Self { tokens, wanted, hidden, edit, fill_in, rows }
+        Self { tokens, wanted, hidden, edit, fill_in, ahead, rows }
     }
 
     /// Whether the input at `input` can reach the cell of `row` at `column`.
@@ -128,7 +132,7 @@ impl Columns {
             _ => format!("{} to {}", from + 1, to + 1),
         };
         match spans.len() {
-            0 => "no position".to_owned(),
+            0 => "none".to_owned(),
             _ => spans.iter().map(span).collect::<Vec<_>>().join(" and "),
         }
     }
@@ -206,7 +210,7 @@ mod tests {
 
     #[test]
     fn changes_are_the_largest_difference_and_0_is_exact() {
-        let columns = Columns::new(&reading(), false, None);
+        let columns = Columns::new(&reading(), Some(1), None);
         assert_eq!(columns.rows.len(), 3);
         let changes: Vec<_> = columns.rows.iter().map(|row| row.changes.clone()).collect();
         assert_eq!(changes[0], [Some(0.75), Some(0.0), Some(0.0)]);
@@ -214,12 +218,12 @@ mod tests {
         assert_eq!(Columns::score(&columns.rows[2]), Some((2, 2)));
         let mut plain = reading();
         plain.edited = None;
-        assert!(Columns::new(&plain, false, None).rows[0].changes.is_empty());
+        assert!(Columns::new(&plain, Some(1), None).rows[0].changes.is_empty());
     }
 
     #[test]
     fn reach_is_said_in_spans() {
-        let columns = Columns::new(&reading(), true, Some(1));
+        let columns = Columns::new(&reading(), None, Some(1));
         let said = |row: usize, t| columns.reach_in_words(&columns.rows[row], t);
         assert_eq!(said(0, 1), "1 to 2");
         assert_eq!(said(1, 1), "2 to 3");

@@ -198,6 +198,11 @@ impl Cell {
         let Self { columns, read, pointed, focused, tab, pinned, on_click } = self;
         let text = Memo::new(move |_| columns.with(|c| cell_text(c, row, column)));
         let lit = Memo::new(move |_| columns.with(|c| connection(c, read.get(), row, column)));
+        // Where the answer that is read stands among the inputs.
+        let target = Memo::new(move |_| {
+            let read = read.get().filter(|_| row == 0);
+            read.is_some_and(|at| columns.with(|c| is_target(c, at, column)))
+        });
         let on_point = move |e: ev::PointerEvent| {
             let unit = columns.with_untracked(|c| unit_under(c, row, column, &e));
             let at = Some(At { row, column, unit });
@@ -215,6 +220,9 @@ impl Cell {
                 class:is-edited=move || row == 0 && columns.with(|c| c.edit == Some(column))
                 class:is-right=move || text.with(|t| t.right == Some(true))
                 class:is-wrong=move || text.with(|t| t.right == Some(false))
+                class:is-target=move || target.get()
+                class:is-unasked=move || text.with(|t| t.unasked)
+                style:--change=move || text.with(|t| t.share.map(|share| format!("{share:.3}")))
                 class:is-changed=move || text.with(|t| t.change.is_some_and(|c| c > 0.0))
                 class:is-same=move || text.with(|t| t.change == Some(0.0))
                 data-change=move || text.with(|t| t.change.map(|c| c.to_string()))
@@ -237,6 +245,9 @@ struct CellText {
     label: String,
     right: Option<bool>,
     change: Option<f32>,
+    /// The change as a share of the largest in its row.
+    share: Option<f32>,
+    unasked: bool,
 }
 
 fn cell_text(columns: &Columns, row: usize, column: usize) -> CellText {
@@ -257,13 +268,16 @@ fn cell_text(columns: &Columns, row: usize, column: usize) -> CellText {
     };
     let Some(row) = columns.rows.get(index) else { return CellText::default() };
     let change = row.changes.get(column).copied().flatten();
+    let most = row.changes.iter().flatten().copied().fold(0f32, f32::max);
+    let share = change.filter(|_| most > 0.0).map(|change| change / most);
     let name = row.reader.name();
     match &row.content {
         Content::States { backward, .. } => CellText {
             shown: String::new(),
             label: format!("{name}: {} state at {place}", direction(*backward)),
-            right: None,
             change,
+            share,
+            ..CellText::default()
         },
         Content::Answers(answers) => match answers.get(column).and_then(Option::as_ref) {
             Some(said) => CellText {
@@ -278,7 +292,9 @@ fn cell_text(columns: &Columns, row: usize, column: usize) -> CellText {
                     }
                 ),
                 right: said.right,
+                unasked: said.right.is_none(),
                 change,
+                share,
             },
             None => CellText {
                 shown: "–".into(),
@@ -309,6 +325,13 @@ fn connection(columns: &Columns, read: Option<At>, row: usize, column: usize) ->
     }
 }
 
+/// Whether the input at `column` is the right answer of the cell that is read.
+fn is_target(columns: &Columns, read: At, column: usize) -> bool {
+    let row = read.row.checked_sub(1).and_then(|index| columns.rows.get(index));
+    let answers = row.is_some_and(|row| matches!(row.content, Content::Answers(_)));
+    answers && columns.ahead.is_some_and(|ahead| read.column + ahead == column)
+}
+
 /// The unit of a state under the pointer.
 fn unit_under(columns: &Columns, row: usize, column: usize, e: &ev::PointerEvent) -> Option<usize> {
     let row = columns.rows.get(row.checked_sub(1)?)?;
@@ -325,8 +348,8 @@ fn sentence(columns: &Columns, read: Option<At>, editing: bool) -> String {
         return match (editing, columns.edit) {
             (true, None) => "Change mode: click an input and type another character.".to_owned(),
             (_, Some(edit)) => format!(
-                "Input {} is changed. Cells with a bar below changed with it; a ring marks those \
-                 that stayed exactly the same.",
+                "Input {} is changed. Cells with a bar below changed with it, the taller, the more. \
+                 A ring marks those that stayed exactly the same.",
                 edit + 1
             ),
             (false, None) => {
@@ -356,7 +379,7 @@ fn sentence(columns: &Columns, read: Option<At>, editing: bool) -> String {
             let unit = unit.unwrap_or(0).min(state.len().saturating_sub(1));
             let value = state.get(unit).copied().unwrap_or(f32::NAN);
             format!(
-                "{}, {} state at {place}, unit {} of {}: {value}. It has read {reach}.{change}",
+                "{}, {} state at {place}, unit {} of {}: {value}. It has read positions {reach}.{change}",
                 row.reader.name(),
                 direction(*backward),
                 unit + 1,
@@ -374,7 +397,7 @@ fn sentence(columns: &Columns, read: Option<At>, editing: bool) -> String {
                     format!("right is ‘{}’", mark(right))
                 });
                 format!(
-                    "{} about {place}: ‘{}’ with probability {:.4}; {right}. It sees {reach}.{change}",
+                    "{} about {place}: ‘{}’ with probability {:.4}; {right}. It sees positions {reach}.{change}",
                     row.reader.name(),
                     said.token,
                     said.probability,

@@ -65,7 +65,11 @@ impl super::Study for Study {
     }
 
     fn built(&self) -> Built {
-        let losses = self.learners.iter().map(|l| format!("{} loss", l.reader.name()));
+        let losses = self.learners.iter().map(|learner| match learner.reader {
+            // Short: the bar over the figure shows the first three.
+            Reader::Delayed(_) => "late loss".to_owned(),
+            reader => format!("{} loss", reader.name()),
+        });
         let measured = self.learners.iter().flat_map(|l| self.measured_series(l.reader));
         let sizes = self.learners.iter().map(|learner| {
             let Learner { reader, model, .. } = learner;
