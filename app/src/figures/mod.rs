@@ -10,6 +10,7 @@ mod arcs;
 mod attention;
 mod bars;
 mod bars_figure;
+pub mod birnn;
 mod canvas;
 mod color;
 mod curve;
