@@ -99,7 +99,7 @@ test("rescaling U: radius 0 ends the curve at once, less dies faster, the RNN it
   await slide(page, "bptt-radius", 0);
   await page.getByText("U is all zeros").waitFor();
   assert.equal((await shares(page))["RNN at radius 0"], 0);
-  assert.equal(parameter(page, "bptt-rescale"), "1");
+  await eventually(() => parameter(page, "bptt-rescale") === "1");
   await slide(page, "bptt-radius", 10);
   await eventually(async () => (await shares(page))["RNN at radius 0.5"] > 0);
   const half = (await shares(page))["RNN at radius 0.5"];
@@ -196,8 +196,9 @@ test("one idea after the other, and all of it by keyboard", async (t) => {
   await byId(page, "figure-bptt-norms").locator('[role="slider"]').focus();
   await page.keyboard.press("Home");
   assert.equal(await byId(page, "bptt-norms-readout").getAttribute("data-x"), "1");
-  const grid = byId(page, "figure-bptt-weights").locator('[tabindex="0"]').first();
-  await grid.focus();
+  await byId(page, "bptt-weights-cells").focus();
+  await live(page, "bptt-weights");
+  await drawn(page);
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("Enter");
