@@ -49,7 +49,7 @@ fn seen(
 ) -> gates::Seen {
     let (sentence, forced) = (sentence.clone(), forced.to_vec());
     match ask(study, gates::Question::Seen { sentence, quantity, forced }).unwrap() {
-        gates::Answer::Seen(seen) => seen,
+        gates::Answer::Seen(seen) => *seen,
         _ => panic!("another answer"),
     }
 }

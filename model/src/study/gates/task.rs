@@ -1,12 +1,12 @@
 //! What the layer learns, what it is shown, and what is known of a string without any model.
 
-use burn::tensor::{Device, Int, Tensor};
+use burn::tensor::{Device, Tensor};
 use unroll_protocol::study::gates::{Followed, MOST_CHARACTERS, Sentence, TaskChoice};
 
 use super::Refusal;
 use crate::{
     BatchTensors, Brackets, CharTokenizer, Dataset, Quotes, SequenceModel, Split, Task as _,
-    cross_entropy, masked_accuracy, masked_cross_entropy, token_tensor,
+    cross_entropy, masked_accuracy, token_tensor,
 };
 
 /// Characters of a training string: the gradient goes back so far.
@@ -31,32 +31,6 @@ pub enum Task {
     Brackets(Brackets),
     Quotes(Quotes),
     Text(Box<Text>),
-}
-
-/// One step's strings on a device.
-pub enum Batch {
-    Task(BatchTensors),
-    Text { inputs: Tensor<2, Int>, targets: Tensor<2, Int> },
-}
-
-impl Batch {
-    /// `[rows, T]`
-    pub fn inputs(&self) -> Tensor<2, Int> {
-        match self {
-            Self::Task(batch) => batch.inputs.clone(),
-            Self::Text { inputs, .. } => inputs.clone(),
-        }
-    }
-
-    /// Mean cross-entropy, `[1]`, of logits `[rows, T, outputs]`.
-    pub fn loss(&self, logits: Tensor<3>) -> Tensor<1> {
-        match self {
-            Self::Task(batch) => {
-                masked_cross_entropy(logits, batch.targets.clone(), batch.weights.clone())
-            }
-            Self::Text { targets, .. } => cross_entropy(logits, targets.clone()),
-        }
-    }
 }
 
 /// What is read on show.
@@ -184,22 +158,19 @@ impl Task {
         }
     }
 
-    /// The batch after `step` steps.
-    pub fn batch(&self, seed: u32, step: u32, device: &Device) -> Batch {
+    /// The batch after `step` steps. Of a text every next character is asked for.
+    pub fn batch(&self, seed: u32, step: u32, device: &Device) -> BatchTensors {
         match self {
             Self::Text(text) => {
                 let batch = text.dataset.batch(seed, step, ROWS, text.window);
-                Batch::Text {
+                BatchTensors {
                     inputs: token_tensor(&batch.inputs, ROWS, device),
                     targets: token_tensor(&batch.targets, ROWS, device),
+                    weights: Tensor::ones([ROWS, text.window], device),
                 }
             }
-            Self::Brackets(task) => {
-                Batch::Task(task.batch(seed, Split::Training, step, ROWS).tensors(device))
-            }
-            Self::Quotes(task) => {
-                Batch::Task(task.batch(seed, Split::Training, step, ROWS).tensors(device))
-            }
+            Self::Brackets(task) => task.batch(seed, Split::Training, step, ROWS).tensors(device),
+            Self::Quotes(task) => task.batch(seed, Split::Training, step, ROWS).tensors(device),
         }
     }
 
