@@ -10,11 +10,13 @@
 
 mod attention;
 mod block;
+mod bpe;
 mod data;
 mod dropout;
 mod feed_forward;
 mod gpt;
 mod loss;
+mod norm;
 mod optimizer;
 mod parameters;
 mod random;
@@ -31,11 +33,13 @@ mod training;
 
 pub use attention::{AttentionTrace, CausalMask, CausalSelfAttention, CausalSelfAttentionConfig};
 pub use block::{Block, BlockConfig, LayerTrace};
+pub use bpe::{BpeLearner, Pair};
 pub use data::{Batch, DataError, Dataset, Window, token_tensor};
 pub use dropout::Dropout;
 pub use feed_forward::{FeedForward, FeedForwardConfig, gelu};
 pub use gpt::{Gpt, GptConfig, GptTrace};
 pub use loss::{cross_entropy, masked_accuracy, masked_cross_entropy};
+pub use norm::{BatchNorm, BatchOfOne, LayerNorm, NORM_EPSILON, NormTrace, RunningStatistics};
 pub use optimizer::{AdamW, Moments, clip_coefficient, global_norm};
 pub use parameters::{GradientSum, named_parameters};
 pub use read::{ReadError, read_all};

@@ -49,6 +49,11 @@ pub(crate) fn bias(width: usize, device: &Device) -> Param<Tensor<1>> {
     trained(Tensor::zeros([width], device))
 }
 
+/// A vector of ones.
+pub(crate) fn gain(width: usize, device: &Device) -> Param<Tensor<1>> {
+    trained(Tensor::ones([width], device))
+}
+
 /// Marks a tensor as trained. On a plain device that only takes effect in
 /// [`Module::train`].
 fn trained<const D: usize>(tensor: Tensor<D>) -> Param<Tensor<D>> {

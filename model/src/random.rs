@@ -12,6 +12,12 @@ pub(crate) enum Purpose {
     Sample = 4,
     RecurrentWeights = 10,
     Task = 11,
+    BigramLogits = 25,
+    BigramDraw = 26,
+    RnnWriting = 30,
+    NormWeights = 50,
+    NormBatch = 51,
+    RecallGaps = 35,
 }
 
 /// The stream of `seed` for one purpose at one place, independent of every other stream.

@@ -26,13 +26,11 @@ mod writing;
 pub use copy_link::CopyLink;
 pub use device_badge::DeviceBadge;
 pub use diverged::DivergedAlert;
-#[expect(unused_imports, reason = "chapters will use it")]
 pub use field::FlagField;
-pub use format::{four_digits, grouped};
+pub use format::{counted, four_digits, grouped};
 pub use notices::Notices;
 pub use probe::{ProbeEditor, unknown_sentence};
 pub use settings::Settings;
-#[expect(unused_imports, reason = "chapters will use them")]
 pub use slider_field::{ChoiceField, SliderField};
 pub use text_chooser::TextChooser;
 pub use theme::{ThemeChoice, use_theme};

@@ -214,7 +214,8 @@ impl Lab {
     fn receive(self, event: Event) {
         match event {
             Event::Ready(report) => {
-                self.device.set(Device::Ready { report, note: None });
+                let note = Some("chosen for small models".to_owned());
+                self.device.set(Device::Ready { report, note });
                 self.ready.set(true);
             }
             Event::StudyStarted(started) => self.on_started(*started),
