@@ -26,6 +26,6 @@ pub use ideas::Idea;
 pub use lab::{Lab, Labs, use_lab};
 pub use list::{CourseBar, WayIn, use_navigation};
 pub use progress::{Progress, use_done};
-pub use provenance::use_provenance;
+pub use provenance::{use_provenance, use_task_provenance};
 pub use sentence::Sentence;
 pub use setting::use_setting;

@@ -15,9 +15,9 @@ pub(crate) enum Purpose {
     BigramLogits = 25,
     BigramDraw = 26,
     RnnWriting = 30,
+    RecallGaps = 35,
     NormWeights = 50,
     NormBatch = 51,
-    RecallGaps = 35,
 }
 
 /// The stream of `seed` for one purpose at one place, independent of every other stream.

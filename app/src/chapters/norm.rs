@@ -17,8 +17,8 @@ use super::Info;
 use crate::{
     controls::ChoiceField,
     course::{ChapterFrame, Idea, Lab, Sentence, use_setting},
-    figures::{Provenance, Role},
-    store::{Device, Store},
+    figures::Hue,
+    store::Store,
     teaching::{Sym, Term, Word},
 };
 
@@ -122,8 +122,8 @@ fn intro() -> impl IntoView {
         <p>
             "Too large a sum, and tanh sits at its limit and passes no "<Term of=Word::Gradient/>" on. "
             <Term of=Word::Normalisation/>" pulls the sums "
-            <Sym part="x" role=Role::Input>"x"</Sym>" back: it takes a mean μ away, divides by the spread σ, and lets \
-            the model choose a new scale γ and offset β. That gives "<Sym part="y" role=Role::Output>"y"</Sym>
+            <Sym part="x" role=Hue::Input>"x"</Sym>" back: it takes a mean μ away, divides by the spread σ, and lets \
+            the model choose a new scale γ and offset β. That gives "<Sym part="y" role=Hue::Output>"y"</Sym>
             ". The question is what to average over."
         </p>
         <p>
@@ -196,28 +196,6 @@ fn Try(label: &'static str, id: &'static str, set: fn(&mut Settings)) -> impl In
         <button type="button" class="button button-quiet" data-testid=format!("try-{id}") on:click=go>{label}</button>
     }
     .into_any()
-}
-
-/// What an export says of where its numbers come from.
-fn use_provenance(lab: Lab) -> Signal<Provenance> {
-    let store = expect_context::<Store>();
-    Memo::new(move |_| {
-        let started = lab.started.get();
-        let spec = started.as_ref().and_then(|started| match &started.spec {
-            StudySpec::Norm(spec) => serde_json::to_value(spec).ok(),
-            _ => None,
-        });
-        Provenance {
-            experiment: spec,
-            parameters: started.map(|started| started.parameters),
-            text: store.source.with(|source| source.name.clone()),
-            device: lab.device.with(|device| match device {
-                Device::Ready { report, .. } => report.name.clone(),
-                Device::Loading | Device::Unavailable(_) => String::new(),
-            }),
-        }
-    })
-    .into()
 }
 
 /// The curve of the lab's series with this name, every point the mean of the `over` values up to

@@ -21,7 +21,7 @@ use crate::{
         Provenance,
         text::{AROUND, stretch},
     },
-    store::{Device, Store},
+    store::Store,
     teaching::CheckYourself,
 };
 
@@ -174,21 +174,6 @@ impl Shown {
             settings.scheme = scheme;
             settings.token = id + 1;
         });
-    }
-
-    /// What an export says of where its numbers come from.
-    fn provenance(self) -> Memo<Provenance> {
-        Memo::new(move |_| Provenance {
-            experiment: self.lab.started.with(|started| {
-                started.as_ref().and_then(|started| serde_json::to_value(&started.spec).ok())
-            }),
-            parameters: self.lab.started.with(|s| s.as_ref().map(|s| s.parameters)),
-            text: self.store.source.with(|source| source.name.clone()),
-            device: self.lab.device.with(|device| match device {
-                Device::Ready { report, .. } => report.name.clone(),
-                Device::Loading | Device::Unavailable(_) => String::new(),
-            }),
-        })
     }
 }
 

@@ -11,6 +11,14 @@ use crate::{
 
 /// What an export of a chapter's figure says of where its numbers come from.
 pub fn use_provenance(lab: Lab) -> Signal<Provenance> {
+    use_task_provenance(lab, || None)
+}
+
+/// The same where `task` names what is learnt instead of the learner's text.
+pub fn use_task_provenance(
+    lab: Lab,
+    task: impl Fn() -> Option<&'static str> + Send + Sync + 'static,
+) -> Signal<Provenance> {
     let store = expect_context::<Store>();
     let uses_text = chapters::info(lab.chapter).uses_text;
     Memo::new(move |_| {
@@ -18,14 +26,15 @@ pub fn use_provenance(lab: Lab) -> Signal<Provenance> {
         // The enum's one entry is the chapter's own spec.
         let spec = started.as_ref().and_then(|started| serde_json::to_value(&started.spec).ok());
         let spec = spec.and_then(|spec| spec.as_object()?.values().next().cloned());
+        let text = match task() {
+            Some(task) => task.to_owned(),
+            None if uses_text => store.source.with(|source| source.name.clone()),
+            None => String::new(),
+        };
         Provenance {
             experiment: spec,
             parameters: started.map(|started| started.parameters),
-            text: if uses_text {
-                store.source.with(|source| source.name.clone())
-            } else {
-                String::new()
-            },
+            text,
             device: lab.device.with(|device| match device {
                 Device::Ready { report, .. } => report.name.clone(),
                 Device::Loading | Device::Unavailable(_) => String::new(),

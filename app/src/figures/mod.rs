@@ -4,8 +4,6 @@
 //! engine or a store. Every one is drawn at most once a frame, and not at all while out of sight.
 
 // Generic figures that await the chapters of the course.
-#![expect(dead_code, unused_imports)]
-
 mod arcs;
 mod attention;
 mod bars;
@@ -57,7 +55,7 @@ pub use color::{Palette, Ramp, Rgb, SignedRamp};
 pub use curve::Curve;
 pub use export::{Provenance, attention_json, loss_json};
 pub use histogram::{Bins, Histogram, HistogramFigure};
-pub use hue::{Dash, Hue, Hue as Role};
+pub use hue::{Dash, Hue};
 pub use lines::LinesFigure;
 pub use lines_data::{Line, Lines, Reference, YScale};
 pub use loss::LossFigure;

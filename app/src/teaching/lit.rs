@@ -10,7 +10,7 @@ use leptos::{ev, prelude::*};
 use wasm_bindgen::JsCast;
 use web_sys::Element;
 
-use crate::figures::Role;
+use crate::figures::Hue;
 
 /// Something the text, a formula and a figure all speak of. Names are plain words: `hidden`, `w-x`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,7 +127,7 @@ fn mark(selector: &str, lit: bool) {
 
 /// A word or symbol in running text. A press keeps its part lit.
 #[component]
-pub fn Sym(part: &'static str, role: Role, children: Children) -> impl IntoView {
+pub fn Sym(part: &'static str, role: Hue, children: Children) -> impl IntoView {
     let lit = use_lit();
     let pinned = move || (lit.pinned.get() == Some(Part(part))).to_string();
     view! {
@@ -141,6 +141,6 @@ pub fn Sym(part: &'static str, role: Role, children: Children) -> impl IntoView 
 
 /// A symbol in a formula: an `<mi>`.
 #[component]
-pub fn MathSym(part: &'static str, role: Role, children: Children) -> impl IntoView {
+pub fn MathSym(part: &'static str, role: Hue, children: Children) -> impl IntoView {
     view! { <mi class=role.class() data-part=part>{children()}</mi> }.into_any()
 }

@@ -12,7 +12,7 @@ mod term;
 mod tiny;
 mod word;
 
-pub use crate::figures::Role;
+pub use crate::figures::Hue;
 pub use check::{CheckYourself, GuessFirst};
 pub use formula::Formula;
 pub use glossary::Glossary;

@@ -5,7 +5,7 @@ use unroll_protocol::study::bigram::{Estimate, Order, View};
 
 use crate::{
     course::{Idea, Try},
-    figures::Role,
+    figures::Hue,
     teaching::{Formula, MathSym, Sym, Term, Word},
 };
 
@@ -46,12 +46,12 @@ pub fn intro() -> impl IntoView {
     view! {
         <p>
             "The simplest guess at the next character: look at the present one, and count what came after it \
-             everywhere else. A row of the table below is the "<Sym part="next" role=Role::Output>"probability of \
-             each next character"</Sym>" after one "<Sym part="current" role=Role::Input>"current character"</Sym>
+             everywhere else. A row of the table below is the "<Sym part="next" role=Hue::Output>"probability of \
+             each next character"</Sym>" after one "<Sym part="current" role=Hue::Input>"current character"</Sym>
             "."
         </p>
         <p>
-            "Beside the counts, a table of "<Sym part="logits" role=Role::Weight>"logits"</Sym>" is trained on the same \
+            "Beside the counts, a table of "<Sym part="logits" role=Hue::Weight>"logits"</Sym>" is trained on the same \
              text by "<Term of=Word::CrossEntropy/>". Point at a cell to read it, click it for the arithmetic, and see \
              the one come to the other."
         </p>
@@ -114,8 +114,8 @@ pub fn more() -> AnyView {
     view! {
         <Formula label="Probability by counting with add k smoothing" source="k = 1 is Laplace’s rule of succession">
             <mi>"P"</mi><mo>"("</mo>
-            <MathSym part="next" role=Role::Output>"b"</MathSym><mo>"|"</mo>
-            <MathSym part="current" role=Role::Input>"a"</MathSym><mo>")"</mo><mo>"="</mo>
+            <MathSym part="next" role=Hue::Output>"b"</MathSym><mo>"|"</mo>
+            <MathSym part="current" role=Hue::Input>"a"</MathSym><mo>")"</mo><mo>"="</mo>
             <mfrac>
                 <mrow>
                     <mi>"count"</mi><mo>"("</mo><mi>"a"</mi><mi>"b"</mi><mo>")"</mo><mo>"+"</mo><mi>"k"</mi>
@@ -127,12 +127,12 @@ pub fn more() -> AnyView {
         </Formula>
         <Formula label="Probability by a softmax over a row of logits">
             <mi>"P"</mi><mo>"("</mo>
-            <MathSym part="next" role=Role::Output>"b"</MathSym><mo>"|"</mo>
-            <MathSym part="current" role=Role::Input>"a"</MathSym><mo>")"</mo><mo>"="</mo>
+            <MathSym part="next" role=Hue::Output>"b"</MathSym><mo>"|"</mo>
+            <MathSym part="current" role=Hue::Input>"a"</MathSym><mo>")"</mo><mo>"="</mo>
             <mfrac>
                 <msup>
                     <mi>"e"</mi>
-                    <msub><MathSym part="logits" role=Role::Weight>"θ"</MathSym><mrow><mi>"a"</mi><mi>"b"</mi></mrow></msub>
+                    <msub><MathSym part="logits" role=Hue::Weight>"θ"</MathSym><mrow><mi>"a"</mi><mi>"b"</mi></mrow></msub>
                 </msup>
                 <mrow>
                     <munder><mo>"∑"</mo><mi>"c"</mi></munder>

@@ -17,12 +17,12 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::{ChoiceField, SliderField},
-    course::{Answered, ChapterFrame, Sentence, use_answer, use_lab},
+    course::{Answered, ChapterFrame, Sentence, use_answer, use_lab, use_task_provenance},
     figures::{
         Provenance,
         birnn::{Columns, TwoWayFigure},
     },
-    store::{Device, Store},
+    store::Store,
 };
 
 pub const INFO: Info = Info {
@@ -95,22 +95,10 @@ fn BirnnChapter() -> impl IntoView {
             Some(question(settings, store.probe.get(), edit))
         })
     });
-    let provenance = Memo::new(move |_| Provenance {
-        experiment: lab
-            .started
-            .with(|s| s.as_ref().and_then(|s| serde_json::to_value(&s.spec).ok())),
-        parameters: lab.started.with(|s| s.as_ref().map(|s| s.parameters)),
-        text: match task.get() {
-            TaskChoice::Look => "made up".to_owned(),
-            TaskChoice::Fill => store.source.with(|source| source.name.clone()),
-        },
-        device: match lab.device.get() {
-            Device::Ready { report, .. } => report.name,
-            _ => String::new(),
-        },
-    });
+    let provenance =
+        use_task_provenance(lab, move || (task.get() == TaskChoice::Look).then_some("made up"));
     let reading = reading_of(answered);
-    let page = Page { store, settings, task, reading, provenance: provenance.into() };
+    let page = Page { store, settings, task, reading, provenance };
     view! {
         <ChapterFrame
             before="LSTM and GRU carry the past for long, but whatever comes later is still beyond them."

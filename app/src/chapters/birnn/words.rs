@@ -6,7 +6,7 @@ use unroll_protocol::study::birnn::{CellChoice, Settings, TaskChoice};
 use super::Page;
 use crate::{
     course::Idea,
-    teaching::{Formula, MathSym, Role, Sym, Term, Word},
+    teaching::{Formula, Hue, MathSym, Sym, Term, Word},
 };
 
 #[component]
@@ -15,8 +15,8 @@ pub fn Intro(page: Page) -> impl IntoView {
         <p>
             "A network that reads forward knows only the past. A bidirectional one adds a second network \
              that reads from the end, with weights of its own. At each position the "
-            <Sym part="birnn-forward" role=Role::Hidden>"forward"</Sym>" and the "
-            <Sym part="birnn-backward" role=Role::Hidden>"backward"</Sym>" "
+            <Sym part="birnn-forward" role=Hue::Hidden>"forward"</Sym>" and the "
+            <Sym part="birnn-backward" role=Hue::Hidden>"backward"</Sym>" "
             <Term of=Word::HiddenState>"state"</Term>
             " are laid side by side, and the answer is read from both."
         </p>
@@ -43,31 +43,31 @@ pub fn Intro(page: Page) -> impl IntoView {
 pub fn more() -> impl IntoView {
     view! {
         <Formula label="Forward state from the input and the state before" source="Schuster and Paliwal 1997; here with the chosen cell for f">
-            <msub><MathSym part="birnn-forward" role=Role::Hidden>"h→"</MathSym><mi>"t"</mi></msub>
+            <msub><MathSym part="birnn-forward" role=Hue::Hidden>"h→"</MathSym><mi>"t"</mi></msub>
             <mo>"="</mo><mi>"f"</mi><mo>"("</mo>
             <mi>"W→"</mi><msub><mi>"x"</mi><mi>"t"</mi></msub><mo>"+"</mo>
             <mi>"U→"</mi>
-            <msub><MathSym part="birnn-forward" role=Role::Hidden>"h→"</MathSym><mrow><mi>"t"</mi><mo>"−"</mo><mn>"1"</mn></mrow></msub>
+            <msub><MathSym part="birnn-forward" role=Hue::Hidden>"h→"</MathSym><mrow><mi>"t"</mi><mo>"−"</mo><mn>"1"</mn></mrow></msub>
             <mo>"+"</mo><mi>"b→"</mi><mo>")"</mo>
         </Formula>
         <Formula label="Backward state from the input and the state after">
-            <msub><MathSym part="birnn-backward" role=Role::Hidden>"h←"</MathSym><mi>"t"</mi></msub>
+            <msub><MathSym part="birnn-backward" role=Hue::Hidden>"h←"</MathSym><mi>"t"</mi></msub>
             <mo>"="</mo><mi>"f"</mi><mo>"("</mo>
             <mi>"W←"</mi><msub><mi>"x"</mi><mi>"t"</mi></msub><mo>"+"</mo>
             <mi>"U←"</mi>
-            <msub><MathSym part="birnn-backward" role=Role::Hidden>"h←"</MathSym><mrow><mi>"t"</mi><mo>"+"</mo><mn>"1"</mn></mrow></msub>
+            <msub><MathSym part="birnn-backward" role=Hue::Hidden>"h←"</MathSym><mrow><mi>"t"</mi><mo>"+"</mo><mn>"1"</mn></mrow></msub>
             <mo>"+"</mo><mi>"b←"</mi><mo>")"</mo>
         </Formula>
         <Formula label="Logits from both states">
-            <msub><MathSym part="birnn-logit" role=Role::Output>"y"</MathSym><mi>"t"</mi></msub>
+            <msub><MathSym part="birnn-logit" role=Hue::Output>"y"</MathSym><mi>"t"</mi></msub>
             <mo>"="</mo><mi>"V"</mi><mo>"["</mo>
-            <msub><MathSym part="birnn-forward" role=Role::Hidden>"h→"</MathSym><mi>"t"</mi></msub><mo>";"</mo>
-            <msub><MathSym part="birnn-backward" role=Role::Hidden>"h←"</MathSym><mi>"t"</mi></msub>
+            <msub><MathSym part="birnn-forward" role=Hue::Hidden>"h→"</MathSym><mi>"t"</mi></msub><mo>";"</mo>
+            <msub><MathSym part="birnn-backward" role=Hue::Hidden>"h←"</MathSym><mi>"t"</mi></msub>
             <mo>"]"</mo><mo>"+"</mo><mi>"c"</mi><mo>"="</mo>
-            <mi>"V→"</mi><msub><MathSym part="birnn-forward" role=Role::Hidden>"h→"</MathSym><mi>"t"</mi></msub>
+            <mi>"V→"</mi><msub><MathSym part="birnn-forward" role=Hue::Hidden>"h→"</MathSym><mi>"t"</mi></msub>
             <mo>"+"</mo>
-            <mi>"V←"</mi><msub><MathSym part="birnn-backward" role=Role::Hidden>"h←"</MathSym><mi>"t"</mi></msub>
-            <mo>"+"</mo><MathSym part="birnn-bias" role=Role::Weight>"c"</MathSym>
+            <mi>"V←"</mi><msub><MathSym part="birnn-backward" role=Hue::Hidden>"h←"</MathSym><mi>"t"</mi></msub>
+            <mo>"+"</mo><MathSym part="birnn-bias" role=Hue::Weight>"c"</MathSym>
         </Formula>
         <p>
             "The two networks never touch on the way: no forward state depends on a backward one. So both \

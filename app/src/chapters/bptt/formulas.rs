@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use unroll_protocol::study::bptt::LossKind;
 
-use crate::teaching::{Formula, MathSym, Role};
+use crate::teaching::{Formula, Hue, MathSym};
 
 /// `top / ds_t` with the given subscripts.
 fn slope(top: &'static str, of: &'static str, by: AnyView) -> AnyView {
@@ -19,14 +19,14 @@ fn slope(top: &'static str, of: &'static str, by: AnyView) -> AnyView {
 /// s with a subscript.
 fn state(at: &'static str) -> AnyView {
     view! {
-        <msub><MathSym part="state" role=Role::Hidden>"s"</MathSym><mi>{at}</mi></msub>
+        <msub><MathSym part="state" role=Hue::Hidden>"s"</MathSym><mi>{at}</mi></msub>
     }
     .into_any()
 }
 
 /// J with a subscript.
 fn jacobian(at: AnyView) -> AnyView {
-    view! { <msub><MathSym part="jacobian" role=Role::Weight>"J"</MathSym>{at}</msub> }.into_any()
+    view! { <msub><MathSym part="jacobian" role=Hue::Weight>"J"</MathSym>{at}</msub> }.into_any()
 }
 
 fn plus_one() -> AnyView {
@@ -69,8 +69,8 @@ pub fn jacobian_is() -> AnyView {
             {jacobian(view! { <mi>"k"</mi> }.into_any())}
             <mo>"="</mo>
             <mi>"diag"</mi><mo>"("</mo><mn>"1"</mn><mo>"−"</mo>
-            <msubsup><MathSym part="state" role=Role::Hidden>"s"</MathSym><mi>"k"</mi><mn>"2"</mn></msubsup>
-            <mo>")"</mo><MathSym part="recurrent" role=Role::Weight>"U"</MathSym>
+            <msubsup><MathSym part="state" role=Hue::Hidden>"s"</MathSym><mi>"k"</mi><mn>"2"</mn></msubsup>
+            <mo>")"</mo><MathSym part="recurrent" role=Hue::Weight>"U"</MathSym>
         </Formula>
     }
     .into_any()
@@ -96,13 +96,13 @@ pub fn all() -> AnyView {
         <h3>"The LSTM's cell"</h3>
         <Formula label="The derivative of the cell state by the last one is the diagonal of the forget gate plus the path through h">
             <mfrac>
-                <mrow><mi>"∂"</mi><msub><MathSym part="cell" role=Role::Cell>"c"</MathSym>{plus_one()}</msub></mrow>
-                <mrow><mi>"∂"</mi><msub><MathSym part="cell" role=Role::Cell>"c"</MathSym><mi>"t"</mi></msub></mrow>
+                <mrow><mi>"∂"</mi><msub><MathSym part="cell" role=Hue::Cell>"c"</MathSym>{plus_one()}</msub></mrow>
+                <mrow><mi>"∂"</mi><msub><MathSym part="cell" role=Hue::Cell>"c"</MathSym><mi>"t"</mi></msub></mrow>
             </mfrac>
             <mo>"="</mo><mi>"diag"</mi><mo>"("</mo>
             <msub><mi>"f"</mi>{plus_one()}</msub><mo>")"</mo>
             <mo>"+"</mo><mtext>"the path through "</mtext>
-            <msub><MathSym part="state" role=Role::Hidden>"h"</MathSym><mi>"t"</mi></msub>
+            <msub><MathSym part="state" role=Hue::Hidden>"h"</MathSym><mi>"t"</mi></msub>
         </Formula>
         <p class="hint">
             "Hochreiter and Schmidhuber 1997; the forget gate is from Gers, Schmidhuber and Cummins \
@@ -112,17 +112,17 @@ pub fn all() -> AnyView {
         <p>"U stands in every column, so its gradient is a sum over all of them:"</p>
         <Formula label="The gradient by U is the sum over t of delta t times the transpose of s at t minus 1">
             <mfrac><mrow><mi>"∂"</mi><mi>"L"</mi></mrow>
-                <mrow><mi>"∂"</mi><MathSym part="recurrent" role=Role::Weight>"U"</MathSym></mrow></mfrac>
+                <mrow><mi>"∂"</mi><MathSym part="recurrent" role=Hue::Weight>"U"</MathSym></mrow></mfrac>
             <mo>"="</mo>
             <munderover><mo>"∑"</mo><mrow><mi>"t"</mi><mo>"="</mo><mn>"1"</mn></mrow><mi>"T"</mi></munderover>
             <msubsup><mi>"δ"</mi><mi>"t"</mi><mo>"⊤"</mo></msubsup>
-            <msubsup><MathSym part="state" role=Role::Hidden>"s"</MathSym>
+            <msubsup><MathSym part="state" role=Hue::Hidden>"s"</MathSym>
                 <mrow><mi>"t"</mi><mo>"−"</mo><mn>"1"</mn></mrow><mo>"⊤"</mo></msubsup>
             <mo>","</mo>
             <msub><mi>"δ"</mi><mi>"t"</mi></msub><mo>"="</mo>
             {slope("L", "", state("t"))}
             <mi>"diag"</mi><mo>"("</mo><mn>"1"</mn><mo>"−"</mo>
-            <msubsup><MathSym part="state" role=Role::Hidden>"s"</MathSym><mi>"t"</mi><mn>"2"</mn></msubsup>
+            <msubsup><MathSym part="state" role=Hue::Hidden>"s"</MathSym><mi>"t"</mi><mn>"2"</mn></msubsup>
             <mo>")"</mo>
         </Formula>
         <p>"Clipping comes after that sum, and scales it as a whole:"</p>

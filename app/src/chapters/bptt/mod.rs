@@ -19,9 +19,9 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField},
-    course::{ChapterFrame, Lab, use_answer, use_lab},
+    course::{ChapterFrame, Lab, use_answer, use_done, use_lab, use_provenance},
     figures::{LinesFigure, Provenance},
-    store::{Device, Store},
+    store::Store,
     teaching::CheckYourself,
 };
 
@@ -169,24 +169,8 @@ fn check(shown: Shown) -> AnyView {
             options=Signal::derive(|| ["RNN", "LSTM", "GRU"].map(str::to_owned).to_vec())
             answer=Signal::derive(move || read.get().map(|read| read.0))
             explain=Signal::derive(move || read.get().map_or(String::new(), |read| read.1))
+            on_right=use_done()
         />
     }
     .into_any()
-}
-
-/// What an export says of where its numbers come from.
-fn use_provenance(lab: Lab) -> Signal<Provenance> {
-    let provenance = Memo::new(move |_| {
-        let started = lab.started.get();
-        Provenance {
-            experiment: started.as_ref().and_then(|s| serde_json::to_value(&s.spec).ok()),
-            parameters: started.as_ref().map(|s| s.parameters),
-            text: String::new(),
-            device: lab.device.with(|device| match device {
-                Device::Ready { report, .. } => report.name.clone(),
-                Device::Loading | Device::Unavailable(_) => String::new(),
-            }),
-        }
-    });
-    provenance.into()
 }

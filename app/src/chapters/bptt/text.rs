@@ -6,7 +6,7 @@ use unroll_protocol::study::bptt::{LossKind, Settings, Shown};
 use crate::{
     course::Idea,
     store::Store,
-    teaching::{Role, Sym, Term, Word},
+    teaching::{Hue, Sym, Term, Word},
 };
 
 /// What this is and what to look at.
@@ -19,11 +19,11 @@ pub fn intro() -> AnyView {
         </p>
         <p>
             <Term of=Word::Bptt>"Backpropagation through time"</Term>" carries the "<Term of=Word::Gradient/>" of the loss back step by step, \
-             through each "<Sym part="state" role=Role::Hidden>"state"</Sym>". In an RNN every step \
-             multiplies it by a "<Sym part="jacobian" role=Role::Weight>"Jacobian"</Sym>", tanh's slope \
-             times "<Sym part="recurrent" role=Role::Weight>"U"</Sym>". The figure shows what is left at each step, \
+             through each "<Sym part="state" role=Hue::Hidden>"state"</Sym>". In an RNN every step \
+             multiplies it by a "<Sym part="jacobian" role=Hue::Weight>"Jacobian"</Sym>", tanh's slope \
+             times "<Sym part="recurrent" role=Hue::Weight>"U"</Sym>". The figure shows what is left at each step, \
              read from right to left. An LSTM has a second way, along its "
-            <Sym part="cell" role=Role::Cell>"cell"</Sym>", where the factor is a forget gate."
+            <Sym part="cell" role=Hue::Cell>"cell"</Sym>", where the factor is a forget gate."
         </p>
         <p>
             "Guess first: which curve will still be high at the symbol? Then press Train, and watch the RNN's \

@@ -12,9 +12,9 @@ use unroll_protocol::{
 };
 
 use crate::{
-    course::{Answered, Lab, use_answer, use_lab},
+    course::{Answered, Lab, use_answer, use_lab, use_task_provenance},
     figures::Provenance,
-    store::{Device, Store},
+    store::Store,
 };
 
 /// `Copy`: signals owned by the chapter's view.
@@ -37,7 +37,7 @@ pub struct Gates {
     pub at: Memo<Option<usize>>,
     pub edit: Memo<bool>,
     pub forced: Memo<Vec<Forced>>,
-    pub provenance: Memo<Provenance>,
+    pub provenance: Signal<Provenance>,
 }
 
 /// A chapter's question as the lab takes it.
@@ -97,25 +97,9 @@ impl Gates {
             let (unit, at) = (unit.get() as u32, at.get()? as u32);
             ask(gates::Question::Sums { sentence: sentence.get(), forced: forced.get(), unit, at })
         });
-        let provenance = Memo::new(move |_| {
-            let spec = lab.started.with(|started| match &started.as_ref()?.spec {
-                StudySpec::Gates(spec) => serde_json::to_value(spec).ok(),
-                _ => None,
-            });
-            let learns_text = task.get() == TaskChoice::Text;
-            Provenance {
-                experiment: spec,
-                parameters: lab.started.with(|s| s.as_ref().map(|s| s.parameters)),
-                text: if learns_text {
-                    store.source.with(|source| source.name.clone())
-                } else {
-                    task.get().label().to_owned()
-                },
-                device: lab.device.with(|device| match device {
-                    Device::Ready { report, .. } => report.name.clone(),
-                    Device::Loading | Device::Unavailable(_) => String::new(),
-                }),
-            }
+        let provenance = use_task_provenance(lab, move || {
+            let task = task.get();
+            (task != TaskChoice::Text).then(|| task.label())
         });
         let edit = Memo::new(move |_| link.with(|l| l.gates.edit));
         Self {

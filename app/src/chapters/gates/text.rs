@@ -11,7 +11,7 @@ use unroll_protocol::{
 use crate::{
     course::Idea,
     store::Store,
-    teaching::{Formula, MathSym, Role, Sym, Term, Word},
+    teaching::{Formula, Hue, MathSym, Sym, Term, Word},
 };
 
 #[component]
@@ -19,15 +19,15 @@ pub fn Intro() -> impl IntoView {
     view! {
         <p>
             "An LSTM keeps a second state, the "
-            <Sym part="cell-state" role=Role::Cell>"cell state c"</Sym>
+            <Sym part="cell-state" role=Hue::Cell>"cell state c"</Sym>
             ", that nothing overwrites by itself. At every character each unit decides with "
             <Term of=Word::Gate>"gates"</Term>
             ", numbers between 0 (shut) and 1 (open): the "
-            <Sym part="forget-gate" role=Role::Weight>"forget gate f"</Sym>
+            <Sym part="forget-gate" role=Hue::Weight>"forget gate f"</Sym>
             " how much of c stays, the "
-            <Sym part="input-gate" role=Role::Input>"input gate i"</Sym>
+            <Sym part="input-gate" role=Hue::Input>"input gate i"</Sym>
             " how much is written, the "
-            <Sym part="output-gate" role=Role::Output>"output gate o"</Sym>
+            <Sym part="output-gate" role=Hue::Output>"output gate o"</Sym>
             " how much the others get to see."
         </p>
         <p>
@@ -44,26 +44,26 @@ pub fn More() -> impl IntoView {
         <h3>"LSTM"</h3>
         <Formula label="The three gates are the logistic function of W x plus U h before plus b; the candidate is tanh of such a sum"
             source="Graves 2013, equations 7 to 11, without peepholes; PyTorch's parametrisation">
-            <MathSym part="input-gate" role=Role::Input>"i"</MathSym> <mo>","</mo>
-            <MathSym part="forget-gate" role=Role::Weight>"f"</MathSym> <mo>","</mo>
-            <MathSym part="output-gate" role=Role::Output>"o"</MathSym>
+            <MathSym part="input-gate" role=Hue::Input>"i"</MathSym> <mo>","</mo>
+            <MathSym part="forget-gate" role=Hue::Weight>"f"</MathSym> <mo>","</mo>
+            <MathSym part="output-gate" role=Hue::Output>"o"</MathSym>
             <mo>"="</mo> <mi>"σ"</mi> <mo>"("</mo> <mi>"W"</mi>
             <msub><mi>"x"</mi><mi>"t"</mi></msub> <mo>"+"</mo> <mi>"U"</mi>
             <msub><mi>"h"</mi><mrow><mi>"t"</mi><mo>"−"</mo><mn>"1"</mn></mrow></msub>
             <mo>"+"</mo> <mi>"b"</mi> <mo>")"</mo> <mo>","</mo> <mspace width="1em"/>
-            <MathSym part="candidate" role=Role::Value>"g"</MathSym>
+            <MathSym part="candidate" role=Hue::Value>"g"</MathSym>
             <mo>"="</mo> <mi>"tanh"</mi> <mo>"("</mo> <mi>"…"</mi> <mo>")"</mo>
         </Formula>
         <Formula label="c is f times c before plus i times g; h is o times tanh of c">
-            <msub><MathSym part="cell-state" role=Role::Cell>"c"</MathSym><mi>"t"</mi></msub>
-            <mo>"="</mo> <MathSym part="forget-gate" role=Role::Weight>"f"</MathSym> <mo>"*"</mo>
-            <msub><MathSym part="cell-state" role=Role::Cell>"c"</MathSym><mrow><mi>"t"</mi><mo>"−"</mo><mn>"1"</mn></mrow></msub>
-            <mo>"+"</mo> <MathSym part="input-gate" role=Role::Input>"i"</MathSym> <mo>"*"</mo>
-            <MathSym part="candidate" role=Role::Value>"g"</MathSym> <mo>","</mo> <mspace width="1em"/>
-            <msub><MathSym part="hidden-state" role=Role::Hidden>"h"</MathSym><mi>"t"</mi></msub>
-            <mo>"="</mo> <MathSym part="output-gate" role=Role::Output>"o"</MathSym> <mo>"*"</mo>
+            <msub><MathSym part="cell-state" role=Hue::Cell>"c"</MathSym><mi>"t"</mi></msub>
+            <mo>"="</mo> <MathSym part="forget-gate" role=Hue::Weight>"f"</MathSym> <mo>"*"</mo>
+            <msub><MathSym part="cell-state" role=Hue::Cell>"c"</MathSym><mrow><mi>"t"</mi><mo>"−"</mo><mn>"1"</mn></mrow></msub>
+            <mo>"+"</mo> <MathSym part="input-gate" role=Hue::Input>"i"</MathSym> <mo>"*"</mo>
+            <MathSym part="candidate" role=Hue::Value>"g"</MathSym> <mo>","</mo> <mspace width="1em"/>
+            <msub><MathSym part="hidden-state" role=Hue::Hidden>"h"</MathSym><mi>"t"</mi></msub>
+            <mo>"="</mo> <MathSym part="output-gate" role=Hue::Output>"o"</MathSym> <mo>"*"</mo>
             <mi>"tanh"</mi> <mo>"("</mo>
-            <msub><MathSym part="cell-state" role=Role::Cell>"c"</MathSym><mi>"t"</mi></msub> <mo>")"</mo>
+            <msub><MathSym part="cell-state" role=Hue::Cell>"c"</MathSym><mi>"t"</mi></msub> <mo>")"</mo>
         </Formula>
         <p>
             "Each of i, f, g, o has its own W, U and b. Graves's cell also lets the gates look at c (peepholes); \
@@ -72,9 +72,9 @@ pub fn More() -> impl IntoView {
         </p>
         <h3>"Projected LSTM"</h3>
         <Formula label="r is the projection of h" source="Sak, Senior and Beaufays 2014; PyTorch's proj_size">
-            <msub><MathSym part="hidden-state" role=Role::Hidden>"r"</MathSym><mi>"t"</mi></msub>
+            <msub><MathSym part="hidden-state" role=Hue::Hidden>"r"</MathSym><mi>"t"</mi></msub>
             <mo>"="</mo> <msub><mi>"W"</mi><mi>"proj"</mi></msub>
-            <msub><MathSym part="hidden-state" role=Role::Hidden>"h"</MathSym><mi>"t"</mi></msub>
+            <msub><MathSym part="hidden-state" role=Hue::Hidden>"h"</MathSym><mi>"t"</mi></msub>
         </Formula>
         <p>
             "The short vector r is both what feeds back (in place of h) and what the layer puts out. Here it is \
@@ -84,30 +84,30 @@ pub fn More() -> impl IntoView {
         <h3>"GRU, in two forms"</h3>
         <Formula label="r and z are logistic gates; h is one minus z times n plus z times h before"
             source="Cho and others 2014, with z and 1 − z as in PyTorch">
-            <MathSym part="reset-gate" role=Role::Key>"r"</MathSym> <mo>","</mo>
-            <MathSym part="update-gate" role=Role::Weight>"z"</MathSym>
+            <MathSym part="reset-gate" role=Hue::Key>"r"</MathSym> <mo>","</mo>
+            <MathSym part="update-gate" role=Hue::Weight>"z"</MathSym>
             <mo>"="</mo> <mi>"σ"</mi> <mo>"("</mo> <mi>"…"</mi> <mo>")"</mo> <mo>","</mo> <mspace width="1em"/>
-            <msub><MathSym part="hidden-state" role=Role::Hidden>"h"</MathSym><mi>"t"</mi></msub>
+            <msub><MathSym part="hidden-state" role=Hue::Hidden>"h"</MathSym><mi>"t"</mi></msub>
             <mo>"="</mo> <mo>"("</mo> <mn>"1"</mn> <mo>"−"</mo>
-            <MathSym part="update-gate" role=Role::Weight>"z"</MathSym> <mo>")"</mo> <mo>"*"</mo>
-            <MathSym part="candidate" role=Role::Value>"n"</MathSym> <mo>"+"</mo>
-            <MathSym part="update-gate" role=Role::Weight>"z"</MathSym> <mo>"*"</mo>
-            <msub><MathSym part="hidden-state" role=Role::Hidden>"h"</MathSym><mrow><mi>"t"</mi><mo>"−"</mo><mn>"1"</mn></mrow></msub>
+            <MathSym part="update-gate" role=Hue::Weight>"z"</MathSym> <mo>")"</mo> <mo>"*"</mo>
+            <MathSym part="candidate" role=Hue::Value>"n"</MathSym> <mo>"+"</mo>
+            <MathSym part="update-gate" role=Hue::Weight>"z"</MathSym> <mo>"*"</mo>
+            <msub><MathSym part="hidden-state" role=Hue::Hidden>"h"</MathSym><mrow><mi>"t"</mi><mo>"−"</mo><mn>"1"</mn></mrow></msub>
         </Formula>
         <Formula label="PyTorch: n is tanh of W x plus b n plus r times, in brackets, U h plus b h n" source="PyTorch: r multiplies after the product">
-            <MathSym part="candidate" role=Role::Value>"n"</MathSym> <mo>"="</mo> <mi>"tanh"</mi> <mo>"("</mo>
+            <MathSym part="candidate" role=Hue::Value>"n"</MathSym> <mo>"="</mo> <mi>"tanh"</mi> <mo>"("</mo>
             <mi>"W"</mi> <mi>"x"</mi> <mo>"+"</mo> <msub><mi>"b"</mi><mi>"n"</mi></msub> <mo>"+"</mo>
             <mrow class="gates-differs">
-                <MathSym part="reset-gate" role=Role::Key>"r"</MathSym> <mo>"*"</mo> <mo>"("</mo> <mi>"U"</mi>
+                <MathSym part="reset-gate" role=Hue::Key>"r"</MathSym> <mo>"*"</mo> <mo>"("</mo> <mi>"U"</mi>
                 <mi>"h"</mi> <mo>"+"</mo> <msub><mi>"b"</mi><mi>"hn"</mi></msub> <mo>")"</mo>
             </mrow>
             <mo>")"</mo>
         </Formula>
         <Formula label="Cho: n is tanh of W x plus b n plus U times, in brackets, r times h" source="Cho and others 2014: r multiplies before the product">
-            <MathSym part="candidate" role=Role::Value>"n"</MathSym> <mo>"="</mo> <mi>"tanh"</mi> <mo>"("</mo>
+            <MathSym part="candidate" role=Hue::Value>"n"</MathSym> <mo>"="</mo> <mi>"tanh"</mi> <mo>"("</mo>
             <mi>"W"</mi> <mi>"x"</mi> <mo>"+"</mo> <msub><mi>"b"</mi><mi>"n"</mi></msub> <mo>"+"</mo>
             <mrow class="gates-differs">
-                <mi>"U"</mi> <mo>"("</mo> <MathSym part="reset-gate" role=Role::Key>"r"</MathSym> <mo>"*"</mo>
+                <mi>"U"</mi> <mo>"("</mo> <MathSym part="reset-gate" role=Hue::Key>"r"</MathSym> <mo>"*"</mo>
                 <mi>"h"</mi> <mo>")"</mo>
             </mrow>
             <mo>")"</mo>

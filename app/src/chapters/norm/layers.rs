@@ -8,10 +8,10 @@ use unroll_protocol::study::norm::{
     Answer, Axis, Depths, Experiment, Layer, Question, Statistics, Version,
 };
 
-use super::{is_of, smoothed, use_provenance};
+use super::{is_of, smoothed};
 use crate::{
     controls::{ChoiceField, SliderField, use_timer},
-    course::{use_answer, use_lab, use_setting},
+    course::{use_answer, use_lab, use_provenance, use_setting},
     figures::{
         Bins, Dash, Histogram, HistogramFigure, Hue, Line, Lines, LinesFigure,
         norm::{Arithmetic, CouplingFigure, amount, moved},

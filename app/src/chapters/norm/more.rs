@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::{
-    figures::Role,
+    figures::Hue,
     teaching::{Formula, MathSym},
 };
 
@@ -11,22 +11,22 @@ pub fn more() -> AnyView {
     view! {
         <Formula label="Mean and variance over n values" source="Ioffe and Szegedy 2015, algorithm 1; Ba, Kiros and Hinton 2016, equation 3">
             <mi>"μ"</mi><mo>"="</mo><mfrac><mn>"1"</mn><mi>"n"</mi></mfrac><mo>"∑"</mo>
-            <msub><MathSym part="x" role=Role::Input>"x"</MathSym><mi>"i"</mi></msub>
+            <msub><MathSym part="x" role=Hue::Input>"x"</MathSym><mi>"i"</mi></msub>
             <mo>","</mo><mspace width="1em"/>
             <msup><mi>"σ"</mi><mn>"2"</mn></msup><mo>"="</mo><mfrac><mn>"1"</mn><mi>"n"</mi></mfrac><mo>"∑"</mo>
             <msup><mrow><mo>"("</mo>
-                <msub><MathSym part="x" role=Role::Input>"x"</MathSym><mi>"i"</mi></msub><mo>"−"</mo><mi>"μ"</mi>
+                <msub><MathSym part="x" role=Hue::Input>"x"</MathSym><mi>"i"</mi></msub><mo>"−"</mo><mi>"μ"</mi>
             <mo>")"</mo></mrow><mn>"2"</mn></msup>
         </Formula>
         <Formula label="Normalise, then scale and shift" source="The same in both; γ and β are learned, one pair for each feature">
-            <mover><MathSym part="x" role=Role::Input>"x"</MathSym><mo>"^"</mo></mover><mo>"="</mo>
+            <mover><MathSym part="x" role=Hue::Input>"x"</MathSym><mo>"^"</mo></mover><mo>"="</mo>
             <mfrac>
-                <mrow><MathSym part="x" role=Role::Input>"x"</MathSym><mo>"−"</mo><mi>"μ"</mi></mrow>
+                <mrow><MathSym part="x" role=Hue::Input>"x"</MathSym><mo>"−"</mo><mi>"μ"</mi></mrow>
                 <msqrt><mrow><msup><mi>"σ"</mi><mn>"2"</mn></msup><mo>"+"</mo><mi>"ε"</mi></mrow></msqrt>
             </mfrac>
             <mo>","</mo><mspace width="1em"/>
-            <MathSym part="y" role=Role::Output>"y"</MathSym><mo>"="</mo><mi>"γ"</mi>
-            <mover><MathSym part="x" role=Role::Input>"x"</MathSym><mo>"^"</mo></mover><mo>"+"</mo><mi>"β"</mi>
+            <MathSym part="y" role=Hue::Output>"y"</MathSym><mo>"="</mo><mi>"γ"</mi>
+            <mover><MathSym part="x" role=Hue::Input>"x"</MathSym><mo>"^"</mo></mover><mo>"+"</mo><mi>"β"</mi>
         </Formula>
         <Formula label="Running statistics" source="As PyTorch keeps them, with momentum m = 0.1; in use they take the place of μ and σ²">
             <msub><mi>"μ"</mi><mtext>"run"</mtext></msub><mo>"←"</mo>

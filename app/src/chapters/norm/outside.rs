@@ -5,9 +5,9 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use unroll_protocol::study::norm::{Answer, Experiment, Offset, Question, Treatment};
 
-use super::{is_of, use_provenance};
+use super::is_of;
 use crate::{
-    course::{Lab, use_answer, use_lab},
+    course::{Lab, use_answer, use_lab, use_provenance},
     figures::{Dash, Hue, Line, Lines, LinesFigure},
 };
 

@@ -8,10 +8,10 @@ use unroll_protocol::{
     study::norm::{Answer, Axis, Experiment, Question, Steps, TRAINED_STEPS, TRIED_STEPS},
 };
 
-use super::{is_of, smoothed, use_provenance};
+use super::{is_of, smoothed};
 use crate::{
     controls::SliderField,
-    course::{use_answer, use_lab, use_setting},
+    course::{use_answer, use_lab, use_provenance, use_setting},
     figures::{Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, ValueMap},
 };
 

@@ -19,12 +19,12 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::{ChoiceField, SliderField},
-    course::{Answered, ChapterFrame, Lab, use_answer, use_lab, use_setting},
+    course::{Answered, ChapterFrame, Lab, use_answer, use_lab, use_provenance, use_setting},
     figures::{
         Dash, Hue, Line, Lines, LinesFigure, Provenance,
         unrolled::{Diagram, UnrolledFigure},
     },
-    store::{Device, Store},
+    store::Store,
 };
 use arithmetic::{Arithmetic, MatrixPanel};
 use check::Check;
@@ -91,7 +91,7 @@ impl Shared {
             letter,
             answered,
             all: all.into(),
-            provenance: provenance(store, lab),
+            provenance: use_provenance(lab),
             end_only: Memo::new(move |_| {
                 store.link.with(|link| link.rnn.readout == ReadoutChoice::End)
             }),
@@ -106,23 +106,6 @@ fn unrolled(answer: Option<&Answer>) -> Option<Arc<Unrolled>> {
         Ok(rnn::Answer::Unrolled(all)) => Some(Arc::new((**all).clone())),
         _ => None,
     }
-}
-
-/// Where the numbers come from, for exports.
-fn provenance(store: Store, lab: Lab) -> Signal<Provenance> {
-    Memo::new(move |_| {
-        let started = lab.started.get();
-        Provenance {
-            experiment: started.as_ref().and_then(|s| serde_json::to_value(&s.spec).ok()),
-            parameters: started.map(|s| s.parameters),
-            text: store.source.with(|source| source.name.clone()),
-            device: lab.device.with(|device| match device {
-                Device::Ready { report, .. } => report.name.clone(),
-                Device::Loading | Device::Unavailable(_) => String::new(),
-            }),
-        }
-    })
-    .into()
 }
 
 #[component]

@@ -9,7 +9,7 @@ use unroll_protocol::{
 use crate::{
     course::Idea,
     figures::{
-        Role,
+        Hue,
         unrolled::{INPUT, OUTPUT, STATE, U, V, W},
     },
     store::Store,
@@ -75,11 +75,11 @@ pub fn intro() -> impl IntoView {
     view! {
         <p>
             "This network keeps a " <Term of=Word::HiddenState>"state"</Term> ": a strip of numbers. "
-            "The " <Sym part=INPUT role=Role::Input>"character"</Sym> " it reads, through "
-            <Sym part=W role=Role::Weight>"W"</Sym> ", and its last state, through "
-            <Sym part=U role=Role::Weight>"U"</Sym> ", make the "
-            <Sym part=STATE role=Role::Hidden>"new state"</Sym> "; " <Sym part=V role=Role::Weight>"V"</Sym>
-            " reads from it what is " <Sym part=OUTPUT role=Role::Output>"expected next"</Sym>
+            "The " <Sym part=INPUT role=Hue::Input>"character"</Sym> " it reads, through "
+            <Sym part=W role=Hue::Weight>"W"</Sym> ", and its last state, through "
+            <Sym part=U role=Hue::Weight>"U"</Sym> ", make the "
+            <Sym part=STATE role=Hue::Hidden>"new state"</Sym> "; " <Sym part=V role=Hue::Weight>"V"</Sym>
+            " reads from it what is " <Sym part=OUTPUT role=Hue::Output>"expected next"</Sym>
             ". One cell with a loop: " <Term of=Word::Unrolling>"unroll"</Term>
             " it into a row of copies, then click a character and change it. Which states notice?"
         </p>
@@ -156,23 +156,23 @@ pub fn tries(store: Store) -> Vec<ViewFn> {
 pub fn more() -> impl IntoView {
     view! {
         <Formula label="New state from the input and the last state" source="Elman 1990">
-            <msub><MathSym part=STATE role=Role::Hidden>"s"</MathSym><mi>"t"</mi></msub>
+            <msub><MathSym part=STATE role=Hue::Hidden>"s"</MathSym><mi>"t"</mi></msub>
             <mo>"="</mo><mi>"f"</mi><mo>"("</mo>
-            <MathSym part=W role=Role::Weight>"W"</MathSym>
-            <msub><MathSym part=INPUT role=Role::Input>"x"</MathSym><mi>"t"</mi></msub>
+            <MathSym part=W role=Hue::Weight>"W"</MathSym>
+            <msub><MathSym part=INPUT role=Hue::Input>"x"</MathSym><mi>"t"</mi></msub>
             <mo>"+"</mo>
-            <MathSym part=U role=Role::Weight>"U"</MathSym>
+            <MathSym part=U role=Hue::Weight>"U"</MathSym>
             <msub>
-                <MathSym part=STATE role=Role::Hidden>"s"</MathSym>
+                <MathSym part=STATE role=Hue::Hidden>"s"</MathSym>
                 <mrow><mi>"t"</mi><mo>"−"</mo><mn>"1"</mn></mrow>
             </msub>
             <mo>"+"</mo><mi>"b"</mi><mo>")"</mo>
         </Formula>
         <Formula label="Probabilities from the state" source="Elman 1990, Mikolov et al. 2010">
-            <msub><MathSym part=OUTPUT role=Role::Output>"y"</MathSym><mi>"t"</mi></msub>
+            <msub><MathSym part=OUTPUT role=Hue::Output>"y"</MathSym><mi>"t"</mi></msub>
             <mo>"="</mo><mi>"softmax"</mi><mo>"("</mo>
-            <MathSym part=V role=Role::Weight>"V"</MathSym>
-            <msub><MathSym part=STATE role=Role::Hidden>"s"</MathSym><mi>"t"</mi></msub>
+            <MathSym part=V role=Hue::Weight>"V"</MathSym>
+            <msub><MathSym part=STATE role=Hue::Hidden>"s"</MathSym><mi>"t"</mi></msub>
             <mo>"+"</mo><mi>"c"</mi><mo>")"</mo>
         </Formula>
         <p>

@@ -6,7 +6,7 @@ use unroll_protocol::study::tokens::{Levels, Merge};
 use super::{Shown, words::pair};
 use crate::{
     controls::grouped,
-    course::Sentence,
+    course::{Sentence, use_provenance},
     figures::{
         Dash, Hue, Line, Lines, LinesFigure,
         text::{LevelsFigure, PickedRow},
@@ -121,7 +121,7 @@ fn Merging(shown: Shown) -> impl IntoView {
 /// Tokens of the text and size of the vocabulary against merges.
 #[component]
 fn Curves(shown: Shown) -> impl IntoView {
-    let provenance = shown.provenance();
+    let provenance = use_provenance(shown.lab);
     let lines = move |name: &'static str, hue: Hue, value: fn(&Levels, usize, u64) -> f64| {
         Memo::new(move |_| {
             let points = shown.levels.with(|levels| {

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::Shown;
 use crate::{
     figures::{
-        Role,
+        Hue,
         text::{ChainFigure, LookupFigure, TokenMap, WindowFigure, parted},
         token::mark,
     },
@@ -47,8 +47,8 @@ fn Lookup(shown: Shown) -> impl IntoView {
             <h2 data-testid="lookup-title">{move || title().unwrap_or_else(|| "An id picks a row".to_owned())}</h2>
             <p>
                 "The "<Term of=Word::Embedding/>" E holds a row of numbers for each id. Picking one is the \
-                 same as multiplying a "<Sym part="one-hot" role=Role::Input>"one-hot vector"</Sym>" with \
-                 all of "<Sym part="embedding" role=Role::Weight>"E"</Sym>": every row times 0, but one. \
+                 same as multiplying a "<Sym part="one-hot" role=Hue::Input>"one-hot vector"</Sym>" with \
+                 all of "<Sym part="embedding" role=Hue::Weight>"E"</Sym>": every row times 0, but one. \
                  Press Train and the rows move."
             </p>
             <LookupFigure embedding=shown.embedding
@@ -98,7 +98,7 @@ fn Window(shown: Shown) -> impl IntoView {
             <p>
                 "Drag the window. Every token in it asks: what comes next? So one row of T tokens holds T \
                  examples. This small model reads only the "
-                <Sym part="last" role=Role::Input>"last token"</Sym>" it is given; later chapters read all \
+                <Sym part="last" role=Hue::Input>"last token"</Sym>" it is given; later chapters read all \
                  of them."
             </p>
             <WindowFigure window=shown.window

@@ -5,7 +5,7 @@ use unroll_protocol::study::tokens::{Merge, Scheme, Settings};
 
 use super::Shown;
 use crate::{
-    figures::{Role, token::mark},
+    figures::{Hue, token::mark},
     teaching::{Formula, MathSym, Term, Word},
 };
 
@@ -126,8 +126,8 @@ pub fn more() -> impl IntoView {
             <mi>"p"</mi><mo>"("</mo><msub><mi>"x"</mi><mi>"t"</mi></msub><mo>"|"</mo>
             <msub><mi>"x"</mi><mrow><mi>"t"</mi><mo>"−"</mo><mn>"1"</mn></mrow></msub><mo>")"</mo><mo>"="</mo>
             <mi>"softmax"</mi><mo>"("</mo>
-            <MathSym part="one-hot" role=Role::Input>"h"</MathSym>
-            <MathSym part="embedding" role=Role::Weight>"E"</MathSym>
+            <MathSym part="one-hot" role=Hue::Input>"h"</MathSym>
+            <MathSym part="embedding" role=Hue::Weight>"E"</MathSym>
             <mi>"R"</mi><mo>"+"</mo><mi>"b"</mi><mo>")"</mo>
         </Formula>
         <p>

@@ -9,7 +9,7 @@ use super::data::{
     BAR_HEIGHT, BAR_LENGTH, BARS, BARS_Y, COLUMN, Diagram, Face, MIDDLE, MOVED_Y, STRIP_HEIGHT,
     STRIP_WIDTH, STRIP_X, STRIP_Y, TOKEN_SIZE, TOKEN_Y, x_of,
 };
-use crate::figures::{Role, token};
+use crate::figures::{Hue, token};
 
 /// The parts of a copy that text and formulas speak of too.
 pub const W: &str = "w";
@@ -83,7 +83,7 @@ pub fn LoopView(diagram: Memo<Arc<Diagram>>) -> impl IntoView {
             <text class="rnn-time" x=MIDDLE y="14">{time}</text>
             <Cell face/>
             <Arrow part=U label="U" path=from_before()/>
-            <g data-part=U class=format!("rnn-arrow {}", Role::Weight.class())>
+            <g data-part=U class=format!("rnn-arrow {}", Hue::Weight.class())>
                 <rect class="rnn-hit" x=right y=mid - 46.0 width="60" height="92" rx="6"/>
                 <path d=circle/>
                 <text x=right + 58.0 y=mid + 4.0>"U"</text>
@@ -214,7 +214,7 @@ fn OutputView(face: Memo<Face>) -> impl IntoView {
         view! { <text class="rnn-bar-name" x=move || if words.get() { 6.0 } else { 9.0 } y=y>{name}</text> }
     };
     view! {
-        <g data-part=OUTPUT class=Role::Output.class()>
+        <g data-part=OUTPUT class=Hue::Output.class()>
             <rect class="rnn-hit" x="2" y="20" width=COLUMN - 6.0 height=BARS_Y + BAR_HEIGHT * BARS as f64 - 20.0 rx="6"/>
             <text class="rnn-target" x=MIDDLE y="34">{target}</text>
             <text class="rnn-small" x=MIDDLE y="50">{loss}</text>
@@ -244,7 +244,7 @@ fn Arrow(part: &'static str, label: &'static str, path: String) -> impl IntoView
     };
     let (left, top, width, height) = hit;
     view! {
-        <g data-part=part class=format!("rnn-arrow {}", Role::Weight.class())>
+        <g data-part=part class=format!("rnn-arrow {}", Hue::Weight.class())>
             <rect class="rnn-hit" x=left y=top width=width height=height rx="6"/>
             <path d=path/>
             <text x=x y=y>{label}</text>
