@@ -12,6 +12,8 @@ async function openGlossary(page) {
   await page.keyboard.press("Enter");
   const dialog = byId(page, "glossary");
   await dialog.waitFor();
+  // It is fetched when it is first opened.
+  await byId(page, "glossary-filter").waitFor();
   return dialog;
 }
 

@@ -108,6 +108,11 @@ enum Subject {
     Chapter(Lab),
 }
 
+/// Whether there is a page around this one.
+pub fn is_framed() -> bool {
+    host().is_some()
+}
+
 /// The page around this one, if there is one.
 fn host() -> Option<Window> {
     let window = window();

@@ -5,6 +5,7 @@ mod controls;
 mod corpora;
 mod course;
 mod embed;
+mod fetched;
 mod figures;
 mod page;
 mod store;

@@ -1,15 +1,16 @@
 //! The page's frame: what is around every chapter.
 
-use leptos::prelude::*;
+use leptos::{prelude::*, task::spawn_local};
 use unroll_protocol::link::Chapter;
 
 use crate::{
     chapters::{self, gpt},
     controls::{CopyLink, DeviceBadge, Notices, ThemeChoice, read_url, use_theme, use_url},
     course::{CourseBar, Labs, Progress, use_navigation},
-    embed::{Exports, use_embed},
+    embed::{self, Exports, use_embed},
+    fetched::{Fetch, part},
     figures::{FigureTheme, attention_json, loss_json},
-    store::Store,
+    store::{Severity, Store},
     teaching::{Glossary, provide_lit},
 };
 
@@ -32,11 +33,11 @@ pub fn Page() -> impl IntoView {
         if chapter == Chapter::Gpt {
             store.open();
         }
-        (chapters::info(chapter).view)()
+        chapters::view(chapter)
     };
     provide_lit();
     if embedded {
-        use_embed(store, labs, exports(store));
+        fetch_embed(store, labs);
         return view! { {view} <Notices/> }.into_any();
     }
     use_navigation(store, progress);
@@ -64,6 +65,25 @@ pub fn Page() -> impl IntoView {
         {view}
     }
     .into_any()
+}
+
+/// Speaks with the page around this one, once the part that can is fetched.
+fn fetch_embed(store: Store, labs: Labs) {
+    if !embed::is_framed() {
+        return;
+    }
+    let fetch: Fetch<fn(Store, Labs)> =
+        part!(embed: fn(Store, Labs) = |store, labs| use_embed(store, labs, exports(store)));
+    let owner = Owner::current().unwrap_or_default();
+    spawn_local(async move {
+        match fetch().await {
+            Ok(use_embed) => owner.with(|| use_embed(store, labs)),
+            Err(_) => store.notify(
+                Severity::Failure,
+                "The page around this one can't reach it: a file could not be fetched. Reload to try again.",
+            ),
+        }
+    });
 }
 
 /// What `export` messages are answered with: the same JSON as the figures' own menus give.

@@ -6,6 +6,7 @@
 pub mod checkpoint;
 pub mod link;
 pub mod message;
+pub mod number;
 pub mod spec;
 pub mod study;
 pub mod text;
@@ -18,6 +19,7 @@ pub use message::{
     Command, CommandKind, CurvePoint, DeviceKind, DeviceReport, Event, Progress, RunState,
     SampleSpec, SelfCheck, Started,
 };
+pub use number::read_number;
 pub use spec::{ExperimentSpec, GptSpec, OptimizerSpec, SpecError};
 pub use study::{Answer, Question, StudyPoint, StudyProgress, StudySpec, StudyStarted};
 pub use text::TextError;

@@ -89,10 +89,8 @@ pub fn webgpu() -> Result {
     let wasm = own_target.join(WASM).join("release/engine_webgpu.wasm");
     let folder = paths::webgpu();
     if !is_newer(&folder.join(paths::WEBGPU_FILES[1]), &wasm) {
-        let bindgen = tools::all()?.into_iter().find(|tool| tool.program == "wasm-bindgen");
-        let program = bindgen.map(|tool| tool.path()).unwrap_or_default();
         shell::step("wasm-bindgen for the WebGPU engine", || {
-            let mut command = shell::command(&program.to_string_lossy());
+            let mut command = shell::command(&tools::program("wasm-bindgen"));
             command.args(["--target", "web", "--no-typescript", "--out-dir"]);
             shell::run(command.arg(&folder).arg(&wasm))
         })?;

@@ -16,6 +16,7 @@ mod paths;
 mod serve;
 mod setup;
 mod shell;
+mod split;
 mod stamp;
 mod test;
 mod tools;

@@ -4,7 +4,8 @@
 //! of everything a worker loads, written into index.html. A browser then keeps a worker for as
 //! long as it is the same and never mixes two releases. The step also adds the WebGPU engine, if
 //! it was built from the present sources: one of another time may not speak the page's protocol.
-//! And it takes the names of functions out of all wasm, a fifth of what would go over the wire.
+//! It divides the app's wasm (see [`split`]). And it takes the names of functions out of all wasm, a
+//! fifth of what would go over the wire.
 
 use std::{
     env, fs,
@@ -14,7 +15,7 @@ use std::{
 use crate::{
     Options, Result,
     paths::{self, WEBGPU_FILES},
-    shell,
+    shell, split,
 };
 
 /// When set, the site is left without the WebGPU engine.
@@ -35,6 +36,7 @@ pub fn run(arguments: &[String]) -> Result {
     let folder = folder.or_else(|| env::var_os("TRUNK_STAGING_DIR").map(PathBuf::from)).ok_or(
         "It needs a folder with a built site. Trunk runs this by itself; there is rarely a need to.",
     )?;
+    split::apply(&folder)?;
     apply(&folder).map(|_| ())
 }
 
@@ -81,7 +83,12 @@ fn with_build(html: &str, build: &str) -> Option<String> {
 fn remove_names(folder: &Path) -> Result {
     let mut files = Vec::new();
     list(folder, &mut files)?;
-    for file in files.iter().filter(|file| file.extension().is_some_and(|ext| ext == "wasm")) {
+    // That file is of several parts, which have lost theirs.
+    let shared = folder.join(split::SHARED);
+    let is_shared =
+        |file: &Path| file.to_string_lossy().starts_with(shared.to_string_lossy().as_ref());
+    let is_wasm = |file: &Path| file.extension().is_some_and(|extension| extension == "wasm");
+    for file in files.iter().filter(|file| is_wasm(file) && !is_shared(file)) {
         let wasm = fs::read(file)
             .map_err(|error| format!("{} can't be read: {error}.", paths::short(file)))?;
         let small = without_names(&wasm)
@@ -94,7 +101,7 @@ fn remove_names(folder: &Path) -> Result {
 }
 
 /// `wasm` without the custom sections `name` (of functions, for stack traces) and `producers`.
-fn without_names(wasm: &[u8]) -> Option<Vec<u8>> {
+pub fn without_names(wasm: &[u8]) -> Option<Vec<u8>> {
     let (header, mut rest) = wasm.split_at_checked(8)?;
     if !header.starts_with(b"\0asm") {
         return None;
@@ -159,7 +166,7 @@ fn webgpu_is_fresh() -> Result<bool> {
     Ok(webgpu_sources() == Some(sources()?))
 }
 
-fn list(folder: &Path, files: &mut Vec<PathBuf>) -> Result {
+pub fn list(folder: &Path, files: &mut Vec<PathBuf>) -> Result {
     let trouble = |error| format!("{} can't be read: {error}.", paths::short(folder));
     for entry in fs::read_dir(folder).map_err(trouble)? {
         let path = entry.map_err(trouble)?.path();
@@ -194,7 +201,7 @@ fn copy(from: &Path, to: &Path) -> Result {
 }
 
 /// Writes so that a server never sees half a file.
-fn write(path: &Path, bytes: &[u8]) -> Result {
+pub fn write(path: &Path, bytes: &[u8]) -> Result {
     let part = path.with_extension("part");
     fs::write(&part, bytes)
         .and_then(|()| fs::rename(&part, path))
@@ -220,15 +227,19 @@ impl Hash {
         }
     }
 
-    /// Takes in a file under `name`. Lengths go in as well, so that no two lists run together.
+    /// Takes in a file under `name`.
     fn file(&mut self, name: &str, path: &Path) -> Result {
         let content = fs::read(path)
             .map_err(|error| format!("{} can't be read: {error}.", paths::short(path)))?;
-        for part in [name.as_bytes(), &content] {
-            self.bytes(&(part.len() as u64).to_le_bytes());
-            self.bytes(part);
-        }
+        self.part(name.as_bytes());
+        self.part(&content);
         Ok(())
+    }
+
+    /// Takes in one of several parts. Its length goes in as well, so that no two lists run together.
+    pub fn part(&mut self, part: &[u8]) {
+        self.bytes(&(part.len() as u64).to_le_bytes());
+        self.bytes(part);
     }
 
     pub fn text(&self) -> String {

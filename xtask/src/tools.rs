@@ -1,6 +1,8 @@
-//! The Rust side of set-up: the wasm target, Trunk, and the wasm-bindgen of Cargo.lock.
+//! The Rust side of set-up: the wasm target, Trunk, the wasm-bindgen of Cargo.lock, and what divides
+//! the app's wasm.
 
 use std::{
+    fs,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -12,6 +14,9 @@ pub const WASM: &str = "wasm32-unknown-unknown";
 /// The last Trunk whose dependencies build with the Rust of this workspace.
 const TRUNK: &str = "0.21.14";
 
+/// It must understand the marks of `wasm_split_helpers` in Cargo.lock.
+const WASM_SPLIT: &str = "0.2.4";
+
 /// A program this workspace builds for itself, in exactly one version.
 pub struct Tool {
     pub program: &'static str,
@@ -19,10 +24,11 @@ pub struct Tool {
     pub version: String,
     /// With the versions its authors locked. wasm-bindgen-cli's lock file does not build.
     locked: bool,
+    features: &'static [&'static str],
 }
 
 /// Everything the page's build calls.
-pub fn all() -> Result<[Tool; 2]> {
+pub fn all() -> Result<[Tool; 3]> {
     Ok([
         Tool {
             program: "wasm-bindgen",
@@ -30,15 +36,38 @@ pub fn all() -> Result<[Tool; 2]> {
             // Its output and the crate's must be of one version.
             version: paths::locked_version("wasm-bindgen")?,
             locked: false,
+            features: &[],
         },
-        Tool { program: "trunk", package: "trunk", version: TRUNK.to_owned(), locked: true },
+        Tool {
+            program: "wasm-split-cli",
+            package: "wasm_split_cli_support",
+            version: WASM_SPLIT.to_owned(),
+            locked: true,
+            features: &["build-binary"],
+        },
+        Tool {
+            program: "trunk",
+            package: "trunk",
+            version: TRUNK.to_owned(),
+            locked: true,
+            features: &[],
+        },
     ])
+}
+
+/// Where one of them lies.
+fn file(program: &str) -> PathBuf {
+    paths::tools().join("bin").join(format!("{program}{}", std::env::consts::EXE_SUFFIX))
+}
+
+/// How to start one of them.
+pub fn program(program: &str) -> String {
+    file(program).to_string_lossy().into_owned()
 }
 
 impl Tool {
     pub fn path(&self) -> PathBuf {
-        let file = format!("{}{}", self.program, std::env::consts::EXE_SUFFIX);
-        paths::tools().join("bin").join(file)
+        file(self.program)
     }
 
     /// The version that lies under the target directory, if it runs.
@@ -47,8 +76,12 @@ impl Tool {
         if !path.is_file() {
             return None;
         }
-        let text = shell::output(Command::new(path).arg("--version"))?;
-        Some(text.split_whitespace().nth(1)?.to_owned())
+        if let Some(text) = shell::output(Command::new(path).arg("--version")) {
+            return Some(text.split_whitespace().nth(1)?.to_owned());
+        }
+        // Not all know their version; cargo noted what it installed.
+        let notes = fs::read_to_string(paths::tools().join(".crates.toml")).ok()?;
+        Some(noted_version(&notes, self.package)?.to_owned())
     }
 
     pub fn is_there(&self) -> bool {
@@ -73,8 +106,17 @@ impl Tool {
         if self.locked {
             command.arg("--locked");
         }
+        if !self.features.is_empty() {
+            command.arg("--features").arg(self.features.join(","));
+        }
         shell::run_logged(&mut command, &self.log())
     }
+}
+
+/// The version of `package` in cargo's notes of what it installed.
+fn noted_version<'a>(notes: &'a str, package: &str) -> Option<&'a str> {
+    let start = format!("\"{package} ");
+    notes.lines().find_map(|line| line.strip_prefix(&start)?.split(' ').next())
 }
 
 /// The tools that must still be built.
@@ -117,4 +159,17 @@ pub fn wasm_target() -> Result {
     shell::step(&format!("rustup target add {WASM}"), || {
         shell::run(shell::command("rustup").args(["target", "add", WASM]))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cargos_notes_tell_versions() {
+        let notes = "[v1]\n\"trunk-x 1.0.0 (registry+https://x)\" = [\"trunk-x\"]\n\
+                     \"trunk 0.21.14 (registry+https://x)\" = [\"trunk\"]\n";
+        assert_eq!(noted_version(notes, "trunk"), Some("0.21.14"));
+        assert_eq!(noted_version(notes, "wasm"), None);
+    }
 }

@@ -1,4 +1,6 @@
 //! The chapters, each named as its id in a link.
+//!
+//! The page starts with one of them, the GPT lab. Any other is fetched when it is first opened.
 
 pub mod gpt;
 
@@ -10,10 +12,15 @@ mod norm;
 mod rnn;
 mod tokens;
 
-use leptos::prelude::AnyView;
+use leptos::prelude::*;
 use unroll_protocol::link::Chapter;
 
-/// What the course knows of a chapter.
+use crate::{
+    fetched::{Fetch, Fetched, View, part},
+    store::Store,
+};
+
+/// What a chapter says of itself.
 pub struct Info {
     pub id: Chapter,
     pub title: &'static str,
@@ -21,19 +28,59 @@ pub struct Info {
     pub warm_steps: u32,
     /// Whether its models learn the learner's text, rather than a generated task.
     pub uses_text: bool,
-    pub view: fn() -> AnyView,
+    pub view: View,
+}
+
+/// What the course knows of a chapter, also before it is fetched.
+pub struct Entry {
+    pub id: Chapter,
+    pub title: &'static str,
+    pub warm_steps: u32,
+    pub uses_text: bool,
+    content: Content,
+}
+
+#[derive(Clone, Copy)]
+enum Content {
+    Here(View),
+    Elsewhere(Fetch),
+}
+
+impl Entry {
+    /// `info` without its view: whatever this table leads to is in the page's own wasm.
+    const fn new(info: Info, content: Content) -> Self {
+        let Info { id, title, warm_steps, uses_text, view: _ } = info;
+        Self { id, title, warm_steps, uses_text, content }
+    }
+}
+
+/// The entry of a chapter that is part of the page's own wasm.
+macro_rules! here {
+    ($chapter:ident) => {
+        &Entry::new($chapter::INFO, Content::Here($chapter::INFO.view))
+    };
+}
+
+/// The entry of a chapter that is fetched.
+macro_rules! elsewhere {
+    ($chapter:ident) => {
+        &Entry::new(
+            $chapter::INFO,
+            Content::Elsewhere(part!($chapter: View = $chapter::INFO.view)),
+        )
+    };
 }
 
 /// Every chapter, in the course's order.
-pub const ALL: [&Info; 8] = [
-    &tokens::INFO,
-    &bigram::INFO,
-    &rnn::INFO,
-    &bptt::INFO,
-    &gates::INFO,
-    &birnn::INFO,
-    &norm::INFO,
-    &gpt::INFO,
+pub static ALL: [&Entry; 8] = [
+    elsewhere!(tokens),
+    elsewhere!(bigram),
+    elsewhere!(rnn),
+    elsewhere!(bptt),
+    elsewhere!(gates),
+    elsewhere!(birnn),
+    elsewhere!(norm),
+    here!(gpt),
 ];
 
 /// The chapter with this id.
@@ -41,8 +88,33 @@ pub const ALL: [&Info; 8] = [
 /// # Panics
 ///
 /// Panics if [`ALL`] lacks it, which a test rules out.
-pub fn info(id: Chapter) -> &'static Info {
-    ALL.iter().find(|info| info.id == id).expect("every chapter is listed")
+pub fn info(id: Chapter) -> &'static Entry {
+    ALL.iter().find(|entry| entry.id == id).expect("every chapter is listed")
+}
+
+/// The chapter itself, or its title until it is fetched.
+pub fn view(id: Chapter) -> AnyView {
+    let entry = info(id);
+    let fetch = match entry.content {
+        Content::Here(view) => return view(),
+        Content::Elsewhere(fetch) => fetch,
+    };
+    let embedded = expect_context::<Store>().link.with_untracked(|link| link.embed);
+    let around = move |notice: AnyView| {
+        if embedded {
+            return view! { <main id="main" class="embed">{notice}</main> }.into_any();
+        }
+        view! {
+            <main id="main" class="chapter course-chapter">
+                <div class="chapter-intro">
+                    <h1 id="chapter-title" tabindex="-1">{entry.title}</h1>
+                    {notice}
+                </div>
+            </main>
+        }
+        .into_any()
+    };
+    view! { <Fetched fetch what="This chapter" around/> }.into_any()
 }
 
 #[cfg(test)]
@@ -51,7 +123,7 @@ mod tests {
 
     #[test]
     fn every_chapter_of_the_link_is_listed_in_its_order() {
-        let ids: Vec<Chapter> = ALL.iter().map(|info| info.id).collect();
+        let ids: Vec<Chapter> = ALL.iter().map(|entry| entry.id).collect();
         assert_eq!(ids, Chapter::ALL);
     }
 }

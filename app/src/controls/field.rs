@@ -4,6 +4,7 @@ use leptos::{ev, prelude::*};
 use unroll_protocol::{
     Link, SpecError,
     link::{Kind, Setting, Value},
+    read_number,
 };
 
 use super::format::{rate, setting};
@@ -198,7 +199,7 @@ fn stepped(setting: &Setting, link: &Link, up: bool) -> Option<Value> {
 
 /// A number cut to two digits: what is shown is then what is used.
 pub fn two_digits(number: f32) -> f32 {
-    format!("{number:.1e}").parse().unwrap_or(number)
+    read_number(&format!("{number:.1e}")).map_or(number, |number| number as f32)
 }
 
 fn hundredths(number: f32) -> f32 {

@@ -1,7 +1,7 @@
 //! The learning rate: the one setting that acts on the model while it trains.
 
 use leptos::prelude::*;
-use unroll_protocol::link::Value;
+use unroll_protocol::{link::Value, read_number};
 
 use super::{
     field::{Entry, NumberField, two_digits},
@@ -32,8 +32,8 @@ pub fn LearningRate(reset: Trigger) -> impl IntoView {
                 aria-valuetext=move || rate(used())
                 prop:value=move || slider_of(used()).to_string()
                 on:input=move |event| {
-                    if let Ok(position) = event_target_value(&event).parse() {
-                        store.set_learning_rate(rate_of(position));
+                    if let Some(position) = read_number(&event_target_value(&event)) {
+                        store.set_learning_rate(rate_of(position as _));
                     }
                 }/>
         </NumberField>

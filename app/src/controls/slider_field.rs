@@ -1,7 +1,10 @@
 //! Sliders and choices bound to one row of the settings table: a chapter's control in one line.
 
 use leptos::prelude::*;
-use unroll_protocol::link::{Kind, Value};
+use unroll_protocol::{
+    link::{Kind, Value},
+    read_number,
+};
 
 use super::{field::two_digits, format::setting};
 use crate::store::Store;
@@ -115,8 +118,8 @@ pub fn SliderField(
         scale.with_value(|scale| scale.position_of(value))
     };
     let move_to = move |event| {
-        let Ok(position) = event_target_value(&event).parse() else { return };
-        let chosen = scale.with_value(|scale| scale.value_at(position));
+        let Some(position) = read_number(&event_target_value(&event)) else { return };
+        let chosen = scale.with_value(|scale| scale.value_at(position as f32));
         // The table has the last word on what is allowed.
         let Some(chosen) = setting.kind.parse(&chosen.to_string()) else { return };
         store.link.update(|link| (setting.set)(link, chosen.clone()));

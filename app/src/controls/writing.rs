@@ -1,7 +1,7 @@
 //! What the model writes, and how boldly.
 
 use leptos::prelude::*;
-use unroll_protocol::link::Value;
+use unroll_protocol::{link::Value, read_number};
 
 use super::{
     field::{Entry, NumberField},
@@ -48,9 +48,9 @@ pub fn Writing() -> impl IntoView {
                         min="0" max=HOTTEST.to_string() step="0.05" aria-describedby="hint-temperature"
                         prop:value=move || temperature().to_string()
                         on:input=move |event| {
-                            if let Ok(heat) = event_target_value(&event).parse() {
-                                let set = |link: &mut _| (temperature_row.set)(link, Value::Real(heat));
-                                store.link.update(set);
+                            if let Some(heat) = read_number(&event_target_value(&event)) {
+                                let heat = Value::Real(heat as f32);
+                                store.link.update(|link| (temperature_row.set)(link, heat));
                             }
                         }
                         on:change=move |_| store.write_again()/>

@@ -6,7 +6,7 @@ use wasm_bindgen::JsValue;
 
 use super::Progress;
 use crate::{
-    chapters::{self, Info},
+    chapters::{self, Entry},
     controls::{read_url, share},
     store::Store,
 };
@@ -79,7 +79,7 @@ fn ChapterLink(
     .into_any()
 }
 
-fn neighbours(chapter: Chapter) -> (Option<&'static Info>, Option<&'static Info>) {
+fn neighbours(chapter: Chapter) -> (Option<&'static Entry>, Option<&'static Entry>) {
     let index = chapters::ALL.iter().position(|info| info.id == chapter).unwrap_or(0);
     let before = index.checked_sub(1).and_then(|index| chapters::ALL.get(index));
     (before.copied(), chapters::ALL.get(index + 1).copied())
@@ -106,7 +106,7 @@ pub fn CourseBar() -> impl IntoView {
         let number = chapters::ALL.iter().position(|info| info.id == chapter).unwrap_or(0) + 1;
         format!("{number} of {}", chapters::ALL.len())
     };
-    let item = move |info: &'static Info| {
+    let item = move |info: &'static Entry| {
         let mark = move || {
             if progress.is_done(info.id) {
                 ("✓", "done")

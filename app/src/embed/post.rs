@@ -3,7 +3,7 @@
 use js_sys::JSON;
 use leptos::prelude::*;
 use serde_json::{Map, Value as Json, json};
-use unroll_protocol::link::Value;
+use unroll_protocol::{link::Value, read_number};
 use wasm_bindgen::{JsCast, closure::Closure};
 use web_sys::{ResizeObserver, Window};
 
@@ -98,7 +98,7 @@ fn as_json(value: &Value) -> Json {
 
 /// The number with the fewest digits that is this one: 0.003, not 0.003000000026077032.
 fn short(number: f32) -> Option<f64> {
-    number.to_string().parse().ok()
+    read_number(&number.to_string())
 }
 
 /// Calls `changed` with the size of the page's content now and whenever it changes.

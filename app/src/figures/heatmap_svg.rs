@@ -128,8 +128,7 @@ fn write_scale(svg: &mut String, colors: &Colors) {
     }
     let ink = colors.palette.ink.css();
     let _ = write!(svg, r#"</g><g fill="{ink}">"#);
-    for tick in ["0", "0.25", "0.5", "0.75", "1"] {
-        let value: f64 = tick.parse().unwrap_or(0.0);
+    for (tick, value) in [("0", 0.0), ("0.25", 0.25), ("0.5", 0.5), ("0.75", 0.75), ("1", 1.0)] {
         let y = top + height * (1.0 - value);
         let _ = write!(svg, r#"<text x="{}" y="{y}" dy="0.35em">{tick}</text>"#, x + 20.0);
     }

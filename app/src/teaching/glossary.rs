@@ -6,15 +6,22 @@ use super::{
     tiny::TinyFigure,
     word::{Entry, WORDS},
 };
+use crate::fetched::{Fetch, Fetched, View, part};
 
 /// A button that opens the list of all words, with a filter.
 #[component]
 pub fn Glossary() -> impl IntoView {
     let dialog = NodeRef::<html::Dialog>::new();
     let open = RwSignal::new(false);
-    let filter = RwSignal::new(String::new());
+    let fetch: Fetch = part!(glossary: View = || view! { <Words/> }.into_any());
+    let around = |notice: AnyView| {
+        view! {
+            <div class="glossary-head"><h2 id="glossary-title">"Glossary"</h2></div>
+            <div class="glossary-words">{notice}</div>
+        }
+        .into_any()
+    };
     let show = move |_| {
-        filter.set(String::new());
         open.set(true);
         if let Some(dialog) = dialog.get_untracked() {
             let _ = dialog.show_modal();
@@ -28,7 +35,7 @@ pub fn Glossary() -> impl IntoView {
         // Escape closes it, and the focus goes back: the browser's own.
         <dialog class="glossary" node_ref=dialog aria-labelledby="glossary-title" closedby="any"
             data-testid="glossary" on:close=move |_| open.set(false)>
-            {move || open.get().then(|| view! { <Words filter/> })}
+            {move || open.get().then(|| view! { <Fetched fetch what="The glossary" around/> })}
             <form method="dialog" class="glossary-close">
                 <button class="button" data-testid="glossary-close">"Close"</button>
             </form>
@@ -38,7 +45,8 @@ pub fn Glossary() -> impl IntoView {
 }
 
 #[component]
-fn Words(filter: RwSignal<String>) -> impl IntoView {
+fn Words() -> impl IntoView {
+    let filter = RwSignal::new(String::new());
     let field = NodeRef::<html::Input>::new();
     // Not where it would call up a keyboard that covers half of the list.
     field.on_load(|field| {

@@ -3,6 +3,7 @@
 //! They show what a word means, not what a model did. One component draws them all.
 
 use leptos::prelude::*;
+use unroll_protocol::read_number;
 
 use super::pen::{HEIGHT, Pen, Plot, WIDTH, four};
 
@@ -504,8 +505,8 @@ pub fn TinyFigure(toy: Toy) -> impl IntoView {
     let rows = sliders.iter().enumerate().map(|(i, slider)| {
         let value = move || values.with(|values| plain(values[i]));
         let set = move |event| {
-            if let Ok(value) = event_target_value(&event).parse() {
-                values.update(|values| values[i] = value);
+            if let Some(value) = read_number(&event_target_value(&event)) {
+                values.update(|values| values[i] = value as _);
             }
         };
         view! {

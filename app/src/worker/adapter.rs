@@ -49,7 +49,7 @@ pub async fn find_gpu(allow_software: bool) -> Result<(), NoGpu> {
         .filter_map(|name| get(&info, name).as_string())
         .collect::<Vec<_>>()
         .join(" ")
-        .to_lowercase();
+        .to_ascii_lowercase();
     let software = fallback(&adapter)
         || fallback(&info)
         || ["swiftshader", "llvmpipe", "lavapipe", "software"]

@@ -100,7 +100,7 @@ fn describe_crash(message: &str) -> String {
                 every origin to read them (Access-Control-Allow-Origin: *)."
             .to_owned();
     }
-    let lower = message.to_lowercase();
+    let lower = message.to_ascii_lowercase();
     if lower.contains("memory") || lower.contains("allocation") {
         format!("The engine ran out of memory ({message}).")
     } else if lower.contains("unreachable") {

@@ -6,7 +6,10 @@ use super::{
     Adapter, Chapter, Corpus, DeviceChoice, Link, Part, Theme,
     rows::{chosen, plain},
 };
-use crate::study::{bigram, birnn, bptt, gates, norm, rnn, tokens};
+use crate::{
+    read_number,
+    study::{bigram, birnn, bptt, gates, norm, rnn, tokens},
+};
 
 /// One thing a link can say.
 pub struct Setting {
@@ -68,7 +71,7 @@ impl Kind {
                 (min..=max).contains(&value).then_some(Value::Whole(value))
             }
             Self::Real { min, max } => {
-                let value = given.trim().parse().ok()?;
+                let value = read_number(given.trim())? as f32;
                 (min..=max).contains(&value).then_some(Value::Real(value))
             }
             Self::Choice(choices) => chosen(choices, given).map(Value::Choice),

@@ -137,8 +137,8 @@ pub fn tries(page: Page) -> Vec<ViewFn> {
         ),
         attempt(
             page,
-            "Change the first symbol and follow the change: which rows does it run through, and which \
-             stay at exactly 0 behind it?",
+            "Change a symbol in the middle and follow the change: which rows does it run through, and \
+             which stay at exactly 0 behind it?",
             "Change position 8",
             "birnn-try-edit",
             |s| (s.editing, s.edit) = (true, 8),

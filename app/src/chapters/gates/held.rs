@@ -75,7 +75,7 @@ pub fn HeldList(gates: Gates) -> impl IntoView {
     let let_all_go = move |_| gates.store.link.update(|l| l.gates.forced.clear());
     let left_out = move || {
         let sentences = gates.seen(|seen| seen.left_out.clone()).unwrap_or_default();
-        sentences.into_iter().map(|s| view! { <li>{s}</li> }).collect_view()
+        sentences.into_iter().map(|s| view! { <p>{s}</p> }).collect_view()
     };
     view! {
         <div class="gates-held" data-testid="gates-held">
@@ -86,7 +86,7 @@ pub fn HeldList(gates: Gates) -> impl IntoView {
                 </button>
             </Show>
         </div>
-        <ul class="gates-left-out" role="status" data-testid="gates-left-out">{left_out}</ul>
+        <div class="gates-left-out" role="status" data-testid="gates-left-out">{left_out}</div>
     }
     .into_any()
 }

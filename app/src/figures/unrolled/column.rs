@@ -165,25 +165,37 @@ fn rounded(value: f32) -> String {
     if value > 0.0 && value < 0.005 { "<0.01".to_owned() } else { format!("{value:.2}") }
 }
 
+/// A character as it stands on axes, a word as it is.
+pub fn name_of(class: &str) -> String {
+    if is_word(class) { class.to_owned() } else { token::mark(class) }
+}
+
+fn is_word(class: &str) -> bool {
+    class.chars().nth(1).is_some()
+}
+
 /// The likeliest outputs as bars, and above them the truth.
 #[component]
 fn OutputView(face: Memo<Face>) -> impl IntoView {
     let output = Memo::new(move |_| face.with(|f| f.output.clone().unwrap_or_default()));
     let target = move || {
-        output.with(|o| {
-            o.target.as_ref().map_or_else(
-                || "end of text".to_owned(),
-                |(name, p)| format!("✓ {} {}", token::short_mark(name, 9), rounded(*p)),
-            )
+        output.with(|o| match &o.target {
+            None => "end of text".to_owned(),
+            Some((name, _)) if is_word(name) => format!("✓ {name}"),
+            Some((name, p)) => format!("✓ {} {}", name_of(name), rounded(*p)),
         })
     };
     let loss = move || {
-        output.with(|o| o.loss().map_or_else(String::new, |loss| format!("loss {loss:.2}")))
+        output.with(|o| match (&o.target, o.loss()) {
+            (Some((name, p)), Some(loss)) if is_word(name) => {
+                format!("p {}, loss {loss:.2}", rounded(*p))
+            }
+            (_, Some(loss)) => format!("loss {loss:.2}"),
+            _ => String::new(),
+        })
     };
     // Words get more room than letters, and bars less.
-    let words = Memo::new(move |_| {
-        output.with(|o| o.bars.iter().any(|(name, _)| name.chars().nth(1).is_some()))
-    });
+    let words = Memo::new(move |_| output.with(|o| o.bars.iter().any(|(name, _)| is_word(name))));
     let start = move || if words.get() { 4.0 } else { 20.0 };
     let bars = move || {
         output.with(|o| {
@@ -196,11 +208,8 @@ fn OutputView(face: Memo<Face>) -> impl IntoView {
         })
     };
     let label = move |i: usize| {
-        let name = move || {
-            output.with(|o| {
-                o.bars.get(i).map_or(String::new(), |(name, _)| token::short_mark(name, 12))
-            })
-        };
+        let name =
+            move || output.with(|o| o.bars.get(i).map_or(String::new(), |(name, _)| name_of(name)));
         let y = BARS_Y + BAR_HEIGHT * i as f64 + 11.0;
         view! { <text class="rnn-bar-name" x=move || if words.get() { 6.0 } else { 9.0 } y=y>{name}</text> }
     };

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Map, json};
 
+use super::column::name_of;
 use super::data::{
     BAR_HEIGHT, BAR_LENGTH, BARS_Y, COLUMN, Diagram, HEIGHT, LEFT, MIDDLE, MOVED_Y, STRIP_HEIGHT,
     STRIP_WIDTH, STRIP_X, STRIP_Y, TOKEN_SIZE, TOKEN_Y, x_of,
@@ -199,14 +200,14 @@ fn write_column(svg: &mut String, diagram: &Diagram, place: usize, t: usize, col
                 y + 3.0,
                 BAR_LENGTH * f64::from(*p),
                 y + 11.0,
-                escape(&token::short_mark(name, 12)),
+                escape(&name_of(name)),
             );
         }
         if let (Some((name, p)), Some(loss)) = (&output.target, output.loss()) {
             let _ = write!(
                 svg,
                 r#"<text x="{MIDDLE}" y="34">✓ {} {p:.2}</text><text x="{MIDDLE}" y="50" fill="{muted}">loss {loss:.2}</text>"#,
-                escape(&token::short_mark(name, 9)),
+                escape(&name_of(name)),
             );
         }
     }

@@ -15,7 +15,7 @@ use unroll_protocol::{
 use super::{Built, Refusal, StudySlice};
 use crate::{
     AdamW, CellKind, GradientSum, Initialization, SequenceConfig, SequenceModel, global_norm,
-    named_parameters, read_all,
+    masked_cross_entropy, named_parameters, read_all,
 };
 use task::Task;
 
@@ -121,7 +121,8 @@ impl super::Study for Study {
                 let step = self.step();
                 let batch = self.task.batch(self.spec.seed, step, &self.device);
                 let tracked = self.model.clone().train();
-                let loss = batch.loss(tracked.forward(batch.inputs()));
+                let logits = tracked.forward(batch.inputs);
+                let loss = masked_cross_entropy(logits, batch.targets, batch.weights);
                 let mut sum = GradientSum::default();
                 sum.add(&tracked, &mut loss.backward());
                 let gradients = sum.finish();
@@ -167,9 +168,10 @@ impl super::Study for Study {
 
     async fn ask(&mut self, question: &Question) -> Result<Answer, Refusal> {
         match question {
-            Question::Seen { sentence, quantity, forced } => {
-                self.seen(sentence, *quantity, forced).await.map(Answer::Seen)
-            }
+            Question::Seen { sentence, quantity, forced } => self
+                .seen(sentence, *quantity, forced)
+                .await
+                .map(|seen| Answer::Seen(Box::new(seen))),
             Question::Sums { sentence, forced, unit, at } => {
                 self.sums(sentence, forced, *unit as usize, *at as usize).await.map(Answer::Sums)
             }

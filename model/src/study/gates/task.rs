@@ -1,12 +1,12 @@
 //! What the layer learns, what it is shown, and what is known of a string without any model.
 
-use burn::tensor::{Device, Int, Tensor};
+use burn::tensor::{Device, Tensor};
 use unroll_protocol::study::gates::{Followed, MOST_CHARACTERS, Sentence, TaskChoice};
 
 use super::Refusal;
 use crate::{
     BatchTensors, Brackets, CharTokenizer, Dataset, Quotes, SequenceModel, Split, Task as _,
-    cross_entropy, masked_accuracy, masked_cross_entropy, token_tensor,
+    cross_entropy, masked_accuracy, token_tensor,
 };
 
 /// Characters of a training string: the gradient goes back so far.
@@ -31,32 +31,6 @@ pub enum Task {
     Brackets(Brackets),
     Quotes(Quotes),
     Text(Box<Text>),
-}
-
-/// One step's strings on a device.
-pub enum Batch {
-    Task(BatchTensors),
-    Text { inputs: Tensor<2, Int>, targets: Tensor<2, Int> },
-}
-
-impl Batch {
-    /// `[rows, T]`
-    pub fn inputs(&self) -> Tensor<2, Int> {
-        match self {
-            Self::Task(batch) => batch.inputs.clone(),
-            Self::Text { inputs, .. } => inputs.clone(),
-        }
-    }
-
-    /// Mean cross-entropy, `[1]`, of logits `[rows, T, outputs]`.
-    pub fn loss(&self, logits: Tensor<3>) -> Tensor<1> {
-        match self {
-            Self::Task(batch) => {
-                masked_cross_entropy(logits, batch.targets.clone(), batch.weights.clone())
-            }
-            Self::Text { targets, .. } => cross_entropy(logits, targets.clone()),
-        }
-    }
 }
 
 /// What is read on show.
@@ -184,22 +158,19 @@ impl Task {
         }
     }
 
-    /// The batch after `step` steps.
-    pub fn batch(&self, seed: u32, step: u32, device: &Device) -> Batch {
+    /// The batch after `step` steps. Of a text every next character is asked for.
+    pub fn batch(&self, seed: u32, step: u32, device: &Device) -> BatchTensors {
         match self {
             Self::Text(text) => {
                 let batch = text.dataset.batch(seed, step, ROWS, text.window);
-                Batch::Text {
+                BatchTensors {
                     inputs: token_tensor(&batch.inputs, ROWS, device),
                     targets: token_tensor(&batch.targets, ROWS, device),
+                    weights: Tensor::ones([ROWS, text.window], device),
                 }
             }
-            Self::Brackets(task) => {
-                Batch::Task(task.batch(seed, Split::Training, step, ROWS).tensors(device))
-            }
-            Self::Quotes(task) => {
-                Batch::Task(task.batch(seed, Split::Training, step, ROWS).tensors(device))
-            }
+            Self::Brackets(task) => task.batch(seed, Split::Training, step, ROWS).tensors(device),
+            Self::Quotes(task) => task.batch(seed, Split::Training, step, ROWS).tensors(device),
         }
     }
 
@@ -324,22 +295,29 @@ impl Task {
                 Self::Brackets(_) => Followed::Depth,
                 _ => Followed::Quotation,
             };
-            return Ok(Strings { ids: batch.inputs, rows: STUDIED, followed: vec![(what, values)] });
+            return Ok(Strings {
+                ids: batch.inputs,
+                rows: STUDIED,
+                followed: vec![(what, values)],
+            });
         }
         let Self::Text(text) = self else { unreachable!("generated tasks have returned") };
         let held_out = &text.dataset.held_out;
         let all = if held_out.is_empty() { &text.dataset.training } else { held_out };
         // What is open at a window's start was opened in the text before it.
         let characters = || all.iter().map(|&id| text.tokenizer.character(id));
-        let tracks =
-            [(Followed::Depth, depths(characters())), (Followed::Quotation, quotations(characters()))];
+        let tracks = [
+            (Followed::Depth, depths(characters())),
+            (Followed::Quotation, quotations(characters())),
+        ];
         let length = LENGTH.min(all.len());
         let rows = (all.len() / length).min(STUDIED);
         let start = |row: usize| row * (all.len() - length) / rows.max(2).saturating_sub(1);
         let cut = |values: &[f32]| -> Vec<f32> {
             (0..rows).flat_map(|row| &values[start(row)..start(row) + length]).copied().collect()
         };
-        let ids = (0..rows).flat_map(|row| &all[start(row)..start(row) + length]).copied().collect();
+        let ids =
+            (0..rows).flat_map(|row| &all[start(row)..start(row) + length]).copied().collect();
         let tracks = tracks.map(|(what, values)| (what, cut(&values)));
         Ok(Strings { ids, rows, followed: self.varying(tracks) })
     }

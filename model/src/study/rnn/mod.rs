@@ -71,7 +71,11 @@ impl super::Study for Study {
         };
         Built {
             parameters: elman + lstm,
-            vocabulary: self.task.symbols(),
+            // The generated strings are no text of the learner's.
+            vocabulary: match &self.task {
+                Task::Text(text) => text.tokenizer.vocabulary(),
+                Task::Brackets => Vec::new(),
+            },
             series: [names(" loss"), measured].concat(),
             notes,
         }

@@ -1,0 +1,111 @@
+//! Parts of the page that are fetched when they are first shown.
+//!
+//! [`part!`] marks them. `cargo xtask` then divides the app's wasm (see xtask/src/split.rs): what
+//! only such a part leads to goes into a file of its own, what several parts share into another.
+
+use core::{
+    pin::Pin,
+    task::{Context, Poll, Waker},
+};
+
+use leptos::{prelude::*, task::spawn_local, wasm_split::SplitLoaderError};
+use wasm_bindgen::JsCast;
+use web_sys::HtmlElement;
+
+pub type View = fn() -> AnyView;
+
+/// Brings a part, at once where it was fetched before. After a failure a further call tries again.
+pub type Fetch<T = View> = fn() -> Pin<Box<dyn Future<Output = Result<T, SplitLoaderError>>>>;
+
+/// A [`Fetch`] of `$part`, a function or closure that captures nothing: `part!(name: Type = $part)`.
+/// The name is that of the file, so no two parts may have the same.
+macro_rules! part {
+    ($name:ident: $type:ty = $part:expr) => {{
+        #[leptos::wasm_split::wasm_split($name, fallible, wasm_split_path = leptos::wasm_split)]
+        fn $name() -> Result<$type, leptos::wasm_split::SplitLoaderError> {
+            Ok($part)
+        }
+        let fetch: $crate::fetched::Fetch<$type> = || Box::pin($name());
+        fetch
+    }};
+}
+
+pub(crate) use part;
+
+/// How far the fetching is.
+#[derive(Clone, Copy)]
+enum State {
+    Underway,
+    Here(View),
+    Failed,
+}
+
+/// The view that `fetch` brings; until then a line that says so, in what `around` makes of it.
+#[component]
+pub fn Fetched(
+    fetch: Fetch,
+    /// What is fetched, as a sentence begins: "This chapter".
+    what: &'static str,
+    around: impl Fn(AnyView) -> AnyView + Send + 'static,
+) -> impl IntoView {
+    let state = RwSignal::new(State::Underway);
+    let start = move || {
+        state.set(State::Underway);
+        let mut fetching = fetch();
+        // Without a moment of nothing where it is here already.
+        let at_once = fetching.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        if let Poll::Ready(Ok(view)) = at_once {
+            state.set(State::Here(view));
+            return;
+        }
+        spawn_local(async move {
+            let now = fetching.await.map_or(State::Failed, State::Here);
+            let focused = document().active_element().map(|element| element.id());
+            // The learner may be elsewhere by now.
+            if state.try_set(now).is_none() {
+                focus_again(focused.unwrap_or_default());
+            }
+        });
+    };
+    start();
+    let notice = move || {
+        match state.get() {
+        State::Failed => view! {
+            <div role="alert" class="alert" data-testid="fetch-failed">
+                <p>
+                    {what}
+                    " could not be fetched. If it still can't after another try, reload the page: a new \
+                     release may have taken its place."
+                </p>
+                <div class="button-row">
+                    <button type="button" class="button" data-testid="fetch-again"
+                        on:click=move |_| start()>
+                        "Try again"
+                    </button>
+                </div>
+            </div>
+        }
+        .into_any(),
+        _ => view! { <p class="hint" role="status">{what}" is being fetched …"</p> }.into_any(),
+    }
+    };
+    let here = Memo::new(move |_| match state.get() {
+        State::Here(view) => Some(view),
+        State::Underway | State::Failed => None,
+    });
+    move || here.get().map_or_else(|| around(notice.into_any()), |view| view())
+}
+
+/// Puts the focus on what has this id, where it was on its predecessor.
+fn focus_again(id: String) {
+    request_animation_frame(move || {
+        let focused = document().active_element().map(|element| element.tag_name());
+        // Nothing else has taken it in the meantime.
+        if id.is_empty() || focused.is_some_and(|name| name != "BODY") {
+            return;
+        }
+        if let Some(element) = document().get_element_by_id(&id) {
+            let _ = element.unchecked_into::<HtmlElement>().focus();
+        }
+    });
+}

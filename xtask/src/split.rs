@@ -1,0 +1,268 @@
+//! Dividing the app's wasm: what the first screen needs in one file, parts that are fetched later,
+//! as most chapters, in files of their own.
+//!
+//! Trunk builds the app in one file. This makes it once more from the same output of the linker,
+//! which app/build.rs has note what refers to what: `wasm-split-cli` divides it where `part!` says
+//! so (see app/src/fetched.rs), then wasm-bindgen finishes the main file. What several parts need
+//! comes out in a piece for each set of parts, dozens of them: they are put together into one file,
+//! which the browser takes apart.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    Result, paths, shell,
+    stamp::{self, Hash},
+    tools,
+};
+
+/// What Trunk calls the app's files, before a hash.
+const APP: &str = "unroll-app";
+/// The script that `wasm-split-cli` writes.
+const SCRIPT: &str = "__wasm_split.js";
+/// How it fetches a piece, around the piece's name, and what it makes of the answer.
+const FETCH: (&str, &str) = ("fetch(new URL(\"./", ".wasm\", import.meta.url))");
+const INSTANTIATE: &str = "WebAssembly.instantiateStreaming(src, imports)";
+
+/// What stands for them here: pieces are parts of files, and a host may send wasm under any type.
+const LOADER: &str = r#"
+const files = new Map();
+/** A part of a file, which is fetched once. After a failure the next call tries again. */
+function part(name, start, end) {
+  if (!files.has(name)) {
+    const file = fetch(new URL(name, import.meta.url)).then((response) => {
+      if (response.ok) return response.arrayBuffer();
+      throw new Error(`${response.status} for ${response.url}`);
+    });
+    file.catch(() => files.delete(name));
+    files.set(name, file);
+  }
+  return files.get(name).then((bytes) => new Uint8Array(bytes, start, end - start));
+}
+"#;
+
+/// What the names of files start with that hold a part of the page, and of the one for what several
+/// parts share.
+pub const PART: &str = "part-";
+pub const SHARED: &str = "parts-";
+
+/// Divides the app of the site in `folder`, which Trunk has just built.
+pub fn apply(folder: &Path) -> Result {
+    let whole = paths::target().join(tools::WASM).join("page").join(format!("{APP}.wasm"));
+    // In the site, as another may be built at the same time; Trunk has emptied it.
+    let rooms = folder.join(".split");
+    let result = divide(folder, &whole, &rooms);
+    let _ = fs::remove_dir_all(&rooms);
+    result
+}
+
+/// Names and contents.
+type Files = Vec<(String, Vec<u8>)>;
+
+/// A piece as `wasm-split-cli` named it.
+struct Piece {
+    name: String,
+    bytes: Vec<u8>,
+}
+
+fn divide(folder: &Path, whole: &Path, rooms: &Path) -> Result {
+    let (divided, bound) = (rooms.join("divided"), rooms.join("bound"));
+    let mut split = shell::command(&tools::program("wasm-split-cli"));
+    shell::run(split.arg(whole).arg(&divided).args(["--out-name", APP]))?;
+    let mut bindgen = shell::command(&tools::program("wasm-bindgen"));
+    bindgen.args(["--target", "web", "--no-typescript", "--keep-lld-exports", "--no-demangle"]);
+    let main = divided.join(format!("{APP}.wasm"));
+    shell::run(bindgen.args(["--out-name", APP, "--out-dir"]).arg(&bound).arg(main))?;
+
+    let script = read_text(&divided.join(SCRIPT))?;
+    let bound_script = read_text(&bound.join(format!("{APP}.js")))?;
+    let bound_wasm = read(&bound.join(format!("{APP}_bg.wasm")))?;
+    let pieces = pieces(&divided)?;
+
+    // All of one build, and only that, fits together: one hash names them all.
+    let mut hash = Hash::new();
+    let texts = [LOADER, &script, &bound_script].map(str::as_bytes);
+    let wasm = std::iter::once(&bound_wasm).chain(pieces.iter().map(|piece| &piece.bytes));
+    for bytes in texts.into_iter().chain(wasm.map(Vec::as_slice)) {
+        hash.part(bytes);
+    }
+    let hash = hash.text();
+
+    let (script, files) = arrange(&script, &pieces, &hash).ok_or(
+        "`wasm-split-cli` writes another script than it did: xtask/src/split.rs must be adapted.",
+    )?;
+    for (name, bytes) in &files {
+        stamp::write(&folder.join(name), bytes)?;
+    }
+    let loader = format!("{SHARED}{hash}.js");
+    let script = script.replace(&format!("./{APP}.js"), &format!("./{APP}-{hash}.js"));
+    stamp::write(&folder.join(&loader), script.as_bytes())?;
+    // The wasm goes on asking for it under the old name, which is one of an object's in the script.
+    let bound_script =
+        bound_script.replace(&format!("from \"./{SCRIPT}\""), &format!("from \"./{loader}\""));
+    stamp::write(&folder.join(format!("{APP}-{hash}.js")), bound_script.as_bytes())?;
+    stamp::write(&folder.join(format!("{APP}-{hash}_bg.wasm")), &bound_wasm)?;
+    take_trunks_place(folder, &hash, &loader)
+}
+
+/// The pieces in `folder`, in the order of their names.
+fn pieces(folder: &Path) -> Result<Vec<Piece>> {
+    let mut files: Vec<PathBuf> = Vec::new();
+    stamp::list(folder, &mut files)?;
+    files.sort();
+    let mut pieces = Vec::new();
+    for file in files {
+        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        if name == APP || file.extension().is_none_or(|extension| extension != "wasm") {
+            continue;
+        }
+        let bytes = stamp::without_names(&read(&file)?)
+            .ok_or_else(|| format!("{} is not a whole wasm file.", paths::short(&file)))?;
+        pieces.push(Piece { name, bytes });
+    }
+    Ok(pieces)
+}
+
+/// The script of `wasm-split-cli` as it is published, and the files of wasm it fetches: a piece
+/// that one part alone needs is a file, all others are one together.
+fn arrange(script: &str, pieces: &[Piece], hash: &str) -> Option<(String, Files)> {
+    let mut script = script.to_owned();
+    let shared_name = format!("{SHARED}{hash}.wasm");
+    let mut shared = Vec::new();
+    let mut files = Vec::new();
+    for Piece { name, bytes } in pieces {
+        let (file, start) = match name.strip_prefix("split_") {
+            Some(part) => {
+                let file = format!("{PART}{part}-{hash}.wasm");
+                files.push((file.clone(), bytes.clone()));
+                (file, 0)
+            }
+            None => {
+                let start = shared.len();
+                shared.extend_from_slice(bytes);
+                (shared_name.clone(), start)
+            }
+        };
+        let fetch = format!("{}{name}{}", FETCH.0, FETCH.1);
+        let call = format!("part(\"./{file}\", {start}, {})", start + bytes.len());
+        if script.matches(&fetch).count() != 1 {
+            return None;
+        }
+        script = script.replace(&fetch, &call);
+    }
+    if !shared.is_empty() {
+        files.push((shared_name, shared));
+    }
+    if script.contains("fetch(") || script.matches(INSTANTIATE).count() != pieces.len() {
+        return None;
+    }
+    script = script.replace(INSTANTIATE, "WebAssembly.instantiate(await src, imports)");
+    Some((script + LOADER, files))
+}
+
+/// Puts the divided app where Trunk's is, and takes that out.
+fn take_trunks_place(folder: &Path, hash: &str, loader: &str) -> Result {
+    let mut files = Vec::new();
+    stamp::list(folder, &mut files)?;
+    let ours = format!("{APP}-{hash}");
+    let name = |file: &Path| file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let trunks = files
+        .iter()
+        .filter(|file| file.parent() == Some(folder))
+        .filter_map(|file| Some(name(file).strip_suffix("_bg.wasm")?.to_owned()))
+        .find(|stem| stem.starts_with(APP) && *stem != ours)
+        .ok_or("Trunk has left no wasm of the app: see the links in index.html.")?;
+    let index = folder.join("index.html");
+    let html = with_app(&read_text(&index)?, &trunks, &ours, loader)
+        .ok_or("index.html does not load the app as Trunk writes it.")?;
+    stamp::write(&index, html.as_bytes())?;
+    for ending in [".js", "_bg.wasm"] {
+        let file = folder.join(format!("{trunks}{ending}"));
+        fs::remove_file(&file)
+            .map_err(|error| format!("{} can't be removed: {error}.", paths::short(&file)))?;
+    }
+    Ok(())
+}
+
+/// `html` with the app's files named anew. The browser is told of `loader` at once: the app's
+/// script, which imports it, is still to come.
+fn with_app(html: &str, trunks: &str, ours: &str, loader: &str) -> Option<String> {
+    if !html.contains(&format!("{trunks}.js")) || !html.contains(&format!("{trunks}_bg.wasm")) {
+        return None;
+    }
+    let (before, after) = html.split_once("</head>")?;
+    let html = format!(
+        "{before}<link rel=\"modulepreload\" href=\"./{loader}\" crossorigin></head>{after}"
+    );
+    Some(
+        html.replace(&format!("{trunks}.js"), &format!("{ours}.js"))
+            .replace(&format!("{trunks}_bg.wasm"), &format!("{ours}_bg.wasm")),
+    )
+}
+
+fn read(file: &Path) -> Result<Vec<u8>> {
+    fs::read(file).map_err(|error| format!("{} can't be read: {error}.", paths::short(file)))
+}
+
+fn read_text(file: &Path) -> Result<String> {
+    fs::read_to_string(file)
+        .map_err(|error| format!("{} can't be read: {error}.", paths::short(file)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn piece(name: &str, bytes: &[u8]) -> Piece {
+        Piece { name: name.to_owned(), bytes: bytes.to_vec() }
+    }
+
+    fn fetching(names: &[&str]) -> String {
+        let one = |name: &&str| format!("{}{name}{} {INSTANTIATE};", FETCH.0, FETCH.1);
+        names.iter().map(one).collect()
+    }
+
+    #[test]
+    fn pieces_of_one_part_are_files_and_all_others_one_together() {
+        let pieces = [piece("chunk_1", b"abc"), piece("chunk_2", b"de"), piece("split_rnn", b"f")];
+        let script = fetching(&["chunk_1", "chunk_2", "split_rnn"]);
+        let (script, files) = arrange(&script, &pieces, "9").unwrap();
+        assert_eq!(
+            files,
+            [
+                ("part-rnn-9.wasm".to_owned(), b"f".to_vec()),
+                ("parts-9.wasm".to_owned(), b"abcde".to_vec()),
+            ]
+        );
+        for part in [
+            r#"part("./parts-9.wasm", 0, 3)"#,
+            r#"part("./parts-9.wasm", 3, 5)"#,
+            r#"part("./part-rnn-9.wasm", 0, 1)"#,
+        ] {
+            assert_eq!(script.matches(part).count(), 1, "{part}");
+        }
+    }
+
+    #[test]
+    fn another_script_is_refused() {
+        let pieces = [piece("split_rnn", b"f")];
+        assert!(arrange(&fetching(&["split_rnn"]), &pieces, "9").is_some());
+        assert!(arrange(&fetching(&["split_rnn", "chunk_1"]), &pieces, "9").is_none());
+        assert!(arrange(&fetching(&["split_gates"]), &pieces, "9").is_none());
+        assert!(arrange("", &pieces, "9").is_none());
+    }
+
+    #[test]
+    fn the_page_loads_the_divided_app() {
+        let html = "<head>import init from './unroll-app-1.js'; './unroll-app-1_bg.wasm'</head>";
+        let named = with_app(html, "unroll-app-1", "unroll-app-2", "parts-2.js").unwrap();
+        assert_eq!(
+            named,
+            "<head>import init from './unroll-app-2.js'; './unroll-app-2_bg.wasm'\
+             <link rel=\"modulepreload\" href=\"./parts-2.js\" crossorigin></head>"
+        );
+        assert_eq!(with_app(html, "unroll-app-3", "unroll-app-2", "parts-2.js"), None);
+    }
+}
