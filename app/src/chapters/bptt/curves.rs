@@ -93,6 +93,11 @@ fn seen(name: String, hue: Hue, norms: &[f32], flow: &Flow) -> Seen {
     let share = at(first) / at(norms.len()).max(f64::MIN_POSITIVE);
     let sentence = if share > 0.0 && steps > 0 {
         let each = share.powf(1.0 / steps as f64);
+        if flow.loss == LossKind::Every {
+            // Gradients joined in on the way: no one factor a step made this.
+            let said = format!("{} times the last step's norm at the symbol", power(share));
+            return Seen { name, hue, share, sentence: said };
+        }
         let of = if share < 1.0 { "of" } else { "times" };
         format!(
             "{} {of} the last step's norm arrives at the symbol, {steps} steps back (× {each:.2} a \

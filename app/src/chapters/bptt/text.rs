@@ -78,7 +78,7 @@ pub fn tries(store: Store) -> Vec<ViewFn> {
         ),
         attempt(
             store,
-            "With forget bias 0 the gates start half open, and the LSTM's gradient dies as the RNN's does. \
+            "With forget bias 0 the gates start half open, and the LSTM's gradient dies on its way, too. \
              Train: can it still learn? What do its forget gates do meanwhile?",
             "LSTM with forget bias 0",
             |settings| {
@@ -124,8 +124,8 @@ pub const IDEAS: &[Idea] = &[
     },
     Idea {
         title: "The radius is not the rule",
-        text: "A copy of the RNN with U rescaled. Below 1 the curve dies; above, it grows until tanh \
-               saturates and takes it down again.",
+        text: "A copy of the RNN with U rescaled to 1.5. Move the radius up and down, now and after \
+               training: tanh's slope has as much of a say as U.",
         set: |link| {
             link.bptt.shown = Shown::Rnn;
             link.bptt.rescale = true;
@@ -143,7 +143,8 @@ pub const IDEAS: &[Idea] = &[
     },
     Idea {
         title: "Half-open gates forget, too",
-        text: "With bias 0 the gates keep one half a step: after 31 steps that is less than a billionth.",
+        text: "With bias 0 the gates begin by keeping about one half at each step, and over 31 steps \
+               little is left of the gradient along the cell.",
         set: |link| {
             link.bptt.shown = Shown::Lstm;
             link.bptt.forget_bias = 0.0;
