@@ -17,10 +17,7 @@ use super::Info;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField},
     course::{Answered, ChapterFrame, Idea, Lab, use_answer, use_done, use_lab},
-    figures::{
-        Provenance,
-        text::{AROUND, stretch},
-    },
+    figures::text::{AROUND, stretch},
     store::Store,
     teaching::CheckYourself,
 };

@@ -29,6 +29,7 @@ pub struct Bins {
 }
 
 impl Bins {
+    #[cfg(test)]
     /// Counts `values` in `bins` equal parts of `range`, its upper end included. What is not a
     /// number is not counted.
     pub fn of(

@@ -49,9 +49,8 @@ pub mod unrolled;
 mod view;
 
 pub use attention::AttentionFigure;
-pub use bars::{Bar, Bars, top_bars};
+pub use bars::{Bar, top_bars};
 pub use bars_figure::BarsFigure;
-pub use color::{Palette, Ramp, Rgb, SignedRamp};
 pub use curve::Curve;
 pub use export::{Provenance, attention_json, loss_json};
 pub use histogram::{Bins, Histogram, HistogramFigure};
@@ -63,5 +62,4 @@ pub use matrix::MatrixFigure;
 pub use matrix_data::Matrix;
 pub use scale::ValueMap;
 pub use scatter::{Cloud, Scatter, ScatterFigure};
-pub use strip::{Rect, Strip, paint_strip};
-pub use theme::{Colors, FigureTheme, use_colors};
+pub use theme::{Colors, FigureTheme};

@@ -1,12 +1,8 @@
 //! A vector of signed values as a small coloured strip, cheap enough for many on a page.
 
-use leptos::{html, prelude::*};
 use web_sys::CanvasRenderingContext2d;
 
-use super::{
-    canvas::{prepare, use_latest, use_size, use_visible},
-    theme::{Colors, use_colors},
-};
+use super::theme::Colors;
 
 /// A rectangle in the units its canvas is drawn in.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -43,39 +39,5 @@ pub fn paint_strip(
         } else {
             context.fill_rect(rect.x + from, rect.y, size, rect.height);
         }
-    }
-}
-
-/// A strip that fills its box, which CSS sizes. `label` says what it is, for eyes and ears.
-#[component]
-pub fn Strip(
-    #[prop(into)] values: Signal<Vec<f32>>,
-    #[prop(into)] label: Signal<String>,
-    #[prop(default = 1.0)] limit: f32,
-    #[prop(optional)] vertical: bool,
-) -> impl IntoView {
-    let canvas = NodeRef::<html::Canvas>::new();
-    let size = use_size(canvas);
-    let colors = use_colors();
-    let shown = use_latest(values, use_visible(canvas));
-    Effect::new(move |_| {
-        let (Some(canvas), size) = (canvas.get(), size.get()) else { return };
-        let Some(context) = prepare(&canvas, size) else { return };
-        let rect = Rect {
-            width: f64::from(canvas.width()),
-            height: f64::from(canvas.height()),
-            ..Rect::default()
-        };
-        colors.with(|colors| paint_strip(&context, &shown.get(), rect, limit, vertical, colors));
-    });
-    view! {
-        <canvas
-            class="strip"
-            class:strip-vertical=vertical
-            node_ref=canvas
-            role="img"
-            aria-label=label
-            title=label
-        ></canvas>
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use unroll_protocol::{
-    Answer, Question, RunState, StudySpec,
+    Answer, Question, RunState,
     study::gates::{
         self, CellChoice, Followed, Forced, MOST_FORCED, Quantity, Seen, Sentence, SentenceChoice,
         Sums, TaskChoice, Units,

@@ -10,7 +10,7 @@ use unroll_protocol::study::birnn::Reader;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
-pub use data::{Columns, Content, Row, Said, likeliest, softmax};
+pub use data::{Columns, Content, Row, likeliest, softmax};
 use strips::Strips;
 use words::{cell_text, connection, is_target, sentence};
 

@@ -145,7 +145,7 @@ impl Diagram {
     /// The unit at a height, from 0.
     pub fn unit_at(&self, y: f64) -> Option<usize> {
         let share = (y - STRIP_Y) / STRIP_HEIGHT;
-        (0.0..1.0).contains(&share).then(|| (share * self.hidden as f64) as usize)
+        (0.0..1.0).contains(&share).then_some((share * self.hidden as f64) as usize)
     }
 
     /// What one column says, in a sentence; `unit` from 0.

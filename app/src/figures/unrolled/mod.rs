@@ -6,8 +6,6 @@ mod export;
 mod overview;
 mod paint;
 
-use std::sync::Arc;
-
 use leptos::{ev, html, prelude::*};
 use wasm_bindgen::JsCast;
 
