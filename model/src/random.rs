@@ -10,6 +10,8 @@ pub(crate) enum Purpose {
     Batch = 2,
     Dropout = 3,
     Sample = 4,
+    BigramLogits = 25,
+    BigramDraw = 26,
 }
 
 /// The stream of `seed` for one purpose at one place, independent of every other stream.

@@ -1,13 +1,56 @@
-//! `bigram`
+//! `bigram`: P(next | current) by counting and by training a table of logits.
 
-use burn::tensor::Device;
-use unroll_protocol::study::bigram::{Answer, Question, Spec};
+mod answers;
+mod counts;
+mod table;
+mod writing;
+
+use burn::tensor::{Device, Tensor, activation::log_softmax};
+use unroll_protocol::{
+    OptimizerSpec,
+    study::bigram::{Answer, Curve, MOST_ADDED, Question, Spec},
+};
 
 use super::{Built, Refusal, StudySlice};
+use crate::{
+    data::Dataset,
+    optimizer::{AdamW, global_norm},
+    read::read_all,
+    tokenizer::CharTokenizer,
+};
+use answers::{Known, gap};
+use counts::Counts;
+use table::{LogitTable, shares};
 
-/// See the module.
+/// Adam (Kingma and Ba 2015), without weight decay, which would pull the logits back to 0, and
+/// without clipping. Plain gradient descent would do for frequent rows alone: a row's gradient
+/// shrinks with how rarely the row occurs, which Adam divides out again.
+const OPTIMIZER: OptimizerSpec = OptimizerSpec {
+    learning_rate: 0.05,
+    warmup_steps: 0,
+    decay_steps: 0,
+    weight_decay: 0.0,
+    beta1: 0.9,
+    beta2: 0.99,
+    epsilon: 1e-8,
+    clip_norm: 0.0,
+};
+
+/// The counts of a text and the table that is trained on it.
 pub struct Study {
-    step: u32,
+    tokenizer: CharTokenizer,
+    /// Pairs of the part that is learnt, and of the part held out.
+    training: Counts,
+    held_out: Counts,
+    notes: Vec<String>,
+    /// `None` only while the optimizer has it.
+    table: Option<LogitTable>,
+    optimizer: AdamW,
+    rate: f32,
+    shares: Tensor<2>,
+    /// The table as it was last read, with its step.
+    known: Option<(u32, Known)>,
+    curve: Option<Curve>,
 }
 
 impl super::Study for Study {
@@ -15,30 +58,123 @@ impl super::Study for Study {
     type Question = Question;
     type Answer = Answer;
 
-    fn new(_spec: &Spec, _text: &str, _device: &Device) -> Result<Self, Refusal> {
-        Ok(Self { step: 0 })
+    fn new(spec: &Spec, text: &str, device: &Device) -> Result<Self, Refusal> {
+        let tokenizer = CharTokenizer::from_text(text);
+        let tokens = tokenizer.encode(text);
+        if tokens.len() == 1 {
+            return Err(Refusal(
+                "The text has a single character, but counting what follows what takes at least \
+                 two."
+                    .to_owned(),
+            ));
+        }
+        let mut dataset = Dataset::new(tokens, 1)?;
+        let folded = tokenizer.folded();
+        if folded > 0 {
+            dataset.notes.push(format!(
+                "The text has more kinds of characters than the table has rows: the {folded} \
+                 rarest are counted as one unknown character."
+            ));
+        }
+        let device = device.clone().inner();
+        let training = Counts::new(&dataset.training, tokenizer.len());
+        let held_out = Counts::new(&dataset.held_out, tokenizer.len());
+        let table = LogitTable::new(tokenizer.len(), spec.seed, &device);
+        Ok(Self {
+            shares: shares(&training, &device),
+            optimizer: AdamW::new(&OPTIMIZER, &table),
+            rate: OPTIMIZER.learning_rate,
+            table: Some(table),
+            tokenizer,
+            training,
+            held_out,
+            notes: dataset.notes,
+            known: None,
+            curve: None,
+        })
     }
 
     fn built(&self) -> Built {
-        Built::default()
+        let vocabulary = self.tokenizer.vocabulary();
+        Built {
+            parameters: (vocabulary.len() * vocabulary.len()) as u64,
+            vocabulary,
+            series: ["training text", "held-out text", "largest gap"].map(str::to_owned).into(),
+            notes: self.notes.clone(),
+        }
     }
 
     fn step(&self) -> u32 {
-        self.step
+        self.optimizer.steps()
     }
 
     async fn advance(&mut self) -> StudySlice {
-        self.step += 1;
-        StudySlice::Step(Vec::new())
+        let table = self.table.take().expect("the table is back after every update");
+        let computed = table.compute(&self.shares);
+        let read = read_all([computed.loss, computed.log_probabilities.reshape([-1])]).await;
+        let (loss, log_probabilities) = match read.as_deref() {
+            Ok([loss, log_probabilities]) => (loss[0], log_probabilities),
+            _ => (f32::NAN, &Vec::new()),
+        };
+        if !loss.is_finite() {
+            self.table = Some(table);
+            return StudySlice::Diverged { loss };
+        }
+        let probability = |index: usize| libm::exp(f64::from(log_probabilities[index]));
+        let vocabulary = self.training.vocabulary();
+        let held_out = self.held_out.surprise(|pair| {
+            probability(pair.previous as usize * vocabulary + pair.next as usize)
+        });
+        let gap = gap(&self.training, &probability).largest;
+        let values = vec![Some(loss), held_out.map(|nats| nats as f32), Some(gap as f32)];
+        let norm = global_norm(&computed.gradients);
+        let rate = f64::from(self.rate);
+        self.table = Some(self.optimizer.update(table, computed.gradients, &norm, rate));
+        StudySlice::Step(values)
     }
 
+    /// A step is one slice.
     fn discard(&mut self) {}
 
-    fn set_learning_rate(&mut self, _rate: f32) -> Result<(), Refusal> {
+    fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
+        if !rate.is_finite() || rate <= 0.0 {
+            return Err(Refusal(format!("{rate} is not a usable learning rate: choose more than 0.")));
+        }
+        self.rate = rate;
         Ok(())
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Answer, Refusal> {
-        match *question {}
+        if let Question::Scores { k }
+        | Question::Sentence { k, .. }
+        | Question::Writing { k, .. } = *question
+            && !(0.0..=MOST_ADDED).contains(&k)
+        {
+            return Err(Refusal(format!(
+                "Smoothing can't add {k} to a count: choose 0 to {MOST_ADDED}."
+            )));
+        }
+        if *question == Question::Curve {
+            let curve = self.curve.take().unwrap_or_else(|| self.draw_curve());
+            self.curve = Some(curve.clone());
+            return Ok(Answer::Curve(curve));
+        }
+        let (step, known) = match self.known.take() {
+            Some((step, known)) if step == self.step() => (step, known),
+            _ => (self.step(), self.read().await?),
+        };
+        let answer = self.answer(question, &known);
+        self.known = Some((step, known));
+        answer
+    }
+}
+
+impl Study {
+    /// Reads the table as it is.
+    async fn read(&self) -> Result<Known, Refusal> {
+        let logits = self.table.as_ref().expect("the table is back after every update").logits();
+        let log_probabilities = log_softmax(logits.clone(), 1);
+        let read = read_all([logits.reshape([-1]), log_probabilities.reshape([-1])]).await?;
+        Ok(Known::new(read))
     }
 }

@@ -1,12 +1,102 @@
-//! `bigram`
+//! `bigram`: what comes next, by counting pairs and by training a table of logits.
 
 use serde::{Deserialize, Serialize};
 
-use crate::link::Setting;
+use crate::{
+    Array,
+    link::{
+        Kind, Setting,
+        rows::{choice, chosen, plain},
+    },
+};
 
-/// What a link says about the chapter.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Settings {}
+/// Most tokens along a side of the matrix on show.
+pub const MOST_SHOWN: u32 = 60;
+/// Most tokens written by drawing.
+pub const MOST_DRAWN: u32 = 60;
+/// Most pairs of a sentence that are scored one by one.
+pub const MOST_TERMS: usize = 120;
+/// Largest constant that smoothing may add to every count.
+pub const MOST_ADDED: f32 = 100.0;
+/// In [`Settings::row`] and [`Settings::next`]: none chosen.
+pub const NONE: u32 = 0;
+
+choice! {
+    /// What the matrix shows of each pair.
+    View {
+        Counts = "counts", "Counted";
+        Smoothed = "smoothed", "Smoothed";
+        Trained = "trained", "Trained";
+        /// Trained minus counted.
+        Difference = "difference", "Trained − counted";
+    }
+}
+
+choice! {
+    /// The order of the tokens along both sides of the matrix.
+    Order {
+        Frequent = "frequent", "Frequent first";
+        Alphabetical = "alphabetical", "Alphabetical";
+    }
+}
+
+choice! {
+    /// One of the three estimates of P(next | current).
+    Estimate {
+        Counts = "counts", "Raw counts";
+        Smoothed = "smoothed", "Smoothed counts";
+        Trained = "trained", "Trained table";
+    }
+}
+
+choice! {
+    /// Which text is scored pair by pair.
+    Scored {
+        Sentence = "sentence", "My sentence";
+        Written = "written", "What was drawn";
+    }
+}
+
+/// What a link says about the chapter. Tokens are named by the code point of their character, so
+/// that a choice means the same on any text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    pub view: View,
+    pub order: Order,
+    /// Tokens along a side of the matrix.
+    pub shown: u32,
+    /// Added to every count.
+    pub k: f32,
+    /// The token whose row is pinned; [`NONE`] lets the page choose a telling one.
+    pub row: u32,
+    /// The token that the arithmetic of the pinned row is spelled out for; [`NONE`] is the
+    /// likeliest.
+    pub next: u32,
+    /// What letters are drawn from.
+    pub from: Estimate,
+    /// Letters drawn so far.
+    pub drawn: u32,
+    /// Seed of the numbers that choose the letters; the model has its own.
+    pub dice: u32,
+    pub scored: Scored,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            view: View::Counts,
+            order: Order::Frequent,
+            shown: MOST_SHOWN,
+            k: 1.0,
+            row: NONE,
+            next: NONE,
+            from: Estimate::Counts,
+            drawn: 0,
+            dice: 1,
+            scored: Scored::Sentence,
+        }
+    }
+}
 
 impl Settings {
     /// What the chapter trains.
@@ -15,19 +105,262 @@ impl Settings {
     }
 }
 
+/// The last code point there is.
+const LAST_CODE_POINT: u32 = char::MAX as u32;
+
 /// The chapter's rows of the settings table.
-pub(crate) const ROWS: &[Setting] = &[];
+pub(crate) const ROWS: &[Setting] = &[
+    chosen!(of Bigram, "bigram-view", "Matrix shows", bigram.view: View,
+        "Which estimate of “what comes next” the matrix shows."),
+    chosen!(of Bigram, "bigram-order", "Order", bigram.order: Order,
+        "The order of the characters along both sides."),
+    plain!(of Bigram, "bigram-shown", "Characters shown", bigram.shown: Whole,
+        Kind::Whole { min: 2, max: MOST_SHOWN },
+        "How many characters the matrix has room for: the most frequent ones."),
+    plain!(of Bigram, "bigram-k", "Smoothing k", bigram.k: Real,
+        Kind::Real { min: 0.0, max: MOST_ADDED },
+        "Added to every count before dividing: as if each pair had been seen k times more."),
+    plain!(of Bigram, "bigram-row", "Row pinned", bigram.row: Whole,
+        Kind::Whole { min: NONE, max: LAST_CODE_POINT },
+        "The character whose followers are listed, by its code point; 0 leaves it to the page."),
+    plain!(of Bigram, "bigram-next", "Cell pinned", bigram.next: Whole,
+        Kind::Whole { min: NONE, max: LAST_CODE_POINT },
+        "The following character whose arithmetic is spelled out, by its code point; 0 is the \
+         likeliest."),
+    chosen!(of Bigram, "bigram-from", "Draw from", bigram.from: Estimate,
+        "Whose probabilities the next letter is drawn with."),
+    plain!(of Bigram, "bigram-drawn", "Letters drawn", bigram.drawn: Whole,
+        Kind::Whole { min: 0, max: MOST_DRAWN },
+        "How many letters have been drawn."),
+    plain!(of Bigram, "bigram-dice", "Seed of the draws", bigram.dice: Whole,
+        Kind::Whole { min: 0, max: u32::MAX },
+        "Start of the random numbers that choose the letters: the same seed draws the same."),
+    chosen!(of Bigram, "bigram-scored", "Score", bigram.scored: Scored,
+        "The text whose surprise is spelled out pair by pair."),
+];
 
 /// What decides every number, with the text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spec {
+    /// Of the table's first logits.
     pub seed: u32,
+}
+
+/// P(next | current) by counting, `(count + k) / (total + k V)`: k = 0 is the share counted, k = 1
+/// Laplace's rule of succession. `None` is 0 / 0: k = 0 and a token that nothing ever followed.
+pub fn smoothed(count: u32, total: u32, k: f64, vocabulary: usize) -> Option<f64> {
+    let whole = f64::from(total) + k * vocabulary as f64;
+    (whole > 0.0).then(|| (f64::from(count) + k) / whole)
 }
 
 /// What can be asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Question {}
+pub enum Question {
+    /// The `most` most frequent tokens against each other. Answered by [`Answer::Matrix`].
+    Matrix { order: Order, most: u32 },
+    /// All that may follow the token with this code point, or, for [`NONE`] and for characters the
+    /// text lacks, a token that is followed by few others. Answered by [`Answer::Row`].
+    Row { character: u32 },
+    /// How surprised each estimate is on average. Answered by [`Answer::Scores`].
+    Scores { k: f32 },
+    /// The surprise of smoothed counts against k. Answered by [`Answer::Curve`].
+    Curve,
+    /// A text pair by pair. Answered by [`Answer::Sentence`].
+    Sentence { text: String, k: f32 },
+    /// The text after `drawn` draws, and the next draw. Answered by [`Answer::Writing`].
+    Writing { from: Estimate, k: f32, dice: u32, drawn: u32 },
+}
 
-/// What is answered.
+/// What is answered. Surprises are negative natural logarithms, in nats for each character.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Answer {}
+pub enum Answer {
+    Matrix(Matrix),
+    Row(Row),
+    Scores(Box<Scores>),
+    Curve(Curve),
+    Sentence(Sentence),
+    Writing(Writing),
+}
+
+/// A block of the table, n tokens against each other.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Matrix {
+    /// Ids of the tokens along both sides, `[n]`.
+    pub ids: Vec<u32>,
+    /// How often the column's token followed the row's, `[n, n]`.
+    pub counts: Vec<u32>,
+    /// How often anything followed the row's token, `[n]`: also tokens not shown.
+    pub totals: Vec<u32>,
+    /// Softmax of the trained logits over the whole vocabulary, `[n, n]`.
+    pub trained: Array,
+}
+
+/// One row of the table, over the whole vocabulary.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    pub id: u32,
+    /// How often anything followed it.
+    pub total: u32,
+    /// Pairs in the training text.
+    pub pairs: u64,
+    /// How often each token followed it, `[V]`.
+    pub counts: Vec<u32>,
+    /// The trained table's row, `[V]`.
+    pub logits: Vec<f32>,
+    /// Its softmax, `[V]`.
+    pub trained: Vec<f32>,
+}
+
+/// Mean surprise on two texts.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Score {
+    pub training: f64,
+    /// Infinite where a pair has probability 0; `None` if nothing is held out.
+    pub held_out: Option<f64>,
+}
+
+/// A pair of the held-out text that never occurs in the training text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unseen {
+    pub previous: u32,
+    pub next: u32,
+    /// How often it occurs in the held-out text.
+    pub count: u32,
+}
+
+/// How far the trained table is from the share counted, over all rows that have one.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Gap {
+    /// Largest absolute difference of two probabilities, and its pair.
+    pub largest: f64,
+    pub previous: u32,
+    pub next: u32,
+    /// Mean absolute difference.
+    pub mean: f64,
+    /// Mean Kullback-Leibler divergence of the trained row from the counted one, each row weighted
+    /// by how often it occurs: by so much the trained table's training loss lies above the counts'.
+    pub divergence: f64,
+    /// The lowest logit of a pair never seen, and the pair; 0 if every pair was seen. It only ever
+    /// falls: its gradient is its probability, which never is 0.
+    pub lowest: f64,
+    pub lowest_previous: u32,
+    pub lowest_next: u32,
+}
+
+/// How surprised each estimate is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Scores {
+    /// ln V.
+    pub uniform: f64,
+    pub counts: Score,
+    pub smoothed: Score,
+    pub trained: Score,
+    pub gap: Gap,
+    pub training_pairs: u64,
+    pub held_out_pairs: u64,
+    /// Kinds of held-out pairs never seen in training; the most frequent of them below.
+    pub unseen_kinds: u32,
+    /// Held-out pairs that are of those kinds.
+    pub unseen_pairs: u64,
+    pub unseen: Vec<Unseen>,
+}
+
+/// Mean surprise of smoothed counts at one k.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CurvePoint {
+    pub k: f64,
+    pub training: f64,
+    /// `None` if nothing is held out.
+    pub held_out: Option<f64>,
+}
+
+/// Surprise against k.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Curve {
+    /// k = 0: the raw counts.
+    pub raw: CurvePoint,
+    /// Ascending in k, evenly spaced on a logarithmic axis.
+    pub points: Vec<CurvePoint>,
+    /// The k with the least surprise on the held-out text, if any is held out.
+    pub best: Option<CurvePoint>,
+}
+
+/// One pair of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Term {
+    pub previous: u32,
+    pub next: u32,
+    pub count: u32,
+    pub total: u32,
+    /// The three probabilities; 0 where nothing ever followed `previous`.
+    pub counts: f64,
+    pub smoothed: f64,
+    pub trained: f64,
+}
+
+/// A text, pair by pair.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sentence {
+    /// At most [`MOST_TERMS`].
+    pub terms: Vec<Term>,
+    /// Pairs beyond those.
+    pub left_out: u32,
+    /// Characters that the text in training lacks, each once.
+    pub unknown: Vec<String>,
+    /// Mean surprise over the terms.
+    pub counts: f64,
+    pub smoothed: f64,
+    pub trained: f64,
+    /// ln V.
+    pub uniform: f64,
+}
+
+/// A token with the stretch of 0 to 1 that it owns.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Segment {
+    pub id: u32,
+    /// Sum of the probabilities before it.
+    pub from: f64,
+    /// The same with its own.
+    pub to: f64,
+}
+
+/// One draw.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Draw {
+    pub previous: u32,
+    /// Drawn evenly from 0 to 1; decided by the seed and the position alone.
+    pub number: f64,
+    /// The segment it fell into: what is written.
+    pub segment: Segment,
+}
+
+/// A text in the drawing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Writing {
+    /// The token before the first draw, not written.
+    pub start: u32,
+    /// What was drawn so far, in order.
+    pub draws: Vec<Draw>,
+    /// What the next draw will be; `None` where the present token was never followed by anything,
+    /// so that raw counts can't go on.
+    pub next: Option<Draw>,
+    /// The distribution it is drawn from, likeliest first, without those of probability 0.
+    pub segments: Vec<Segment>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn smoothing_is_add_k() {
+        assert_eq!(smoothed(96, 97, 0.0, 50), Some(96.0 / 97.0));
+        assert_eq!(smoothed(96, 97, 1.0, 50), Some(97.0 / 147.0));
+        assert_eq!(smoothed(0, 0, 0.0, 50), None);
+        assert_eq!(smoothed(0, 0, 0.5, 50), Some(0.02));
+        let row = [3, 0, 7, 1];
+        let sum: f64 = row.iter().map(|&c| smoothed(c, 11, 0.3, 4).unwrap()).sum();
+        assert!((sum - 1.0).abs() < 1e-12);
+    }
+}
