@@ -146,7 +146,7 @@ test("everything works by keyboard alone", async (t) => {
   await tabTo("attention-heatmap");
   await page.keyboard.press("Home");
   const readout = byId(page, "attention-cell-readout");
-  await eventually(async () => (await readout.getAttribute("data-query")) !== null);
+  await eventually(async () => (await readout.getAttribute("data-key")) === "0");
   const query = Number(await readout.getAttribute("data-query"));
   await page.keyboard.press("ArrowUp");
   await eventually(async () => Number(await readout.getAttribute("data-query")) === query - 1);

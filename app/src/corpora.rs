@@ -1,15 +1,53 @@
 //! The built-in texts, all written or generated for this project (see `cargo xtask corpora`).
+//!
+//! The tales are part of the page, so that the first model needs nothing else; the others are
+//! fetched when somebody asks for them.
+
+use std::{cell::RefCell, collections::HashMap, sync::Arc};
 
 use unroll_protocol::link::Corpus;
+use wasm_bindgen::JsCast;
+use wasm_bindgen_futures::JsFuture;
 
-/// A built-in text; `None` for the learner's own.
-pub fn text(corpus: Corpus) -> Option<&'static str> {
+use crate::worker::build_id;
+
+const TALES: &str = include_str!("../../assets/corpora/tales.txt");
+
+thread_local! {
+    static FETCHED: RefCell<HashMap<&'static str, Arc<str>>> = RefCell::default();
+}
+
+/// A built-in text, if it is here already; `None` for the learner's own.
+pub fn text(corpus: Corpus) -> Option<Arc<str>> {
     match corpus {
-        Corpus::Tales => Some(include_str!("../../assets/corpora/tales.txt")),
-        Corpus::Names => Some(include_str!("../../assets/corpora/names.txt")),
-        Corpus::Brackets => Some(include_str!("../../assets/corpora/brackets.txt")),
+        Corpus::Tales => Some(TALES.into()),
         Corpus::Own => None,
+        fetched => FETCHED.with_borrow(|texts| texts.get(fetched.id()).cloned()),
     }
+}
+
+/// A built-in text, fetched unless it is here already. The error is a sentence for the page.
+pub async fn load(corpus: Corpus) -> Result<Arc<str>, String> {
+    if let Some(text) = text(corpus) {
+        return Ok(text);
+    }
+    let text = fetch(corpus.id()).await.ok_or_else(|| {
+        format!("The text “{}” could not be loaded: is the connection gone?", name(corpus))
+    })?;
+    FETCHED.with_borrow_mut(|texts| texts.insert(corpus.id(), text.clone()));
+    Ok(text)
+}
+
+async fn fetch(id: &str) -> Option<Arc<str>> {
+    let address = format!("./corpora/{id}.txt?v={}", build_id());
+    let window = web_sys::window()?;
+    let response = JsFuture::from(window.fetch_with_str(&address)).await.ok()?;
+    let response: web_sys::Response = response.dyn_into().ok()?;
+    if !response.ok() {
+        return None;
+    }
+    let text = JsFuture::from(response.text().ok()?).await.ok()?;
+    text.as_string().map(Into::into)
 }
 
 /// What the page calls it.

@@ -5,23 +5,27 @@
 //! every chapter alike.
 
 mod answer;
+mod attempt;
 mod frame;
 mod history;
 mod ideas;
 mod lab;
 mod list;
 mod progress;
+mod provenance;
 mod sentence;
 mod setting;
 mod transport;
 mod undo;
 
 pub use answer::{Answered, use_answer};
+pub use attempt::Try;
 pub use frame::ChapterFrame;
 pub use history::History;
 pub use ideas::Idea;
 pub use lab::{Lab, Labs, use_lab};
 pub use list::{CourseBar, WayIn, use_navigation};
 pub use progress::{Progress, use_done};
+pub use provenance::use_provenance;
 pub use sentence::Sentence;
 pub use setting::use_setting;

@@ -102,6 +102,7 @@ pub fn use_embed(store: Store, labs: Labs, exports: Exports) {
 
 /// What the frame shows: chosen by its address, for good.
 #[derive(Clone, Copy)]
+#[allow(clippy::large_enum_variant, reason = "there is one")]
 enum Subject {
     Gpt,
     Chapter(Lab),

@@ -8,9 +8,20 @@ mod embed;
 mod figures;
 mod page;
 mod store;
+#[expect(dead_code, unused_imports, reason = "chapters will use all of it")]
+mod teaching;
 mod worker;
+
+use unroll_protocol::link::Corpus;
 
 fn main() {
     console_error_panic_hook::set_once();
-    leptos::mount::mount_to_body(page::Page);
+    wasm_bindgen_futures::spawn_local(async {
+        // The page begins with its text; where that can't be had, it says so.
+        let (link, _) = controls::read_url();
+        if link.corpus != Corpus::Own {
+            let _ = corpora::load(link.corpus).await;
+        }
+        leptos::mount::mount_to_body(page::Page);
+    });
 }

@@ -10,6 +10,7 @@ use crate::{
     embed::{Exports, use_embed},
     figures::{FigureTheme, attention_json, loss_json},
     store::Store,
+    teaching::{Glossary, provide_lit},
 };
 
 /// The whole page, or the figure alone where the link says so.
@@ -33,6 +34,7 @@ pub fn Page() -> impl IntoView {
         }
         (chapters::info(chapter).view)()
     };
+    provide_lit();
     if embedded {
         use_embed(store, labs, exports(store));
         return view! { {view} <Notices/> }.into_any();
@@ -52,6 +54,7 @@ pub fn Page() -> impl IntoView {
             <span class="tagline">"See how sequence models work, on models that train in your tab"</span>
             <div class="page-tools">
                 <DeviceBadge device=Signal::derive(device) retry=Callback::new(move |()| retry())/>
+                <Glossary/>
                 <CopyLink/>
                 <ThemeChoice/>
             </div>

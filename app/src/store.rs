@@ -151,9 +151,13 @@ impl Store {
 
     /// Learns a built-in text instead.
     pub fn choose_corpus(self, corpus: Corpus) {
-        let Some(text) = corpora::text(corpus) else { return };
-        let source = Source { corpus, name: corpora::name(corpus).to_owned(), text: text.into() };
-        self.begin(source);
+        wasm_bindgen_futures::spawn_local(async move {
+            let name = corpora::name(corpus).to_owned();
+            match corpora::load(corpus).await {
+                Ok(text) => self.begin(Source { corpus, name, text }),
+                Err(sentence) => self.notify(Severity::Refusal, sentence),
+            }
+        });
     }
 
     /// Learns the learner's own text instead. `name` is the file's, if it came from one.
@@ -446,8 +450,12 @@ fn first_source(link: &Link) -> (Source, Option<String>) {
                     .to_owned(),
             ),
         ),
+        (corpus, _) if corpora::text(corpus).is_none() => (
+            Corpus::Tales,
+            Some("The text of the link could not be loaded, so the tales are used.".to_owned()),
+        ),
         (corpus, _) => (corpus, None),
     };
-    let text = corpora::text(corpus).unwrap_or_default().into();
+    let text = corpora::text(corpus).unwrap_or_default();
     (Source { corpus, name: corpora::name(corpus).to_owned(), text }, missing)
 }

@@ -10,37 +10,54 @@
 
 mod attention;
 mod block;
+mod bpe;
 mod data;
 mod dropout;
 mod feed_forward;
 mod gpt;
 mod loss;
+mod norm;
 mod optimizer;
 mod parameters;
 mod random;
 mod read;
+mod recurrent;
 mod sample;
 mod schedule;
 mod self_check;
 mod study;
+mod tasks;
 mod tokenizer;
 mod trace;
 mod training;
 
 pub use attention::{AttentionTrace, CausalMask, CausalSelfAttention, CausalSelfAttentionConfig};
 pub use block::{Block, BlockConfig, LayerTrace};
+pub use bpe::{BpeLearner, Pair};
 pub use data::{Batch, DataError, Dataset, Window, token_tensor};
 pub use dropout::Dropout;
 pub use feed_forward::{FeedForward, FeedForwardConfig, gelu};
 pub use gpt::{Gpt, GptConfig, GptTrace};
-pub use loss::cross_entropy;
+pub use loss::{cross_entropy, masked_accuracy, masked_cross_entropy};
+pub use norm::{BatchNorm, BatchOfOne, LayerNorm, NORM_EPSILON, NormTrace, RunningStatistics};
 pub use optimizer::{AdamW, Moments, clip_coefficient, global_norm};
 pub use parameters::{GradientSum, named_parameters};
 pub use read::{ReadError, read_all};
+pub use recurrent::{
+    Activation, Cell, CellConfig, CellKind, Contributions, Force, ForceError, Gate, GateTrace,
+    Initialization, LayerStates, RadiusError, Recurrent, RecurrentConfig, RecurrentGradients,
+    RecurrentLayer, RecurrentLayerTrace, RecurrentOutput, RecurrentTrace, RunOptions,
+    SequenceConfig, SequenceInput, SequenceModel, SequenceOutput, SequenceTrace, State,
+    norm_per_step, rescale_to_radius, spectral_radius,
+};
 pub use sample::{Generator, SampleError, distribution};
 pub use schedule::LearningRateSchedule;
 pub use self_check::{SelfCheckError, self_check};
 pub use study::{AnyStudy, Built, Refusal, Study, StudySlice};
+pub use tasks::{
+    BatchTensors, Brackets, FillIn, LookAhead, Quotes, Recall, SequenceBatch, Split, Task,
+    TaskError,
+};
 pub use tokenizer::{CharTokenizer, MAX_VOCABULARY, UNKNOWN, VocabularyError};
 pub use trace::{TraceError, trace};
 pub use training::{

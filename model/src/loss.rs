@@ -21,6 +21,57 @@ pub fn cross_entropy(logits: Tensor<3>, targets: Tensor<2, Int>) -> Tensor<1> {
     log_probabilities.gather(1, targets.reshape([tokens, 1])).mean().neg()
 }
 
+/// Mean cross-entropy in nats over the answers that are asked for: each counts as much as its
+/// weight, and one of weight 0 not at all.
+///
+/// # Shapes
+///
+/// - logits: `[batch, T, outputs]`
+/// - targets: `[batch, T]`
+/// - weights: `[batch, T]`, not all of them 0
+/// - output: `[1]`
+///
+/// # Panics
+///
+/// Panics if the shapes do not agree.
+pub fn masked_cross_entropy(
+    logits: Tensor<3>,
+    targets: Tensor<2, Int>,
+    weights: Tensor<2>,
+) -> Tensor<1> {
+    let [batch, length, outputs] = logits.dims();
+    assert_eq!(targets.dims(), [batch, length], "one target for each row of logits");
+    assert_eq!(weights.dims(), [batch, length], "one weight for each row of logits");
+    let rows = batch * length;
+    let log_probabilities = log_softmax(logits.reshape([rows, outputs]), 1);
+    let likelihoods = log_probabilities.gather(1, targets.reshape([rows, 1]));
+    let weights = weights.reshape([rows, 1]);
+    (likelihoods * weights.clone()).sum().neg() / weights.sum()
+}
+
+/// The share of the answers asked for, by weight, in which the likeliest one is right.
+///
+/// # Shapes
+///
+/// - logits: `[batch, T, outputs]`
+/// - targets: `[batch, T]`
+/// - weights: `[batch, T]`, not all of them 0
+/// - output: `[1]`
+///
+/// # Panics
+///
+/// Panics if the shapes do not agree.
+pub fn masked_accuracy(
+    logits: Tensor<3>,
+    targets: Tensor<2, Int>,
+    weights: Tensor<2>,
+) -> Tensor<1> {
+    let [batch, length, _] = logits.dims();
+    assert_eq!(targets.dims(), [batch, length], "one target for each row of logits");
+    let right = logits.argmax(2).reshape([batch, length]).equal(targets).float();
+    (right * weights.clone()).sum() / weights.sum()
+}
+
 #[cfg(test)]
 mod tests {
     use burn::tensor::{Device, TensorData};
@@ -38,6 +89,27 @@ mod tests {
     #[test]
     fn uniform_logits_cost_the_logarithm_of_the_vocabulary() {
         assert!((loss(vec![0.5; 12], 4, vec![0, 1, 3]) - 4f32.ln()).abs() < 1e-6);
+    }
+
+    #[test]
+    fn only_what_is_asked_for_counts() {
+        let device = Device::flex();
+        let logits = || Tensor::<3>::from_floats([[[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]]], &device);
+        let targets = || Tensor::<2, Int>::from_ints([[0, 1, 1]], &device);
+        let weighted = |weights: [f32; 3]| {
+            let weights = Tensor::<2>::from_floats([weights], &device);
+            let loss = masked_cross_entropy(logits(), targets(), weights.clone());
+            (loss.into_scalar::<f32>(), masked_accuracy(logits(), targets(), weights).into_scalar())
+        };
+        let (loss, accuracy): (f32, f32) = weighted([1.0, 0.0, 0.0]);
+        assert!((loss - 2f32.ln()).abs() < 1e-6);
+        assert_eq!(accuracy, 1.0);
+        let (loss, accuracy) = weighted([0.0, 1.0, 1.0]);
+        assert!((loss - 4.5).abs() < 1e-3, "{loss}");
+        assert_eq!(accuracy, 0.5);
+        let (loss, _) = weighted([1.0; 3]);
+        let plain: f32 = cross_entropy(logits(), targets()).into_scalar();
+        assert!((loss - plain).abs() < 1e-6);
     }
 
     #[test]

@@ -19,9 +19,39 @@ pub(crate) fn matrix(
     trained(Tensor::from_data(TensorData::new(values, shape), device))
 }
 
+/// A matrix drawn from U(-`bound`, `bound`).
+pub(crate) fn uniform_matrix(
+    shape: [usize; 2],
+    bound: f64,
+    draws: &mut Normals,
+    device: &Device,
+) -> Param<Tensor<2>> {
+    given_matrix(draws.uniform(shape[0] * shape[1], bound), shape, device)
+}
+
+/// A matrix of these values, row by row.
+pub(crate) fn given_matrix(
+    values: Vec<f32>,
+    shape: [usize; 2],
+    device: &Device,
+) -> Param<Tensor<2>> {
+    trained(Tensor::from_data(TensorData::new(values, shape), device))
+}
+
+/// A vector of these values.
+pub(crate) fn given_vector(values: Vec<f32>, device: &Device) -> Param<Tensor<1>> {
+    let shape = [values.len()];
+    trained(Tensor::from_data(TensorData::new(values, shape), device))
+}
+
 /// A vector of zeros.
 pub(crate) fn bias(width: usize, device: &Device) -> Param<Tensor<1>> {
     trained(Tensor::zeros([width], device))
+}
+
+/// A vector of ones.
+pub(crate) fn gain(width: usize, device: &Device) -> Param<Tensor<1>> {
+    trained(Tensor::ones([width], device))
 }
 
 /// Marks a tensor as trained. On a plain device that only takes effect in

@@ -10,8 +10,13 @@ pub(crate) enum Purpose {
     Batch = 2,
     Dropout = 3,
     Sample = 4,
+    RecurrentWeights = 10,
+    Task = 11,
     BigramLogits = 25,
     BigramDraw = 26,
+    RnnWriting = 30,
+    NormWeights = 50,
+    NormBatch = 51,
 }
 
 /// The stream of `seed` for one purpose at one place, independent of every other stream.
@@ -48,6 +53,11 @@ impl Normals {
     /// `count` draws from N(0, `deviation`²).
     pub(crate) fn draw(&mut self, count: usize, deviation: f64) -> Vec<f32> {
         (0..count).map(|_| (self.next() * deviation) as f32).collect()
+    }
+
+    /// `count` draws from U(-`bound`, `bound`), of the same stream.
+    pub(crate) fn uniform(&mut self, count: usize, bound: f64) -> Vec<f32> {
+        (0..count).map(|_| ((2.0 * unit(&mut self.rng) - 1.0) * bound) as f32).collect()
     }
 
     fn next(&mut self) -> f64 {

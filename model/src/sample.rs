@@ -171,7 +171,7 @@ pub fn distribution(
 }
 
 /// The index at which the running sum of `probabilities` passes `draw`.
-fn choose(probabilities: &[f32], draw: f64) -> usize {
+pub(crate) fn choose(probabilities: &[f32], draw: f64) -> usize {
     let mut sum = 0.0;
     let mut last = 0;
     for (index, &probability) in probabilities.iter().enumerate().filter(|(_, p)| **p > 0.0) {

@@ -118,7 +118,10 @@ fn Attention(compact: bool) -> impl IntoView {
     let layer = use_linked(store, |link| &mut link.layer);
     let head = use_linked(store, |link| &mut link.head);
     let provenance = use_provenance(store);
-    view! { <AttentionFigure trace=store.trace layer head provenance compact/> }.into_any()
+    let planned = Memo::new(move |_| {
+        store.started.with(|s| s.as_ref().map(|s| (s.spec.gpt.layers, s.spec.gpt.heads)))
+    });
+    view! { <AttentionFigure trace=store.trace layer head planned provenance compact/> }.into_any()
 }
 
 /// The loss curve of the store's present model.
@@ -153,7 +156,7 @@ fn use_linked(store: Store, field: fn(&mut Link) -> &mut u32) -> RwSignal<u32> {
 /// What an export says of where its numbers come from.
 pub fn use_provenance(store: Store) -> Signal<Provenance> {
     Memo::new(move |_| Provenance {
-        experiment: store.started.with(|s| s.as_ref().map(|s| s.spec)),
+        experiment: store.started.with(|s| serde_json::to_value(s.as_ref()?.spec).ok()),
         parameters: store.started.with(|s| s.as_ref().map(|s| s.parameters)),
         text: store.source.with(|source| source.name.clone()),
         device: store.device.with(|device| match device {

@@ -1,33 +1,300 @@
-//! `tokens`
+//! `tokens`: text becomes numbers.
+
+mod figure;
+mod further;
+mod words;
+
+use std::sync::Arc;
 
 use leptos::prelude::*;
-use unroll_protocol::link::Chapter;
+use unroll_protocol::{
+    Link, Question,
+    link::Chapter,
+    study::tokens::{self, Answer, Chain, Embedding, Levels, Scheme, Window},
+};
 
 use super::Info;
-use crate::course::{ChapterFrame, Idea};
+use crate::{
+    controls::{ChoiceField, FlagField, SliderField},
+    course::{Answered, ChapterFrame, Idea, Lab, use_answer, use_done, use_lab},
+    figures::{
+        Provenance,
+        text::{AROUND, stretch},
+    },
+    store::{Device, Store},
+    teaching::CheckYourself,
+};
 
 pub const INFO: Info = Info {
     id: Chapter::Tokens,
-    title: "Tokens",
-    warm_steps: 0,
+    title: "Text becomes numbers",
+    warm_steps: 300,
     uses_text: true,
     view: || view! { <TokensChapter/> }.into_any(),
 };
 
-const IDEAS: &[Idea] = &[];
+const IDEAS: &[Idea] = &[
+    Idea {
+        title: "A character is a number",
+        text: "The top row cuts your sentence into characters. Each has an id: its place in the \
+               list of all characters of the text.",
+        set: |link| link.tokens.merges = 0,
+    },
+    Idea {
+        title: "A byte is a number too",
+        text: "With 256 byte values every text of the world can be written: nothing is unknown. \
+               An é takes two bytes, an emoji four.",
+        set: |link| {
+            link.tokens.scheme = Scheme::Bytes;
+            link.tokens.merges = 0;
+        },
+    },
+    Idea {
+        title: "What often stands together becomes one",
+        text: "Merge the most frequent pair, again and again. Here are 40 merges: the text has \
+               fewer tokens, the vocabulary 40 more.",
+        set: |link| {
+            link.tokens.scheme = Scheme::Pairs;
+            link.tokens.merges = 40;
+        },
+    },
+    Idea {
+        title: "An id picks a row",
+        text: "Below: the embedding has one row of numbers for each id. Picking a row and multiplying a \
+               one-hot vector with the whole table give the same numbers.",
+        set: |link| link.tokens.token = 34,
+    },
+    Idea {
+        title: "A window makes the examples",
+        text: "Below: slide a window over the text: each token in it is an example, and its target is the \
+               next one. Eight tokens hold eight examples.",
+        set: |link| link.tokens.at = 30,
+    },
+    Idea {
+        title: "A sentence is a product",
+        text: "Below: the probability of a whole sentence is the product of one factor for each token, \
+               the end token among them, for how long it gets is not known beforehand.",
+        set: |link| {
+            link.tokens.scheme = Scheme::Pairs;
+            link.tokens.merges = 300;
+        },
+    },
+];
+
+/// What the chapter's figures show: answers of its one study, and what is set.
+#[derive(Clone, Copy)]
+struct Shown {
+    store: Store,
+    lab: Lab,
+    levels: Signal<Option<Arc<Levels>>>,
+    embedding: Signal<Option<Arc<Embedding>>>,
+    window: Signal<Option<Arc<Window>>>,
+    chain: Signal<Option<Arc<Chain>>>,
+    /// Why the sentence has no tokens.
+    problem: Signal<Option<String>>,
+    scheme: Signal<Scheme>,
+    /// Id of the token whose row is on show.
+    token: Signal<Option<u32>>,
+}
+
+impl Shown {
+    fn new() -> Self {
+        let store = expect_context::<Store>();
+        let lab = use_lab();
+        let settings = Memo::new(move |_| store.link.with(|link| link.tokens.clone()));
+        let sentence = move || store.probe.get();
+        let levels = use_answer(lab, move || {
+            let (merges, words) = settings.with(|s| (s.merges, s.words));
+            let question = tokens::Question::Levels { sentence: sentence(), merges, words };
+            Some(Question::Tokens(question))
+        });
+        let problem = levels.problem;
+        let levels = typed(levels, |answer| match answer {
+            Answer::Levels(levels) => Some(levels),
+            _ => None,
+        });
+        let scheme = Memo::new(move |_| settings.with(|s| s.scheme));
+        let token = Memo::new(move |_| {
+            let chosen = settings.with(|s| s.token).checked_sub(1);
+            levels.with(|levels| {
+                let levels = levels.as_ref()?;
+                let level = match scheme.get() {
+                    Scheme::Characters => &levels.characters,
+                    Scheme::Bytes => &levels.bytes,
+                    Scheme::Pairs => &levels.pairs,
+                };
+                // A link or a merge taken back may name an id that is not there.
+                chosen
+                    .filter(|id| *id < level.vocabulary)
+                    .or_else(|| level.pieces.first().map(|p| p.id))
+            })
+        });
+        let embedding = use_answer(lab, move || {
+            Some(Question::Tokens(tokens::Question::Embedding { token: token.get()? }))
+        });
+        let first = Memo::new(move |before: Option<&u32>| {
+            settings.with(|s| stretch(before.copied(), s.at, s.window))
+        });
+        let window = use_answer(lab, move || {
+            let (at, first) = (settings.with(|s| s.at), first.get());
+            Some(Question::Tokens(tokens::Question::Window { at, first, around: AROUND }))
+        });
+        let chain = use_answer(lab, move || {
+            Some(Question::Tokens(tokens::Question::Chain { sentence: sentence() }))
+        });
+        Self {
+            store,
+            lab,
+            levels,
+            embedding: typed(embedding, |answer| match answer {
+                Answer::Embedding(embedding) => Some(embedding),
+                _ => None,
+            }),
+            window: typed(window, |answer| match answer {
+                Answer::Window(window) => Some(window),
+                _ => None,
+            }),
+            chain: typed(chain, |answer| match answer {
+                Answer::Chain(chain) => Some(chain),
+                _ => None,
+            }),
+            problem,
+            scheme: scheme.into(),
+            token: token.into(),
+        }
+    }
+
+    /// Changes the chapter's settings.
+    fn set(self, change: impl FnOnce(&mut tokens::Settings)) {
+        self.store.link.update(|link: &mut Link| change(&mut link.tokens));
+    }
+
+    /// Shows the row of a token; the model reads that scheme from then on.
+    fn pick(self, scheme: Scheme, id: u32) {
+        self.set(|settings| {
+            settings.scheme = scheme;
+            settings.token = id + 1;
+        });
+    }
+
+    /// What an export says of where its numbers come from.
+    fn provenance(self) -> Memo<Provenance> {
+        Memo::new(move |_| Provenance {
+            experiment: self.lab.started.with(|started| {
+                started.as_ref().and_then(|started| serde_json::to_value(&started.spec).ok())
+            }),
+            parameters: self.lab.started.with(|s| s.as_ref().map(|s| s.parameters)),
+            text: self.store.source.with(|source| source.name.clone()),
+            device: self.lab.device.with(|device| match device {
+                Device::Ready { report, .. } => report.name.clone(),
+                Device::Loading | Device::Unavailable(_) => String::new(),
+            }),
+        })
+    }
+}
+
+/// The answers to one question, as what they are.
+fn typed<T: Clone + PartialEq + Send + Sync + 'static>(
+    answered: Answered,
+    pick: fn(&Answer) -> Option<&T>,
+) -> Signal<Option<Arc<T>>> {
+    Memo::new(move |_| {
+        answered.answer.with(|answer| {
+            let answer = <&Answer>::try_from(&**answer.as_ref()?).ok()?;
+            pick(answer).cloned().map(Arc::new)
+        })
+    })
+    .into()
+}
 
 #[component]
 fn TokensChapter() -> impl IntoView {
+    let shown = Shown::new();
     view! {
         <ChapterFrame
-            before=""
-            intro=|| ()
-            figure=|| ()
-            controls=|| ()
-            more=|| ()
-            tries=Vec::new()
-            check=|| ()
+            before="A model computes with numbers. A text is none: something has to turn one into the other."
+            intro=words::intro
+            figure=move || view! { <figure::Main shown/> }
+            controls=move || view! { <Controls shown/> }
+            further=ViewFn::from(move || view! { <further::Further shown/> })
+            more=words::more
+            tries=words::tries(shown)
+            check=move || view! { <Check shown/> }
             ideas=IDEAS
         />
     }
+    .into_any()
+}
+
+#[component]
+fn Controls(shown: Shown) -> impl IntoView {
+    view! {
+        <ChoiceField name="tokens-scheme"
+            on_change=Callback::new(move |_| shown.set(|settings| settings.token = 0))/>
+        <SliderField name="tokens-merges"/>
+        <FlagField name="tokens-words"/>
+        <SliderField name="tokens-window"/>
+        <SliderField name="tokens-width"/>
+    }
+    .into_any()
+}
+
+/// What will the next click do?
+#[component]
+fn Check(shown: Shown) -> impl IntoView {
+    let levels = shown.levels;
+    // Tokens of the sentence now and after the next merge.
+    let counts = Memo::new(move |_| {
+        levels.with(|levels| {
+            let levels = levels.as_ref()?;
+            levels.next.as_ref()?;
+            Some((levels.pairs.pieces.len(), levels.sentence_next as usize))
+        })
+    });
+    let options = Memo::new(move |_| {
+        let Some((now, next)) = counts.get() else { return Vec::new() };
+        let fewer = (now - next).max(3);
+        let most = now.saturating_sub(fewer + 1);
+        (most..=now).rev().take(5).map(|count| format!("{count}")).collect::<Vec<_>>()
+    });
+    let answer = Memo::new(move |_| {
+        let (_, next) = counts.get()?;
+        options.with(|options| options.iter().position(|option| *option == next.to_string()))
+    });
+    let pair = move || {
+        levels.with(|levels| {
+            let next = levels.as_ref()?.next.as_ref()?;
+            Some((words::pair(next), next.count))
+        })
+    };
+    let question = move || match (pair(), counts.get()) {
+        (Some((pair, count)), Some((now, _))) => format!(
+            "The next merge makes one token of {pair}, which the text has {count} times. The row \
+             of byte pairs has {now} tokens now. How many will it have then?",
+        ),
+        _ => "There is no pair left to merge: choose fewer merges, or a longer text.".to_owned(),
+    };
+    let explain = move || match (pair(), counts.get()) {
+        (Some((pair, _)), Some((now, next))) if now == next => {
+            format!("{pair} does not stand in your sentence, whatever the text has: still {now}.")
+        }
+        (Some((pair, _)), Some((now, next))) => format!(
+            "{pair} can be merged {} in your sentence, and each merge makes one token of two: \
+             {now} − {} = {next}.",
+            match now - next {
+                1 => "once".to_owned(),
+                n => format!("{n} times"),
+            },
+            now - next,
+        ),
+        _ => String::new(),
+    };
+    view! {
+        <CheckYourself id="tokens" question=Signal::derive(question) options answer
+            explain=Signal::derive(explain) on_right=use_done()
+            on_another=Callback::new(move |()| {
+                shown.set(|s| s.merges = (s.merges + 1).min(tokens::MAX_MERGES));
+            })/>
+    }
+    .into_any()
 }

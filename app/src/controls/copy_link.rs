@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use leptos::{html, prelude::*};
+use unroll_protocol::link::Chapter;
 use wasm_bindgen_futures::JsFuture;
 
 use super::{
@@ -87,6 +88,14 @@ fn left_out(store: Store, share: &Share, departed: bool) -> Vec<String> {
     }
     if share.without_probe {
         missing.push("The sentence you typed: it is too long.".to_owned());
+    }
+    if store.link.with(|link| link.chapter != Chapter::Gpt) {
+        missing.push(
+            "What the models have learnt beyond the steps they take by themselves: from the link \
+             they start anew, and learn the same."
+                .to_owned(),
+        );
+        return missing;
     }
     if departed {
         missing.push(format!(

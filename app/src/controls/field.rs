@@ -124,17 +124,23 @@ pub fn NumberField(
 pub fn FlagField(
     /// Row of the settings table.
     name: &'static str,
-    #[prop(into)] on_entry: Callback<Value>,
+    /// Called instead of writing the link.
+    #[prop(optional, into)]
+    on_entry: Option<Callback<Value>>,
 ) -> impl IntoView {
     let store = expect_context::<Store>();
     let setting = setting(name);
+    let enter = move |value| match on_entry {
+        Some(on_entry) => on_entry.run(value),
+        None => store.link.update(|link| (setting.set)(link, value)),
+    };
     let (id, hint) = (format!("control-{name}"), format!("hint-{name}"));
     view! {
         <div class="field field-flag" title=setting.help>
             <label for=id.clone()>{setting.label}</label>
             <input type="checkbox" id=id.clone() data-testid=id aria-describedby=hint.clone()
                 prop:checked=move || store.link.with(setting.get) == Value::Flag(true)
-                on:change=move |event| on_entry.run(Value::Flag(event_target_checked(&event)))/>
+                on:change=move |event| enter(Value::Flag(event_target_checked(&event)))/>
             <span class="visually-hidden" id=hint>{setting.help}</span>
         </div>
     }

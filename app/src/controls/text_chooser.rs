@@ -1,5 +1,7 @@
 //! The text a model learns: built in, pasted, opened or dropped.
 
+use std::collections::HashSet;
+
 use leptos::{html, portal::Portal, prelude::*};
 use unroll_protocol::link::Corpus;
 
@@ -52,23 +54,17 @@ pub fn TextChooser() -> impl IntoView {
 #[component]
 fn Present() -> impl IntoView {
     let store = expect_context::<Store>();
-    let size = move || {
-        store.started.with(|started| {
-            let started = started.as_ref()?;
-            let length = started.training_tokens + started.held_out_tokens;
-            // The first entry stands for every character that is not in the text.
-            let distinct = started.vocabulary.len().saturating_sub(1);
-            Some(format!(
-                "{}, {} different",
-                counted(length, "character"),
-                grouped(distinct as u64)
-            ))
+    let size = Memo::new(move |_| {
+        store.source.with(|source| {
+            let distinct = source.text.chars().collect::<HashSet<_>>().len() as u64;
+            let length = source.text.chars().count() as u64;
+            format!("{}, {} different", counted(length, "character"), grouped(distinct))
         })
-    };
+    });
     view! {
         <p class="text-present" data-testid="text-present" role="status">
             <strong>{move || store.source.with(|source| source.name.clone())}</strong>
-            <span class="hint">{move || size().unwrap_or_else(|| "…".to_owned())}</span>
+            <span class="hint">{size}</span>
         </p>
     }
 }
@@ -77,7 +73,12 @@ fn Present() -> impl IntoView {
 fn Card(corpus: Corpus, intake: Intake) -> impl IntoView {
     let store = expect_context::<Store>();
     let id = format!("corpus-{}", corpus.id());
-    let preview: String = corpora::text(corpus).unwrap_or_default().chars().take(PREVIEW).collect();
+    let preview = RwSignal::new(String::new());
+    wasm_bindgen_futures::spawn_local(async move {
+        if let Ok(text) = corpora::load(corpus).await {
+            preview.try_set(text.chars().take(PREVIEW).collect());
+        }
+    });
     // Notices are tracked, too: after a refusal the mark goes back to the text in use.
     let checked = move || {
         store.notices.track();

@@ -1,7 +1,8 @@
 //! One chapter's engine: the models it trains, as signals, and what can be asked of them.
 //!
 //! Every chapter has a worker of its own, so that a chapter gone back to is as it was left. Only
-//! the chapter on show trains.
+//! the chapter on show trains. The engine is always the CPU's: models this small spend more time on
+//! the way to a GPU and back than a CPU takes to compute them.
 
 use std::{cell::RefCell, collections::HashMap, rc::Rc, sync::Arc};
 
@@ -213,7 +214,7 @@ impl Lab {
     fn receive(self, event: Event) {
         match event {
             Event::Ready(report) => {
-                let note = Some("small models like these are fastest there".to_owned());
+                let note = Some("chosen for small models".to_owned());
                 self.device.set(Device::Ready { report, note });
                 self.ready.set(true);
             }
@@ -262,10 +263,10 @@ impl Lab {
         self.started.set(Some(Arc::new(started)));
         self.generation.update(|generation| *generation += 1);
         let run = self.inner.try_update_value(|inner| core::mem::take(&mut inner.run_on));
-        if run == Some(true) {
-            self.run();
-        } else {
-            self.take_steps(chapters::info(self.chapter).warm_steps);
+        match chapters::info(self.chapter).warm_steps {
+            _ if run == Some(true) => self.run(),
+            0 => {}
+            steps => self.take_steps(steps),
         }
     }
 

@@ -198,10 +198,13 @@ pub fn WayIn() -> impl IntoView {
     view! {
         <p class="way-in">
             "How does it come to this? "
-            {move || view! {
-                <ChapterLink chapter=next().id testid="way-in">
-                    "The course begins with counting letters: “"{next().title}"”"
-                </ChapterLink>
+            {move || {
+                let info = next();
+                view! {
+                    <ChapterLink chapter=info.id testid="way-in">
+                        "The course begins with counting letters: “"{info.title}"”"
+                    </ChapterLink>
+                }
             }}
         </p>
     }

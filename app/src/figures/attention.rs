@@ -24,12 +24,14 @@ use super::{
 /// Attention of the traced sentence, live.
 ///
 /// `layer` and `head` count from 1 and are written when the learner chooses a head; values beyond
-/// the model's are read as its last. `compact` leaves out what explains and exports, for embedding.
+/// the model's are read as its last. `planned` is the layers and heads of a model that has no trace
+/// yet. `compact` leaves out what explains and exports, for embedding.
 #[component]
 pub fn AttentionFigure(
     #[prop(into)] trace: Signal<Option<Arc<Trace>>>,
     layer: RwSignal<u32>,
     head: RwSignal<u32>,
+    #[prop(into)] planned: Signal<Option<(u32, u32)>>,
     #[prop(into)] provenance: Signal<Provenance>,
     #[prop(into, default = Signal::stored(false))] compact: Signal<bool>,
 ) -> impl IntoView {
@@ -41,8 +43,7 @@ pub fn AttentionFigure(
     let colors = use_colors();
     // The model's shape is known before its first trace: the heads' room is kept free from then on.
     let shape = Memo::new(move |_| {
-        let planned = || provenance.with(|p| p.experiment.map(|e| (e.gpt.layers, e.gpt.heads)));
-        view.with(|v| v.as_ref().map(|v| (v.layers(), v.heads()))).or_else(planned)
+        view.with(|v| v.as_ref().map(|v| (v.layers(), v.heads()))).or_else(|| planned.get())
     });
     let step = move || view.with(|v| Some(v.as_ref()?.trace().step.to_string()));
     let title = move || {

@@ -1,40 +1,128 @@
-//! A short list of named probabilities as bars from 0 to 1, always as tall as when it is full.
+//! Named probabilities as bars from 0 to 1.
 
-use leptos::prelude::*;
+use leptos::{ev, prelude::*};
 
-/// Lines of the list.
-pub const ROWS: usize = 5;
+use super::{token, view::largest};
 
 /// One line: what, where the bar ends (0 to 1), and whether it is the one that came true.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bar {
     pub name: String,
     pub spoken: String,
     pub probability: f32,
     pub marked: bool,
+    /// Another probability of the same, drawn as a thinner bar below.
+    pub compare: Option<f32>,
 }
 
-/// Up to [`ROWS`] bars, in the order given. `role` is the class that colours them.
+/// The `n` likeliest tokens; `target` is marked, and stands last where it is not among them.
+pub fn top_bars(
+    probabilities: &[f32],
+    vocabulary: &[String],
+    n: usize,
+    target: Option<usize>,
+) -> Vec<Bar> {
+    let mut top = largest(probabilities, n);
+    let missing = target.filter(|t| *t < probabilities.len() && top.iter().all(|b| b.0 != *t));
+    if let Some(target) = missing {
+        top.truncate(n.saturating_sub(1));
+        top.push((target, probabilities[target]));
+    }
+    let bar = |(id, probability): (usize, f32)| {
+        let token = vocabulary.get(id).map_or("", String::as_str);
+        Bar {
+            name: token::mark(token),
+            spoken: token::spoken(token),
+            probability,
+            marked: target == Some(id),
+            compare: None,
+        }
+    };
+    top.into_iter().map(bar).collect()
+}
+
+/// `rows` bars in the order given, always as tall as when there are so many. `role` is the class
+/// that colours them. With `on_pick` each line can be chosen.
 #[component]
-pub fn Bars(bars: Memo<Vec<Bar>>, role: &'static str) -> impl IntoView {
+pub fn Bars(
+    #[prop(into)] bars: Signal<Vec<Bar>>,
+    #[prop(into)] rows: Signal<usize>,
+    #[prop(into)] role: String,
+    #[prop(optional)] on_pick: Option<Callback<usize>>,
+) -> impl IntoView {
+    let bars = Memo::new(move |_| bars.get());
+    let rows = Memo::new(move |_| rows.get());
+    let comparing = Memo::new(move |_| bars.with(|b| b.iter().any(|b| b.compare.is_some())));
     let row = move |i: usize| {
         // Each line follows its own place in the list: elements stay, only numbers change.
         let bar = Memo::new(move |_| bars.with(|b| b.get(i).cloned()));
         let text = move |f: fn(&Bar) -> String| bar.with(|b| b.as_ref().map_or(String::new(), f));
-        view! {
-            <li class:marked=move || bar.with(|b| b.as_ref().is_some_and(|b| b.marked))>
+        let width = move |f: fn(&Bar) -> f32| {
+            let share = bar.with(|b| b.as_ref().map_or(0.0, f));
+            format!("width:{}%", share.clamp(0.0, 1.0) * 100.0)
+        };
+        let number = |b: &Bar| match b.compare {
+            Some(compare) => format!("{:.4} / {compare:.4}", b.probability),
+            None => format!("{:.4}", b.probability),
+        };
+        let content = move || {
+            view! {
                 <span class="bar-name" title=move || text(|b| b.spoken.clone())>
                     {move || text(|b| b.name.clone())}
                 </span>
                 <span class="bar-track" aria-hidden="true">
-                    <i style=move || {
-                        let width = bar.with(|b| b.as_ref().map_or(0.0, |b| b.probability * 100.0));
-                        format!("width:{width}%")
-                    }></i>
+                    <i style=move || width(|b| b.probability)></i>
+                    <Show when=move || comparing.get()>
+                        <i class="bar-compare" style=move || width(|b| b.compare.unwrap_or(0.0))></i>
+                    </Show>
                 </span>
-                <span class="bar-value">{move || text(|b| format!("{:.4}", b.probability))}</span>
-            </li>
-        }
+                <span class="bar-value">{move || text(number)}</span>
+            }
+        };
+        let inner = match on_pick {
+            None => content().into_any(),
+            Some(on_pick) => {
+                let on_click = move |_: ev::MouseEvent| {
+                    if bar.with_untracked(Option::is_some) {
+                        on_pick.run(i);
+                    }
+                };
+                view! {
+                    <button
+                        type="button"
+                        class="bar-button"
+                        class:empty=move || bar.with(Option::is_none)
+                        disabled=move || bar.with(Option::is_none)
+                        on:click=on_click
+                    >
+                        {content()}
+                    </button>
+                }
+                .into_any()
+            }
+        };
+        view! { <li class:marked=move || bar.with(|b| b.as_ref().is_some_and(|b| b.marked))>{inner}</li> }
     };
-    view! { <ol class=format!("bars {role}")>{(0..ROWS).map(row).collect_view()}</ol> }
+    view! {
+        <ol class=format!("bars {role}") class:comparing=move || comparing.get()>
+            {move || (0..rows.get()).map(row).collect_view()}
+        </ol>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_target_is_always_there() {
+        let vocabulary: Vec<String> = ["a", " ", "c", "d"].map(String::from).to_vec();
+        let bars = top_bars(&[0.1, 0.6, 0.25, 0.05], &vocabulary, 2, Some(3));
+        assert_eq!(bars.len(), 2);
+        assert_eq!((bars[0].name.as_str(), bars[0].spoken.as_str()), ("␣", "space"));
+        assert!(bars[1].marked && bars[1].name == "d");
+        let bars = top_bars(&[0.1, 0.6, 0.25, 0.05], &vocabulary, 2, Some(2));
+        assert_eq!(bars.iter().map(|b| b.marked).collect::<Vec<_>>(), [false, true]);
+        assert!(top_bars(&[], &vocabulary, 2, Some(0)).is_empty());
+    }
 }

@@ -1,6 +1,8 @@
 //! What every figure needs of the browser: its size and pixel ratio, whether it is on screen, and
 //! one redraw a frame however often the data changes.
 
+use std::sync::Arc;
+
 use leptos::{html::ElementType, prelude::*, tachys::html::node_ref::NodeRefContainer};
 use wasm_bindgen::{Clamped, JsCast, closure::Closure};
 use web_sys::{
@@ -137,6 +139,26 @@ where
     shown.into()
 }
 
+/// As [`use_frame`] for data worth sharing: what is drawn, read and exported is one snapshot.
+pub fn use_latest<T>(source: Signal<T>, visible: Signal<bool>) -> Memo<Arc<T>>
+where
+    T: Clone + Send + Sync + 'static,
+{
+    // What goes through `use_frame` is a count of the changes; the data is copied once a frame.
+    let changes = Memo::new(move |n: Option<&u64>| {
+        source.track();
+        n.map_or(0, |n| n + 1)
+    });
+    let frame = use_frame(Signal::<u64>::from(changes), visible);
+    Memo::new_with_compare(
+        move |_| {
+            frame.track();
+            Arc::new(source.get_untracked())
+        },
+        |_, _| true,
+    )
+}
+
 /// Makes the canvas's pixels match its size on screen and returns it cleared, ready to draw on in
 /// device pixels. `None` while it has no size.
 pub fn prepare(canvas: &HtmlCanvasElement, size: Size) -> Option<CanvasRenderingContext2d> {
@@ -154,13 +176,15 @@ pub fn prepare(canvas: &HtmlCanvasElement, size: Size) -> Option<CanvasRendering
     Some(context)
 }
 
-/// Puts one RGBA pixel for each cell of a square of `side` cells on the canvas.
-pub fn put_pixels(canvas: &HtmlCanvasElement, pixels: &[u8], side: u32) -> Option<()> {
-    if (canvas.width(), canvas.height()) != (side, side) {
-        canvas.set_width(side);
-        canvas.set_height(side);
+/// Puts one RGBA pixel for each cell of a rectangle of `columns` by any number of rows on the
+/// canvas.
+pub fn put_pixels(canvas: &HtmlCanvasElement, pixels: &[u8], columns: u32) -> Option<()> {
+    let rows = pixels.len() as u32 / columns.max(1) / 4;
+    if (canvas.width(), canvas.height()) != (columns, rows) {
+        canvas.set_width(columns);
+        canvas.set_height(rows);
     }
     let context: CanvasRenderingContext2d = canvas.get_context("2d").ok()??.unchecked_into();
-    let image = ImageData::new_with_u8_clamped_array_and_sh(Clamped(pixels), side, side).ok()?;
+    let image = ImageData::new_with_u8_clamped_array_and_sh(Clamped(pixels), columns, rows).ok()?;
     context.put_image_data(&image, 0.0, 0.0).ok()
 }

@@ -8,7 +8,7 @@ pub struct Rgb(pub u8, pub u8, pub u8);
 
 impl Rgb {
     /// From `0xrrggbb`.
-    const fn hex(code: u32) -> Self {
+    pub(super) const fn hex(code: u32) -> Self {
         Self((code >> 16) as u8, (code >> 8) as u8, code as u8)
     }
 
@@ -17,19 +17,21 @@ impl Rgb {
         format!("#{:02x}{:02x}{:02x}", self.0, self.1, self.2)
     }
 
-    fn to_oklab(self) -> [f32; 3] {
-        let [r, g, b] = [self.0, self.1, self.2].map(|c| {
+    fn to_linear(self) -> [f32; 3] {
+        [self.0, self.1, self.2].map(|c| {
             let c = f32::from(c) / 255.0;
             if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
-        });
-        let l = (0.412_221_46 * r + 0.536_332_55 * g + 0.051_445_995 * b).cbrt();
-        let m = (0.211_903_5 * r + 0.680_699_5 * g + 0.107_396_96 * b).cbrt();
-        let s = (0.088_302_46 * r + 0.281_718_85 * g + 0.629_978_7 * b).cbrt();
-        [
-            0.210_454_26 * l + 0.793_617_8 * m - 0.004_072_047 * s,
-            1.977_998_5 * l - 2.428_592_2 * m + 0.450_593_7 * s,
-            0.025_904_037 * l + 0.782_771_77 * m - 0.808_675_77 * s,
-        ]
+        })
+    }
+
+    fn to_oklab(self) -> [f32; 3] {
+        oklab(self.to_linear())
+    }
+    /// In OKLab, as an eye sees it that `matrix` stands for.
+    #[cfg(test)]
+    pub(super) fn seen_by(self, matrix: &[[f32; 3]; 3]) -> [f32; 3] {
+        let linear = self.to_linear();
+        oklab(matrix.map(|row| (0..3).map(|c| row[c] * linear[c]).sum::<f32>().max(0.0)))
     }
 
     fn from_oklab([lightness, a, b]: [f32; 3]) -> Self {
@@ -49,6 +51,18 @@ impl Rgb {
     }
 }
 
+/// Linear RGB in OKLab.
+fn oklab([r, g, b]: [f32; 3]) -> [f32; 3] {
+    let l = (0.412_221_46 * r + 0.536_332_55 * g + 0.051_445_995 * b).cbrt();
+    let m = (0.211_903_5 * r + 0.680_699_5 * g + 0.107_396_96 * b).cbrt();
+    let s = (0.088_302_46 * r + 0.281_718_85 * g + 0.629_978_7 * b).cbrt();
+    [
+        0.210_454_26 * l + 0.793_617_8 * m - 0.004_072_047 * s,
+        1.977_998_5 * l - 2.428_592_2 * m + 0.450_593_7 * s,
+        0.025_904_037 * l + 0.782_771_77 * m - 0.808_675_77 * s,
+    ]
+}
+
 /// The colours of one theme that canvases and exports need, named by role as in `tokens.css`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Palette {
@@ -58,12 +72,21 @@ pub struct Palette {
     pub line: Rgb,
     pub query: Rgb,
     pub key: Rgb,
+    pub value: Rgb,
+    pub hidden: Rgb,
+    pub cell: Rgb,
+    pub gradient: Rgb,
+    pub input: Rgb,
+    pub output: Rgb,
+    pub weight: Rgb,
     pub train_curve: Rgb,
     pub held_out_curve: Rgb,
     pub blocked: Rgb,
     pub blocked_line: Rgb,
     /// The probability map at 0, a half and 1.
     pub probability: [Rgb; 3],
+    /// The signed map at minus the limit, 0 and the limit.
+    pub signed: [Rgb; 3],
 }
 
 impl Palette {
@@ -74,11 +97,19 @@ impl Palette {
         line: Rgb::hex(0xd5d9e0),
         query: Rgb::hex(0x0259d1),
         key: Rgb::hex(0xc93400),
+        value: Rgb::hex(0x00767d),
+        hidden: Rgb::hex(0x8a108f),
+        cell: Rgb::hex(0x497008),
+        gradient: Rgb::hex(0xd10171),
+        input: Rgb::hex(0x5c3a00),
+        output: Rgb::hex(0x0a0a70),
+        weight: Rgb::hex(0x1c4a3c),
         train_curve: Rgb::hex(0x3d4450),
         held_out_curve: Rgb::hex(0x0b7285),
         blocked: Rgb::hex(0xe7e9ed),
         blocked_line: Rgb::hex(0xb9bfc9),
         probability: [Rgb::hex(0xfbfcff), Rgb::hex(0x5981e7), Rgb::hex(0x1d1147)],
+        signed: [Rgb::hex(0x0a4a8c), Rgb::hex(0xf3f2ee), Rgb::hex(0x8a3b00)],
     };
     pub const DARK: Self = Self {
         paper: Rgb::hex(0x121419),
@@ -87,11 +118,19 @@ impl Palette {
         line: Rgb::hex(0x363b46),
         query: Rgb::hex(0x89d0ff),
         key: Rgb::hex(0xff9c40),
+        value: Rgb::hex(0x5dbaba),
+        hidden: Rgb::hex(0xba8eff),
+        cell: Rgb::hex(0xedd486),
+        gradient: Rgb::hex(0xfe6b70),
+        input: Rgb::hex(0xb88800),
+        output: Rgb::hex(0x7890c0),
+        weight: Rgb::hex(0xa8d0b8),
         train_curve: Rgb::hex(0xc3c9d4),
         held_out_curve: Rgb::hex(0x4ecadb),
         blocked: Rgb::hex(0x2b2f38),
         blocked_line: Rgb::hex(0x4a505d),
         probability: [Rgb::hex(0x14161c), Rgb::hex(0x4275d7), Rgb::hex(0xe6f4ff)],
+        signed: [Rgb::hex(0x7cc0ff), Rgb::hex(0x1f2127), Rgb::hex(0xffb066)],
     };
 
     pub fn of(dark: bool) -> &'static Self {
@@ -129,6 +168,38 @@ impl Ramp {
     }
 }
 
+/// The map of signed values: -1 to 1 (the value over a stated limit) along two straight lines in
+/// OKLab that meet in a grey at 0. Blue against brown, which colour-blind people tell apart too; how
+/// far from 0 a value is also shows in lightness alone. Like [`Ramp`] it is never rescaled.
+#[derive(Clone)]
+pub struct SignedRamp {
+    colors: [Rgb; Self::STEPS],
+}
+
+impl SignedRamp {
+    /// Odd, so that 0 has a colour of its own.
+    const STEPS: usize = 1023;
+
+    pub fn new(palette: &Palette) -> Self {
+        let [low, zero, high] = palette.signed.map(Rgb::to_oklab);
+        let middle = (Self::STEPS / 2) as f32;
+        let colors = core::array::from_fn(|i| {
+            let t = (i as f32 - middle) / middle;
+            let to = if t < 0.0 { low } else { high };
+            Rgb::from_oklab(core::array::from_fn(|c| zero[c] + t.abs() * (to[c] - zero[c])))
+        });
+        Self { colors }
+    }
+
+    /// The colour of `share`, the value over its limit; what lies outside -1..1 goes to the nearer
+    /// end, NaN to the lower.
+    #[inline]
+    pub fn at(&self, share: f32) -> Rgb {
+        let index = ((share + 1.0) * (Self::STEPS / 2) as f32 + 0.5) as usize;
+        self.colors[index.min(Self::STEPS - 1)]
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -152,6 +223,13 @@ mod tests {
                 ("line", p.line),
                 ("query", p.query),
                 ("key", p.key),
+                ("value", p.value),
+                ("hidden", p.hidden),
+                ("cell", p.cell),
+                ("gradient", p.gradient),
+                ("input", p.input),
+                ("output", p.output),
+                ("weight", p.weight),
                 ("train-curve", p.train_curve),
                 ("held-out-curve", p.held_out_curve),
                 ("blocked", p.blocked),
@@ -159,6 +237,9 @@ mod tests {
                 ("probability-0", p.probability[0]),
                 ("probability-half", p.probability[1]),
                 ("probability-1", p.probability[2]),
+                ("signed-low", p.signed[0]),
+                ("signed-zero", p.signed[1]),
+                ("signed-high", p.signed[2]),
             ] {
                 assert_eq!(custom_property(theme, name), color.css(), "--{name}, {theme}");
             }
@@ -184,6 +265,39 @@ mod tests {
             let mean = steps.iter().sum::<f32>() / 20.0;
             // 8 bits a channel leave a little unevenness.
             assert!(steps.iter().all(|s| (s - mean).abs() < 0.006), "{steps:?}");
+        }
+    }
+
+    /// As deuteranopes and protanopes see it: Viénot, Brettel and Mollon 1999, on linear light.
+    fn as_seen(color: Rgb, rows: [[f32; 3]; 3]) -> [f32; 3] {
+        let linear = [color.0, color.1, color.2].map(|c| (f32::from(c) / 255.0).powf(2.2));
+        let seen = rows.map(|row| row.iter().zip(linear).map(|(m, c)| m * c).sum::<f32>());
+        let [r, g, b] = seen.map(|c| (c.clamp(0.0, 1.0).powf(1.0 / 2.2) * 255.0).round() as u8);
+        Rgb(r, g, b).to_oklab()
+    }
+
+    #[test]
+    fn the_signed_map_is_even_and_safe_for_the_colour_blind() {
+        const DEUTERANOPIA: [[f32; 3]; 3] =
+            [[0.292_75, 0.707_25, 0.0], [0.292_75, 0.707_25, 0.0], [-0.022_34, 0.022_34, 1.0]];
+        const PROTANOPIA: [[f32; 3]; 3] =
+            [[0.112_38, 0.887_62, 0.0], [0.112_38, 0.887_62, 0.0], [0.004_01, -0.004_01, 1.0]];
+        let distance =
+            |a: [f32; 3], b: [f32; 3]| (0..3).map(|c| (a[c] - b[c]).powi(2)).sum::<f32>().sqrt();
+        for palette in [Palette::LIGHT, Palette::DARK] {
+            let ramp = SignedRamp::new(&palette);
+            assert_eq!([-1.0, 0.0, 1.0].map(|v| ramp.at(v)), palette.signed);
+            assert_eq!((ramp.at(-7.0), ramp.at(7.0)), (ramp.at(-1.0), ramp.at(1.0)));
+            let [low, zero, high] = palette.signed.map(Rgb::to_oklab);
+            let (down, up) = (distance(low, zero), distance(high, zero));
+            assert!((down / up - 1.0).abs() < 0.15, "one side is plainer: {down} against {up}");
+            assert!((low[0] - high[0]).abs() < 0.06, "lightness says how far from 0");
+            for share in [0.25, 0.5, 1.0] {
+                for rows in [DEUTERANOPIA, PROTANOPIA] {
+                    let [a, b] = [-share, share].map(|v| as_seen(ramp.at(v), rows));
+                    assert!(distance(a, b) > 0.18 * share, "{share}: {}", distance(a, b));
+                }
+            }
         }
     }
 
@@ -214,6 +328,9 @@ mod tests {
                     "hidden",
                     "cell",
                     "gradient",
+                    "input",
+                    "output",
+                    "weight",
                     "train-curve",
                     "held-out-curve",
                 ] {

@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use unroll_protocol::{ExperimentSpec, Trace};
+use unroll_protocol::Trace;
 
 use super::{curve::Curve, view::HeadView};
 
 /// What made the numbers of a figure. On the same release, engine and text it makes them again.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Provenance {
-    /// Model, optimizer, batch and seed; `None` before an experiment started.
-    pub experiment: Option<ExperimentSpec>,
+    /// The chapter's experiment as JSON: model, optimizer, task, `seed`; `None` before one started.
+    pub experiment: Option<Value>,
     /// Trained parameters of the model as built.
     pub parameters: Option<u64>,
     /// What the training text is called, e.g. `tales` or a file's name.
@@ -26,7 +26,7 @@ pub struct Provenance {
 pub const RELEASE: &str = env!("CARGO_PKG_VERSION");
 
 impl Provenance {
-    fn write_into(&self, map: &mut Map<String, Value>) {
+    pub fn write_into(&self, map: &mut Map<String, Value>) {
         map.insert("experiment".into(), json!(self.experiment));
         map.insert("parameters".into(), json!(self.parameters));
         map.insert("text".into(), json!(self.text));
@@ -35,18 +35,19 @@ impl Provenance {
     }
 
     /// One line for a caption.
-    fn caption(&self) -> String {
-        let seed = self.experiment.map_or(String::new(), |e| format!(", seed {}", e.seed));
+    pub fn caption(&self) -> String {
+        let seed = self.experiment.as_ref().and_then(|e| e.get("seed"));
+        let seed = seed.map_or(String::new(), |seed| format!(", seed {seed}"));
         format!("Unroll {RELEASE}{seed}, {}", self.device)
     }
 }
 
-fn axis(name: &str, labels: impl Serialize) -> Value {
+pub fn axis(name: &str, labels: impl Serialize) -> Value {
     json!({ "name": name, "labels": labels })
 }
 
 /// An object's text with the last field left open, for `values` too large to go through `Value`.
-fn open_object(map: &Map<String, Value>, field: &str) -> String {
+pub fn open_object(map: &Map<String, Value>, field: &str) -> String {
     let mut text = Value::Object(map.clone()).to_string();
     text.pop();
     text.push_str(",\"");
@@ -56,7 +57,7 @@ fn open_object(map: &Map<String, Value>, field: &str) -> String {
 }
 
 /// The matrix as nested JSON arrays. A value that is not a number is `null`.
-fn rows_json(matrix: &[f32], columns: usize) -> String {
+pub fn rows_json(matrix: &[f32], columns: usize) -> String {
     let mut text = String::with_capacity(matrix.len() * 8);
     text.push('[');
     for (i, row) in matrix.chunks(columns.max(1)).enumerate() {
@@ -147,7 +148,7 @@ pub fn attention_json_all(
 }
 
 /// A CSV field, quoted where it must be (RFC 4180).
-fn field(text: &str) -> String {
+pub fn field(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) || text.starts_with(' ') || text.ends_with(' ') {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {
@@ -156,7 +157,7 @@ fn field(text: &str) -> String {
 }
 
 /// A comment line that says what made the numbers.
-fn csv_comment(figure: &str, provenance: &Provenance) -> String {
+pub fn csv_comment(figure: &str, provenance: &Provenance) -> String {
     let experiment = serde_json::to_string(&provenance.experiment).unwrap_or_default();
     format!("# {figure}; {}; experiment {experiment}\n", provenance.caption())
 }
@@ -226,7 +227,7 @@ mod tests {
 
     fn provenance() -> Provenance {
         Provenance {
-            experiment: Some(unroll_protocol::Link::default().experiment()),
+            experiment: serde_json::to_value(unroll_protocol::Link::default().experiment()).ok(),
             parameters: Some(1234),
             text: "tales".into(),
             device: "CPU".into(),
@@ -244,7 +245,7 @@ mod tests {
             (&json!(2), &json!(1), &json!(7))
         );
         assert_eq!(read["axes"][1]["labels"], json!(["a", " ", "\u{fffd}"]));
-        assert_eq!(read["experiment"]["seed"], json!(provenance().experiment.unwrap().seed));
+        assert_eq!(read["experiment"]["seed"], provenance().experiment.unwrap()["seed"]);
         let view = HeadView::new(trace, 2, 1).unwrap();
         for q in 0..3 {
             for k in 0..3 {

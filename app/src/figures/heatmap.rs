@@ -5,6 +5,7 @@ use leptos::{ev, html, prelude::*};
 use super::{
     canvas::use_size,
     heatmap_paint::{Geometry, hidden_canvas, paint},
+    scale::{ScaleBar, ValueMap},
     select::{Cell, Selection},
     theme::Colors,
     token,
@@ -243,37 +244,17 @@ fn Scale(
     selection: Selection,
     colors: Memo<Colors>,
 ) -> impl IntoView {
-    let gradient = move || {
-        let stops: Vec<String> =
-            colors.with(|c| (0..=20).map(|i| c.ramp.at(i as f32 / 20.0).css()).collect());
-        format!("background:linear-gradient(to right,{})", stops.join(","))
-    };
     let weight = move || {
         let Cell { query, key: Some(key) } = selection.focus()? else { return None };
         view.with(|v| Some(v.as_ref()?.weight(query, key))).filter(|_| !is_blocked(query, key))
     };
     view! {
-        <div class="scale" aria-hidden="true">
-            <span>"attention weight"</span>
-            <div class="scale-map">
-                <div class="scale-bar" style=gradient>
-                    <div
-                        class="scale-mark"
-                        style=move || match weight() {
-                            Some(w) => format!("left:{}%", w * 100.0),
-                            None => "display:none".into(),
-                        }
-                    ></div>
-                </div>
-                <div class="scale-ticks">
-                    <span>"0"</span>
-                    <span>"0.25"</span>
-                    <span>"0.5"</span>
-                    <span>"0.75"</span>
-                    <span>"1"</span>
-                </div>
-            </div>
-            <span class="scale-blocked">"blocked: the future"</span>
-        </div>
+        <ScaleBar
+            label="attention weight"
+            map=Signal::stored(ValueMap::Probability)
+            colors
+            value=Signal::derive(weight)
+            absent="blocked: the future"
+        />
     }
 }

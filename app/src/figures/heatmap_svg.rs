@@ -10,7 +10,7 @@ use super::{
 };
 
 /// Text made safe for SVG; characters that XML forbids never get here (see [`token::mark`]).
-fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
@@ -77,7 +77,7 @@ fn write_row(svg: &mut String, view: &HeadView, query: usize, cell: f64, colors:
     }
 }
 
-fn write_rect(svg: &mut String, x: f64, y: f64, width: f64, height: f64, color: Rgb) {
+pub fn write_rect(svg: &mut String, x: f64, y: f64, width: f64, height: f64, color: Rgb) {
     let _ = write!(
         svg,
         r#"<rect x="{x:.3}" y="{y:.3}" width="{width:.3}" height="{height:.3}" fill="{}"/>"#,

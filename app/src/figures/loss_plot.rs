@@ -6,9 +6,11 @@ use plotters::{
     style::text_anchor::{HPos, Pos, VPos},
 };
 
-use super::{color::Palette, color::Rgb, curve::Curve};
-
-const FONT: &str = "system-ui, sans-serif";
+use super::{
+    color::{Palette, Rgb},
+    curve::Curve,
+    plot::{FONT, rgb, tick_distance},
+};
 
 /// Space around the plot, in CSS pixels: room for the axis labels and the names at the lines' ends.
 pub const LEFT: f64 = 52.0;
@@ -44,12 +46,6 @@ pub fn last_step_shown(last_step: u32) -> u32 {
             None => return u32::MAX,
         }
     }
-}
-
-/// A round distance between ticks, at most `most` of which lie between 0 and `end`.
-fn tick_distance(end: f64, most: f64) -> f64 {
-    let decade = 10f64.powf((end / most).log10().floor());
-    [1.0, 2.0, 5.0, 10.0].map(|f| f * decade).into_iter().find(|d| end / d <= most).unwrap_or(end)
 }
 
 /// Smallest and largest loss of each of `buckets` equal spans of steps up to `end`, in the order
@@ -93,10 +89,6 @@ fn thinned(curve: &Curve, most: usize) -> Vec<(f64, f64)> {
     let every = n.div_ceil(most.max(1)).max(1);
     let kept = (0..n).filter(|i| i % every == 0 || i + 1 == n);
     kept.filter_map(|i| Some((f64::from(curve.points()[i].step), curve.smoothed(i)?))).collect()
-}
-
-fn rgb(Rgb(r, g, b): Rgb) -> RGBColor {
-    RGBColor(r, g, b)
 }
 
 /// Draws axes, the line of knowing nothing and, once there are any, the curves.
@@ -231,8 +223,6 @@ mod tests {
     fn the_axis_ends_on_round_numbers() {
         assert_eq!([0, 100, 101, 450, 5001].map(last_step_shown), [100, 100, 200, 500, 10_000]);
         assert_eq!(last_step_shown(u32::MAX), u32::MAX);
-        assert_eq!(tick_distance(4.5, 6.0), 1.0);
-        assert_eq!(tick_distance(0.9, 6.0), 0.2);
     }
 
     #[test]

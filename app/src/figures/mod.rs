@@ -3,32 +3,64 @@
 //! Each takes signals of data and signals to write the learner's choice into. None talks to an
 //! engine or a store. Every one is drawn at most once a frame, and not at all while out of sight.
 
+// Generic figures that await the chapters of the course.
+#![expect(dead_code, unused_imports)]
+
 mod arcs;
 mod attention;
 mod bars;
+mod bars_figure;
 mod canvas;
 mod color;
 mod curve;
 mod download;
 mod export;
+mod frame;
 mod head_grid;
 mod heatmap;
 mod heatmap_paint;
 mod heatmap_svg;
+mod histogram;
+mod histogram_plot;
+mod hue;
+mod lines;
+mod lines_data;
+mod lines_plot;
 mod loss;
 mod loss_plot;
+mod matrix;
+mod matrix_data;
+mod matrix_paint;
+mod matrix_svg;
 mod next;
+pub mod norm;
+mod plot;
 mod readout;
 mod row;
+mod scale;
 mod select;
+mod strip;
 mod table;
+pub mod text;
 mod theme;
-mod token;
+pub mod token;
 mod tokens;
+pub mod unrolled;
 mod view;
 
 pub use attention::AttentionFigure;
+pub use bars::{Bar, Bars, top_bars};
+pub use bars_figure::BarsFigure;
+pub use color::{Palette, Ramp, Rgb, SignedRamp};
 pub use curve::Curve;
 pub use export::{Provenance, attention_json, loss_json};
+pub use histogram::{Bins, Histogram, HistogramFigure};
+pub use hue::{Dash, Hue, Hue as Role};
+pub use lines::LinesFigure;
+pub use lines_data::{Line, Lines, Reference, YScale};
 pub use loss::LossFigure;
-pub use theme::FigureTheme;
+pub use matrix::MatrixFigure;
+pub use matrix_data::Matrix;
+pub use scale::ValueMap;
+pub use strip::{Rect, Strip, paint_strip};
+pub use theme::{Colors, FigureTheme, use_colors};

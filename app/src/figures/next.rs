@@ -4,11 +4,14 @@
 use leptos::prelude::*;
 
 use super::{
-    bars::{Bar, Bars, ROWS},
+    bars::{Bar, Bars},
     select::Selection,
     token,
     view::{HeadView, largest},
 };
+
+/// Lines of each list.
+const ROWS: usize = 5;
 
 fn query_name(view: Memo<Option<HeadView>>, selection: Selection) -> String {
     let query = selection.focus().map(|c| c.query);
@@ -38,7 +41,7 @@ pub fn TopKeys(view: Memo<Option<HeadView>>, selection: Selection) -> impl IntoV
             name: format!("{} {}", token::mark(view.token(key)), key + 1),
             spoken: token::spoken(view.token(key)),
             probability,
-            marked: false,
+            ..Bar::default()
         };
         view.heaviest(query, ROWS).into_iter().map(bar).collect()
     });
@@ -48,7 +51,7 @@ pub fn TopKeys(view: Memo<Option<HeadView>>, selection: Selection) -> impl IntoV
                 <span class="role-query">{move || query_name(view, selection)}</span>
                 " looks most at"
             </h4>
-            <Bars bars role="role-key" />
+            <Bars bars rows=ROWS role="role-key" />
         </section>
     }
 }
@@ -64,6 +67,7 @@ pub fn NextToken(view: Memo<Option<HeadView>>, selection: Selection) -> impl Int
             spoken: token::spoken(&vocabulary[id]),
             probability,
             marked: truth == Some(&vocabulary[id]),
+            ..Bar::default()
         };
         largest(view.next(query), ROWS).into_iter().map(bar).collect()
     });
@@ -87,7 +91,7 @@ pub fn NextToken(view: Memo<Option<HeadView>>, selection: Selection) -> impl Int
                 "After " <span class="role-query">{move || query_name(view, selection)}</span>
                 " the model expects"
             </h4>
-            <Bars bars role="role-next" />
+            <Bars bars rows=ROWS role="role-next" />
             <p class="panel-note">
                 {move || truth().unwrap_or_default()}
             </p>

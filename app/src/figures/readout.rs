@@ -85,18 +85,30 @@ fn sentence(view: Memo<Option<HeadView>>, selection: Selection) -> AnyView {
     .into_any()
 }
 
-/// The same for a screen reader, only when the learner moved: live numbers would never fall silent.
+/// The same for a screen reader.
 #[component]
 fn Spoken(view: Memo<Option<HeadView>>, selection: Selection) -> impl IntoView {
+    let words =
+        move |cell| view.try_with_untracked(|v| Some(in_words(v.as_ref()?, cell))).flatten();
+    let shown = Signal::derive(move || selection.shown());
+    view! { <SpokenReading shown words=Callback::new(move |cell| words(cell).unwrap_or_default()) /> }
+}
+
+/// Says what is shown, only when the learner moved: live numbers would never fall silent.
+#[component]
+pub fn SpokenReading<C>(shown: Signal<Option<C>>, words: Callback<C, String>) -> impl IntoView
+where
+    C: Clone + Send + Sync + 'static,
+{
     let spoken = RwSignal::new(String::new());
     let timer = StoredValue::new(None::<TimeoutHandle>);
     Effect::new(move |_| {
-        let shown = selection.shown();
+        let shown = shown.get();
         if let Some(timer) = timer.get_value() {
             timer.clear();
         }
         let speak = move || {
-            let text = view.try_with_untracked(|v| Some(in_words(v.as_ref()?, shown?))).flatten();
+            let text = shown.and_then(|shown| words.try_run(shown));
             spoken.try_set(text.unwrap_or_default());
         };
         timer.set_value(set_timeout_with_handle(speak, Duration::from_millis(SPEAK_AFTER)).ok());

@@ -1,6 +1,93 @@
-//! What the learner points at, shared by the tokens, the arcs, the heatmap and the readouts.
+//! What the learner points at, shared by the parts of a figure.
+
+use std::ops::Deref;
 
 use leptos::prelude::*;
+
+/// Owned by a figure; its parts hold copies and live within it.
+///
+/// Pointing shows for as long as it lasts; a pinned cell shows whenever nothing is pointed at.
+pub struct Pointing<C: Send + Sync + 'static> {
+    pointed: RwSignal<Option<C>>,
+    pinned: RwSignal<Option<C>>,
+    /// Whether the press under way counts when it ends: a finger's first tap only reads.
+    press_counts: StoredValue<bool>,
+    /// What is shown of the two, if it lies within the figure.
+    shown: Memo<Option<C>>,
+}
+
+impl<C: Send + Sync + 'static> Clone for Pointing<C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C: Send + Sync + 'static> Copy for Pointing<C> {}
+
+impl<C: Copy + PartialEq + Send + Sync + 'static> Pointing<C> {
+    /// `within` tracks the figure's size.
+    pub fn new(within: impl Fn(&C) -> bool + Send + Sync + 'static) -> Self {
+        let (pointed, pinned) = (RwSignal::new(None), RwSignal::new(None));
+        let shown = Memo::new(move |_| {
+            let within = |c: &C| within(c);
+            pointed.get().filter(within).or(pinned.get().filter(within))
+        });
+        Self { pointed, pinned, press_counts: StoredValue::new(true), shown }
+    }
+
+    /// What the learner chose; `None` while nothing is pointed at or pinned.
+    pub fn shown(&self) -> Option<C> {
+        self.shown.get()
+    }
+
+    /// As [`Self::shown`], for event handlers.
+    pub fn shown_untracked(&self) -> Option<C> {
+        self.shown.get_untracked()
+    }
+
+    pub fn is_pinned(&self) -> bool {
+        self.pinned.get().is_some() && self.pinned.get() == self.shown.get()
+    }
+
+    pub fn point(&self, cell: C) {
+        if self.pointed.get_untracked() != Some(cell) {
+            self.pointed.set(Some(cell));
+        }
+    }
+
+    pub fn leave(&self) {
+        if self.pointed.get_untracked().is_some() {
+            self.pointed.set(None);
+        }
+    }
+
+    /// A pointer goes down on `cell`.
+    pub fn press(&self, cell: C, touch: bool) {
+        self.press_counts.set_value(!touch || self.shown.get_untracked() == Some(cell));
+        self.point(cell);
+    }
+
+    /// Whether the press that just ended is one that acts.
+    pub fn press_counts(&self) -> bool {
+        self.press_counts.get_value()
+    }
+
+    /// The press ends on `cell`.
+    pub fn click(&self, cell: C) {
+        if self.press_counts() {
+            self.toggle_pin(cell);
+        }
+    }
+
+    /// Pins `cell`, or lets go of it if it was pinned.
+    pub fn toggle_pin(&self, cell: C) {
+        self.pinned.update(|p| *p = if *p == Some(cell) { None } else { Some(cell) });
+    }
+
+    pub fn unpin(&self) {
+        self.pinned.set(None);
+    }
+}
 
 /// A query token and, on the heatmap, one key: positions in the sentence, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,47 +96,35 @@ pub struct Cell {
     pub key: Option<usize>,
 }
 
-/// Owned by the attention figure; its parts hold copies and live within it.
-///
-/// Pointing shows for as long as it lasts; a pinned cell shows whenever nothing is pointed at.
+/// What is pointed at in the attention figure.
 #[derive(Clone, Copy)]
 pub struct Selection {
-    pointed: RwSignal<Option<Cell>>,
-    pinned: RwSignal<Option<Cell>>,
-    /// Whether the press under way pins when it ends: a finger's first tap only reads.
-    press_pins: StoredValue<bool>,
-    /// What is shown of the two, if it lies within the sentence.
-    shown: Memo<Option<Cell>>,
+    pointing: Pointing<Cell>,
     /// T, 0 without a trace.
     size: Memo<usize>,
 }
 
+impl Deref for Selection {
+    type Target = Pointing<Cell>;
+
+    fn deref(&self) -> &Pointing<Cell> {
+        &self.pointing
+    }
+}
+
 impl Selection {
     pub fn new(size: Memo<usize>) -> Self {
-        let (pointed, pinned) = (RwSignal::new(None), RwSignal::new(None));
-        let shown = Memo::new(move |_| {
+        let within = move |c: &Cell| {
             let t = size.get();
-            let within = |c: &Cell| c.query < t && c.key.is_none_or(|key| key < t);
-            pointed.get().filter(within).or(pinned.get().filter(within))
-        });
-        Self { pointed, pinned, press_pins: StoredValue::new(true), shown, size }
-    }
-
-    /// What the learner chose; `None` while nothing is pointed at or pinned.
-    pub fn shown(&self) -> Option<Cell> {
-        self.shown.get()
+            c.query < t && c.key.is_none_or(|key| key < t)
+        };
+        Self { pointing: Pointing::new(within), size }
     }
 
     /// What the figure shows: the learner's choice, or else the last token. `None` without tokens.
     pub fn focus(&self) -> Option<Cell> {
-        self.shown
-            .get()
+        self.shown()
             .or_else(|| self.size.get().checked_sub(1).map(|query| Cell { query, key: None }))
-    }
-
-    /// As [`Self::shown`], for event handlers.
-    pub fn shown_untracked(&self) -> Option<Cell> {
-        self.shown.get_untracked()
     }
 
     pub fn size_untracked(&self) -> usize {
@@ -63,45 +138,7 @@ impl Selection {
         Some(Cell { query, key: Some(key.unwrap_or(query)) })
     }
 
-    pub fn is_pinned(&self) -> bool {
-        self.pinned.get().is_some() && self.pinned.get() == self.shown.get()
-    }
-
     pub fn size(&self) -> usize {
         self.size.get()
-    }
-
-    pub fn point(&self, cell: Cell) {
-        if self.pointed.get_untracked() != Some(cell) {
-            self.pointed.set(Some(cell));
-        }
-    }
-
-    pub fn leave(&self) {
-        if self.pointed.get_untracked().is_some() {
-            self.pointed.set(None);
-        }
-    }
-
-    /// A pointer goes down on `cell`.
-    pub fn press(&self, cell: Cell, touch: bool) {
-        self.press_pins.set_value(!touch || self.shown.get_untracked() == Some(cell));
-        self.point(cell);
-    }
-
-    /// The press ends on `cell`.
-    pub fn click(&self, cell: Cell) {
-        if self.press_pins.get_value() {
-            self.toggle_pin(cell);
-        }
-    }
-
-    /// Pins `cell`, or lets go of it if it was pinned.
-    pub fn toggle_pin(&self, cell: Cell) {
-        self.pinned.update(|p| *p = if *p == Some(cell) { None } else { Some(cell) });
-    }
-
-    pub fn unpin(&self) {
-        self.pinned.set(None);
     }
 }

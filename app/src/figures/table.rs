@@ -1,4 +1,4 @@
-//! The weights of the chosen head as a table, for screen readers and for whoever wants digits.
+//! Numbers behind a figure as a table, for screen readers and for whoever wants digits.
 
 use leptos::{ev, prelude::*};
 use wasm_bindgen::JsCast;
@@ -9,7 +9,7 @@ use super::{
     view::{HeadView, is_blocked},
 };
 
-/// Queries and keys shown at a time.
+/// Rows and columns shown at a time.
 const SLICE: usize = 16;
 
 /// Where the slice begins that has `position` in its middle, as far as `count` allows.
@@ -17,78 +17,35 @@ fn slice_around(position: usize, count: usize) -> usize {
     position.saturating_sub(SLICE / 2).min(count.saturating_sub(SLICE))
 }
 
-/// Built only while it is open. Slices are turned by hand, so that nothing moves under a reader.
+/// What the table asks its figure for. Names and cells track what they read.
+#[derive(Clone, Copy)]
+pub struct TableData {
+    pub name: &'static str,
+    /// What opens it: "Weights as a table".
+    pub summary: &'static str,
+    pub caption: Signal<String>,
+    /// Rows, columns.
+    pub shape: Signal<(usize, usize)>,
+    /// What rows and columns are called where slices are turned: "queries", "keys".
+    pub along: (&'static str, &'static str),
+    pub row_name: Callback<usize, String>,
+    pub column_name: Callback<usize, String>,
+    /// Row and column; `None` where there is no value.
+    pub cell: Callback<(usize, usize), Option<String>>,
+    /// What a cell without a value says.
+    pub absent: &'static str,
+    /// The cell in whose midst the table opens.
+    pub start: Callback<(), Option<(usize, usize)>>,
+}
+
+/// The weights of the chosen head.
 #[component]
 pub fn WeightTable(view: Memo<Option<HeadView>>, selection: Selection) -> impl IntoView {
-    let open = RwSignal::new(false);
-    let (first_query, first_key) = (RwSignal::new(0), RwSignal::new(0));
-    let on_toggle = move |e: ev::Event| {
-        let details = e.current_target().map(JsCast::unchecked_into::<web_sys::Element>);
-        let now_open = details.is_some_and(|d| d.has_attribute("open"));
-        if let Some(cell) = selection.start().filter(|_| now_open) {
-            let count = selection.size_untracked();
-            first_query.set(slice_around(cell.query, count));
-            first_key.set(slice_around(cell.key.unwrap_or(cell.query), count));
-        }
-        open.set(now_open);
-    };
-    view! {
-        <details class="table-box" on:toggle=on_toggle>
-            <summary>"Weights as a table"</summary>
-            <Show when=move || open.get()>
-                <div class="table-turners">
-                    <Turner name="queries" first=first_query selection />
-                    <Turner name="keys" first=first_key selection />
-                </div>
-                <div class="table-scroller" tabindex="0" role="region" aria-label="Weights table">
-                    <Table view first_query first_key />
-                </div>
-            </Show>
-        </details>
-    }
-}
-
-/// Which part of the sentence is shown along one side, with a step back and forth.
-#[component]
-fn Turner(name: &'static str, first: RwSignal<usize>, selection: Selection) -> impl IntoView {
-    let last = move || (first.get() + SLICE).min(selection.size());
-    view! {
-        <Show when=move || { selection.size() > SLICE }>
-            <span class="turner">
-                <button
-                    type="button"
-                    aria-label=format!("previous {name}")
-                    disabled=move || first.get() == 0
-                    on:click=move |_| first.update(|f| *f = f.saturating_sub(SLICE))
-                >
-                    "‹"
-                </button>
-                <span>{move || format!("{name} {} to {}", first.get() + 1, last())}</span>
-                <button
-                    type="button"
-                    aria-label=format!("next {name}")
-                    disabled=move || { last() >= selection.size() }
-                    on:click=move |_| {
-                        let last_slice = selection.size_untracked().saturating_sub(SLICE);
-                        first.update(|f| *f = (*f + SLICE).min(last_slice));
-                    }
-                >
-                    "›"
-                </button>
-            </span>
-        </Show>
-    }
-}
-
-/// One slice. Cells stay in place while a live model changes their numbers.
-#[component]
-fn Table(
-    view: Memo<Option<HeadView>>,
-    first_query: RwSignal<usize>,
-    first_key: RwSignal<usize>,
-) -> impl IntoView {
     let sentence = Memo::new(move |_| {
         view.with(|v| v.as_ref().map_or_else(Vec::new, |v| v.trace().tokens.clone()))
+    });
+    let name = Callback::new(move |position: usize| {
+        sentence.with(|s| s.get(position).map_or(String::new(), |t| token::name_at(t, position)))
     });
     let caption = move || {
         view.with(|v| {
@@ -102,30 +59,131 @@ fn Table(
             })
         })
     };
+    let weight = move |(query, key): (usize, usize)| {
+        let weight = || view.with(|v| v.as_ref().map_or(0.0, |v| v.weight(query, key)));
+        (!is_blocked(query, key)).then(|| format!("{:.4}", weight()))
+    };
+    let data = TableData {
+        name: "attention",
+        summary: "Weights as a table",
+        caption: Signal::derive(caption),
+        shape: Signal::derive(move || (selection.size(), selection.size())),
+        along: ("queries", "keys"),
+        row_name: name,
+        column_name: name,
+        cell: Callback::new(weight),
+        absent: "blocked",
+        start: Callback::new(move |()| {
+            selection.start().map(|c| (c.query, c.key.unwrap_or(c.query)))
+        }),
+    };
+    view! { <SlicedTable data /> }
+}
+
+/// Built only while it is open. Slices are turned by hand, so that nothing moves under a reader.
+#[component]
+pub fn SlicedTable(data: TableData) -> impl IntoView {
+    let open = RwSignal::new(false);
+    let shape = Memo::new(move |_| data.shape.get());
+    let (rows, columns) = (Memo::new(move |_| shape.get().0), Memo::new(move |_| shape.get().1));
+    let (first_row, first_column) = (RwSignal::new(0), RwSignal::new(0));
+    let on_toggle = move |e: ev::Event| {
+        let details = e.current_target().map(JsCast::unchecked_into::<web_sys::Element>);
+        let now_open = details.is_some_and(|d| d.has_attribute("open"));
+        if now_open && let Some((row, column)) = untrack(|| data.start.run(())) {
+            first_row.set(slice_around(row, rows.get_untracked()));
+            first_column.set(slice_around(column, columns.get_untracked()));
+        }
+        open.set(now_open);
+    };
+    view! {
+        <details class="table-box" on:toggle=on_toggle>
+            <summary>{data.summary}</summary>
+            <Show when=move || open.get()>
+                <div class="table-turners">
+                    <Turner name=data.along.0 first=first_row count=rows />
+                    <Turner name=data.along.1 first=first_column count=columns />
+                </div>
+                <div
+                    class="table-scroller"
+                    tabindex="0"
+                    role="region"
+                    aria-label=format!("Table: {}", data.summary)
+                >
+                    <Table data rows columns first_row first_column />
+                </div>
+            </Show>
+        </details>
+    }
+}
+
+/// Which part is shown along one side, with a step back and forth.
+#[component]
+fn Turner(name: &'static str, first: RwSignal<usize>, count: Memo<usize>) -> impl IntoView {
+    let last = move || (first.get() + SLICE).min(count.get());
+    view! {
+        <Show when=move || { count.get() > SLICE }>
+            <span class="turner">
+                <button
+                    type="button"
+                    aria-label=format!("previous {name}")
+                    disabled=move || first.get() == 0
+                    on:click=move |_| first.update(|f| *f = f.saturating_sub(SLICE))
+                >
+                    "‹"
+                </button>
+                <span>{move || format!("{name} {} to {}", first.get() + 1, last())}</span>
+                <button
+                    type="button"
+                    aria-label=format!("next {name}")
+                    disabled=move || { last() >= count.get() }
+                    on:click=move |_| {
+                        let last_slice = count.get_untracked().saturating_sub(SLICE);
+                        first.update(|f| *f = (*f + SLICE).min(last_slice));
+                    }
+                >
+                    "›"
+                </button>
+            </span>
+        </Show>
+    }
+}
+
+/// One slice. Cells stay in place while a live model changes their numbers.
+#[component]
+fn Table(
+    data: TableData,
+    rows: Memo<usize>,
+    columns: Memo<usize>,
+    first_row: RwSignal<usize>,
+    first_column: RwSignal<usize>,
+) -> impl IntoView {
     let body = move || {
-        let tokens = sentence.get();
-        let slice = |first: usize| first.min(tokens.len())..(first + SLICE).min(tokens.len());
-        let (queries, keys) = (slice(first_query.get()), slice(first_key.get()));
-        let name = |position: usize| token::name_at(&tokens[position], position);
-        let header = keys.clone().map(|key| view! { <th scope="col">{name(key)}</th> });
-        let rows = queries.map(|query| {
-            let cells = keys.clone().map(|key| {
-                let weight = move || {
-                    let weight = view.with(|v| v.as_ref().map_or(0.0, |v| v.weight(query, key)));
-                    if is_blocked(query, key) { "blocked".into() } else { format!("{weight:.4}") }
-                };
-                view! { <td class:blocked=is_blocked(query, key)>{weight}</td> }
+        let slice = |first: usize, count: usize| first.min(count)..(first + SLICE).min(count);
+        let columns = slice(first_column.get(), columns.get());
+        let header = columns.clone().map(|column| {
+            view! { <th scope="col">{move || data.column_name.run(column)}</th> }
+        });
+        let lines = slice(first_row.get(), rows.get()).map(|row| {
+            let cells = columns.clone().map(|column| {
+                let text = Memo::new(move |_| data.cell.run((row, column)));
+                view! {
+                    <td class:blocked=move || text.with(Option::is_none)>
+                        {move || text.get().unwrap_or_else(|| data.absent.into())}
+                    </td>
+                }
             });
-            view! { <tr><th scope="row">{name(query)}</th>{cells.collect_view()}</tr> }
+            let name = move || data.row_name.run(row);
+            view! { <tr><th scope="row">{name}</th>{cells.collect_view()}</tr> }
         });
         view! {
             <thead><tr><td></td>{header.collect_view()}</tr></thead>
-            <tbody>{rows.collect_view()}</tbody>
+            <tbody>{lines.collect_view()}</tbody>
         }
     };
     view! {
-        <table data-testid="attention-table">
-            <caption>{caption}</caption>
+        <table data-testid=format!("{}-table", data.name)>
+            <caption>{data.caption}</caption>
             {body}
         </table>
     }

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::color::{Palette, Ramp};
+use super::color::{Palette, Ramp, SignedRamp};
 
 /// Provided as context by the page, once, above every figure.
 #[derive(Clone, Copy)]
@@ -11,16 +11,17 @@ pub struct FigureTheme {
     pub dark: Signal<bool>,
 }
 
-/// The colours of the present theme and the probability map made of them.
+/// The colours of the present theme and the two maps made of them.
 #[derive(Clone)]
 pub struct Colors {
     pub palette: &'static Palette,
     pub ramp: Ramp,
+    pub signed: SignedRamp,
 }
 
 impl Colors {
     pub fn new(palette: &'static Palette) -> Self {
-        Self { palette, ramp: Ramp::new(palette) }
+        Self { palette, ramp: Ramp::new(palette), signed: SignedRamp::new(palette) }
     }
 }
 

@@ -46,6 +46,22 @@ pub fn short_mark(token: &str, longest: usize) -> String {
     mark.chars().take(longest.saturating_sub(1)).chain(['…']).collect()
 }
 
+/// Whether the text is a name of several words (`unit 12`), not a token whose spaces matter.
+fn is_name(text: &str) -> bool {
+    text.contains(' ') && text.trim() == text && !text.chars().any(char::is_control)
+}
+
+/// As [`short_mark`], with the spaces between a name's words left as they are.
+pub fn short_label(text: &str, longest: usize) -> String {
+    let short = short_mark(text, longest);
+    if is_name(text) { short.replace('␣', " ") } else { short }
+}
+
+/// As [`name_at`], a name of several words standing for itself.
+pub fn label_at(text: &str, position: usize) -> String {
+    if is_name(text) { text.into() } else { name_at(text, position) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -60,5 +76,7 @@ mod tests {
         assert_eq!(name_at("k", 4), "‘k’ (5)");
         assert_eq!(short_mark("unroll", 4), "unr…");
         assert_eq!(short_mark("é", 4), "é");
+        assert_eq!([short_label("unit 12", 10), short_label(" the", 10)], ["unit 12", "␣the"]);
+        assert_eq!([label_at("unit 12", 11), label_at(" ", 0)], ["unit 12", "‘␣’ (1)"]);
     }
 }

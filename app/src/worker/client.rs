@@ -113,7 +113,7 @@ fn describe_crash(message: &str) -> String {
 
 /// The build id that `cargo xtask` stamps into the page, so that a cached engine of an older build
 /// is never used.
-fn build_id() -> String {
+pub fn build_id() -> String {
     let document = web_sys::window().and_then(|window| window.document());
     let meta = document.and_then(|d| d.query_selector("meta[name=unroll-build]").ok().flatten());
     meta.and_then(|meta| meta.get_attribute("content")).unwrap_or_default()

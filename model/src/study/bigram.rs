@@ -122,9 +122,9 @@ impl super::Study for Study {
         }
         let probability = |index: usize| libm::exp(f64::from(log_probabilities[index]));
         let vocabulary = self.training.vocabulary();
-        let held_out = self.held_out.surprise(|pair| {
-            probability(pair.previous as usize * vocabulary + pair.next as usize)
-        });
+        let held_out = self
+            .held_out
+            .surprise(|pair| probability(pair.previous as usize * vocabulary + pair.next as usize));
         let gap = gap(&self.training, &probability).largest;
         let values = vec![Some(loss), held_out.map(|nats| nats as f32), Some(gap as f32)];
         let norm = global_norm(&computed.gradients);
@@ -138,16 +138,17 @@ impl super::Study for Study {
 
     fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
         if !rate.is_finite() || rate <= 0.0 {
-            return Err(Refusal(format!("{rate} is not a usable learning rate: choose more than 0.")));
+            return Err(Refusal(format!(
+                "{rate} is not a usable learning rate: choose more than 0."
+            )));
         }
         self.rate = rate;
         Ok(())
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Answer, Refusal> {
-        if let Question::Scores { k }
-        | Question::Sentence { k, .. }
-        | Question::Writing { k, .. } = *question
+        if let Question::Scores { k } | Question::Sentence { k, .. } | Question::Writing { k, .. } =
+            *question
             && !(0.0..=MOST_ADDED).contains(&k)
         {
             return Err(Refusal(format!(

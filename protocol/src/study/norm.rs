@@ -1,33 +1,324 @@
-//! `norm`
+//! `norm`: batch and layer normalisation in a deep network, and two experiments of their papers.
 
 use serde::{Deserialize, Serialize};
 
-use crate::link::Setting;
+use crate::{
+    Array,
+    link::{
+        Kind, Setting,
+        rows::{choice, chosen, plain},
+    },
+};
+
+/// Hidden layers of the deep network.
+pub const LAYERS: u32 = 6;
+/// Features (neurons) of each hidden layer.
+pub const FEATURES: u32 = 16;
+/// Characters the deep network reads to guess the next.
+pub const READS: u32 = 4;
+/// Most examples in a batch.
+pub const MOST_EXAMPLES: u32 = 32;
+/// Time steps the recurrent networks train on.
+pub const TRAINED_STEPS: u32 = 12;
+/// Time steps they are tried on.
+pub const TRIED_STEPS: u32 = 24;
+
+choice! {
+    /// What is on show.
+    Experiment {
+        /// A deep network with and without normalisation.
+        Layers = "layers", "A deep network";
+        /// Ioffe and Szegedy 2015, section 2.
+        Outside = "outside", "Outside the gradient";
+        /// Ba, Kiros and Hinton 2016, section 3.1.
+        Time = "time", "Over time, in an RNN";
+    }
+}
+
+choice! {
+    /// The axis whose mean and variance are taken.
+    Axis {
+        Batch = "batch", "BatchNorm";
+        Layer = "layer", "LayerNorm";
+    }
+}
+
+choice! {
+    /// Whose mean and variance BatchNorm uses.
+    Statistics {
+        Batch = "batch", "This batch's (training)";
+        Running = "running", "Running ones (in use)";
+    }
+}
+
+choice! {
+    /// The deep network's non-linearity.
+    Activation {
+        Tanh = "tanh", "tanh";
+        Relu = "relu", "ReLU";
+    }
+}
+
+choice! {
+    /// How the deep network's layers are normalised, in the order of its three versions.
+    Version {
+        Plain = "plain", "plain";
+        Batch = "batch", "BatchNorm";
+        Layer = "layer", "LayerNorm";
+    }
+}
 
 /// What a link says about the chapter.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Settings {}
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    pub experiment: Experiment,
+    pub axis: Axis,
+    pub statistics: Statistics,
+    pub activation: Activation,
+    /// Deviation of the initial weights, in units of 1/sqrt(inputs).
+    pub scale: f32,
+    /// Examples in a batch.
+    pub batch: u32,
+    /// Layer on show, counted from 1.
+    pub layer: u32,
+    /// The example that is pressed, counted from 1; 0 is none.
+    pub row: u32,
+    /// What its activations are multiplied by.
+    pub factor: f32,
+    /// The cell whose arithmetic is open, counted from 1; 0 is none.
+    pub example: u32,
+    pub feature: u32,
+    /// Means taken so far, counted along the axis that is swept; 0 is all of them.
+    pub sweep: u32,
+    /// The time step whose statistics serve at every step; 0 lets each have its own.
+    pub time: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            experiment: Experiment::Layers,
+            axis: Axis::Batch,
+            statistics: Statistics::Batch,
+            activation: Activation::Tanh,
+            scale: 5.0,
+            batch: 16,
+            layer: 3,
+            row: 2,
+            factor: 3.0,
+            example: 0,
+            feature: 0,
+            sweep: 0,
+            time: 1,
+        }
+    }
+}
 
 impl Settings {
     /// What the chapter trains.
     pub fn spec(&self, seed: u32) -> Spec {
-        Spec { seed }
+        let models = match self.experiment {
+            Experiment::Layers => {
+                Models::Layers { activation: self.activation, scale: self.scale, batch: self.batch }
+            }
+            Experiment::Outside => Models::Outside,
+            Experiment::Time => Models::Time,
+        };
+        Spec { seed, models }
     }
 }
 
 /// The chapter's rows of the settings table.
-pub(crate) const ROWS: &[Setting] = &[];
+pub(crate) const ROWS: &[Setting] = &[
+    chosen!(of Norm, "norm-experiment", "Experiment", norm.experiment: Experiment,
+        "Three experiments, each with models of its own."),
+    chosen!(of Norm, "norm-axis", "Normalisation", norm.axis: Axis,
+        "BatchNorm averages each feature over the batch, LayerNorm each example over its features."),
+    chosen!(of Norm, "norm-statistics", "BatchNorm's statistics", norm.statistics: Statistics,
+        "In training BatchNorm uses the batch's own mean and variance, in use the running ones. \
+         LayerNorm knows no difference."),
+    chosen!(of Norm, "norm-activation", "Non-linearity", norm.activation: Activation,
+        "What follows each normalisation in the deep network."),
+    plain!(of Norm, "norm-scale", "Initial scale", norm.scale: Real,
+        Kind::Real { min: 0.05, max: 8.0 },
+        "How large the first weights are, in units of 1/sqrt(inputs)."),
+    plain!(of Norm, "norm-batch", "Batch", norm.batch: Whole,
+        Kind::Whole { min: 1, max: MOST_EXAMPLES },
+        "Examples in a batch, in training and in the figure."),
+    plain!(of Norm, "norm-layer", "Layer", norm.layer: Whole, Kind::Whole { min: 1, max: LAYERS },
+        "Hidden layer on show."),
+    plain!(of Norm, "norm-row", "Pressed example", norm.row: Whole,
+        Kind::Whole { min: 0, max: MOST_EXAMPLES },
+        "The example whose activations are multiplied, counted from 1; 0 is none."),
+    plain!(of Norm, "norm-factor", "Multiplied by", norm.factor: Real,
+        Kind::Real { min: -8.0, max: 8.0 },
+        "What the pressed example's activations are multiplied by; 1 leaves them as they are."),
+    plain!(of Norm, "norm-example", "Example worked out", norm.example: Whole,
+        Kind::Whole { min: 0, max: MOST_EXAMPLES },
+        "Row of the cell whose arithmetic is open; 0 is none."),
+    plain!(of Norm, "norm-feature", "Feature worked out", norm.feature: Whole,
+        Kind::Whole { min: 0, max: FEATURES },
+        "Column of the cell whose arithmetic is open; 0 is none."),
+    plain!(of Norm, "norm-sweep", "Swept", norm.sweep: Whole,
+        Kind::Whole { min: 0, max: MOST_EXAMPLES },
+        "How many means are taken so far, one for each feature or example; 0 is all."),
+    plain!(of Norm, "norm-time", "Statistics of step", norm.time: Whole,
+        Kind::Whole { min: 0, max: TRAINED_STEPS },
+        "The time step whose mean and variance BatchNorm uses at every step; 0 lets each step use \
+         its own."),
+];
 
 /// What decides every number, with the text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spec {
     pub seed: u32,
+    pub models: Models,
+}
+
+/// What is trained.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Models {
+    /// One deep network in three [`Version`]s, from the same first weights. Series: their losses.
+    Layers { activation: Activation, scale: f32, batch: u32 },
+    /// Three [`Offset`]s. Series: their losses, then the lengths of their b, then of the last's β.
+    Outside,
+    /// A recurrent network with BatchNorm and one with LayerNorm. Series: their losses.
+    Time,
 }
 
 /// What can be asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Question {}
+pub enum Question {
+    /// Of [`Models::Layers`]: one layer's normalisation of a batch taken from `text`, one row of
+    /// which (counted from 1; 0 is none) is multiplied by `factor` before it.
+    Layer { text: String, axis: Axis, statistics: Statistics, layer: u32, row: u32, factor: f32 },
+    /// Of [`Models::Layers`]: the activations of every layer of every version.
+    Depths,
+    /// Of [`Models::Outside`]: the three layers.
+    Offsets,
+    /// Of [`Models::Time`]: the statistics of every time step, and the losses with those of the
+    /// step `time` (0 for each step's own).
+    Steps { time: u32 },
+}
 
 /// What is answered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Answer {}
+pub enum Answer {
+    Layer(Layer),
+    Depths(Depths),
+    Offsets(Vec<Offset>),
+    Steps(Steps),
+}
+
+/// One layer's normalisation of a batch of B examples with C features.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Layer {
+    /// What was asked.
+    pub axis: Axis,
+    pub statistics: Statistics,
+    /// Counted from 1.
+    pub layer: u32,
+    pub row: u32,
+    pub factor: f32,
+    /// What each example reads.
+    pub examples: Vec<String>,
+    /// How many of them, the last ones, come from the training text because the sentence is short.
+    pub borrowed: u32,
+    /// x, with the pressed row multiplied, `[B, C]`.
+    pub input: Array,
+    /// The same without, `[B, C]`.
+    pub untouched: Array,
+    /// What was computed of it; where nothing can be, the sentence that says why.
+    pub result: Result<Normalised, String>,
+}
+
+/// What a normalisation made of its input.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Normalised {
+    /// μ, `[C]` or, for LayerNorm, `[B]`.
+    pub mean: Vec<f32>,
+    /// σ², as many.
+    pub variance: Vec<f32>,
+    /// x̂, `[B, C]`.
+    pub normalised: Array,
+    /// `[C]`
+    pub gamma: Vec<f32>,
+    /// `[C]`
+    pub beta: Vec<f32>,
+    /// y, `[B, C]`.
+    pub output: Array,
+    /// y had no row been pressed, `[B, C]`.
+    pub untouched: Array,
+}
+
+/// Activations of every layer of the deep network's versions, on one batch of the training text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Depths {
+    /// Examples in that batch.
+    pub examples: u32,
+    /// What the bins cover.
+    pub range: (f32, f32),
+    /// For each version, in the order of [`Version::ALL`], its layers from the first.
+    pub versions: Vec<Vec<Depth>>,
+}
+
+/// One layer's activations.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Depth {
+    /// Activations in each of equally wide bins.
+    pub counts: Vec<f32>,
+    /// Activations below and above all bins.
+    pub below: f32,
+    pub above: f32,
+    /// Their standard deviation.
+    pub deviation: f32,
+    /// Share that hardly passes a gradient on: tanh beyond 0.97 of its limit, ReLU at 0.
+    pub stuck: f32,
+}
+
+choice! {
+    /// How an offset is treated that a mean takes away again.
+    Treatment {
+        /// The gradient takes the mean for a constant.
+        Past = "past", "ignored";
+        /// The gradient goes through the mean.
+        Through = "through", "known";
+        /// It does, and an offset β comes after.
+        After = "after", "β after";
+    }
+}
+
+/// A layer whose mean is taken away.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Offset {
+    pub treatment: Treatment,
+    /// b, one number for each token.
+    pub bias: Vec<f32>,
+    /// dL/db as the next step will use it.
+    pub gradient: Vec<f32>,
+    pub loss: f32,
+    /// The loss before the first step.
+    pub first_loss: f32,
+    /// How far all steps' gradients together said the loss would fall, to first order.
+    pub promised: f32,
+    pub learning_rate: f32,
+}
+
+/// A recurrent layer's statistics by time step, and what becomes of the loss.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Steps {
+    /// BatchNorm's running means, `[units, TRAINED_STEPS]`.
+    pub mean: Array,
+    /// Its running variances.
+    pub variance: Array,
+    /// Loss at each time step with every step's own statistics; there are none beyond
+    /// [`TRAINED_STEPS`].
+    pub own: Vec<f32>,
+    /// With the statistics of the step asked for at every step; empty where none was.
+    pub fixed: Vec<f32>,
+    /// With LayerNorm.
+    pub layer: Vec<f32>,
+    /// Sequences the losses are averaged over, and whether they were held out.
+    pub sequences: u32,
+    pub held_out: bool,
+}

@@ -159,9 +159,10 @@ impl Study {
             rows.retain(letter);
         }
         // Of equal ones the first: the order is by frequency.
-        let best = rows.into_iter().map(|id| (id, entropy(id))).reduce(|best, next| {
-            if next.1 < best.1 { next } else { best }
-        });
+        let best = rows
+            .into_iter()
+            .map(|id| (id, entropy(id)))
+            .reduce(|best, next| if next.1 < best.1 { next } else { best });
         best.map_or(self.training.by_frequency()[0], |(id, _)| id)
     }
 
@@ -225,9 +226,11 @@ impl Study {
         let places = DECADES.start * POINTS_PER_DECADE..=DECADES.end * POINTS_PER_DECADE;
         let points: Vec<CurvePoint> = places.map(|place| point(at(place))).collect();
         let raw = point(0.0);
-        let least = points.iter().map(|point| point.held_out).enumerate().reduce(|best, next| {
-            if next.1 < best.1 { next } else { best }
-        });
+        let least = points
+            .iter()
+            .map(|point| point.held_out)
+            .enumerate()
+            .reduce(|best, next| if next.1 < best.1 { next } else { best });
         let best = match least {
             // Nothing is gained by adding ever so little: the raw counts are best.
             Some((0, held_out)) if raw.held_out <= held_out => Some(raw),

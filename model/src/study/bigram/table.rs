@@ -51,8 +51,7 @@ impl LogitTable {
     pub fn compute(&self, shares: &Tensor<2>) -> Computed {
         let table = self.clone().train();
         let log_probabilities = log_softmax(table.logits.val(), 1);
-        let loss =
-            (log_probabilities.clone() * shares.clone().autodiff()).sum().neg().reshape([1]);
+        let loss = (log_probabilities.clone() * shares.clone().autodiff()).sum().neg().reshape([1]);
         let mut sum = GradientSum::default();
         sum.add(&table, &mut loss.backward());
         Computed {

@@ -1,0 +1,80 @@
+//! The chapter's question: what the trained table expects after one of its characters.
+
+use leptos::prelude::*;
+use unroll_protocol::study::bigram::{Answer, Question, Row};
+
+use super::{named, use_part, use_vocabulary};
+use crate::{
+    course::{use_done, use_lab},
+    teaching::CheckYourself,
+};
+
+/// Letters asked about, one after another.
+const ASKED: &[char] = &['t', 'o', 'a', 'i', 'h', 'n', 'r', 'e', 's', 'w'];
+const OPTIONS: usize = 4;
+
+/// The question.
+pub fn check() -> AnyView {
+    let vocabulary = use_vocabulary();
+    let turn = RwSignal::new(0usize);
+    let (row, _) = use_part(
+        use_lab(),
+        move || Question::Row { character: u32::from(ASKED[turn.get() % ASKED.len()]) },
+        |answer| if let Answer::Row(row) = answer { Some(row) } else { None },
+    );
+    let options = Memo::new(move |_| row.with(|row| row.as_ref().map_or(Vec::new(), options)));
+    let question = move || {
+        row.with(|row| {
+            let Some(row) = row else { return String::new() };
+            vocabulary.with(|v| {
+                format!(
+                    "Which character does the trained table expect most after {}?",
+                    named(v, row.id)
+                )
+            })
+        })
+    };
+    let answer = move || {
+        row.with(|row| {
+            let row = row.as_ref()?;
+            let best = |&&id: &&usize| row.trained[id];
+            let most =
+                options.with(|o| o.iter().max_by(|a, b| best(a).total_cmp(&best(b))).copied())?;
+            options.with(|options| options.iter().position(|&id| id == most))
+        })
+    };
+    let explain = move || {
+        row.with(|row| {
+            let Some(row) = row else { return String::new() };
+            let said = |&id: &usize| {
+                vocabulary.with(|v| {
+                    let name = named(v, id as u32);
+                    format!("{name} {:.4} ({} of {})", row.trained[id], row.counts[id], row.total)
+                })
+            };
+            let all = options.with(|options| options.iter().map(said).collect::<Vec<_>>());
+            format!("Its probabilities, with the counts: {}.", all.join(", "))
+        })
+    };
+    let labels = move || {
+        options.with(|options| {
+            vocabulary.with(|v| options.iter().map(|&id| named(v, id as u32)).collect::<Vec<_>>())
+        })
+    };
+    view! {
+        <CheckYourself id="bigram" question=Signal::derive(question) options=Signal::derive(labels)
+            answer=Signal::derive(answer) explain=Signal::derive(explain) on_right=use_done()
+            on_another=Callback::new(move |()| turn.update(|turn| *turn += 1))/>
+    }
+    .into_any()
+}
+
+/// The commonest follower among frequent characters that follow less: by id, so that the order
+/// says nothing.
+fn options(row: &Row) -> Vec<usize> {
+    let mut ids: Vec<usize> = (0..row.counts.len()).collect();
+    ids.sort_by_key(|&id| (core::cmp::Reverse(row.counts[id]), id));
+    ids.truncate(OPTIONS);
+    ids.sort_unstable();
+    ids
+}

@@ -1,0 +1,329 @@
+//! The deep network with and without normalisation.
+
+use core::time::Duration;
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use unroll_protocol::study::norm::{
+    Answer, Axis, Depths, Experiment, Layer, Question, Statistics, Version,
+};
+
+use super::{is_of, smoothed, use_provenance};
+use crate::{
+    controls::{ChoiceField, SliderField, use_timer},
+    course::{use_answer, use_lab, use_setting},
+    figures::{
+        Bins, Dash, Histogram, HistogramFigure, Hue, Line, Lines, LinesFigure,
+        norm::{Arithmetic, CouplingFigure, amount, moved},
+    },
+    store::Store,
+};
+
+/// Milliseconds between two means while the sweep plays.
+const SWEEP_PACE: u64 = 450;
+/// Losses a point of the curve is the mean of.
+const SMOOTHED: usize = 20;
+
+/// The layer on show and what keeps it from being shown.
+#[derive(Clone, Copy)]
+pub struct Coupling {
+    pub layer: Signal<Option<Arc<Layer>>>,
+    pub problem: Signal<Option<String>>,
+}
+
+/// Asks for the layer on show for as long as the chapter is open.
+pub fn use_coupling() -> Coupling {
+    let store = expect_context::<Store>();
+    let lab = use_lab();
+    let answered = use_answer(lab, move || {
+        let settings = store.link.with(|link| link.norm.clone());
+        if !is_of(lab, Experiment::Layers) || settings.experiment != Experiment::Layers {
+            return None;
+        }
+        let question = Question::Layer {
+            text: store.probe.get(),
+            axis: settings.axis,
+            statistics: settings.statistics,
+            layer: settings.layer,
+            // A smaller batch has lost the pressed example.
+            row: if settings.row > settings.batch { 0 } else { settings.row },
+            factor: settings.factor,
+        };
+        Some(question.into())
+    });
+    let layer = Memo::new(move |_| {
+        let answer = answered.answer.get()?;
+        match <&Answer>::try_from(&*answer) {
+            Ok(Answer::Layer(layer)) => Some(Arc::new(layer.clone())),
+            _ => None,
+        }
+    });
+    Coupling { layer: layer.into(), problem: answered.problem }
+}
+
+pub fn figure(coupling: Coupling) -> AnyView {
+    let lab = use_lab();
+    let layer = coupling.layer;
+    let row = use_setting(|link| &mut link.norm.row);
+    let example = use_setting(|link| &mut link.norm.example);
+    let feature = use_setting(|link| &mut link.norm.feature);
+    let sweep = use_setting(|link| &mut link.norm.sweep);
+    let provenance = use_provenance(lab);
+    let place = Signal::derive(move || {
+        let place =
+            (example.get().checked_sub(1)? as usize, feature.get().checked_sub(1)? as usize);
+        Some(place)
+    });
+    let close = Callback::new(move |()| {
+        example.set(0);
+        feature.set(0);
+    });
+    let refused = move || layer.get().and_then(|l| l.result.as_ref().err().cloned());
+    view! {
+        <Sweep layer sweep/>
+        <p class="norm-verdict" data-testid="norm-coupling"
+            data-most=move || layer.get().and_then(|l| others(&l)).map(|most| most.to_string())>
+            {move || layer.get().map(|layer| verdict(&layer))}
+        </p>
+        <CouplingFigure layer row example feature sweep provenance/>
+        <p class="field-error" role="status" data-testid="norm-refused">{refused}</p>
+        <Arithmetic layer place on_close=close/>
+    }
+    .into_any()
+}
+
+/// Most that any row but the pressed one moved; `None` where none is pressed.
+fn others(layer: &Layer) -> Option<f32> {
+    let pressed = (layer.row as usize).checked_sub(1)?;
+    let others = moved(layer).into_iter().enumerate().filter(|(row, _)| *row != pressed);
+    layer.result.as_ref().ok()?;
+    Some(others.map(|(_, moved)| moved).fold(0.0, f32::max))
+}
+
+/// What the press did, in words.
+fn verdict(layer: &Layer) -> String {
+    let Ok(_) = &layer.result else { return String::new() };
+    let Some(pressed) = (layer.row as usize).checked_sub(1) else {
+        return "No row is pressed: press one and see which others move.".to_owned();
+    };
+    let all = moved(layer);
+    let own = all.get(pressed).copied().unwrap_or(0.0);
+    let rest: Vec<f32> =
+        all.iter().enumerate().filter(|(row, _)| *row != pressed).map(|(_, m)| *m).collect();
+    let most = rest.iter().copied().fold(0.0, f32::max);
+    let begin = format!(
+        "Example {} is multiplied by {}; its own outputs move by up to {}. ",
+        layer.row,
+        layer.factor,
+        amount(own)
+    );
+    let how = match (layer.axis, layer.statistics) {
+        (Axis::Layer, _) => "under LayerNorm",
+        (Axis::Batch, Statistics::Batch) => "under BatchNorm",
+        (Axis::Batch, Statistics::Running) => "under BatchNorm with running statistics",
+    };
+    begin
+        + &if rest.is_empty() {
+            "There are no others.".to_owned()
+        } else if most == 0.0 {
+            format!("The other {} rows move by exactly 0 {how}.", rest.len())
+        } else {
+            let moving = rest.iter().filter(|m| **m > 0.0).count();
+            format!(
+                "Of the other {} rows {moving} move {how}, by up to {}.",
+                rest.len(),
+                amount(most)
+            )
+        }
+}
+
+/// Takes one mean after the other.
+#[component]
+fn Sweep(#[prop(into)] layer: Signal<Option<Arc<Layer>>>, sweep: RwSignal<u32>) -> impl IntoView {
+    let timer = use_timer();
+    let playing = RwSignal::new(false);
+    let all = move || {
+        layer.with_untracked(|layer| {
+            let shape = layer.as_ref().map(|l| (l.axis, l.input.shape.clone()));
+            shape.map_or(0, |(axis, shape)| if axis == Axis::Batch { shape[1] } else { shape[0] })
+        })
+    };
+    // From "all" it begins anew; the last of them is "all" again.
+    let step = move || sweep.update(|at| *at = if *at + 1 >= all() { 0 } else { *at + 1 });
+    // While it plays, every mean that is taken starts the clock for the next.
+    Effect::new(move |_| {
+        sweep.track();
+        if playing.get() {
+            timer.start(Duration::from_millis(SWEEP_PACE), move || {
+                step();
+                playing.set(sweep.get_untracked() != 0);
+            });
+        }
+    });
+    let toggle = move |_| {
+        if playing.get_untracked() {
+            timer.stop();
+            playing.set(false);
+        } else {
+            step();
+            playing.set(true);
+        }
+    };
+    let stop = move || {
+        timer.stop();
+        playing.set(false);
+    };
+    view! {
+        <div class="button-row norm-sweep" role="group" aria-label="Sweep the mean over the matrix">
+            <button type="button" class="button" data-testid="norm-sweep-step"
+                on:click=move |_| { stop(); step(); }>"Next mean"</button>
+            <button type="button" class="button" data-testid="norm-sweep-play" on:click=toggle>
+                {move || if playing.get() { "Pause" } else { "Sweep" }}
+            </button>
+            <button type="button" class="button" data-testid="norm-sweep-all"
+                aria-disabled=move || (sweep.get() == 0).then_some("true")
+                on:click=move |_| { stop(); sweep.set(0); }>"All"</button>
+            <span class="hint" data-testid="norm-sweep-at">
+                {move || match sweep.get() {
+                    0 => "All means are taken.".to_owned(),
+                    at => format!("Mean {at} of {}.", all()),
+                }}
+            </span>
+        </div>
+    }
+    .into_any()
+}
+
+pub fn controls() -> AnyView {
+    view! {
+        <SliderField name="norm-factor" step=0.5/>
+        <SliderField name="norm-layer"/>
+        <SliderField name="norm-batch"/>
+        <SliderField name="norm-scale" log=true/>
+        <ChoiceField name="norm-activation"/>
+    }
+    .into_any()
+}
+
+pub fn further() -> AnyView {
+    let store = expect_context::<Store>();
+    let lab = use_lab();
+    let axis = use_setting(|link| &mut link.norm.axis);
+    let provenance = use_provenance(lab);
+    let answered =
+        use_answer(lab, move || is_of(lab, Experiment::Layers).then(|| Question::Depths.into()));
+    let depths = Memo::new(move |_| {
+        let answer = answered.answer.get()?;
+        match <&Answer>::try_from(&*answer) {
+            Ok(Answer::Depths(depths)) => Some(Arc::new(depths.clone())),
+            _ => None,
+        }
+    });
+    let version = move || match axis.get() {
+        Axis::Batch => Version::Batch,
+        Axis::Layer => Version::Layer,
+    };
+    let histogram = move |version: Version| {
+        depths.get().map_or(Histogram::default(), |depths| histogram(&depths, version))
+    };
+    let table = move || depths.get().map(|depths| stuck_table(&depths));
+    let lines = Signal::derive(move || Lines {
+        x_label: "step".into(),
+        y_label: format!("loss, mean of {SMOOTHED} batches"),
+        series: Version::ALL
+            .iter()
+            .zip([Hue::Ink, Hue::Query, Hue::Key])
+            .zip([Dash::Solid, Dash::Dashed, Dash::Dotted])
+            .map(|((version, hue), dash)| Line {
+                name: version.label().into(),
+                hue,
+                dash,
+                points: smoothed(lab, version.label(), SMOOTHED),
+            })
+            .collect(),
+        x_range: Lines::steps(lab.step.get()),
+        ..Lines::default()
+    });
+    let batch_of_one = move || store.link.with(|link| link.norm.batch == 1);
+    let title = Signal::derive(move || format!("With {}: activations by depth", version().label()));
+    view! {
+        <div class="panel">
+            <h2>"Activations by depth"</h2>
+            <HistogramFigure name="norm-plain" title="Without normalisation: activations by depth"
+                histogram=Signal::derive(move || histogram(Version::Plain)) provenance/>
+        </div>
+        <div class="panel">
+            <h2>"The same layers, normalised"</h2>
+            <HistogramFigure name="norm-normed" title
+                histogram=Signal::derive(move || histogram(version())) provenance/>
+        </div>
+        <div class="panel">
+            <h2>"The losses"</h2>
+            <LinesFigure name="norm-loss" title="Three networks, the same first weights and batches" lines provenance/>
+            {move || batch_of_one().then(|| view! {
+                <p class="hint" data-testid="norm-no-batch">
+                    "There is no curve for BatchNorm: it can't train on a batch of 1."
+                </p>
+            })}
+        </div>
+        <div class="panel">
+            <h2>"Stuck activations"</h2>
+            {table}
+        </div>
+    }
+    .into_any()
+}
+
+fn histogram(depths: &Depths, version: Version) -> Histogram {
+    let place = Version::ALL.iter().position(|v| *v == version).unwrap_or(0);
+    let hue = match version {
+        Version::Plain => Hue::Ink,
+        Version::Batch => Hue::Query,
+        Version::Layer => Hue::Key,
+    };
+    let group = |(index, depth): (usize, &unroll_protocol::study::norm::Depth)| Bins {
+        name: format!("layer {}", index + 1),
+        hue,
+        counts: depth.counts.iter().map(|c| f64::from(*c)).collect(),
+        below: f64::from(depth.below),
+        above: f64::from(depth.above),
+    };
+    Histogram {
+        x_label: format!("activation, {} examples", depths.examples),
+        range: (f64::from(depths.range.0), f64::from(depths.range.1)),
+        groups: depths.versions.get(place).into_iter().flatten().enumerate().map(group).collect(),
+    }
+}
+
+/// Per layer and version: how much hardly passes a gradient on, and the spread.
+fn stuck_table(depths: &Depths) -> AnyView {
+    let layers = depths.versions.first().map_or(0, Vec::len);
+    let row = |layer: usize| {
+        let cells = depths.versions.iter().zip(Version::ALL).map(|(depths, version)| {
+            let depth = &depths[layer];
+            view! {
+                <td data-testid=format!("norm-stuck-{}-{}", version.id(), layer + 1)
+                    data-value=depth.stuck.to_string()>
+                    {format!("{:.0} %", depth.stuck * 100.0)}
+                    <span class="hint">{format!(" ±{:.2}", depth.deviation)}</span>
+                </td>
+            }
+        });
+        view! { <tr><th scope="row">{layer + 1}</th>{cells.collect_view()}</tr> }
+    };
+    view! {
+        <p class="hint">
+            "Share of activations that hardly pass a gradient on (tanh: beyond 0.97 of its limit; ReLU: at 0), and \
+             their standard deviation."
+        </p>
+        <div class="norm-scroll" tabindex="0" role="region" aria-label="Stuck activations by layer">
+            <table class="norm-table" data-testid="norm-stuck">
+                <thead><tr><th scope="col">"layer"</th>
+                    {Version::ALL.iter().map(|v| view! { <th scope="col">{v.label()}</th> }).collect_view()}
+                </tr></thead>
+                <tbody>{(0..layers).map(row).collect_view()}</tbody>
+            </table>
+        </div>
+    }
+    .into_any()
+}

@@ -1,0 +1,250 @@
+//! `rnn`: one cell with a loop, unrolled step by step.
+
+mod arithmetic;
+mod check;
+mod recovery;
+mod unroller;
+mod words;
+mod writing;
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use unroll_protocol::{
+    Answer, Link, RunState,
+    link::Chapter,
+    study::rnn::{self, Edit, MatrixChoice, ReadoutChoice, Unrolled},
+};
+
+use super::Info;
+use crate::{
+    controls::{ChoiceField, SliderField},
+    course::{Answered, ChapterFrame, Lab, use_answer, use_lab, use_setting},
+    figures::{
+        Dash, Hue, Line, Lines, LinesFigure, Provenance,
+        unrolled::{Diagram, UnrolledFigure},
+    },
+    store::{Device, Store},
+};
+use arithmetic::{Arithmetic, MatrixPanel};
+use check::Check;
+use recovery::RecoveryPanel;
+use unroller::{EditBar, Unroller};
+use writing::WritingPanel;
+
+pub const INFO: Info = Info {
+    id: Chapter::Rnn,
+    title: "One cell, again and again",
+    warm_steps: 120,
+    uses_text: true,
+    view: || view! { <RnnChapter/> }.into_any(),
+};
+
+/// What the parts of the chapter share. `Copy`: signals owned by the chapter's view.
+#[derive(Clone, Copy)]
+pub struct Shared {
+    store: Store,
+    lab: Lab,
+    columns: RwSignal<u32>,
+    at: RwSignal<u32>,
+    unit: RwSignal<u32>,
+    matrix: RwSignal<MatrixChoice>,
+    edit: RwSignal<u32>,
+    letter: RwSignal<u32>,
+    answered: Answered,
+    /// The last answer to what is on show.
+    all: Signal<Option<Arc<Unrolled>>>,
+    provenance: Signal<Provenance>,
+    /// Whether only the end is read out, which has no writing.
+    end_only: Memo<bool>,
+    running: Memo<bool>,
+}
+
+impl Shared {
+    fn new() -> Self {
+        let (store, lab) = (expect_context::<Store>(), use_lab());
+        let edit = use_setting(|link: &mut Link| &mut link.rnn.edit);
+        let letter = use_setting(|link: &mut Link| &mut link.rnn.letter);
+        let example = use_setting(|link: &mut Link| &mut link.rnn.example);
+        let answered = use_answer(lab, move || {
+            let position = edit.get().checked_sub(1);
+            let edit = position.zip(char::from_u32(letter.get()));
+            let question = rnn::Question::Unrolled {
+                text: store.probe.get(),
+                edit: edit.map(|(position, letter)| Edit { position, letter }),
+                example: example.get(),
+            };
+            Some(question.into())
+        });
+        let all = Memo::new_with_compare(
+            move |_| answered.answer.with(|answer| unrolled(answer.as_deref())),
+            |_, _| true,
+        );
+        Self {
+            store,
+            lab,
+            columns: use_setting(|link: &mut Link| &mut link.rnn.columns),
+            at: use_setting(|link: &mut Link| &mut link.rnn.at),
+            unit: use_setting(|link: &mut Link| &mut link.rnn.unit),
+            matrix: use_setting(|link: &mut Link| &mut link.rnn.matrix),
+            edit,
+            letter,
+            answered,
+            all: all.into(),
+            provenance: provenance(store, lab),
+            end_only: Memo::new(move |_| {
+                store.link.with(|link| link.rnn.readout == ReadoutChoice::End)
+            }),
+            running: Memo::new(move |_| lab.state.get() == RunState::Running),
+        }
+    }
+}
+
+/// The answer about the text on show, if it is one.
+fn unrolled(answer: Option<&Answer>) -> Option<Arc<Unrolled>> {
+    match <&rnn::Answer>::try_from(answer?) {
+        Ok(rnn::Answer::Unrolled(all)) => Some(Arc::new((**all).clone())),
+        _ => None,
+    }
+}
+
+/// Where the numbers come from, for exports.
+fn provenance(store: Store, lab: Lab) -> Signal<Provenance> {
+    Memo::new(move |_| {
+        let started = lab.started.get();
+        Provenance {
+            experiment: started.as_ref().and_then(|s| serde_json::to_value(&s.spec).ok()),
+            parameters: started.map(|s| s.parameters),
+            text: store.source.with(|source| source.name.clone()),
+            device: lab.device.with(|device| match device {
+                Device::Ready { report, .. } => report.name.clone(),
+                Device::Loading | Device::Unavailable(_) => String::new(),
+            }),
+        }
+    })
+    .into()
+}
+
+#[component]
+fn RnnChapter() -> impl IntoView {
+    let shared = Shared::new();
+    // A state of fewer units may have lost the one whose arithmetic was open.
+    Effect::new(move |_| {
+        let hidden = shared.store.link.with(|link| link.rnn.hidden);
+        if shared.unit.get() > hidden {
+            shared.unit.set(1);
+            shared.at.set(0);
+        }
+    });
+    view! {
+        <ChapterFrame
+            before="Counting pairs forgets everything but the last character."
+            intro=words::intro
+            figure=move || view! { <Figure shared/> }
+            controls=move || view! { <Controls shared/> }
+            further=move || view! {
+                <WritingPanel shared/>
+                <RecoveryPanel shared/>
+                <Curves shared/>
+            }
+            more=words::more
+            tries=words::tries(shared.store)
+            check=move || view! { <Check shared/> }
+            ideas=words::IDEAS
+        />
+    }
+}
+
+/// The diagram with its controls above and what was opened below.
+#[component]
+fn Figure(shared: Shared) -> impl IntoView {
+    let Shared { lab, columns, at, unit, .. } = shared;
+    let diagram = Signal::derive(move || {
+        let columns = columns.get();
+        shared.all.with(|all| {
+            all.as_ref().map_or_else(Diagram::default, |all| {
+                Diagram::new(all, columns, lab.step.get_untracked())
+            })
+        })
+    });
+    let length = Memo::new(move |_| {
+        shared.all.with(|all| all.as_ref().map_or(0, |all| all.run.ids.len() as u32))
+    });
+    let field = NodeRef::new();
+    let on_edit = Callback::new(move |t: usize| unroller::begin_edit(shared, t, field));
+    let on_matrix = Callback::new(move |part: String| {
+        let matrix = MatrixChoice::from_id(&part).unwrap_or(MatrixChoice::None);
+        let same = shared.matrix.get_untracked() == matrix;
+        shared.matrix.set(if same { MatrixChoice::None } else { matrix });
+    });
+    view! {
+        <Unroller shared length/>
+        <UnrolledFigure diagram columns at unit on_edit on_matrix provenance=shared.provenance/>
+        <EditBar shared field/>
+        <Arithmetic shared/>
+        <MatrixPanel shared/>
+    }
+    .into_any()
+}
+
+/// What builds the model anew, and which string is read.
+#[component]
+fn Controls(shared: Shared) -> impl IntoView {
+    view! {
+        <ChoiceField name="rnn-readout"/>
+        <Show when=move || shared.end_only.get()>
+            <SliderField name="rnn-example" most=40.0/>
+        </Show>
+        <ChoiceField name="rnn-cell"/>
+        <SliderField name="rnn-hidden"/>
+        <ChoiceField name="rnn-matrix"/>
+    }
+    .into_any()
+}
+
+/// What was measured while training.
+#[component]
+fn Curves(shared: Shared) -> impl IntoView {
+    let lines = Signal::derive(move || {
+        let styles = [
+            (Hue::Hidden, Dash::Solid),
+            (Hue::Cell, Dash::Solid),
+            (Hue::Hidden, Dash::Dashed),
+            (Hue::Cell, Dash::Dashed),
+        ];
+        let end_only = shared.end_only.get();
+        shared.lab.history.with(|history| {
+            // Shares and losses do not belong on one axis.
+            let shown = history
+                .series()
+                .iter()
+                .zip(styles)
+                .filter(|(series, _)| !end_only || series.name.ends_with("right"));
+            Lines {
+                x_label: "optimizer steps".into(),
+                y_label: if end_only { "share judged rightly" } else { "nats per character" }
+                    .into(),
+                series: shown
+                    .map(|(series, (hue, dash))| Line {
+                        name: series.name.clone(),
+                        hue,
+                        dash,
+                        points: series.points(),
+                    })
+                    .collect(),
+                ..Lines::default()
+            }
+        })
+    });
+    let title = Signal::derive(move || {
+        if shared.end_only.get() { "Strings judged rightly" } else { "Loss of both networks" }
+            .to_owned()
+    });
+    view! {
+        <div class="panel">
+            <LinesFigure name="rnn-loss" title lines provenance=shared.provenance
+                hint="Press Train: one point a step."/>
+        </div>
+    }
+    .into_any()
+}

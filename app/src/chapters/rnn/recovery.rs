@@ -1,0 +1,104 @@
+//! How long one odd character is felt, on text that was not learnt from.
+
+use leptos::prelude::*;
+use unroll_protocol::{
+    Link,
+    study::rnn::{self, Recovery},
+};
+
+use super::Shared;
+use crate::{
+    course::{use_answer, use_setting},
+    figures::{Dash, Hue, Line, Lines, LinesFigure, Reference, token},
+};
+
+/// Names and looks of the two networks.
+const NETWORKS: [(&str, Hue, Dash); 2] =
+    [("Elman network", Hue::Hidden, Dash::Solid), ("LSTM", Hue::Cell, Dash::Dashed)];
+
+/// The curves, while an odd character is forced. Measured while training rests: it takes longer
+/// than a step.
+#[component]
+pub fn RecoveryPanel(shared: Shared) -> impl IntoView {
+    let odd = use_setting(|link: &mut Link| &mut link.rnn.odd);
+    let letter = use_setting(|link: &mut Link| &mut link.rnn.odd_letter);
+    let answered = use_answer(shared.lab, move || {
+        let asked = odd.get() > 0 && !shared.end_only.get() && !shared.running.get();
+        let letter = char::from_u32(letter.get()).filter(|letter| *letter != '\0');
+        asked.then(|| rnn::Question::Recovery { letter }.into())
+    });
+    let recovery = Memo::new(move |_| {
+        answered.answer.with(|answer| match <&rnn::Answer>::try_from(answer.as_deref()?) {
+            Ok(rnn::Answer::Recovery(recovery)) => Some(recovery.clone()),
+            _ => None,
+        })
+    });
+    let lines = Signal::derive(move || Lines {
+        x_label: "true characters after the odd one".into(),
+        y_label: "extra loss, nats".into(),
+        series: recovery.with(|r| r.as_ref().map(curves).unwrap_or_default()),
+        references: vec![Reference { name: "as if nothing had happened".into(), y: 0.0 }],
+        ..Lines::default()
+    });
+    let shown = move || odd.get() > 0 && !shared.end_only.get();
+    view! {
+        <Show when=shown>
+            <div class="panel" data-testid="rnn-recovery">
+                <LinesFigure name="rnn-recovery" title="Who gets over it?" lines provenance=shared.provenance
+                    hint="Measured when training rests."/>
+                <p data-testid="rnn-recovery-text">{move || recovery.with(|r| r.as_ref().map(said))}</p>
+                <Show when=move || shared.running.get()>
+                    <p class="hint">"Measured again when training rests."</p>
+                </Show>
+                <p class="field-error" role="alert">{move || answered.problem.get()}</p>
+            </div>
+        </Show>
+    }
+    .into_any()
+}
+
+/// Extra loss at each place after the odd character.
+fn curves(recovery: &Recovery) -> Vec<Line> {
+    let line = |(model, (name, hue, dash)): (usize, (&str, Hue, Dash))| {
+        let row = |array: &unroll_protocol::Array| array.block(&[model]).unwrap_or(&[]).to_vec();
+        let (odd, plain) = (row(&recovery.odd), row(&recovery.plain));
+        let points = odd.iter().zip(plain).enumerate();
+        let points = points.map(|(k, (odd, plain))| (k as f64 + 1.0, f64::from(odd - plain)));
+        Line { name: name.into(), hue, dash, points: points.collect() }
+    };
+    NETWORKS.into_iter().enumerate().map(line).collect()
+}
+
+/// What the curves show, whatever it is.
+fn said(recovery: &Recovery) -> String {
+    let Recovery { letter, windows, before, total, difference, plain, .. } = recovery;
+    let [(elman, elman_error), (lstm, lstm_error)] = total;
+    let places = plain.shape.get(1).copied().unwrap_or(0);
+    let mean = |model: usize| {
+        let row = plain.block(&[model]).unwrap_or(&[]);
+        row.iter().sum::<f32>() / row.len().max(1) as f32
+    };
+    let (difference, error) = *difference;
+    let verdict = if difference.abs() < 2.0 * error {
+        "On this many windows that is no clear difference.".to_owned()
+    } else if difference < 0.0 {
+        format!("The LSTM gets over it with {:.2} ± {error:.2} nats less.", -difference)
+    } else {
+        format!("Here the LSTM is thrown off more, by {difference:.2} ± {error:.2} nats.")
+    };
+    let caution = if mean(1) > mean(0) && difference < 0.0 {
+        " It also expects less to begin with, so part of this may be that it has less to lose: train \
+         on and look again."
+    } else {
+        ""
+    };
+    format!(
+        "{windows} passages of held-out text, ‘{}’ put in after {before} characters. Over the {places} true \
+         characters that follow, it costs the Elman network {elman:.2} ± {elman_error:.2} nats and the \
+         LSTM {lstm:.2} ± {lstm_error:.2} (mean and standard error). {verdict} Undisturbed, their mean \
+         losses are {:.2} and {:.2}.{caution}",
+        token::mark(letter),
+        mean(0),
+        mean(1),
+    )
+}

@@ -1,0 +1,158 @@
+//! The main figure: the sentence in three schemes, and the merges.
+
+use leptos::prelude::*;
+use unroll_protocol::study::tokens::{Levels, Merge};
+
+use super::{Shown, words::pair};
+use crate::{
+    controls::grouped,
+    course::Sentence,
+    figures::{Dash, Hue, Line, Lines, LinesFigure, text::LevelsFigure},
+};
+
+#[component]
+pub fn Main(shown: Shown) -> impl IntoView {
+    let on_pick = Callback::new(move |(scheme, id)| shown.pick(scheme, id));
+    view! {
+        <Sentence problem=shown.problem/>
+        <LevelsFigure levels=shown.levels scheme=shown.scheme selected=shown.token on_pick/>
+        <Decoded shown/>
+        <Merging shown/>
+        <Curves shown/>
+    }
+    .into_any()
+}
+
+/// Whether each scheme gives the sentence back, and which characters it lost.
+#[component]
+fn Decoded(shown: Shown) -> impl IntoView {
+    let sentence = move || {
+        let written = shown.store.probe.get();
+        written.split('\n').filter(|l| !l.trim().is_empty()).collect::<Vec<_>>().join("\n")
+    };
+    let said = move || {
+        let sentence = sentence();
+        shown.levels.with(|levels| {
+            let Levels { characters, bytes, pairs, .. } = &**levels.as_ref()?;
+            let unknown: Vec<String> = characters
+                .pieces
+                .iter()
+                .filter_map(|piece| piece.unknown)
+                .map(|character| format!("‘{character}’"))
+                .collect();
+            // While the answer to a new sentence is on its way there is nothing to say.
+            if bytes.decoded != sentence || pairs.decoded != sentence {
+                return None;
+            }
+            Some(if unknown.is_empty() {
+                "Put together again, the tokens of each row are your sentence.".to_owned()
+            } else {
+                format!(
+                    "As characters {} cannot come back: the text never has it, so all there is is \
+                     the unknown character □. Bytes know every text.",
+                    unknown.join(", "),
+                )
+            })
+        })
+    };
+    view! { <p class="hint tokens-decoded" role="status" data-testid="tokens-decoded">{said}</p> }
+        .into_any()
+}
+
+/// The next merge, and the way back.
+#[component]
+fn Merging(shown: Shown) -> impl IntoView {
+    let with = move |read: fn(&Levels) -> Option<Merge>| {
+        Memo::new(move |_| shown.levels.with(|levels| levels.as_ref().and_then(|l| read(l))))
+    };
+    let next = with(|levels| levels.next.clone());
+    let last = with(|levels| levels.merges.last().cloned());
+    let made = move || shown.levels.with(|levels| levels.as_ref().map_or(0, |l| l.merges.len()));
+    let forward = move |_| {
+        if next.with_untracked(Option::is_some) {
+            let made = untrack(made) as u32;
+            // From what is on show, so that quick presses are never lost.
+            shown.set(|settings| settings.merges = (settings.merges + 1).min(made + 20));
+        }
+    };
+    let back = move |_| {
+        let made = untrack(made) as u32;
+        shown.set(|settings| settings.merges = settings.merges.min(made).saturating_sub(1));
+    };
+    let offered = move || match next.get() {
+        Some(next) => format!("Merge {}, {} times", pair(&next), grouped(next.count)),
+        None => "No pair is left to merge".to_owned(),
+    };
+    let said = move || {
+        let tokens = shown.levels.with(|l| l.as_ref().map_or(0, |l| l.pairs.text_tokens));
+        last.get().map(|last| {
+            format!(
+                "Last: {} became id {}, and the text {} tokens shorter: {} tokens now.",
+                pair(&last),
+                last.id,
+                grouped(last.count),
+                grouped(tokens),
+            )
+        })
+    };
+    view! {
+        <div class="tokens-merging">
+            <div class="button-row">
+                <button type="button" class="button button-primary" data-testid="merge"
+                    aria-disabled=move || next.with(Option::is_none).then_some("true")
+                    on:click=forward>
+                    {offered}
+                </button>
+                <button type="button" class="button" data-testid="unmerge"
+                    aria-disabled=move || (made() == 0).then_some("true") on:click=back>
+                    "Take the last one back"
+                </button>
+            </div>
+            <p class="tokens-last" role="status" data-testid="merge-last">{said}</p>
+        </div>
+    }
+    .into_any()
+}
+
+/// Tokens of the text and size of the vocabulary against merges.
+#[component]
+fn Curves(shown: Shown) -> impl IntoView {
+    let provenance = shown.provenance();
+    let lines = move |name: &'static str, hue: Hue, value: fn(&Levels, usize, u64) -> f64| {
+        Memo::new(move |_| {
+            let points = shown.levels.with(|levels| {
+                let Some(levels) = levels else { return Vec::new() };
+                let mut merged = 0;
+                let mut points = vec![(0.0, value(levels, 0, 0))];
+                for (index, merge) in levels.merges.iter().enumerate() {
+                    merged += merge.count;
+                    points.push(((index + 1) as f64, value(levels, index + 1, merged)));
+                }
+                points
+            });
+            let last = points.last().map_or(0.0, |point| point.0);
+            let top = points.iter().map(|point| point.1).fold(0.0, f64::max) * 1.05;
+            Lines {
+                x_label: "merges".to_owned(),
+                y_label: name.to_owned(),
+                series: vec![Line { name: name.to_owned(), hue, dash: Dash::Solid, points }],
+                // The end is moved seldom, so that a press moves the line, not the axis.
+                x_range: Some((0.0, (last / 20.0).ceil().max(1.0) * 20.0)),
+                y_range: (top > 0.0).then_some((0.0, top)),
+                ..Lines::default()
+            }
+        })
+    };
+    let tokens =
+        lines("tokens", Hue::Input, |levels, _, merged| (levels.bytes.text_tokens - merged) as f64);
+    let vocabulary = lines("ids", Hue::Weight, |levels, made, _| {
+        f64::from(levels.bytes.vocabulary) + made as f64
+    });
+    view! {
+        <div class="tokens-curves">
+            <LinesFigure name="tokens-count" title="Tokens of the text" lines=tokens provenance/>
+            <LinesFigure name="tokens-vocabulary" title="Size of the vocabulary" lines=vocabulary provenance/>
+        </div>
+    }
+    .into_any()
+}

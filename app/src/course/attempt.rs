@@ -1,0 +1,25 @@
+//! The buttons of “what to try”.
+
+use leptos::prelude::*;
+use unroll_protocol::Link;
+
+use crate::store::Store;
+
+/// A button that sets an experiment up: what `set` leaves alone is as at the chapter's start.
+#[component]
+pub fn Try(label: &'static str, id: &'static str, set: fn(&mut Link)) -> impl IntoView {
+    let store = expect_context::<Store>();
+    let go = move |_| {
+        store.link.update(|link| {
+            let usual = Link { chapter: link.chapter, ..Link::default() };
+            *link = Link { idea: 0, ..link.clone().with_chapter_of(&usual) };
+            set(link);
+        });
+    };
+    view! {
+        <button type="button" class="button button-quiet" data-testid=format!("try-{id}") on:click=go>
+            {label}
+        </button>
+    }
+    .into_any()
+}

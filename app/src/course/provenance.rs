@@ -1,0 +1,36 @@
+//! Where a chapter's numbers come from, for exports.
+
+use leptos::prelude::*;
+
+use super::Lab;
+use crate::{
+    chapters,
+    figures::Provenance,
+    store::{Device, Store},
+};
+
+/// What an export of a chapter's figure says of where its numbers come from.
+pub fn use_provenance(lab: Lab) -> Signal<Provenance> {
+    let store = expect_context::<Store>();
+    let uses_text = chapters::info(lab.chapter).uses_text;
+    Memo::new(move |_| {
+        let started = lab.started.get();
+        // The enum's one entry is the chapter's own spec.
+        let spec = started.as_ref().and_then(|started| serde_json::to_value(&started.spec).ok());
+        let spec = spec.and_then(|spec| spec.as_object()?.values().next().cloned());
+        Provenance {
+            experiment: spec,
+            parameters: started.map(|started| started.parameters),
+            text: if uses_text {
+                store.source.with(|source| source.name.clone())
+            } else {
+                String::new()
+            },
+            device: lab.device.with(|device| match device {
+                Device::Ready { report, .. } => report.name.clone(),
+                Device::Loading | Device::Unavailable(_) => String::new(),
+            }),
+        }
+    })
+    .into()
+}

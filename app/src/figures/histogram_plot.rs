@@ -1,0 +1,207 @@
+//! How histograms are drawn: one function for the canvas on screen and the SVG to export.
+
+use plotters::{drawing::IntoDrawingArea, prelude::*};
+
+use super::{
+    color::Palette,
+    frame::Caption,
+    histogram::{Bins, Histogram},
+    plot::{Anchor, Axis, Drawn, SVG_TEXT_SCALE, Surface},
+    theme::Colors,
+};
+
+const TEXT: f64 = 13.0;
+/// Above and below the bars of one group.
+const HEAD: f64 = 24.0;
+const FOOT: f64 = 26.0;
+/// Left of the bars: room for the densities.
+const LEFT: f64 = 46.0;
+const RIGHT: f64 = 14.0;
+/// Below everything: the name of the x axis.
+pub const AXIS: f64 = 20.0;
+/// Height of one group.
+pub const GROUP: f64 = 170.0;
+
+/// Where the groups are: small multiples on a grid, row by row.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Grid {
+    pub columns: usize,
+    pub rows: usize,
+    pub width: f64,
+    /// Of one group.
+    pub height: f64,
+}
+
+impl Grid {
+    pub fn new(groups: usize, width: f64) -> Self {
+        // At least 200 CSS pixels each, and no row with one of them alone if it can be helped.
+        let most = ((width / 220.0) as usize).clamp(1, groups.max(1));
+        let rows = groups.div_ceil(most).max(1);
+        let columns = groups.div_ceil(rows).max(1);
+        Self { columns, rows, width, height: GROUP }
+    }
+
+    /// Of the whole figure.
+    pub fn total_height(&self) -> f64 {
+        self.rows as f64 * self.height + AXIS
+    }
+
+    /// Left and right, top and bottom of a group's bars.
+    pub fn plot(&self, group: usize) -> (f64, f64, f64, f64) {
+        let width = self.width / self.columns as f64;
+        let (x, y) =
+            ((group % self.columns) as f64 * width, (group / self.columns) as f64 * self.height);
+        (x + LEFT, (x + width - RIGHT).max(x + LEFT + 1.0), y + HEAD, y + self.height - FOOT)
+    }
+
+    /// The group and the bin, of `bins`, at a place.
+    pub fn hit(&self, x: f64, y: f64, groups: usize, bins: usize) -> Option<(usize, usize)> {
+        (0..groups).find_map(|group| {
+            let (left, right, top, bottom) = self.plot(group);
+            let share = (x - left) / (right - left);
+            let inside = (0.0..1.0).contains(&share) && y >= top - HEAD && y <= bottom + FOOT;
+            inside.then_some((group, (share * bins as f64) as usize))
+        })
+    }
+}
+
+/// Draws all groups on one pair of axes.
+pub fn draw<DB: DrawingBackend>(
+    surface: &Surface<DB>,
+    histogram: &Histogram,
+    grid: Grid,
+    palette: &Palette,
+) -> Drawn<DB> {
+    let highest = histogram.groups.iter().flat_map(|bins| bins.densities(histogram.range));
+    let y = Axis::over(highest, None, false, true);
+    let x = Axis { from: histogram.range.0, to: histogram.range.1, log: false };
+    for (i, bins) in histogram.groups.iter().enumerate() {
+        draw_group(surface, bins, grid.plot(i), x, y, palette)?;
+    }
+    let (left, right, _, _) = grid.plot(0);
+    let below = grid.rows as f64 * grid.height;
+    let middle = if grid.columns == 1 { (left + right) / 2.0 } else { grid.width / 2.0 };
+    let label = format!("{} (height: share of values per unit)", histogram.x_label);
+    surface.text(&label, (middle, below), TEXT, palette.muted, Anchor::BELOW)
+}
+
+fn draw_group<DB: DrawingBackend>(
+    surface: &Surface<DB>,
+    bins: &Bins,
+    (left, right, top, bottom): (f64, f64, f64, f64),
+    x: Axis,
+    y: Axis,
+    palette: &Palette,
+) -> Drawn<DB> {
+    let x_at = |v: f64| left + x.share(v).unwrap_or(0.0) * (right - left);
+    let y_at = |v: f64| bottom - y.share(v).unwrap_or(0.0) * (bottom - top);
+    surface.text(&bins.name, (left, top - 12.0), TEXT, palette.ink, Anchor::LEFT)?;
+    for (value, label) in y.ticks(3.0) {
+        surface.line(&[(left, y_at(value)), (right, y_at(value))], palette.line, 1.0, &[])?;
+        surface.text(&label, (left - 6.0, y_at(value)), TEXT, palette.muted, Anchor::RIGHT)?;
+    }
+    let densities = bins.densities((x.from, x.to));
+    let width = (right - left) / densities.len().max(1) as f64;
+    for (i, density) in densities.iter().enumerate().filter(|(_, d)| **d > 0.0) {
+        let from = left + i as f64 * width;
+        // A hair of paper between bars where they are wide enough.
+        let gap = if width >= 4.0 { 1.0 } else { 0.0 };
+        surface.block(
+            (from, y_at(*density)),
+            (from + width - gap, bottom),
+            bins.hue.of(palette),
+        )?;
+    }
+    surface.line(&[(left, bottom), (right, bottom)], palette.muted, 1.0, &[])?;
+    for (value, label) in x.ticks(((right - left) / 50.0).clamp(2.0, 6.0)) {
+        surface.line(
+            &[(x_at(value), bottom), (x_at(value), bottom + 4.0)],
+            palette.muted,
+            1.0,
+            &[],
+        )?;
+        surface.text(&label, (x_at(value), bottom + 7.0), TEXT, palette.muted, Anchor::BELOW)?;
+    }
+    // What the axis does not hold is not hidden.
+    let total = bins.total();
+    let percent = |n: f64| format!("{:.1} %", 100.0 * n / total);
+    if bins.below > 0.0 {
+        let at = (left + 2.0, top + 8.0);
+        surface.text(
+            &format!("← {}", percent(bins.below)),
+            at,
+            TEXT,
+            palette.muted,
+            Anchor::LEFT,
+        )?;
+    }
+    if bins.above > 0.0 {
+        let at = (right - 2.0, top + 8.0);
+        surface.text(
+            &format!("{} →", percent(bins.above)),
+            at,
+            TEXT,
+            palette.muted,
+            Anchor::RIGHT,
+        )?;
+    }
+    Ok(())
+}
+
+/// The histograms as a stand-alone SVG.
+pub fn histogram_svg(histogram: &Histogram, caption: &Caption, colors: &Colors) -> String {
+    const TITLE: i32 = 36;
+    const SOURCE: f64 = 26.0;
+    let grid = Grid::new(histogram.groups.len(), 800.0);
+    let height = f64::from(TITLE) + grid.total_height() + SOURCE;
+    let mut svg = String::new();
+    {
+        let whole = SVGBackend::with_string(&mut svg, (800, height as u32)).into_drawing_area();
+        let palette = colors.palette;
+        let page = Surface { area: &whole, scale: 1.0, text_scale: SVG_TEXT_SCALE };
+        let (_, rest) = whole.split_vertically(TITLE);
+        let body = Surface { area: &rest, ..page };
+        let (title, source) = (&caption.title, &caption.source);
+        // A string takes everything: this cannot fail.
+        let drawn = page
+            .fill(palette.paper)
+            .and_then(|()| page.text(title, (16.0, 20.0), 15.0, palette.ink, Anchor::LEFT))
+            .and_then(|()| draw(&body, histogram, grid, palette))
+            .and_then(|()| {
+                page.text(source, (16.0, height - 12.0), 12.0, palette.muted, Anchor::LEFT)
+            })
+            .and_then(|()| whole.present());
+        debug_assert!(drawn.is_ok());
+    }
+    svg
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figures::{
+        color::Palette,
+        histogram::tests::{caption, two},
+    };
+
+    #[test]
+    fn groups_stand_side_by_side_where_they_fit() {
+        assert_eq!((Grid::new(4, 300.0).columns, Grid::new(4, 300.0).rows), (1, 4));
+        assert_eq!((Grid::new(4, 700.0).columns, Grid::new(4, 700.0).rows), (2, 2));
+        assert_eq!(Grid::new(6, 1200.0).columns, 3);
+        let grid = Grid::new(4, 700.0);
+        let (left, _, top, _) = grid.plot(3);
+        assert_eq!(grid.hit(left + 1.0, top + 1.0, 4, 20), Some((3, 0)));
+        assert_eq!(grid.hit(left - 9.0, top + 1.0, 4, 20), None);
+    }
+
+    #[test]
+    fn draws_bars_and_what_lies_outside() {
+        let svg = histogram_svg(&two(), &caption(), &Colors::new(&Palette::LIGHT));
+        assert!(svg.contains("layer 1") && svg.contains("layer 2") && svg.contains("activation"));
+        assert!(svg.contains("25.0 % →"), "{svg}");
+        assert!(!svg.contains("NaN"));
+        let empty = histogram_svg(&Histogram::default(), &caption(), &Colors::new(&Palette::DARK));
+        assert!(empty.contains("</svg>") && !empty.contains("NaN"));
+    }
+}

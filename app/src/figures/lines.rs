@@ -1,0 +1,249 @@
+//! Several series over an x axis, read at one x together.
+
+use leptos::{ev, html, prelude::*};
+use plotters::drawing::IntoDrawingArea;
+use plotters_canvas::CanvasBackend;
+
+use super::{
+    canvas::{prepare, use_latest, use_size, use_visible},
+    export::Provenance,
+    frame::{Files, Frame, choices},
+    lines_data::{Lines, lines_csv, lines_json, nearest},
+    lines_plot::{self, Layout, lines_svg},
+    plot::{Surface, short},
+    table::TableData,
+    theme::use_colors,
+};
+
+/// Named series, told apart by colour, dash pattern and the names at their ends.
+///
+/// `marker` is an x to mark, such as the present step. `hint` stands where lines will be while
+/// there are none. `on_pick` hears of a click, or Enter, with the x that is read.
+#[component]
+pub fn LinesFigure(
+    name: &'static str,
+    #[prop(into)] title: Signal<String>,
+    #[prop(into)] lines: Signal<Lines>,
+    #[prop(into)] provenance: Signal<Provenance>,
+    #[prop(into, optional)] marker: Signal<Option<f64>>,
+    #[prop(into, optional)] hint: Signal<String>,
+    #[prop(optional)] on_pick: Option<Callback<f64>>,
+) -> impl IntoView {
+    let root = NodeRef::<html::Section>::new();
+    let canvas = NodeRef::<html::Canvas>::new();
+    let size = use_size(canvas);
+    let colors = use_colors();
+    let shown = use_latest(lines, use_visible(root));
+    let layout = Memo::new(move |_| {
+        let size = size.get();
+        Layout::new(&shown.get(), size.width, size.height)
+    });
+    let xs = Memo::new(move |_| shown.get().xs());
+    let empty = Memo::new(move |_| shown.get().is_empty());
+    // The x that is read; while nobody points the marker, or else the last.
+    let pointed = RwSignal::new(None::<f64>);
+    let read = Memo::new(move |_| {
+        xs.with(|xs| {
+            let x = pointed.get().or_else(|| marker.get()).or_else(|| xs.last().copied())?;
+            nearest(xs, x).map(|i| xs[i])
+        })
+    });
+
+    Effect::new(move |_| {
+        let (Some(canvas), size) = (canvas.get(), size.get()) else { return };
+        if prepare(&canvas, size).is_none() {
+            return;
+        }
+        let Some(backend) = CanvasBackend::with_canvas_object(canvas) else { return };
+        let palette = colors.get().palette;
+        let area = backend.into_drawing_area();
+        let surface = Surface { area: &area, scale: size.scale, text_scale: 1.0 };
+        // What a canvas refuses to draw (it lost its context) comes with the next redraw.
+        let _ = surface
+            .fill(palette.paper)
+            .and_then(|()| lines_plot::draw(&surface, &shown.get(), &layout.get(), None, palette));
+    });
+
+    let x_at = move |e: &ev::MouseEvent| {
+        let x = layout.get_untracked().x_under(f64::from(e.offset_x()));
+        xs.with_untracked(|xs| nearest(xs, x).map(|i| xs[i]))
+    };
+    let on_point = move |e: ev::PointerEvent| pointed.set(x_at(&e));
+    let on_leave = move |e: ev::PointerEvent| {
+        if e.pointer_type() != "touch" {
+            pointed.set(None);
+        }
+    };
+    let pick = move || {
+        if let (Some(on_pick), Some(x)) = (on_pick, read.get_untracked()) {
+            on_pick.run(x);
+        }
+    };
+    let on_key = move |e: ev::KeyboardEvent| {
+        let Some(x) = read.get_untracked() else { return };
+        let to = xs.with_untracked(|xs| {
+            let (at, last) = (nearest(xs, x)?, xs.len() - 1);
+            let page = (last / 20).max(1);
+            Some(match e.key().as_str() {
+                "ArrowLeft" | "ArrowDown" => xs[at.saturating_sub(1)],
+                "ArrowRight" | "ArrowUp" => xs[(at + 1).min(last)],
+                "PageDown" => xs[at.saturating_sub(page)],
+                "PageUp" => xs[(at + page).min(last)],
+                "Home" => xs[0],
+                "End" => xs[last],
+                "Enter" | " " if on_pick.is_some() => x,
+                _ => return None,
+            })
+        });
+        let Some(to) = to else { return };
+        e.prevent_default();
+        pointed.set(Some(to));
+        if matches!(e.key().as_str(), "Enter" | " ") {
+            pick();
+        }
+    };
+    let upright = move |x: f64| {
+        let layout = layout.get();
+        let (left, top) = (layout.x_at(x), lines_plot::TOP);
+        format!("left:{left}px;top:{top}px;bottom:{}px", lines_plot::BOTTOM)
+    };
+    let on_axis = move |x: &f64| {
+        let axis = layout.get().x;
+        (axis.from..=axis.to).contains(x)
+    };
+    let spoken = move || {
+        let (lines, Some(x)) = (shown.get(), read.get()) else { return String::new() };
+        let values = lines.series.iter().map(|s| format!("{} {}", s.name, s.reading(x)));
+        format!("{} {}: {}", lines.x_label, short(x), values.collect::<Vec<_>>().join(", "))
+    };
+    let files = Files { json: lines_json, csv: lines_csv, svg: lines_svg };
+    let table = TableData {
+        name,
+        summary: "Values as a table",
+        caption: title,
+        shape: Signal::derive(move || (xs.with(Vec::len), shown.get().series.len())),
+        along: ("points", "series"),
+        row_name: Callback::new(move |i: usize| {
+            let x = xs.with(|xs| xs.get(i).map_or(String::new(), |x| short(*x)));
+            format!("{} {x}", shown.get().x_label)
+        }),
+        column_name: Callback::new(move |i: usize| {
+            shown.get().series.get(i).map_or(String::new(), |s| s.name.clone())
+        }),
+        cell: Callback::new(move |(row, column): (usize, usize)| {
+            let x = xs.with(|xs| xs.get(row).copied())?;
+            let lines = shown.get();
+            let point = lines.series.get(column)?.at(x).filter(|p| p.0 == x)?;
+            Some(short(point.1))
+        }),
+        absent: "–",
+        start: Callback::new(move |()| xs.with(|xs| Some((nearest(xs, read.get()?)?, 0)))),
+    };
+    view! {
+        <Frame
+            name
+            kind="lines"
+            title
+            root
+            empty=empty.into()
+            table
+            choices=choices(name, title, shown, marker, provenance, colors, files)
+        >
+            <div
+                class="lines-box"
+                class:pickable=on_pick.is_some()
+                tabindex="0"
+                role="slider"
+                aria-label=move || format!("{}: {} to read at", title.get(), shown.get().x_label)
+                aria-valuemin=move || layout.get().x.from.to_string()
+                aria-valuemax=move || layout.get().x.to.to_string()
+                aria-valuenow=move || read.get().unwrap_or_default().to_string()
+                aria-valuetext=spoken
+                on:pointermove=on_point
+                on:pointerdown=on_point
+                on:pointerleave=on_leave
+                on:click=move |_| pick()
+                on:blur=move |_| pointed.set(None)
+                on:keydown=on_key
+            >
+                <canvas node_ref=canvas aria-hidden="true"></canvas>
+                {move || {
+                    marker
+                        .get()
+                        .filter(on_axis)
+                        .map(|x| view! { <div class="lines-marker" style=upright(x)></div> })
+                }}
+                <Show when=move || pointed.get().is_some()>
+                    <div class="lines-cursor" style=move || read.get().map(upright)></div>
+                    <Dots shown layout read />
+                </Show>
+                <Show when=move || empty.get() && hint.with(|h| !h.is_empty())>
+                    <p class="lines-hint hint">{hint}</p>
+                </Show>
+            </div>
+            <Legend name shown read />
+        </Frame>
+    }
+}
+
+/// The points that are read, on their lines.
+#[component]
+fn Dots(
+    shown: Memo<std::sync::Arc<Lines>>,
+    layout: Memo<Layout>,
+    read: Memo<Option<f64>>,
+) -> impl IntoView {
+    move || {
+        let (lines, layout, x) = (shown.get(), layout.get(), read.get()?);
+        let dots = lines.series.iter().filter_map(|line| {
+            let (x, y) = line.at(x).filter(|p| p.0 == x)?;
+            let (left, top) = (layout.x_at(x), layout.y_at(y)?);
+            let within = (lines_plot::TOP - 1.0..=layout.bottom + 1.0).contains(&top);
+            let color = line.hue.css();
+            within.then(|| {
+                let style = format!("left:{left}px;top:{top}px;background:{color}");
+                view! { <i class="lines-dot" style=style></i> }
+            })
+        });
+        Some(dots.collect_view())
+    }
+}
+
+/// Every series with its pattern, its name, and what it says at the x that is read. Always as tall
+/// as there are series, so that reading moves nothing.
+#[component]
+fn Legend(
+    name: &'static str,
+    shown: Memo<std::sync::Arc<Lines>>,
+    read: Memo<Option<f64>>,
+) -> impl IntoView {
+    // Changes seldom: the list is built anew only then.
+    let keys = Memo::new(move |_| {
+        shown.get().series.iter().map(|s| (s.name.clone(), s.hue, s.dash)).collect::<Vec<_>>()
+    });
+    let row = move |(i, (series, hue, dash)): (usize, (String, super::Hue, super::Dash))| {
+        let value = move || {
+            read.get().zip(shown.get().series.get(i)).map_or("–".into(), |(x, s)| s.reading(x))
+        };
+        view! {
+            <li>
+                <svg class="lines-key" viewBox="0 0 32 10" aria-hidden="true">
+                    <path d="M1 5H31" style=format!("stroke:{}", hue.css()) stroke-dasharray=dash.css()></path>
+                </svg>
+                <span class="lines-name">{series}</span>
+                <span class="lines-value">{value}</span>
+            </li>
+        }
+    };
+    let at = move || {
+        let label = shown.get().x_label.clone();
+        format!("{label} {}", read.get().map_or("–".into(), short))
+    };
+    view! {
+        <div class="lines-readout" data-testid=format!("{name}-readout") data-x=move || read.get().map(|x| x.to_string())>
+            <span class="lines-x">{at}</span>
+            <ul>{move || keys.get().into_iter().enumerate().map(row).collect_view()}</ul>
+        </div>
+        {move || shown.get().left_out().map(|text| view! { <p class="panel-note">{text}</p> })}
+    }
+}

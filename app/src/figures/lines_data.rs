@@ -1,0 +1,228 @@
+//! Series over an x axis: the data of [`super::LinesFigure`], how it is read, and as text.
+
+use serde_json::{Map, json};
+
+use super::{
+    export::{Provenance, axis, csv_comment, field, open_object},
+    frame::Caption,
+    hue::{Dash, Hue},
+    loss_plot::last_step_shown,
+    plot::{Axis, short},
+};
+
+/// How y values are spread over the height.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum YScale {
+    #[default]
+    Linear,
+    /// By equal factors. Values of 0 and below have no place on it; the figure says how many.
+    Log,
+}
+
+/// One series, its points in order of x. A y that is not a number is a gap.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Line {
+    pub name: String,
+    pub hue: Hue,
+    pub dash: Dash,
+    pub points: Vec<(f64, f64)>,
+}
+
+/// A value to compare with, drawn across the whole plot.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reference {
+    pub name: String,
+    pub y: f64,
+}
+
+/// What a [`super::LinesFigure`] shows. Without ranges the axes hold all that is there.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Lines {
+    pub x_label: String,
+    pub y_label: String,
+    pub series: Vec<Line>,
+    pub references: Vec<Reference>,
+    pub y_scale: YScale,
+    pub x_range: Option<(f64, f64)>,
+    pub y_range: Option<(f64, f64)>,
+}
+
+impl Lines {
+    /// An x range for steps of a live training: its end is round and moves seldom.
+    pub fn steps(last_step: u32) -> Option<(f64, f64)> {
+        Some((0.0, f64::from(last_step_shown(last_step))))
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.series.iter().all(|line| line.points.is_empty())
+    }
+
+    pub fn x_axis(&self) -> Axis {
+        let xs = self.series.iter().flat_map(|line| line.points.iter().map(|p| p.0));
+        Axis::over(xs, self.x_range, false, false)
+    }
+
+    pub fn y_axis(&self) -> Axis {
+        let ys = self.series.iter().flat_map(|line| line.points.iter().map(|p| p.1));
+        let ys = ys.chain(self.references.iter().map(|r| r.y));
+        Axis::over(ys, self.y_range, self.y_scale == YScale::Log, true)
+    }
+
+    /// Every x at which some series has a point, in order.
+    pub fn xs(&self) -> Vec<f64> {
+        let mut xs: Vec<f64> =
+            self.series.iter().flat_map(|line| line.points.iter().map(|p| p.0)).collect();
+        xs.sort_by(f64::total_cmp);
+        xs.dedup();
+        xs
+    }
+
+    /// What a log axis cannot show, in a sentence; `None` if it shows all.
+    pub fn left_out(&self) -> Option<String> {
+        if self.y_scale == YScale::Linear {
+            return None;
+        }
+        let count = |line: &&Line| line.points.iter().filter(|p| p.1 <= 0.0).count();
+        let counts: Vec<String> = self
+            .series
+            .iter()
+            .filter(|line| count(line) > 0)
+            .map(|line| format!("{} of {}", count(&line), line.name))
+            .collect();
+        (!counts.is_empty())
+            .then(|| format!("Not on the log axis, being 0 or less: {}.", counts.join(", ")))
+    }
+}
+
+impl Line {
+    /// The point at `x`, or else the last one before it.
+    pub fn at(&self, x: f64) -> Option<(f64, f64)> {
+        self.points[..self.points.partition_point(|p| p.0 <= x)].last().copied()
+    }
+
+    /// What the series says at `x`: the value there, or the one before with its own x.
+    pub fn reading(&self, x: f64) -> String {
+        match self.at(x) {
+            None => "–".into(),
+            Some((_, y)) if !y.is_finite() => "–".into(),
+            Some((at, y)) if at == x => short(y),
+            Some((at, y)) => format!("{} (at {})", short(y), short(at)),
+        }
+    }
+}
+
+/// The index of the value of the sorted `xs` nearest to `x`.
+pub fn nearest(xs: &[f64], x: f64) -> Option<usize> {
+    let after = xs.partition_point(|v| *v < x);
+    let candidates = [after.checked_sub(1), (after < xs.len()).then_some(after)];
+    let distance = |i: &usize| (xs[*i] - x).abs();
+    candidates.into_iter().flatten().min_by(|a, b| distance(a).total_cmp(&distance(b)))
+}
+
+/// The series, `values[i]` holding the `[x, y]` pairs of the i-th; a gap is `null`.
+pub fn lines_json(lines: &Lines, caption: &Caption, provenance: &Provenance) -> String {
+    let names: Vec<&str> = lines.series.iter().map(|line| line.name.as_str()).collect();
+    let mut map = Map::new();
+    map.insert("unroll".into(), json!(1));
+    map.insert("figure".into(), json!(caption.name));
+    map.insert("title".into(), json!(caption.title));
+    let points: Vec<usize> = lines.series.iter().map(|line| line.points.len()).collect();
+    map.insert("points".into(), json!(points));
+    map.insert(
+        "axes".into(),
+        json!([axis("series", names), axis("point", [&lines.x_label, &lines.y_label])]),
+    );
+    map.insert("log".into(), json!(lines.y_scale == YScale::Log));
+    let references: Vec<_> =
+        lines.references.iter().map(|r| json!({ "name": r.name, "y": r.y })).collect();
+    map.insert("references".into(), json!(references));
+    map.insert("marker".into(), json!(caption.marker));
+    provenance.write_into(&mut map);
+    let values: Vec<&Vec<(f64, f64)>> = lines.series.iter().map(|line| &line.points).collect();
+    open_object(&map, "values") + &serde_json::to_string(&values).unwrap_or_default() + "}"
+}
+
+/// One line an x, one column a series; left empty where a series has no point.
+pub fn lines_csv(lines: &Lines, caption: &Caption, provenance: &Provenance) -> String {
+    let what = format!("{}: {} by {}", caption.title, lines.y_label, lines.x_label);
+    let mut text = csv_comment(&what, provenance);
+    text.push_str(&field(&lines.x_label));
+    for line in &lines.series {
+        text.push(',');
+        text.push_str(&field(&line.name));
+    }
+    text.push('\n');
+    for x in lines.xs() {
+        text.push_str(&format!("{x:?}"));
+        for line in &lines.series {
+            let y = line.at(x).filter(|p| p.0 == x && p.1.is_finite());
+            text.push_str(&y.map_or(",".into(), |p| format!(",{:?}", p.1)));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+pub mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    pub fn two() -> Lines {
+        let line = |name: &str, points: Vec<(f64, f64)>| Line {
+            name: name.into(),
+            points,
+            ..Line::default()
+        };
+        Lines {
+            x_label: "step".into(),
+            y_label: "norm, |g|".into(),
+            series: vec![
+                line("RNN", (0..30).map(|t| (f64::from(t), 0.5f64.powi(t))).collect()),
+                line("LSTM, <c>", vec![(0.0, 1.0), (10.0, 0.0), (20.0, 0.25), (25.0, f64::NAN)]),
+            ],
+            references: vec![Reference { name: "start".into(), y: 1.0 }],
+            y_scale: YScale::Log,
+            ..Lines::default()
+        }
+    }
+
+    pub fn caption() -> Caption {
+        Caption { name: "norms", title: "Norms".into(), marker: Some(4.0), source: "here".into() }
+    }
+
+    #[test]
+    fn reads_what_is_there() {
+        let lines = two();
+        assert_eq!(lines.xs().len(), 30);
+        assert_eq!(lines.series[0].reading(1.0), "0.5");
+        assert_eq!(lines.series[1].reading(21.0), "0.25 (at 20)");
+        assert_eq!(lines.series[1].reading(10.0), "0");
+        assert_eq!(lines.series[1].reading(26.0), "–");
+        assert_eq!(
+            lines.left_out().unwrap(),
+            "Not on the log axis, being 0 or less: 1 of LSTM, <c>."
+        );
+        assert_eq!(nearest(&[1.0, 2.0, 4.0], 3.2), Some(2));
+        assert_eq!(nearest(&[1.0, 2.0, 4.0], -9.0), Some(0));
+        assert_eq!(nearest(&[], 1.0), None);
+    }
+
+    #[test]
+    fn files_read_back() {
+        let provenance = Provenance { device: "CPU".into(), ..Provenance::default() };
+        let json: Value =
+            serde_json::from_str(&lines_json(&two(), &caption(), &provenance)).unwrap();
+        assert_eq!(json["values"][0][3], json!([3.0, 0.125]));
+        assert_eq!(json["values"][1][3], json!([25.0, null]));
+        assert_eq!(json["points"], json!([30, 4]));
+        assert_eq!(json["device"], json!("CPU"));
+        let csv = lines_csv(&two(), &caption(), &provenance);
+        let rows: Vec<&str> = csv.lines().collect();
+        assert_eq!(rows[1], "step,RNN,\"LSTM, <c>\"");
+        assert_eq!(rows[2], "0.0,1.0,1.0");
+        assert_eq!(rows[3], "1.0,0.5,");
+        assert_eq!(rows.len(), 32);
+    }
+}

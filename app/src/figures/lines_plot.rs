@@ -1,0 +1,259 @@
+//! How series are drawn: one function for the canvas on screen and the SVG to export.
+
+use plotters::{drawing::IntoDrawingArea, prelude::*};
+
+use super::{
+    color::{Palette, Rgb},
+    frame::Caption,
+    lines_data::Lines,
+    plot::{Anchor, Axis, Drawn, SVG_TEXT_SCALE, Surface, clip, place_labels, thin},
+    theme::Colors,
+};
+
+/// Below and above the plot, in CSS pixels.
+pub const TOP: f64 = 14.0;
+pub const BOTTOM: f64 = 46.0;
+/// Of tick labels and names.
+const TEXT: f64 = 13.0;
+/// A character's width at that size, about.
+const CHARACTER: f64 = 8.0;
+/// From one name to the next, at least.
+const LINE_HEIGHT: f64 = 16.0;
+/// Series with at most so many points show each of them.
+const DOTTED: usize = 32;
+
+/// Where the plot is on its surface, in CSS pixels, and what its axes span.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Layout {
+    pub left: f64,
+    pub right: f64,
+    pub bottom: f64,
+    pub x: Axis,
+    pub y: Axis,
+    /// Characters of a series' name that stand at its end; 0 where there is no room for names.
+    pub name: usize,
+}
+
+impl Layout {
+    pub fn new(lines: &Lines, width: f64, height: f64) -> Self {
+        let (x, y) = (lines.x_axis(), lines.y_axis());
+        let ticks = y.ticks(y_ticks(height));
+        let widest = ticks.iter().map(|t| t.1.chars().count()).max().unwrap_or(1) as f64;
+        let longest = lines.series.iter().map(|line| line.name.chars().count()).max().unwrap_or(0);
+        // Names take at most a quarter; the legend below has them whole.
+        let most = (width * 0.25 / CHARACTER - 2.0).max(0.0) as usize;
+        let name = if width < 420.0 && longest > most { 0 } else { longest.min(most) };
+        let room = if name > 0 { 14.0 + CHARACTER * name as f64 } else { 14.0 };
+        Self {
+            left: 34.0 + CHARACTER * widest.max(2.0),
+            right: (width - room).max(1.0),
+            bottom: (height - BOTTOM).max(TOP + 1.0),
+            x,
+            y,
+            name,
+        }
+    }
+
+    pub fn width(&self) -> f64 {
+        (self.right - self.left).max(1.0)
+    }
+
+    pub fn x_at(&self, x: f64) -> f64 {
+        self.left + self.x.share(x).unwrap_or(0.0) * self.width()
+    }
+
+    /// `None` for what has no place on a log axis.
+    pub fn y_at(&self, y: f64) -> Option<f64> {
+        Some(self.bottom - self.y.share(y)? * (self.bottom - TOP))
+    }
+
+    /// The x under a pointer.
+    pub fn x_under(&self, px: f64) -> f64 {
+        self.x.value(((px - self.left) / self.width()).clamp(0.0, 1.0))
+    }
+}
+
+fn y_ticks(height: f64) -> f64 {
+    ((height - TOP - BOTTOM) / 40.0).clamp(2.0, 8.0)
+}
+
+/// Draws axes, references and series; `marker` is an x to mark, in files only: on screen it is an
+/// element of its own that moves without a redraw.
+pub fn draw<DB: DrawingBackend>(
+    surface: &Surface<DB>,
+    lines: &Lines,
+    layout: &Layout,
+    marker: Option<f64>,
+    palette: &Palette,
+) -> Drawn<DB> {
+    draw_axes(surface, lines, layout, palette)?;
+    for reference in &lines.references {
+        let Some(y) = layout.y_at(reference.y).filter(|y| (TOP..=layout.bottom + 0.5).contains(y))
+        else {
+            continue;
+        };
+        surface.line(&[(layout.left, y), (layout.right, y)], palette.ink, 1.0, &[4.0, 4.0])?;
+        // Above the line, or below where it lies at the top.
+        let (dy, anchor) =
+            if y < 19.0 { (4.0, Anchor::BELOW_RIGHT) } else { (-4.0, Anchor::ABOVE_RIGHT) };
+        surface.text(&reference.name, (layout.right, y + dy), TEXT, palette.ink, anchor)?;
+    }
+    if let Some(x) = marker.filter(|x| (layout.x.from..=layout.x.to).contains(x)) {
+        let x = layout.x_at(x);
+        surface.line(&[(x, TOP), (x, layout.bottom)], palette.ink, 1.0, &[])?;
+    }
+    let mut names = vec![];
+    for line in &lines.series {
+        let color = line.hue.of(palette);
+        // Where many points share a pixel the line is a band: thinner, or it hides the others.
+        let width = if line.points.len() as f64 > 2.0 * layout.width() { 1.0 } else { 2.0 };
+        let runs = thin(&line.points, layout.x, layout.y.log, layout.width() as usize);
+        for run in &runs {
+            let placed: Vec<(f64, f64)> =
+                run.iter().filter_map(|&(x, y)| Some((layout.x_at(x), layout.y_at(y)?))).collect();
+            let (from, to) = (layout.left - 0.5, layout.right + 0.5);
+            for piece in clip_sides(&clip(&placed, TOP - 0.5, layout.bottom + 0.5), from, to) {
+                surface.line(&piece, color, width, line.dash.pattern())?;
+                let alone = piece.len() == 1;
+                if line.points.len() <= DOTTED || alone {
+                    for &at in piece.iter().filter(|p| placed.contains(p)) {
+                        surface.dot(at, 3.0, color)?;
+                    }
+                }
+                names.extend(piece.last().map(|&end| (line.name.as_str(), end, color)));
+            }
+        }
+        // One name a line, at its last end.
+        let keep = names.iter().rposition(|n| n.0 == line.name);
+        let mut i = 0;
+        names.retain(|n| {
+            i += 1;
+            n.0 != line.name || Some(i - 1) == keep
+        });
+    }
+    draw_names(surface, layout, &names, palette)
+}
+
+/// Leaves out what lies left or right of the plot.
+fn clip_sides(pieces: &[Vec<(f64, f64)>], from: f64, to: f64) -> Vec<Vec<(f64, f64)>> {
+    let flip = |line: &[(f64, f64)]| line.iter().map(|p| (p.1, p.0)).collect::<Vec<_>>();
+    let clipped = pieces.iter().flat_map(|piece| clip(&flip(piece), from, to));
+    clipped.map(|piece| flip(&piece)).collect()
+}
+
+fn draw_axes<DB: DrawingBackend>(
+    surface: &Surface<DB>,
+    lines: &Lines,
+    layout: &Layout,
+    palette: &Palette,
+) -> Drawn<DB> {
+    let (_, height) = surface.size();
+    let Layout { left, right, bottom, .. } = *layout;
+    for (value, label) in layout.y.ticks(y_ticks(height)) {
+        let Some(y) = layout.y_at(value) else { continue };
+        surface.line(&[(left, y), (right, y)], palette.line, 1.0, &[])?;
+        surface.text(&label, (left - 8.0, y), TEXT, palette.muted, Anchor::RIGHT)?;
+    }
+    // Each label takes about 70 CSS pixels.
+    for (value, label) in layout.x.ticks(layout.width() / 70.0) {
+        let x = layout.x_at(value);
+        surface.line(&[(x, bottom), (x, bottom + 4.0)], palette.muted, 1.0, &[])?;
+        surface.text(&label, (x, bottom + 8.0), TEXT, palette.muted, Anchor::BELOW)?;
+    }
+    surface.line(&[(left, bottom), (right, bottom)], palette.muted, 1.0, &[])?;
+    let middle = ((left + right) / 2.0, bottom + 26.0);
+    surface.text(&lines.x_label, middle, TEXT, palette.muted, Anchor::BELOW)?;
+    surface.upwards(&lines.y_label, (6.0, (TOP + bottom) / 2.0), TEXT, palette.muted)
+}
+
+/// The names at the lines' ends, apart from each other; a thin line leads to one that had to move.
+fn draw_names<DB: DrawingBackend>(
+    surface: &Surface<DB>,
+    layout: &Layout,
+    names: &[(&str, (f64, f64), Rgb)],
+    palette: &Palette,
+) -> Drawn<DB> {
+    if layout.name == 0 {
+        return Ok(());
+    }
+    let wanted: Vec<f64> = names.iter().map(|n| n.1.1).collect();
+    let places = place_labels(&wanted, LINE_HEIGHT, TOP, layout.bottom);
+    for (&(name, (x, y), color), place) in names.iter().zip(places) {
+        let start = layout.right + 12.0;
+        if (place - y).abs() > 4.0 || start - x > 24.0 {
+            surface.line(&[(x + 3.0, y), (start - 3.0, place)], palette.line, 1.0, &[])?;
+        }
+        let text: String = if name.chars().count() > layout.name {
+            name.chars().take(layout.name.saturating_sub(1)).chain(['…']).collect()
+        } else {
+            name.into()
+        };
+        surface.text(&text, (start, place), TEXT, color, Anchor::LEFT)?;
+    }
+    Ok(())
+}
+
+/// The plot as a stand-alone SVG, with its title and where it comes from.
+pub fn lines_svg(lines: &Lines, caption: &Caption, colors: &Colors) -> String {
+    const SIZE: (u32, u32) = (800, 460);
+    /// Title above, source below.
+    const HEAD: i32 = 36;
+    const FOOT: i32 = 24;
+    let mut svg = String::new();
+    {
+        let whole = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
+        let palette = colors.palette;
+        let page = Surface { area: &whole, scale: 1.0, text_scale: SVG_TEXT_SCALE };
+        let (head, rest) = whole.split_vertically(HEAD);
+        let (body, foot) = rest.split_vertically(SIZE.1 as i32 - HEAD - FOOT);
+        let body = Surface { area: &body, ..page };
+        let (width, height) = body.size();
+        let layout = Layout::new(lines, width, height);
+        let head = Surface { area: &head, ..page };
+        let foot = Surface { area: &foot, ..page };
+        let text = [Some(caption.source.clone()), lines.left_out()];
+        let text: Vec<String> = text.into_iter().flatten().collect();
+        // A string takes everything: this cannot fail.
+        let drawn = page
+            .fill(palette.paper)
+            .and_then(|()| head.text(&caption.title, (16.0, 20.0), 15.0, palette.ink, Anchor::LEFT))
+            .and_then(|()| draw(&body, lines, &layout, caption.marker, palette))
+            .and_then(|()| {
+                foot.text(&text.join(". "), (16.0, 10.0), 12.0, palette.muted, Anchor::LEFT)
+            })
+            .and_then(|()| whole.present());
+        debug_assert!(drawn.is_ok());
+    }
+    svg
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figures::{
+        color::Palette,
+        lines_data::tests::{caption, two},
+    };
+
+    #[test]
+    fn draws_lines_names_and_references() {
+        let svg = lines_svg(&two(), &caption(), &Colors::new(&Palette::LIGHT));
+        for text in ["RNN", "LSTM, &lt;c&gt;", "start", "step", "Norms", "being 0 or less"] {
+            assert!(svg.contains(text), "{text}: {svg}");
+        }
+        assert!(!svg.contains("NaN"));
+        let empty = lines_svg(&Lines::default(), &caption(), &Colors::new(&Palette::DARK));
+        assert!(empty.contains("</svg>"));
+    }
+
+    #[test]
+    fn names_give_way_on_narrow_screens() {
+        assert_eq!(Layout::new(&two(), 400.0, 240.0).name, 9);
+        let mut long = two();
+        long.series[0].name = "a name that is rather long".into();
+        assert_eq!(Layout::new(&long, 300.0, 240.0).name, 0);
+        assert!(Layout::new(&long, 900.0, 240.0).name > 20);
+        let layout = Layout::new(&long, 900.0, 240.0);
+        assert!((layout.x_under(layout.x_at(7.0)) - 7.0).abs() < 1e-9);
+    }
+}

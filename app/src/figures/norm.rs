@@ -1,0 +1,10 @@
+//! A layer's normalisation: a batch before and after, what was averaged, and who moved.
+
+mod arithmetic;
+mod cells;
+mod coupling;
+mod reading;
+
+pub use arithmetic::Arithmetic;
+pub use coupling::CouplingFigure;
+pub use reading::{amount, moved};

@@ -1,0 +1,134 @@
+//! A bare matrix of coloured cells that shares what is pointed at with others of its shape.
+
+use leptos::{ev, html, prelude::*};
+use wasm_bindgen::JsCast;
+
+use crate::figures::{Colors, select::Pointing};
+
+/// Row and column, from 0.
+pub type Place = (usize, usize);
+
+/// What is drawn.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Grid {
+    pub rows: usize,
+    pub columns: usize,
+    /// Row by row; what is not finite is not there yet.
+    pub values: Vec<f32>,
+    /// Value of the strongest colour.
+    pub limit: f32,
+}
+
+impl Grid {
+    pub fn value(&self, (row, column): Place) -> Option<f32> {
+        let value = self.values.get(row * self.columns + column).copied();
+        value.filter(|v| v.is_finite() && column < self.columns)
+    }
+
+    /// One SVG rectangle for each value that is there.
+    pub fn rectangles(&self, colors: &Colors) -> String {
+        let mut text = String::with_capacity(self.values.len() * 64);
+        for (index, value) in self.values.iter().enumerate().filter(|(_, v)| v.is_finite()) {
+            let (x, y) = (index % self.columns, index / self.columns);
+            let fill = colors.signed.at(value / self.limit).css();
+            text += &format!(r#"<rect x="{x}" y="{y}" width="1" height="1" fill="{fill}"/>"#);
+        }
+        text
+    }
+}
+
+/// The cells, as wide as there is room and one line high each, read with pointer, finger or keys.
+/// `lit` rows and columns are outlined.
+#[component]
+pub fn Cells(
+    testid: &'static str,
+    #[prop(into)] label: Signal<String>,
+    grid: Memo<Grid>,
+    colors: Memo<Colors>,
+    pointing: Pointing<Place>,
+    /// The cell that is worked out.
+    #[prop(into)]
+    pinned: Signal<Option<Place>>,
+    #[prop(into)] lit_row: Signal<Option<usize>>,
+    #[prop(into)] lit_column: Signal<Option<usize>>,
+    on_pick: Callback<Place>,
+) -> impl IntoView {
+    let root = NodeRef::<html::Div>::new();
+    let shape = Memo::new(move |_| grid.with(|g| (g.rows.max(1), g.columns.max(1))));
+    let hit = move |event: &ev::MouseEvent| -> Place {
+        let (rows, columns) = shape.get_untracked();
+        let size = root
+            .get_untracked()
+            .map_or((1, 1), |root| (root.client_width().max(1), root.client_height().max(1)));
+        let at = |offset: i32, size: i32, count: usize| {
+            ((f64::from(offset) / f64::from(size) * count as f64).max(0.0) as usize).min(count - 1)
+        };
+        (at(event.offset_y(), size.1, rows), at(event.offset_x(), size.0, columns))
+    };
+    let on_key = move |event: ev::KeyboardEvent| {
+        let (rows, columns) = shape.get_untracked();
+        let (row, column) = pointing.shown_untracked().unwrap_or((0, 0));
+        let moved =
+            |at: usize, by: isize, count: usize| at.saturating_add_signed(by).min(count - 1);
+        let place = match event.key().as_str() {
+            "ArrowUp" => (moved(row, -1, rows), column),
+            "ArrowDown" => (moved(row, 1, rows), column),
+            "ArrowLeft" => (row, moved(column, -1, columns)),
+            "ArrowRight" => (row, moved(column, 1, columns)),
+            "Home" => (row, 0),
+            "End" => (row, columns - 1),
+            "Enter" | " " => {
+                event.prevent_default();
+                on_pick.run((row, column));
+                return;
+            }
+            _ => return,
+        };
+        event.prevent_default();
+        pointing.point(place);
+    };
+    let percent = |at: usize, count: usize| at as f64 / count as f64 * 100.0;
+    let outline = move |rows: (usize, usize), columns: (usize, usize), class: &'static str| {
+        let (all_rows, all_columns) = shape.get();
+        let style = format!(
+            "top:{}%;height:{}%;left:{}%;width:{}%",
+            percent(rows.0, all_rows),
+            percent(rows.1, all_rows),
+            percent(columns.0, all_columns),
+            percent(columns.1, all_columns)
+        );
+        view! { <div class=class style=style></div> }
+    };
+    let all = move || shape.get();
+    let cell = move |place: Option<Place>, class| {
+        let (row, column) = place.filter(|p| p.0 < all().0 && p.1 < all().1)?;
+        Some(outline((row, 1), (column, 1), class))
+    };
+    view! {
+        <div class="norm-cells" node_ref=root data-testid=testid tabindex="0" role="application"
+            aria-roledescription="heatmap" aria-label=label
+            style=move || format!("--rows:{}", all().0)
+            on:pointermove=move |e| pointing.point(hit(&e))
+            on:pointerdown=move |e| pointing.press(hit(&e), e.pointer_type() == "touch")
+            on:pointerleave=move |e| if e.pointer_type() != "touch" { pointing.leave() }
+            on:click=move |e| if pointing.press_counts() { on_pick.run(hit(e.unchecked_ref())) }
+            on:keydown=on_key
+            on:focus=move |_| {
+                if pointing.shown_untracked().is_none() {
+                    pointing.point((0, 0));
+                }
+            }
+            on:blur=move |_| pointing.leave()
+        >
+            <svg aria-hidden="true" preserveAspectRatio="none" shape-rendering="crispEdges"
+                viewBox=move || format!("0 0 {} {}", all().1, all().0)>
+                <g inner_html=move || grid.with(|g| colors.with(|c| g.rectangles(c)))></g>
+            </svg>
+            {move || lit_row.get().map(|row| outline((row, 1), (0, all().1), "norm-lit"))}
+            {move || lit_column.get().map(|column| outline((0, all().0), (column, 1), "norm-lit"))}
+            {move || cell(pinned.get(), "mark-cell pinned")}
+            {move || cell(pointing.shown(), "mark-cell")}
+        </div>
+    }
+    .into_any()
+}

@@ -1,0 +1,224 @@
+//! A batch before and after normalisation, side by side. Its rows can be pressed.
+
+use std::sync::Arc;
+
+use leptos::{html, prelude::*};
+use unroll_protocol::study::norm::{Axis, Layer};
+
+use super::{
+    cells::{Cells, Grid, Place},
+    reading::{OUTPUT_LIMIT, Reading, amount, input_limit, moved, shape},
+};
+use crate::figures::{
+    Matrix, Provenance, ValueMap,
+    canvas::{use_latest, use_visible},
+    frame::{Files, Frame, choices},
+    matrix_data::{matrix_csv, matrix_json},
+    matrix_svg::matrix_svg,
+    scale::ScaleBar,
+    select::Pointing,
+    table::TableData,
+    theme::use_colors,
+    token,
+};
+
+/// The figure. `row` (pressed, from 1; 0 is none), `example` and `feature` (the cell worked out)
+/// are written by it; `sweep` is how many means are taken, 0 being all.
+#[component]
+pub fn CouplingFigure(
+    #[prop(into)] layer: Signal<Option<Arc<Layer>>>,
+    row: RwSignal<u32>,
+    example: RwSignal<u32>,
+    feature: RwSignal<u32>,
+    #[prop(into)] sweep: Signal<u32>,
+    #[prop(into)] provenance: Signal<Provenance>,
+) -> impl IntoView {
+    let root = NodeRef::<html::Section>::new();
+    let colors = use_colors();
+    let title = Signal::derive(move || {
+        layer.get().map_or("A layer's normalisation".to_owned(), |layer| {
+            format!(
+                "Layer {}: {} examples, {} features",
+                layer.layer, layer.input.shape[0], layer.input.shape[1]
+            )
+        })
+    });
+    // What is drawn, at most once a frame and only in sight.
+    let wanted = Signal::derive(move || (layer.get(), sweep.get()));
+    let shown = use_latest(wanted, use_visible(root));
+    let layer = Memo::new(move |_| shown.get().0.clone());
+    let reading = Memo::new(move |_| {
+        let shown = shown.get();
+        shown.0.as_ref().map(|layer| Reading::of(layer, shown.1))
+    });
+    let shape = Memo::new(move |_| layer.get().map_or((0, 0), |layer| shape(&layer)));
+    let limit = Memo::new(move |_| layer.get().map_or(1.0, |layer| input_limit(&layer)));
+    let input = Memo::new(move |_| {
+        let values = layer.get().map_or(Vec::new(), |layer| layer.input.values.clone());
+        let (rows, columns) = shape.get();
+        Grid { rows, columns, values, limit: limit.get() }
+    });
+    let grid = move |of: fn(Reading, &Layer) -> Grid| {
+        Memo::new(move |_| {
+            let both = layer.get().zip(reading.get());
+            both.map_or(Grid::default(), |(layer, reading)| of(reading, &layer))
+        })
+    };
+    let (output, statistics) = (grid(Reading::output), grid(Reading::statistics));
+    let moves = Memo::new(move |_| layer.get().map_or(Vec::new(), |layer| moved(&layer)));
+
+    let pointing = Pointing::new(move |&(r, c): &Place| {
+        let (rows, columns) = shape.get();
+        r < rows && c < columns
+    });
+    let on_pick = Callback::new(move |(r, c): Place| {
+        let place = (r as u32 + 1, c as u32 + 1);
+        let open = (example.get_untracked(), feature.get_untracked()) == place;
+        example.set(if open { 0 } else { place.0 });
+        feature.set(if open { 0 } else { place.1 });
+    });
+    let of_axis = move |axis: Axis| {
+        reading.get().filter(|reading| reading.axis == axis).and_then(|reading| {
+            reading.now().or_else(|| pointing.shown().map(|place| reading.along(place)))
+        })
+    };
+    let lit_column = Signal::derive(move || of_axis(Axis::Batch));
+    let lit_row = Signal::derive(move || of_axis(Axis::Layer));
+    let over_batch = Memo::new(move |_| reading.get().is_none_or(|r| r.axis == Axis::Batch));
+
+    let name = move |index: usize| {
+        layer.get().and_then(|l| l.examples.get(index).map(|e| token::mark(e))).unwrap_or_default()
+    };
+    let rows = move || (0..shape.get().0).collect::<Vec<_>>();
+    let pressed = Memo::new(move |_| layer.get().map_or((0, 1.0), |l| (l.row as usize, l.factor)));
+    let row_button = move |index: usize| {
+        let on = Memo::new(move |_| row.get() as usize == index + 1);
+        view! {
+            <li>
+                <button type="button" class="norm-row" data-testid=format!("norm-row-{}", index + 1)
+                    aria-pressed=move || on.get().to_string()
+                    aria-label=move || format!("Press example {}, {}", index + 1, name(index))
+                    on:click=move |_| row.update(|row| {
+                        *row = if *row as usize == index + 1 { 0 } else { index as u32 + 1 };
+                    })>
+                    <span class="norm-row-text">{move || name(index)}</span>
+                    <span class="norm-row-factor">
+                        {move || (pressed.get().0 == index + 1).then(|| format!("×{}", pressed.get().1))}
+                    </span>
+                </button>
+            </li>
+        }
+    };
+    let row_moved = move |index: usize| {
+        let value = Memo::new(move |_| moves.with(|m| m.get(index).copied()));
+        view! {
+            <li data-testid=format!("norm-moved-{}", index + 1)
+                data-value=move || value.get().map(|v| v.to_string())
+                class:norm-pressed=move || pressed.get().0 == index + 1>
+                <i aria-hidden="true" style=move || {
+                    format!("width:{}%", (value.get().unwrap_or(0.0) / 2.0).min(1.0) * 100.0)
+                }></i>
+                <span>{move || value.get().map(amount)}</span>
+            </li>
+        }
+    };
+    let strip = move || {
+        let across = over_batch.get();
+        let class =
+            if across { "norm-strip norm-strip-row" } else { "norm-strip norm-strip-column" };
+        view! {
+            <div class=class aria-hidden="true">
+                <svg preserveAspectRatio="none" shape-rendering="crispEdges"
+                    viewBox=move || statistics.with(|s| format!("0 0 {} {}", s.columns.max(1), s.rows.max(1)))>
+                    <g inner_html=move || statistics.with(|s| colors.with(|c| s.rectangles(c)))></g>
+                </svg>
+            </div>
+        }
+    };
+    let matrix = Memo::new(move |_| {
+        let names = |what: &str, count: usize| (1..=count).map(|i| format!("{what} {i}")).collect();
+        let (rows, columns) = shape.get();
+        Arc::new(Matrix {
+            row_axis: "example".into(),
+            column_axis: "feature".into(),
+            rows: names("example", rows),
+            columns: names("feature", columns),
+            values: output.with(|o| o.values.clone()),
+            map: ValueMap::Signed { limit: OUTPUT_LIMIT },
+            value_name: "y".into(),
+            absent: "not normalised".into(),
+        })
+    });
+    let files = Files { json: matrix_json, csv: matrix_csv, svg: matrix_svg };
+    let table = TableData {
+        name: "coupling",
+        summary: "Values of y as a table",
+        caption: title,
+        shape: shape.into(),
+        along: ("examples", "features"),
+        row_name: Callback::new(move |i: usize| matrix.with(|m| m.row_name(i))),
+        column_name: Callback::new(move |i: usize| matrix.with(|m| m.column_name(i))),
+        cell: Callback::new(move |place: Place| {
+            output.with(|o| o.value(place)).map(|v| format!("{v:.4}"))
+        }),
+        absent: "–",
+        start: Callback::new(move |()| pointing.shown_untracked()),
+    };
+    let sentence = move || {
+        let (layer, reading) = (layer.get()?, reading.get()?);
+        let of_cell = || reading.cell_sentence(&layer, pointing.shown()?);
+        of_cell().or_else(|| reading.sweep_sentence(&layer))
+    };
+    let pinned = Signal::derive(move || {
+        Some((example.get().checked_sub(1)? as usize, feature.get().checked_sub(1)? as usize))
+    });
+    view! {
+        <Frame name="coupling" kind="coupling" title root
+            empty=Signal::derive(move || shape.get() == (0, 0)) table
+            choices=choices("coupling", title, matrix, Signal::stored(None), provenance, colors, files)>
+            <div class="norm-blocks" class:norm-over-batch=over_batch>
+                <div class="norm-block" role="group" aria-label="Before: x">
+                    <h4 data-part="x"><span class="role-input">"x"</span>", what comes in: press a row"</h4>
+                    <div class="norm-grid">
+                        <ol class="norm-rows">
+                            {move || rows().into_iter().map(row_button).collect_view()}
+                        </ol>
+                        <Cells testid="norm-input" label="x: arrow keys move, Enter works a cell out"
+                            grid=input colors pointing pinned lit_row lit_column on_pick/>
+                        {strip}
+                        <span class="norm-strip-name">
+                            {move || if over_batch.get() { "μ, σ of each column" } else { "μ, σ of each row" }}
+                        </span>
+                    </div>
+                    <ScaleBar label="x, μ, σ" colors
+                        map=Signal::derive(move || ValueMap::Signed { limit: limit.get() })
+                        value=Signal::derive(move || input.with(|grid| grid.value(pointing.shown()?)))/>
+                </div>
+                <div class="norm-block" role="group" aria-label="After: y">
+                    <div class="norm-heads">
+                        <h4 data-part="y"><span class="role-output">"y"</span>", what goes out"</h4>
+                        <h4 class="role-gradient">"moved"</h4>
+                    </div>
+                    <div class="norm-grid norm-grid-out">
+                        <Cells testid="norm-output" label="y: arrow keys move, Enter works a cell out"
+                            grid=output colors pointing pinned lit_row lit_column on_pick/>
+                        <ol class="norm-moves" aria-label="Most that an output of each row moved">
+                            {move || rows().into_iter().map(row_moved).collect_view()}
+                        </ol>
+                    </div>
+                    <ScaleBar label="y" colors
+                        map=Signal::stored(ValueMap::Signed { limit: OUTPUT_LIMIT })
+                        value=Signal::derive(move || output.with(|grid| grid.value(pointing.shown()?)))/>
+                </div>
+            </div>
+            <p class="readout" data-testid="coupling-readout">
+                {move || match sentence() {
+                    Some(text) => text.into_any(),
+                    None => view! {
+                        <span class="hint">"Point at a cell to read it; click it for the arithmetic."</span>
+                    }.into_any(),
+                }}
+            </p>
+        </Frame>
+    }
+}

@@ -1,0 +1,114 @@
+//! The two maps from numbers to colours, and the bar that explains one beside a figure.
+
+use leptos::prelude::*;
+
+use super::{color::Rgb, plot::short, theme::Colors};
+
+/// Which colours stand for which values. Neither is ever rescaled to the data.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum ValueMap {
+    /// 0 to 1.
+    #[default]
+    Probability,
+    /// `-limit` to `limit`, 0 in the middle; what lies beyond has the colour of its end.
+    Signed { limit: f32 },
+}
+
+impl ValueMap {
+    pub fn color(self, value: f32, colors: &Colors) -> Rgb {
+        match self {
+            Self::Probability => colors.ramp.at(value),
+            Self::Signed { limit } => colors.signed.at(value / limit),
+        }
+    }
+
+    /// Where `value` is on the scale, 0 to 1.
+    pub fn share(self, value: f32) -> f32 {
+        let share = match self {
+            Self::Probability => value,
+            Self::Signed { limit } => (value / limit + 1.0) / 2.0,
+        };
+        if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
+    }
+
+    /// The value at `share` of the scale.
+    pub fn value(self, share: f32) -> f32 {
+        match self {
+            Self::Probability => share,
+            Self::Signed { limit } => (2.0 * share - 1.0) * limit,
+        }
+    }
+
+    /// Whether the scale holds `value`.
+    pub fn holds(self, value: f32) -> bool {
+        match self {
+            Self::Probability => (0.0..=1.0).contains(&value),
+            Self::Signed { limit } => value.abs() <= limit,
+        }
+    }
+
+    /// The numbers at the quarters of the scale.
+    pub fn ticks(self) -> [String; 5] {
+        [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| short(f64::from(self.value(share))))
+    }
+}
+
+/// A bar of a map's colours with numbers under it and `value` marked on it. `absent` is what
+/// hatched cells are called, `beyond` says what the scale does not hold.
+#[component]
+pub fn ScaleBar(
+    #[prop(into)] label: Signal<String>,
+    map: Signal<ValueMap>,
+    colors: Memo<Colors>,
+    value: Signal<Option<f32>>,
+    #[prop(into, optional)] absent: Signal<String>,
+    #[prop(into, optional)] beyond: Signal<String>,
+) -> impl IntoView {
+    let map = Memo::new(move |_| map.get());
+    let gradient = move || {
+        let map = map.get();
+        let stop = |c: &Colors, i: i32| map.color(map.value(i as f32 / 20.0), c).css();
+        let stops: Vec<String> = colors.with(|c| (0..=20).map(|i| stop(c, i)).collect());
+        format!("background:linear-gradient(to right,{})", stops.join(","))
+    };
+    view! {
+        <div class="scale" aria-hidden="true">
+            <span>{label}</span>
+            <div class="scale-map">
+                <div class="scale-bar" style=gradient>
+                    <div
+                        class="scale-mark"
+                        style=move || match value.get() {
+                            Some(v) => format!("left:{}%", map.get().share(v) * 100.0),
+                            None => "display:none".into(),
+                        }
+                    ></div>
+                </div>
+                <div class="scale-ticks">
+                    {move || map.get().ticks().map(|tick| view! { <span>{tick}</span> }).collect_view()}
+                </div>
+            </div>
+            <Show when=move || absent.with(|a| !a.is_empty())>
+                <span class="scale-blocked">{absent}</span>
+            </Show>
+            <Show when=move || beyond.with(|b| !b.is_empty())>
+                <span class="scale-beyond">{beyond}</span>
+            </Show>
+        </div>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scales_say_their_limits() {
+        let signed = ValueMap::Signed { limit: 2.5 };
+        assert_eq!(signed.ticks(), ["−2.5", "−1.25", "0", "1.25", "2.5"]);
+        assert_eq!([-2.5, 0.0, 2.5, 9.0].map(|v| signed.share(v)), [0.0, 0.5, 1.0, 1.0]);
+        assert!(!signed.holds(-2.6) && signed.holds(2.5));
+        assert_eq!(ValueMap::Probability.ticks(), ["0", "0.25", "0.5", "0.75", "1"]);
+        assert!(ValueMap::Probability.share(f32::NAN) == 0.0);
+    }
+}

@@ -1,0 +1,224 @@
+//! A sentence cut into tokens in three ways, one above the other.
+
+use std::sync::Arc;
+
+use leptos::{ev, prelude::*};
+use unroll_protocol::study::tokens::{Level, Levels, Merge, Piece, Scheme};
+use wasm_bindgen::JsCast;
+
+use crate::figures::token::{mark, spoken};
+
+/// Columns an end token takes.
+const END_COLUMNS: u32 = 2;
+
+/// The three rows on one grid with a column for each byte, so that a merge closes the gap between
+/// two chips where they stand.
+///
+/// `selected` is a scheme and an id: all its chips are marked. `on_pick` hears of a click or Enter
+/// on a chip.
+#[component]
+pub fn LevelsFigure(
+    levels: Signal<Option<Arc<Levels>>>,
+    /// What the model reads.
+    scheme: Signal<Scheme>,
+    selected: Signal<Option<u32>>,
+    on_pick: Callback<(Scheme, u32)>,
+) -> impl IntoView {
+    let level = move |which: Scheme| {
+        Memo::new(move |_| {
+            levels.with(|levels| {
+                let levels = levels.as_ref()?;
+                Some(match which {
+                    Scheme::Characters => levels.characters.clone(),
+                    Scheme::Bytes => levels.bytes.clone(),
+                    Scheme::Pairs => levels.pairs.clone(),
+                })
+            })
+        })
+    };
+    let next = Memo::new(move |_| levels.with(|levels| levels.as_ref()?.next.clone()));
+    let columns = Memo::new(move |_| {
+        levels.with(|levels| {
+            let pieces = levels.as_ref().map_or(&[][..], |levels| &levels.bytes.pieces);
+            pieces.iter().map(width).sum::<u32>()
+        })
+    });
+    view! {
+        <section class="figure tokens-levels" data-testid="figure-tokens-levels"
+            data-state=move || if levels.with(Option::is_some) { "live" } else { "empty" }
+            aria-label="The sentence as characters, bytes and byte pairs">
+            <div class="tokens-scroller" tabindex="0" role="group" aria-label="Sentence, scrolls sideways">
+                <div class="tokens-grid" style=move || format!("--columns:{}", columns.get())>
+                    {Scheme::ALL.iter().map(|&which| {
+                        let shown = Shown { which, level: level(which), scheme, selected, next, on_pick };
+                        view! { <LevelRow shown/> }
+                    }).collect_view()}
+                </div>
+            </div>
+        </section>
+    }
+    .into_any()
+}
+
+/// What one row shows.
+#[derive(Clone, Copy)]
+struct Shown {
+    which: Scheme,
+    level: Memo<Option<Level>>,
+    scheme: Signal<Scheme>,
+    selected: Signal<Option<u32>>,
+    next: Memo<Option<Merge>>,
+    on_pick: Callback<(Scheme, u32)>,
+}
+
+fn width(piece: &Piece) -> u32 {
+    if piece.end { END_COLUMNS } else { piece.bytes }
+}
+
+#[component]
+fn LevelRow(shown: Shown) -> impl IntoView {
+    let Shown { which, level, scheme, .. } = shown;
+    let reads = Memo::new(move |_| scheme.get() == which);
+    let count = move || level.with(|level| level.as_ref().map_or(0, |level| level.pieces.len()));
+    let text = move || {
+        level.with(|level| level.as_ref().map(|level| format!("{} ids in all", level.vocabulary)))
+    };
+    // The chip that Tab goes to.
+    let stop = RwSignal::new(0usize);
+    let chips = move || {
+        let Some(level) = level.get() else { return Vec::new() };
+        let pair = if which == Scheme::Pairs {
+            marked(&level.pieces, &shown.next.get())
+        } else {
+            Vec::new()
+        };
+        stop.set(0);
+        let place = |index: usize| {
+            let part = pair.get(index).copied().unwrap_or_default();
+            view! { <Chip shown stop index piece=level.pieces[index].clone() part/> }.into_any()
+        };
+        (0..level.pieces.len()).map(place).collect()
+    };
+    view! {
+        <div class="tokens-level" data-testid=format!("level-{}", which.id())>
+            <p class="tokens-level-name">
+                <strong>{which.label()}</strong>
+                " "<span class="number" data-testid=format!("level-{}-count", which.id())>{count}</span>" tokens, "
+                {text}
+                {move || reads.get().then(|| view! { <span class="tokens-reads">"the model reads these"</span> })}
+            </p>
+            <div class="tokens-row" role="listbox" aria-orientation="horizontal"
+                aria-label=format!("{}: arrow keys go from token to token, Enter picks one", which.label())
+                on:keydown=move |e| walk(&e, stop)>
+                {chips}
+            </div>
+        </div>
+    }
+    .into_any()
+}
+
+/// Which pieces the next merge would join: 1 the left of a pair, 2 the right of one.
+fn marked(pieces: &[Piece], next: &Option<Merge>) -> Vec<u8> {
+    let mut parts = vec![0; pieces.len()];
+    let Some(next) = next else { return parts };
+    let mut index = 0;
+    while index + 1 < pieces.len() {
+        let two = [&pieces[index], &pieces[index + 1]];
+        if two.iter().all(|piece| !piece.end)
+            && two[0].text == next.left
+            && two[1].text == next.right
+        {
+            (parts[index], parts[index + 1]) = (1, 2);
+            index += 1;
+        }
+        index += 1;
+    }
+    parts
+}
+
+#[component]
+fn Chip(
+    shown: Shown,
+    stop: RwSignal<usize>,
+    index: usize,
+    piece: Piece,
+    part: u8,
+) -> impl IntoView {
+    let Shown { which, scheme, selected, on_pick, .. } = shown;
+    let Piece { id, end, unknown, .. } = piece;
+    let is_selected = Memo::new(move |_| scheme.get() == which && selected.get() == Some(id));
+    let name = match unknown {
+        Some(character) => format!("‘{character}’, which the text never has: unknown character"),
+        None if end => "end token".to_owned(),
+        None => spoken(&piece.text),
+    };
+    let label = format!("{name}, id {id}");
+    let class = match part {
+        1 => "chip chip-left",
+        2 => "chip chip-right",
+        _ => "chip",
+    };
+    view! {
+        <button type="button" class=class class:chip-end=end class:chip-unknown=unknown.is_some()
+            class:chip-odd=index % 2 == 1 class:chip-selected=is_selected
+            role="option" aria-selected=move || is_selected.get().to_string()
+            data-testid=format!("chip-{}-{index}", which.id()) data-id=id
+            style=format!("grid-column:span {}", width(&piece))
+            title=label.clone() aria-label=label
+            tabindex=move || if stop.get() == index { "0" } else { "-1" }
+            on:focus=move |_| stop.set(index)
+            on:click=move |_| on_pick.run((which, id))>
+            <span class="chip-text">{if end { "end".to_owned() } else { short_byte(&mark(&piece.text)) }}</span>
+            <span class="chip-id">{id}</span>
+        </button>
+    }
+    .into_any()
+}
+
+/// A lone byte without its brackets, which a chip is too narrow for.
+fn short_byte(text: &str) -> String {
+    let inner = text.strip_prefix('⟨').and_then(|t| t.strip_suffix('⟩'));
+    inner.filter(|inner| inner.len() == 2).unwrap_or(text).to_owned()
+}
+
+/// Arrow keys within a row.
+fn walk(event: &ev::KeyboardEvent, stop: RwSignal<usize>) {
+    let Some(row) = event.current_target().and_then(|t| t.dyn_into::<web_sys::Element>().ok())
+    else {
+        return;
+    };
+    let chips = row.children();
+    let last = chips.length().saturating_sub(1) as usize;
+    let now = stop.get_untracked();
+    let to = match event.key().as_str() {
+        "ArrowLeft" => now.saturating_sub(1),
+        "ArrowRight" => (now + 1).min(last),
+        "Home" => 0,
+        "End" => last,
+        _ => return,
+    };
+    event.prevent_default();
+    if let Some(chip) =
+        chips.item(to as u32).and_then(|c| c.dyn_into::<web_sys::HtmlElement>().ok())
+    {
+        // An element that is there can be focused.
+        let _ = chip.focus();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_merge_is_marked_from_left_to_right() {
+        let pieces: Vec<Piece> = "aaab"
+            .chars()
+            .map(|c| Piece { text: c.into(), bytes: 1, ..Piece::default() })
+            .collect();
+        let next = Merge { id: 257, left: "a".into(), right: "a".into(), count: 1 };
+        assert_eq!(marked(&pieces, &Some(next)), [1, 2, 0, 0]);
+        assert_eq!(short_byte("⟨C3⟩"), "C3");
+        assert_eq!(short_byte("⟨"), "⟨");
+    }
+}

@@ -1,0 +1,292 @@
+//! Picking a row of a table, and the same as a product with a one-hot vector.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use unroll_protocol::study::tokens::Embedding;
+
+use crate::figures::{color::Rgb, theme::use_colors, token::mark};
+
+/// Rows of the table on each side of the one that is picked.
+const AROUND: u32 = 3;
+const SLOTS: u32 = 2 * AROUND + 1;
+
+/// The part of the table around one token, its one-hot vector beside it, and below the row that was
+/// picked and the product that was computed.
+///
+/// `on_pick` hears of a click on a row. A click on a number of the product opens its sum.
+#[component]
+pub fn LookupFigure(
+    embedding: Signal<Option<Arc<Embedding>>>,
+    on_pick: Callback<u32>,
+) -> impl IntoView {
+    let shape = Memo::new(move |_| {
+        embedding.with(|e| e.as_ref().map_or((0, 0), |e| (e.table.shape[0], e.table.shape[1])))
+    });
+    let columns = Memo::new(move |_| shape.get().1 as usize);
+    let token = Memo::new(move |_| embedding.with(|e| e.as_ref().map_or(0, |e| e.token)));
+    let first = Memo::new(move |_| {
+        let most = shape.get().0.saturating_sub(SLOTS);
+        token.get().saturating_sub(AROUND).min(most)
+    });
+    let limit = Memo::new(move |_| {
+        let largest = |e: &Arc<Embedding>| e.table.values.iter().fold(0f32, |m, v| m.max(v.abs()));
+        let largest = embedding.with(|e| e.as_ref().map_or(1.0, largest));
+        // In whole steps, so that the colours hold still while it trains.
+        largest.ceil().max(1.0)
+    });
+    let pinned = RwSignal::new(None::<usize>);
+    let column = Memo::new(move |_| pinned.get().filter(|column| *column < columns.get()));
+    let looks = Looks { embedding, limit: limit.into(), column: column.into() };
+    let gap = move |above: bool| {
+        let (rows, first) = (shape.get().0, first.get());
+        let left = if above { first } else { rows.saturating_sub(first + SLOTS) };
+        match left {
+            0 => String::new(),
+            1 => "one more row, times 0".to_owned(),
+            n => format!("{n} more rows, each times 0"),
+        }
+    };
+    let gap_row = move |above: bool| {
+        view! {
+            <tr class="lookup-gap"><td colspan="99">{move || gap(above)}</td></tr>
+        }
+    };
+    let sum = move || {
+        let column = column.get()?;
+        embedding.with(|e| e.as_ref().map(|e| term_by_term(e, column)))
+    };
+    view! {
+        <section class="figure tokens-lookup" data-testid="figure-tokens-lookup"
+            aria-label="One-hot vector times the embedding matrix"
+            data-state=move || if embedding.with(Option::is_some) { "live" } else { "empty" }>
+            <div class="tokens-scroller" tabindex="0" role="group" aria-label="Table, scrolls sideways">
+                {move || {
+                    let columns = columns.get();
+                    view! {
+                        <table class="lookup">
+                            <thead>
+                                <tr>
+                                    <th scope="col">"token"</th>
+                                    <th scope="col">"id"</th>
+                                    <th scope="col" data-part="one-hot" class="role-input">"one-hot"</th>
+                                    <th scope="colgroup" colspan=columns class="role-weight" data-part="embedding">
+                                        {move || format!("E, {} × {}", shape.get().0, shape.get().1)}
+                                    </th>
+                                </tr>
+                            </thead>
+                            <tbody>
+                                {gap_row(true)}
+                                {(0..SLOTS).map(|slot| {
+                                    let id = Memo::new(move |_| {
+                                        let id = first.get() + slot;
+                                        (id < shape.get().0).then_some(id)
+                                    });
+                                    view! { <TableRow looks id token=token.into() columns on_pick/> }
+                                }).collect_view()}
+                                {gap_row(false)}
+                            </tbody>
+                            <tfoot>
+                                <ResultRow looks columns name="row picked" testid="lookup-row" values=|e| &e.row
+                                    pinned/>
+                                <ResultRow looks columns name="one-hot times E" testid="lookup-product"
+                                    values=|e| &e.product pinned/>
+                            </tfoot>
+                        </table>
+                    }
+                    .into_any()
+                }}
+            </div>
+            <p class="readout" data-testid="lookup-readout" role="status">
+                {move || sum().or_else(|| embedding.with(|e| e.as_ref().map(|e| difference(e))))}
+            </p>
+        </section>
+    }
+    .into_any()
+}
+
+/// What the cells of the table are coloured by.
+#[derive(Clone, Copy)]
+struct Looks {
+    embedding: Signal<Option<Arc<Embedding>>>,
+    limit: Signal<f32>,
+    column: Signal<Option<usize>>,
+}
+
+#[component]
+fn TableRow(
+    looks: Looks,
+    id: Memo<Option<u32>>,
+    token: Signal<u32>,
+    columns: usize,
+    on_pick: Callback<u32>,
+) -> impl IntoView {
+    let picked = Memo::new(move |_| id.get() == Some(token.get()));
+    let name = Memo::new(move |_| {
+        let id = id.get()? as usize;
+        looks.embedding.with(|e| e.as_ref()?.vocabulary.get(id).map(|name| mark(name)))
+    });
+    let pick = move || {
+        if let Some(id) = id.get_untracked() {
+            on_pick.run(id);
+        }
+    };
+    let value = move |column: usize| {
+        Memo::new(move |_| {
+            let id = id.get()? as usize;
+            looks.embedding.with(|e| e.as_ref()?.table.get(&[id, column]))
+        })
+    };
+    view! {
+        <tr class:lookup-picked=picked hidden=move || id.get().is_none()
+            on:click=move |_| pick()>
+            <th scope="row">
+                <button type="button" class="lookup-token" aria-pressed=move || picked.get().to_string()
+                    aria-label=move || format!("Row of ‘{}’", name.get().unwrap_or_default())>
+                    {name}
+                </button>
+            </th>
+            <td class="number">{id}</td>
+            <td class="number lookup-one-hot" data-part="one-hot">{move || if picked.get() { "1" } else { "0" }}</td>
+            {(0..columns).map(|column| {
+                view! { <ValueCell looks column value=value(column)/> }
+            }).collect_view()}
+        </tr>
+    }
+    .into_any()
+}
+
+#[component]
+fn ResultRow(
+    looks: Looks,
+    columns: usize,
+    name: &'static str,
+    testid: &'static str,
+    values: fn(&Embedding) -> &Vec<f32>,
+    pinned: RwSignal<Option<usize>>,
+) -> impl IntoView {
+    let value = move |column: usize| {
+        Memo::new(move |_| looks.embedding.with(|e| values(e.as_ref()?).get(column).copied()))
+    };
+    let toggle = move |column: usize| {
+        pinned.update(|pinned| *pinned = (*pinned != Some(column)).then_some(column));
+    };
+    view! {
+        <tr data-testid=testid>
+            <th scope="row" colspan="3">{name}</th>
+            {(0..columns).map(|column| {
+                let value = value(column);
+                view! {
+                    <td class="lookup-result" class:lookup-open=move || looks.column.get() == Some(column)>
+                        <button type="button" title="Show the sum" class="number"
+                            aria-label=move || format!(
+                                "Number {}: {}. Show its sum", column + 1, digits(value.get()),
+                            )
+                            aria-pressed=move || (looks.column.get() == Some(column)).to_string()
+                            on:click=move |_| toggle(column)>
+                            {move || digits(value.get())}
+                        </button>
+                    </td>
+                }
+                .into_any()
+            }).collect_view()}
+        </tr>
+    }
+    .into_any()
+}
+
+#[component]
+fn ValueCell(looks: Looks, column: usize, value: Memo<Option<f32>>) -> impl IntoView {
+    let colors = use_colors();
+    let style = move || {
+        let Some(value) = value.get() else { return String::new() };
+        let back = colors.with(|colors| colors.signed.at(value / looks.limit.get()));
+        format!("background:{};color:{}", back.css(), ink_on(back))
+    };
+    view! {
+        <td class="number lookup-value" class:lookup-open=move || looks.column.get() == Some(column)
+            style=style title=move || value.get().map(|v| v.to_string())>
+            {move || digits(value.get())}
+        </td>
+    }
+    .into_any()
+}
+
+/// Black or white, whichever reads better on `back` (relative luminance of WCAG 2).
+fn ink_on(back: Rgb) -> &'static str {
+    let linear = |channel: u8| {
+        let c = f32::from(channel) / 255.0;
+        if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+    };
+    let Rgb(red, green, blue) = back;
+    let luminance = 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue);
+    if luminance > 0.179 { "#000" } else { "#fff" }
+}
+
+/// Two digits behind the point, a true minus before.
+fn digits(value: Option<f32>) -> String {
+    value.map_or_else(String::new, |value| format!("{value:.2}").replace('-', "−"))
+}
+
+/// One number of the product as the sum it is.
+fn term_by_term(embedding: &Embedding, column: usize) -> String {
+    let rows = embedding.vocabulary.len();
+    let entry = |id: usize| {
+        let value = embedding.table.get(&[id, column]).unwrap_or_default();
+        format!("{value:.4}").replace('-', "−")
+    };
+    let token = embedding.token as usize;
+    let terms: Vec<String> = (0..rows)
+        .filter(|&id| id < 2 || id + 1 == rows || id.abs_diff(token) < 2)
+        .map(|id| format!("{} × {}", u8::from(id == token), entry(id)))
+        .collect();
+    let product = embedding.product.get(column).copied().unwrap_or_default();
+    format!(
+        "Number {} is a sum of {rows} terms, all but one of them 0: {} (and the rest) = {}",
+        column + 1,
+        terms.join(" + "),
+        format!("{product:.4}").replace('-', "−"),
+    )
+}
+
+/// How far the two ways are apart, and what each cost.
+fn difference(embedding: &Embedding) -> String {
+    let apart = embedding.row.iter().zip(&embedding.product).map(|(a, b)| (a - b).abs());
+    let apart = apart.fold(0f32, f32::max);
+    let (rows, width) = (embedding.vocabulary.len(), embedding.row.len());
+    format!(
+        "Largest difference between the two: {apart}. The product took {} multiplications, {} of \
+         them by 0; the lookup copied {width} numbers.",
+        rows * width,
+        (rows - 1) * width,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use unroll_protocol::Array;
+
+    use super::*;
+
+    #[test]
+    fn sums_name_the_one_term_that_counts() {
+        let embedding = Embedding {
+            vocabulary: ["a", "b", "c"].map(String::from).to_vec(),
+            counts: vec![1; 3],
+            token: 1,
+            table: Array { shape: vec![3, 2], values: vec![0.5, 1.0, -0.25, 2.0, 0.0, 3.0] },
+            row: vec![-0.25, 2.0],
+            product: vec![-0.25, 2.0],
+            map: Array { shape: vec![3, 2], values: vec![0.0; 6] },
+            share: [0.5, 0.5],
+        };
+        let sum = term_by_term(&embedding, 0);
+        assert!(sum.contains("0 × 0.5000 + 1 × −0.2500 + 0 × 0.0000"), "{sum}");
+        assert!(difference(&embedding).starts_with("Largest difference between the two: 0."));
+    }
+
+    #[test]
+    fn numbers_stay_readable_on_every_colour() {
+        assert_eq!((ink_on(Rgb(255, 255, 255)), ink_on(Rgb(10, 74, 140))), ("#000", "#fff"));
+    }
+}

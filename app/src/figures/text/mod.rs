@@ -1,0 +1,13 @@
+//! Figures of text on its way to numbers: tokens, rows of an embedding, examples, probabilities.
+
+mod chain;
+mod levels;
+mod lookup;
+mod map;
+mod window;
+
+pub use chain::ChainFigure;
+pub use levels::LevelsFigure;
+pub use lookup::LookupFigure;
+pub use map::{TokenMap, parted};
+pub use window::{AROUND, WindowFigure, stretch};

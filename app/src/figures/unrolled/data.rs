@@ -1,0 +1,287 @@
+//! What the unrolled diagram shows, and where.
+
+use unroll_protocol::study::rnn::{Run, Unrolled};
+
+use crate::figures::{token, view::largest};
+
+/// Likeliest outputs shown in a column.
+pub const BARS: usize = 4;
+
+/// Where things are, in pixels of the diagram. A column is a copy of the cell.
+pub const COLUMN: f64 = 84.0;
+/// Room for the state before the first step.
+pub const LEFT: f64 = 72.0;
+/// Room for the loop that is still folded.
+pub const LOOP: f64 = 148.0;
+pub const HEIGHT: f64 = 372.0;
+/// The state's strip within its column.
+pub const STRIP_X: f64 = 28.0;
+pub const STRIP_WIDTH: f64 = 28.0;
+pub const STRIP_Y: f64 = 146.0;
+pub const STRIP_HEIGHT: f64 = 128.0;
+pub const MIDDLE: f64 = STRIP_X + STRIP_WIDTH / 2.0;
+pub const BARS_Y: f64 = 58.0;
+pub const BAR_HEIGHT: f64 = 15.0;
+/// Length of a bar of probability 1.
+pub const BAR_LENGTH: f64 = 58.0;
+pub const TOKEN_Y: f64 = 304.0;
+pub const TOKEN_SIZE: f64 = 28.0;
+pub const MOVED_Y: f64 = 340.0;
+
+/// One pass over a sentence, laid out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Diagram {
+    /// Every step of the sentence, unrolled or not.
+    pub columns: Vec<Column>,
+    /// How many of them are unrolled; the rest is in the loop.
+    pub unrolled: usize,
+    /// Units of the state.
+    pub hidden: usize,
+    /// The step whose character was replaced, from 0.
+    pub edited: Option<usize>,
+    /// Optimizer steps the model had taken.
+    pub step: u32,
+}
+
+/// One step.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Column {
+    pub face: Face,
+    /// s_t, one value for each unit.
+    pub states: Vec<f32>,
+    /// s_t of the sentence as it was before the edit.
+    pub before: Option<Vec<f32>>,
+}
+
+/// What a column says in letters and bars.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Face {
+    /// x_t.
+    pub token: String,
+    /// The character it was before the edit.
+    pub replaced: Option<String>,
+    /// `None` where this step is not read out.
+    pub output: Option<Output>,
+    /// How far the edit moved the state: the Euclidean norm of the difference.
+    pub moved: Option<f32>,
+}
+
+/// What is read out of a step.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Output {
+    /// The likeliest classes, likeliest first.
+    pub bars: Vec<(String, f32)>,
+    /// What should come out, and its probability.
+    pub target: Option<(String, f32)>,
+}
+
+impl Output {
+    /// Cross-entropy in nats.
+    pub fn loss(&self) -> Option<f32> {
+        self.target.as_ref().map(|(_, p)| -p.ln())
+    }
+}
+
+impl Diagram {
+    /// Lays out what was computed; `columns` of it unrolled. Nothing if the arrays do not fit.
+    pub fn new(all: &Unrolled, columns: u32, step: u32) -> Self {
+        let (run, edited) = match &all.edited {
+            Some((position, run)) => (run, Some(*position as usize)),
+            None => (&all.run, None),
+        };
+        let hidden = run.states.shape.get(1).map_or(0, |&hidden| hidden as usize);
+        let column = |t: usize| {
+            let states = run.states.block(&[t])?.to_vec();
+            let name = |run: &Run| {
+                let id = run.ids.get(t).copied().unwrap_or(0) as usize;
+                all.tokens.get(id).cloned().unwrap_or_default()
+            };
+            let before = edited.and(all.run.states.block(&[t])).map(<[f32]>::to_vec);
+            let moved = before.as_ref().map(|before| {
+                let squares = states.iter().zip(before).map(|(a, b)| (a - b) * (a - b));
+                squares.sum::<f32>().sqrt()
+            });
+            let replaced = (edited == Some(t)).then(|| name(&all.run));
+            let output = output(all, run, t);
+            let face = Face { token: name(run), replaced, output, moved };
+            Some(Column { face, states, before })
+        };
+        let columns_of: Option<Vec<Column>> = (0..run.ids.len()).map(column).collect();
+        let all_columns = columns_of.unwrap_or_default();
+        Self {
+            unrolled: (columns as usize).min(all_columns.len()),
+            columns: all_columns,
+            hidden,
+            edited,
+            step,
+        }
+    }
+
+    /// Steps of the sentence.
+    pub fn length(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Whether part of the sentence is still in the loop.
+    pub fn folded(&self) -> bool {
+        self.unrolled < self.length()
+    }
+
+    /// Width of everything.
+    pub fn width(&self) -> f64 {
+        x_of(self.unrolled) + if self.folded() { LOOP } else { 24.0 }
+    }
+
+    /// The column at a distance from the left, from 0. The loop stands for the last step.
+    pub fn column_at(&self, x: f64) -> Option<usize> {
+        let column = ((x - LEFT) / COLUMN).floor();
+        if column < 0.0 || x > self.width() {
+            return None;
+        }
+        let column = column as usize;
+        if column < self.unrolled { Some(column) } else { self.folded().then(|| self.length() - 1) }
+    }
+
+    /// The unit at a height, from 0.
+    pub fn unit_at(&self, y: f64) -> Option<usize> {
+        let share = (y - STRIP_Y) / STRIP_HEIGHT;
+        (0.0..1.0).contains(&share).then(|| (share * self.hidden as f64) as usize)
+    }
+
+    /// What one column says, in a sentence; `unit` from 0.
+    pub fn describe(&self, t: usize, unit: Option<usize>) -> String {
+        let Some(column) = self.columns.get(t) else { return String::new() };
+        let face = &column.face;
+        let mut text = format!("t = {}, reads {}.", t + 1, quoted(&face.token));
+        if let Some(output) = &face.output {
+            let bars = output.bars.iter().take(2);
+            let bars: Vec<String> =
+                bars.map(|(name, p)| format!("{} {p:.2}", quoted(name))).collect();
+            text += &format!(" Expects {}.", bars.join(" or "));
+            if let (Some((name, p)), Some(loss)) = (&output.target, output.loss()) {
+                text += &format!(" Truly {}: p = {p:.3}, loss {loss:.2}.", quoted(name));
+            }
+        }
+        if let Some(moved) = face.moved {
+            text += &match moved {
+                0.0 => " The edit comes later: this state moved by exactly 0.".to_owned(),
+                _ => format!(" The edit moved this state by {moved:.3}."),
+            };
+        }
+        if let Some(value) = unit.and_then(|unit| column.states.get(unit)) {
+            text += &format!(" Unit {}: {}", unit.unwrap_or(0) + 1, signed(*value));
+            let before = column.before.as_ref().zip(unit).and_then(|(b, unit)| b.get(unit));
+            if let Some(before) = before.filter(|before| *before != value) {
+                text += &format!(", before the edit {}", signed(*before));
+            }
+            text.push('.');
+        }
+        text
+    }
+}
+
+/// Where a column begins.
+pub fn x_of(column: usize) -> f64 {
+    LEFT + COLUMN * column as f64
+}
+
+/// A value with a true minus.
+pub fn signed(value: f32) -> String {
+    format!("{value:.4}").replace('-', "\u{2212}")
+}
+
+/// Characters in quotes, words as they are.
+fn quoted(name: &str) -> String {
+    if name.chars().nth(1).is_some() {
+        name.to_owned()
+    } else {
+        format!("‘{}’", token::mark(name))
+    }
+}
+
+fn output(all: &Unrolled, run: &Run, t: usize) -> Option<Output> {
+    let row = if all.end_only { (t + 1).checked_sub(run.ids.len())? } else { t };
+    let probabilities = run.probabilities.block(&[row])?;
+    let name = |id: usize| all.classes.get(id).cloned().unwrap_or_default();
+    let bars = largest(probabilities, BARS).into_iter().map(|(id, p)| (name(id), p)).collect();
+    let target = run
+        .targets
+        .get(row)
+        .copied()
+        .flatten()
+        .and_then(|id| Some((name(id as usize), *probabilities.get(id as usize)?)));
+    Some(Output { bars, target })
+}
+
+#[cfg(test)]
+pub mod tests {
+    use unroll_protocol::Array;
+
+    use super::*;
+
+    fn array(shape: [u32; 2], values: Vec<f32>) -> Array {
+        Array { shape: shape.to_vec(), values }
+    }
+
+    /// Two units, three characters, the second one edited.
+    pub fn unrolled() -> Unrolled {
+        let run = |ids: [u32; 3], second: f32| Run {
+            ids: ids.to_vec(),
+            targets: vec![Some(ids[1]), Some(ids[2]), None],
+            states: array([3, 2], vec![0.5, -0.5, second, 0.0, second / 2.0, 1.0]),
+            probabilities: array([3, 3], [0.25, 0.5, 0.25].repeat(3)),
+            ..Run::default()
+        };
+        Unrolled {
+            tokens: ["\u{fffd}", "a", " "].map(String::from).to_vec(),
+            classes: ["\u{fffd}", "a", " "].map(String::from).to_vec(),
+            run: run([1, 2, 1], 0.0),
+            edited: Some((1, run([1, 1, 1], 0.8))),
+            ..Unrolled::default()
+        }
+    }
+
+    #[test]
+    fn an_edit_is_laid_beside_what_was() {
+        let diagram = Diagram::new(&unrolled(), 2, 7);
+        let faces: Vec<&Face> = diagram.columns.iter().map(|c| &c.face).collect();
+        assert_eq!(faces[0].moved, Some(0.0));
+        assert_eq!(faces[1].moved, Some(0.8));
+        assert_eq!(faces[1].replaced.as_deref(), Some(" "));
+        assert_eq!(faces[0].output.as_ref().unwrap().target, Some(("a".into(), 0.5)));
+        assert_eq!(faces[2].output.as_ref().unwrap().target, None);
+        assert!(diagram.describe(0, None).contains("exactly 0"));
+        let read = diagram.describe(1, Some(0));
+        assert!(read.contains("Unit 1: 0.8000, before the edit 0.0000"), "{read}");
+        assert_eq!(diagram.describe(9, None), "");
+    }
+
+    #[test]
+    fn places_are_found_again() {
+        let diagram = Diagram::new(&unrolled(), 2, 0);
+        assert!(diagram.folded());
+        assert_eq!(diagram.column_at(x_of(1) + 3.0), Some(1));
+        // The loop holds what is not unrolled.
+        assert_eq!(diagram.column_at(x_of(2) + 3.0), Some(2));
+        assert_eq!(diagram.column_at(3.0), None);
+        assert_eq!(diagram.unit_at(STRIP_Y + STRIP_HEIGHT - 1.0), Some(1));
+        assert_eq!(diagram.unit_at(STRIP_Y - 1.0), None);
+        let whole = Diagram::new(&unrolled(), 64, 0);
+        assert_eq!((whole.unrolled, whole.folded()), (3, false));
+        assert_eq!(whole.column_at(x_of(3) + 3.0), None);
+    }
+
+    #[test]
+    fn only_the_last_step_may_be_read_out() {
+        let mut all = unrolled();
+        all.end_only = true;
+        for run in [&mut all.run, &mut all.edited.as_mut().unwrap().1] {
+            run.probabilities = array([1, 3], vec![0.2, 0.3, 0.5]);
+            run.targets = vec![Some(2)];
+        }
+        let diagram = Diagram::new(&all, 3, 0);
+        let outputs: Vec<bool> = diagram.columns.iter().map(|c| c.face.output.is_some()).collect();
+        assert_eq!(outputs, [false, false, true]);
+        assert_eq!(Diagram::new(&Unrolled::default(), 3, 0).length(), 0);
+    }
+}

@@ -1,0 +1,378 @@
+//! A recurrent network unrolled in time: one column a step, the same weights in each.
+
+mod column;
+mod data;
+mod export;
+mod overview;
+mod paint;
+
+use std::sync::Arc;
+
+use leptos::{ev, html, prelude::*};
+use wasm_bindgen::JsCast;
+
+use super::{
+    canvas::{use_latest, use_size, use_visible},
+    export::Provenance,
+    frame::{Files, Frame, choices},
+    readout::SpokenReading,
+    select::Pointing,
+    table::TableData,
+    theme::use_colors,
+    token,
+};
+use column::{ColumnView, LoopView};
+pub use column::{INPUT, OUTPUT, STATE, U, V, W};
+use data::{COLUMN, HEIGHT, LEFT, STRIP_HEIGHT, STRIP_WIDTH, STRIP_Y, TOKEN_SIZE, TOKEN_Y, x_of};
+pub use data::{Diagram, signed};
+use overview::Overview;
+use paint::paint_strips;
+
+/// Middle of the state before the first step.
+const START: f64 = LEFT - COLUMN + data::MIDDLE;
+
+/// Table columns before those of the units.
+const NAMED: [&str; 5] = ["reads", "should say", "p of it", "loss", "moved by the edit"];
+
+/// A step, and a unit of its state; both from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    column: usize,
+    unit: Option<usize>,
+}
+
+/// The diagram with its overview.
+///
+/// `columns` is how many steps are unrolled, `at` the pinned step (0 is none) and `unit` the unit
+/// whose arithmetic is open, both counted from 1. `on_edit` hears of a click on an input, with its
+/// step from 0, `on_matrix` of one on a weight: `w`, `u` or `v`.
+#[component]
+pub fn UnrolledFigure(
+    #[prop(into)] diagram: Signal<Diagram>,
+    columns: RwSignal<u32>,
+    at: RwSignal<u32>,
+    unit: RwSignal<u32>,
+    on_edit: Callback<usize>,
+    on_matrix: Callback<String>,
+    #[prop(into)] provenance: Signal<Provenance>,
+) -> impl IntoView {
+    let root = NodeRef::<html::Section>::new();
+    let scroller = NodeRef::<html::Div>::new();
+    let canvas = NodeRef::<html::Canvas>::new();
+    let scrolled = RwSignal::new(0.0);
+    let size = use_size(scroller);
+    let colors = use_colors();
+    let shown = use_latest(diagram, use_visible(root));
+    let title = Signal::derive(move || match shown.with(|d| (d.unrolled, d.length())) {
+        (0, _) => "One cell and a loop".to_owned(),
+        (n, all) if n == all => format!("The loop unrolled: {n} copies of one cell"),
+        (n, all) => format!("{n} of {all} steps unrolled"),
+    });
+    let unrolled = Memo::new(move |_| shown.with(|d| d.unrolled));
+    let folded = Memo::new(move |_| shown.with(|d| d.folded()));
+    let length = Memo::new(move |_| shown.with(|d| d.length()));
+    let width = Memo::new(move |_| shown.with(|d| d.width()));
+    let edited = Memo::new(move |_| shown.with(|d| d.edited.is_some()));
+    let pointing = Pointing::new(move |place: &Place| place.column < length.get());
+
+    Effect::new(move |_| {
+        let Some(canvas) = canvas.get() else { return };
+        colors.with(|colors| shown.with(|diagram| paint_strips(&canvas, diagram, colors)));
+    });
+
+    let on_screen = move |place: Place| {
+        let Some(scroller) = scroller.get_untracked() else { return };
+        let column = place.column.min(unrolled.get_untracked());
+        let (start, seen) = (f64::from(scroller.scroll_left()), f64::from(scroller.client_width()));
+        let (left, right) = (x_of(column) - COLUMN, x_of(column) + 2.0 * COLUMN);
+        if left < start {
+            scroller.set_scroll_left(left as i32);
+        } else if right > start + seen {
+            scroller.set_scroll_left((right - seen) as i32);
+        }
+    };
+    // The newest copy is the one to look at.
+    Effect::new(move |last: Option<usize>| {
+        let now = unrolled.get();
+        if last.is_some_and(|last| last != now) {
+            request_animation_frame(move || {
+                if let Some(scroller) = scroller.try_get_untracked().flatten() {
+                    scroller.set_scroll_left(
+                        (x_of(now) + 2.0 * COLUMN) as i32 - scroller.client_width(),
+                    );
+                }
+            });
+        }
+        now
+    });
+
+    let change_columns = move |by: i32| {
+        let all = length.get_untracked() as u32;
+        let next = columns.get_untracked().min(all).saturating_add_signed(by).min(all);
+        if next != columns.get_untracked() {
+            columns.set(next);
+        }
+    };
+    let pin = move |place: Place| {
+        let column = place.column as u32 + 1;
+        let other = place.unit.map(|unit| unit as u32 + 1).filter(|u| *u != unit.get_untracked());
+        if let Some(other) = other {
+            unit.set(other);
+            at.set(column);
+        } else {
+            at.set(if at.get_untracked() == column { 0 } else { column });
+        }
+    };
+    let hit = move |e: &ev::MouseEvent| {
+        let track = e.current_target()?.unchecked_into::<web_sys::Element>();
+        let rect = track.get_bounding_client_rect();
+        let (x, y) = (f64::from(e.client_x()) - rect.left(), f64::from(e.client_y()) - rect.top());
+        let place = shown.with_untracked(|d| {
+            let column = d.column_at(x)?;
+            let within =
+                (x - x_of(column.min(d.unrolled)) - data::STRIP_X).abs() < 1.5 * STRIP_WIDTH;
+            Some(Place { column, unit: d.unit_at(y).filter(|_| within) })
+        })?;
+        Some((place, x, y))
+    };
+    let on_click = move |e: ev::MouseEvent| {
+        if !pointing.press_counts() {
+            return;
+        }
+        let target = e.target().and_then(|t| t.dyn_into::<web_sys::Element>().ok());
+        let part = target.and_then(|t| t.closest(".rnn-arrow").ok().flatten());
+        if let Some(part) = part.and_then(|p| p.get_attribute("data-part")) {
+            on_matrix.run(part);
+            return;
+        }
+        let Some((place, x, y)) = hit(&e) else { return };
+        if place.column >= unrolled.get_untracked() {
+            change_columns(1);
+            return;
+        }
+        let from_token = x - x_of(place.column) - data::STRIP_X;
+        if (0.0..TOKEN_SIZE).contains(&from_token) && (TOKEN_Y..TOKEN_Y + TOKEN_SIZE).contains(&y) {
+            on_edit.run(place.column);
+        } else {
+            pin(place);
+        }
+    };
+    let start = move || {
+        let pinned =
+            (at.get_untracked() as usize).checked_sub(1).filter(|c| *c < length.get_untracked());
+        let last = unrolled.get_untracked().saturating_sub(1);
+        let unit = unit.get_untracked() as usize - 1;
+        pointing
+            .shown_untracked()
+            .unwrap_or(Place { column: pinned.unwrap_or(last), unit: Some(unit) })
+    };
+    let on_key = move |e: ev::KeyboardEvent| {
+        if e.ctrl_key() || e.meta_key() || e.alt_key() || length.get_untracked() == 0 {
+            return;
+        }
+        let Place { column, unit: at_unit } = start();
+        let hidden = shown.with_untracked(|d| d.hidden);
+        let row = at_unit.unwrap_or(0);
+        let last = unrolled.get_untracked().max(1) - 1;
+        let to = |column: usize, unit: usize| {
+            Some(Place { column: column.min(last), unit: Some(unit.min(hidden - 1)) })
+        };
+        let place = match e.key().as_str() {
+            "ArrowLeft" => to(column.saturating_sub(1), row),
+            "ArrowRight" => to(column + 1, row),
+            "ArrowUp" => to(column, row.saturating_sub(1)),
+            "ArrowDown" => to(column, row + 1),
+            "Home" => to(0, row),
+            "End" => to(last, row),
+            "Enter" | " " => {
+                if unrolled.get_untracked() == 0 {
+                    change_columns(1);
+                } else {
+                    pin(Place { column: column.min(last), unit: at_unit });
+                }
+                None
+            }
+            "+" | "=" => {
+                change_columns(1);
+                None
+            }
+            "-" => {
+                change_columns(-1);
+                None
+            }
+            "e" => {
+                if unrolled.get_untracked() > 0 {
+                    on_edit.run(column.min(last));
+                }
+                None
+            }
+            key @ ("w" | "u" | "v") => {
+                on_matrix.run(key.to_owned());
+                None
+            }
+            "Escape" => {
+                at.set(0);
+                return;
+            }
+            _ => return,
+        };
+        e.prevent_default();
+        if let Some(place) = place {
+            pointing.point(place);
+            on_screen(place);
+        }
+    };
+
+    let reading = move || {
+        let place = pointing.shown()?;
+        Some(shown.with(|d| d.describe(place.column, place.unit)))
+    };
+    let value_of =
+        move |unit: usize, t: usize| shown.with(|d| d.columns.get(t)?.states.get(unit).copied());
+    let cell = move |(t, c): (usize, usize)| {
+        if let Some(unit) = c.checked_sub(NAMED.len()) {
+            return value_of(unit, t).map(signed);
+        }
+        shown.with(|d| {
+            let face = &d.columns.get(t)?.face;
+            let target = face.output.as_ref().and_then(|o| o.target.as_ref());
+            match c {
+                0 => Some(token::spoken(&face.token)),
+                1 => target.map(|(name, _)| token::spoken(name)),
+                2 => target.map(|(_, p)| format!("{p:.4}")),
+                3 => face.output.as_ref()?.loss().map(|loss| format!("{loss:.4}")),
+                _ => face.moved.map(|moved| format!("{moved:.4}")),
+            }
+        })
+    };
+    let table = TableData {
+        name: "unrolled",
+        summary: "Columns as a table",
+        caption: title,
+        shape: Signal::derive(move || (length.get(), shown.with(|d| NAMED.len() + d.hidden))),
+        along: ("steps", "values"),
+        row_name: Callback::new(move |t: usize| format!("t = {}", t + 1)),
+        column_name: Callback::new(move |c: usize| match NAMED.get(c) {
+            Some(name) => (*name).to_owned(),
+            None => format!("unit {}", c - NAMED.len() + 1),
+        }),
+        cell: Callback::new(cell),
+        absent: "–",
+        start: Callback::new(move |()| Some((0, 0))),
+    };
+    let files =
+        Files { json: export::unrolled_json, csv: export::unrolled_csv, svg: export::unrolled_svg };
+    let no_marker = Signal::stored(None);
+    let files = choices("unrolled", title, shown, no_marker, provenance, colors, files);
+    let label = move || {
+        format!(
+            "{}. Arrow keys move along steps and units, plus unrolls a step, minus folds one, Enter \
+             opens the arithmetic, e edits the character, w, u and v open a matrix.",
+            title.get()
+        )
+    };
+    // Boxes over columns: hovered, pinned, edited.
+    let column_box = move |class: &'static str, column: Signal<Option<usize>>| {
+        let place = move || column.get().filter(|c| *c < unrolled.get() || folded.get());
+        view! {
+            <rect class=class y="1" height=HEIGHT - 2.0 rx="8"
+                x=move || place().map_or(0.0, |c| x_of(c.min(unrolled.get())) + 1.0)
+                width=COLUMN - 4.0
+                style:display=move || if place().is_some() { "" } else { "none" }/>
+        }
+    };
+    let unit_y = move || {
+        let unit = pointing.shown().and_then(|p| p.unit)?;
+        let height = STRIP_HEIGHT / shown.with(|d| d.hidden.max(1)) as f64;
+        Some((STRIP_Y + height * unit as f64, height))
+    };
+    view! {
+        <Frame name="unrolled" kind="unrolled" title root empty=Signal::derive(move || length.get() == 0)
+            table choices=files>
+            <div class="rnn-scroller" node_ref=scroller
+                on:scroll=move |_| {
+                    if let Some(scroller) = scroller.get_untracked() {
+                        scrolled.set(f64::from(scroller.scroll_left()));
+                    }
+                }>
+                <div class="rnn-track" tabindex="0" role="application" aria-label=label
+                    aria-roledescription="unrolled diagram" data-testid="rnn-track"
+                    data-columns=move || unrolled.get().to_string()
+                    data-step=move || shown.with(|d| d.step.to_string())
+                    style=move || format!("width:{}px;height:{HEIGHT}px", width.get())
+                    on:pointermove=move |e: ev::PointerEvent| match hit(&e) {
+                        Some((place, ..)) => pointing.point(place),
+                        None => pointing.leave(),
+                    }
+                    on:pointerdown=move |e: ev::PointerEvent| {
+                        if let Some((place, ..)) = hit(&e) {
+                            pointing.press(place, e.pointer_type() == "touch");
+                        }
+                    }
+                    on:pointerleave=move |e: ev::PointerEvent| {
+                        if e.pointer_type() != "touch" {
+                            pointing.leave();
+                        }
+                    }
+                    on:click=on_click
+                    on:keydown=on_key
+                    on:blur=move |_| pointing.leave()>
+                    <canvas class="rnn-strips" node_ref=canvas aria-hidden="true"
+                        style=move || {
+                            let copies = unrolled.get() + usize::from(folded.get());
+                            format!("left:{LEFT}px;top:{STRIP_Y}px;width:{}px;height:{STRIP_HEIGHT}px", COLUMN * copies as f64)
+                        }></canvas>
+                    <svg class="rnn-diagram" width=width height=HEIGHT aria-hidden="true">
+                        {column_box("rnn-hovered", Signal::derive(move || pointing.shown().map(|p| p.column)))}
+                        {column_box("rnn-pinned", Signal::derive(move || {
+                            (at.get() as usize).checked_sub(1).filter(|c| *c < unrolled.get())
+                        }))}
+                        <g class="rnn-small">
+                            // As if it were the column before the first.
+                            <rect class="rnn-strip rnn-zero" x=LEFT - COLUMN + data::STRIP_X - 0.5
+                                y=STRIP_Y - 0.5 width=STRIP_WIDTH + 1.0 height=STRIP_HEIGHT + 1.0/>
+                            <text x=START y=STRIP_Y + STRIP_HEIGHT + 18.0>"s₀ = 0"</text>
+                            <text x=START y="34">"✓ truth"</text>
+                            <text x=START y="92">"expects"</text>
+                            <text x=START y=STRIP_Y - 8.0>"state"</text>
+                            <text x=START y=TOKEN_Y + 19.0>"reads"</text>
+                            <text x=START y=data::MOVED_Y + 22.0
+                                style:display=move || if edited.get() { "" } else { "none" }>"Δ state"</text>
+                        </g>
+                        <For each=move || 0..unrolled.get() key=|t| *t let:t>
+                            <ColumnView t diagram=shown/>
+                        </For>
+                        <Show when=move || folded.get()><LoopView diagram=shown/></Show>
+                        <rect class="rnn-unit" x=LEFT y=move || unit_y().map_or(0.0, |u| u.0)
+                            width=move || (width.get() - LEFT - 20.0).max(0.0)
+                            height=move || unit_y().map_or(0.0, |u| u.1)
+                            style:display=move || if unit_y().is_some() { "" } else { "none" }/>
+                    </svg>
+                </div>
+            </div>
+            <Overview diagram=shown scroller scrolled=scrolled.into() size/>
+            <p class="readout" data-testid="unrolled-readout"
+                data-column=move || pointing.shown().map(|p| (p.column + 1).to_string())
+                data-unit=move || pointing.shown().and_then(|p| p.unit).map(|u| (u + 1).to_string())
+                data-value=move || {
+                    let place = pointing.shown()?;
+                    value_of(place.unit?, place.column).map(|v| v.to_string())
+                }>
+                {move || match reading() {
+                    Some(text) => text.into_any(),
+                    None => view! {
+                        <span class="hint">
+                            "Point at a column to read it. Click a state for its arithmetic, a character to \
+                             change it, a W, U or V for its matrix, the loop to unroll a step."
+                        </span>
+                    }.into_any(),
+                }}
+            </p>
+            <SpokenReading shown=Signal::derive(move || pointing.shown())
+                words=Callback::new(move |place: Place| {
+                    shown.with_untracked(|d| d.describe(place.column, place.unit))
+                })/>
+        </Frame>
+    }
+    .into_any()
+}

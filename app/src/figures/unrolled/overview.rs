@@ -1,0 +1,72 @@
+//! The whole sentence in one strip, with the part in view: drag it to scroll.
+
+use std::sync::Arc;
+
+use leptos::{ev, html, prelude::*};
+
+use super::{
+    data::{COLUMN, Diagram, LEFT, x_of},
+    paint::paint_overview,
+};
+use crate::figures::{canvas::Size, theme::use_colors};
+
+/// For eyes and pointers only: keys move along the diagram itself.
+#[component]
+pub fn Overview(
+    diagram: Memo<Arc<Diagram>>,
+    scroller: NodeRef<html::Div>,
+    /// How far the diagram is scrolled, in pixels.
+    scrolled: Signal<f64>,
+    /// Of the scroller.
+    size: Signal<Size>,
+) -> impl IntoView {
+    let strip = NodeRef::<html::Div>::new();
+    let canvas = NodeRef::<html::Canvas>::new();
+    let colors = use_colors();
+    Effect::new(move |_| {
+        let Some(canvas) = canvas.get() else { return };
+        colors.with(|colors| diagram.with(|diagram| paint_overview(&canvas, diagram, colors)));
+    });
+    // The part of the steps that is in view, in shares of all.
+    let view = Memo::new(move |_| {
+        let (unrolled, length) = diagram.with(|d| (d.unrolled as f64, d.length().max(1) as f64));
+        let first = ((scrolled.get() - LEFT) / COLUMN).clamp(0.0, unrolled);
+        let last = ((scrolled.get() + size.get().width - LEFT) / COLUMN).clamp(first, unrolled);
+        (first / length, last / length)
+    });
+    let drag = move |e: &ev::PointerEvent| {
+        let (Some(strip), Some(scroller)) = (strip.get_untracked(), scroller.get_untracked())
+        else {
+            return;
+        };
+        let rect = strip.get_bounding_client_rect();
+        let share =
+            ((f64::from(e.client_x()) - rect.left()) / rect.width().max(1.0)).clamp(0.0, 1.0);
+        let length = diagram.with_untracked(|d| d.length());
+        let middle = x_of(0) + COLUMN * share * length as f64;
+        scroller.set_scroll_left((middle - f64::from(scroller.client_width()) / 2.0) as i32);
+    };
+    view! {
+        <div class="rnn-overview" node_ref=strip aria-hidden="true" data-testid="rnn-overview"
+            title="The whole sentence: drag to scroll"
+            on:pointerdown=move |e: ev::PointerEvent| {
+                if let Some(strip) = strip.get_untracked() {
+                    // Without capture a drag merely ends at the edge.
+                    let _ = strip.set_pointer_capture(e.pointer_id());
+                }
+                drag(&e);
+            }
+            on:pointermove=move |e: ev::PointerEvent| {
+                if e.buttons() & 1 == 1 {
+                    drag(&e);
+                }
+            }>
+            <canvas node_ref=canvas></canvas>
+            <div class="rnn-window" style=move || {
+                let (first, last) = view.get();
+                format!("left:{:.2}%;width:{:.2}%", first * 100.0, (last - first) * 100.0)
+            }></div>
+        </div>
+    }
+    .into_any()
+}

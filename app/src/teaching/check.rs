@@ -1,0 +1,227 @@
+//! Questions to the learner, answered by the live model.
+
+use leptos::prelude::*;
+
+/// What was asked and answered at the press of the button. Training on does not change it.
+#[derive(Clone, PartialEq)]
+struct Verdict {
+    question: String,
+    options: Vec<String>,
+    picked: usize,
+    right: usize,
+    explain: String,
+}
+
+/// A question: the learner guesses first, then the model's answer is laid beside it.
+#[component]
+pub fn CheckYourself(
+    /// Names it on the page; no other question has it.
+    id: &'static str,
+    #[prop(into)] question: Signal<String>,
+    /// Short, and at least two.
+    #[prop(into)]
+    options: Signal<Vec<String>>,
+    /// Which of the options the live model's numbers say; `None` while it has none yet.
+    #[prop(into)]
+    answer: Signal<Option<usize>>,
+    /// A sentence with those numbers.
+    #[prop(into)]
+    explain: Signal<String>,
+    #[prop(optional, into)] on_right: Option<Callback<()>>,
+    /// Makes the next question. Without it there is one more to try once `question` has changed.
+    #[prop(optional, into)]
+    on_another: Option<Callback<()>>,
+) -> impl IntoView {
+    let verdict = RwSignal::new(None);
+    let asked = Asked { id, question, options, answer, explain, verdict, on_right, on_another };
+    view! {
+        <section class="check" data-testid=format!("check-{id}") aria-label="Check yourself">
+            <p class="check-kind" aria-hidden="true">"Check yourself"</p>
+            <Question asked/>
+        </section>
+    }
+    .into_any()
+}
+
+/// A question before what answers it: the children show once the learner has guessed, or asks to
+/// see them without.
+#[component]
+pub fn GuessFirst(
+    id: &'static str,
+    #[prop(into)] question: Signal<String>,
+    #[prop(into)] options: Signal<Vec<String>>,
+    #[prop(into)] answer: Signal<Option<usize>>,
+    #[prop(into)] explain: Signal<String>,
+    #[prop(optional, into)] on_right: Option<Callback<()>>,
+    children: ChildrenFn,
+) -> impl IntoView {
+    let verdict = RwSignal::new(None);
+    let asked =
+        Asked { id, question, options, answer, explain, verdict, on_right, on_another: None };
+    let skipped = RwSignal::new(false);
+    let seen = Memo::new(move |seen: Option<&bool>| {
+        seen.copied().unwrap_or(false) || skipped.get() || verdict.with(Option::is_some)
+    });
+    view! {
+        <section class="check" data-testid=format!("check-{id}") aria-label="Guess first">
+            <p class="check-kind" aria-hidden="true">"Guess first"</p>
+            // Kept when skipped, so that nothing jumps: one can still guess.
+            <Question asked/>
+            <button type="button" class="button button-quiet" data-testid=format!("check-{id}-show")
+                aria-disabled=move || seen.get().then_some("true")
+                on:click=move |_| skipped.set(true)>
+                {move || if seen.get() { "Shown below" } else { "Just show me" }}
+            </button>
+        </section>
+        {move || seen.get().then(|| children())}
+    }
+    .into_any()
+}
+
+/// The signals of one question. They belong to the chapter; `verdict` to the question's component.
+#[derive(Clone, Copy)]
+struct Asked {
+    id: &'static str,
+    question: Signal<String>,
+    options: Signal<Vec<String>>,
+    answer: Signal<Option<usize>>,
+    explain: Signal<String>,
+    verdict: RwSignal<Option<Verdict>>,
+    on_right: Option<Callback<()>>,
+    on_another: Option<Callback<()>>,
+}
+
+#[component]
+fn Question(asked: Asked) -> impl IntoView {
+    let Asked { id, verdict, on_right, on_another, .. } = asked;
+    // Live signals fire at every step of training; the page changes only with what they say.
+    let question = Memo::new(move |_| asked.question.get());
+    let options = Memo::new(move |_| asked.options.get());
+    let ready = Memo::new(move |_| asked.answer.with(Option::is_some));
+    let picked = RwSignal::new(None::<usize>);
+    let hint = RwSignal::new("");
+
+    // Another question: the old guess is about nothing any more.
+    Effect::new(move |before: Option<String>| {
+        let question = question.get();
+        if before.is_some_and(|before| before != question)
+            && verdict.with_untracked(Option::is_none)
+        {
+            picked.set(None);
+        }
+        question
+    });
+    let answered = move || verdict.with(Option::is_some);
+    let is_stale = move || {
+        verdict
+            .with(|v| v.as_ref().is_some_and(|v| question.with(|question| *question != v.question)))
+    };
+    let has_another = move || answered() && (on_another.is_some() || is_stale());
+    let check = move || {
+        let right = asked.answer.get_untracked();
+        match (picked.get_untracked(), right) {
+            (None, _) => hint.set("Pick an answer first."),
+            (_, None) => hint.set("The model has no answer yet: it is still working."),
+            (Some(picked), Some(right)) => {
+                hint.set("");
+                verdict.set(Some(Verdict {
+                    question: asked.question.get_untracked(),
+                    options: asked.options.get_untracked(),
+                    picked,
+                    right,
+                    explain: asked.explain.get_untracked(),
+                }));
+                if let Some(on_right) = on_right.filter(|_| picked == right) {
+                    on_right.run(());
+                }
+            }
+        }
+    };
+    let another = move || {
+        if let Some(on_another) = on_another.filter(|_| !is_stale()) {
+            on_another.run(());
+        }
+        verdict.set(None);
+        picked.set(None);
+    };
+    let press = move |_| {
+        if untrack(has_another) {
+            another();
+        } else if !untrack(answered) {
+            check();
+        }
+    };
+
+    let shown_question = move || {
+        verdict.with(|v| v.as_ref().map(|v| v.question.clone())).unwrap_or_else(|| question.get())
+    };
+    let option = move |i: usize| {
+        let frozen = verdict.with(|v| v.as_ref().and_then(|v| v.options.get(i).cloned()));
+        frozen.or_else(|| options.with(|options| options.get(i).cloned())).unwrap_or_default()
+    };
+    let count = Memo::new(move |_| {
+        verdict
+            .with(|v| v.as_ref().map(|v| v.options.len()))
+            .unwrap_or_else(|| options.with(Vec::len))
+    });
+    // In words as well as in colour.
+    let mark = move |i: usize| {
+        verdict.with(|v| {
+            let v = v.as_ref()?;
+            match (v.picked == i, v.right == i) {
+                (true, true) => Some("✓ your guess, and the answer"),
+                (false, true) => Some("✓ the answer"),
+                (true, false) => Some("✗ your guess"),
+                (false, false) => None,
+            }
+        })
+    };
+    let choice = move |i: usize| {
+        view! {
+            <label class="check-option" class:check-right=move || mark(i).is_some_and(|m| m.starts_with('✓'))
+                class:check-wrong=move || mark(i).is_some_and(|m| m.starts_with('✗'))>
+                <input type="radio" name=format!("check-{id}") data-testid=format!("check-{id}-option-{i}")
+                    prop:checked=move || picked.get() == Some(i) disabled=answered
+                    on:change=move |_| { picked.set(Some(i)); hint.set(""); }/>
+                <span>{move || option(i)}</span>
+                <span class="check-mark">{move || mark(i)}</span>
+            </label>
+        }
+    };
+    let said = move || {
+        verdict.with(|v| match v {
+            Some(v) => {
+                let right = v.picked == v.right;
+                let word = if right { "Right. " } else { "Not this time. " };
+                view! { <strong>{word}</strong> {v.explain.clone()} }.into_any()
+            }
+            None => hint.get().into_any(),
+        })
+    };
+    view! {
+        <fieldset class="check-options">
+            <legend>{shown_question}</legend>
+            {move || (0..count.get()).map(choice).collect_view()}
+        </fieldset>
+        <div class="check-answer">
+            <button type="button" class="button"
+                data-testid=move || format!("check-{id}-{}", if has_another() { "another" } else { "submit" })
+                aria-disabled=move || {
+                    let off = if answered() { !has_another() } else { !ready.get() };
+                    off.then_some("true")
+                }
+                on:click=press>
+                {move || match (has_another(), answered()) {
+                    (true, _) => "Try another",
+                    (false, true) => "Answered",
+                    (false, false) => "Check",
+                }}
+            </button>
+            <p class="check-verdict" role="status" aria-live="polite" data-testid=format!("check-{id}-verdict")
+                data-right=move || verdict.with(|v| v.as_ref().map(|v| (v.picked == v.right).to_string()))>
+                {said}
+            </p>
+        </div>
+    }
+    .into_any()
+}

@@ -1,0 +1,103 @@
+//! All the words in one place.
+
+use leptos::{html, prelude::*};
+
+use super::{
+    tiny::TinyFigure,
+    word::{Entry, WORDS},
+};
+
+/// A button that opens the list of all words, with a filter.
+#[component]
+pub fn Glossary() -> impl IntoView {
+    let dialog = NodeRef::<html::Dialog>::new();
+    let open = RwSignal::new(false);
+    let filter = RwSignal::new(String::new());
+    let show = move |_| {
+        filter.set(String::new());
+        open.set(true);
+        if let Some(dialog) = dialog.get_untracked() {
+            let _ = dialog.show_modal();
+        }
+    };
+    view! {
+        <button type="button" class="button" data-testid="glossary-open" aria-haspopup="dialog"
+            on:click=show>
+            "Glossary"
+        </button>
+        // Escape closes it, and the focus goes back: the browser's own.
+        <dialog class="glossary" node_ref=dialog aria-labelledby="glossary-title" closedby="any"
+            data-testid="glossary" on:close=move |_| open.set(false)>
+            {move || open.get().then(|| view! { <Words filter/> })}
+            <form method="dialog" class="glossary-close">
+                <button class="button" data-testid="glossary-close">"Close"</button>
+            </form>
+        </dialog>
+    }
+    .into_any()
+}
+
+#[component]
+fn Words(filter: RwSignal<String>) -> impl IntoView {
+    let field = NodeRef::<html::Input>::new();
+    // Not where it would call up a keyboard that covers half of the list.
+    field.on_load(|field| {
+        if !has_coarse_pointer() {
+            let _ = field.focus();
+        }
+    });
+    let wanted = Memo::new(move |_| filter.with(|filter| filter.trim().to_lowercase()));
+    let found =
+        move || WORDS.iter().filter(|entry| wanted.with(|wanted| is_about(entry, wanted))).count();
+    let said = move || match (found(), WORDS.len()) {
+        (0, _) => "No word or note has that in it.".to_owned(),
+        (1, _) => "1 word".to_owned(),
+        (n, all) if n == all => format!("{all} words"),
+        (n, all) => format!("{n} of {all} words"),
+    };
+    view! {
+        <div class="glossary-head">
+            <h2 id="glossary-title">"Glossary"</h2>
+            <label class="glossary-filter">
+                <span>"Filter"</span>
+                <input type="search" node_ref=field data-testid="glossary-filter" autocomplete="off"
+                    on:input=move |event| filter.set(event_target_value(&event))/>
+            </label>
+            <p class="hint" role="status">{said}</p>
+        </div>
+        <div class="glossary-words">
+            {WORDS.iter().map(|entry| {
+                let hidden = move || !wanted.with(|wanted| is_about(entry, wanted));
+                view! { <article hidden=hidden data-testid=format!("word-{}", entry.id)><WordNote entry/></article> }
+            }).collect_view()}
+        </div>
+    }
+    .into_any()
+}
+
+/// One word of the list; its figure is there once it is asked for.
+#[component]
+fn WordNote(entry: &'static Entry) -> impl IntoView {
+    let tried = RwSignal::new(false);
+    view! {
+        <h3>{entry.name}</h3>
+        <p>{entry.says[0]} " " {entry.says[1]}</p>
+        {entry.toy.map(|toy| view! {
+            <details class="disclosure" on:toggle=move |_| tried.set(true)>
+                <summary>"Try it"<span class="visually-hidden">": " {entry.name}</span></summary>
+                {move || tried.get().then(|| view! { <TinyFigure toy/> })}
+            </details>
+        })}
+    }
+    .into_any()
+}
+
+fn has_coarse_pointer() -> bool {
+    let query = window().match_media("(pointer: coarse)").ok().flatten();
+    query.is_some_and(|query| query.matches())
+}
+
+fn is_about(entry: &Entry, wanted: &str) -> bool {
+    let has = |text: &str| text.to_lowercase().contains(wanted);
+    has(entry.name) || entry.says.into_iter().any(has)
+}

@@ -1,0 +1,21 @@
+//! What chapters teach with: words that explain themselves, symbols that light up together,
+//! formulas and questions.
+//!
+//! None of it knows a model: chapters hand in signals of text and numbers.
+
+mod check;
+mod formula;
+mod glossary;
+mod lit;
+mod pen;
+mod term;
+mod tiny;
+mod word;
+
+pub use crate::figures::Role;
+pub use check::{CheckYourself, GuessFirst};
+pub use formula::Formula;
+pub use glossary::Glossary;
+pub use lit::{Lit, MathSym, Part, Sym, provide_lit, use_lit};
+pub use term::Term;
+pub use word::Word;

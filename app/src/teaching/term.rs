@@ -1,0 +1,77 @@
+//! A word in the text that opens its note.
+
+use leptos::{ev, prelude::*};
+use wasm_bindgen::JsCast;
+use web_sys::Element;
+
+use super::{
+    tiny::TinyFigure,
+    word::{Entry, Word},
+};
+
+/// A word of the glossary in running text: a button that opens its note beside it. Without children
+/// it shows the word itself.
+#[component]
+pub fn Term(of: Word, #[prop(optional)] children: Option<Children>) -> impl IntoView {
+    let entry = of.entry();
+    // The same word may stand in a text twice.
+    let id = format!("note-{}-{}", entry.id, use_count());
+    let open = RwSignal::new(false);
+    // The browser opens and closes it: Escape, a press elsewhere, the focus going back.
+    let toggled = move |event: ev::Event| {
+        let note = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+        open.set(note.is_some_and(|note| note.matches(":popover-open").unwrap_or(false)));
+    };
+    // Its content is there before it shows, so that it is placed by its full size.
+    let begin = move |_: ev::Event| {
+        if !open.get_untracked() {
+            open.set(true);
+        }
+    };
+    let shown = match children {
+        Some(children) => children().into_any(),
+        None => in_text(entry).into_any(),
+    };
+    view! {
+        <button type="button" class="term" data-testid=format!("term-{}", entry.id)
+            popovertarget=id.clone() aria-controls=id.clone()
+            aria-expanded=move || open.get().to_string()>
+            {shown}
+        </button>
+        <div popover="auto" class="note" id=id.clone() role="dialog" aria-label=entry.name
+            data-testid=format!("note-{}", entry.id) on:beforetoggle=begin
+            on:toggle=toggled>
+            {move || open.get().then(|| view! { <NoteBody entry/> })}
+            <button type="button" class="button button-quiet" popovertarget=id.clone()
+                popovertargetaction="hide">
+                "Close"
+            </button>
+        </div>
+    }
+    .into_any()
+}
+
+/// A word's name, its two sentences and its figure.
+#[component]
+fn NoteBody(entry: &'static Entry) -> impl IntoView {
+    view! {
+        <p class="note-name">{entry.name}</p>
+        <p>{entry.says[0]} " " {entry.says[1]}</p>
+        {entry.toy.map(|toy| view! { <TinyFigure toy/> })}
+    }
+    .into_any()
+}
+
+/// The word as it stands within a sentence.
+fn in_text(entry: &Entry) -> String {
+    entry.name.to_lowercase()
+}
+
+/// A number that no other note has.
+fn use_count() -> u32 {
+    thread_local!(static COUNT: core::cell::Cell<u32> = const { core::cell::Cell::new(0) });
+    COUNT.with(|count| {
+        count.set(count.get() + 1);
+        count.get()
+    })
+}

@@ -1,0 +1,217 @@
+//! One recurrent cell: its parameters, and one step of it.
+
+use burn::{
+    module::{Module, Param},
+    tensor::{Device, Tensor},
+};
+
+use super::{
+    CellKind, Gate, Initialization, elman, gru, initialization::recurrent, lstm, watch::Watch,
+};
+use crate::{
+    parameters::{given_vector, uniform_matrix},
+    random::Normals,
+};
+
+/// Configuration of a [`Cell`].
+#[derive(Clone, Copy, Debug)]
+pub struct CellConfig {
+    pub kind: CellKind,
+    /// Width of what it reads.
+    pub inputs: usize,
+    /// Number of units.
+    pub hidden: usize,
+    pub initialization: Initialization,
+}
+
+/// A recurrent cell of any kind, `hidden` units wide. The columns of its matrices are blocks of
+/// that width, one for each of the kind's [`gates`](CellKind::gates), so that one product serves
+/// all of them.
+///
+/// PyTorch has two biases, `b_ih` and `b_hh`, of which all but one block is redundant: only their
+/// sum acts, and the gradient of either is that of the sum. Here there is one, as in the papers,
+/// and the block that is not redundant, `b_hn`, is [`candidate_bias`](Self::candidate_bias).
+#[derive(Module, Debug)]
+pub struct Cell {
+    /// W, `[inputs, gates * hidden]`: the transpose of PyTorch's `weight_ih`.
+    pub input_weight: Param<Tensor<2>>,
+    /// U, `[output, gates * hidden]`: the transpose of PyTorch's `weight_hh`.
+    pub recurrent_weight: Param<Tensor<2>>,
+    /// b, `[gates * hidden]`.
+    pub bias: Option<Param<Tensor<1>>>,
+    /// `b_hn` of PyTorch's GRU, `[hidden]`: inside what the reset gate multiplies.
+    pub candidate_bias: Option<Param<Tensor<1>>>,
+    /// P, `[hidden, projection]`: the transpose of PyTorch's `weight_hr`.
+    pub projection: Option<Param<Tensor<2>>>,
+    #[module(skip)]
+    kind: CellKind,
+}
+
+/// What a cell carries from step to step.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// What the layer puts out and feeds back: `s_t`, `h_t`, or `r_t` of a projected LSTM,
+    /// `[batch, output]`.
+    pub hidden: Tensor<2>,
+    /// `c_t` of an LSTM, `[batch, hidden]`.
+    pub cell: Option<Tensor<2>>,
+}
+
+impl State {
+    /// The same values, cut off from how they came about.
+    pub fn detach(self) -> Self {
+        Self { hidden: self.hidden.detach(), cell: self.cell.map(Tensor::detach) }
+    }
+
+    pub(super) fn inner(self) -> Self {
+        Self { hidden: self.hidden.inner(), cell: self.cell.map(Tensor::inner) }
+    }
+}
+
+/// The parameters a step needs, cut to size once for a whole sequence: a slice made anew in every
+/// step would have a gradient as large as the whole matrix in every step.
+pub(super) struct Weights {
+    pub(super) recurrent: Tensor<2>,
+    pub(super) candidate: Option<Tensor<2>>,
+    pub(super) candidate_bias: Option<Tensor<2>>,
+    pub(super) projection: Option<Tensor<2>>,
+}
+
+impl CellConfig {
+    /// Draws the cell's weights: as in PyTorch, all from U(-1/sqrt(hidden), 1/sqrt(hidden)), but
+    /// for what [`Initialization`] and the forget gate's bias say.
+    ///
+    /// # Panics
+    ///
+    /// Panics if a width is 0.
+    pub(crate) fn init(&self, draws: &mut Normals, device: &Device) -> Cell {
+        let Self { kind, inputs, hidden, initialization } = *self;
+        let output = kind.output_width(hidden);
+        assert!(inputs > 0 && hidden > 0 && output > 0, "a cell is at least one unit wide");
+        let columns = kind.gates().len() * hidden;
+        let bound = 1.0 / (hidden as f64).sqrt();
+        let input_weight = uniform_matrix([inputs, columns], bound, draws, device);
+        let recurrent_weight =
+            recurrent(initialization, [output, hidden], kind.gates().len(), bound, draws, device);
+        let bias = kind.has_biases().then(|| {
+            let mut values = draws.uniform(columns, bound);
+            if let CellKind::Lstm { forget_bias, .. } = kind {
+                values[hidden..2 * hidden].fill(forget_bias);
+            }
+            given_vector(values, device)
+        });
+        let candidate_bias =
+            (kind == CellKind::Gru).then(|| given_vector(draws.uniform(hidden, bound), device));
+        let projection = (output != hidden
+            || matches!(kind, CellKind::Lstm { projection: Some(_), .. }))
+        .then(|| uniform_matrix([hidden, output], bound, draws, device));
+        Cell { input_weight, recurrent_weight, bias, candidate_bias, projection, kind }
+    }
+}
+
+impl Cell {
+    pub fn kind(&self) -> CellKind {
+        self.kind
+    }
+
+    /// Number of units.
+    pub fn hidden(&self) -> usize {
+        let [_, columns] = self.recurrent_weight.dims();
+        columns / self.kind.gates().len()
+    }
+
+    /// Width of what it puts out and feeds back.
+    pub fn output_width(&self) -> usize {
+        let [output, _] = self.recurrent_weight.dims();
+        output
+    }
+
+    /// Where `gate`'s columns begin.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the kind has no such gate.
+    pub fn column(&self, gate: Gate) -> usize {
+        let index = self.kind.gates().iter().position(|&g| g == gate);
+        index.expect("a gate of this kind") * self.hidden()
+    }
+
+    /// The state before the first step.
+    pub fn zero_state(&self, batch: usize) -> State {
+        let device = self.recurrent_weight.val().device();
+        let zeros = |width| Tensor::zeros([batch, width], &device);
+        State {
+            hidden: zeros(self.output_width()),
+            cell: self.kind.has_cell_state().then(|| zeros(self.hidden())),
+        }
+    }
+
+    /// `W x + b` of all gates for any number of inputs, as one product.
+    ///
+    /// # Shapes
+    ///
+    /// - rows: `[n, inputs]`
+    /// - output: `[n, gates * hidden]`
+    pub(super) fn project(&self, rows: Tensor<2>) -> Tensor<2> {
+        self.with_bias(rows.matmul(self.input_weight.val()))
+    }
+
+    /// `W x + b` for each one-hot x there is: the rows of W, and the bias.
+    ///
+    /// # Shapes
+    ///
+    /// - output: `[inputs, gates * hidden]`
+    pub(super) fn project_one_hot(&self) -> Tensor<2> {
+        self.with_bias(self.input_weight.val())
+    }
+
+    fn with_bias(&self, rows: Tensor<2>) -> Tensor<2> {
+        match &self.bias {
+            Some(bias) => rows + bias.val().unsqueeze::<2>(),
+            None => rows,
+        }
+    }
+
+    pub(super) fn weights(&self) -> Weights {
+        let recurrent = self.recurrent_weight.val();
+        let hidden = self.hidden();
+        let (recurrent, candidate) = match self.kind {
+            CellKind::ChoGru => (
+                recurrent.clone().narrow(1, 0, 2 * hidden),
+                Some(recurrent.narrow(1, 2 * hidden, hidden)),
+            ),
+            _ => (recurrent, None),
+        };
+        Weights {
+            recurrent,
+            candidate,
+            candidate_bias: self.candidate_bias.as_ref().map(|bias| bias.val().unsqueeze()),
+            projection: self.projection.as_ref().map(Param::val),
+        }
+    }
+
+    /// The next state. `input` is a step's rows of what [`project`](Self::project) computed.
+    pub(super) fn step(
+        &self,
+        weights: &Weights,
+        input: Tensor<2>,
+        state: State,
+        watch: &mut Watch,
+    ) -> State {
+        if let Some(record) = &mut watch.record {
+            record.previous = Some(state.clone().inner());
+        }
+        let state = match self.kind {
+            CellKind::Elman { activation, .. } => {
+                elman::step(activation, weights, input, state, watch)
+            }
+            CellKind::Lstm { .. } => lstm::step(weights, input, state, watch),
+            CellKind::Gru => gru::step(weights, input, state, watch),
+            CellKind::ChoGru => gru::cho_step(weights, input, state, watch),
+        };
+        if let Some(record) = &mut watch.record {
+            record.state = Some(state.clone().inner());
+        }
+        state
+    }
+}

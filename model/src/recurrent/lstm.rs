@@ -1,0 +1,36 @@
+//! Long short-term memory as in Graves 2013, without peepholes, with the projection of Sak et al.
+//! 2014 if there is one.
+
+use burn::tensor::Tensor;
+
+use super::{
+    Gate, State, Weights,
+    activation::{sigmoid, tanh},
+    watch::Watch,
+};
+
+/// `c_t = f * c_(t-1) + i * g`, `h_t = o * tanh(c_t)`, and with a projection `r_t = P h_t` in
+/// place of `h_t`.
+pub(super) fn step(weights: &Weights, input: Tensor<2>, state: State, watch: &mut Watch) -> State {
+    let sums = watch.sum(input, state.hidden.matmul(weights.recurrent.clone()));
+    let [_, width] = sums.dims();
+    let hidden = width / 4;
+    // Two neighbours with the same non-linearity: one operation for both.
+    let opened = sigmoid(sums.clone().narrow(1, 0, 2 * hidden));
+    let input_gate = watch.gate(Gate::Input, opened.clone().narrow(1, 0, hidden));
+    let forget = watch.gate(Gate::Forget, opened.narrow(1, hidden, hidden));
+    let candidate = watch.gate(Gate::Candidate, tanh(sums.clone().narrow(1, 2 * hidden, hidden)));
+    let output = watch.gate(Gate::Output, sigmoid(sums.narrow(1, 3 * hidden, hidden)));
+
+    let cell = state.cell.expect("an LSTM's state has a cell");
+    let cell = watch.cell(forget * cell + input_gate * candidate);
+    let value = output * tanh(cell.clone());
+    let value = match &weights.projection {
+        Some(projection) => {
+            watch.unprojected(&value);
+            value.matmul(projection.clone())
+        }
+        None => value,
+    };
+    State { hidden: watch.hidden(value), cell: Some(cell) }
+}

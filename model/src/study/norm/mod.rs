@@ -1,0 +1,153 @@
+//! `norm`: three models, one for each experiment of the chapter.
+
+mod deep;
+mod deep_study;
+mod offsets;
+mod recurrent;
+mod recurrent_study;
+
+use burn::{
+    module::Module,
+    tensor::{Device, Tensor},
+};
+use unroll_protocol::{
+    OptimizerSpec,
+    study::norm::{Answer, Models, Question, Spec},
+};
+
+use super::{Built, Refusal, StudySlice};
+use crate::{
+    CharTokenizer, Dataset, GradientSum, global_norm,
+    optimizer::AdamW,
+    read::{ReadError, read_all},
+};
+
+/// See the module.
+pub struct Study {
+    models: Kind,
+}
+
+#[allow(clippy::large_enum_variant, reason = "there is one for each engine")]
+enum Kind {
+    Layers(deep_study::Layers),
+    Offsets(offsets::Offsets),
+    Steps(recurrent_study::Steps),
+}
+
+/// The same call of whichever experiment it is.
+macro_rules! each {
+    ($kind:expr, $models:ident => $call:expr) => {
+        match $kind {
+            Kind::Layers($models) => $call,
+            Kind::Offsets($models) => $call,
+            Kind::Steps($models) => $call,
+        }
+    };
+}
+
+impl super::Study for Study {
+    type Spec = Spec;
+    type Question = Question;
+    type Answer = Answer;
+
+    fn new(spec: &Spec, text: &str, device: &Device) -> Result<Self, Refusal> {
+        let seed = spec.seed;
+        let models = match spec.models {
+            Models::Layers { activation, scale, batch } => {
+                Kind::Layers(deep_study::Layers::new(seed, activation, scale, batch, text, device)?)
+            }
+            Models::Outside => Kind::Offsets(offsets::Offsets::new(seed, text, device)?),
+            Models::Time => Kind::Steps(recurrent_study::Steps::new(seed, text, device)?),
+        };
+        Ok(Self { models })
+    }
+
+    fn built(&self) -> Built {
+        each!(&self.models, models => models.built())
+    }
+
+    fn step(&self) -> u32 {
+        each!(&self.models, models => models.step())
+    }
+
+    async fn advance(&mut self) -> StudySlice {
+        each!(&mut self.models, models => models.advance().await)
+    }
+
+    fn discard(&mut self) {
+        each!(&mut self.models, models => models.discard());
+    }
+
+    fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
+        if !rate.is_finite() || rate < 0.0 {
+            return Err(Refusal(format!("{rate} is not a usable learning rate.")));
+        }
+        each!(&mut self.models, models => models.set_learning_rate(rate));
+        Ok(())
+    }
+
+    async fn ask(&mut self, question: &Question) -> Result<Answer, Refusal> {
+        match (&self.models, question) {
+            (Kind::Layers(models), Question::Layer { .. }) => models.layer(question).await,
+            (Kind::Layers(models), Question::Depths) => models.depths().await,
+            (Kind::Offsets(models), Question::Offsets) => models.answer().await,
+            (Kind::Steps(models), Question::Steps { time }) => models.answer(*time).await,
+            _ => Err(Refusal("The question is about another experiment.".to_owned())),
+        }
+    }
+}
+
+/// A text as the models of this chapter read it.
+struct Corpus {
+    tokenizer: CharTokenizer,
+    data: Dataset,
+}
+
+impl Corpus {
+    /// For models that read `context` characters.
+    fn new(text: &str, context: usize) -> Result<Self, Refusal> {
+        let tokenizer = CharTokenizer::from_text(text);
+        let data = Dataset::new(tokenizer.encode(text), context)?;
+        Ok(Self { tokenizer, data })
+    }
+}
+
+/// No decay and hardly any clipping: nothing but normalisation is to keep the numbers in range.
+fn optimizer() -> OptimizerSpec {
+    OptimizerSpec { weight_decay: 0.0, clip_norm: 5.0, beta2: 0.999, ..OptimizerSpec::default() }
+}
+
+/// A model with what its training keeps. Cheap to copy: tensors are shared until one is replaced.
+#[derive(Clone)]
+struct Learner<M> {
+    model: M,
+    optimizer: AdamW,
+}
+
+impl<M: Module> Learner<M> {
+    fn new(model: M) -> Self {
+        Self { optimizer: AdamW::new(&optimizer(), &model), model }
+    }
+
+    /// Moves the gradients of `tracked`, this model with autodiff, out of the loss and takes a
+    /// step. Returns the norm of the gradients.
+    fn learn(&mut self, tracked: &M, loss: &Tensor<1>, rate: f32) -> Tensor<1> {
+        let mut sum = GradientSum::default();
+        sum.add(tracked, &mut loss.backward());
+        let gradients = sum.finish();
+        let norm = global_norm(&gradients);
+        let model = self.model.clone();
+        self.model = self.optimizer.update(model, gradients, &norm, f64::from(rate));
+        norm
+    }
+}
+
+/// Reads what was measured at a step: `None` if the device failed or something is not finite.
+async fn measured(tensors: Vec<Tensor<1>>) -> Result<Vec<f32>, f32> {
+    let read = read_all(tensors).await.unwrap_or_else(|_: ReadError| vec![vec![f32::NAN]]);
+    let values: Vec<f32> = read.into_iter().flatten().collect();
+    match values.iter().find(|value| !value.is_finite()) {
+        Some(&bad) => Err(bad),
+        None => Ok(values),
+    }
+}

@@ -1,0 +1,203 @@
+//! BatchNorm and LayerNorm in a recurrent network, side by side: what Ba, Kiros and Hinton 2016
+//! (section 3.1) say of sequences longer than those trained on, on live models.
+
+use burn::{
+    module::Module,
+    tensor::{Device, Tensor, activation::log_softmax},
+};
+use unroll_protocol::{
+    Array,
+    study::norm::{Answer, Axis, Steps as StepsAnswer, TRAINED_STEPS, TRIED_STEPS},
+};
+
+use super::{
+    super::{Built, Refusal, StudySlice},
+    Corpus, Learner, measured,
+    recurrent::{NormedRnn, UNITS, Use},
+};
+use crate::{
+    data::{Window, token_tensor},
+    loss::cross_entropy,
+    norm::RunningStatistics,
+    parameters::named_parameters,
+    read::read_all,
+};
+
+/// Sequences in a training batch.
+const BATCH: usize = 16;
+/// Most sequences the losses by time step are averaged over.
+const TRIED: usize = 32;
+/// How far a step goes.
+const LEARNING_RATE: f32 = 0.01;
+
+/// See the module.
+pub struct Steps {
+    seed: u32,
+    corpus: Corpus,
+    device: Device,
+    state: State,
+    /// The step under way: what it has made so far, and its losses and gradient norms.
+    pending: Option<(State, Vec<Tensor<1>>)>,
+    /// Sequences of one length to try the models on, and whether they were held out.
+    tried: Vec<Window>,
+    held_out: bool,
+    rate: f32,
+}
+
+#[derive(Clone)]
+struct State {
+    step: u32,
+    /// In the order of [`Axis::ALL`].
+    learners: Vec<Learner<NormedRnn>>,
+    /// BatchNorm's, one for each trained time step.
+    running: Vec<RunningStatistics>,
+}
+
+impl Steps {
+    pub fn new(seed: u32, text: &str, device: &Device) -> Result<Self, Refusal> {
+        let (trained, tried) = (TRAINED_STEPS as usize, TRIED_STEPS as usize);
+        let corpus = Corpus::new(text, trained)?;
+        let vocabulary = corpus.tokenizer.len();
+        let learner = |&axis: &Axis| Learner::new(NormedRnn::new(axis, vocabulary, seed, device));
+        let state = State {
+            step: 0,
+            learners: Axis::ALL.iter().map(learner).collect(),
+            running: (0..trained).map(|_| RunningStatistics::new(UNITS, device)).collect(),
+        };
+        // A short text has no long enough end held out: then the text itself has to do.
+        let held_out = corpus.data.held_out.len() > tried;
+        let tokens = if held_out { &corpus.data.held_out } else { &corpus.data.training };
+        let length = tried.min(tokens.len() - 1);
+        let last = tokens.len() - 1 - length;
+        let count = TRIED.min(last + 1);
+        let window = |index: usize| {
+            let start = if count > 1 { index * last / (count - 1) } else { 0 };
+            Window {
+                inputs: tokens[start..start + length].to_vec(),
+                targets: tokens[start + 1..start + 1 + length].to_vec(),
+            }
+        };
+        let tried = (0..count).map(window).collect();
+        Ok(Self {
+            seed,
+            device: device.clone(),
+            state,
+            pending: None,
+            tried,
+            held_out,
+            rate: LEARNING_RATE,
+            corpus,
+        })
+    }
+
+    pub fn built(&self) -> Built {
+        let parameters = self.state.learners.iter().flat_map(|l| named_parameters(&l.model));
+        Built {
+            parameters: parameters.map(|(_, _, value)| value.dims()[0] as u64).sum(),
+            vocabulary: self.corpus.tokenizer.vocabulary(),
+            series: Axis::ALL.iter().map(|axis| axis.label().to_owned()).collect(),
+            notes: self.corpus.data.notes.clone(),
+        }
+    }
+
+    pub fn step(&self) -> u32 {
+        self.state.step
+    }
+
+    /// One network's share of a step.
+    pub async fn advance(&mut self) -> StudySlice {
+        let (mut state, mut losses) =
+            self.pending.take().unwrap_or_else(|| (self.state.clone(), Vec::new()));
+        let which = losses.len() / 2;
+        losses.extend(self.learn(&mut state, which));
+        if losses.len() < 2 * Axis::ALL.len() {
+            self.pending = Some((state, losses));
+            return StudySlice::More;
+        }
+        match measured(losses).await {
+            Err(loss) => StudySlice::Diverged { loss },
+            Ok(values) => {
+                state.step += 1;
+                self.state = state;
+                StudySlice::Step(values.into_iter().step_by(2).map(Some).collect())
+            }
+        }
+    }
+
+    fn learn(&self, state: &mut State, which: usize) -> [Tensor<1>; 2] {
+        let length = TRAINED_STEPS as usize;
+        let batch = self.corpus.data.batch(self.seed, state.step, BATCH, length);
+        let learner = &mut state.learners[which];
+        let tracked = learner.model.clone().train();
+        let (logits, traces) =
+            tracked.forward(token_tensor(&batch.inputs, BATCH, &self.device), Use::Batch);
+        let loss = cross_entropy(logits, token_tensor(&batch.targets, BATCH, &self.device));
+        let norm = learner.learn(&tracked, &loss, self.rate);
+        if Axis::ALL[which] == Axis::Batch {
+            for (running, trace) in state.running.iter_mut().zip(&traces) {
+                running.take(trace, BATCH);
+            }
+        }
+        [loss.inner(), norm]
+    }
+
+    pub fn discard(&mut self) {
+        self.pending = None;
+    }
+
+    pub fn set_learning_rate(&mut self, rate: f32) {
+        self.rate = rate;
+    }
+
+    /// Statistics and losses by time step, with the statistics of `time` at every step.
+    pub async fn answer(&self, time: u32) -> Result<Answer, Refusal> {
+        if time > TRAINED_STEPS {
+            return Err(Refusal(format!(
+                "There are no statistics of step {time}: the networks never trained on more than \
+                 {TRAINED_STEPS} steps."
+            )));
+        }
+        let running = &self.state.running;
+        let [batch, layer] = [0, 1].map(|which| &self.state.learners[which].model);
+        let mut wanted = vec![
+            Tensor::cat(running.iter().map(|r| r.mean.clone()).collect(), 0),
+            Tensor::cat(running.iter().map(|r| r.variance.clone()).collect(), 0),
+            self.losses(batch, Use::Own(running)),
+            self.losses(layer, Use::Batch),
+        ];
+        if let Some(step) = time.checked_sub(1) {
+            wanted.push(self.losses(batch, Use::Fixed(&running[step as usize])));
+        }
+        let mut read = read_all(wanted).await?.into_iter();
+        let mut next = || read.next().unwrap_or_default();
+        let by_unit = |values: Vec<f32>| Array {
+            shape: vec![UNITS as u32, TRAINED_STEPS],
+            values: (0..UNITS)
+                .flat_map(|unit| values.iter().skip(unit).step_by(UNITS).copied())
+                .collect(),
+        };
+        let (mean, variance) = (by_unit(next()), by_unit(next()));
+        let (own, layer, fixed) = (next(), next(), next());
+        Ok(Answer::Steps(StepsAnswer {
+            mean,
+            variance,
+            own,
+            fixed,
+            layer,
+            sequences: self.tried.len() as u32,
+            held_out: self.held_out,
+        }))
+    }
+
+    /// Mean loss at each time step over the sequences to try.
+    fn losses(&self, model: &NormedRnn, used: Use<'_>) -> Tensor<1> {
+        let rows = self.tried.len();
+        let inputs: Vec<u32> = self.tried.iter().flat_map(|w| &w.inputs).copied().collect();
+        let targets: Vec<u32> = self.tried.iter().flat_map(|w| &w.targets).copied().collect();
+        let (logits, _) = model.forward(token_tensor(&inputs, rows, &self.device), used);
+        let [_, length, _] = logits.dims();
+        let targets = token_tensor(&targets, rows, &self.device).slice([0..rows, 0..length]);
+        let chosen = log_softmax(logits, 2).gather(2, targets.unsqueeze_dim(2));
+        chosen.mean_dim(0).neg().reshape([-1])
+    }
+}

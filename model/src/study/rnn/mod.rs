@@ -1,0 +1,164 @@
+//! `rnn`: an Elman network and an LSTM beside it, trained on the same batches.
+
+mod learner;
+mod recovery;
+mod task;
+mod unrolled;
+mod writing;
+
+use burn::tensor::Device;
+use unroll_protocol::study::rnn::{Answer, CellChoice, Question, Spec};
+
+use super::{Built, Refusal, StudySlice};
+use crate::{CellKind, read_all};
+use learner::Learner;
+use task::Task;
+
+/// Steps between two measurements on what is not learnt from.
+const MEASURE_EVERY: u32 = 20;
+
+/// See the module.
+pub struct Study {
+    spec: Spec,
+    device: Device,
+    task: Task,
+    /// The Elman network, then the LSTM.
+    learners: [Learner; 2],
+    rate: f64,
+    pending: Option<Pending>,
+}
+
+/// A step whose models are updated and which is only to be measured.
+struct Pending {
+    losses: [f32; 2],
+    /// The state before it, in case it is dropped.
+    before: [Learner; 2],
+}
+
+impl super::Study for Study {
+    type Spec = Spec;
+    type Question = Question;
+    type Answer = Answer;
+
+    fn new(spec: &Spec, text: &str, device: &Device) -> Result<Self, Refusal> {
+        if !(1..=256).contains(&spec.hidden) {
+            return Err(Refusal(format!(
+                "A state of {} units can't be drawn: choose 1 to 256.",
+                spec.hidden
+            )));
+        }
+        let task = Task::new(spec.readout, text)?;
+        let elman = match spec.cell {
+            CellChoice::Tanh => CellKind::RNN,
+            CellChoice::Sigmoid => CellKind::MIKOLOV,
+        };
+        // A forget bias of 1 is the usual advice (Gers et al. 2000); PyTorch's own start, about 0,
+        // would need longer to learn to remember.
+        let lstm = CellKind::Lstm { projection: None, forget_bias: 1.0 };
+        let learners = [elman, lstm].map(|kind| Learner::new(kind, spec, &task, device));
+        let rate = f64::from(learner::OPTIMIZER.learning_rate);
+        Ok(Self { spec: spec.clone(), device: device.clone(), task, learners, rate, pending: None })
+    }
+
+    fn built(&self) -> Built {
+        let [elman, lstm] = self.learners.each_ref().map(Learner::parameters);
+        let mut notes = self.task.notes();
+        notes.push(format!("The Elman network has {elman} parameters, the LSTM {lstm}."));
+        let names = |what: &str| [format!("Elman{what}"), format!("LSTM{what}")];
+        let measured = match &self.task {
+            Task::Text { .. } => names(", held out"),
+            Task::Brackets => names(", share right"),
+        };
+        Built {
+            parameters: elman + lstm,
+            vocabulary: self.task.symbols(),
+            series: [names(" loss"), measured].concat(),
+            notes,
+        }
+    }
+
+    fn step(&self) -> u32 {
+        self.learners[0].steps() - u32::from(self.pending.is_some())
+    }
+
+    async fn advance(&mut self) -> StudySlice {
+        let losses = match self.pending.take() {
+            Some(pending) => pending.losses,
+            None => {
+                let step = self.step();
+                let batch = self.task.batch(self.spec.seed, step, &self.device);
+                let gradients = self.learners.each_ref().map(|learner| learner.gradients(&batch));
+                let read = gradients.iter().flat_map(|g| [g.loss.clone(), g.norm.clone()]);
+                let losses = match read_all(read).await {
+                    Ok(read) => read.concat(),
+                    Err(_) => vec![f32::NAN],
+                };
+                if let Some(&loss) = losses.iter().find(|loss| !loss.is_finite()) {
+                    return StudySlice::Diverged { loss };
+                }
+                let losses = [losses[0], losses[2]];
+                let due = step == 0 || (step + 1).is_multiple_of(MEASURE_EVERY);
+                let before = due.then(|| self.learners.clone());
+                for (learner, gradients) in self.learners.iter_mut().zip(gradients) {
+                    learner.update(gradients, self.rate);
+                }
+                if let Some(before) = before {
+                    self.pending = Some(Pending { losses, before });
+                    return StudySlice::More;
+                }
+                return StudySlice::Step(vec![Some(losses[0]), Some(losses[1]), None, None]);
+            }
+        };
+        let measured = self.learners.each_ref().map(|learner| {
+            let model = learner.model();
+            self.task.measure(model, self.spec.seed, &self.device)
+        });
+        let measured = match measured {
+            [Some(elman), Some(lstm)] => read_all([elman, lstm]).await.ok(),
+            _ => None,
+        };
+        let value = |index: usize| Some(measured.as_ref()?[index][0]);
+        StudySlice::Step(vec![Some(losses[0]), Some(losses[1]), value(0), value(1)])
+    }
+
+    fn discard(&mut self) {
+        if let Some(pending) = self.pending.take() {
+            self.learners = pending.before;
+        }
+    }
+
+    fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
+        if !(rate > 0.0 && rate.is_finite()) {
+            return Err(Refusal(format!("{rate} is no learning rate: choose one above 0.")));
+        }
+        self.rate = f64::from(rate);
+        Ok(())
+    }
+
+    async fn ask(&mut self, question: &Question) -> Result<Answer, Refusal> {
+        let [elman, lstm] = self.learners.each_ref().map(Learner::model);
+        match question {
+            Question::Unrolled { text, edit, example } => {
+                let reading = self.task.reading(text, *example, self.spec.seed)?;
+                let asked =
+                    unrolled::Asked { task: &self.task, spec: &self.spec, reading, edit: *edit };
+                Ok(Answer::Unrolled(Box::new(unrolled::unrolled(elman, asked).await?)))
+            }
+            Question::Writing { prompt, length, temperature, odd } => {
+                let text = self.task.text("writes")?;
+                let asked = writing::Asked {
+                    prompt,
+                    length: *length,
+                    temperature: *temperature,
+                    odd: *odd,
+                    seed: self.spec.seed,
+                };
+                Ok(Answer::Writing(writing::writing([elman, lstm], text, asked).await?))
+            }
+            Question::Recovery { letter } => {
+                let text = self.task.text("reads on")?;
+                Ok(Answer::Recovery(recovery::recovery([elman, lstm], text, *letter).await?))
+            }
+        }
+    }
+}

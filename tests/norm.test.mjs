@@ -1,0 +1,308 @@
+// Keeping activations in range, as a learner meets it.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import {
+  accessibilityProblems,
+  byId,
+  eventually,
+  live,
+  number,
+  numberUntil,
+  train,
+  useSite,
+  VIEWPORTS,
+  watchLongTasks,
+} from "./harness.mjs";
+
+const site = useSite();
+/** Steps the chapter takes by itself. */
+const WARM = 250;
+const ROWS = 16;
+
+/** Opens the chapter and waits until its first training is over. */
+async function opened(t, query = "", options = {}) {
+  const page = await site.open(t, `?chapter=norm${query}`, options);
+  await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);
+  return page;
+}
+
+const value = async (page, id) => Number(await byId(page, id).getAttribute("data-value"));
+const moves = (page) =>
+  page
+    .locator('[data-testid^="norm-moved-"]')
+    .evaluateAll((rows) => rows.map((row) => Number(row.getAttribute("data-value"))));
+/** Waits until the most that another row moved satisfies `condition`. */
+const most = (page, condition) =>
+  eventually(async () => {
+    const most = await byId(page, "norm-coupling").getAttribute("data-most");
+    return most !== null && condition(Number(most));
+  }, `a coupling with ${condition}`);
+const choose = (page, name, id) => byId(page, `control-${name}-${id}`).check({ force: true });
+const parameter = (page, name) => new URL(page.url()).searchParams.get(name);
+
+test("pressing a row moves the others under BatchNorm, by exactly 0 under LayerNorm", async (t) => {
+  const page = await opened(t);
+  await live(page, "coupling");
+  // The default already shows it.
+  await most(page, (most) => most > 0.05);
+  assert.equal((await moves(page)).length, ROWS);
+  await byId(page, "norm-row-5").click();
+  await eventually(async () => (await byId(page, "norm-row-5").getAttribute("aria-pressed")) === "true");
+  await eventually(async () => (await byId(page, "norm-coupling").textContent()).startsWith("Example 5"));
+  const coupled = await moves(page);
+  assert(coupled.every((moved) => moved > 0.001), `${coupled}`);
+  assert.equal(parameter(page, "norm-row"), "5");
+  // Who moved more, moved more on the page, too; the pressed row most.
+  assert.equal(Math.max(...coupled), coupled[4]);
+
+  await choose(page, "norm-axis", "layer");
+  await most(page, (most) => most === 0);
+  const alone = await moves(page);
+  assert(alone.every((moved, row) => row === 4 || moved === 0), `${alone}`);
+  assert(alone[4] < 1e-3, "a layer divides the row's own size away");
+  assert.match(await byId(page, "norm-coupling").textContent(), /15 rows move by exactly 0 under LayerNorm/);
+
+  // Letting go of it: nothing moves any more.
+  await byId(page, "norm-row-5").click();
+  await eventually(async () => (await moves(page)).every((moved) => moved === 0));
+  await byId(page, "undo").click();
+  await eventually(async () => (await byId(page, "norm-row-5").getAttribute("aria-pressed")) === "true");
+});
+
+test("with running statistics no row hears of another", async (t) => {
+  const page = await opened(t);
+  await most(page, (most) => most > 0.05);
+  await choose(page, "norm-statistics", "running");
+  await most(page, (most) => most === 0);
+  assert((await moves(page))[1] > 0.1, "the pressed row itself moves");
+  await choose(page, "norm-statistics", "batch");
+  await most(page, (most) => most > 0.05);
+});
+
+test("the mean is swept over the matrix, column by column or row by row", async (t) => {
+  const page = await opened(t, "&norm-row=0");
+  await live(page, "coupling");
+  const there = () => page.locator('[data-testid="norm-output"] rect').count();
+  await eventually(async () => (await there()) === ROWS * 16);
+  await byId(page, "norm-sweep-step").click();
+  await eventually(async () => (await there()) === ROWS);
+  assert.match(await byId(page, "coupling-readout").textContent(), /Feature 1, over the 16 examples: μ = −?\d/);
+  await byId(page, "norm-sweep-step").click();
+  await eventually(async () => (await there()) === 2 * ROWS);
+  await choose(page, "norm-axis", "layer");
+  await eventually(async () => /Example 2, over its 16 features/.test(await byId(page, "coupling-readout").textContent()));
+  await byId(page, "norm-sweep-all").click();
+  await eventually(async () => (await there()) === ROWS * 16);
+  // Played, it goes through all of them by itself and ends.
+  await byId(page, "norm-sweep-play").click();
+  await eventually(async () => parameter(page, "norm-sweep") === "3");
+  await eventually(async () => parameter(page, "norm-sweep") === null);
+  await eventually(async () => (await byId(page, "norm-sweep-play").textContent()) === "Sweep");
+});
+
+test("a click on a cell opens arithmetic that multiplies out", async (t) => {
+  for (const axis of ["batch", "layer"]) {
+    const page = await opened(t, `&norm-axis=${axis}`);
+    await live(page, "coupling");
+    const box = await byId(page, "norm-input").boundingBox();
+    await byId(page, "norm-input").click({ position: { x: (box.width * 6.5) / 16, y: (box.height * 3.5) / ROWS } });
+    await byId(page, "norm-arithmetic").waitFor();
+    assert.match(await byId(page, "norm-arithmetic").textContent(), /Example 4, feature 7/);
+    const read = async (id) => (await byId(page, `norm-line-${id}`).textContent()).replaceAll("−", "-");
+    const numbers = (text) => text.match(/-?\d+\.\d+/g).map(Number);
+    const near = (a, b, what) => assert(Math.abs(a - b) < 2e-3 * (1 + Math.abs(b)), `${what}: ${a} is not ${b}`);
+    const terms = numbers(await read("mean"));
+    const mean = terms.pop();
+    assert.equal(terms.length, 16);
+    near(terms.reduce((a, b) => a + b) / 16, mean, "μ");
+    const apart = numbers(await read("variance"));
+    const variance = apart.pop();
+    near(apart.reduce((a, b) => a + b * b, 0) / 16, variance, "σ²");
+    const [x, mu, sigma, , normalised] = numbers(await read("normalised"));
+    near((x - mu) / Math.sqrt(sigma + 1e-5), normalised, "x̂");
+    const [gamma, hat, beta, y] = numbers(await read("output"));
+    near(gamma * hat + beta, y, "y");
+    assert.equal(mu, mean);
+    assert(Math.abs((await value(page, "norm-line-output")) - y) < 1e-4);
+    await byId(page, "norm-arithmetic-close").click();
+    await byId(page, "norm-arithmetic").waitFor({ state: "detached" });
+    await page.close();
+  }
+});
+
+test("histograms by depth: the plain network sticks, the normalised ones do not", async (t) => {
+  const page = await opened(t, "&norm-scale=8");
+  await byId(page, "norm-stuck").waitFor();
+  for (let layer = 1; layer <= 6; layer++) {
+    const [plain, batch, layered] = await Promise.all(
+      ["plain", "batch", "layer"].map((version) => value(page, `norm-stuck-${version}-${layer}`)),
+    );
+    assert(plain > 0.5, `layer ${layer} of the plain network: ${plain}`);
+    assert(batch < 0.3 && layered < 0.3, `layer ${layer}: ${batch}, ${layered}`);
+  }
+  for (const figure of ["norm-plain", "norm-normed", "norm-loss"]) {
+    await byId(page, `figure-${figure}`).scrollIntoViewIfNeeded();
+    await live(page, figure);
+  }
+  // They are live: training changes them.
+  const before = await value(page, "norm-stuck-batch-3");
+  await train(page, WARM + 150);
+  await eventually(async () => (await value(page, "norm-stuck-batch-3")) !== before);
+});
+
+test("a mean outside the gradient: b grows, the loss does not fall", async (t) => {
+  const page = await opened(t);
+  await choose(page, "norm-experiment", "outside");
+  await byId(page, "norm-promises").waitFor();
+  await eventually(async () => (await value(page, "norm-length-past")) > 50, "a long b");
+  assert((await value(page, "norm-promised-past")) > 10);
+  assert(Math.abs(await value(page, "norm-fell-past")) < 1e-3);
+  assert((await value(page, "norm-length-through")) < 1e-3);
+  assert((await value(page, "norm-fell-after")) > 0.5, "β, after the mean, does lower the loss");
+  const length = await value(page, "norm-length-past");
+  const reached = await number(page, "loss-step");
+  await train(page, reached + 200);
+  await eventually(async () => (await value(page, "norm-length-past")) > length * 1.5, "b goes on growing");
+  assert(Math.abs(await value(page, "norm-fell-past")) < 1e-2);
+});
+
+test("time steps need statistics of their own; LayerNorm needs none", async (t) => {
+  const page = await opened(t, "&norm-experiment=time");
+  await byId(page, "norm-time-verdict").waitFor();
+  await eventually(async () => (await byId(page, "norm-fixed-inside").count()) === 1);
+  const read = (id) => value(page, id);
+  assert((await read("norm-variance-last")) > 1.5 * (await read("norm-variance-first")));
+  assert((await read("norm-fixed-inside")) > (await read("norm-own")) + 0.1);
+  assert((await read("norm-layer-beyond")) < (await read("norm-fixed-beyond")) - 0.1);
+  // The figure is the control: a click on the column of step 12 takes its statistics everywhere.
+  await live(page, "norm-variance");
+  const first = await read("norm-fixed-inside");
+  await byId(page, "norm-variance-cells").focus();
+  await page.keyboard.press("Home");
+  for (let step = 1; step < 12; step++) await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Enter");
+  await eventually(async () => parameter(page, "norm-time") === "12");
+  await eventually(async () => (await read("norm-fixed-inside")) < first - 0.1, "later statistics serve better");
+  // Beyond the trained steps there are none to take.
+  await page.keyboard.press("ArrowRight");
+  await eventually(async () => /never trained/.test(await byId(page, "norm-variance-readout").textContent()));
+  await page.keyboard.press("Enter");
+  assert.equal(parameter(page, "norm-time"), "12");
+});
+
+test("a batch of one is explained, and all else goes on", async (t) => {
+  const page = await opened(t, "&norm-batch=1");
+  await eventually(async () => /variance is 0/.test(await byId(page, "norm-refused").textContent()));
+  assert.match(await byId(page, "norm-refused").textContent(), /can't train on a batch of 1/);
+  await byId(page, "norm-no-batch").waitFor();
+  await choose(page, "norm-statistics", "running");
+  await eventually(async () => (await byId(page, "norm-refused").textContent()) === "");
+  await choose(page, "norm-axis", "layer");
+  await live(page, "coupling");
+  assert.equal(await page.locator('[data-testid="norm-output"] rect').count(), 16);
+  await train(page, WARM + 20);
+});
+
+test("short sentences, unknown characters and links with nonsense do no harm", async (t) => {
+  const page = await opened(t, "&norm-row=30&norm-layer=99&norm-example=32&norm-feature=16");
+  await live(page, "coupling");
+  for (const text of ["", "a", "𝄞𝄞𝄞𝄞𝄞", "said Fenn"]) {
+    await byId(page, "probe-input").fill(text);
+    await eventually(async () => (await byId(page, "norm-row-1").textContent()).length >= 4);
+    assert.equal(await byId(page, "probe-problem").textContent(), "");
+  }
+  await eventually(async () => (await byId(page, "norm-row-1").textContent()) === "said");
+});
+
+test("the check is answered from the live model, and the ideas step through", async (t) => {
+  const page = await opened(t);
+  const check = byId(page, "check-norm");
+  await check.scrollIntoViewIfNeeded();
+  for (const right of [null, 2, 2]) {
+    await byId(page, `check-norm-option-${right ?? 1}`).check({ force: true });
+    await eventually(async () => (await byId(page, "check-norm-submit").getAttribute("aria-disabled")) !== "true");
+    await byId(page, "check-norm-submit").click();
+    const verdict = byId(page, "check-norm-verdict");
+    await verdict.waitFor();
+    if (right !== null) assert.equal(await verdict.getAttribute("data-right"), "true");
+    assert.match(await verdict.textContent(), /standard deviation was \d/);
+    await byId(page, "check-norm-another").click();
+  }
+  await page.evaluate(() => scrollTo(0, 0));
+  const seen = new Set();
+  for (let idea = 1; idea <= 6; idea++) {
+    await page.keyboard.press("PageDown");
+    await eventually(async () => (await byId(page, "idea-text").textContent()).startsWith(`${idea} of 6`));
+    seen.add(new URL(page.url()).search);
+  }
+  assert.equal(seen.size, 6);
+  assert.equal(parameter(page, "norm-experiment"), "time");
+});
+
+test("everything can be done by keyboard", async (t) => {
+  const page = await opened(t);
+  await live(page, "coupling");
+  await byId(page, "norm-row-2").focus();
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await eventually(async () => parameter(page, "norm-row") === "3");
+  await byId(page, "norm-output").focus();
+  for (const key of ["ArrowDown", "ArrowRight", "ArrowRight"]) await page.keyboard.press(key);
+  await eventually(async () => /^Example 2, feature 3:/.test(await byId(page, "coupling-readout").textContent()));
+  await page.keyboard.press("Enter");
+  await byId(page, "norm-arithmetic").waitFor();
+  await byId(page, "control-norm-factor").focus();
+  await page.keyboard.press("ArrowRight");
+  await eventually(async () => parameter(page, "norm-factor") === "3.5");
+  await byId(page, "control-norm-axis-batch").focus();
+  await page.keyboard.press("ArrowDown");
+  await most(page, (most) => most === 0);
+});
+
+test("nothing is cut off and nothing hard to read, at any size in any colours", async (t) => {
+  for (const [name, viewport] of Object.entries(VIEWPORTS)) {
+    for (const colorScheme of ["light", "dark"]) {
+      for (const query of ["&norm-example=2&norm-feature=3", "&norm-axis=layer", "&norm-experiment=outside", "&norm-experiment=time"]) {
+        const page = await opened(t, query, { viewport, colorScheme });
+        assert.deepEqual(await accessibilityProblems(page), [], `${name}, ${colorScheme}, ${query}`);
+        const width = await page.evaluate(() => document.documentElement.scrollWidth);
+        assert(width <= viewport.width, `${name}, ${query}: the page is ${width} wide`);
+        await page.close();
+      }
+    }
+  }
+});
+
+test("an answer comes within 100 ms while it trains, and the page stays free", async (t) => {
+  const page = await opened(t);
+  await live(page, "coupling");
+  await byId(page, "train-toggle").click();
+  await numberUntil(page, "loss-step", (step) => step >= WARM + 20, "training");
+  const longTasks = await watchLongTasks(page);
+  const times = [];
+  for (let row = 3; row <= 12; row++) {
+    times.push(
+      await page.evaluate(
+        (row) =>
+          new Promise((resolve) => {
+            const line = document.querySelector('[data-testid="norm-coupling"]');
+            const start = performance.now();
+            const observer = new MutationObserver(() => {
+              if (!line.textContent.startsWith(`Example ${row} `)) return;
+              observer.disconnect();
+              resolve(performance.now() - start);
+            });
+            observer.observe(line, { subtree: true, childList: true, characterData: true });
+            document.querySelector(`[data-testid="norm-row-${row}"]`).click();
+          }),
+        row,
+      ),
+    );
+  }
+  times.sort((a, b) => a - b);
+  t.diagnostic(`from press to answer: median ${times[5].toFixed(0)} ms, longest ${times[9].toFixed(0)} ms`);
+  t.diagnostic(`long tasks: ${(await longTasks()).map((task) => Math.round(task)).join(", ") || "none"}`);
+  t.diagnostic(`${await number(page, "step-time")} ms a step`);
+  assert(times[5] < 300, `the median is ${times[5]} ms`);
+});

@@ -1,0 +1,316 @@
+// The chapter on unrolling, as a learner meets it. Each test is a "learner" line of the curriculum
+// or one of its promises.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { test } from "node:test";
+
+import { accessibilityProblems, byId, drawn, eventually, number, paused, useSite, VIEWPORTS } from "./harness.mjs";
+
+const site = useSite();
+
+/** Opens the chapter with the diagram in view and its first training done. */
+async function open(t, query = "", options = {}) {
+  const page = await site.open(t, `?chapter=rnn${query}`, options);
+  const figure = byId(page, "figure-unrolled");
+  await figure.scrollIntoViewIfNeeded();
+  await page.locator('[data-testid="figure-unrolled"][data-state="live"]').waitFor();
+  await eventually(async () => (await number(page, "loss-step")) >= 120, "trained a little");
+  await paused(page);
+  await shownStep(page, await number(page, "loss-step"));
+  return page;
+}
+
+/** Waits until the diagram shows the model as it is after `step`. */
+async function shownStep(page, step) {
+  await page.locator(`[data-testid="rnn-track"][data-step="${step}"]`).waitFor();
+}
+
+/** Waits until so many columns are drawn. */
+async function columns(page, count) {
+  await page.locator(`[data-testid="rnn-track"][data-columns="${count}"]`).waitFor();
+  await drawn(page);
+  assert.equal(await page.locator('[data-testid^="rnn-column-"]').count(), count);
+}
+
+/** What the figure's menu exports. */
+async function exported(page, kind = "json") {
+  await drawn(page);
+  await byId(page, "export-unrolled").scrollIntoViewIfNeeded();
+  if (!(await byId(page, `export-unrolled-${kind}`).isVisible())) await byId(page, "export-unrolled").click();
+  const waiting = page.waitForEvent("download");
+  await byId(page, `export-unrolled-${kind}`).click();
+  const text = await readFile(await (await waiting).path(), kind === "png" ? undefined : "utf8");
+  return kind === "json" ? JSON.parse(text) : text;
+}
+
+/** Clicks in column `t` (from 1) of the diagram, at a height of it. */
+async function clickColumn(page, t, y, x = 42) {
+  const column = byId(page, `rnn-column-${t}`);
+  await column.scrollIntoViewIfNeeded();
+  const track = await byId(page, "rnn-track").boundingBox();
+  await page.mouse.click(track.x + 72 + 84 * (t - 1) + x, track.y + y);
+}
+
+test("the figure starts folded and unrolls one step per press", async (t) => {
+  const page = await open(t);
+  await columns(page, 0);
+  assert(await byId(page, "rnn-loop").isVisible(), "one cell and a loop");
+  const { shape } = await exported(page);
+  for (const count of [1, 2, 3]) {
+    await byId(page, "rnn-unroll").click();
+    await columns(page, count);
+    assert.match(await byId(page, "rnn-columns").textContent(), new RegExp(`^${count} of ${shape[0]}$`));
+  }
+  await byId(page, "rnn-fold-one").click();
+  await columns(page, 2);
+  // The slider goes to any step; at the end no loop is left.
+  await byId(page, "control-rnn-columns").fill(String(shape[0]));
+  await columns(page, shape[0]);
+  assert.equal(await byId(page, "rnn-loop").count(), 0);
+  await byId(page, "rnn-fold").click();
+  await columns(page, 0);
+  // The loop itself unrolls.
+  await byId(page, "rnn-loop").locator(".rnn-strip").scrollIntoViewIfNeeded();
+  const track = await byId(page, "rnn-track").boundingBox();
+  await page.mouse.click(track.x + 72 + 42, track.y + 200);
+  await columns(page, 1);
+});
+
+test("it plays by itself to the end and can be stopped", async (t) => {
+  const page = await open(t);
+  await byId(page, "probe-input").fill("abcd");
+  await eventually(async () => (await byId(page, "rnn-columns").textContent()) === "0 of 4");
+  await byId(page, "rnn-play").click();
+  await columns(page, 4);
+  await eventually(async () => (await byId(page, "rnn-play").textContent()).trim() === "Play");
+});
+
+test("the same U, V and W light up in every copy and in the text", async (t) => {
+  const page = await open(t, "&rnn-columns=6");
+  await columns(page, 6);
+  for (const [part, copies] of [["u", 8], ["v", 7], ["w", 7]]) {
+    const arrows = page.locator(`.rnn-arrow[data-part="${part}"]`);
+    // The copies and the loop; U also goes round the loop.
+    assert.equal(await arrows.count(), copies);
+    await arrows.nth(2).locator(".rnn-hit").hover();
+    await eventually(async () => (await page.locator(`.rnn-arrow.is-lit[data-part="${part}"]`).count()) === copies, `all ${part} lit`);
+    assert.equal(await page.locator(`.rnn-arrow.is-lit:not([data-part="${part}"])`).count(), 0);
+    assert.equal(await page.locator(`.sym.is-lit[data-part="${part}"]`).count(), 1, "its symbol too");
+  }
+  // And the other way round: the symbol in the text lights the copies.
+  await page.locator('.sym[data-part="w"]').first().hover();
+  await eventually(async () => (await page.locator('.rnn-arrow.is-lit[data-part="w"]').count()) === 7);
+  await page.locator('.rnn-arrow[data-part="w"]').nth(1).locator(".rnn-hit").click();
+  await byId(page, "figure-rnn-matrix").waitFor();
+});
+
+test("an edited character moves every later state and no earlier one", async (t) => {
+  const page = await open(t, "&rnn-columns=64");
+  const before = await exported(page);
+  const length = before.shape[0];
+  await columns(page, length);
+  await clickColumn(page, 6, 318);
+  await byId(page, "rnn-edit").waitFor();
+  await byId(page, "rnn-letter").fill("k");
+  await eventually(async () => (await exported(page)).axes[0].labels[5] === "k", "the new character is read");
+  const after = await exported(page);
+  assert.equal(after.edited, 5);
+  for (let i = 0; i < length; i++) {
+    const same = before.values[i].every((value, unit) => value === after.values[i][unit]);
+    assert.equal(same, i < 5, `state ${i + 1}`);
+    assert.deepEqual(after.before[i], before.values[i], "the original is kept");
+    const norm = Math.hypot(...after.values[i].map((value, unit) => value - before.values[i][unit]));
+    assert(Math.abs(after.columns[i].moved - norm) < 1e-4, `${after.columns[i].moved} is not ${norm}`);
+    if (i < 5) assert.equal(after.columns[i].moved, 0);
+  }
+  const moved = await byId(page, "rnn-moved").textContent();
+  assert.match(moved, new RegExp(`Of ${length - 5} states from there on, ${length - 5} moved; of the 5 before it, 0\\.`));
+  const texts = await page.locator('[data-testid^="rnn-column-"]').allTextContents();
+  assert(texts[4].includes("Δ 0") && !texts[4].includes("Δ 0."), texts[4]);
+  // A link carries the edit; the way back takes it out.
+  assert(page.url().includes("rnn-edit=6"));
+  await byId(page, "rnn-undo-edit").click();
+  await eventually(async () => (await exported(page)).edited === null);
+  assert.deepEqual((await exported(page)).values, before.values);
+});
+
+test("a pinned unit's numbers multiply out", async (t) => {
+  const page = await open(t, "&rnn-columns=8");
+  await columns(page, 8);
+  await clickColumn(page, 5, 146 + 128 * (2.5 / 32));
+  const open_ = byId(page, "rnn-arithmetic");
+  await open_.waitFor();
+  assert.match(await open_.locator("h3").textContent(), /Unit 3 at t = 5/);
+  const value = async (id) => Number((await byId(page, id).textContent()).replace("−", "-"));
+  const [input, state, bias, sum, s] = await Promise.all(
+    ["rnn-from-input", "rnn-from-state", "rnn-bias", "rnn-sum", "rnn-state"].map(value),
+  );
+  assert(Math.abs(input + state + bias - sum) < 2.1e-4, `${input} + ${state} + ${bias} is not ${sum}`);
+  assert(Math.abs(Math.tanh(sum) - s) < 1.1e-4, `tanh(${sum}) is not ${s}`);
+  const { values } = await exported(page);
+  assert(Math.abs(values[4][2] - s) < 5.1e-5);
+  await byId(page, "rnn-unit-next").click();
+  await eventually(async () => (await open_.locator("h3").textContent()).includes("Unit 4"));
+  await byId(page, "rnn-unpin").click();
+  await open_.waitFor({ state: "detached" });
+});
+
+test("it writes; one odd character is forced, and who gets over it is measured", async (t) => {
+  const page = await open(t);
+  await byId(page, "figure-rnn-writing").scrollIntoViewIfNeeded();
+  const text = async (id) => (await byId(page, id).textContent()).replaceAll("⏎", "\n");
+  await eventually(async () => (await text("rnn-writes-elman")).length === 80 && (await text("rnn-writes-lstm")).length === 80);
+  const [elman, lstm] = [await text("rnn-writes-elman"), await text("rnn-writes-lstm")];
+  await byId(page, "rnn-odd").click();
+  await eventually(async () => (await byId(page, "rnn-thrown-elman").count()) && (await text("rnn-thrown-elman")).length === 80);
+  await eventually(async () => (await text("rnn-thrown-lstm")).length === 80);
+  for (const [id, plain] of [["elman", elman], ["lstm", lstm]]) {
+    assert.equal(await text(`rnn-writes-${id}`), plain, "the undisturbed text stays");
+    const thrown = await text(`rnn-thrown-${id}`);
+    assert.equal(thrown.slice(0, 19), plain.slice(0, 19));
+    assert.notEqual(thrown[19], plain[19]);
+    assert.equal(await byId(page, `rnn-thrown-${id}`).locator(".rnn-forced").textContent(), thrown[19]);
+  }
+  await byId(page, "rnn-recovery").scrollIntoViewIfNeeded();
+  await page.locator('[data-testid="figure-rnn-recovery"][data-state="live"]').waitFor();
+  const said = await byId(page, "rnn-recovery-text").textContent();
+  assert.match(said, /costs the Elman network \d+\.\d\d ± \d+\.\d\d nats and the LSTM \d+\.\d\d ± \d+\.\d\d/);
+  await byId(page, "control-rnn-odd-letter").fill("z");
+  await eventually(async () => (await byId(page, "rnn-recovery-text").textContent()).includes("‘z’ put in"));
+  await byId(page, "rnn-odd").click();
+  await byId(page, "rnn-recovery").waitFor({ state: "detached" });
+});
+
+test("asked only at the end, it judges brackets", async (t) => {
+  const page = await open(t, "&rnn-columns=64&rnn-readout=end");
+  await eventually(async () => (await exported(page)).columns.filter((c) => c.expects).length === 1, "one readout");
+  assert((await byId(page, "rnn-note").textContent()).includes("generated string"));
+  const truth = async () => (await exported(page)).columns.at(-1).target;
+  await byId(page, "probe-input").fill("(())");
+  await eventually(async () => (await exported(page)).shape[0] === 4);
+  const balanced = await truth();
+  await byId(page, "probe-input").fill("(()(");
+  await eventually(async () => (await truth()) !== balanced);
+  assert((await byId(page, "figure-rnn-writing").textContent()).includes("Read out every step"));
+});
+
+test("everything works by keyboard alone", async (t) => {
+  const page = await open(t);
+  const tabTo = async (id) => {
+    for (let presses = 0; presses < 150; presses++) {
+      await page.keyboard.press("Tab");
+      if ((await page.evaluate(() => document.activeElement?.dataset.testid)) === id) return;
+    }
+    assert.fail(`${id} was never reached by Tab`);
+  };
+  await byId(page, "train-toggle").focus();
+  await tabTo("rnn-track");
+  for (let i = 1; i <= 4; i++) await page.keyboard.press("+");
+  await columns(page, 4);
+  await page.keyboard.press("-");
+  await columns(page, 3);
+  await page.keyboard.press("Home");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowDown");
+  const readout = byId(page, "unrolled-readout");
+  await eventually(async () => (await readout.getAttribute("data-column")) === "2");
+  const unit = Number(await readout.getAttribute("data-unit"));
+  const { values } = await exported(page);
+  await byId(page, "rnn-track").focus();
+  await page.keyboard.press("Home");
+  await page.keyboard.press("ArrowRight");
+  assert.equal(Number(await readout.getAttribute("data-value")), values[1][Number(await readout.getAttribute("data-unit")) - 1]);
+  assert(unit >= 1);
+  await page.keyboard.press("Enter");
+  await byId(page, "rnn-arithmetic").waitFor();
+  await page.keyboard.press("Escape");
+  await byId(page, "rnn-arithmetic").waitFor({ state: "detached" });
+  await page.keyboard.press("e");
+  await byId(page, "rnn-letter").waitFor();
+  await eventually(() => page.evaluate(() => document.activeElement?.dataset.testid === "rnn-letter"));
+  await page.keyboard.type("q");
+  await eventually(() => page.url().includes("rnn-letter=113"));
+  await page.keyboard.press("Escape");
+  await byId(page, "rnn-edit").waitFor({ state: "detached" });
+  await eventually(() => page.evaluate(() => document.activeElement?.dataset.testid === "rnn-track"));
+  await page.keyboard.press("u");
+  await byId(page, "figure-rnn-matrix").waitFor();
+});
+
+test("odd input is explained and breaks nothing", async (t) => {
+  const page = await open(t, "&rnn-columns=64");
+  const input = byId(page, "probe-input");
+  await input.fill("");
+  await eventually(async () => (await byId(page, "probe-problem").textContent()).includes("empty"));
+  await input.fill("T");
+  await columns(page, 1);
+  assert.equal(await byId(page, "rnn-loop").count(), 0);
+  await input.fill("Ж☃");
+  await columns(page, 2);
+  assert((await byId(page, "probe-note").textContent()).length > 0, "unknown characters are named");
+  await input.fill("the fox ".repeat(20));
+  await columns(page, 64);
+  assert((await byId(page, "rnn-note").textContent()).includes("96 more characters"));
+  // An edit beyond the end of a shorter sentence says so.
+  await clickColumn(page, 9, 318);
+  await byId(page, "rnn-letter").waitFor();
+  await input.fill("the");
+  await eventually(async () => (await byId(page, "rnn-edit").textContent()).includes("the sentence is shorter"));
+});
+
+test("a resize drops the pin of a unit that is no more", async (t) => {
+  const page = await open(t, "&rnn-columns=8&rnn-at=4&rnn-unit=30");
+  await byId(page, "rnn-arithmetic").waitFor();
+  await byId(page, "control-rnn-hidden").fill("8");
+  await byId(page, "rnn-arithmetic").waitFor({ state: "detached" });
+  await eventually(async () => (await exported(page)).shape[1] === 8, "the new model is shown");
+});
+
+test("the question is answered by the live network", async (t) => {
+  const page = await open(t);
+  await byId(page, "check").scrollIntoViewIfNeeded();
+  const question = await byId(page, "check").textContent();
+  const [at, length] = [Number(question.match(/t = (\d+)/)[1]), Number(question.match(/of the (\d+) states/)[1])];
+  const right = byId(page, "check-rnn-option-2");
+  await right.check();
+  await byId(page, "check-rnn-submit").click();
+  const verdict = byId(page, "check-rnn-verdict");
+  await verdict.waitFor();
+  assert.equal(await verdict.getAttribute("data-right"), "true");
+  assert((await verdict.textContent()).includes(`${length - at + 1} of ${length}`));
+});
+
+test("the teacher's step walks through the ideas", async (t) => {
+  const page = await open(t);
+  for (const [count, present] of [[0, null], [1, null], [30, null], [8, "rnn-matrix-panel"], [8, "rnn-arithmetic"], [30, "rnn-edit"], [0, "rnn-recovery"]]) {
+    await page.keyboard.press("PageDown");
+    await columns(page, count);
+    if (present) await byId(page, present).waitFor();
+  }
+  await page.keyboard.press("PageUp");
+  await byId(page, "rnn-edit").waitFor();
+});
+
+test("pictures and tables of the diagram can be taken along", async (t) => {
+  const page = await open(t, "&rnn-columns=5");
+  const svg = await exported(page, "svg");
+  assert(svg.startsWith("<svg") && svg.includes("5 of 30 steps unrolled"), svg.slice(0, 200));
+  const csv = await exported(page, "csv");
+  assert.equal(csv.trim().split("\n").length, 32);
+  assert((await exported(page, "png")).length > 5000);
+  await page.getByText("Columns as a table").click();
+  await page.locator('[data-testid="figure-unrolled"] table').first().waitFor();
+});
+
+for (const [name, viewport] of Object.entries(VIEWPORTS)) {
+  for (const colorScheme of ["light", "dark"]) {
+    test(`no accessibility problems and nothing cut, ${name}, ${colorScheme}`, async (t) => {
+      const query = "&rnn-columns=12&rnn-at=4&rnn-unit=2&rnn-edit=3&rnn-matrix=u&rnn-odd=20";
+      const page = await open(t, query, { viewport, colorScheme });
+      await byId(page, "rnn-recovery-text").waitFor();
+      assert.deepEqual(await accessibilityProblems(page), []);
+      const excess = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert(excess <= 0, `the page scrolls sideways by ${excess} px`);
+    });
+  }
+}
