@@ -9,6 +9,7 @@ import {
   live,
   number,
   numberUntil,
+  paused,
   train,
   useSite,
   VIEWPORTS,
@@ -20,10 +21,16 @@ const site = useSite();
 const WARM = 250;
 const ROWS = 16;
 
+/** Waits until the models on show have had their first training, after which Train trains on. */
+async function warm(page) {
+  await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);
+  await paused(page);
+}
+
 /** Opens the chapter and waits until its first training is over. */
 async function opened(t, query = "", options = {}) {
   const page = await site.open(t, `?chapter=norm${query}`, options);
-  await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);
+  await warm(page);
   return page;
 }
 
@@ -52,7 +59,7 @@ test("pressing a row moves the others under BatchNorm, by exactly 0 under LayerN
   await eventually(async () => (await byId(page, "norm-coupling").textContent()).startsWith("Example 5"));
   const coupled = await moves(page);
   assert(coupled.every((moved) => moved > 0.001), `${coupled}`);
-  assert.equal(parameter(page, "norm-row"), "5");
+  await eventually(async () => parameter(page, "norm-row") === "5");
   // Who moved more, moved more on the page, too; the pressed row most.
   assert.equal(Math.max(...coupled), coupled[4]);
 
@@ -156,6 +163,7 @@ test("a mean outside the gradient: b grows, the loss does not fall", async (t) =
   await choose(page, "norm-experiment", "outside");
   await byId(page, "norm-promises").waitFor();
   await eventually(async () => (await value(page, "norm-length-past")) > 50, "a long b");
+  await warm(page);
   assert((await value(page, "norm-promised-past")) > 10);
   assert(Math.abs(await value(page, "norm-fell-past")) < 1e-3);
   assert((await value(page, "norm-length-through")) < 1e-3);
@@ -209,10 +217,10 @@ test("short sentences, unknown characters and links with nonsense do no harm", a
   await live(page, "coupling");
   for (const text of ["", "a", "𝄞𝄞𝄞𝄞𝄞", "said Fenn"]) {
     await byId(page, "probe-input").fill(text);
-    await eventually(async () => (await byId(page, "norm-row-1").textContent()).length >= 4);
+    await eventually(async () => (await byId(page, "norm-row-1").textContent()).startsWith("Press example 1: "));
     assert.equal(await byId(page, "probe-problem").textContent(), "");
   }
-  await eventually(async () => (await byId(page, "norm-row-1").textContent()) === "said");
+  await eventually(async () => (await byId(page, "norm-row-1").textContent()) === "Press example 1: said");
 });
 
 test("the check is answered from the live model, and the ideas step through", async (t) => {
@@ -234,7 +242,9 @@ test("the check is answered from the live model, and the ideas step through", as
   for (let idea = 1; idea <= 6; idea++) {
     await page.keyboard.press("PageDown");
     await eventually(async () => (await byId(page, "idea-text").textContent()).startsWith(`${idea} of 6`));
-    seen.add(new URL(page.url()).search);
+    // Each has settings, and so an address, of its own; that follows a moment later.
+    await eventually(async () => parameter(page, "idea") === `${idea}`);
+    seen.add(page.url().replace(/&idea=\d/, ""));
   }
   assert.equal(seen.size, 6);
   assert.equal(parameter(page, "norm-experiment"), "time");

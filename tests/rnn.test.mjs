@@ -45,10 +45,13 @@ async function exported(page, kind = "json") {
 
 /** Clicks in column `t` (from 1) of the diagram, at a height of it. */
 async function clickColumn(page, t, y, x = 42) {
-  const column = byId(page, `rnn-column-${t}`);
-  await column.scrollIntoViewIfNeeded();
-  const track = await byId(page, "rnn-track").boundingBox();
-  await page.mouse.click(track.x + 72 + 84 * (t - 1) + x, track.y + y);
+  const track = byId(page, "rnn-track");
+  await track.evaluate((track, left) => (track.parentElement.scrollLeft = left), 84 * (t - 2));
+  await track.evaluate((track) => track.scrollIntoView({ block: "center", inline: "nearest" }));
+  await track.evaluate((track, left) => (track.parentElement.scrollLeft = left), 84 * (t - 2));
+  await byId(page, `rnn-column-${t}`).waitFor();
+  const box = await track.boundingBox();
+  await page.mouse.click(box.x + 72 + 84 * (t - 1) + x, box.y + y);
 }
 
 test("the figure starts folded and unrolls one step per press", async (t) => {
@@ -83,6 +86,17 @@ test("it plays by itself to the end and can be stopped", async (t) => {
   await byId(page, "rnn-play").click();
   await columns(page, 4);
   await eventually(async () => (await byId(page, "rnn-play").textContent()).trim() === "Play");
+});
+
+test("only the columns in view are drawn, and the overview scrolls to any", async (t) => {
+  const page = await open(t, "&rnn-columns=64");
+  await columns(page, 30);
+  await byId(page, "rnn-column-30").waitFor();
+  await byId(page, "rnn-column-1").waitFor({ state: "hidden" });
+  const box = await byId(page, "rnn-overview").boundingBox();
+  await page.mouse.click(box.x + 2, box.y + box.height / 2);
+  await byId(page, "rnn-column-1").waitFor();
+  await byId(page, "rnn-column-30").waitFor({ state: "hidden" });
 });
 
 test("the same U, V and W light up in every copy and in the text", async (t) => {

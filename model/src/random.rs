@@ -17,6 +17,7 @@ pub(crate) enum Purpose {
     RnnWriting = 30,
     NormWeights = 50,
     NormBatch = 51,
+    RecallGaps = 35,
 }
 
 /// The stream of `seed` for one purpose at one place, independent of every other stream.

@@ -63,7 +63,7 @@ fn layer_question(axis: Axis, statistics: Statistics, row: u32, factor: f32) -> 
 
 fn layer(study: &mut AnyStudy, axis: Axis, statistics: Statistics, row: u32) -> Layer {
     match ask(study, layer_question(axis, statistics, row, 3.0)) {
-        Ok(Answer::Layer(layer)) => layer,
+        Ok(Answer::Layer(layer)) => *layer,
         other => panic!("{other:?}"),
     }
 }

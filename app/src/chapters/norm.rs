@@ -224,11 +224,16 @@ fn use_provenance(lab: Lab) -> Signal<Provenance> {
 /// it: batches are small and their losses noisy.
 fn smoothed(lab: Lab, name: &str, over: usize) -> Vec<(f64, f64)> {
     let points = lab.history.with(|h| h.named(name).map_or(Vec::new(), |series| series.points()));
-    let mean = |i: usize| {
-        let window = &points[(i + 1).saturating_sub(over)..=i];
-        (points[i].0, window.iter().map(|p| p.1).sum::<f64>() / window.len() as f64)
-    };
-    (0..points.len()).map(mean).collect()
+    let mut sum = 0.0;
+    let mut means = Vec::with_capacity(points.len());
+    for (i, &(step, value)) in points.iter().enumerate() {
+        sum += value;
+        if i >= over {
+            sum -= points[i - over].1;
+        }
+        means.push((step, sum / (i + 1).min(over) as f64));
+    }
+    means
 }
 
 /// Whether the models on show are those of this experiment yet.

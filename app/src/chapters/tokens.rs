@@ -4,7 +4,7 @@ mod figure;
 mod further;
 mod words;
 
-use std::sync::Arc;
+use std::{rc::Rc, sync::Arc};
 
 use leptos::prelude::*;
 use unroll_protocol::{
@@ -103,10 +103,9 @@ impl Shown {
         let lab = use_lab();
         let settings = Memo::new(move |_| store.link.with(|link| link.tokens.clone()));
         let sentence = move || store.probe.get();
-        let levels = use_answer(lab, move || {
+        let levels = use_text_answer(lab, move || {
             let (merges, words) = settings.with(|s| (s.merges, s.words));
-            let question = tokens::Question::Levels { sentence: sentence(), merges, words };
-            Some(Question::Tokens(question))
+            Question::Tokens(tokens::Question::Levels { sentence: sentence(), merges, words })
         });
         let problem = levels.problem;
         let levels = typed(levels, |answer| match answer {
@@ -191,6 +190,39 @@ impl Shown {
             }),
         })
     }
+}
+
+/// Asks `question` whenever what it reads or the text changes. Unlike
+/// [`use_answer`] not after a step of training: the answer is about the text alone.
+fn use_text_answer(lab: Lab, question: impl Fn() -> Question + Send + Sync + 'static) -> Answered {
+    let answer = RwSignal::new(None::<Arc<unroll_protocol::Answer>>);
+    let problem = RwSignal::new(None::<String>);
+    let question = Memo::new(move |_| question());
+    // The last question: what an earlier one brings is out of date.
+    let open = StoredValue::new(None::<u32>);
+    let forget = move || {
+        if let Some(Some(id)) = open.try_get_value() {
+            lab.forget(id);
+        }
+    };
+    let take = move |said: Result<Arc<unroll_protocol::Answer>, String>| match said {
+        Ok(said) => {
+            problem.try_set(None);
+            answer.try_set(Some(said));
+        }
+        Err(reason) => {
+            problem.try_set(Some(reason));
+        }
+    };
+    Effect::new(move |_| {
+        let (generation, question) = (lab.generation.get(), question.get());
+        if generation > 0 && lab.active.get() {
+            forget();
+            open.set_value(Some(lab.ask(question, Rc::new(take))));
+        }
+    });
+    on_cleanup(forget);
+    Answered { answer: answer.into(), problem: problem.into() }
 }
 
 /// The answers to one question, as what they are.

@@ -97,7 +97,7 @@ pub fn NumberField(
     let (least, most) = match setting.kind {
         Kind::Whole { min, max } => (min.to_string(), max.to_string()),
         Kind::Real { min, max } => (min.to_string(), max.to_string()),
-        Kind::Choice(_) | Kind::Several(_) | Kind::Flag => unreachable!("a number in the table"),
+        _ => unreachable!("a number in the table"),
     };
     view! {
         <div class="field" class:field-wrong=move || wrong.get().is_some() title=setting.help>
@@ -153,7 +153,7 @@ fn range(kind: Kind) -> String {
         Kind::Whole { min, max: u32::MAX } => format!("from {min}"),
         Kind::Whole { min, max } => format!("{min} – {max}"),
         Kind::Real { min, max } => format!("{} – {}", rate(min), rate(max)),
-        Kind::Choice(_) | Kind::Several(_) | Kind::Flag => String::new(),
+        _ => String::new(),
     }
 }
 

@@ -94,7 +94,7 @@ pub fn SliderField(
     let (min, max, whole) = match setting.kind {
         Kind::Whole { min, max } => (min as f32, max as f32, true),
         Kind::Real { min, max } => (min, max, false),
-        Kind::Choice(_) | Kind::Several(_) | Kind::Flag => unreachable!("a number in the table"),
+        _ => unreachable!("a number in the table"),
     };
     let (least, most) = (least.unwrap_or(min), most.unwrap_or(max));
     let scale = if log {
@@ -110,7 +110,7 @@ pub fn SliderField(
         let value = match value.get() {
             Value::Whole(value) => value as f32,
             Value::Real(value) => value,
-            Value::Choice(_) | Value::Several(_) | Value::Flag(_) => low,
+            _ => low,
         };
         scale.with_value(|scale| scale.position_of(value))
     };

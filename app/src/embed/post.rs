@@ -90,6 +90,9 @@ fn as_json(value: &Value) -> Json {
         Value::Choice(id) => json!(id),
         Value::Several(ids) => json!(ids),
         Value::Flag(on) => json!(on),
+        Value::Forced(forced) => {
+            json!(forced.iter().map(ToString::to_string).collect::<Vec<_>>())
+        }
     }
 }
 

@@ -1,14 +1,11 @@
 //! `tokens`: a text in three schemes, and an embedding that learns what follows what.
-//!
-//! The model is log-bilinear (Mnih and Hinton 2007) with a context of one token: the row of a
-//! token times a matrix gives the logits of the next, `softmax(E[x] R + b)`.
 
+mod log_bilinear;
 mod plane;
 mod text;
 
 use burn::{
     module::Module,
-    nn::{Embedding, Linear},
     tensor::{Device, Int, Tensor, TensorData, activation::log_softmax},
 };
 use unroll_protocol::{
@@ -16,7 +13,7 @@ use unroll_protocol::{
     study::tokens::{self as protocol, Answer, Question, Scheme, Spec},
 };
 
-use self::text::Tokenizer;
+use self::{log_bilinear::LogBilinear, text::Tokenizer};
 use super::{Built, Refusal, StudySlice};
 use crate::{
     AdamW, BpeLearner, GradientSum,
@@ -24,8 +21,7 @@ use crate::{
     cross_entropy,
     data::token_tensor,
     global_norm, named_parameters,
-    parameters::{bias, matrix, project},
-    random::{Normals, Purpose, below, stream},
+    random::{Purpose, below, stream},
     read_all,
 };
 
@@ -33,39 +29,8 @@ use crate::{
 const ROWS: usize = 64;
 /// The usual learning rate.
 const LEARNING_RATE: f32 = 0.02;
-/// Spread of the initial weights.
-const DEVIATION: f64 = 0.2;
 /// Longest stretch of text shown around a window.
 const MOST_AROUND: usize = 256;
-
-/// An embedding with a linear readout.
-#[derive(Module, Debug)]
-struct LogBilinear {
-    /// E, `[V, d]`
-    embedding: Embedding,
-    /// R and b, `[d, V]` and `[V]`
-    readout: Linear,
-}
-
-impl LogBilinear {
-    fn new(vocabulary: usize, width: usize, seed: u32, device: &Device) -> Self {
-        let mut draws = Normals::new(stream(seed, Purpose::Weights, [0; 3]));
-        Self {
-            embedding: Embedding {
-                weight: matrix([vocabulary, width], DEVIATION, &mut draws, device),
-            },
-            readout: Linear {
-                weight: matrix([width, vocabulary], DEVIATION, &mut draws, device),
-                bias: Some(bias(vocabulary, device)),
-            },
-        }
-    }
-
-    /// Logits of the token after each token, `[batch, T]` to `[batch, T, V]`.
-    fn forward(&self, tokens: Tensor<2, Int>) -> Tensor<3> {
-        project(&self.readout, self.embedding.forward(tokens))
-    }
-}
 
 /// How long a text is.
 #[derive(Clone, Copy, Debug)]

@@ -39,6 +39,10 @@ pub enum Kind {
     /// Any number of the choices, separated by commas.
     Several(&'static [(&'static str, &'static str)]),
     Flag,
+    /// Gates of the chapter `gates` that are held, separated by commas.
+    Forced {
+        most: usize,
+    },
 }
 
 /// A setting's value. `Display` is its form in a query.
@@ -49,6 +53,7 @@ pub enum Value {
     Choice(&'static str),
     Several(Vec<&'static str>),
     Flag(bool),
+    Forced(Vec<gates::Forced>),
 }
 
 impl Kind {
@@ -76,6 +81,11 @@ impl Kind {
                 "0" => Some(Value::Flag(false)),
                 _ => None,
             },
+            Self::Forced { most } => {
+                let given = given.split(',').filter(|gate| !gate.is_empty());
+                let forced: Vec<_> = given.map(gates::Forced::parse).collect::<Option<_>>()?;
+                (forced.len() <= most).then_some(Value::Forced(forced))
+            }
         }
     }
 }
@@ -90,6 +100,9 @@ impl fmt::Display for Kind {
             Self::Choice(choices) => write!(f, "one of {}", list(choices)),
             Self::Several(choices) => write!(f, "any of {}, separated by commas", list(choices)),
             Self::Flag => write!(f, "0 or 1"),
+            Self::Forced { most } => {
+                write!(f, "up to {most} held gates such as f:7:0, separated by commas")
+            }
         }
     }
 }
@@ -103,6 +116,10 @@ impl fmt::Display for Value {
             Self::Choice(id) => f.write_str(id),
             Self::Several(ids) => f.write_str(&ids.join(",")),
             Self::Flag(on) => f.write_str(if *on { "1" } else { "0" }),
+            Self::Forced(forced) => {
+                let gates: Vec<_> = forced.iter().map(ToString::to_string).collect();
+                f.write_str(&gates.join(","))
+            }
         }
     }
 }

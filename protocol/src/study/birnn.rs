@@ -1,33 +1,306 @@
-//! `birnn`
+//! `birnn`: reading in both directions.
 
 use serde::{Deserialize, Serialize};
 
-use crate::link::Setting;
+use crate::{
+    Array,
+    link::{
+        Kind, Setting,
+        rows::{choice, chosen, plain},
+    },
+};
+
+/// Symbols of the built task, which is also what divides 1 to give its chance.
+pub const SYMBOLS: u32 = 4;
+/// Tokens of one sequence of the built task.
+pub const LENGTH: u32 = 16;
+/// How far ahead the built task asks: 1, 2, ... up to this, all at every position.
+pub const MOST_AHEAD: u32 = 5;
+/// Characters of one training passage of the fill-in task.
+pub const PASSAGE: u32 = 24;
+/// Most characters of a sentence that are read: each has a column.
+pub const MOST_COLUMNS: u32 = 40;
+/// Longest delay a link can ask for.
+pub const MOST_DELAY: u32 = 24;
+
+choice! {
+    /// What the models learn.
+    TaskChoice {
+        /// Random symbols: which one comes k steps later?
+        Look = "look", "Symbols ahead";
+        /// A text with letters missing: what stood there?
+        Fill = "fill", "Missing letters";
+    }
+}
+
+choice! {
+    /// What the networks are built from.
+    CellChoice {
+        Elman = "elman", "Elman";
+        Gru = "gru", "GRU";
+        Lstm = "lstm", "LSTM";
+    }
+}
 
 /// What a link says about the chapter.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Settings {}
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    pub task: TaskChoice,
+    /// Which of the built task's answers is on show.
+    pub ahead: u32,
+    /// Steps by which the delayed model answers later; 0 trains none.
+    pub delay: u32,
+    pub cell: CellChoice,
+    /// Units in each direction of the bidirectional model.
+    pub hidden: u32,
+    /// The chosen position, counted from 1: its arithmetic is open, and in the fill-in task its
+    /// letter is hidden. 0 is none.
+    pub at: u32,
+    /// The answer whose logit is taken apart, as its id plus 1; 0 is the right one.
+    pub answer: u32,
+    /// Which generated sequence is read in the built task.
+    pub example: u32,
+    /// Whether clicks and keys change the input.
+    pub editing: bool,
+    /// The changed position, counted from 1; 0 is none.
+    pub edit: u32,
+    /// Code point of the character put there; 0 is the next one of the vocabulary.
+    pub letter: u32,
+    /// Which held-out passage the learner guesses at.
+    pub passage: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            task: TaskChoice::Look,
+            ahead: 3,
+            delay: 2,
+            cell: CellChoice::Elman,
+            hidden: 24,
+            at: 11,
+            answer: 0,
+            example: 1,
+            editing: false,
+            edit: 0,
+            letter: 0,
+            passage: 1,
+        }
+    }
+}
 
 impl Settings {
     /// What the chapter trains.
     pub fn spec(&self, seed: u32) -> Spec {
-        Spec { seed }
+        Spec { seed, task: self.task, delay: self.delay, cell: self.cell, hidden: self.hidden }
     }
 }
 
 /// The chapter's rows of the settings table.
-pub(crate) const ROWS: &[Setting] = &[];
+pub(crate) const ROWS: &[Setting] = &[
+    chosen!(of Birnn, "birnn-task", "Task", birnn.task: TaskChoice,
+        "Made-up symbols, of which one is asked before it comes, or your text with letters missing. \
+         Builds the models anew."),
+    plain!(of Birnn, "birnn-ahead", "How far ahead the answer lies", birnn.ahead: Whole,
+        Kind::Whole { min: 1, max: MOST_AHEAD },
+        "Which answer is on show: the symbol this many steps later. The models learn all of them."),
+    plain!(of Birnn, "birnn-delay", "Delay d", birnn.delay: Whole,
+        Kind::Whole { min: 0, max: MOST_DELAY },
+        "A second one-way model may answer this many steps late. Builds the models anew; 0 leaves \
+         it out."),
+    chosen!(of Birnn, "birnn-cell", "Cell", birnn.cell: CellChoice,
+        "What the networks are built from. Builds them anew."),
+    plain!(of Birnn, "birnn-hidden", "Units in each direction", birnn.hidden: Whole,
+        Kind::Whole { min: 2, max: 64 },
+        "Numbers in each of the two states of the model that reads both ways. One-way models get \
+         more, so that they have at least as many parameters. Builds the models anew."),
+    plain!(of Birnn, "birnn-at", "Chosen position", birnn.at: Whole,
+        Kind::Whole { min: 0, max: MOST_COLUMNS },
+        "The position whose answer is taken apart, counted from 1; among missing letters the one \
+         that is hidden. 0 is none."),
+    plain!(of Birnn, "birnn-answer", "Answer taken apart", birnn.answer: Whole,
+        Kind::Whole { min: 0, max: 512 },
+        "The answer whose logit is taken apart, as its id plus 1; 0 is the right one."),
+    plain!(of Birnn, "birnn-example", "Sequence", birnn.example: Whole,
+        Kind::Whole { min: 1, max: 200 },
+        "Which of the made-up sequences is read. None of them is trained on."),
+    plain!(of Birnn, "birnn-editing", "Change the input", birnn.editing: Flag, Kind::Flag,
+        "Click a position and type: see what else changes."),
+    plain!(of Birnn, "birnn-edit", "Changed position", birnn.edit: Whole,
+        Kind::Whole { min: 0, max: MOST_COLUMNS },
+        "The position whose character is replaced, counted from 1; 0 is none."),
+    plain!(of Birnn, "birnn-letter", "New character", birnn.letter: Whole,
+        Kind::Whole { min: 0, max: char::MAX as u32 },
+        "The character put there, as its Unicode code point; 0 is the next of the vocabulary."),
+    plain!(of Birnn, "birnn-passage", "Passage", birnn.passage: Whole,
+        Kind::Whole { min: 1, max: 200 },
+        "Which held-out passage to guess a letter of."),
+];
 
 /// What decides every number, with the text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spec {
     pub seed: u32,
+    pub task: TaskChoice,
+    pub delay: u32,
+    pub cell: CellChoice,
+    pub hidden: u32,
+}
+
+/// How a model reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Reader {
+    /// From the first token to the last.
+    Forward,
+    /// Likewise, and answers about each position so many steps later.
+    Delayed(u32),
+    /// From the last token to the first.
+    Backward,
+    /// One network from either end (Schuster and Paliwal 1997).
+    Both,
+}
+
+impl Reader {
+    /// What the page and the measured series call it.
+    pub fn name(self) -> String {
+        match self {
+            Self::Forward => "forward".to_owned(),
+            Self::Delayed(by) => format!("forward, {by} late"),
+            Self::Backward => "backward".to_owned(),
+            Self::Both => "both ways".to_owned(),
+        }
+    }
+
+    /// Whether the input at `input` can reach the answer about `position`, both from 0.
+    pub fn sees(self, position: usize, input: usize) -> bool {
+        match self {
+            Self::Forward => input <= position,
+            Self::Delayed(by) => input <= position + by as usize,
+            Self::Backward => input >= position,
+            Self::Both => true,
+        }
+    }
+}
+
+impl Spec {
+    /// The models trained, in the order of every list of them.
+    pub fn readers(&self) -> Vec<Reader> {
+        let delayed = (self.delay > 0).then_some(Reader::Delayed(self.delay));
+        // In the built task a backward model would do as well as both: all answers lie ahead.
+        let backward = (self.task == TaskChoice::Fill).then_some(Reader::Backward);
+        [Some(Reader::Forward), Some(Reader::Both), delayed, backward].into_iter().flatten().collect()
+    }
+}
+
+/// Name of the series that measures how often `reader` is right on what is not trained on; in the
+/// built task for the answer `ahead` steps later.
+pub fn accuracy_series(reader: Reader, ahead: Option<u32>) -> String {
+    match ahead {
+        None => format!("{}, right", reader.name()),
+        Some(ahead) => format!("{}, right {ahead} ahead", reader.name()),
+    }
 }
 
 /// What can be asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Question {}
+pub enum Question {
+    /// What every model does with one sequence.
+    Reading {
+        /// Of the fill-in task; its first [`MOST_COLUMNS`] characters are read.
+        text: String,
+        /// Of the built task: which generated sequence, and which of its answers.
+        example: u32,
+        ahead: u32,
+        /// The position, from 0, that is hidden in the fill-in task while the states are read.
+        hidden: Option<u32>,
+        edit: Option<Edit>,
+    },
+    /// A held-out passage with one letter missing, in the fill-in task.
+    Passage { number: u32 },
+}
+
+/// One input character replaced by another.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Edit {
+    /// From 0. Beyond the end nothing is replaced.
+    pub position: u32,
+    /// `None` is the token after the one that stands there, in the vocabulary's order.
+    pub letter: Option<char>,
+}
 
 /// What is answered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Answer {}
+pub enum Answer {
+    Reading(Box<Reading>),
+    Passage(Passage),
+}
+
+/// What every model did with a sequence of `T` tokens, choosing among `K` answers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reading {
+    /// Every token as text, by id; in the fill-in task the mask is the last one.
+    pub symbols: Vec<String>,
+    /// Every answer as text, by id.
+    pub answers: Vec<String>,
+    pub readouts: Vec<Readout>,
+    pub run: Run,
+    /// The same with one character replaced, and where, from 0.
+    pub edited: Option<(u32, Run)>,
+    /// How many characters beyond [`MOST_COLUMNS`] were left out.
+    pub dropped: u32,
+    /// The share of right answers of one who answers the same whatever the sequence.
+    pub chance: f32,
+}
+
+/// One model's readout, `logits = V_f h_f + V_b h_b + c`, with `H` units in each direction.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Readout {
+    pub reader: Reader,
+    /// Parameters of the whole model.
+    pub parameters: u64,
+    /// `V_f`, `[K, H]`; `[K, 0]` where nothing is read forward.
+    pub forward: Array,
+    /// `V_b`, `[K, H]`; `[K, 0]` where nothing is read backward.
+    pub backward: Array,
+    /// `c`, `[K]`.
+    pub bias: Vec<f32>,
+}
+
+/// One pass of all models over a sequence.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// The tokens, none of them hidden, `T`.
+    pub ids: Vec<u32>,
+    /// The right answer about each position; `None` where nothing is asked.
+    pub targets: Vec<Option<u32>>,
+    /// One for each of [`Reading::readouts`].
+    pub models: Vec<ModelRun>,
+}
+
+/// What one model made of the sequence.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ModelRun {
+    /// The state after reading each position from the left, `[T, H]`, with the hidden position
+    /// hidden; `[T, 0]` where nothing is read forward.
+    pub forward: Array,
+    /// The state after reading each position from the right, `[T, H]`; `[T, 0]` where nothing is.
+    pub backward: Array,
+    /// The logits of the answer about each position, `[T, K]`: in the fill-in task each with its
+    /// own position hidden, and no other. A delayed model has no row for the last positions.
+    pub logits: Array,
+}
+
+/// A passage no model was trained on, with one letter missing.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Passage {
+    pub number: u32,
+    pub tokens: Vec<String>,
+    /// The missing position, from 0.
+    pub missing: u32,
+    /// What stood there, by id.
+    pub right: u32,
+    /// Every answer as text, by id.
+    pub answers: Vec<String>,
+    /// What each model that can answer says, with its probabilities `[K]`.
+    pub models: Vec<(Reader, Vec<f32>)>,
+}

@@ -1,33 +1,471 @@
-//! `gates`
+//! `gates`: an LSTM or GRU with every gate on show, and gates held open or shut.
+
+use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::link::Setting;
+use crate::{
+    Array,
+    link::{
+        Kind, Setting, Value,
+        rows::{choice, chosen, plain},
+    },
+};
+
+/// Most units of the layer: all of them are drawn.
+pub const MOST_UNITS: u32 = 64;
+/// Most characters of a sentence on show.
+pub const MOST_CHARACTERS: u32 = 64;
+/// Most units of a [`Question::Shut`].
+pub const MOST_SHUT: usize = 4;
+/// Most gates held at a time.
+pub const MOST_FORCED: usize = 8;
+
+choice! {
+    /// The cell that is trained.
+    CellChoice {
+        Lstm = "lstm", "LSTM";
+        /// Sak et al. 2014, the projection half as wide as the cell.
+        Projected = "projected", "Projected LSTM";
+        Gru = "gru", "GRU";
+        /// The reset gate acts before the product, as in Cho et al. 2014.
+        Cho = "cho", "Cho’s GRU";
+    }
+}
+
+choice! {
+    /// What it learns.
+    TaskChoice {
+        Brackets = "brackets", "Bracket depth";
+        Quotes = "quotes", "Quotations";
+        Text = "text", "Next character";
+    }
+}
+
+choice! {
+    /// One number of every unit at every step.
+    Quantity {
+        Input = "i", "input gate";
+        Forget = "f", "forget gate";
+        Candidate = "g", "candidate";
+        Output = "o", "output gate";
+        Reset = "r", "reset gate";
+        Update = "z", "update gate";
+        /// A GRU's candidate.
+        New = "n", "candidate";
+        Cell = "c", "cell state";
+        Hidden = "h", "hidden state";
+    }
+}
+
+choice! {
+    /// Which characters are read.
+    SentenceChoice {
+        Drawn = "drawn", "Drawn";
+        Mine = "mine", "Your sentence";
+    }
+}
+
+choice! {
+    /// What a click in the edit mode holds a gate at.
+    HoldChoice {
+        Shut = "shut", "Shut (0)";
+        Open = "open", "Open (1)";
+    }
+}
+
+choice! {
+    /// For how long it holds it.
+    ReachChoice {
+        Every = "every", "At every step";
+        From = "from", "From the clicked step on";
+    }
+}
+
+/// A gate held open or shut. In a link `f:7:0`, the forget gate of unit 7 shut at every step, or
+/// `f:7:0:12`, from step 12 on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Forced {
+    /// A gate that opens and shuts, see [`Quantity::opens`].
+    pub gate: Quantity,
+    /// Counted from 1.
+    pub unit: u32,
+    /// 1 if true, 0 if not.
+    pub open: bool,
+    /// First step it is held at, counted from 1.
+    pub from: u32,
+}
+
+impl Forced {
+    /// Reads the form of a link.
+    pub fn parse(given: &str) -> Option<Self> {
+        let mut parts = given.split(':');
+        let gate = Quantity::from_id(parts.next()?).filter(|gate| gate.opens())?;
+        let number = |part: &str| part.parse().ok().filter(|n| (1..=9999).contains(n));
+        let unit = number(parts.next()?)?;
+        let open = match parts.next()? {
+            "0" => false,
+            "1" => true,
+            _ => return None,
+        };
+        let from = parts.next().map_or(Some(1), number)?;
+        parts.next().is_none().then_some(Self { gate, unit, open, from })
+    }
+}
+
+impl fmt::Display for Forced {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { gate, unit, open, from } = *self;
+        write!(f, "{}:{unit}:{}", gate.id(), u32::from(open))?;
+        if from > 1 { write!(f, ":{from}") } else { Ok(()) }
+    }
+}
+
+impl Quantity {
+    /// Whether it is a gate between 0 and 1.
+    pub fn opens(self) -> bool {
+        matches!(self, Self::Input | Self::Forget | Self::Output | Self::Reset | Self::Update)
+    }
+
+    /// What plays the same part in `cell`; itself where `cell` has it.
+    pub fn of(self, cell: CellChoice) -> Self {
+        if cell.quantities().contains(&self) {
+            return self;
+        }
+        match self {
+            Self::Input | Self::Forget => Self::Update,
+            Self::Update => Self::Forget,
+            Self::Output => Self::Reset,
+            Self::Reset => Self::Output,
+            Self::Candidate => Self::New,
+            Self::New => Self::Candidate,
+            Self::Cell | Self::Hidden => Self::Hidden,
+        }
+    }
+}
+
+impl CellChoice {
+    /// What can be shown of it: its gates in the order of their columns, then its states.
+    pub fn quantities(self) -> &'static [Quantity] {
+        use Quantity::{Candidate, Cell, Forget, Hidden, Input, New, Output, Reset, Update};
+        match self {
+            Self::Lstm | Self::Projected => &[Input, Forget, Candidate, Output, Cell, Hidden],
+            Self::Gru | Self::Cho => &[Reset, Update, New, Hidden],
+        }
+    }
+
+    /// The state that is carried on without passing a weight: what remembers.
+    pub fn memory(self) -> Quantity {
+        Quantity::Cell.of(self)
+    }
+
+    /// Width of the projection of a layer of `units`.
+    pub fn projection(self, units: u32) -> Option<u32> {
+        (self == Self::Projected).then(|| (units / 2).max(1))
+    }
+}
 
 /// What a link says about the chapter.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Settings {}
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    pub cell: CellChoice,
+    pub task: TaskChoice,
+    /// Units of the layer.
+    pub units: u32,
+    pub shown: Quantity,
+    /// The unit looked at, counted from 1; 0 is the one that follows best.
+    pub unit: u32,
+    /// The step whose arithmetic is open, counted from 1; 0 is none.
+    pub at: u32,
+    pub sentence: SentenceChoice,
+    /// Which of the task's strings is read.
+    pub sample: u32,
+    /// Whether a click holds a gate instead of opening the arithmetic.
+    pub edit: bool,
+    pub hold: HoldChoice,
+    pub reach: ReachChoice,
+    pub forced: Vec<Forced>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            cell: CellChoice::Lstm,
+            task: TaskChoice::Brackets,
+            units: 10,
+            shown: Quantity::Cell,
+            unit: 0,
+            at: 0,
+            sentence: SentenceChoice::Drawn,
+            sample: 1,
+            edit: false,
+            hold: HoldChoice::Shut,
+            reach: ReachChoice::Every,
+            forced: Vec::new(),
+        }
+    }
+}
 
 impl Settings {
     /// What the chapter trains.
     pub fn spec(&self, seed: u32) -> Spec {
-        Spec { seed }
+        Spec { seed, cell: self.cell, task: self.task, units: self.units }
     }
 }
 
 /// The chapter's rows of the settings table.
-pub(crate) const ROWS: &[Setting] = &[];
+pub(crate) const ROWS: &[Setting] = &[
+    chosen!(of Gates, "gates-cell", "Cell", gates.cell: CellChoice,
+        "Which cell is trained. A GRU is PyTorch’s; Cho’s differs in one place, see More."),
+    chosen!(of Gates, "gates-task", "Task", gates.task: TaskChoice,
+        "What it is asked after every character: how many brackets are open, whether it is inside a quotation, or what comes next in the text."),
+    plain!(of Gates, "gates-units", "Units", gates.units: Whole,
+        Kind::Whole { min: 1, max: MOST_UNITS },
+        "How many units the layer has. Another number is another model."),
+    chosen!(of Gates, "gates-shown", "Shown", gates.shown: Quantity,
+        "Which gate or state is drawn for every unit at every step."),
+    plain!(of Gates, "gates-unit", "Unit", gates.unit: Whole,
+        Kind::Whole { min: 0, max: MOST_UNITS },
+        "The unit looked at; 0 is the one that follows the task’s answer best."),
+    plain!(of Gates, "gates-at", "Step", gates.at: Whole,
+        Kind::Whole { min: 0, max: MOST_CHARACTERS },
+        "The step whose arithmetic is open; 0 is none."),
+    chosen!(of Gates, "gates-sentence", "Characters", gates.sentence: SentenceChoice,
+        "What is read: a string that was drawn for the task and not learnt from, or your sentence."),
+    plain!(of Gates, "gates-sample", "String", gates.sample: Whole,
+        Kind::Whole { min: 1, max: 99 },
+        "Which of the task’s strings is read."),
+    plain!(of Gates, "gates-edit", "Force gates", gates.edit: Flag, Kind::Flag,
+        "Whether a click on a gate holds it."),
+    chosen!(of Gates, "gates-hold", "Hold it", gates.hold: HoldChoice,
+        "What a click in the edit mode holds a gate at."),
+    chosen!(of Gates, "gates-reach", "For how long", gates.reach: ReachChoice,
+        "Whether a gate is held at every step or from the clicked one on."),
+    Setting {
+        name: "gates-forced",
+        label: "Gates held",
+        help: "Gates held open (1) or shut (0), each as gate:unit:value or gate:unit:value:step.",
+        of: Some(crate::link::Chapter::Gates),
+        kind: Kind::Forced { most: MOST_FORCED },
+        get: |link| Value::Forced(link.gates.forced.clone()),
+        set: |link, value| {
+            if let Value::Forced(forced) = value {
+                link.gates.forced = forced;
+            }
+        },
+    },
+];
 
 /// What decides every number, with the text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spec {
     pub seed: u32,
+    pub cell: CellChoice,
+    pub task: TaskChoice,
+    pub units: u32,
+}
+
+/// What is read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Sentence {
+    /// One of the task's strings that are not learnt from.
+    Drawn(u32),
+    Given(String),
 }
 
 /// What can be asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Question {}
+pub enum Question {
+    /// One quantity of every unit at every step, and the predictions, with and without force.
+    Seen { sentence: Sentence, quantity: Quantity, forced: Vec<Forced> },
+    /// How one unit came to its values at one step. `unit` and `at` count from 0.
+    Sums { sentence: Sentence, forced: Vec<Forced>, unit: u32, at: u32 },
+    /// What each unit follows and how long it remembers, on strings that are not learnt from.
+    Units,
+    /// What becomes of the predictions with one gate of one unit shut at every step, for each of
+    /// these units (from 0, at most [`MOST_SHUT`]) by itself.
+    Shut { sentence: Sentence, gate: Quantity, units: Vec<u32> },
+}
 
 /// What is answered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Answer {}
+pub enum Answer {
+    Seen(Seen),
+    Sums(Sums),
+    Units(Units),
+    Shut(Shut),
+}
+
+/// What is known at each step of a string without any model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Followed {
+    /// How many brackets are open after the character.
+    Depth,
+    /// 1 inside a quotation, 0 outside.
+    Quotation,
+}
+
+/// What the likeliest answer and the right one are thought to be after one character.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Guess {
+    pub likeliest: u32,
+    pub probability: f32,
+    /// Probability of the right answer, if there is one.
+    pub right: Option<f32>,
+}
+
+/// See [`Question::Seen`]. Arrays are `[units, T]`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Seen {
+    pub cell: CellChoice,
+    /// Optimizer steps taken.
+    pub step: u32,
+    /// The characters read; one that the model never met is `U+FFFD`.
+    pub tokens: Vec<String>,
+    /// Characters left out at the end.
+    pub dropped: u32,
+    pub quantity: Quantity,
+    pub values: Array,
+    /// The two parts that make a value. Of a gate's sum `W x + b` and what the state adds to it; of
+    /// c `i * g` and `f * c` before; of a GRU's h `(1 - z) * n` and `z * h` before; of an LSTM's h
+    /// the factors o and tanh(c). A projected output has none.
+    pub from_input: Option<Array>,
+    pub from_state: Option<Array>,
+    /// What remembers: c, or a GRU's h.
+    pub memory: Array,
+    /// The same without force, if any gate is held.
+    pub free_memory: Option<Array>,
+    /// What the answers are called.
+    pub answers: Vec<String>,
+    /// The right answer after each character, where there is one.
+    pub right: Vec<Option<u32>>,
+    pub guesses: Vec<Guess>,
+    /// The same without force, if any gate is held.
+    pub free_guesses: Option<Vec<Guess>>,
+    /// Mean -ln p(right answer), if any is known.
+    pub loss: Option<f32>,
+    pub free_loss: Option<f32>,
+    /// What a unit could follow on these characters, one number each.
+    pub followed: Vec<(Followed, Vec<f32>)>,
+    /// The cells of `values` that are held, unit and step from 0.
+    pub held: Vec<(u32, u32)>,
+    /// Why some of the gates asked for are not held, as sentences.
+    pub left_out: Vec<String>,
+}
+
+/// One product of a sum: `weight * value`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Term {
+    /// The unit the value is of, from 0.
+    pub unit: u32,
+    pub weight: f32,
+    pub value: f32,
+}
+
+/// A gate's sum, `W x + b + from_state`, and what it made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GateSum {
+    pub gate: Quantity,
+    /// W's entry for the character: x is one-hot, so this is all of `W x`.
+    pub weight: f32,
+    pub bias: f32,
+    /// The largest products of U h (in Cho's candidate of U (r * h)), largest first.
+    pub terms: Vec<Term>,
+    /// The sum of all other products, and how many they are.
+    pub rest: f32,
+    pub others: u32,
+    /// b_hn of PyTorch's candidate, added to U h.
+    pub state_bias: Option<f32>,
+    /// r of PyTorch's candidate, which multiplies U h + b_hn.
+    pub reset: Option<f32>,
+    pub from_state: f32,
+    pub sum: f32,
+    /// After the non-linearity, or as held.
+    pub value: f32,
+    pub held: bool,
+}
+
+/// See [`Question::Sums`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sums {
+    pub cell: CellChoice,
+    pub token: String,
+    pub unit: u32,
+    pub at: u32,
+    /// In the order of [`CellChoice::quantities`].
+    pub gates: Vec<GateSum>,
+    /// c, or a GRU's h, before and after the step.
+    pub before: f32,
+    pub after: f32,
+    /// o * tanh(c) of an LSTM.
+    pub hidden: Option<f32>,
+    /// Of the projection, the largest products that make the output of the same number, the sum of
+    /// all others, and the output itself; `None` without projection, or past its width.
+    pub projected: Option<(Vec<Term>, f32, f32)>,
+}
+
+/// See [`Question::Units`]. One number for each unit, in order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Units {
+    pub cell: CellChoice,
+    pub step: u32,
+    /// Characters it was measured on.
+    pub characters: u32,
+    /// Correlation of the memory with each thing that varies on these characters; 0 for a unit
+    /// that does not vary.
+    pub follows: Vec<(Followed, Vec<f32>)>,
+    /// Mean of each gate that opens and shuts.
+    pub means: Vec<(Quantity, Vec<f32>)>,
+    /// Steps until less than 1/e of a change of the unit's memory is left in it;
+    /// [`longest`](Self::longest) for a unit that holds it longer.
+    pub memory: Vec<f32>,
+    pub longest: u32,
+}
+
+/// How well the predictions for one sentence do.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Mean -ln p(right answer).
+    pub loss: f32,
+    /// Answers whose likeliest is the right one, of so many.
+    pub right: u32,
+    pub asked: u32,
+}
+
+/// See [`Question::Shut`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Shut {
+    pub step: u32,
+    pub gate: Quantity,
+    /// As asked for.
+    pub units: Vec<u32>,
+    /// With nothing shut.
+    pub free: Outcome,
+    /// With the gate of each of `units` shut.
+    pub outcomes: Vec<Outcome>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_held_gate_reads_back_as_it_was() {
+        for text in ["f:7:0", "z:64:1:12"] {
+            assert_eq!(Forced::parse(text).unwrap().to_string(), text);
+        }
+        for text in ["", "f", "c:1:0", "f:0:0", "f:1:2", "f:1:1:0", "f:1:1:3:4", "f:-1:0"] {
+            assert_eq!(Forced::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_quantity_has_its_part_in_every_cell() {
+        for cell in CellChoice::ALL {
+            for quantity in Quantity::ALL {
+                assert!(cell.quantities().contains(&quantity.of(*cell)));
+            }
+            assert!(cell.quantities().contains(&cell.memory()));
+        }
+    }
+}

@@ -204,7 +204,7 @@ pub enum Question {
 /// What is answered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Answer {
-    Layer(Layer),
+    Layer(Box<Layer>),
     Depths(Depths),
     Offsets(Vec<Offset>),
     Steps(Steps),

@@ -54,7 +54,7 @@ pub fn use_coupling() -> Coupling {
     let layer = Memo::new(move |_| {
         let answer = answered.answer.get()?;
         match <&Answer>::try_from(&*answer) {
-            Ok(Answer::Layer(layer)) => Some(Arc::new(layer.clone())),
+            Ok(Answer::Layer(layer)) => Some(Arc::new(Layer::clone(layer))),
             _ => None,
         }
     });
@@ -232,8 +232,8 @@ pub fn further() -> AnyView {
         y_label: format!("loss, mean of {SMOOTHED} batches"),
         series: Version::ALL
             .iter()
-            .zip([Hue::Ink, Hue::Query, Hue::Key])
-            .zip([Dash::Solid, Dash::Dashed, Dash::Dotted])
+            .zip([Hue::Muted, Hue::Ink, Hue::Hidden])
+            .zip([Dash::Dotted, Dash::Solid, Dash::Dashed])
             .map(|((version, hue), dash)| Line {
                 name: version.label().into(),
                 hue,
@@ -245,11 +245,20 @@ pub fn further() -> AnyView {
         ..Lines::default()
     });
     let batch_of_one = move || store.link.with(|link| link.norm.batch == 1);
-    let title = Signal::derive(move || format!("With {}: activations by depth", version().label()));
+    let seed = Memo::new(move |_| store.link.with(|link| link.seed));
+    let of = move || {
+        let examples = depths.with(|depths| depths.as_ref().map_or(0, |depths| depths.examples));
+        format!("activations of {examples} examples by depth")
+    };
+    let title = Signal::derive(move || format!("With {}: {}", version().label(), of()));
+    let plain = Signal::derive(move || format!("Without normalisation: {}", of()));
+    let losses = Signal::derive(move || {
+        format!("Three networks, the same first weights and batches (seed {})", seed.get())
+    });
     view! {
         <div class="panel">
             <h2>"Activations by depth"</h2>
-            <HistogramFigure name="norm-plain" title="Without normalisation: activations by depth"
+            <HistogramFigure name="norm-plain" title=plain
                 histogram=Signal::derive(move || histogram(Version::Plain)) provenance/>
         </div>
         <div class="panel">
@@ -259,7 +268,7 @@ pub fn further() -> AnyView {
         </div>
         <div class="panel">
             <h2>"The losses"</h2>
-            <LinesFigure name="norm-loss" title="Three networks, the same first weights and batches" lines provenance/>
+            <LinesFigure name="norm-loss" title=losses lines provenance/>
             {move || batch_of_one().then(|| view! {
                 <p class="hint" data-testid="norm-no-batch">
                     "There is no curve for BatchNorm: it can't train on a batch of 1."
@@ -276,20 +285,15 @@ pub fn further() -> AnyView {
 
 fn histogram(depths: &Depths, version: Version) -> Histogram {
     let place = Version::ALL.iter().position(|v| *v == version).unwrap_or(0);
-    let hue = match version {
-        Version::Plain => Hue::Ink,
-        Version::Batch => Hue::Query,
-        Version::Layer => Hue::Key,
-    };
     let group = |(index, depth): (usize, &unroll_protocol::study::norm::Depth)| Bins {
         name: format!("layer {}", index + 1),
-        hue,
+        hue: Hue::Hidden,
         counts: depth.counts.iter().map(|c| f64::from(*c)).collect(),
         below: f64::from(depth.below),
         above: f64::from(depth.above),
     };
     Histogram {
-        x_label: format!("activation, {} examples", depths.examples),
+        x_label: "activation".into(),
         range: (f64::from(depths.range.0), f64::from(depths.range.1)),
         groups: depths.versions.get(place).into_iter().flatten().enumerate().map(group).collect(),
     }

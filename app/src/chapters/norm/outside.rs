@@ -14,7 +14,7 @@ use crate::{
 /// One line for each treatment, of the series that `name` names.
 fn lines(lab: Lab, name: fn(Treatment) -> String, y_label: &str) -> Lines {
     let looks =
-        [(Hue::Gradient, Dash::Solid), (Hue::Query, Dash::Dashed), (Hue::Value, Dash::nth(3))];
+        [(Hue::Gradient, Dash::Solid), (Hue::Ink, Dash::Dashed), (Hue::Weight, Dash::Dotted)];
     let line = |(treatment, (hue, dash)): (&Treatment, (Hue, Dash))| {
         let name = name(*treatment);
         let points = lab.history.with(|h| h.named(&name).map_or(Vec::new(), |s| s.points()));
@@ -48,8 +48,8 @@ pub fn figure() -> AnyView {
         </p>
         <ul class="norm-key">
             <li><b class="role-gradient">"ignored"</b>": the gradient takes the mean for a constant."</li>
-            <li><b class="role-query">"known"</b>": the gradient goes through the mean."</li>
-            <li><b class="role-value">"β after"</b>": it does, and a second offset β is added after the mean is gone."</li>
+            <li><b>"known"</b>": the gradient goes through the mean."</li>
+            <li><b class="role-weight">"β after"</b>": it does, and a second offset β is added after the mean is gone."</li>
         </ul>
         <LinesFigure name="norm-bias" title="How long b has become"
             lines=Signal::derive(move || lines(lab, |t| format!("|b|, {}", t.label()), "|b|")) provenance/>

@@ -50,11 +50,11 @@ pub fn figure() -> AnyView {
         <MatrixFigure name="norm-variance" title="Running variance of each unit's sum, by time step"
             matrix=matrix(|s| &s.variance, "running variance") provenance column on_pick=choose/>
         <p class="field-error" role="alert">{move || answered.problem.get()}</p>
-        <LinesFigure name="norm-time-loss" title="Loss at each time step" lines provenance
-            marker=Signal::derive(|| Some(f64::from(TRAINED_STEPS)))/>
         <p class="norm-verdict" data-testid="norm-time-verdict">
             {move || steps.get().map(|steps| verdict(&steps, time.get()))}
         </p>
+        <LinesFigure name="norm-time-loss" title="Loss at each time step" lines provenance
+            marker=Signal::derive(|| Some(f64::from(TRAINED_STEPS)))/>
     }
     .into_any()
 }
@@ -86,12 +86,12 @@ fn losses(steps: &Steps, time: u32) -> Lines {
         points: values.iter().enumerate().map(|(t, v)| (t as f64 + 1.0, f64::from(*v))).collect(),
     };
     let mut series = vec![
-        line("BatchNorm, each step's own".into(), Hue::Query, Dash::Solid, &steps.own),
-        line("LayerNorm".into(), Hue::Key, Dash::Dashed, &steps.layer),
+        line("BatchNorm, each step's own".into(), Hue::Ink, Dash::Solid, &steps.own),
+        line("LayerNorm".into(), Hue::Hidden, Dash::Dashed, &steps.layer),
     ];
     if !steps.fixed.is_empty() {
         let name = format!("BatchNorm, step {time}'s everywhere");
-        series.insert(1, line(name, Hue::Gradient, Dash::Dotted, &steps.fixed));
+        series.insert(1, line(name, Hue::Weight, Dash::Dotted, &steps.fixed));
     }
     Lines {
         x_label: "time step t".into(),
@@ -159,7 +159,7 @@ pub fn further() -> AnyView {
         y_label: "loss, mean of 20 batches".into(),
         series: Axis::ALL
             .iter()
-            .zip([(Hue::Query, Dash::Solid), (Hue::Key, Dash::Dashed)])
+            .zip([(Hue::Ink, Dash::Solid), (Hue::Hidden, Dash::Dashed)])
             .map(|(axis, (hue, dash))| Line {
                 name: axis.label().into(),
                 hue,

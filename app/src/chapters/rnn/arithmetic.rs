@@ -11,7 +11,7 @@ use crate::figures::{Matrix, MatrixFigure, ValueMap, token, unrolled::signed};
 /// Products written out before the rest is gathered.
 const WRITTEN: usize = 5;
 /// Weights beyond it have the colour of the map's end.
-const LIMIT: f32 = 2.0;
+const LIMIT: f32 = 1.0;
 
 /// One unit's way to its value.
 struct Sum {
@@ -224,7 +224,7 @@ pub fn MatrixPanel(shared: Shared) -> impl IntoView {
 
 fn matrix(all: &Unrolled, choice: MatrixChoice) -> Matrix {
     let units = || -> Vec<String> {
-        (1..=all.u.shape.first().copied().unwrap_or(0)).map(|unit| format!("unit {unit}")).collect()
+        (1..=all.u.shape.first().copied().unwrap_or(0)).map(|unit| unit.to_string()).collect()
     };
     let (row_axis, column_axis, rows, columns, values) = match choice {
         MatrixChoice::W => ("unit", "character", units(), all.tokens.clone(), &all.w.values),

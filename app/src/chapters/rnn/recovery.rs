@@ -87,7 +87,7 @@ fn said(recovery: &Recovery) -> String {
         format!("Here the LSTM is thrown off more, by {difference:.2} ± {error:.2} nats.")
     };
     let caution = if mean(1) > mean(0) && difference < 0.0 {
-        " It also expects less to begin with, so part of this may be that it has less to lose: train \
+        " Undisturbed the LSTM predicts worse, so part of this may be that it has less to lose: train \
          on and look again."
     } else {
         ""

@@ -66,10 +66,12 @@ pub fn WritingPanel(shared: Shared) -> impl IntoView {
     let figure = move |model: usize, name: &'static str, id: &'static str| {
         view! {
             <div class="rnn-writer">
-                <h4>{name}</h4>
+                <h3>{name}</h3>
                 <p class="rnn-text" data-testid=format!("rnn-writes-{id}")>{move || text(model, false)}</p>
                 <Show when=move || { odd.get() > 0 }>
-                    <p class="rnn-with-odd">{move || format!("with the odd character {}", told(writing.get().as_ref(), model))}</p>
+                    <p class="rnn-with-odd">
+                        {move || told(writing.get().as_ref(), model, odd.get().saturating_sub(1) as usize)}
+                    </p>
                     <p class="rnn-text" data-testid=format!("rnn-thrown-{id}")>{move || text(model, true)}</p>
                 </Show>
             </div>
@@ -88,14 +90,13 @@ pub fn WritingPanel(shared: Shared) -> impl IntoView {
                 }>
                 <p>
                     "Each network goes on from your sentence: it draws a character, then reads what it \
-                     drew. The darker the background, the less it expected the character itself."
+                     drew. The stronger the colour, the less it had expected that character."
                 </p>
                 {figure(0, "Elman network", "elman")}
                 {figure(1, "LSTM", "lstm")}
                 <p class="field-error" role="alert">{move || answered.problem.get()}</p>
                 <div class="rnn-buttons">
-                    <button type="button" class="button button-primary" data-testid="rnn-odd"
-                        aria-pressed=move || (odd.get() > 0).to_string() on:click=toggle>
+                    <button type="button" class="button button-primary" data-testid="rnn-odd" on:click=toggle>
                         {move || if odd.get() > 0 { "Take the odd character out" } else { "Force one odd character" }}
                     </button>
                 </div>
@@ -118,24 +119,21 @@ pub fn WritingPanel(shared: Shared) -> impl IntoView {
     .into_any()
 }
 
-/// How surprising the odd character itself was.
-fn told(writing: Option<&Writing>, model: usize) -> String {
+/// How surprising the odd character at `place` (from 0) was, and whether the two texts meet again.
+fn told(writing: Option<&Writing>, model: usize, place: usize) -> String {
     let found = writing.and_then(|writing| {
         let letter = writing.letter.as_ref()?;
         let written = &writing.models[model];
-        let differ = |(a, b): (&Character, &Character)| a != b;
-        let at = written.odd.iter().zip(&written.plain).position(differ)?;
-        let same = |(a, b): (&Character, &Character)| a.token == b.token;
-        let agree =
-            written.odd.iter().zip(&written.plain).rev().take_while(|pair| same(*pair)).count();
-        let surprise = written.odd[at].surprise;
+        let surprise = written.odd.get(place)?.surprise;
+        let pairs = written.odd.iter().zip(&written.plain);
+        let agree = pairs.rev().take_while(|(odd, plain)| odd.token == plain.token).count();
         let after = match agree {
             0 => "; the two texts still differ at the end".to_owned(),
             n => format!("; the last {n} characters are the same again"),
         };
-        Some(format!("‘{}’ (surprise {surprise:.1} nats){after}:", token::mark(letter)))
+        Some(format!(" ‘{}’ (surprise {surprise:.1} nats){after}", token::mark(letter)))
     });
-    found.unwrap_or_else(|| ":".to_owned())
+    format!("with the odd character{}:", found.unwrap_or_default())
 }
 
 /// Characters shaded by surprise; a break after each `⏎`.

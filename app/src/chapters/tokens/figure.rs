@@ -7,7 +7,10 @@ use super::{Shown, words::pair};
 use crate::{
     controls::grouped,
     course::Sentence,
-    figures::{Dash, Hue, Line, Lines, LinesFigure, text::LevelsFigure},
+    figures::{
+        Dash, Hue, Line, Lines, LinesFigure,
+        text::{LevelsFigure, PickedRow},
+    },
 };
 
 #[component]
@@ -16,8 +19,9 @@ pub fn Main(shown: Shown) -> impl IntoView {
     view! {
         <Sentence problem=shown.problem/>
         <LevelsFigure levels=shown.levels scheme=shown.scheme selected=shown.token on_pick/>
-        <Decoded shown/>
+        <PickedRow embedding=shown.embedding/>
         <Merging shown/>
+        <Decoded shown/>
         <Curves shown/>
     }
     .into_any()

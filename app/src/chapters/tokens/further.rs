@@ -64,9 +64,14 @@ fn Map(shown: Shown) -> impl IntoView {
     // What this model's numbers say now.
     let claim = move || {
         let (right, letters) = shown.embedding.with(|e| e.as_ref().and_then(|e| parted(e)))?;
+        let told = if right * 4 >= letters * 3 {
+            "Nobody told the model which is which."
+        } else {
+            "With these tokens, or so far, other differences weigh more."
+        };
         Some(format!(
             "After {} steps {right} of {letters} letters lie nearer to the middle of their own kind, \
-             vowels or consonants, than to the other's. Nobody told the model which is which.",
+             vowels or consonants, than to the other's. {told}",
             shown.lab.step.get(),
         ))
     };
@@ -75,7 +80,7 @@ fn Map(shown: Shown) -> impl IntoView {
             <h2>"Tokens that are followed alike come to lie together"</h2>
             <p>
                 "Each row as a point, seen where the rows spread most (their two principal components). \
-                 Go back to the start and press Train: it begins at random."
+                 They start at random places; every step moves those of the tokens in its windows."
             </p>
             <TokenMap embedding=shown.embedding selected=shown.token
                 on_pick=Callback::new(move |id| shown.pick(shown.scheme.get_untracked(), id))/>

@@ -97,10 +97,10 @@ pub fn CouplingFigure(
             <li>
                 <button type="button" class="norm-row" data-testid=format!("norm-row-{}", index + 1)
                     aria-pressed=move || on.get().to_string()
-                    aria-label=move || format!("Press example {}, {}", index + 1, name(index))
                     on:click=move |_| row.update(|row| {
                         *row = if *row as usize == index + 1 { 0 } else { index as u32 + 1 };
                     })>
+                    <span class="visually-hidden">{format!("Press example {}: ", index + 1)}</span>
                     <span class="norm-row-text">{move || name(index)}</span>
                     <span class="norm-row-factor">
                         {move || (pressed.get().0 == index + 1).then(|| format!("×{}", pressed.get().1))}

@@ -72,7 +72,7 @@ pub fn ChainFigure(chain: Signal<Option<Arc<Chain>>>) -> impl IntoView {
                     <button type="button" class="factor" class:factor-end=pieces[t].end
                         class:factor-read=move || read.get() == Some(index)
                         data-testid=format!("factor-{t}")
-                        aria-label=move || format!("{spoken}: {:.4}", p())
+                        title=spoken
                         aria-pressed=move || (pinned.get() == Some(index)).to_string()
                         tabindex=move || if stop.get() == index { "0" } else { "-1" }
                         on:pointerenter=move |e: ev::PointerEvent| {

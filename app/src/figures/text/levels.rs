@@ -164,7 +164,7 @@ fn Chip(
             role="option" aria-selected=move || is_selected.get().to_string()
             data-testid=format!("chip-{}-{index}", which.id()) data-id=id
             style=format!("grid-column:span {}", width(&piece))
-            title=label.clone() aria-label=label
+            title=label
             tabindex=move || if stop.get() == index { "0" } else { "-1" }
             on:focus=move |_| stop.set(index)
             on:click=move |_| on_pick.run((which, id))>

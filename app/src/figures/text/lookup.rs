@@ -29,15 +29,9 @@ pub fn LookupFigure(
         let most = shape.get().0.saturating_sub(SLOTS);
         token.get().saturating_sub(AROUND).min(most)
     });
-    let limit = Memo::new(move |_| {
-        let largest = |e: &Arc<Embedding>| e.table.values.iter().fold(0f32, |m, v| m.max(v.abs()));
-        let largest = embedding.with(|e| e.as_ref().map_or(1.0, largest));
-        // In whole steps, so that the colours hold still while it trains.
-        largest.ceil().max(1.0)
-    });
     let pinned = RwSignal::new(None::<usize>);
     let column = Memo::new(move |_| pinned.get().filter(|column| *column < columns.get()));
-    let looks = Looks { embedding, limit: limit.into(), column: column.into() };
+    let looks = Looks { embedding, limit: use_limit(embedding), column: column.into() };
     let gap = move |above: bool| {
         let (rows, first) = (shape.get().0, first.get());
         let left = if above { first } else { rows.saturating_sub(first + SLOTS) };
@@ -103,6 +97,53 @@ pub fn LookupFigure(
         </section>
     }
     .into_any()
+}
+
+/// The row of the token in one line: token, id, numbers.
+#[component]
+pub fn PickedRow(embedding: Signal<Option<Arc<Embedding>>>) -> impl IntoView {
+    let looks = Looks { embedding, limit: use_limit(embedding), column: Signal::stored(None) };
+    let columns = Memo::new(move |_| embedding.with(|e| e.as_ref().map_or(0, |e| e.row.len())));
+    let name = Memo::new(move |_| {
+        embedding.with(|e| {
+            let e = e.as_ref()?;
+            Some((mark(e.vocabulary.get(e.token as usize)?), e.token))
+        })
+    });
+    let cells = move || {
+        (0..columns.get())
+            .map(|column| {
+                let value = Memo::new(move |_| {
+                    looks.embedding.with(|e| e.as_ref()?.row.get(column).copied())
+                });
+                view! { <ValueCell looks column value/> }
+            })
+            .collect_view()
+    };
+    view! {
+        <div class="tokens-scroller" tabindex="0" role="group" aria-label="Row of the token, scrolls sideways">
+            <table class="lookup picked-row" data-testid="picked-row">
+                <tbody>
+                    <tr>
+                        <th scope="row">
+                            {move || name.get().map(|(name, id)| format!("‘{name}’ → id {id} → its row"))}
+                        </th>
+                        {cells}
+                    </tr>
+                </tbody>
+            </table>
+        </div>
+    }
+    .into_any()
+}
+
+/// End of the colour scale: in whole steps, so that colours hold still while the table is trained.
+fn use_limit(embedding: Signal<Option<Arc<Embedding>>>) -> Signal<f32> {
+    let limit = Memo::new(move |_| {
+        let largest = |e: &Arc<Embedding>| e.table.values.iter().fold(0f32, |m, v| m.max(v.abs()));
+        embedding.with(|e| e.as_ref().map_or(1.0, largest)).ceil().max(1.0)
+    });
+    limit.into()
 }
 
 /// What the cells of the table are coloured by.

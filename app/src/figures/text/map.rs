@@ -205,8 +205,8 @@ pub fn TokenMap(
             </svg>
             <p class="tokens-legend" aria-hidden="true">
                 <span class="map-vowel">"● ends in a vowel"</span>
-                <span class="map-consonant">"○ in a consonant"</span>
-                <span class="map-other">"in no letter"</span>
+                <span class="map-consonant">"○ ends in a consonant"</span>
+                <span class="map-other">"ends in no letter"</span>
             </p>
             <p class="readout" data-testid="map-readout">{reading}</p>
             <p class="hint">{share}</p>

@@ -8,6 +8,6 @@ mod window;
 
 pub use chain::ChainFigure;
 pub use levels::LevelsFigure;
-pub use lookup::LookupFigure;
+pub use lookup::{LookupFigure, PickedRow};
 pub use map::{TokenMap, parted};
 pub use window::{AROUND, WindowFigure, stretch};

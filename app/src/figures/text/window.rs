@@ -211,7 +211,7 @@ fn Examples(window: Signal<Option<Arc<Window>>>) -> impl IntoView {
         })
     };
     view! {
-        <div class="tokens-scroller">
+        <div class="tokens-scroller" tabindex="0" role="group" aria-label="Examples, scrolls sideways">
             <table class="examples" data-testid="window-examples">
                 <thead>
                     <tr>

@@ -1,5 +1,8 @@
 //! One copy of the cell, and the loop that holds the copies not yet laid out.
 
+use core::ops::Range;
+use std::sync::Arc;
+
 use leptos::prelude::*;
 
 use super::data::{
@@ -18,12 +21,18 @@ pub const OUTPUT: &str = "output";
 
 /// The copy at step `t`, from 0.
 #[component]
-pub fn ColumnView(t: usize, diagram: Memo<std::sync::Arc<Diagram>>) -> impl IntoView {
+pub fn ColumnView(
+    t: usize,
+    diagram: Memo<Arc<Diagram>>,
+    /// Steps that are drawn at all.
+    near: Memo<Range<i64>>,
+) -> impl IntoView {
     let face = Memo::new(move |_| {
         diagram.with(|d| d.columns.get(t).map_or_else(Face::default, |c| c.face.clone()))
     });
     view! {
-        <g transform=format!("translate({} 0)", x_of(t)) data-testid=format!("rnn-column-{}", t + 1)>
+        <g class:rnn-away=move || near.with(|near| !near.contains(&(t as i64)))
+            transform=format!("translate({} 0)", x_of(t)) data-testid=format!("rnn-column-{}", t + 1)>
             <text class="rnn-time" x=MIDDLE y="14">{format!("t = {}", t + 1)}</text>
             <Cell face/>
             <Arrow part=U label="U" path=from_before()/>
@@ -34,7 +43,7 @@ pub fn ColumnView(t: usize, diagram: Memo<std::sync::Arc<Diagram>>) -> impl Into
 
 /// The loop: one cell that stands for all steps that are not unrolled.
 #[component]
-pub fn LoopView(diagram: Memo<std::sync::Arc<Diagram>>) -> impl IntoView {
+pub fn LoopView(diagram: Memo<Arc<Diagram>>) -> impl IntoView {
     let face = Memo::new(move |_| {
         let last = diagram.with(|d| d.columns.last().map(|c| c.face.clone()));
         Face { token: String::new(), replaced: None, ..last.unwrap_or_default() }

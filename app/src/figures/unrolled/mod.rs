@@ -28,6 +28,9 @@ pub use data::{Diagram, signed};
 use overview::Overview;
 use paint::paint_strips;
 
+/// Columns drawn beyond either edge, so that scrolling does not show their absence.
+const BESIDE: i64 = 4;
+
 /// Middle of the state before the first step.
 const START: f64 = LEFT - COLUMN + data::MIDDLE;
 
@@ -73,6 +76,13 @@ pub fn UnrolledFigure(
     let length = Memo::new(move |_| shown.with(|d| d.length()));
     let width = Memo::new(move |_| shown.with(|d| d.width()));
     let edited = Memo::new(move |_| shown.with(|d| d.edited.is_some()));
+    // The columns in view, and a few beside them. Browsers lay out and paint even what is scrolled
+    // away, which would be most of a long sentence.
+    let near = Memo::new(move |_| {
+        let first = ((scrolled.get() - LEFT) / COLUMN).floor() as i64;
+        let seen = (size.get().width / COLUMN).ceil() as i64;
+        first - BESIDE..first + seen + BESIDE
+    });
     let pointing = Pointing::new(move |place: &Place| place.column < length.get());
 
     Effect::new(move |_| {
@@ -340,7 +350,7 @@ pub fn UnrolledFigure(
                                 style:display=move || if edited.get() { "" } else { "none" }>"Δ state"</text>
                         </g>
                         <For each=move || 0..unrolled.get() key=|t| *t let:t>
-                            <ColumnView t diagram=shown/>
+                            <ColumnView t diagram=shown near/>
                         </For>
                         <Show when=move || folded.get()><LoopView diagram=shown/></Show>
                         <rect class="rnn-unit" x=LEFT y=move || unit_y().map_or(0.0, |u| u.0)

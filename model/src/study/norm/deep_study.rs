@@ -306,7 +306,7 @@ impl Layers {
                 untouched: matrix(next()),
             }),
         };
-        Ok(Answer::Layer(Layer {
+        Ok(Answer::Layer(Box::new(Layer {
             axis: *axis,
             statistics: *statistics,
             layer: *layer,
@@ -317,7 +317,7 @@ impl Layers {
             input,
             untouched,
             result,
-        }))
+        })))
     }
 
     /// A batch of windows of `text`, evenly spaced; where it has too few, the rest are those of the

@@ -1,0 +1,125 @@
+//! A question whose answer is what really changes in the live model.
+
+use leptos::prelude::*;
+use unroll_protocol::study::birnn::{Edit, Reader, TaskChoice};
+
+use super::{Page, question, reading_of};
+use crate::{
+    course::{use_answer, use_done, use_lab},
+    figures::birnn::{Columns, Content},
+    teaching::CheckYourself,
+};
+
+/// How far from the changed position the cells asked about lie.
+const APART: usize = 2;
+/// Characters of the learner's sentence that are read for it: it is asked anew at every step.
+const READ: usize = 12;
+
+/// One of the cells asked about.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Forward,
+    Backward,
+    Answer,
+}
+
+/// The cells of the `n`-th question, before or after the changed position.
+fn cells(n: usize) -> [(Kind, bool); 4] {
+    // Of each four exactly one is out of reach, each time another.
+    match n % 2 {
+        0 => [
+            (Kind::Forward, true),
+            (Kind::Backward, false),
+            (Kind::Answer, false),
+            (Kind::Backward, true),
+        ],
+        _ => [
+            (Kind::Forward, true),
+            (Kind::Answer, true),
+            (Kind::Forward, false),
+            (Kind::Backward, false),
+        ],
+    }
+}
+
+#[component]
+pub fn Check(page: Page) -> impl IntoView {
+    let count = RwSignal::new(0usize);
+    let length = Memo::new(move |_| {
+        let length = page.reading.with(|r| r.as_ref().map_or(0, |r| r.run.ids.len()));
+        if page.task.get() == TaskChoice::Fill { length.min(READ) } else { length }
+    });
+    let changed = Memo::new(move |_| {
+        let room = length.get().checked_sub(2 * APART).filter(|room| *room > 0)?;
+        Some(APART + (4 + 3 * count.get()) % room)
+    });
+    let answered = use_answer(use_lab(), move || {
+        let edit = Edit { position: changed.get()? as u32, letter: None };
+        let text = page.store.probe.with(|probe| probe.chars().take(READ).collect());
+        // Nothing is hidden here: a hidden letter could be the changed one.
+        page.settings.with(|settings| {
+            Some(question(&super::Settings { at: 0, ..settings.clone() }, text, Some(edit)))
+        })
+    });
+    let reading = reading_of(answered);
+    let place = move |after: bool| {
+        let at = changed.get()?;
+        Some(if after { at + APART } else { at - APART })
+    };
+    let name = move |(kind, after): (Kind, bool)| {
+        let at = place(after).map_or(0, |at| at + 1);
+        match kind {
+            Kind::Forward => format!("The forward state at position {at}"),
+            Kind::Backward => format!("The backward state at position {at}"),
+            Kind::Answer => format!("The answer from both about position {at}"),
+        }
+    };
+    // How much each of the cells changed in the model that reads both ways.
+    let changes = Memo::new(move |_| {
+        let reading = reading.get()?;
+        let at = changed.get()?;
+        let (edit, _) = reading.edited.as_ref()?;
+        let columns = Columns::new(&reading, Some(0), None);
+        let change = |(kind, after): (Kind, bool)| {
+            let row = columns.rows.iter().find(|row| {
+                row.reader == Reader::Both
+                    && match &row.content {
+                        Content::States { backward: false, .. } => kind == Kind::Forward,
+                        Content::States { backward: true, .. } => kind == Kind::Backward,
+                        Content::Answers(_) => kind == Kind::Answer,
+                    }
+            })?;
+            row.changes.get(place(after)?).copied().flatten()
+        };
+        if *edit as usize != at {
+            return None;
+        }
+        cells(count.get()).into_iter().map(change).collect::<Option<Vec<f32>>>()
+    });
+    let question = Signal::derive(move || match changed.get() {
+        Some(at) => format!(
+            "The input at position {} of the sequence above is changed. Which of these stays exactly as \
+             it was?",
+            at + 1
+        ),
+        None => format!("Write a sentence of more than {} characters to be asked about it.", 2 * APART),
+    });
+    let options = Signal::derive(move || cells(count.get()).map(name).to_vec());
+    let answer = Signal::derive(move || {
+        let changes = changes.get()?;
+        let mut same = (0..changes.len()).filter(|i| changes[*i] == 0.0);
+        same.next().filter(|_| same.next().is_none())
+    });
+    let explain = Signal::derive(move || {
+        let Some(changes) = changes.get() else { return String::new() };
+        let each = cells(count.get()).into_iter().zip(changes).map(|(cell, change)| {
+            let change = if change == 0.0 { "exactly 0".to_owned() } else { format!("{change:.6}") };
+            format!("{}: {change}", name(cell))
+        });
+        format!("What really changed, at most: {}.", each.collect::<Vec<_>>().join("; "))
+    });
+    let on_another = Callback::new(move |()| count.update(|count| *count += 1));
+    view! {
+        <CheckYourself id="birnn" question options answer explain on_right=use_done() on_another/>
+    }
+}

@@ -1,0 +1,227 @@
+//! `birnn`: reading in both directions.
+
+mod arithmetic;
+mod check;
+mod panels;
+mod words;
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use unroll_protocol::{
+    Question,
+    link::Chapter,
+    study::birnn::{self, Answer, Edit, Reading, Settings, TaskChoice},
+};
+
+use super::Info;
+use crate::{
+    controls::{ChoiceField, SliderField},
+    course::{Answered, ChapterFrame, Sentence, use_answer, use_lab},
+    figures::{
+        Provenance,
+        birnn::{Columns, TwoWayFigure},
+    },
+    store::{Device, Store},
+};
+
+pub const INFO: Info = Info {
+    id: Chapter::Birnn,
+    title: "Both directions",
+    warm_steps: 120,
+    uses_text: true,
+    view: || view! { <BirnnChapter/> }.into_any(),
+};
+
+/// What the parts of the chapter share.
+#[derive(Clone, Copy)]
+struct Page {
+    store: Store,
+    settings: Memo<Settings>,
+    task: Memo<TaskChoice>,
+    /// What the models make of the sequence on show.
+    reading: Signal<Option<Arc<Reading>>>,
+    provenance: Signal<Provenance>,
+}
+
+impl Page {
+    /// The last measurement of the series with this name.
+    fn last(self, name: &str) -> Option<f32> {
+        use_lab().history.with(|history| history.named(name).and_then(|series| series.last()))
+    }
+
+    fn set(self, change: impl FnOnce(&mut Settings)) {
+        self.store.link.update(|link| change(&mut link.birnn));
+    }
+}
+
+/// The reading in an answer, if it is one.
+fn reading_of(answered: Answered) -> Signal<Option<Arc<Reading>>> {
+    let reading = Memo::new(move |_| {
+        let answer = answered.answer.get()?;
+        match <&Answer>::try_from(&*answer) {
+            Ok(Answer::Reading(reading)) => Some(Arc::new((**reading).clone())),
+            _ => None,
+        }
+    });
+    reading.into()
+}
+
+/// What the settings ask about the learner's sentence, with `edit`.
+fn question(settings: &Settings, text: String, edit: Option<Edit>) -> Question {
+    // The made-up task has no text: typing must not ask again.
+    let text = if settings.task == TaskChoice::Fill { text } else { String::new() };
+    Question::from(birnn::Question::Reading {
+        text,
+        example: settings.example,
+        ahead: settings.ahead,
+        hidden: settings.at.checked_sub(1),
+        edit,
+    })
+}
+
+#[component]
+fn BirnnChapter() -> impl IntoView {
+    let store = expect_context::<Store>();
+    let lab = use_lab();
+    let settings = Memo::new(move |_| store.link.with(|link| link.birnn.clone()));
+    let task = Memo::new(move |_| settings.with(|s| s.task));
+    let answered = use_answer(lab, move || {
+        settings.with(|settings| {
+            let edit = settings.edit.checked_sub(1).map(|position| Edit {
+                position,
+                letter: char::from_u32(settings.letter).filter(|letter| *letter != '\0'),
+            });
+            Some(question(settings, store.probe.get(), edit))
+        })
+    });
+    let provenance = Memo::new(move |_| Provenance {
+        experiment: lab
+            .started
+            .with(|s| s.as_ref().and_then(|s| serde_json::to_value(&s.spec).ok())),
+        parameters: lab.started.with(|s| s.as_ref().map(|s| s.parameters)),
+        text: match task.get() {
+            TaskChoice::Look => "made up".to_owned(),
+            TaskChoice::Fill => store.source.with(|source| source.name.clone()),
+        },
+        device: match lab.device.get() {
+            Device::Ready { report, .. } => report.name,
+            _ => String::new(),
+        },
+    });
+    let reading = reading_of(answered);
+    let page = Page { store, settings, task, reading, provenance: provenance.into() };
+    view! {
+        <ChapterFrame
+            before="LSTM and GRU carry the past for long, but whatever comes later is still beyond them."
+            intro=move || view! { <words::Intro page/> }
+            figure=move || view! { <Figure page answered/> }
+            controls=move || view! { <Controls page/> }
+            further=move || view! { <panels::Further page/> }
+            more=words::more
+            tries=words::tries(page)
+            check=move || view! { <check::Check page/> }
+            ideas=words::IDEAS
+        />
+    }
+}
+
+/// The sequence in columns, and what decides about it.
+#[component]
+fn Figure(page: Page, answered: Answered) -> impl IntoView {
+    let Page { settings, task, reading, .. } = page;
+    let columns = Memo::new(move |_| {
+        let ahead = settings.with(|s| s.ahead as usize);
+        let ahead = (task.get() == TaskChoice::Look).then_some(ahead);
+        let hidden = settings.with(|s| s.at).checked_sub(1).map(|at| at as usize);
+        reading.get().map_or_else(Columns::default, |reading| {
+            // Between two tasks the last answer is still of the other one.
+            let made_up = reading.symbols.len() == reading.answers.len();
+            if made_up != ahead.is_some() {
+                return Columns::default();
+            }
+            Columns::new(&reading, ahead, hidden)
+        })
+    });
+    let pinned = Signal::derive(move || settings.with(|s| s.at).checked_sub(1).map(|at| at as usize));
+    let editing = Signal::derive(move || settings.with(|s| s.editing));
+    let on_pick = Callback::new(move |column: usize| {
+        page.set(|settings| {
+            let at = column as u32 + 1;
+            settings.at = if settings.at == at { 0 } else { at };
+        });
+    });
+    let on_edit = Callback::new(move |(column, letter): (usize, Option<char>)| {
+        // A click on what is changed already goes on to the next token.
+        let next = letter.is_none().then(|| {
+            columns.with_untracked(|c| (c.edit == Some(column)).then(|| following(page, &c.tokens[column])))
+        });
+        let letter = letter.or(next.flatten().flatten());
+        page.set(|settings| {
+            settings.edit = column as u32 + 1;
+            settings.letter = letter.map_or(0, u32::from);
+        });
+    });
+    let on_restore = Callback::new(move |()| page.set(|settings| settings.edit = 0));
+    let mode = move |_| page.set(|settings| {
+        settings.editing = !settings.editing;
+        settings.edit = 0;
+    });
+    view! {
+        <panels::Verdict page/>
+        {move || match task.get() {
+            TaskChoice::Fill => view! {
+                <Sentence label="Sentence with a missing letter" problem=answered.problem/>
+            }.into_any(),
+            TaskChoice::Look => view! {
+                <p class="field-error" role="alert" data-testid="probe-problem">{answered.problem}</p>
+            }.into_any(),
+        }}
+        <div class="button-row birnn-tools">
+            <button type="button" class="button" data-testid="birnn-edit-mode"
+                aria-pressed=move || editing.get().to_string() on:click=mode>
+                {move || if editing.get() { "Done changing" } else { "Change an input" }}
+            </button>
+            {move || (task.get() == TaskChoice::Look).then(|| view! {
+                <button type="button" class="button" data-testid="birnn-another"
+                    on:click=move |_| page.set(|s| {
+                        s.example = s.example % 200 + 1;
+                        s.edit = 0;
+                    })>
+                    "Another sequence"
+                </button>
+            })}
+            {move || settings.with(|s| s.edit > 0).then(|| view! {
+                <button type="button" class="button button-quiet" data-testid="birnn-restore"
+                    on:click=move |_| on_restore.run(())>
+                    "Undo the change"
+                </button>
+            })}
+        </div>
+        <TwoWayFigure columns pinned editing on_pick on_edit on_restore/>
+        <panels::Notes page/>
+        <panels::SideBySide page/>
+    }
+}
+
+/// The token after `token` among those that can be typed.
+fn following(page: Page, token: &str) -> Option<char> {
+    page.reading.with_untracked(|reading| {
+        let reading = reading.as_ref()?;
+        let typed: Vec<&String> = reading.answers.iter().filter(|a| *a != "\u{fffd}").collect();
+        let at = typed.iter().position(|symbol| *symbol == token)?;
+        typed[(at + 1) % typed.len()].chars().next()
+    })
+}
+
+#[component]
+fn Controls(page: Page) -> impl IntoView {
+    view! {
+        <ChoiceField name="birnn-task"/>
+        {move || (page.task.get() == TaskChoice::Look)
+            .then(|| view! { <SliderField name="birnn-ahead"/> })}
+        <SliderField name="birnn-delay" most=6.0/>
+        <ChoiceField name="birnn-cell"/>
+        <SliderField name="birnn-hidden" least=4.0/>
+    }
+}

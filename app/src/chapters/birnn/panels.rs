@@ -1,0 +1,372 @@
+//! What the models score, what each says of one position, and a letter to guess.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use unroll_protocol::{
+    Question,
+    study::birnn::{self, Answer, MOST_AHEAD, Passage, Reader, TaskChoice, accuracy_series},
+};
+
+use super::{Page, arithmetic::Arithmetic};
+use crate::{
+    course::{use_answer, use_lab, use_done},
+    figures::{
+        BarsFigure, Dash, Hue, Line, Lines, LinesFigure, Reference,
+        birnn::{likeliest, reader_id, softmax},
+        token::mark,
+        top_bars,
+    },
+    teaching::GuessFirst,
+};
+
+/// Colour and dashes of a reader's line, the same in every figure of the chapter.
+fn style(reader: Reader) -> (Hue, Dash) {
+    match reader {
+        Reader::Forward => (Hue::Muted, Dash::Solid),
+        Reader::Delayed(_) => (Hue::Muted, Dash::Dashed),
+        Reader::Backward => (Hue::Hidden, Dash::Dotted),
+        Reader::Both => (Hue::Hidden, Dash::Solid),
+    }
+}
+
+/// The models that were built.
+fn readers(page: Page) -> Memo<Vec<Reader>> {
+    let lab = use_lab();
+    Memo::new(move |_| {
+        lab.started.track();
+        page.settings.with(|settings| settings.spec(0).readers())
+    })
+}
+
+/// Which answers are on show, for [`accuracy_series`].
+fn ahead(page: Page) -> Option<u32> {
+    page.settings.with(|s| (s.task == TaskChoice::Look).then_some(s.ahead))
+}
+
+/// How often each model is right just now, beside chance.
+#[component]
+pub fn Verdict(page: Page) -> impl IntoView {
+    let readers = readers(page);
+    let chance = Memo::new(move |_| page.reading.with(|r| r.as_ref().map(|r| r.chance)));
+    let one = move |reader: Reader| {
+        let share = Memo::new(move |_| page.last(&accuracy_series(reader, ahead(page))));
+        view! {
+            <div class="birnn-verdict-one">
+                <dt>{reader.name()}</dt>
+                <dd>
+                    <span class="birnn-meter" aria-hidden="true">
+                        <i style=move || {
+                            let width = share.get().unwrap_or(0.0) * 100.0;
+                            format!("width:{width}%; background:{}", style(reader).0.css())
+                        }></i>
+                        <b style=move || format!("left:{}%", chance.get().unwrap_or(0.0) * 100.0)></b>
+                    </span>
+                    <span data-testid=format!("birnn-right-{}", reader_id(reader))>
+                        {move || share.get().map_or("–".to_owned(), |s| format!("{s:.4}"))}
+                    </span>
+                </dd>
+            </div>
+        }
+    };
+    let what = move || match ahead(page) {
+        Some(k) => format!("Right about the symbol {k} later"),
+        None => "Right about missing letters of held-out text".to_owned(),
+    };
+    view! {
+        <div class="birnn-verdict">
+            <p>
+                {what} " (share; knowing nothing, the mark: "
+                <span data-testid="birnn-chance">
+                    {move || chance.get().map_or("–".to_owned(), |c| format!("{c:.4}"))}
+                </span> ")"
+            </p>
+            <dl>{move || readers.get().into_iter().map(one).collect_view()}</dl>
+        </div>
+    }
+}
+
+/// What the learner should know of the sequence on show.
+#[component]
+pub fn Notes(page: Page) -> impl IntoView {
+    let note = Memo::new(move |_| {
+        let reading = page.reading.get()?;
+        let length = reading.run.ids.len();
+        let (at, edit, delay, task) =
+            page.settings.with(|s| (s.at as usize, s.edit as usize, s.delay as usize, s.task));
+        let mut notes = Vec::new();
+        if reading.dropped > 0 {
+            notes.push(format!("Only the first {length} characters are read."));
+        }
+        if delay >= length {
+            notes.push(format!(
+                "A delay of {delay} is longer than this sequence of {length}: the delayed model \
+                 never gets to answer. Use a shorter delay or a longer sentence."
+            ));
+        }
+        if at > length {
+            notes.push(format!("Position {at} is beyond the end, so nothing is pinned or hidden."));
+        }
+        if edit > length {
+            notes.push(format!("Position {edit} is beyond the end, so nothing is changed."));
+        } else if edit > 0 {
+            let same = reading.edited.as_ref().is_some_and(|e| e.1.ids == reading.run.ids);
+            if same {
+                notes.push("The same token stands there already, so nothing changes.".to_owned());
+            } else if edit == at && task == TaskChoice::Fill {
+                notes.push(
+                    "The changed letter is the hidden one: no model sees it, so no state changes."
+                        .to_owned(),
+                );
+            }
+        }
+        (!notes.is_empty()).then(|| notes.join(" "))
+    });
+    view! { <p class="hint birnn-notes" role="status" data-testid="birnn-notes">{note}</p> }
+}
+
+/// What two models say about the chosen position, beside each other.
+#[component]
+pub fn SideBySide(page: Page) -> impl IntoView {
+    let position = Memo::new(move |_| page.settings.with(|s| s.at).checked_sub(1));
+    let bars = move |reader: Reader| {
+        Signal::derive(move || {
+            let bars = page.reading.with(|reading| {
+                let reading = reading.as_ref()?;
+                let at = position.get()? as usize;
+                let model = reading.readouts.iter().position(|r| r.reader == reader)?;
+                let run = reading.edited.as_ref().map_or(&reading.run, |(_, run)| run);
+                let logits = run.models.get(model)?.logits.block(&[at])?;
+                let right = run.targets.get(at)?.map(|id| id as usize);
+                Some(top_bars(&softmax(logits), &reading.answers, 6, right))
+            });
+            bars.unwrap_or_default()
+        })
+    };
+    let title = move |who: &'static str| {
+        Signal::derive(move || match position.get() {
+            Some(at) => format!("{who}, about position {}", at + 1),
+            None => format!("{who}: click a position"),
+        })
+    };
+    let top = move || if page.task.get() == TaskChoice::Look { 4 } else { 6 };
+    view! {
+        <div class="birnn-beside">
+            {move || {
+                let top = top();
+                view! {
+                    <BarsFigure name="birnn-bars-forward" title=title("Forward only") top hue=Hue::Muted
+                        bars=bars(Reader::Forward) provenance=page.provenance/>
+                    <BarsFigure name="birnn-bars-both" title=title("Both ways") top hue=Hue::Hidden
+                        bars=bars(Reader::Both) provenance=page.provenance/>
+                }
+            }}
+        </div>
+    }
+}
+
+/// The panels below the figure.
+#[component]
+pub fn Further(page: Page) -> impl IntoView {
+    view! {
+        <div class="panel"><Curves page/></div>
+        <div class="panel">
+            {move || match page.task.get() {
+                TaskChoice::Look => view! { <Reach page/> }.into_any(),
+                TaskChoice::Fill => view! { <Guess page/> }.into_any(),
+            }}
+        </div>
+        <div class="panel birnn-wide"><Arithmetic page/></div>
+    }
+}
+
+fn reference(page: Page) -> Vec<Reference> {
+    let chance = page.reading.with(|r| r.as_ref().map(|r| r.chance));
+    let chance = chance.map(|chance| Reference { name: "chance".into(), y: chance.into() });
+    chance.into_iter().collect()
+}
+
+/// Share of right answers over the training.
+#[component]
+fn Curves(page: Page) -> impl IntoView {
+    let lab = use_lab();
+    let readers = readers(page);
+    let lines = Memo::new(move |_| {
+        let series = readers.get().into_iter().map(|reader| {
+            let (hue, dash) = style(reader);
+            let points = lab.history.with(|history| {
+                let series = history.named(&accuracy_series(reader, ahead(page)));
+                series.map(|series| series.points()).unwrap_or_default()
+            });
+            Line { name: reader.name(), hue, dash, points }
+        });
+        Lines {
+            x_label: "training step".into(),
+            y_label: "share right".into(),
+            series: series.collect(),
+            references: reference(page),
+            x_range: Lines::steps(lab.history.with(|history| history.last_step())),
+            y_range: Some((0.0, 1.0)),
+            ..Lines::default()
+        }
+    });
+    let title = Memo::new(move |_| match ahead(page) {
+        Some(k) => format!("Right about the symbol {k} later, while training"),
+        None => "Right about missing letters, while training".to_owned(),
+    });
+    view! {
+        <LinesFigure name="birnn-curves" title lines provenance=page.provenance
+            hint="The first measurement comes with the first step."/>
+    }
+}
+
+/// Share of right answers against how far ahead they lie.
+#[component]
+fn Reach(page: Page) -> impl IntoView {
+    let lab = use_lab();
+    let readers = readers(page);
+    let lines = Memo::new(move |_| {
+        lab.history.track();
+        let series = readers.get().into_iter().map(|reader| {
+            let (hue, dash) = style(reader);
+            let point = |k: u32| Some((f64::from(k), page.last(&accuracy_series(reader, Some(k)))?.into()));
+            Line { name: reader.name(), hue, dash, points: (1..=MOST_AHEAD).filter_map(point).collect() }
+        });
+        Lines {
+            x_label: "steps ahead".into(),
+            y_label: "share right".into(),
+            series: series.collect(),
+            references: reference(page),
+            x_range: Some((1.0, f64::from(MOST_AHEAD))),
+            y_range: Some((0.0, 1.0)),
+            ..Lines::default()
+        }
+    });
+    let marker = Signal::derive(move || Some(page.settings.with(|s| f64::from(s.ahead))));
+    let on_pick = Callback::new(move |x: f64| {
+        page.set(|settings| settings.ahead = (x.round() as u32).clamp(1, MOST_AHEAD));
+    });
+    view! {
+        <LinesFigure name="birnn-reach" title="How far ahead each model can answer" lines marker on_pick
+            provenance=page.provenance hint="The first measurement comes with the first step."/>
+        <p class="hint">
+            "Each model answers for every distance at every position, with one readout for each. Click \
+             a distance to look at it above."
+        </p>
+    }
+}
+
+/// A letter of a held-out passage to guess before the models say theirs.
+#[component]
+fn Guess(page: Page) -> impl IntoView {
+    let number = Memo::new(move |_| page.settings.with(|s| s.passage));
+    let answered = use_answer(use_lab(), move || {
+        let fill = page.task.get() == TaskChoice::Fill;
+        fill.then(|| Question::from(birnn::Question::Passage { number: number.get() }))
+    });
+    let passage = Memo::new(move |_| {
+        let answer = answered.answer.get()?;
+        match <&Answer>::try_from(&*answer) {
+            Ok(Answer::Passage(passage)) => Some(Arc::new(passage.clone())),
+            _ => None,
+        }
+    });
+    view! {
+        <h2>"Which letter is missing?"</h2>
+        // A guess belongs to one passage.
+        {move || {
+            let number = number.get();
+            let passage = Memo::new(move |_| passage.get().filter(|p| p.number == number));
+            view! { <OneGuess page passage/> }
+        }}
+        <button type="button" class="button" data-testid="birnn-passage-next"
+            on:click=move |_| page.set(|s| s.passage = s.passage % 200 + 1)>
+            "Another passage"
+        </button>
+    }
+}
+
+/// The right letter and what the models thought of first, in order, filled up to four.
+fn options(passage: &Passage) -> Vec<usize> {
+    let mut options = vec![passage.right as usize];
+    let ranked = passage.models.iter().map(|(_, probabilities)| {
+        let mut ids: Vec<usize> = (0..probabilities.len()).collect();
+        ids.sort_by(|a, b| probabilities[*b].total_cmp(&probabilities[*a]));
+        ids
+    });
+    let ranked: Vec<_> = ranked.collect();
+    for place in 0..passage.answers.len() {
+        for ids in &ranked {
+            if options.len() < 4 && !options.contains(&ids[place]) {
+                options.push(ids[place]);
+            }
+        }
+    }
+    options.sort_unstable();
+    options
+}
+
+#[component]
+fn OneGuess(page: Page, passage: Memo<Option<Arc<Passage>>>) -> impl IntoView {
+    let done = use_done();
+    // Training on would change the options under the learner's hand.
+    let choices = Memo::new(move |before: Option<&Vec<usize>>| match before {
+        Some(before) if !before.is_empty() => before.clone(),
+        _ => passage.with(|p| p.as_ref().map_or_else(Vec::new, |p| options(p))),
+    });
+    let question = Signal::derive(move || {
+        passage.with(|p| {
+            p.as_ref().map_or_else(String::new, |p| {
+                let token = |(at, token): (usize, &String)| {
+                    if at as u32 == p.missing { "▢".to_owned() } else { mark(token) }
+                };
+                format!("{}   What stands at ▢?", p.tokens.iter().enumerate().map(token).collect::<String>())
+            })
+        })
+    });
+    let option_names = Signal::derive(move || {
+        let name = |p: &Passage, id: usize| p.answers.get(id).map_or_else(String::new, |a| mark(a));
+        passage.with(|p| {
+            let Some(p) = p else { return Vec::new() };
+            choices.get().into_iter().map(|id| name(p, id)).collect()
+        })
+    });
+    let answer = Signal::derive(move || {
+        let right = passage.with(|p| p.as_ref().map(|p| p.right as usize))?;
+        choices.get().iter().position(|id| *id == right)
+    });
+    let explain = Signal::derive(move || {
+        passage.with(|p| {
+            let Some(p) = p else { return String::new() };
+            let name = |id: usize| p.answers.get(id).map_or_else(String::new, |a| mark(a));
+            let each = p.models.iter().filter_map(|(reader, probabilities)| {
+                let first = likeliest(probabilities)?;
+                let right = probabilities.get(p.right as usize)?;
+                Some(format!("{} gave it {right:.4} and guessed ‘{}’", reader.name(), name(first)))
+            });
+            format!("It was ‘{}’: {}.", name(p.right as usize), each.collect::<Vec<_>>().join("; "))
+        })
+    });
+    let bars = move |reader: Reader| {
+        Signal::derive(move || {
+            passage.with(|p| {
+                let Some(p) = p else { return Vec::new() };
+                let of = p.models.iter().find(|(r, _)| *r == reader);
+                of.map_or_else(Vec::new, |(_, probabilities)| {
+                    top_bars(probabilities, &p.answers, 4, Some(p.right as usize))
+                })
+            })
+        })
+    };
+    let provenance = page.provenance;
+    view! {
+        <GuessFirst id="birnn-passage" question options=option_names answer explain on_right=done>
+            <div class="birnn-beside">
+                <BarsFigure name="birnn-guess-forward" title="Forward only" top=4 hue=Hue::Muted
+                    bars=bars(Reader::Forward) provenance/>
+                <BarsFigure name="birnn-guess-both" title="Both ways" top=4 hue=Hue::Hidden
+                    bars=bars(Reader::Both) provenance/>
+            </div>
+        </GuessFirst>
+    }
+}

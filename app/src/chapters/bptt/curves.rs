@@ -1,0 +1,343 @@
+//! The chapter's answers as figures and sentences. Plain functions.
+
+use unroll_protocol::study::bptt::{BATCH, Cell, Flow, LossKind, Network, Scale, Settings};
+
+use crate::{
+    course::History,
+    figures::{Dash, Hue, Line, Lines, Reference, YScale},
+};
+
+/// Shares below this are off the axis: what a 32-bit float can hold goes down to 1e-45.
+const LEAST_SHARE: f64 = 1e-16;
+
+/// Colour and pattern of a network's lines, everywhere in the chapter.
+pub fn look(cell: Cell) -> (Hue, Dash) {
+    match cell {
+        Cell::Rnn => (Hue::Ink, Dash::Solid),
+        Cell::Lstm => (Hue::Hidden, Dash::Solid),
+        Cell::Gru => (Hue::Weight, Dash::Mixed),
+    }
+}
+
+/// One value a step, from step 1.
+fn by_step(values: impl IntoIterator<Item = f64>) -> Vec<(f64, f64)> {
+    (1..).map(f64::from).zip(values).collect()
+}
+
+fn divided(norms: &[f32], scale: Scale) -> Vec<(f64, f64)> {
+    let last = norms.last().map_or(0.0, |&last| f64::from(last));
+    let by = if scale == Scale::Relative && last > 0.0 { last } else { 1.0 };
+    by_step(norms.iter().map(|&norm| f64::from(norm) / by))
+}
+
+/// The main figure: norms of the gradient by each state.
+pub fn norms(flow: &Flow, settings: &Settings) -> Lines {
+    let scale = settings.scale;
+    let mut series = Vec::new();
+    for network in flow.networks.iter().filter(|network| settings.shown.shows(network.cell)) {
+        let (hue, dash) = look(network.cell);
+        let state = if network.memory.is_some() { " dL/dh" } else { "" };
+        let name = format!("{}{state}", network.cell.label());
+        series.push(Line { name, hue, dash, points: divided(&network.hidden, scale) });
+        if let Some(memory) = &network.memory {
+            let name = format!("{} dL/dc", network.cell.label());
+            let points = divided(memory, scale);
+            series.push(Line { name, hue: Hue::Cell, dash: Dash::Dashed, points });
+        }
+    }
+    if let Some(rescaled) = &flow.rescaled {
+        let name = format!("RNN at radius {}", number(rescaled.asked));
+        let points = divided(&rescaled.hidden, scale);
+        series.push(Line { name, hue: Hue::Gradient, dash: Dash::Dotted, points });
+    }
+    let all = series.iter().flat_map(|line| line.points.iter().map(|point| point.1));
+    let (mut least, mut most) = (1.0f64, f64::MIN_POSITIVE);
+    for value in all.filter(|value| *value > 0.0 && value.is_finite()) {
+        (least, most) = (least.min(value), most.max(value));
+    }
+    let decade = |value: f64, up: bool| {
+        let power = value.log10();
+        10f64.powf(if up { power.ceil() } else { power.floor() })
+    };
+    let least = decade(least.max(LEAST_SHARE * most), false);
+    let length = flow.networks.first().map_or(1, |network| network.hidden.len());
+    Lines {
+        x_label: "step".into(),
+        y_label: match scale {
+            Scale::Relative => "norm, share of the last step's",
+            Scale::Absolute => "norm",
+        }
+        .into(),
+        series,
+        references: Vec::new(),
+        y_scale: YScale::Log,
+        x_range: Some((1.0, length as f64)),
+        y_range: Some((least, decade(most, true).max(least * 10.0))),
+    }
+}
+
+/// What came back over the way from the last step to the symbol.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Seen {
+    pub name: String,
+    pub hue: Hue,
+    /// Of the norm at the last step, at the symbol's step.
+    pub share: f64,
+    pub sentence: String,
+}
+
+fn seen(name: String, hue: Hue, norms: &[f32], flow: &Flow) -> Seen {
+    let first = flow.symbol_at as usize;
+    let at = |step: usize| norms.get(step - 1).map_or(0.0, |&norm| f64::from(norm));
+    let steps = norms.len().saturating_sub(first);
+    let share = at(first) / at(norms.len()).max(f64::MIN_POSITIVE);
+    let sentence = if share > 0.0 && steps > 0 {
+        let each = share.powf(1.0 / steps as f64);
+        let of = if share < 1.0 { "of" } else { "times" };
+        format!(
+            "{} {of} the last step's norm arrives at the symbol, {steps} steps back (× {each:.2} a \
+             step)",
+            power(share)
+        )
+    } else {
+        let end = norms.iter().position(|&norm| norm > 0.0).unwrap_or(norms.len().max(1) - 1);
+        format!("exactly 0 before step {}", end + 1)
+    };
+    Seen { name, hue, share, sentence }
+}
+
+/// One sentence for each curve of the main figure, from its numbers.
+pub fn all_seen(flow: &Flow, settings: &Settings) -> Vec<Seen> {
+    let mut all = Vec::new();
+    for network in flow.networks.iter().filter(|network| settings.shown.shows(network.cell)) {
+        let label = network.cell.label();
+        let (hue, _) = look(network.cell);
+        let mut add = |name: String, hue, norms: &[f32], more: String| {
+            let mut seen = seen(name, hue, norms, flow);
+            seen.sentence += &more;
+            all.push(seen);
+        };
+        match &network.memory {
+            None if network.cell == Cell::Rnn => {
+                let more = format!(
+                    "; U has the spectral radius {:.2}, tanh passes on {:.2} on average",
+                    flow.radius, network.kept
+                );
+                add(label.into(), hue, &network.hidden, more);
+            }
+            None => {
+                let more = format!("; the update gate keeps {:.2} on average", network.kept);
+                add(label.into(), hue, &network.hidden, more);
+            }
+            Some(memory) => {
+                add(format!("{label} dL/dh"), hue, &network.hidden, String::new());
+                let more = format!("; the forget gate keeps {:.2} on average", network.kept);
+                add(format!("{label} dL/dc"), Hue::Cell, memory, more);
+            }
+        }
+    }
+    if let Some(rescaled) = &flow.rescaled {
+        let name = format!("RNN at radius {}", number(rescaled.asked));
+        let mut seen = seen(name, Hue::Gradient, &rescaled.hidden, flow);
+        seen.sentence += &if rescaled.asked == 0.0 {
+            "; U is all zeros, so nothing goes back at all: the curve ends at once".to_owned()
+        } else {
+            format!("; tanh passes on {:.2} on average", rescaled.kept)
+        };
+        all.push(seen);
+    }
+    all
+}
+
+/// Accuracy by gap, as measured last.
+pub fn accuracy(flow: &Flow) -> Lines {
+    let of = &flow.accuracy;
+    let longest = of.gaps.last().copied().unwrap_or(1).max(2);
+    let line = |(cell, shares): (&Cell, &Vec<f32>)| {
+        let (hue, dash) = look(*cell);
+        let points = of.gaps.iter().zip(shares);
+        let points = points.map(|(&gap, &share)| (f64::from(gap), f64::from(share))).collect();
+        Line { name: cell.label().into(), hue, dash, points }
+    };
+    Lines {
+        x_label: "gap".into(),
+        y_label: "share answered rightly".into(),
+        series: Cell::ALL.iter().zip(&of.shares).map(line).collect(),
+        references: vec![Reference { name: "guessing".into(), y: f64::from(of.chance) }],
+        x_range: Some((1.0, f64::from(longest))),
+        y_range: Some((0.0, 1.0)),
+        ..Lines::default()
+    }
+}
+
+/// What the accuracies say, network by network.
+pub fn accuracy_said(flow: &Flow) -> String {
+    let of = &flow.accuracy;
+    let Some(longest) = of.gaps.last().filter(|_| !of.shares.is_empty()) else {
+        return "Measured after every 50 steps.".into();
+    };
+    let said = Cell::ALL.iter().zip(&of.shares).map(|(cell, shares)| {
+        let holds = shares.iter().take_while(|&&share| share >= 0.9).count();
+        let at_longest = 100.0 * shares.last().copied().unwrap_or_default();
+        let until = match holds {
+            0 => "is right 9 times in 10 at no gap".to_owned(),
+            n if n == shares.len() => "is right 9 times in 10 at every gap".to_owned(),
+            n => format!("is right 9 times in 10 up to gap {}", of.gaps[n - 1]),
+        };
+        format!("The {} {until} ({at_longest:.0} % at gap {longest}).", cell.label())
+    });
+    format!("At step {}: {}", of.step, said.collect::<Vec<_>>().join(" "))
+}
+
+/// Norm of the weights' gradient in training, before and after clipping.
+pub fn clipping(history: &History, cell: Cell, clip: f32) -> Lines {
+    let of = |what: &str| {
+        let series = history.named(&format!("{} {what}", cell.label()));
+        series.map(|series| series.points()).unwrap_or_default()
+    };
+    let line = |name: &str, hue, dash, points| Line { name: name.into(), hue, dash, points };
+    let reference = Reference { name: "clip norm".into(), y: f64::from(clip) };
+    Lines {
+        x_label: "training step".into(),
+        y_label: "global norm".into(),
+        series: vec![
+            line("before", Hue::Muted, Dash::Solid, of("gradient norm")),
+            line("after", Hue::Gradient, Dash::Solid, of("clipped norm")),
+        ],
+        references: if clip > 0.0 { vec![reference] } else { Vec::new() },
+        y_scale: YScale::Log,
+        x_range: Lines::steps(history.last_step()),
+        y_range: None,
+    }
+}
+
+/// Kibibytes of states and gates that wait for the backward pass after each step of the forward
+/// pass, in training.
+pub fn memory(flow: &Flow, truncation: u32) -> Lines {
+    let line = |network: &Network| {
+        let (hue, dash) = look(network.cell);
+        let length = network.hidden.len() as u32;
+        let piece = if truncation == 0 { length } else { truncation };
+        let waiting = (0..length).map(|step| {
+            let numbers =
+                u64::from(network.stored) * u64::from(BATCH) * u64::from(step % piece + 1);
+            4.0 * numbers as f64 / 1024.0
+        });
+        Line { name: network.cell.label().into(), hue, dash, points: by_step(waiting) }
+    };
+    let series: Vec<Line> = flow.networks.iter().map(line).collect();
+    let most = series.iter().flat_map(|line| line.points.iter().map(|p| p.1)).fold(1.0, f64::max);
+    Lines {
+        x_label: "step".into(),
+        y_label: "KiB kept".into(),
+        series,
+        y_range: Some((0.0, most)),
+        ..Lines::default()
+    }
+}
+
+/// What the memory figure says.
+pub fn memory_said(flow: &Flow, truncation: u32) -> String {
+    let said = flow.networks.iter().map(|network| {
+        let length = network.hidden.len() as u32;
+        let piece = if truncation == 0 { length } else { truncation.min(length) };
+        let numbers = network.stored * BATCH * piece;
+        format!("{} {} × {BATCH} × {piece} = {numbers}", network.cell.label(), network.stored)
+    });
+    format!(
+        "Numbers of a step × sequences × steps, at most: {}.",
+        said.collect::<Vec<_>>().join("; ")
+    )
+}
+
+/// Which network brings most back to the symbol, by its hidden state; for the check.
+pub fn most_brought_back(flow: &Flow) -> Option<(usize, String)> {
+    let shares: Vec<f64> = flow
+        .networks
+        .iter()
+        .map(|network| seen(String::new(), Hue::Ink, &network.hidden, flow).share)
+        .collect();
+    let most = (0..shares.len()).max_by(|&a, &b| shares[a].total_cmp(&shares[b]))?;
+    let said = flow.networks.iter().zip(&shares);
+    let said = said.map(|(network, share)| format!("{} {}", network.cell.label(), power(*share)));
+    let said = said.collect::<Vec<_>>().join(", ");
+    Some((most, format!("At step {} of training: {said}.", flow.step)))
+}
+
+/// Of which loss, for the figure's title.
+pub fn loss_name(loss: LossKind) -> &'static str {
+    match loss {
+        LossKind::Last => "of the loss at the last step",
+        LossKind::Every => "of the losses at every step",
+    }
+}
+
+/// A number of any size, short.
+pub fn power(value: f64) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    if (1e-3..1e4).contains(&value.abs()) {
+        return format!("{value:.3}");
+    }
+    let exponent = value.abs().log10().floor();
+    format!("{:.1} · 10{}", value / 10f64.powf(exponent), raised(exponent as i32))
+}
+
+/// A number as an exponent.
+pub fn raised(exponent: i32) -> String {
+    let digit = |digit: char| match digit {
+        '-' => '⁻',
+        '1' => '¹',
+        '2' => '²',
+        '3' => '³',
+        other => char::from_u32('⁰' as u32 + other as u32 - '0' as u32).unwrap_or(other),
+    };
+    exponent.to_string().chars().map(digit).collect()
+}
+
+/// A setting's number without needless digits.
+fn number(value: f32) -> String {
+    ((f64::from(value) * 100.0).round() / 100.0).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_any_size_are_short() {
+        let shown = [0.0, 3.01e-9, 0.0567, 2.7459, 12_345.0].map(power);
+        assert_eq!(shown, ["0", "3.0 · 10⁻⁹", "0.057", "2.746", "1.2 · 10⁴"]);
+        assert_eq!(raised(-123), "⁻¹²³");
+        assert_eq!([1.0, 0.25, 1.1].map(number), ["1", "0.25", "1.1"]);
+    }
+
+    #[test]
+    fn a_curve_that_ends_is_said_to_end() {
+        let flow = Flow {
+            step: 0,
+            loss: LossKind::Last,
+            symbol_at: 1,
+            networks: Vec::new(),
+            radius: 1.0,
+            rescaled: None,
+            weights: unroll_protocol::study::bptt::Weights {
+                cell: Cell::Rnn,
+                whole: unroll_protocol::Array { shape: vec![0, 0], values: Vec::new() },
+                norms: Vec::new(),
+                terms: Vec::new(),
+                from: 1,
+                to: 1,
+            },
+            accuracy: Default::default(),
+        };
+        let of = |norms: &[f32]| seen("RNN".into(), Hue::Ink, norms, &flow);
+        assert_eq!(of(&[0.0, 0.0, 2.0]).sentence, "exactly 0 before step 3");
+        let halved = of(&[0.5, 1.0, 2.0]);
+        assert_eq!(halved.share, 0.25);
+        assert!(halved.sentence.ends_with("2 steps back (× 0.50 a step)"), "{}", halved.sentence);
+        // Nothing at all: no step is left out, none is divided by.
+        assert_eq!(of(&[0.0; 3]).share, 0.0);
+    }
+}

@@ -1,0 +1,146 @@
+//! The chapter's formulas.
+
+use leptos::prelude::*;
+use unroll_protocol::study::bptt::LossKind;
+
+use crate::teaching::{Formula, MathSym, Role};
+
+/// `top / ds_t` with the given subscripts.
+fn slope(top: &'static str, of: &'static str, by: AnyView) -> AnyView {
+    view! {
+        <mfrac>
+            <mrow><mi>"∂"</mi><msub><mi>{top}</mi><mi>{of}</mi></msub></mrow>
+            <mrow><mi>"∂"</mi>{by}</mrow>
+        </mfrac>
+    }
+    .into_any()
+}
+
+/// s with a subscript.
+fn state(at: &'static str) -> AnyView {
+    view! {
+        <msub><MathSym part="state" role=Role::Hidden>"s"</MathSym><mi>{at}</mi></msub>
+    }
+    .into_any()
+}
+
+/// J with a subscript.
+fn jacobian(at: AnyView) -> AnyView {
+    view! { <msub><MathSym part="jacobian" role=Role::Weight>"J"</MathSym>{at}</msub> }.into_any()
+}
+
+fn plus_one() -> AnyView {
+    view! { <mrow><mi>"t"</mi><mo>"+"</mo><mn>"1"</mn></mrow> }.into_any()
+}
+
+/// How the gradient of the loss at the last step, or of losses at every step, goes back.
+pub fn recursion(loss: LossKind) -> AnyView {
+    match loss {
+        LossKind::Last => view! {
+            <Formula label="The gradient at step t is that at the last step T times the Jacobians J of steps T down to t plus 1, in this order">
+                {slope("L", "T", state("t"))}
+                <mo>"="</mo>
+                {slope("L", "T", state("T"))}
+                {jacobian(view! { <mi>"T"</mi> }.into_any())}
+                {jacobian(view! { <mrow><mi>"T"</mi><mo>"−"</mo><mn>"1"</mn></mrow> }.into_any())}
+                <mo>"⋯"</mo>
+                {jacobian(plus_one())}
+            </Formula>
+        }
+        .into_any(),
+        LossKind::Every => view! {
+            <Formula label="D at step t is the gradient of that step's own loss plus D at the next step times the next step's Jacobian">
+                <msub><mi>"D"</mi><mi>"t"</mi></msub>
+                <mo>"="</mo>
+                {slope("L", "t", state("t"))}
+                <mo>"+"</mo>
+                <msub><mi>"D"</mi>{plus_one()}</msub>
+                {jacobian(plus_one())}
+            </Formula>
+        }
+        .into_any(),
+    }
+}
+
+/// What the letters of [`recursion`] are.
+pub fn jacobian_is() -> AnyView {
+    view! {
+        <Formula label="J at step k is the diagonal matrix of 1 minus s squared, times U">
+            {jacobian(view! { <mi>"k"</mi> }.into_any())}
+            <mo>"="</mo>
+            <mi>"diag"</mi><mo>"("</mo><mn>"1"</mn><mo>"−"</mo>
+            <msubsup><MathSym part="state" role=Role::Hidden>"s"</MathSym><mi>"k"</mi><mn>"2"</mn></msubsup>
+            <mo>")"</mo><MathSym part="recurrent" role=Role::Weight>"U"</MathSym>
+        </Formula>
+    }
+    .into_any()
+}
+
+/// All of them, with their sources.
+pub fn all() -> AnyView {
+    view! {
+        <h3>"The RNN"</h3>
+        <p>
+            "Gradients are rows and multiply from the left, so the last step's Jacobian comes first. \
+             With the loss at the last step alone:"
+        </p>
+        {recursion(LossKind::Last)}
+        <p>"With a loss at every step, each step's own gradient joins what comes back:"</p>
+        {recursion(LossKind::Every)}
+        {jacobian_is()}
+        <p class="hint">
+            "Bengio, Simard and Frasconi 1994; Pascanu, Mikolov and Bengio 2013. tanh's derivative is \
+             never above 1, U's effect can be anything: U is not normal, so that a product may grow \
+             for a while even below a spectral radius of 1."
+        </p>
+        <h3>"The LSTM's cell"</h3>
+        <Formula label="The derivative of the cell state by the last one is the diagonal of the forget gate plus the path through h">
+            <mfrac>
+                <mrow><mi>"∂"</mi><msub><MathSym part="cell" role=Role::Cell>"c"</MathSym>{plus_one()}</msub></mrow>
+                <mrow><mi>"∂"</mi><msub><MathSym part="cell" role=Role::Cell>"c"</MathSym><mi>"t"</mi></msub></mrow>
+            </mfrac>
+            <mo>"="</mo><mi>"diag"</mi><mo>"("</mo>
+            <msub><mi>"f"</mi>{plus_one()}</msub><mo>")"</mo>
+            <mo>"+"</mo><mtext>"the path through "</mtext>
+            <msub><MathSym part="state" role=Role::Hidden>"h"</MathSym><mi>"t"</mi></msub>
+        </Formula>
+        <p class="hint">
+            "Hochreiter and Schmidhuber 1997; the forget gate is from Gers, Schmidhuber and Cummins \
+             2000. The GRU's (1 − z) n + z h has the update gate z in its place (PyTorch's form)."
+        </p>
+        <h3>"The weights"</h3>
+        <p>"U stands in every column, so its gradient is a sum over all of them:"</p>
+        <Formula label="The gradient by U is the sum over t of delta t times the transpose of s at t minus 1">
+            <mfrac><mrow><mi>"∂"</mi><mi>"L"</mi></mrow>
+                <mrow><mi>"∂"</mi><MathSym part="recurrent" role=Role::Weight>"U"</MathSym></mrow></mfrac>
+            <mo>"="</mo>
+            <munderover><mo>"∑"</mo><mrow><mi>"t"</mi><mo>"="</mo><mn>"1"</mn></mrow><mi>"T"</mi></munderover>
+            <msubsup><mi>"δ"</mi><mi>"t"</mi><mo>"⊤"</mo></msubsup>
+            <msubsup><MathSym part="state" role=Role::Hidden>"s"</MathSym>
+                <mrow><mi>"t"</mi><mo>"−"</mo><mn>"1"</mn></mrow><mo>"⊤"</mo></msubsup>
+            <mo>","</mo>
+            <msub><mi>"δ"</mi><mi>"t"</mi></msub><mo>"="</mo>
+            {slope("L", "", state("t"))}
+            <mi>"diag"</mi><mo>"("</mo><mn>"1"</mn><mo>"−"</mo>
+            <msubsup><MathSym part="state" role=Role::Hidden>"s"</MathSym><mi>"t"</mi><mn>"2"</mn></msubsup>
+            <mo>")"</mo>
+        </Formula>
+        <p>"Clipping comes after that sum, and scales it as a whole:"</p>
+        <Formula label="The gradient g is multiplied by the smaller of 1 and c over the norm of g" source="Pascanu, Mikolov and Bengio 2013">
+            <mi>"g"</mi><mo>"←"</mo><mi>"g"</mi><mo>"·"</mo><mi>"min"</mi><mo>"("</mo>
+            <mn>"1"</mn><mo>","</mo><mfrac><mi>"c"</mi><mrow><mo>"‖"</mo><mi>"g"</mi><mo>"‖"</mo></mrow></mfrac>
+            <mo>")"</mo>
+        </Formula>
+        <h3>"The experiment"</h3>
+        <p>
+            "16 symbols to recall, 16 distractors, 16 sequences a step, AdamW at 0.005 without decay, \
+             weights as PyTorch draws them: the same for all three, from one seed. Gaps are drawn \
+             from 1 to n, evenly on a log scale, each sequence its own; distractors also stand \
+             before the symbol, so that all are equally long. Accuracy is of 64 held-out \
+             sequences for each gap. Training asks at the last step only. Curves are taken on 16 \
+             held-out sequences of the longest gap, over batch and units together. Truncation cuts \
+             the sequence into pieces, counted from its beginning, as training on a long text does."
+        </p>
+    }
+    .into_any()
+}

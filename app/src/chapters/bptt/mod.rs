@@ -1,0 +1,192 @@
+//! `bptt`: how the gradient goes back through time, in an RNN, an LSTM and a GRU that learn the same
+//! task side by side.
+
+mod curves;
+mod formulas;
+mod panels;
+mod terms;
+mod text;
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use unroll_protocol::{
+    Question,
+    link::Chapter,
+    study::bptt::{Answer, Flow, LossKind, Settings},
+};
+
+use super::Info;
+use crate::{
+    controls::{ChoiceField, FlagField, SliderField},
+    course::{ChapterFrame, Lab, use_answer, use_lab},
+    figures::{LinesFigure, Provenance},
+    store::{Device, Store},
+    teaching::CheckYourself,
+};
+
+pub const INFO: Info = Info {
+    id: Chapter::Bptt,
+    title: "Learning through time",
+    warm_steps: 50,
+    uses_text: false,
+    view: || view! { <BpttChapter/> }.into_any(),
+};
+
+/// What the chapter's parts read.
+#[derive(Clone, Copy)]
+struct Shown {
+    store: Store,
+    lab: Lab,
+    flow: Memo<Option<Arc<Flow>>>,
+    settings: Memo<Settings>,
+    provenance: Signal<Provenance>,
+}
+
+impl Shown {
+    /// Something read off the last answer; its default before the first.
+    fn read<T: Default + Clone + PartialEq + Send + Sync + 'static>(
+        self,
+        read: impl Fn(&Flow, &Settings) -> T + Send + Sync + 'static,
+    ) -> Signal<T> {
+        let value = Memo::new(move |_| {
+            let flow = self.flow.get();
+            flow.map_or_else(T::default, |flow| self.settings.with(|s| read(&flow, s)))
+        });
+        value.into()
+    }
+}
+
+#[component]
+fn BpttChapter() -> impl IntoView {
+    let lab = use_lab();
+    let store = expect_context::<Store>();
+    let settings = Memo::new(move |_| store.link.with(|link| link.bptt.clone()));
+    let asked = use_answer(lab, move || Some(Question::from(settings.with(Settings::question))));
+    let flow = Memo::new(move |_| {
+        let answer = asked.answer.get()?;
+        let Answer::Flow(flow) = <&Answer>::try_from(&*answer).ok()?;
+        Some(Arc::new((**flow).clone()))
+    });
+    let shown = Shown { store, lab, flow, settings, provenance: use_provenance(lab) };
+    let problem = asked.problem;
+    view! {
+        <ChapterFrame
+            before="The chapter before ran a network forward through time. It did not say how the network learns which early step mattered for a late answer."
+            intro=text::intro
+            figure=move || main_figure(shown)
+            controls=move || controls(store, problem)
+            further=move || panels::all(shown)
+            more=formulas::all
+            tries=text::tries(store)
+            check=move || check(shown)
+            ideas=text::IDEAS
+        />
+    }
+}
+
+/// The norms by step, the formula behind them, and what they say.
+fn main_figure(shown: Shown) -> AnyView {
+    let lines = shown.read(curves::norms);
+    let marker = Memo::new(move |_| shown.flow.get().map(|flow| f64::from(flow.symbol_at)));
+    let loss = Memo::new(move |_| shown.settings.with(|settings| settings.loss));
+    let title = move || format!("Gradient by each state, {}", curves::loss_name(loss.get()));
+    let seen = shown.read(curves::all_seen);
+    view! {
+        <LinesFigure
+            name="bptt-norms"
+            title=Signal::derive(title)
+            lines
+            provenance=shown.provenance
+            marker
+            hint="The engine is starting.".to_owned()
+        />
+        <div class="bptt-formula" data-testid="bptt-formula" data-loss=move || loss.get().id()>
+            {move || formulas::recursion(loss.get())}
+            {formulas::jacobian_is()}
+        </div>
+        <ul class="bptt-seen" data-testid="bptt-seen"
+            data-step=move || shown.flow.get().map(|flow| flow.step.to_string())>
+            {move || {
+                let row = |seen: curves::Seen| view! {
+                    <li data-name=seen.name.clone() data-share=format!("{:e}", seen.share)>
+                        <strong style=format!("color:{}", seen.hue.css())>{seen.name.clone()}</strong>
+                        " "
+                        {seen.sentence}
+                    </li>
+                };
+                seen.get().into_iter().map(row).collect_view()
+            }}
+        </ul>
+        <p class="panel-note">
+            {move || match loss.get() {
+                LossKind::Last => "The line marks the symbol's step: what arrives there can teach the \
+                    network to keep it.",
+                LossKind::Every => "Asked at every step from the symbol on, so gradient joins in at \
+                    each of them. Training still asks at the last step only.",
+            }}
+        </p>
+    }
+    .into_any()
+}
+
+fn controls(store: Store, problem: Signal<Option<String>>) -> AnyView {
+    // Whoever moves the radius wants to see it.
+    let turn_on = Callback::new(move |_| store.link.update(|link| link.bptt.rescale = true));
+    view! {
+        <div class="bptt-group">
+            <h3>"What is shown"</h3>
+            <ChoiceField name="bptt-shown"/>
+            <ChoiceField name="bptt-scale"/>
+            <ChoiceField name="bptt-loss"/>
+            <FlagField name="bptt-rescale"/>
+            <SliderField name="bptt-radius" step=0.05 on_input=turn_on/>
+            <p class="field-error" role="alert" data-testid="bptt-problem">{problem}</p>
+        </div>
+        <div class="bptt-group">
+            <h3>"What is trained"</h3>
+            <p class="hint">"A change starts all three anew."</p>
+            <SliderField name="bptt-gap"/>
+            <SliderField name="bptt-length"/>
+            <SliderField name="bptt-hidden"/>
+            <SliderField name="bptt-forget" step=0.5/>
+            <SliderField name="bptt-truncation"/>
+            <SliderField name="bptt-clip" step=0.05/>
+        </div>
+    }
+    .into_any()
+}
+
+/// Which network brings most back, guessed first.
+fn check(shown: Shown) -> AnyView {
+    let read = shown.read(|flow, _| curves::most_brought_back(flow));
+    let question = "Now, on these networks: in which does the largest share of the last step's \
+                    gradient come back to the symbol, by its hidden state (dL/ds, dL/dh)?";
+    view! {
+        <CheckYourself
+            id="bptt"
+            question=Signal::derive(move || question.to_owned())
+            options=Signal::derive(|| ["RNN", "LSTM", "GRU"].map(str::to_owned).to_vec())
+            answer=Signal::derive(move || read.get().map(|read| read.0))
+            explain=Signal::derive(move || read.get().map_or(String::new(), |read| read.1))
+        />
+    }
+    .into_any()
+}
+
+/// What an export says of where its numbers come from.
+fn use_provenance(lab: Lab) -> Signal<Provenance> {
+    let provenance = Memo::new(move |_| {
+        let started = lab.started.get();
+        Provenance {
+            experiment: started.as_ref().and_then(|s| serde_json::to_value(&s.spec).ok()),
+            parameters: started.as_ref().map(|s| s.parameters),
+            text: String::new(),
+            device: lab.device.with(|device| match device {
+                Device::Ready { report, .. } => report.name.clone(),
+                Device::Loading | Device::Unavailable(_) => String::new(),
+            }),
+        }
+    });
+    provenance.into()
+}

@@ -1,0 +1,158 @@
+//! The chapter's words.
+
+use leptos::prelude::*;
+use unroll_protocol::study::bptt::{LossKind, Settings, Shown};
+
+use crate::{
+    course::Idea,
+    store::Store,
+    teaching::{Role, Sym, Term, Word},
+};
+
+/// What this is and what to look at.
+pub fn intro() -> AnyView {
+    view! {
+        <p>
+            "An RNN, an LSTM and a GRU learn one task from one seed: remember a capital letter over a \
+             gap of up to n small ones that don't matter, until a “?” asks for it. The answer is due at the last \
+             step, its cause lies long before."
+        </p>
+        <p>
+            <Term of=Word::Bptt>"Backpropagation through time"</Term>" carries the "<Term of=Word::Gradient/>" of the loss back step by step, \
+             through each "<Sym part="state" role=Role::Hidden>"state"</Sym>". In an RNN every step \
+             multiplies it by a "<Sym part="jacobian" role=Role::Weight>"Jacobian"</Sym>", tanh's slope \
+             times "<Sym part="recurrent" role=Role::Weight>"U"</Sym>". The figure shows what is left at each step, \
+             read from right to left. An LSTM has a second way, along its "
+            <Sym part="cell" role=Role::Cell>"cell"</Sym>", where the factor is a forget gate."
+        </p>
+        <p>
+            "Guess first: which curve will still be high at the symbol? Then press Train, and watch the RNN's \
+             curve and the accuracies below it. They need not tell the same story."
+        </p>
+    }
+    .into_any()
+}
+
+/// An experiment with the button that sets it up.
+fn attempt(
+    store: Store,
+    text: &'static str,
+    label: &'static str,
+    set: fn(&mut Settings),
+) -> ViewFn {
+    (move || {
+        let show = move |_| {
+            store.link.update(|link| {
+                link.bptt = Settings::default();
+                set(&mut link.bptt);
+            });
+        };
+        view! {
+            <p>{text}</p>
+            <button type="button" class="button" on:click=show>{label}</button>
+        }
+    })
+    .into()
+}
+
+/// Three to five, each with a surprise.
+pub fn tries(store: Store) -> Vec<ViewFn> {
+    vec![
+        attempt(
+            store,
+            "Train for 1000 steps. By then, does the RNN's curve still die? Look at U's spectral radius \
+             under the figure, and at what its accuracy says all the same.",
+            "All three, from the start",
+            |_| {},
+        ),
+        attempt(
+            store,
+            "Rescale U and drag the radius from 0 up to 4. Is 1 the border? Does more always mean more \
+             gradient? Try it before and after training: tanh has a say, too.",
+            "RNN, U rescaled to 1.5",
+            |settings| {
+                settings.shown = Shown::Rnn;
+                settings.rescale = true;
+                settings.radius = 1.5;
+            },
+        ),
+        attempt(
+            store,
+            "With forget bias 0 the gates start half open, and the LSTM's gradient dies as the RNN's does. \
+             Train: can it still learn? What do its forget gates do meanwhile?",
+            "LSTM with forget bias 0",
+            |settings| {
+                settings.forget_bias = 0.0;
+                settings.shown = Shown::Lstm;
+            },
+        ),
+        attempt(
+            store,
+            "Cut the way back after 16 steps. No gradient ever reaches a symbol 30 steps before the end. \
+             Train 1000 steps: does any network recall it nevertheless?",
+            "Truncate to 16",
+            |settings| settings.truncation = 16,
+        ),
+        attempt(
+            store,
+            "With gaps up to 8 only, train 1500 steps: is it the RNN that can't, or the distance?",
+            "Gaps up to 8",
+            |settings| {
+                settings.gap = 8;
+                settings.length = 10;
+            },
+        ),
+    ]
+}
+
+/// The teacher's step.
+pub const IDEAS: &[Idea] = &[
+    Idea {
+        title: "The way back is a product",
+        text: "One factor for each step. Before much training, the RNN's is well below 1: of the last \
+               step's gradient next to nothing reaches the symbol.",
+        set: |link| link.bptt.shown = Shown::Rnn,
+    },
+    Idea {
+        title: "A loss at every step",
+        text: "Now gradient joins in at every step. The curve looks healthy, but what comes from far \
+               away is as small as before.",
+        set: |link| {
+            link.bptt.shown = Shown::Rnn;
+            link.bptt.loss = LossKind::Every;
+        },
+    },
+    Idea {
+        title: "The radius is not the rule",
+        text: "A copy of the RNN with U rescaled. Below 1 the curve dies; above, it grows until tanh \
+               saturates and takes it down again.",
+        set: |link| {
+            link.bptt.shown = Shown::Rnn;
+            link.bptt.rescale = true;
+            link.bptt.radius = 1.5;
+        },
+    },
+    Idea {
+        title: "A second way back",
+        text: "Along the LSTM's cell the factor is the forget gate. A bias of 3 holds it open from the \
+               start, and the gradient gets through.",
+        set: |link| {
+            link.bptt.shown = Shown::Lstm;
+            link.bptt.forget_bias = 3.0;
+        },
+    },
+    Idea {
+        title: "Half-open gates forget, too",
+        text: "With bias 0 the gates keep one half a step: after 31 steps that is less than a billionth.",
+        set: |link| {
+            link.bptt.shown = Shown::Lstm;
+            link.bptt.forget_bias = 0.0;
+        },
+    },
+    Idea {
+        title: "Who remembers how far",
+        text: "All three on one task and seed. Train for a thousand steps and see the accuracy against \
+               the gap.",
+        set: |_| {},
+    },
+];

@@ -1,0 +1,291 @@
+//! The main figure: one quantity of every unit at every step, what the model predicts, and the
+//! arithmetic of one cell.
+
+use leptos::prelude::*;
+use unroll_protocol::study::gates::{Forced, Guess, HoldChoice, Quantity, ReachChoice, Seen};
+
+use super::{
+    held::{EditBar, HeldList},
+    state::{Gates, named, three},
+    sums::Arithmetic,
+};
+use crate::{
+    course::Sentence,
+    figures::{Matrix, MatrixFigure, ValueMap, token},
+};
+
+#[component]
+pub fn MainFigure(gates: Gates) -> impl IntoView {
+    let reading = move || {
+        if gates.is_drawn.get() {
+            let problem = move || gates.seen.problem.get();
+            view! { <p class="field-error" role="alert" data-testid="gates-problem">{problem}</p> }
+                .into_any()
+        } else {
+            view! {
+                <Sentence label="Sentence to read" problem=gates.seen.problem/>
+                <p class="hint">{move || meaning(gates)}</p>
+            }
+            .into_any()
+        }
+    };
+    view! {
+        <div class="gates-main">
+            {reading}
+            <Quantities gates/>
+            <EditBar gates/>
+            <Cells gates/>
+            <HeldList gates/>
+            <Predictions gates/>
+            <Arithmetic gates/>
+        </div>
+    }
+    .into_any()
+}
+
+/// What a generated task makes of the learner's characters.
+fn meaning(gates: Gates) -> &'static str {
+    use unroll_protocol::study::gates::TaskChoice::{Brackets, Quotes, Text};
+    match gates.task.get() {
+        Brackets => {
+            "To this model ( [ { open, ) ] } close, and every other character is one and the same \
+             letter."
+        }
+        Quotes => {
+            "To this model quotation marks count, and every other character is one of four letters."
+        }
+        Text => "",
+    }
+}
+
+/// Which quantity is drawn.
+#[component]
+fn Quantities(gates: Gates) -> impl IntoView {
+    let button = move |quantity: Quantity| {
+        let chosen = move || gates.shown.get() == quantity;
+        let choose = move |_| gates.store.link.update(|l| l.gates.shown = quantity);
+        view! {
+            <button type="button" class="button gates-quantity" class:gates-chosen=chosen
+                aria-pressed=move || chosen().to_string() data-part=part(quantity)
+                data-testid=format!("gates-show-{}", quantity.id()) on:click=choose>
+                <i class="gates-letter">{quantity.id()}</i>
+                {quantity.label().trim_end_matches(" gate")}
+            </button>
+        }
+        .into_any()
+    };
+    let choices = move || gates.cell.get().quantities().iter().copied().map(button).collect_view();
+    view! {
+        <div class="gates-quantities" role="group" aria-label="What is drawn">{choices}</div>
+    }
+    .into_any()
+}
+
+/// The name under which text, formula and figure speak of a quantity.
+pub fn part(quantity: Quantity) -> &'static str {
+    match quantity {
+        Quantity::Input => "input-gate",
+        Quantity::Forget => "forget-gate",
+        Quantity::Candidate | Quantity::New => "candidate",
+        Quantity::Output => "output-gate",
+        Quantity::Reset => "reset-gate",
+        Quantity::Update => "update-gate",
+        Quantity::Cell => "cell-state",
+        Quantity::Hidden => "hidden-state",
+    }
+}
+
+/// The limit of a signed map, one of few, so that colours keep their meaning from step to step. A
+/// cell state has no bound, and one unit that only grows must not wash out all others: three
+/// quarters of the values lie within, and the scale says what lies beyond.
+fn limit(quantity: Quantity, values: &[f32]) -> f32 {
+    if quantity != Quantity::Cell {
+        return 1.0;
+    }
+    let mut sizes: Vec<f32> = values.iter().map(|value| value.abs()).collect();
+    sizes.sort_by(f32::total_cmp);
+    let most = sizes.get(sizes.len() * 3 / 4).copied().unwrap_or(1.0);
+    [1.0, 2.0, 4.0, 8.0].into_iter().find(|limit| most <= *limit).unwrap_or(16.0)
+}
+
+/// What row `unit` of the quantity is called.
+pub fn row_name(unit: usize) -> String {
+    format!("unit {}", unit + 1)
+}
+
+#[component]
+fn Cells(gates: Gates) -> impl IntoView {
+    let matrix = Memo::new(move |_| {
+        gates
+            .seen(|seen| Matrix {
+                row_axis: "unit".into(),
+                column_axis: "character".into(),
+                rows: (0..seen.values.shape[0] as usize).map(row_name).collect(),
+                columns: seen.tokens.clone(),
+                values: seen.values.values.clone(),
+                map: if seen.quantity.opens() {
+                    ValueMap::Probability
+                } else {
+                    ValueMap::Signed { limit: limit(seen.quantity, &seen.values.values) }
+                },
+                value_name: seen.quantity.id().into(),
+                absent: String::new(),
+            })
+            .unwrap_or_default()
+    });
+    let title = Memo::new(move |_| {
+        let quantity = gates.seen(|seen| seen.quantity).unwrap_or(gates.shown.get());
+        format!("{}: every unit at every character", named(quantity))
+    });
+    let describe = Callback::new(move |(unit, at, value): (usize, usize, f32)| {
+        gates.seen(|seen| sentence(seen, unit, at, value)).unwrap_or_default()
+    });
+    let held = Memo::new(move |_| {
+        let places = gates.seen(|seen| seen.held.clone()).unwrap_or_default();
+        let mut places: Vec<(usize, usize)> =
+            places.into_iter().map(|(unit, at)| (unit as usize, at as usize)).collect();
+        places.extend(gates.at.get().map(|at| (gates.unit.get(), at)));
+        places
+    });
+    let pick = Callback::new(move |(unit, at): (usize, usize)| {
+        if !gates.edit.get_untracked() {
+            gates.pin(unit, at);
+            return;
+        }
+        let gate = gates.shown.get_untracked();
+        if !gate.opens() {
+            return;
+        }
+        let (open, from) = gates.store.link.with_untracked(|l| {
+            let from = if l.gates.reach == ReachChoice::From { at as u32 + 1 } else { 1 };
+            (l.gates.hold == HoldChoice::Open, from)
+        });
+        gates.hold(Forced { gate, unit: unit as u32 + 1, open, from });
+    });
+    let note = move || {
+        gates.seen(|seen| seen.dropped).filter(|&dropped| dropped > 0).map(|dropped| {
+            view! {
+                <p class="hint">
+                    {format!("The first {} characters are drawn; {dropped} more are left out.",
+                        unroll_protocol::study::gates::MOST_CHARACTERS)}
+                </p>
+            }
+        })
+    };
+    view! {
+        <div class="gates-cells" class:gates-editing=move || gates.edit.get()>
+            <MatrixFigure name="gates-cells" title matrix describe marked=held
+                row=Signal::derive(move || Some(gates.unit.get())) column=Signal::derive(move || gates.at.get())
+                on_pick=pick provenance=gates.provenance/>
+        </div>
+        {note}
+    }
+    .into_any()
+}
+
+/// The sentence for a cell: its value and the sum that made it.
+fn sentence(seen: &Seen, unit: usize, at: usize, value: f32) -> String {
+    let name = seen.quantity.id();
+    let character = seen.tokens.get(at).map_or(String::new(), |t| token::name_at(t, at));
+    let place = format!("{}, after {character}: ", row_name(unit));
+    let held = seen.held.contains(&(unit as u32, at as u32));
+    let part = |array: &Option<unroll_protocol::Array>| array.as_ref()?.get(&[unit, at]);
+    let (Some(a), Some(b)) = (part(&seen.from_input), part(&seen.from_state)) else {
+        return format!("{place}{name} = {}", three(value));
+    };
+    let (first, second) = (three(a), three(b));
+    let function = if seen.quantity.opens() { "σ" } else { "tanh" };
+    let made = match seen.quantity {
+        Quantity::Cell => {
+            format!("f · c before = {second}, i · g = {first}; added: {name} = {}", three(value))
+        }
+        Quantity::Hidden if seen.cell.quantities().contains(&Quantity::Cell) => {
+            format!("o = {first} times tanh(c) = {second}: {name} = {}", three(value))
+        }
+        Quantity::Hidden => {
+            format!("(1 − z) · n = {first}, z · h before = {second}; added: {name} = {}", three(value))
+        }
+        _ => {
+            let from_state = if seen.quantity == Quantity::New { "from the state" } else { "U h" };
+            let sum = three(a + b);
+            let made = format!("W x + b = {first}, {from_state} = {second}, sum {sum}");
+            if held {
+                format!("held at {value}. Let go, it would be {made}")
+            } else {
+                format!("{made}; {name} = {function}({sum}) = {}", three(value))
+            }
+        }
+    };
+    format!("{place}{made}")
+}
+
+/// How sure the model is of the right answer at every character, with and without force.
+#[component]
+fn Predictions(gates: Gates) -> impl IntoView {
+    let matrix = Memo::new(move |_| {
+        let rights =
+            |guesses: &[Guess]| guesses.iter().map(|g| g.right.unwrap_or(f32::NAN)).collect::<Vec<_>>();
+        gates
+            .seen(|seen| {
+                // The row without force stays, so that nothing jumps when a gate is held.
+                let forced = rights(&seen.guesses);
+                let free = seen.free_guesses.as_deref().map_or_else(|| forced.clone(), rights);
+                Matrix {
+                    row_axis: String::new(),
+                    column_axis: "character".into(),
+                    rows: vec!["as learnt".into(), "with force".into()],
+                    columns: seen.tokens.clone(),
+                    values: [free, forced].concat(),
+                    map: ValueMap::Probability,
+                    value_name: "p(right)".into(),
+                    absent: "no right answer known".into(),
+                }
+            })
+            .unwrap_or_default()
+    });
+    let describe = Callback::new(move |(row, at, value): (usize, usize, f32)| {
+        gates.seen(|seen| guessed(seen, row, at, value)).unwrap_or_default()
+    });
+    view! {
+        <div class="gates-predictions">
+            <MatrixFigure name="gates-predictions" title="Probability of the right answer" matrix describe
+                column=Signal::derive(move || gates.at.get()) provenance=gates.provenance/>
+            <p class="gates-outcome" role="status" data-testid="gates-outcome">
+                {move || gates.seen(outcome)}
+            </p>
+        </div>
+    }
+    .into_any()
+}
+
+fn guessed(seen: &Seen, row: usize, at: usize, value: f32) -> String {
+    let free = seen.free_guesses.as_ref().filter(|_| row == 0).unwrap_or(&seen.guesses);
+    let Some(guess) = free.get(at) else { return String::new() };
+    let name = |answer: u32| seen.answers.get(answer as usize).map_or("?".into(), |a| token::mark(a));
+    let character = token::name_at(seen.tokens.get(at).map_or("", |t| t), at);
+    let says = format!("After {character} it answers {} ({})", name(guess.likeliest), three(guess.probability));
+    match seen.right.get(at).copied().flatten() {
+        Some(right) if right == guess.likeliest => format!("{says}, which is right."),
+        Some(right) => format!("{says}; right is {}, at {}.", name(right), three(value)),
+        None => format!("{says}; the right answer is not known."),
+    }
+}
+
+/// How many answers are right, and what force changes.
+fn outcome(seen: &Seen) -> String {
+    let right = |guesses: &[Guess]| {
+        guesses.iter().zip(&seen.right).filter(|(g, r)| Some(g.likeliest) == **r).count()
+    };
+    let asked = seen.right.iter().flatten().count();
+    let now = right(&seen.guesses);
+    let Some(loss) = seen.loss else { return "No right answer is known here.".into() };
+    match (&seen.free_guesses, seen.free_loss) {
+        (Some(free), Some(free_loss)) => format!(
+            "With force {now} of {asked} answers are right instead of {}; the loss goes from {} to {}.",
+            right(free),
+            three(free_loss),
+            three(loss)
+        ),
+        _ => format!("{now} of {asked} answers are right; the loss is {}. No gate is held.", three(loss)),
+    }
+}

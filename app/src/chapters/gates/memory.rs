@@ -1,0 +1,100 @@
+//! How far each unit's gates are open against how long it remembers.
+
+use leptos::prelude::*;
+use unroll_protocol::study::gates::{Quantity, Units};
+
+use super::state::{Gates, named, three};
+use crate::figures::{Cloud, Hue, Scatter, ScatterFigure};
+
+/// The shortest memory on the axis.
+const SHORTEST: f64 = 0.5;
+
+#[component]
+pub fn MemoryPanel(gates: Gates) -> impl IntoView {
+    let scatter = Memo::new(move |_| gates.units(clouds).unwrap_or_default());
+    let chosen = Signal::derive(move || Some(gates.unit.get()));
+    let pick = Callback::new(move |unit: usize| gates.choose_unit(unit));
+    let words = move || gates.units(says);
+    view! {
+        <div class="panel" data-testid="gates-memory">
+            <h2>"How long does a unit remember?"</h2>
+            <p>
+                "Mean opening of each gate to the right, length of memory upwards, a dot for each unit."
+            </p>
+            <ScatterFigure name="gates-memory" title="Gates and memory" scatter chosen on_pick=pick
+                provenance=gates.provenance/>
+            <p role="status" data-testid="gates-memory-says">{words}</p>
+            <details class="disclosure">
+                <summary>"What length of memory means here"</summary>
+                <p>
+                    "After 8 characters we add 0.1 to the unit’s own state, and to nothing else, and read on. \
+                     Its memory is the number of steps until less than 1/e (37 %) of that change is left in \
+                     it, whatever way the change took, averaged over 3 strings. So the number comes from \
+                     running the model, not from its gates."
+                </p>
+            </details>
+        </div>
+    }
+    .into_any()
+}
+
+fn clouds(units: &Units) -> Scatter {
+    let floor = |steps: &f32| f64::from(*steps).max(SHORTEST);
+    Scatter {
+        points: (1..=units.memory.len()).map(|unit| format!("unit {unit}")).collect(),
+        y_label: "steps of memory".into(),
+        y_range: (SHORTEST, f64::from(units.longest).max(2.0 * SHORTEST)),
+        y_log: true,
+        ys: units.memory.iter().map(floor).collect(),
+        clouds: units
+            .means
+            .iter()
+            .map(|(gate, means)| Cloud {
+                name: named(*gate),
+                hue: Some(match gate {
+                    Quantity::Forget | Quantity::Update => Hue::Cell,
+                    Quantity::Input | Quantity::Reset => Hue::Key,
+                    _ => Hue::Hidden,
+                }),
+                xs: means.iter().map(|mean| f64::from(*mean)).collect(),
+            })
+            .collect(),
+    }
+}
+
+/// Correlation over the units of a gate's mean with the logarithm of the memory's length.
+fn with_memory(units: &Units, gate: Quantity) -> Option<f64> {
+    let (_, means) = units.means.iter().find(|(other, _)| *other == gate)?;
+    let memory = units.memory.iter().map(|steps| f64::from(*steps).max(SHORTEST).ln());
+    let pairs: Vec<(f64, f64)> = means.iter().map(|mean| f64::from(*mean)).zip(memory).collect();
+    let count = pairs.len() as f64;
+    let (mx, my) = pairs.iter().fold((0.0, 0.0), |m, p| (m.0 + p.0 / count, m.1 + p.1 / count));
+    let sum = |f: &dyn Fn(f64, f64) -> f64| pairs.iter().map(|p| f(p.0 - mx, p.1 - my)).sum::<f64>();
+    let scale = (sum(&|x, _| x * x) * sum(&|_, y| y * y)).sqrt();
+    (pairs.len() > 2 && scale > 1e-9).then(|| sum(&|x, y| x * y) / scale)
+}
+
+/// What this model's units say of the rule, for or against it.
+fn says(units: &Units) -> String {
+    let keeper = Quantity::Forget.of(units.cell);
+    let Some(keeps) = with_memory(units, keeper) else {
+        return "There are too few units to compare.".into();
+    };
+    let keeps_words = match keeps {
+        r if r > 0.5 => "long-memory units keep it open",
+        r if r > 0.0 => "the rule shows, but weakly",
+        _ => "here the rule does not show",
+    };
+    let first = format!(
+        "In this model the mean of {} goes with memory at r = {}: {keeps_words}.",
+        keeper.id(),
+        three(keeps as f32)
+    );
+    let Some(resets) = with_memory(units, Quantity::Reset) else { return first };
+    let resets_words = match resets {
+        r if r > 0.3 => "short-memory units reset more often (r near 0)",
+        r if r > -0.3 => "resetting says little about memory here",
+        _ => "against the rule, its short-memory units reset less",
+    };
+    format!("{first} The mean of r goes with it at r = {}: {resets_words}.", three(resets as f32))
+}

@@ -1,0 +1,231 @@
+//! What the chapter's parts share: its questions to the model, and what is looked at.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use unroll_protocol::{
+    Answer, Question, RunState, StudySpec,
+    study::gates::{
+        self, CellChoice, Followed, Forced, MOST_FORCED, Quantity, Seen, Sentence, SentenceChoice,
+        Sums, TaskChoice, Units,
+    },
+};
+
+use crate::{
+    course::{Answered, Lab, use_answer, use_lab},
+    figures::Provenance,
+    store::{Device, Store},
+};
+
+/// `Copy`: signals owned by the chapter's view.
+#[derive(Clone, Copy)]
+pub struct Gates {
+    pub store: Store,
+    pub lab: Lab,
+    pub seen: Answered,
+    pub sums: Answered,
+    pub units: Answered,
+    pub sentence: Memo<Sentence>,
+    pub is_drawn: Memo<bool>,
+    pub cell: Memo<CellChoice>,
+    pub task: Memo<TaskChoice>,
+    /// What is drawn, as the cell has it.
+    pub shown: Memo<Quantity>,
+    /// The unit looked at, from 0.
+    pub unit: Memo<usize>,
+    /// The step whose arithmetic is open, from 0.
+    pub at: Memo<Option<usize>>,
+    pub edit: Memo<bool>,
+    pub forced: Memo<Vec<Forced>>,
+    pub provenance: Memo<Provenance>,
+}
+
+/// A chapter's question as the lab takes it.
+pub fn ask(question: gates::Question) -> Option<Question> {
+    Some(Question::from(question))
+}
+
+/// The answer as this chapter's.
+pub fn answer_of(answer: &Option<Arc<Answer>>) -> Option<&gates::Answer> {
+    <&gates::Answer>::try_from(&**answer.as_ref()?).ok()
+}
+
+impl Gates {
+    pub fn new() -> Self {
+        let (store, lab) = (expect_context::<Store>(), use_lab());
+        let link = store.link;
+        let is_drawn =
+            Memo::new(move |_| link.with(|l| l.gates.sentence == SentenceChoice::Drawn));
+        let sentence = Memo::new(move |_| {
+            if is_drawn.get() {
+                Sentence::Drawn(link.with(|l| l.gates.sample))
+            } else {
+                Sentence::Given(store.probe.get())
+            }
+        });
+        let cell = Memo::new(move |_| link.with(|l| l.gates.cell));
+        let task = Memo::new(move |_| link.with(|l| l.gates.task));
+        let shown = Memo::new(move |_| link.with(|l| l.gates.shown.of(l.gates.cell)));
+        let forced = Memo::new(move |_| link.with(|l| l.gates.forced.clone()));
+        let seen = use_answer(lab, move || {
+            ask(gates::Question::Seen {
+                sentence: sentence.get(),
+                quantity: shown.get(),
+                forced: forced.get(),
+            })
+        });
+        // Until the first steps are done nobody can read a ranking, and asking would delay them.
+        let settled = Memo::new(move |_| {
+            lab.step.get() >= super::INFO.warm_steps || lab.state.get() == RunState::Paused
+        });
+        let units = use_answer(lab, move || {
+            settled.get().then(|| ask(gates::Question::Units)).flatten()
+        });
+        let unit = Memo::new(move |_| {
+            let chosen = link.with(|l| l.gates.unit.min(l.gates.units));
+            match chosen.checked_sub(1) {
+                Some(unit) => unit as usize,
+                None => units
+                    .answer
+                    .with(|answer| match answer_of(answer)? {
+                        gates::Answer::Units(units) => ranking(units).first().map(|r| r.0),
+                        _ => None,
+                    })
+                    .unwrap_or(0),
+            }
+        });
+        let at = Memo::new(move |_| link.with(|l| l.gates.at.checked_sub(1).map(|at| at as usize)));
+        let sums = use_answer(lab, move || {
+            let (unit, at) = (unit.get() as u32, at.get()? as u32);
+            ask(gates::Question::Sums { sentence: sentence.get(), forced: forced.get(), unit, at })
+        });
+        let provenance = Memo::new(move |_| {
+            let spec = lab.started.with(|started| match &started.as_ref()?.spec {
+                StudySpec::Gates(spec) => serde_json::to_value(spec).ok(),
+                _ => None,
+            });
+            let learns_text = task.get() == TaskChoice::Text;
+            Provenance {
+                experiment: spec,
+                parameters: lab.started.with(|s| s.as_ref().map(|s| s.parameters)),
+                text: if learns_text {
+                    store.source.with(|source| source.name.clone())
+                } else {
+                    task.get().label().to_owned()
+                },
+                device: lab.device.with(|device| match device {
+                    Device::Ready { report, .. } => report.name.clone(),
+                    Device::Loading | Device::Unavailable(_) => String::new(),
+                }),
+            }
+        });
+        let edit = Memo::new(move |_| link.with(|l| l.gates.edit));
+        Self {
+            store,
+            lab,
+            seen,
+            sums,
+            units,
+            sentence,
+            is_drawn,
+            cell,
+            task,
+            shown,
+            unit,
+            at,
+            edit,
+            forced,
+            provenance,
+        }
+    }
+
+    /// Something of the figure's answer. Tracks it.
+    pub fn seen<R>(self, read: impl FnOnce(&Seen) -> R) -> Option<R> {
+        self.seen.answer.with(|answer| match answer_of(answer)? {
+            gates::Answer::Seen(seen) => Some(read(seen)),
+            _ => None,
+        })
+    }
+
+    /// Something of the units' answer. Tracks it.
+    pub fn units<R>(self, read: impl FnOnce(&Units) -> R) -> Option<R> {
+        self.units.answer.with(|answer| match answer_of(answer)? {
+            gates::Answer::Units(units) => Some(read(units)),
+            _ => None,
+        })
+    }
+
+    /// Something of the arithmetic. Tracks it.
+    pub fn sums<R>(self, read: impl FnOnce(&Sums) -> R) -> Option<R> {
+        self.sums.answer.with(|answer| match answer_of(answer)? {
+            gates::Answer::Sums(sums) => Some(read(sums)),
+            _ => None,
+        })
+    }
+
+    /// Whether the model stands still.
+    pub fn is_still(self) -> bool {
+        self.lab.state.get() == RunState::Paused && self.lab.step.get() > 0
+    }
+
+    /// Looks at a unit, from 0.
+    pub fn choose_unit(self, unit: usize) {
+        self.store.link.update(|l| l.gates.unit = unit as u32 + 1);
+    }
+
+    /// Opens a cell's arithmetic, or closes it if it is open.
+    pub fn pin(self, unit: usize, at: usize) {
+        let open = self.at.get_untracked() == Some(at) && self.unit.get_untracked() == unit;
+        self.store.link.update(|l| {
+            l.gates.unit = unit as u32 + 1;
+            l.gates.at = if open { 0 } else { at as u32 + 1 };
+        });
+    }
+
+    /// Holds a gate, or lets go of it if it is held just so. The oldest one gives way to the ninth.
+    pub fn hold(self, held: Forced) {
+        self.store.link.update(|l| {
+            let list = &mut l.gates.forced;
+            let was = list.contains(&held);
+            list.retain(|other| (other.gate, other.unit) != (held.gate, held.unit));
+            if !was {
+                list.push(held);
+                let excess = list.len().saturating_sub(MOST_FORCED);
+                list.drain(..excess);
+            }
+        });
+    }
+
+    /// What plays the part of the memory's keeper: f, or a GRU's z.
+    pub fn keeper(self) -> Quantity {
+        Quantity::Forget.of(self.cell.get())
+    }
+}
+
+/// Units with their correlation, best first.
+pub fn ranking(units: &Units) -> Vec<(usize, f32)> {
+    let Some((_, r)) = units.follows.first() else { return Vec::new() };
+    let mut ranking: Vec<(usize, f32)> = r.iter().copied().enumerate().collect();
+    ranking.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+    ranking
+}
+
+/// What is followed, in words.
+pub fn followed(what: Followed) -> &'static str {
+    match what {
+        Followed::Depth => "bracket depth",
+        Followed::Quotation => "inside a quotation",
+    }
+}
+
+/// The letter with what it is called in the cell: `f, forget gate`.
+pub fn named(quantity: Quantity) -> String {
+    format!("{}, {}", quantity.id(), quantity.label())
+}
+
+/// A number of the figure: three decimals, a true minus sign.
+pub fn three(value: f32) -> String {
+    let text = format!("{value:.3}");
+    let text = if text == "-0.000" { "0.000".to_owned() } else { text };
+    text.replace('-', "−")
+}

@@ -1,0 +1,123 @@
+//! Which unit follows what, ranked, and the chosen one beside what it follows.
+
+use leptos::prelude::*;
+use unroll_protocol::study::gates::Followed;
+
+use super::state::{Gates, followed, ranking, three};
+use crate::figures::{Dash, Hue, Line, Lines, LinesFigure};
+
+/// Units listed: enough to see how fast it falls off.
+const LISTED: usize = 8;
+
+#[component]
+pub fn UnitsPanel(gates: Gates) -> impl IntoView {
+    let rows = Memo::new(move |_| {
+        gates
+            .units(|units| {
+                let mut rows = ranking(units);
+                rows.truncate(LISTED);
+                rows
+            })
+            .unwrap_or_default()
+    });
+    let row = move |(unit, r): (usize, f32)| {
+        let chosen = move || gates.unit.get() == unit;
+        let width = format!("width:{:.0}%", 100.0 * r.abs());
+        view! {
+            <li>
+                <button type="button" class="button gates-rank" class:gates-chosen=chosen
+                    aria-pressed=move || chosen().to_string() data-testid=format!("gates-unit-{}", unit + 1)
+                    on:click=move |_| gates.choose_unit(unit)>
+                    <span>{format!("unit {}", unit + 1)}</span>
+                    <span class="gates-rank-bar" aria-hidden="true"><i style=width></i></span>
+                    <span class="number">{format!("r = {}", three(r))}</span>
+                </button>
+            </li>
+        }
+        .into_any()
+    };
+    view! {
+        <div class="panel" data-testid="gates-units">
+            <h2>"Find the unit that counts"</h2>
+            <p role="status" data-testid="gates-best">{move || gates.units(|_| best(gates)).flatten()
+                .unwrap_or_else(|| nothing(gates))}</p>
+            <ol class="gates-ranks">{move || rows.get().into_iter().map(row).collect_view()}</ol>
+            <Beside gates/>
+        </div>
+    }
+    .into_any()
+}
+
+/// The claim, of this model at this step.
+fn best(gates: Gates) -> Option<String> {
+    gates.units(|units| {
+        let (what, _) = units.follows.first()?;
+        let (unit, r) = *ranking(units).first()?;
+        let state = units.cell.memory().id();
+        let way = if r < 0.0 { ", upside down," } else { "" };
+        Some(format!(
+            "Over {} characters it never learnt from, {state} of unit {} follows the {}{way} with \
+             r = {}.",
+            units.characters,
+            unit + 1,
+            followed(*what),
+            three(r)
+        ))
+    })?
+}
+
+fn nothing(gates: Gates) -> String {
+    if gates.units(|_| ()).is_none() {
+        return "The model is still being built.".into();
+    }
+    "The end of this text, which is held out, has neither brackets nor quotation marks, so there is \
+     nothing to follow. Choose the task of brackets or of quotations."
+        .into()
+}
+
+/// The chosen unit's state and what it follows, over the characters of the main figure.
+#[component]
+fn Beside(gates: Gates) -> impl IntoView {
+    let lines = Memo::new(move |_| {
+        let unit = gates.unit.get();
+        gates
+            .seen(|seen| {
+                let line = |values: &[f32], name: String, hue, dash| Line {
+                    name,
+                    hue,
+                    dash,
+                    points: values
+                        .iter()
+                        .enumerate()
+                        .map(|(at, value)| ((at + 1) as f64, f64::from(*value)))
+                        .collect(),
+                };
+                let state = seen.cell.memory().id();
+                let hue = if state == "c" { Hue::Cell } else { Hue::Hidden };
+                let mut series = Vec::new();
+                if let Some(values) = seen.memory.block(&[unit]) {
+                    series.push(line(values, format!("{state} of unit {}", unit + 1), hue, Dash::Solid));
+                }
+                let free = seen.free_memory.as_ref().and_then(|free| free.block(&[unit]));
+                if let Some(values) = free {
+                    series.push(line(values, "without force".into(), hue, Dash::Dotted));
+                }
+                for (what, values) in &seen.followed {
+                    let dash = if *what == Followed::Depth { Dash::Dashed } else { Dash::Mixed };
+                    series.push(line(values, followed(*what).into(), Hue::Ink, dash));
+                }
+                Lines { x_label: "character".into(), series, ..Lines::default() }
+            })
+            .unwrap_or_default()
+    });
+    let title = Memo::new(move |_| format!("Unit {} beside what it could follow", gates.unit.get() + 1));
+    let marker = Signal::derive(move || gates.at.get().map(|at| (at + 1) as f64));
+    let pick = Callback::new(move |x: f64| {
+        let unit = gates.unit.get_untracked();
+        gates.pin(unit, (x as usize).saturating_sub(1));
+    });
+    view! {
+        <LinesFigure name="gates-beside" title lines provenance=gates.provenance marker on_pick=pick/>
+    }
+    .into_any()
+}

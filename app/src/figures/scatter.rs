@@ -1,0 +1,352 @@
+//! Points over several x quantities and one shared y: the same things in small plots side by side.
+
+use std::fmt::Write;
+
+use leptos::{ev, prelude::*};
+use serde_json::{Map, json};
+
+use super::{
+    Hue,
+    canvas::{use_latest, use_visible},
+    color::Palette,
+    export::{Provenance, axis, csv_comment, field},
+    frame::{Caption, Files, Frame, choices},
+    heatmap_svg::escape,
+    plot::{Axis, short},
+    readout::SpokenReading,
+    select::Pointing,
+    table::TableData,
+    theme::{Colors, use_colors},
+};
+
+/// One small plot: where each point lies along x.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cloud {
+    pub name: String,
+    pub hue: Option<Hue>,
+    /// One for each point, in `0..=1`.
+    pub xs: Vec<f64>,
+}
+
+/// What a [`ScatterFigure`] shows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scatter {
+    /// What the points are called.
+    pub points: Vec<String>,
+    pub y_label: String,
+    pub y_range: (f64, f64),
+    pub y_log: bool,
+    /// One for each point.
+    pub ys: Vec<f64>,
+    pub clouds: Vec<Cloud>,
+}
+
+const WIDTH: f64 = 260.0;
+const HEIGHT: f64 = 220.0;
+const LEFT: f64 = 40.0;
+const RIGHT: f64 = 12.0;
+const TOP: f64 = 26.0;
+const BOTTOM: f64 = 34.0;
+
+impl Scatter {
+    fn axis(&self) -> Axis {
+        Axis { from: self.y_range.0, to: self.y_range.1, log: self.y_log }
+    }
+
+    /// Where a point lies in its plot; `None` for what has no place.
+    fn place(&self, cloud: usize, point: usize) -> Option<(f64, f64)> {
+        let x = *self.clouds.get(cloud)?.xs.get(point)?;
+        let y = self.axis().share(*self.ys.get(point)?)?.clamp(0.0, 1.0);
+        let x = LEFT + x * (WIDTH - LEFT - RIGHT);
+        x.is_finite().then_some((x, HEIGHT - BOTTOM - y * (HEIGHT - TOP - BOTTOM)))
+    }
+
+    /// The sentence for a point.
+    fn describe(&self, point: usize) -> String {
+        let Some(name) = self.points.get(point) else { return String::new() };
+        let xs = self.clouds.iter().map(|c| {
+            format!("{} {}", c.name, c.xs.get(point).map_or("–".into(), |x| format!("{x:.3}")))
+        });
+        let y = self.ys.get(point).map_or("–".into(), |y| format!("{y:.1}"));
+        format!("{name}: {}, {} {y}", xs.collect::<Vec<_>>().join(", "), self.y_label)
+    }
+}
+
+/// The plot of one cloud as the inside of an SVG. `paint` names its colours, which on the page are
+/// properties of the style sheet and in a file numbers.
+fn plot(scatter: &Scatter, cloud: usize, lit: &[usize], paint: &dyn Fn(Option<Hue>) -> String) -> String {
+    let mut svg = String::new();
+    let Some(shown) = scatter.clouds.get(cloud) else { return svg };
+    let (ink, muted) = (paint(Some(Hue::Ink)), paint(Some(Hue::Muted)));
+    let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
+    // Writing to a String cannot fail.
+    let _ = write!(
+        svg,
+        r#"<path d="M{LEFT} {TOP}V{bottom}H{right}" fill="none" stroke="{muted}"/><text x="{LEFT}" y="14" font-size="13" fill="{ink}">{}</text>"#,
+        escape(&shown.name)
+    );
+    for (value, label) in scatter.axis().ticks(5.0) {
+        let Some(share) = scatter.axis().share(value) else { continue };
+        let y = bottom - share * (bottom - TOP);
+        let _ = write!(
+            svg,
+            r#"<path d="M{LEFT} {y:.1}h-4" stroke="{muted}"/><text x="{}" y="{:.1}" font-size="12" text-anchor="end" fill="{muted}">{label}</text>"#,
+            LEFT - 7.0,
+            y + 4.0
+        );
+    }
+    for value in [0.0, 0.25, 0.5, 0.75, 1.0] {
+        let x = LEFT + value * (right - LEFT);
+        let _ = write!(
+            svg,
+            r#"<path d="M{x:.1} {bottom}v4" stroke="{muted}"/><text x="{x:.1}" y="{}" font-size="12" text-anchor="middle" fill="{muted}">{value}</text>"#,
+            bottom + 18.0
+        );
+    }
+    let color = paint(shown.hue);
+    // What is lit lies over the others.
+    let order = (0..scatter.points.len()).filter(|p| !lit.contains(p)).chain(lit.iter().copied());
+    for point in order {
+        let Some((x, y)) = scatter.place(cloud, point) else { continue };
+        let is_lit = lit.contains(&point);
+        let (radius, opacity) = if is_lit { (6.5, 1.0) } else { (4.5, 0.6) };
+        let _ = write!(
+            svg,
+            r#"<circle cx="{x:.1}" cy="{y:.1}" r="{radius}" fill="{color}" fill-opacity="{opacity}" stroke="{ink}" stroke-width="{}"/>"#,
+            if is_lit { 2 } else { 0 }
+        );
+        if is_lit {
+            let (at, anchor) = if x > WIDTH - 80.0 { (x - 10.0, "end") } else { (x + 10.0, "start") };
+            let _ = write!(
+                svg,
+                r#"<text x="{at:.1}" y="{:.1}" font-size="12" font-weight="600" text-anchor="{anchor}" fill="{ink}" stroke="{}" stroke-width="3" paint-order="stroke">{}</text>"#,
+                (y - 8.0).max(TOP - 6.0),
+                paint(None),
+                escape(&scatter.points[point])
+            );
+        }
+    }
+    svg
+}
+
+/// Small plots side by side; a point is the same thing in each. `chosen` is lit from outside,
+/// `on_pick` hears of a click or Enter on a point.
+#[component]
+pub fn ScatterFigure(
+    name: &'static str,
+    #[prop(into)] title: Signal<String>,
+    #[prop(into)] scatter: Signal<Scatter>,
+    #[prop(into)] provenance: Signal<Provenance>,
+    #[prop(into, optional)] chosen: Signal<Option<usize>>,
+    on_pick: Callback<usize>,
+) -> impl IntoView {
+    let root = NodeRef::new();
+    let colors = use_colors();
+    let shown = use_latest(scatter, use_visible(root));
+    let count = Memo::new(move |_| shown.get().points.len());
+    let clouds = Memo::new(move |_| shown.get().clouds.len());
+    let pointing = Pointing::new(move |point: &usize| *point < count.get());
+    let lit = move || {
+        let mut lit: Vec<usize> = chosen.get().into_iter().collect();
+        lit.extend(pointing.shown().filter(|p| !lit.contains(p)));
+        lit
+    };
+    let css = |hue: Option<Hue>| hue.map_or("var(--raised)".to_owned(), |hue| hue.css().to_owned());
+    let hit = move |cloud: usize, e: &ev::MouseEvent| {
+        let target: web_sys::Element = event_target(e);
+        let svg = target.closest("svg").ok().flatten()?;
+        let area = svg.get_bounding_client_rect();
+        let scale = WIDTH / area.width().max(1.0);
+        let x = (f64::from(e.client_x()) - area.left()) * scale;
+        let y = (f64::from(e.client_y()) - area.top()) * scale;
+        let scatter = shown.get_untracked();
+        let away = |point: usize| {
+            let (px, py) = scatter.place(cloud, point)?;
+            Some((point, (px - x).hypot(py - y)))
+        };
+        let near = (0..scatter.points.len()).filter_map(away).min_by(|a, b| a.1.total_cmp(&b.1));
+        near.filter(|near| near.1 < 24.0).map(|near| near.0)
+    };
+    let small = move |cloud: usize| {
+        let on_move = move |e: ev::PointerEvent| match hit(cloud, &e) {
+            Some(point) => pointing.point(point),
+            None => pointing.leave(),
+        };
+        let on_down = move |e: ev::PointerEvent| {
+            if let Some(point) = hit(cloud, &e) {
+                pointing.press(point, e.pointer_type() == "touch");
+            }
+        };
+        let on_click = move |e: ev::MouseEvent| {
+            if let Some(point) = hit(cloud, &e).filter(|_| pointing.press_counts()) {
+                on_pick.run(point);
+            }
+        };
+        view! {
+            <svg class="scatter-plot" viewBox=format!("0 0 {WIDTH} {HEIGHT}") aria-hidden="true"
+                on:pointermove=on_move on:pointerdown=on_down on:click=on_click
+                on:pointerleave=move |_| pointing.leave()
+                inner_html=move || plot(&shown.get(), cloud, &lit(), &css)>
+            </svg>
+        }
+        .into_any()
+    };
+    // Along the keys' way the points lie by their y.
+    let order = move || {
+        let scatter = shown.get_untracked();
+        let mut order: Vec<usize> = (0..scatter.points.len()).collect();
+        order.sort_by(|&a, &b| scatter.ys[a].total_cmp(&scatter.ys[b]));
+        order
+    };
+    let on_key = move |e: ev::KeyboardEvent| {
+        let order = order();
+        let Some(last) = order.len().checked_sub(1) else { return };
+        let now = pointing.shown_untracked().or(chosen.get_untracked());
+        let at = now.and_then(|now| order.iter().position(|&p| p == now)).unwrap_or(0);
+        let to = match e.key().as_str() {
+            "ArrowLeft" | "ArrowDown" => at.saturating_sub(1),
+            "ArrowRight" | "ArrowUp" => (at + 1).min(last),
+            "Home" => 0,
+            "End" => last,
+            "Enter" | " " => {
+                e.prevent_default();
+                on_pick.run(order[at]);
+                return;
+            }
+            _ => return,
+        };
+        e.prevent_default();
+        pointing.point(order[to]);
+    };
+    let files = Files { json: scatter_json, csv: scatter_csv, svg: scatter_svg };
+    let table = TableData {
+        name,
+        summary: "Values as a table",
+        caption: title,
+        shape: Signal::derive(move || (count.get(), clouds.get() + 1)),
+        along: ("points", "columns"),
+        row_name: Callback::new(move |i: usize| shown.get().points.get(i).cloned().unwrap_or_default()),
+        column_name: Callback::new(move |i: usize| {
+            let scatter = shown.get();
+            scatter.clouds.get(i).map_or_else(|| scatter.y_label.clone(), |c| c.name.clone())
+        }),
+        cell: Callback::new(move |(row, column): (usize, usize)| {
+            let scatter = shown.get();
+            let value = match scatter.clouds.get(column) {
+                Some(cloud) => cloud.xs.get(row),
+                None => scatter.ys.get(row),
+            };
+            value.map(|v| short(*v))
+        }),
+        absent: "–",
+        start: Callback::new(move |()| Some((chosen.get().unwrap_or(0), 0))),
+    };
+    view! {
+        <Frame name kind="scatter" title root empty=Signal::derive(move || count.get() == 0) table
+            choices=choices(name, title, shown, Signal::stored(None), provenance, colors, files)>
+            <div class="scatter" tabindex="0" role="application" aria-roledescription="scatter plot"
+                data-testid=format!("{name}-points")
+                aria-label=move || format!(
+                    "{}: {} points. Arrow keys move between points, Enter chooses one.", title.get(), count.get())
+                on:keydown=on_key on:blur=move |_| pointing.leave()>
+                {move || (0..clouds.get()).map(small).collect_view()}
+            </div>
+            <p class="readout" data-testid=format!("{name}-readout")
+                data-point=move || pointing.shown().map(|p| p.to_string())>
+                {move || match pointing.shown().or(chosen.get()) {
+                    Some(point) => shown.get().describe(point).into_any(),
+                    None => view! { <span class="hint">"Point at a dot to read it."</span> }.into_any(),
+                }}
+            </p>
+            <SpokenReading shown=Signal::derive(move || pointing.shown())
+                words=Callback::new(move |point| shown.get_untracked().describe(point))/>
+        </Frame>
+    }
+    .into_any()
+}
+
+fn scatter_json(scatter: &Scatter, caption: &Caption, provenance: &Provenance) -> String {
+    let mut map = Map::new();
+    let columns: Vec<&str> = scatter.clouds.iter().map(|c| c.name.as_str()).collect();
+    map.insert("unroll".into(), json!(1));
+    map.insert("figure".into(), json!(caption.name));
+    map.insert("axes".into(), json!([
+        axis("point", &scatter.points),
+        axis("column", columns.iter().copied().chain([scatter.y_label.as_str()]).collect::<Vec<_>>())
+    ]));
+    let row = |point: usize| {
+        let xs = scatter.clouds.iter().map(|c| c.xs.get(point).copied());
+        xs.chain([scatter.ys.get(point).copied()]).collect::<Vec<_>>()
+    };
+    map.insert("values".into(), json!((0..scatter.points.len()).map(row).collect::<Vec<_>>()));
+    provenance.write_into(&mut map);
+    serde_json::Value::Object(map).to_string()
+}
+
+fn scatter_csv(scatter: &Scatter, caption: &Caption, provenance: &Provenance) -> String {
+    let mut text = csv_comment(&caption.title, provenance);
+    let names = scatter.clouds.iter().map(|c| field(&c.name));
+    let names: Vec<String> = names.chain([field(&scatter.y_label)]).collect();
+    text.push_str(&format!("point,{}\n", names.join(",")));
+    for (i, point) in scatter.points.iter().enumerate() {
+        let xs = scatter.clouds.iter().map(|c| c.xs.get(i));
+        let values: Vec<String> = xs
+            .chain([scatter.ys.get(i)])
+            .map(|v| v.map_or(String::new(), |v| format!("{v:?}")))
+            .collect();
+        text.push_str(&format!("{},{}\n", field(point), values.join(",")));
+    }
+    text
+}
+
+fn scatter_svg(scatter: &Scatter, caption: &Caption, colors: &Colors) -> String {
+    let palette = colors.palette;
+    let paint = |hue: Option<Hue>| paint(palette, hue);
+    let count = scatter.clouds.len().max(1) as f64;
+    let (width, height) = (count * WIDTH + 24.0, HEIGHT + 70.0);
+    let mut svg = format!(
+        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="system-ui, sans-serif"><title>{title}</title><rect width="100%" height="100%" fill="{paper}"/><text x="16" y="24" font-size="15" fill="{ink}">{title}</text><text x="16" y="44" font-size="12" fill="{muted}">upwards: {y}</text><text x="16" y="{foot}" font-size="11" fill="{muted}">{source}</text>"#,
+        title = escape(&caption.title),
+        y = escape(&scatter.y_label),
+        source = escape(&caption.source),
+        paper = paint(None),
+        ink = paint(Some(Hue::Ink)),
+        muted = paint(Some(Hue::Muted)),
+        foot = height - 8.0,
+    );
+    for cloud in 0..scatter.clouds.len() {
+        let x = 12.0 + cloud as f64 * WIDTH;
+        let _ = write!(svg, r#"<g transform="translate({x} 52)">"#);
+        svg.push_str(&plot(scatter, cloud, &[], &paint));
+        svg.push_str("</g>");
+    }
+    svg.push_str("</svg>");
+    svg
+}
+
+fn paint(palette: &Palette, hue: Option<Hue>) -> String {
+    hue.map_or(palette.paper, |hue| hue.of(palette)).css()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_lie_within_their_plot() {
+        let scatter = Scatter {
+            points: vec!["unit 1".into(), "unit 2".into()],
+            y_label: "steps".into(),
+            y_range: (0.5, 24.0),
+            y_log: true,
+            ys: vec![0.1, 24.0],
+            clouds: vec![Cloud { name: "f".into(), hue: Some(Hue::Cell), xs: vec![0.0, 1.0] }],
+        };
+        assert_eq!(scatter.place(0, 0), Some((LEFT, HEIGHT - BOTTOM)));
+        assert_eq!(scatter.place(0, 1), Some((WIDTH - RIGHT, TOP)));
+        assert_eq!(scatter.place(0, 2), None);
+        assert_eq!(scatter.describe(1), "unit 2: f 1.000, steps 24.0");
+        let svg = plot(&scatter, 0, &[1], &|_| "red".into());
+        assert_eq!(svg.matches("<circle").count(), 2);
+    }
+}

@@ -1,0 +1,194 @@
+//! `birnn`: models that read one way and both ways, trained on the same batches.
+
+mod learner;
+mod reading;
+mod task;
+
+use burn::tensor::{Device, Tensor};
+use unroll_protocol::study::birnn::{
+    Answer, MOST_AHEAD, Question, Reader, Spec, TaskChoice, accuracy_series,
+};
+
+use super::{Built, Refusal, StudySlice};
+use crate::read_all;
+use learner::{Gradients, Learner};
+use task::Task;
+
+/// Steps between two measurements on what is not trained on.
+const MEASURE_EVERY: u32 = 20;
+
+/// See the module.
+pub struct Study {
+    spec: Spec,
+    device: Device,
+    task: Task,
+    /// One for each of [`Spec::readers`].
+    learners: Vec<Learner>,
+    rate: f64,
+    /// The gradients of the models that are through with their batch.
+    gradients: Vec<Gradients>,
+    pending: Option<Pending>,
+}
+
+/// A step whose models are updated and which is only to be measured.
+struct Pending {
+    losses: Vec<f32>,
+    /// The models before it, in case it is dropped.
+    before: Vec<Learner>,
+    accuracies: Vec<Tensor<1>>,
+}
+
+impl super::Study for Study {
+    type Spec = Spec;
+    type Question = Question;
+    type Answer = Answer;
+
+    fn new(spec: &Spec, text: &str, device: &Device) -> Result<Self, Refusal> {
+        if !(1..=128).contains(&spec.hidden) {
+            return Err(Refusal(format!(
+                "States of {} units can't be drawn: choose 1 to 128.",
+                spec.hidden
+            )));
+        }
+        let task = Task::new(spec, text)?;
+        let readers = spec.readers().into_iter();
+        let learners = readers.map(|reader| Learner::new(reader, spec, &task, device)).collect();
+        Ok(Self {
+            spec: spec.clone(),
+            device: device.clone(),
+            task,
+            learners,
+            rate: f64::from(learner::OPTIMIZER.learning_rate),
+            gradients: Vec::new(),
+            pending: None,
+        })
+    }
+
+    fn built(&self) -> Built {
+        let losses = self.learners.iter().map(|learner| match learner.reader {
+            // Short: the bar over the figure shows the first three.
+            Reader::Delayed(_) => "late loss".to_owned(),
+            reader => format!("{} loss", reader.name()),
+        });
+        let measured = self.learners.iter().flat_map(|l| self.measured_series(l.reader));
+        let sizes = self.learners.iter().map(|learner| {
+            let Learner { reader, model, .. } = learner;
+            let units = model.recurrent.layers[0].forward.hidden();
+            let each = if *reader == Reader::Both { " in each direction" } else { "" };
+            format!("{}: {units} units{each}, {} parameters", reader.name(), learner.parameters())
+        });
+        let sizes: Vec<_> = sizes.collect();
+        Built {
+            parameters: self.learners.iter().map(Learner::parameters).sum(),
+            vocabulary: match &self.task {
+                Task::Look(_) => Vec::new(),
+                Task::Fill { tokenizer, .. } => tokenizer.vocabulary(),
+            },
+            series: losses.chain(measured).collect(),
+            notes: vec![format!("{}.", sizes.join("; "))],
+        }
+    }
+
+    fn step(&self) -> u32 {
+        self.learners[0].steps() - u32::from(self.pending.is_some())
+    }
+
+    async fn advance(&mut self) -> StudySlice {
+        if let Some(mut pending) = self.pending.take() {
+            // One model's measurement a slice.
+            let learner = &self.learners[pending.accuracies.len()];
+            let batch = self.task.measured(&self.spec, learner.reader, &self.device);
+            let logits = learner.model.forward(batch.inputs.clone());
+            pending.accuracies.push(batch.accuracy(&logits));
+            if pending.accuracies.len() < self.learners.len() {
+                self.pending = Some(pending);
+                return StudySlice::More;
+            }
+            let measured = read_all(pending.accuracies).await.ok().map(|read| read.concat());
+            let count = self.measured_count();
+            let measured = (0..count).map(|i| measured.as_ref().map(|m| m[i]));
+            return StudySlice::Step(pending.losses.into_iter().map(Some).chain(measured).collect());
+        }
+        let step = self.step();
+        // One model's batch a slice.
+        let index = self.gradients.len();
+        let batches = self.task.training(&self.spec, step, &self.device);
+        self.gradients.push(self.learners[index].gradients(&batches[index]));
+        if self.gradients.len() < self.learners.len() {
+            return StudySlice::More;
+        }
+        let gradients = core::mem::take(&mut self.gradients);
+        let read = gradients.iter().flat_map(|g| [g.loss.clone(), g.norm.clone()]);
+        let read = match read_all(read).await {
+            Ok(read) => read.concat(),
+            Err(_) => vec![f32::NAN],
+        };
+        if let Some(&loss) = read.iter().find(|value| !value.is_finite()) {
+            return StudySlice::Diverged { loss };
+        }
+        let losses: Vec<f32> = read.into_iter().step_by(2).collect();
+        let due = step == 0 || (step + 1).is_multiple_of(MEASURE_EVERY);
+        let before = due.then(|| self.learners.clone());
+        for (learner, gradients) in self.learners.iter_mut().zip(gradients) {
+            learner.update(gradients, self.rate);
+        }
+        if let Some(before) = before {
+            self.pending = Some(Pending { losses, before, accuracies: Vec::new() });
+            return StudySlice::More;
+        }
+        let unmeasured = core::iter::repeat_n(None, self.measured_count());
+        StudySlice::Step(losses.into_iter().map(Some).chain(unmeasured).collect())
+    }
+
+    fn discard(&mut self) {
+        self.gradients.clear();
+        if let Some(pending) = self.pending.take() {
+            self.learners = pending.before;
+        }
+    }
+
+    fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
+        if !(rate > 0.0 && rate.is_finite()) {
+            return Err(Refusal(format!("{rate} is no learning rate: choose one above 0.")));
+        }
+        self.rate = f64::from(rate);
+        Ok(())
+    }
+
+    async fn ask(&mut self, question: &Question) -> Result<Answer, Refusal> {
+        match question {
+            Question::Reading { text, example, ahead, hidden, edit } => {
+                let asked = reading::Asked {
+                    text,
+                    example: *example,
+                    ahead: *ahead,
+                    hidden: *hidden,
+                    edit: *edit,
+                };
+                let reading = reading::reading(&self.learners, &self.task, &self.spec, asked);
+                Ok(Answer::Reading(Box::new(reading.await?)))
+            }
+            Question::Passage { number } => {
+                let passage = reading::passage(&self.learners, &self.task, &self.spec, *number);
+                Ok(Answer::Passage(passage.await?))
+            }
+        }
+    }
+}
+
+impl Study {
+    /// Names of what is measured of one model.
+    fn measured_series(&self, reader: Reader) -> Vec<String> {
+        match self.spec.task {
+            TaskChoice::Look => {
+                (1..=MOST_AHEAD).map(|k| accuracy_series(reader, Some(k))).collect()
+            }
+            TaskChoice::Fill => vec![accuracy_series(reader, None)],
+        }
+    }
+
+    /// How many values are measured of all models.
+    fn measured_count(&self) -> usize {
+        self.learners.len() * self.task.groups()
+    }
+}

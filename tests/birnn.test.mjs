@@ -1,0 +1,227 @@
+// The chapter `birnn`: what a learner does there, and what must be true on the screen.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import {
+  accessibilityProblems,
+  asNumber,
+  byId,
+  drawn,
+  eventually,
+  live,
+  number,
+  numberUntil,
+  paused,
+  useSite,
+  VIEWPORTS,
+} from "./harness.mjs";
+
+const site = useSite();
+/** Steps the chapter takes by itself. */
+const WARM = 120;
+
+/** Opens the chapter and waits until its models have taken their first steps and rest. */
+async function open(t, query = "", options = {}) {
+  const page = await site.open(t, `?chapter=birnn${query}`, options);
+  await live(page, "birnn");
+  await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);
+  await paused(page);
+  await settled(page);
+  return page;
+}
+
+/** Waits until the figure shows the models as they are now. */
+async function settled(page) {
+  await eventually(async () => Math.abs(await shownProbability(page) - (await tableProbability(page))) < 1e-3, "bars and table agree");
+}
+const shownProbability = async (page) =>
+  asNumber(await page.locator('[data-testid="figure-birnn-bars-both"] li.marked .bar-value').textContent().catch(() => "NaN"));
+const tableProbability = async (page) =>
+  asNumber(await byId(page, "birnn-parts-both").locator("td").last().textContent().catch(() => "NaN"));
+
+const cell = (page, row, column) => page.locator(`[data-cell="${row}-${column}"]`);
+const row = (page, name) => byId(page, `birnn-row-${name}`).locator(".birnn-cell");
+const changes = (page, name) =>
+  row(page, name).evaluateAll((cells) => cells.map((c) => (c.dataset.change === undefined ? null : Number(c.dataset.change))));
+const texts = (page, name) => row(page, name).allTextContents();
+const parameter = (page, name) => new URL(page.url()).searchParams.get(name);
+
+test("what lies in the future: forward stays at chance, both ways solves it, a delay reaches just as far", async (t) => {
+  const page = await open(t);
+  const right = (reader) => number(page, `birnn-right-${reader}`);
+  assert.equal(await number(page, "birnn-chance"), 0.25);
+  assert((await right("both")) > 0.95);
+  assert(Math.abs((await right("forward")) - 0.25) < 0.05);
+  // The answer lies 3 ahead, the delay is 2.
+  assert(Math.abs((await right("delayed")) - 0.25) < 0.05);
+  await byId(page, "control-birnn-ahead").press("ArrowLeft");
+  await eventually(async () => (await right("delayed")) > 0.95, "2 ahead is within the delay");
+  // A longer delay trains anew and reaches further.
+  await byId(page, "control-birnn-delay").press("End");
+  await numberUntil(page, "loss-step", (step) => step < WARM, "a new run");
+  await byId(page, "control-birnn-ahead").press("End");
+  await numberUntil(page, "birnn-right-delayed", (share) => share > 0.95, "above 0.95");
+});
+
+test("a position shows what reaches it, and an edit moves just that", async (t) => {
+  const page = await open(t);
+  // Forward states: all up to it. Rows: inputs, forward, its answers, both ways' two states.
+  const lit = () => row(page, "inputs").evaluateAll((cells) => cells.map((c) => c.classList.contains("is-lit")));
+  for (const [name, sees] of [
+    ["forward-forward", (j) => j <= 5],
+    ["both-backward", (j) => j >= 5],
+    ["both-answers", () => true],
+    ["delayed-answers", (j) => j <= 7],
+  ]) {
+    await row(page, name).nth(5).hover();
+    await eventually(async () => (await lit()).some(Boolean));
+    assert.deepEqual(await lit(), Array.from({ length: 16 }, (_, j) => sees(j)), name);
+  }
+  // Change the eighth symbol, by keyboard.
+  await byId(page, "birnn-edit-mode").focus();
+  await page.keyboard.press("Enter");
+  await row(page, "inputs").nth(7).focus();
+  const before = (await texts(page, "inputs"))[7];
+  await page.keyboard.press(before === "a" ? "b" : "a");
+  await eventually(async () => (await texts(page, "inputs"))[7] !== before);
+  const expected = {
+    "forward-forward": (t) => t >= 7,
+    "forward-answers": (t) => t >= 7,
+    "both-forward": (t) => t >= 7,
+    "both-backward": (t) => t <= 7,
+    "delayed-answers": (t) => t >= 5,
+  };
+  for (const [name, reaches] of Object.entries(expected)) {
+    const moved = await changes(page, name);
+    moved.forEach((change, t) => {
+      if (!reaches(t)) assert.equal(change, 0, `${name} at ${t} stays exactly the same`);
+      else if (Math.abs(t - 7) < 4 && change !== null) assert(change > 0, `${name} at ${t} changes`);
+    });
+  }
+  // A symbol that does not exist is refused; the last picture stays.
+  await page.keyboard.press("z");
+  await eventually(async () => /type one of a, b, c, d/.test(await byId(page, "probe-problem").textContent()));
+  await page.keyboard.press("Escape");
+  await eventually(async () => (await texts(page, "inputs"))[7] === before);
+  assert.deepEqual(await changes(page, "both-forward"), Array(16).fill(null));
+});
+
+test("the directions' parts and the bias add up to the logit", async (t) => {
+  const page = await open(t);
+  for (const answer of ["0", "1", "4"]) {
+    await byId(page, "control-birnn-answer").selectOption(answer);
+    await eventually(async () => (parameter(page, "birnn-answer") ?? "0") === answer);
+    await drawn(page);
+    for (const reader of ["forward", "both", "delayed"]) {
+      const cells = await byId(page, `birnn-parts-${reader}`).locator("td").allTextContents();
+      const [forward, backward, bias, logit] = cells.map((text) => (text === "–" ? 0 : Number(text)));
+      assert(Math.abs(forward + backward + bias - logit) < 2.5e-4, `${reader}: ${cells}`);
+      assert.equal(cells[1] === "–", reader !== "both");
+    }
+  }
+});
+
+test("a missing letter: click hides it, both sides beat one, and the right one is marked", async (t) => {
+  const page = await open(t, "&birnn-task=fill&birnn-delay=0");
+  assert.deepEqual((await texts(page, "inputs"))[10], "▢");
+  await byId(page, "train-toggle").click();
+  await numberUntil(page, "loss-step", (step) => step >= 400, "400");
+  await byId(page, "train-toggle").click();
+  await paused(page);
+  const right = (reader) => number(page, `birnn-right-${reader}`);
+  assert((await right("both")) > (await right("forward")) + 0.05);
+  assert((await right("both")) > (await number(page, "birnn-chance")));
+  await row(page, "inputs").nth(1).click();
+  await eventually(async () => (await texts(page, "inputs"))[1] === "▢");
+  assert.equal((await texts(page, "inputs"))[10], "t");
+  for (const who of ["forward", "both"]) {
+    const marked = page.locator(`[data-testid="figure-birnn-bars-${who}"] li.marked .bar-name`);
+    await eventually(async () => (await marked.textContent()) === "a");
+  }
+  // A hidden letter is nobody's to see: changing it changes nothing.
+  await byId(page, "birnn-edit-mode").click();
+  await row(page, "inputs").nth(1).click();
+  await eventually(async () => /hidden one/.test(await byId(page, "birnn-notes").textContent()));
+  assert.deepEqual(new Set(await changes(page, "both-forward")), new Set([0]));
+});
+
+test("guess a held-out letter before the models say theirs", async (t) => {
+  const page = await open(t, "&birnn-task=fill&birnn-delay=0");
+  const options = page.locator('[data-testid^="check-birnn-passage-option-"]');
+  await options.first().waitFor();
+  assert.equal(await options.count(), 4);
+  assert.equal(await byId(page, "figure-birnn-guess-both").count(), 0);
+  await options.first().check();
+  await byId(page, "check-birnn-passage-submit").click();
+  await byId(page, "figure-birnn-guess-both").waitFor();
+  assert.match(await byId(page, "check-birnn-passage-verdict").textContent(), /It was ‘.’.*forward gave it 0\.\d+.*both ways gave it/);
+  await byId(page, "birnn-passage-next").click();
+  await eventually(async () => parameter(page, "birnn-passage") === "2");
+  await eventually(async () => (await byId(page, "figure-birnn-guess-both").count()) === 0);
+});
+
+test("the check's answer is what really stays the same", async (t) => {
+  const page = await open(t);
+  for (const right of [3, 0]) {
+    await byId(page, `check-birnn-option-${right}`).check();
+    await byId(page, "check-birnn-submit").click();
+    const verdict = byId(page, "check-birnn-verdict");
+    await eventually(async () => (await verdict.getAttribute("data-right")) !== null);
+    const said = await verdict.textContent();
+    if ((await verdict.getAttribute("data-right")) !== "true") {
+      // Which of the four it is depends on the question, of which there are two kinds.
+      assert.match(said, /exactly 0/);
+    }
+    assert.equal((said.match(/exactly 0/g) ?? []).length, 1, said);
+    await byId(page, "check-birnn-another").click();
+  }
+});
+
+test("by keyboard alone: cells, pins, and changes", async (t) => {
+  const page = await open(t);
+  await byId(page, "birnn-another").focus();
+  await page.keyboard.press("Tab");
+  const focused = () => page.evaluate(() => document.activeElement?.dataset.cell);
+  assert.equal(await focused(), "0-0");
+  for (const key of ["ArrowRight", "ArrowRight", "ArrowDown", "ArrowDown"]) await page.keyboard.press(key);
+  assert.equal(await focused(), "2-2");
+  assert.match(await byId(page, "birnn-readout").textContent(), /^forward about ‘.’ \(3\)/);
+  await page.keyboard.press("End");
+  assert.equal(await focused(), "2-15");
+  await page.keyboard.press("Home");
+  await page.keyboard.press("Enter");
+  await eventually(async () => parameter(page, "birnn-at") === "1");
+  assert.match(await byId(page, "figure-birnn-bars-both").textContent(), /position 1/);
+});
+
+test("sentences of no and one character, unknown ones, and delays too long are taken with a sentence", async (t) => {
+  const page = await open(t, "&birnn-task=fill");
+  const problem = byId(page, "probe-problem");
+  await byId(page, "probe-input").fill("");
+  await eventually(async () => /at least one character/.test(await problem.textContent()));
+  await byId(page, "probe-input").fill("\u{1F642}");
+  await eventually(async () => (await texts(page, "inputs")).join("") === "□");
+  assert.match(await byId(page, "probe-note").textContent(), /not in the text/);
+  await eventually(async () => /delay of 2 is longer/.test(await byId(page, "birnn-notes").textContent()));
+  assert.deepEqual(await texts(page, "delayed-answers"), ["–"]);
+  await byId(page, "probe-input").fill("said Fenn");
+  await eventually(async () => (await problem.textContent()) === "");
+  const late = await open(t, "");
+  await late.close();
+  const refused = await site.open(t, "?chapter=birnn&birnn-delay=20");
+  await eventually(async () => /at most 15/.test(await byId(refused, "lab-problem").textContent()));
+});
+
+for (const [name, viewport] of Object.entries(VIEWPORTS)) {
+  for (const colorScheme of ["light", "dark"]) {
+    test(`accessible and nothing cut, ${name}, ${colorScheme}`, async (t) => {
+      for (const query of ["&birnn-editing=1&birnn-edit=8", "&birnn-task=fill"]) {
+        const page = await open(t, query, { viewport, colorScheme });
+        await byId(page, "more").locator("summary").click();
+        assert.deepEqual(await accessibilityProblems(page), []);
+        assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), viewport.width);
+        await page.close();
+      }
+    });
+  }
+}

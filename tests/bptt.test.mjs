@@ -1,0 +1,220 @@
+// The chapter on backpropagation through time, as a learner meets it.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import {
+  accessibilityProblems,
+  byId,
+  drawn,
+  eventually,
+  live,
+  numberUntil,
+  paused,
+  train,
+  useSite,
+  VIEWPORTS,
+} from "./harness.mjs";
+
+const site = useSite();
+
+/** Opens the chapter once its first steps are taken and answered. */
+async function open(t, query = "", options) {
+  const page = await site.open(t, `?chapter=bptt${query}`, options);
+  // Figures are drawn when they come into view.
+  await byId(page, "figure-bptt-norms").scrollIntoViewIfNeeded();
+  await live(page, "bptt-norms");
+  await numberUntil(page, "loss-step", (step) => step >= 50, "50");
+  await paused(page);
+  // What is on show is of the last step.
+  await byId(page, "bptt-seen").and(page.locator('[data-step="50"]')).waitFor();
+  return page;
+}
+
+/** Names of the curves and the shares that come back, as the sentences below the figure have it. */
+function shares(page) {
+  return byId(page, "bptt-seen")
+    .locator("li")
+    .evaluateAll((rows) =>
+      Object.fromEntries(rows.map((row) => [row.dataset.name, Number(row.dataset.share)])),
+    );
+}
+
+const parameter = (page, name) => new URL(page.url()).searchParams.get(name);
+const choose = (page, control, choice) => byId(page, `control-${control}-${choice}`).check();
+
+/** Moves a slider to its least value or so many steps above it. */
+async function slide(page, name, steps) {
+  const slider = byId(page, `control-${name}`);
+  await slider.focus();
+  await slider.press("Home");
+  for (let i = 0; i < steps; i += 1) await slider.press("ArrowRight");
+}
+
+/** The decimals of a list of shown terms as whole numbers. */
+const whole = (text) => Number(text.replace("−", "-").replace("+", "").replace(".", ""));
+
+test("opens on a gradient that dies in the RNN and not along the LSTM's cell", async (t) => {
+  const page = await open(t);
+  const { RNN: rnn, "LSTM dL/dc": cell } = await shares(page);
+  assert(rnn < 1e-5, `${rnn} comes back`);
+  assert(cell > 1e-2, `${cell} comes back`);
+});
+
+test("trained side by side, the RNN fails past some gap where LSTM and GRU do not", async (t) => {
+  const page = await open(t);
+  const start = performance.now();
+  await byId(page, "train-toggle").click();
+  const said = () => byId(page, "bptt-accuracy-said").textContent();
+  const share = (text, cell) => Number(text.match(new RegExp(`${cell} .*?\\((\\d+) %`))?.[1]);
+  for (let steps = 200; steps <= 1000; steps += 200) {
+    await numberUntil(page, "loss-step", (step) => step >= steps, String(steps));
+  }
+  await eventually(async () => {
+    const text = await said();
+    return share(text, "LSTM") >= 95 && share(text, "GRU") >= 95;
+  });
+  t.diagnostic(`${await said()} After ${((performance.now() - start) / 1000).toFixed(1)} s.`);
+  assert(share(await said(), "RNN") < 60);
+  // Live: the curves moved with the training.
+  assert((await shares(page)).RNN > 1e-5);
+  await byId(page, "train-toggle").click();
+  await paused(page);
+});
+
+test("both losses, each with its formula", async (t) => {
+  const page = await open(t);
+  const before = await shares(page);
+  const formula = byId(page, "bptt-formula").locator('[role="group"]').first();
+  assert.match(await formula.getAttribute("aria-label"), /times the Jacobians J of steps T down to t/);
+  await choose(page, "bptt-loss", "every");
+  await byId(page, "bptt-formula").and(page.locator('[data-loss="every"]')).waitFor();
+  assert.match(await formula.getAttribute("aria-label"), /plus D at the next step/);
+  // Every step has a gradient of its own: much more is there at the symbol.
+  await eventually(async () => (await shares(page)).RNN > 100 * before.RNN);
+});
+
+test("rescaling U: radius 0 ends the curve at once, less dies faster, the RNN itself stays", async (t) => {
+  const page = await open(t);
+  const before = await shares(page);
+  await slide(page, "bptt-radius", 0);
+  await page.getByText("U is all zeros").waitFor();
+  assert.equal((await shares(page))["RNN at radius 0"], 0);
+  assert.equal(parameter(page, "bptt-rescale"), "1");
+  await slide(page, "bptt-radius", 10);
+  await eventually(async () => (await shares(page))["RNN at radius 0.5"] > 0);
+  const half = (await shares(page))["RNN at radius 0.5"];
+  await slide(page, "bptt-radius", 22);
+  await eventually(async () => (await shares(page))["RNN at radius 1.1"] > 1e3 * half);
+  assert.equal((await shares(page)).RNN, before.RNN);
+});
+
+test("the parts of a weight's gradient add up on screen, whichever weight is clicked", async (t) => {
+  const page = await open(t);
+  const check = async () => {
+    const terms = await byId(page, "bptt-terms").locator(".bptt-term").allTextContents();
+    assert.equal(terms.length, 32);
+    const sum = terms.map(whole).reduce((sum, term) => sum + term, 0);
+    assert.equal(sum, whole(await byId(page, "bptt-sum").textContent()));
+    const backward = whole(await byId(page, "bptt-whole").textContent());
+    assert(Math.abs(sum - backward) <= terms.length, `${sum} and ${backward}`);
+    return terms;
+  };
+  const first = await check();
+  await byId(page, "figure-bptt-weights").scrollIntoViewIfNeeded();
+  await live(page, "bptt-weights");
+  await drawn(page);
+  const cells = byId(page, "bptt-weights-cells");
+  const box = await cells.boundingBox();
+  await cells.click({ position: { x: box.width * 0.6, y: box.height * 0.5 } });
+  await eventually(() => parameter(page, "bptt-from") !== null);
+  await eventually(async () => (await check()).join() !== first.join());
+  await choose(page, "bptt-cell", "lstm");
+  await page.getByText("of the LSTM", { exact: false }).first().waitFor();
+  await check();
+});
+
+test("the forget bias decides what comes back along the cell", async (t) => {
+  const along = async (bias) => {
+    const page = await site.open(t, `?chapter=bptt&bptt-forget=${bias}`);
+    await live(page, "bptt-norms");
+    await numberUntil(page, "loss-step", (step) => step >= 50, "50");
+    const share = (await shares(page))["LSTM dL/dc"];
+    await page.close();
+    return share;
+  };
+  const [none, three] = [await along(0), await along(3)];
+  assert(three > 100 * none, `${none} with bias 0, ${three} with bias 3`);
+});
+
+test("truncation: exactly nothing before the cut, and less memory", async (t) => {
+  const page = await open(t, "&bptt-truncation=10");
+  assert.match(await byId(page, "bptt-seen").textContent(), /exactly 0 before step 31/);
+  assert.equal((await shares(page)).RNN, 0);
+  assert.match(await byId(page, "bptt-memory-said").textContent(), /RNN 16 × 16 × 10 = 2560/);
+});
+
+test("clipping is shown where it acts", async (t) => {
+  const page = await open(t, "&bptt-clip=0.05");
+  assert.match(await byId(page, "bptt-clipping-said").textContent(), /clipped to 0\.050/);
+});
+
+test("what can't be shown is said, and the page goes on", async (t) => {
+  const page = await site.open(t, "?chapter=bptt&bptt-gap=40");
+  await page.getByText("A gap of 40 does not fit a sequence of 32").waitFor();
+  await slide(page, "bptt-gap", 9);
+  await live(page, "bptt-norms");
+  await numberUntil(page, "loss-step", (step) => step >= 50, "50");
+  await paused(page);
+  await train(page, 60);
+  const narrow = await open(t, "&bptt-hidden=4&bptt-from=20");
+  assert.match(await byId(narrow, "bptt-missing").textContent(), /no unit 20 in networks of 4/);
+});
+
+test("the check is answered from the live networks", async (t) => {
+  const page = await open(t);
+  const { RNN, GRU, "LSTM dL/dh": LSTM } = await shares(page);
+  const values = [RNN, LSTM, GRU];
+  const most = values.indexOf(Math.max(...values));
+  await byId(page, `check-bptt-option-${most}`).check();
+  await byId(page, "check-bptt-submit").click();
+  await byId(page, "check-bptt-verdict").and(page.locator('[data-right="true"]')).waitFor();
+});
+
+test("one idea after the other, and all of it by keyboard", async (t) => {
+  const page = await open(t);
+  await page.locator("#chapter-title").focus();
+  await page.keyboard.press("PageDown");
+  await eventually(async () => Object.keys(await shares(page)).join() === "RNN");
+  await page.keyboard.press("PageDown");
+  await page.keyboard.press("PageDown");
+  await eventually(async () => "RNN at radius 1.5" in (await shares(page)));
+  await page.keyboard.press("PageUp");
+  await eventually(() => parameter(page, "bptt-loss") === "every");
+  await byId(page, "control-bptt-shown-all").focus();
+  await page.keyboard.press("Space");
+  await eventually(async () => Object.keys(await shares(page)).length === 4);
+  await byId(page, "figure-bptt-norms").locator('[role="slider"]').focus();
+  await page.keyboard.press("Home");
+  assert.equal(await byId(page, "bptt-norms-readout").getAttribute("data-x"), "1");
+  const grid = byId(page, "figure-bptt-weights").locator('[tabindex="0"]').first();
+  await grid.focus();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Enter");
+  await eventually(() => parameter(page, "bptt-to") === "2" && parameter(page, "bptt-from") === "2");
+  await byId(page, "train-step").focus();
+  await page.keyboard.press("Enter");
+  await numberUntil(page, "loss-step", (step) => step === 51, "51");
+});
+
+for (const [name, viewport] of Object.entries(VIEWPORTS)) {
+  for (const colorScheme of ["light", "dark"]) {
+    test(`accessible and nothing cut on a ${name}, ${colorScheme}`, async (t) => {
+      const page = await open(t, "&bptt-rescale=1", { viewport, colorScheme });
+      await byId(page, "more").locator("summary").click();
+      assert.deepEqual(await accessibilityProblems(page), []);
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert(overflow <= 0, `the page is ${overflow} px wider than the screen`);
+    });
+  }
+}

@@ -1,0 +1,299 @@
+// The chapter on LSTM and GRU: every gate over the characters, and gates held open or shut.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import {
+  accessibilityProblems,
+  asNumber,
+  byId,
+  drawn,
+  eventually,
+  live,
+  numberUntil,
+  paused,
+  useSite,
+  VIEWPORTS,
+} from "./harness.mjs";
+
+const site = useSite();
+const parameter = (page, name) => new URL(page.url()).searchParams.get(name);
+
+/** Opens the chapter and waits until its first steps are taken. */
+async function open(t, query = "", options = {}) {
+  const page = await site.open(t, `?chapter=gates${query}`, options);
+  await numberUntil(page, "loss-step", (step) => step >= 300, "at least 300");
+  await paused(page);
+  await live(page, "gates-cells");
+  await eventually(async () => /\d/.test(await byId(page, "gates-best").textContent()));
+  return page;
+}
+
+/** Puts the keyboard on the cells and reads row `row`, column `column`, both from 0. */
+async function readCell(page, row, column) {
+  const cells = byId(page, "gates-cells-cells");
+  await cells.focus();
+  await page.keyboard.press("Home");
+  const readout = byId(page, "gates-cells-readout");
+  const at = async (name) => Number(await readout.getAttribute(`data-${name}`));
+  while ((await at("row")) > row) await page.keyboard.press("ArrowUp");
+  while ((await at("row")) < row) await page.keyboard.press("ArrowDown");
+  for (let c = 0; c < column; c++) await page.keyboard.press("ArrowRight");
+  await eventually(async () => (await at("row")) === row && (await at("column")) === column);
+  return readout.textContent();
+}
+
+const numbers = (text) => [...text.replaceAll("−", "-").matchAll(/-?\d+\.\d+/g)].map((m) => Number(m[0]));
+const outcome = (page) => byId(page, "gates-outcome").textContent();
+
+test("every gate of every unit at every step is a cell, with its value and the sum that made it", async (t) => {
+  const page = await open(t);
+  for (const [gate, isGate] of [["i", true], ["f", true], ["o", true], ["g", false]]) {
+    await byId(page, `gates-show-${gate}`).click();
+    await eventually(async () => (await byId(page, "figure-gates-cells").textContent()).startsWith(`${gate}, `));
+    const text = await readCell(page, 2, 4);
+    const [input, state, sum, again, value] = numbers(text);
+    assert(Math.abs(input + state - sum) < 0.0021, text);
+    assert.equal(sum, again);
+    const made = isGate ? 1 / (1 + Math.exp(-sum)) : Math.tanh(sum);
+    assert(Math.abs(made - value) < 0.0015, text);
+  }
+  // c is f times c before plus i times g.
+  await byId(page, "gates-show-c").click();
+  await eventually(async () => (await byId(page, "figure-gates-cells").textContent()).startsWith("c, "));
+  const text = await readCell(page, 0, 6);
+  const [kept, written, c] = numbers(text);
+  assert(Math.abs(kept + written - c) < 0.0021, text);
+});
+
+test("a click opens the full arithmetic, which multiplies out", async (t) => {
+  const page = await open(t);
+  await readCell(page, 3, 7);
+  await page.keyboard.press("Enter");
+  const sums = byId(page, "gates-sums");
+  await sums.waitFor();
+  await byId(page, "gates-made").waitFor();
+  assert.equal(parameter(page, "gates-unit"), "4");
+  assert.equal(parameter(page, "gates-at"), "8");
+  const [f, before, i, g, c] = numbers(await byId(page, "gates-made").textContent());
+  assert(Math.abs(f * before + i * g - c) < 0.01, `${f} ${before} ${i} ${g} ${c}`);
+  // The products of the gate that is drawn, and all others in one, are its U h.
+  await byId(page, "gates-show-f").click();
+  const terms = byId(page, "gates-terms");
+  await terms.waitFor();
+  assert((await terms.locator("li").count()) >= 6);
+  const line = await page.locator('.gates-lines > li[data-part="forget-gate"]').textContent();
+  const [wx, uh, sum] = numbers(line);
+  assert(Math.abs(wx + uh - sum) < 0.0021, line);
+  const products = await terms.locator("li").allTextContents();
+  const added = products.slice(1).map((p) => numbers(p).at(-1)).reduce((a, b) => a + b, 0);
+  assert(Math.abs(added - uh) < 0.01, `${added} is not ${uh}: ${products}`);
+  await byId(page, "gates-sums-close").click();
+  await sums.waitFor({ state: "detached" });
+});
+
+test("a unit that counts brackets is found, and one click looks at it", async (t) => {
+  const page = await open(t);
+  const says = await byId(page, "gates-best").textContent();
+  const [, unit, r] = says.match(/c of unit (\d+) follows the bracket depth.* r = (−?[\d.]+)/);
+  assert(Math.abs(asNumber(r.replace("−", "-"))) > 0.9, says);
+  assert.equal(await byId(page, `gates-unit-${unit}`).getAttribute("aria-pressed"), "true");
+  await byId(page, "gates-unit-3").click();
+  await eventually(() => parameter(page, "gates-unit") === "3");
+  await eventually(async () =>
+    (await byId(page, "figure-gates-beside").textContent()).startsWith("Unit 3 beside"),
+  );
+});
+
+test("a unit that remembers a quotation is found within two minutes", async (t) => {
+  const page = await open(t, "&gates-task=quotes");
+  const best = async () => {
+    const text = await byId(page, "gates-best").textContent();
+    return Math.abs(asNumber(text.match(/r = (−?[\d.]+)/)?.[1].replace("−", "-") ?? "0"));
+  };
+  if ((await best()) < 0.85) {
+    await byId(page, "train-toggle").click();
+    await eventually(async () => (await best()) > 0.85, "a unit with r above 0.85");
+    await byId(page, "train-toggle").click();
+    await paused(page);
+  }
+  assert.match(await byId(page, "gates-best").textContent(), /inside a quotation/);
+});
+
+test("a gate held shut changes the predictions at once, by mouse", async (t) => {
+  const page = await open(t, "&gates-unit=1");
+  const before = await outcome(page);
+  assert.match(before, /No gate is held/);
+  await byId(page, "gates-edit").click();
+  assert.equal(await byId(page, "gates-edit-bar").getAttribute("data-state"), "on");
+  await eventually(() => parameter(page, "gates-shown") === "f");
+  await eventually(async () => (await byId(page, "figure-gates-cells").textContent()).startsWith("f, "));
+  await drawn(page);
+  // From the click to the new numbers on the page.
+  await page.evaluate(() => {
+    const outcome = document.querySelector('[data-testid="gates-outcome"]');
+    addEventListener("click", () => (window.__clicked = performance.now()), { capture: true });
+    new MutationObserver(() => (window.__told = performance.now())).observe(outcome, {
+      subtree: true,
+      childList: true,
+      characterData: true,
+    });
+  });
+  const times = [];
+  const cells = await byId(page, "gates-cells-cells").boundingBox();
+  // Unit 1 is the topmost row, below two lines of labels; the gate goes on and off.
+  for (let press = 0; press < 7; press++) {
+    await page.evaluate(() => (window.__told = 0));
+    await page.mouse.click(cells.x + cells.width * 0.6, cells.y + 55);
+    await eventually(() => page.evaluate(() => window.__told > 0));
+    times.push(await page.evaluate(() => window.__told - window.__clicked));
+    const held = press % 2 === 0;
+    await eventually(async () => /instead of/.test(await outcome(page)) === held);
+  }
+  times.sort((a, b) => a - b);
+  t.diagnostic(`force to new predictions: ${times.map((time) => time.toFixed(0)).join(", ")} ms`);
+  assert(times[0] < 100, `${times} ms`);
+  assert.equal(parameter(page, "gates-forced"), "f:1:0");
+  const [, now, asked, was, lossWas, lossNow] = (await outcome(page)).match(
+    /force (\d+) of (\d+) .* instead of (\d+); the loss goes from ([\d.]+) to ([\d.]+)/,
+  );
+  assert(Number(now) < Number(was) && Number(was) <= Number(asked));
+  assert(Number(lossNow) > Number(lossWas) + 0.2);
+  assert.match(await readCell(page, 0, 10), /held at 0/);
+  await byId(page, "gates-held-f:1:0").click();
+  await eventually(async () => (await outcome(page)) === before);
+});
+
+test("keyboard only: force a gate from a step on, undo, and a link that says it", async (t) => {
+  const page = await open(t);
+  await byId(page, "gates-edit").focus();
+  await page.keyboard.press("Enter");
+  await byId(page, "control-gates-hold-open").focus();
+  await page.keyboard.press("Space");
+  await byId(page, "control-gates-reach-every").focus();
+  await page.keyboard.press("ArrowRight");
+  await eventually(() => parameter(page, "gates-reach") === "from");
+  await readCell(page, 1, 9);
+  await page.keyboard.press("Enter");
+  await eventually(() => parameter(page, "gates-forced") === "f:2:1:10");
+  await eventually(async () => /instead of/.test(await outcome(page)));
+  const said = await outcome(page);
+  await page.reload();
+  await eventually(async () => (await outcome(page)) === said, said);
+  await byId(page, "gates-let-go").focus();
+  await page.keyboard.press("Enter");
+  await eventually(() => parameter(page, "gates-forced") === null);
+  await eventually(async () => /No gate is held/.test(await outcome(page)));
+  await byId(page, "undo").focus();
+  await page.keyboard.press("Enter");
+  await eventually(() => parameter(page, "gates-forced") === "f:2:1:10");
+  // The dots by keys.
+  await byId(page, "gates-memory-points").focus();
+  await page.keyboard.press("End");
+  await page.keyboard.press("Enter");
+  await eventually(() => Number(parameter(page, "gates-unit")) > 0);
+});
+
+test("a gate of a unit that is gone is let go with a sentence", async (t) => {
+  const page = await open(t, "&gates-forced=f:9:0,i:2:1&gates-unit=9&gates-at=5");
+  assert.equal((await byId(page, "gates-left-out").textContent()).trim(), "");
+  await byId(page, "control-gates-units").fill("4");
+  await eventually(async () =>
+    (await byId(page, "gates-left-out").textContent()).includes(
+      "Not held: the forget gate of unit 9, for there are 4 units now.",
+    ),
+  );
+  assert.equal(await byId(page, "lab-problem").textContent(), "");
+  await eventually(async () => /instead of/.test(await outcome(page)), "the other one is still held");
+  await byId(page, "control-gates-cell-gru").check();
+  await eventually(async () =>
+    (await byId(page, "gates-left-out").textContent()).includes("GRU has no input gate"),
+  );
+  await byId(page, "gates-held-f:9:0").click();
+  await eventually(() => parameter(page, "gates-forced") === "i:2:1");
+});
+
+test("gates and memory: a dot for each unit, and what this model says of the rule", async (t) => {
+  const page = await open(t, "&gates-cell=gru");
+  await byId(page, "gates-memory").scrollIntoViewIfNeeded();
+  const figure = await live(page, "gates-memory");
+  await figure.scrollIntoViewIfNeeded();
+  assert.equal(await figure.locator("svg.scatter-plot").count(), 2);
+  await eventually(async () => (await figure.locator("svg.scatter-plot circle").count()) === 20);
+  const says = await byId(page, "gates-memory-says").textContent();
+  assert.match(says, /mean of z goes with memory at r = .*mean of r goes with it at r = /);
+  await byId(page, "gates-memory-points").focus();
+  await page.keyboard.press("End");
+  const longest = numbers(await byId(page, "gates-memory-readout").textContent()).at(-1);
+  await page.keyboard.press("Home");
+  const shortest = numbers(await byId(page, "gates-memory-readout").textContent()).at(-1);
+  assert(longest > shortest);
+});
+
+test("guess first, then hold it; and the question is answered by the model", async (t) => {
+  const page = await open(t);
+  await byId(page, "check-gates-shut-option-2").check();
+  const submit = byId(page, "check-gates-shut-submit");
+  await eventually(async () => (await submit.getAttribute("aria-disabled")) === null);
+  await submit.click();
+  const verdict = byId(page, "check-gates-shut-verdict");
+  await eventually(async () => (await verdict.getAttribute("data-right")) !== null);
+  const [, was, still] = (await verdict.textContent()).match(/(\d+) of \d+ were right|$/) && (await verdict.textContent()).match(/(\d+) of \d+ were right, (\d+) still are/);
+  await byId(page, "gates-shut-it").click();
+  await eventually(async () => (await outcome(page)).startsWith(`With force ${still} of`), still);
+  assert((await outcome(page)).includes(`instead of ${was};`));
+
+  await byId(page, "check-gates-option-0").check();
+  const check = byId(page, "check-gates-submit");
+  await eventually(async () => (await check.getAttribute("aria-disabled")) === null);
+  await check.click();
+  assert.match(await byId(page, "check-gates-verdict").textContent(), /The loss is [\d.]+ with nothing held/);
+});
+
+test("odd sentences: empty, unknown, too long, the text of the learner", async (t) => {
+  const page = await open(t, "&gates-sentence=mine");
+  const input = byId(page, "probe-input");
+  await input.fill("");
+  await eventually(async () => (await byId(page, "probe-problem").textContent()).includes("empty"));
+  await input.fill("a(b[é世])");
+  await eventually(async () => (await byId(page, "probe-problem").textContent()) === "");
+  await eventually(async () => /of 8 answers/.test(await outcome(page)));
+  await input.fill("(".repeat(80));
+  await eventually(async () => /of 4 answers/.test(await outcome(page)), "deeper than 4 has no right answer");
+  await page.getByText("16 more are left out").waitFor();
+  await byId(page, "control-gates-task-text").check();
+  await numberUntil(page, "loss-step", (step) => step >= 300);
+  await input.fill("wheel 世");
+  await eventually(async () => /世/.test(await byId(page, "probe-note").textContent()));
+  await eventually(async () => /of 7 answers/.test(await outcome(page)));
+});
+
+test("the projected LSTM and Cho's form show their own arithmetic", async (t) => {
+  const page = await open(t, "&gates-cell=projected&gates-unit=2&gates-at=4");
+  await byId(page, "gates-sums").waitFor();
+  await eventually(async () => /Output 2 of the projection/.test(await byId(page, "gates-sums").textContent()));
+  await byId(page, "control-gates-cell-cho").check();
+  await numberUntil(page, "loss-step", (step) => step >= 300);
+  await eventually(async () => /U \(r · h\)/.test(await byId(page, "gates-sums").textContent()));
+  const [z1, n, z, before, h] = numbers(
+    (await byId(page, "gates-made").textContent()).replace("(1 − z) · n + z · h before = (1 − ", ""),
+  );
+  assert.equal(z1, z);
+  assert(Math.abs((1 - z) * n + z * before - h) < 0.01);
+});
+
+for (const [name, viewport] of Object.entries(VIEWPORTS)) {
+  for (const colorScheme of ["light", "dark"]) {
+    test(`nothing is cut and nothing shuts anyone out: ${name}, ${colorScheme}`, async (t) => {
+      const page = await open(t, "&gates-edit=1&gates-shown=f&gates-forced=f:1:0,f:22:1&gates-unit=1&gates-at=3", {
+        viewport,
+        colorScheme,
+      });
+      await byId(page, "gates-sums").waitFor();
+      await page.evaluate(() => document.querySelectorAll("details").forEach((d) => (d.open = true)));
+      await drawn(page);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert(wide <= 0, `${wide} px too wide`);
+      assert.deepEqual(await accessibilityProblems(page), []);
+    });
+  }
+}
