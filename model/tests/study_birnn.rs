@@ -266,12 +266,8 @@ fn bad_input_is_refused_with_a_sentence_or_read_as_far_as_it_goes() {
         assert!(refused(look(), text).is_none());
     }
     assert!(refused(Settings { hidden: 0, ..look() }, "").is_some());
-    let mut repeated = AnyStudy::new(
-        &StudySpec::Birnn(fill().spec(1)),
-        &"a".repeat(60),
-        &device(),
-    )
-    .unwrap();
+    let mut repeated =
+        AnyStudy::new(&StudySpec::Birnn(fill().spec(1)), &"a".repeat(60), &device()).unwrap();
     train(&mut repeated, 2);
 
     let mut study = study(fill(), 1);

@@ -168,8 +168,7 @@ fn the_arithmetic_on_show_adds_up() {
                     let product = terms + gate.rest + gate.state_bias.unwrap_or(0.0);
                     near(product * gate.reset.unwrap_or(1.0), gate.from_state);
                     near(gate.weight + gate.bias + gate.from_state, gate.sum);
-                    let value =
-                        if gate.gate.opens() { sigmoid(gate.sum) } else { gate.sum.tanh() };
+                    let value = if gate.gate.opens() { sigmoid(gate.sum) } else { gate.sum.tanh() };
                     let held = unit == 2 && at >= 3 && gate.gate == forced[0].gate;
                     assert_eq!(gate.held, held);
                     near(gate.value, if held { 0.0 } else { value });
@@ -207,12 +206,10 @@ fn a_forced_run_is_what_a_recomputation_by_hand_gives() {
     train(&mut study, WARM);
     let sentence = Sentence::Drawn(2);
     let unit = best(&units(&mut study)).1;
-    let forced =
-        [Forced { gate: Quantity::Forget, unit: unit as u32 + 1, open: false, from: 10 }];
+    let forced = [Forced { gate: Quantity::Forget, unit: unit as u32 + 1, open: false, from: 10 }];
     let part = |study: &mut AnyStudy, quantity| seen(study, &sentence, quantity, &forced).values;
-    let [i, f, g, c] =
-        [Quantity::Input, Quantity::Forget, Quantity::Candidate, Quantity::Cell]
-            .map(|quantity| part(&mut study, quantity));
+    let [i, f, g, c] = [Quantity::Input, Quantity::Forget, Quantity::Candidate, Quantity::Cell]
+        .map(|quantity| part(&mut study, quantity));
     let free = seen(&mut study, &sentence, Quantity::Cell, &[]).values;
     let mut before = 0.0;
     for at in 0..32 {
@@ -271,11 +268,8 @@ fn gates_that_are_not_there_are_left_out_with_a_sentence() {
 fn odd_sentences_and_texts_are_read_or_refused_with_a_sentence() {
     let mut brackets = study(spec(CellChoice::Gru, TaskChoice::Brackets, 1), "");
     let given = |text: &str| Sentence::Given(text.into());
-    let empty = gates::Question::Seen {
-        sentence: given(""),
-        quantity: Quantity::Hidden,
-        forced: vec![],
-    };
+    let empty =
+        gates::Question::Seen { sentence: given(""), quantity: Quantity::Hidden, forced: vec![] };
     assert!(ask(&mut brackets, empty).unwrap_err().contains("is empty"));
     let odd = seen(&mut brackets, &given("é[世]))((((("), Quantity::Hidden, &[]);
     assert_eq!(odd.tokens.len(), 11);

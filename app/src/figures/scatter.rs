@@ -74,7 +74,12 @@ impl Scatter {
 
 /// The plot of one cloud as the inside of an SVG. `paint` names its colours, which on the page are
 /// properties of the style sheet and in a file numbers.
-fn plot(scatter: &Scatter, cloud: usize, lit: &[usize], paint: &dyn Fn(Option<Hue>) -> String) -> String {
+fn plot(
+    scatter: &Scatter,
+    cloud: usize,
+    lit: &[usize],
+    paint: &dyn Fn(Option<Hue>) -> String,
+) -> String {
     let mut svg = String::new();
     let Some(shown) = scatter.clouds.get(cloud) else { return svg };
     let (ink, muted) = (paint(Some(Hue::Ink)), paint(Some(Hue::Muted)));
@@ -116,7 +121,8 @@ fn plot(scatter: &Scatter, cloud: usize, lit: &[usize], paint: &dyn Fn(Option<Hu
             if is_lit { 2 } else { 0 }
         );
         if is_lit {
-            let (at, anchor) = if x > WIDTH - 80.0 { (x - 10.0, "end") } else { (x + 10.0, "start") };
+            let (at, anchor) =
+                if x > WIDTH - 80.0 { (x - 10.0, "end") } else { (x + 10.0, "start") };
             let _ = write!(
                 svg,
                 r#"<text x="{at:.1}" y="{:.1}" font-size="12" font-weight="600" text-anchor="{anchor}" fill="{ink}" stroke="{}" stroke-width="3" paint-order="stroke">{}</text>"#,
@@ -225,7 +231,9 @@ pub fn ScatterFigure(
         caption: title,
         shape: Signal::derive(move || (count.get(), clouds.get() + 1)),
         along: ("points", "columns"),
-        row_name: Callback::new(move |i: usize| shown.get().points.get(i).cloned().unwrap_or_default()),
+        row_name: Callback::new(move |i: usize| {
+            shown.get().points.get(i).cloned().unwrap_or_default()
+        }),
         column_name: Callback::new(move |i: usize| {
             let scatter = shown.get();
             scatter.clouds.get(i).map_or_else(|| scatter.y_label.clone(), |c| c.name.clone())
@@ -270,10 +278,16 @@ fn scatter_json(scatter: &Scatter, caption: &Caption, provenance: &Provenance) -
     let columns: Vec<&str> = scatter.clouds.iter().map(|c| c.name.as_str()).collect();
     map.insert("unroll".into(), json!(1));
     map.insert("figure".into(), json!(caption.name));
-    map.insert("axes".into(), json!([
-        axis("point", &scatter.points),
-        axis("column", columns.iter().copied().chain([scatter.y_label.as_str()]).collect::<Vec<_>>())
-    ]));
+    map.insert(
+        "axes".into(),
+        json!([
+            axis("point", &scatter.points),
+            axis(
+                "column",
+                columns.iter().copied().chain([scatter.y_label.as_str()]).collect::<Vec<_>>()
+            )
+        ]),
+    );
     let row = |point: usize| {
         let xs = scatter.clouds.iter().map(|c| c.xs.get(point).copied());
         xs.chain([scatter.ys.get(point).copied()]).collect::<Vec<_>>()

@@ -188,7 +188,10 @@ impl Spec {
         let delayed = (self.delay > 0).then_some(Reader::Delayed(self.delay));
         // In the built task a backward model would do as well as both: all answers lie ahead.
         let backward = (self.task == TaskChoice::Fill).then_some(Reader::Backward);
-        [Some(Reader::Forward), Some(Reader::Both), delayed, backward].into_iter().flatten().collect()
+        [Some(Reader::Forward), Some(Reader::Both), delayed, backward]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 }
 

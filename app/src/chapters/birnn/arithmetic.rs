@@ -64,7 +64,11 @@ fn apart(reading: &Reading, at: usize, answer: usize) -> Option<Apart> {
             units,
         })
     });
-    Some(Apart { position: at, answer: mark(reading.answers.get(answer)?), models: models.collect() })
+    Some(Apart {
+        position: at,
+        answer: mark(reading.answers.get(answer)?),
+        models: models.collect(),
+    })
 }
 
 /// The panel.

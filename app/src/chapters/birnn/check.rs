@@ -102,7 +102,9 @@ pub fn Check(page: Page) -> impl IntoView {
              it was?",
             at + 1
         ),
-        None => format!("Write a sentence of more than {} characters to be asked about it.", 2 * APART),
+        None => {
+            format!("Write a sentence of more than {} characters to be asked about it.", 2 * APART)
+        }
     });
     let options = Signal::derive(move || cells(count.get()).map(name).to_vec());
     let answer = Signal::derive(move || {
@@ -113,7 +115,8 @@ pub fn Check(page: Page) -> impl IntoView {
     let explain = Signal::derive(move || {
         let Some(changes) = changes.get() else { return String::new() };
         let each = cells(count.get()).into_iter().zip(changes).map(|(cell, change)| {
-            let change = if change == 0.0 { "exactly 0".to_owned() } else { format!("{change:.6}") };
+            let change =
+                if change == 0.0 { "exactly 0".to_owned() } else { format!("{change:.6}") };
             format!("{}: {change}", name(cell))
         });
         format!("What really changed, at most: {}.", each.collect::<Vec<_>>().join("; "))

@@ -143,7 +143,8 @@ fn Figure(page: Page, answered: Answered) -> impl IntoView {
             Columns::new(&reading, ahead, hidden)
         })
     });
-    let pinned = Signal::derive(move || settings.with(|s| s.at).checked_sub(1).map(|at| at as usize));
+    let pinned =
+        Signal::derive(move || settings.with(|s| s.at).checked_sub(1).map(|at| at as usize));
     let editing = Signal::derive(move || settings.with(|s| s.editing));
     let on_pick = Callback::new(move |column: usize| {
         page.set(|settings| {
@@ -154,7 +155,9 @@ fn Figure(page: Page, answered: Answered) -> impl IntoView {
     let on_edit = Callback::new(move |(column, letter): (usize, Option<char>)| {
         // A click on what is changed already goes on to the next token.
         let next = letter.is_none().then(|| {
-            columns.with_untracked(|c| (c.edit == Some(column)).then(|| following(page, &c.tokens[column])))
+            columns.with_untracked(|c| {
+                (c.edit == Some(column)).then(|| following(page, &c.tokens[column]))
+            })
         });
         let letter = letter.or(next.flatten().flatten());
         page.set(|settings| {
@@ -163,10 +166,12 @@ fn Figure(page: Page, answered: Answered) -> impl IntoView {
         });
     });
     let on_restore = Callback::new(move |()| page.set(|settings| settings.edit = 0));
-    let mode = move |_| page.set(|settings| {
-        settings.editing = !settings.editing;
-        settings.edit = 0;
-    });
+    let mode = move |_| {
+        page.set(|settings| {
+            settings.editing = !settings.editing;
+            settings.edit = 0;
+        })
+    };
     view! {
         <panels::Verdict page/>
         {move || match task.get() {

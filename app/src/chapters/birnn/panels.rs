@@ -10,7 +10,7 @@ use unroll_protocol::{
 
 use super::{Page, arithmetic::Arithmetic};
 use crate::{
-    course::{use_answer, use_lab, use_done},
+    course::{use_answer, use_done, use_lab},
     figures::{
         BarsFigure, Dash, Hue, Line, Lines, LinesFigure, Reference,
         birnn::{likeliest, reader_id, softmax},
@@ -229,8 +229,14 @@ fn Reach(page: Page) -> impl IntoView {
         lab.history.track();
         let series = readers.get().into_iter().map(|reader| {
             let (hue, dash) = style(reader);
-            let point = |k: u32| Some((f64::from(k), page.last(&accuracy_series(reader, Some(k)))?.into()));
-            Line { name: reader.name(), hue, dash, points: (1..=MOST_AHEAD).filter_map(point).collect() }
+            let point =
+                |k: u32| Some((f64::from(k), page.last(&accuracy_series(reader, Some(k)))?.into()));
+            Line {
+                name: reader.name(),
+                hue,
+                dash,
+                points: (1..=MOST_AHEAD).filter_map(point).collect(),
+            }
         });
         Lines {
             x_label: "steps ahead".into(),
@@ -320,7 +326,10 @@ fn OneGuess(page: Page, passage: Memo<Option<Arc<Passage>>>) -> impl IntoView {
                 let token = |(at, token): (usize, &String)| {
                     if at as u32 == p.missing { "▢".to_owned() } else { mark(token) }
                 };
-                format!("{}   What stands at ▢?", p.tokens.iter().enumerate().map(token).collect::<String>())
+                format!(
+                    "{}   What stands at ▢?",
+                    p.tokens.iter().enumerate().map(token).collect::<String>()
+                )
             })
         })
     });

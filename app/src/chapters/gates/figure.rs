@@ -203,7 +203,10 @@ fn sentence(seen: &Seen, unit: usize, at: usize, value: f32) -> String {
             format!("o = {first} times tanh(c) = {second}: {name} = {}", three(value))
         }
         Quantity::Hidden => {
-            format!("(1 − z) · n = {first}, z · h before = {second}; added: {name} = {}", three(value))
+            format!(
+                "(1 − z) · n = {first}, z · h before = {second}; added: {name} = {}",
+                three(value)
+            )
         }
         _ => {
             let from_state = if seen.quantity == Quantity::New { "from the state" } else { "U h" };
@@ -223,8 +226,9 @@ fn sentence(seen: &Seen, unit: usize, at: usize, value: f32) -> String {
 #[component]
 fn Predictions(gates: Gates) -> impl IntoView {
     let matrix = Memo::new(move |_| {
-        let rights =
-            |guesses: &[Guess]| guesses.iter().map(|g| g.right.unwrap_or(f32::NAN)).collect::<Vec<_>>();
+        let rights = |guesses: &[Guess]| {
+            guesses.iter().map(|g| g.right.unwrap_or(f32::NAN)).collect::<Vec<_>>()
+        };
         gates
             .seen(|seen| {
                 // The row without force stays, so that nothing jumps when a gate is held.
@@ -261,9 +265,14 @@ fn Predictions(gates: Gates) -> impl IntoView {
 fn guessed(seen: &Seen, row: usize, at: usize, value: f32) -> String {
     let free = seen.free_guesses.as_ref().filter(|_| row == 0).unwrap_or(&seen.guesses);
     let Some(guess) = free.get(at) else { return String::new() };
-    let name = |answer: u32| seen.answers.get(answer as usize).map_or("?".into(), |a| token::mark(a));
+    let name =
+        |answer: u32| seen.answers.get(answer as usize).map_or("?".into(), |a| token::mark(a));
     let character = token::name_at(seen.tokens.get(at).map_or("", |t| t), at);
-    let says = format!("After {character} it answers {} ({})", name(guess.likeliest), three(guess.probability));
+    let says = format!(
+        "After {character} it answers {} ({})",
+        name(guess.likeliest),
+        three(guess.probability)
+    );
     match seen.right.get(at).copied().flatten() {
         Some(right) if right == guess.likeliest => format!("{says}, which is right."),
         Some(right) => format!("{says}; right is {}, at {}.", name(right), three(value)),
@@ -286,6 +295,9 @@ fn outcome(seen: &Seen) -> String {
             three(free_loss),
             three(loss)
         ),
-        _ => format!("{now} of {asked} answers are right; the loss is {}. No gate is held.", three(loss)),
+        _ => format!(
+            "{now} of {asked} answers are right; the loss is {}. No gate is held.",
+            three(loss)
+        ),
     }
 }

@@ -69,7 +69,8 @@ fn with_memory(units: &Units, gate: Quantity) -> Option<f64> {
     let pairs: Vec<(f64, f64)> = means.iter().map(|mean| f64::from(*mean)).zip(memory).collect();
     let count = pairs.len() as f64;
     let (mx, my) = pairs.iter().fold((0.0, 0.0), |m, p| (m.0 + p.0 / count, m.1 + p.1 / count));
-    let sum = |f: &dyn Fn(f64, f64) -> f64| pairs.iter().map(|p| f(p.0 - mx, p.1 - my)).sum::<f64>();
+    let sum =
+        |f: &dyn Fn(f64, f64) -> f64| pairs.iter().map(|p| f(p.0 - mx, p.1 - my)).sum::<f64>();
     let scale = (sum(&|x, _| x * x) * sum(&|_, y| y * y)).sqrt();
     (pairs.len() > 2 && scale > 1e-9).then(|| sum(&|x, y| x * y) / scale)
 }

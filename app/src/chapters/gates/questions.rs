@@ -1,7 +1,7 @@
 //! A guess before gates are forced, and the question that checks oneself.
 
 use leptos::prelude::*;
-use unroll_protocol::study::gates::{Answer, Forced, MOST_SHUT, Outcome, Question, Quantity, Shut};
+use unroll_protocol::study::gates::{Answer, Forced, MOST_SHUT, Outcome, Quantity, Question, Shut};
 
 use super::state::{Gates, answer_of, ask, ranking, three};
 use crate::{
@@ -62,9 +62,13 @@ pub fn Guess(gates: Gates) -> impl IntoView {
         )
     });
     let options = Signal::stored(
-        ["Nearly all stay right: other units know it too", "Up to half of them go wrong", "Most of them go wrong"]
-            .map(str::to_owned)
-            .to_vec(),
+        [
+            "Nearly all stay right: other units know it too",
+            "Up to half of them go wrong",
+            "Most of them go wrong",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
     );
     let answer = Signal::derive(move || {
         shut(gates, answered, best, |shut| match kept(shut.free, shut.outcomes[0]) {
@@ -136,7 +140,9 @@ pub fn Check(gates: Gates) -> impl IntoView {
             })
             .unwrap_or_default()
     });
-    let gate = move || if gates.keeper() == Quantity::Forget { Quantity::Output } else { Quantity::Update };
+    let gate = move || {
+        if gates.keeper() == Quantity::Forget { Quantity::Output } else { Quantity::Update }
+    };
     let answered = use_shut(gates, gate, units);
     let question = Signal::derive(move || {
         format!(
@@ -146,7 +152,8 @@ pub fn Check(gates: Gates) -> impl IntoView {
         )
     });
     let options = Signal::derive(move || {
-        units.with(|units| units.iter().map(|unit| format!("Unit {}", unit + 1)).collect::<Vec<_>>())
+        units
+            .with(|units| units.iter().map(|unit| format!("Unit {}", unit + 1)).collect::<Vec<_>>())
     });
     let worst = |shut: &Shut| {
         let losses = shut.outcomes.iter().map(|o| o.loss).enumerate();

@@ -54,8 +54,7 @@ impl Gates {
     pub fn new() -> Self {
         let (store, lab) = (expect_context::<Store>(), use_lab());
         let link = store.link;
-        let is_drawn =
-            Memo::new(move |_| link.with(|l| l.gates.sentence == SentenceChoice::Drawn));
+        let is_drawn = Memo::new(move |_| link.with(|l| l.gates.sentence == SentenceChoice::Drawn));
         let sentence = Memo::new(move |_| {
             if is_drawn.get() {
                 Sentence::Drawn(link.with(|l| l.gates.sample))
@@ -78,9 +77,8 @@ impl Gates {
         let settled = Memo::new(move |_| {
             lab.step.get() >= super::INFO.warm_steps || lab.state.get() == RunState::Paused
         });
-        let units = use_answer(lab, move || {
-            settled.get().then(|| ask(gates::Question::Units)).flatten()
-        });
+        let units =
+            use_answer(lab, move || settled.get().then(|| ask(gates::Question::Units)).flatten());
         let unit = Memo::new(move |_| {
             let chosen = link.with(|l| l.gates.unit.min(l.gates.units));
             match chosen.checked_sub(1) {

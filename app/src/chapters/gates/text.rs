@@ -3,7 +3,9 @@
 use leptos::prelude::*;
 use unroll_protocol::{
     Link,
-    study::gates::{CellChoice, Forced, HoldChoice, Quantity, SentenceChoice, Settings, TaskChoice},
+    study::gates::{
+        CellChoice, Forced, HoldChoice, Quantity, SentenceChoice, Settings, TaskChoice,
+    },
 };
 
 use crate::{

@@ -96,7 +96,12 @@ fn Beside(gates: Gates) -> impl IntoView {
                 let hue = if state == "c" { Hue::Cell } else { Hue::Hidden };
                 let mut series = Vec::new();
                 if let Some(values) = seen.memory.block(&[unit]) {
-                    series.push(line(values, format!("{state} of unit {}", unit + 1), hue, Dash::Solid));
+                    series.push(line(
+                        values,
+                        format!("{state} of unit {}", unit + 1),
+                        hue,
+                        Dash::Solid,
+                    ));
                 }
                 let free = seen.free_memory.as_ref().and_then(|free| free.block(&[unit]));
                 if let Some(values) = free {
@@ -110,7 +115,8 @@ fn Beside(gates: Gates) -> impl IntoView {
             })
             .unwrap_or_default()
     });
-    let title = Memo::new(move |_| format!("Unit {} beside what it could follow", gates.unit.get() + 1));
+    let title =
+        Memo::new(move |_| format!("Unit {} beside what it could follow", gates.unit.get() + 1));
     let marker = Signal::derive(move || gates.at.get().map(|at| (at + 1) as f64));
     let pick = Callback::new(move |x: f64| {
         let unit = gates.unit.get_untracked();

@@ -111,7 +111,15 @@ pub fn TwoWayFigure(
         }
         home.set((row, column));
     };
-    let cell = Cell { columns, read, pointed, focused, tab, pinned, on_click: Callback::new(move |(row, column)| on_click(row, column)) };
+    let cell = Cell {
+        columns,
+        read,
+        pointed,
+        focused,
+        tab,
+        pinned,
+        on_click: Callback::new(move |(row, column)| on_click(row, column)),
+    };
     let band = move |index: usize| {
         let (reader, backward) = kinds.with_untracked(|kinds| kinds[index]);
         let first = index == 0 || kinds.with_untracked(|kinds| kinds[index - 1].0 != reader);
@@ -364,7 +372,8 @@ fn sentence(columns: &Columns, read: Option<At>, editing: bool) -> String {
         let what = if hidden { ", hidden from the models" } else { "" };
         let wanted = columns.wanted.get(column).and_then(Option::as_ref);
         let wanted = wanted.filter(|_| !columns.fill_in);
-        let wanted = wanted.map_or(String::new(), |w| format!(" The right answer here is ‘{}’.", mark(w)));
+        let wanted =
+            wanted.map_or(String::new(), |w| format!(" The right answer here is ‘{}’.", mark(w)));
         return format!("Input {place}{what}.{wanted} Lit: what it can reach.");
     };
     let change = match row.changes.get(column).copied().flatten() {

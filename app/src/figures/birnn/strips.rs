@@ -29,9 +29,7 @@ pub fn Strips(
     let row = Signal::derive(move || columns.with(|c| c.rows.get(index).cloned()));
     let shown = use_latest(row, use_visible(canvas));
     // Where the way of the state that is read began and where it is now.
-    let way = Memo::new(move |_| {
-        read.get().filter(|at| at.row == index + 1).map(|at| at.column)
-    });
+    let way = Memo::new(move |_| read.get().filter(|at| at.row == index + 1).map(|at| at.column));
     Effect::new(move |_| {
         let (Some(canvas), size) = (canvas.get(), size.get()) else { return };
         let Some(context) = prepare(&canvas, size) else { return };

@@ -107,7 +107,9 @@ impl super::Study for Study {
             let measured = read_all(pending.accuracies).await.ok().map(|read| read.concat());
             let count = self.measured_count();
             let measured = (0..count).map(|i| measured.as_ref().map(|m| m[i]));
-            return StudySlice::Step(pending.losses.into_iter().map(Some).chain(measured).collect());
+            return StudySlice::Step(
+                pending.losses.into_iter().map(Some).chain(measured).collect(),
+            );
         }
         let step = self.step();
         // One model's batch a slice.

@@ -4,7 +4,7 @@ use burn::tensor::{Device, Int, Tensor, TensorData, activation::softmax};
 use unroll_protocol::{
     Array,
     study::birnn::{
-        Edit, MOST_AHEAD, MOST_COLUMNS, ModelRun, PASSAGE, Passage, Reader, Readout, Reading, Run,
+        Edit, MOST_AHEAD, MOST_COLUMNS, ModelRun, PASSAGE, Passage, Reader, Reading, Readout, Run,
         Spec,
     },
 };

@@ -1,7 +1,9 @@
 //! The two tasks, and what each asks of a model.
 
 use burn::tensor::{Device, Int, Tensor};
-use unroll_protocol::study::birnn::{LENGTH, MOST_AHEAD, PASSAGE, Reader, SYMBOLS, Spec, TaskChoice};
+use unroll_protocol::study::birnn::{
+    LENGTH, MOST_AHEAD, PASSAGE, Reader, SYMBOLS, Spec, TaskChoice,
+};
 
 use super::Refusal;
 use crate::{
@@ -24,7 +26,10 @@ pub enum Task {
     /// The symbol k steps later, for every k from 1 to [`MOST_AHEAD`] at once, each with answers of
     /// its own. The tasks share their sequences: what is drawn does not depend on k.
     Look(Vec<LookAhead>),
-    Fill { task: FillIn, tokenizer: CharTokenizer },
+    Fill {
+        task: FillIn,
+        tokenizer: CharTokenizer,
+    },
 }
 
 /// A batch as one reader sees it.

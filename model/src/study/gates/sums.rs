@@ -30,10 +30,7 @@ impl Study {
         let reading = self.task.reading(sentence, spec.seed)?;
         let (length, units) = (reading.ids.len(), spec.units as usize);
         if unit >= units {
-            return Err(Refusal(format!(
-                "There is no unit {}: the layer has {units}.",
-                unit + 1
-            )));
+            return Err(Refusal(format!("There is no unit {}: the layer has {units}.", unit + 1)));
         }
         if at >= length {
             return Err(Refusal(format!("There is no step {}: there are {length}.", at + 1)));
@@ -102,11 +99,8 @@ impl Study {
         let quantities = spec.cell.quantities().iter().filter(|q| gate(**q).is_some());
         let width = output.len();
         let projected = (cell.projection.is_some() && unit < width).then(|| {
-            let term = |j: usize| Term {
-                unit: j as u32,
-                weight: p[j * width + unit],
-                value: hidden[j],
-            };
+            let term =
+                |j: usize| Term { unit: j as u32, weight: p[j * width + unit], value: hidden[j] };
             let (terms, rest, _) = largest((0..units).map(term).collect());
             (terms, rest, output[unit])
         });

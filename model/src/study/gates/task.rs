@@ -324,22 +324,29 @@ impl Task {
                 Self::Brackets(_) => Followed::Depth,
                 _ => Followed::Quotation,
             };
-            return Ok(Strings { ids: batch.inputs, rows: STUDIED, followed: vec![(what, values)] });
+            return Ok(Strings {
+                ids: batch.inputs,
+                rows: STUDIED,
+                followed: vec![(what, values)],
+            });
         }
         let Self::Text(text) = self else { unreachable!("generated tasks have returned") };
         let held_out = &text.dataset.held_out;
         let all = if held_out.is_empty() { &text.dataset.training } else { held_out };
         // What is open at a window's start was opened in the text before it.
         let characters = || all.iter().map(|&id| text.tokenizer.character(id));
-        let tracks =
-            [(Followed::Depth, depths(characters())), (Followed::Quotation, quotations(characters()))];
+        let tracks = [
+            (Followed::Depth, depths(characters())),
+            (Followed::Quotation, quotations(characters())),
+        ];
         let length = LENGTH.min(all.len());
         let rows = (all.len() / length).min(STUDIED);
         let start = |row: usize| row * (all.len() - length) / rows.max(2).saturating_sub(1);
         let cut = |values: &[f32]| -> Vec<f32> {
             (0..rows).flat_map(|row| &values[start(row)..start(row) + length]).copied().collect()
         };
-        let ids = (0..rows).flat_map(|row| &all[start(row)..start(row) + length]).copied().collect();
+        let ids =
+            (0..rows).flat_map(|row| &all[start(row)..start(row) + length]).copied().collect();
         let tracks = tracks.map(|(what, values)| (what, cut(&values)));
         Ok(Strings { ids, rows, followed: self.varying(tracks) })
     }

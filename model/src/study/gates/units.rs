@@ -55,11 +55,7 @@ impl Study {
     /// string is read twice, with and without; everything the unit's change does through the other
     /// units and back counts. What is left is averaged over [`CHANGED`] strings, and between two
     /// steps it is interpolated.
-    async fn memory_lengths(
-        &self,
-        ids: &[u32],
-        rows: usize,
-    ) -> Result<(Vec<f32>, usize), Refusal> {
+    async fn memory_lengths(&self, ids: &[u32], rows: usize) -> Result<(Vec<f32>, usize), Refusal> {
         let (units, length) = (self.spec.units as usize, ids.len() / rows);
         let rows = rows.min(CHANGED);
         let before = BEFORE.min(length / 2);
@@ -96,8 +92,7 @@ impl Study {
             None => State { hidden: copied(start.hidden, Some(&changes)), cell: None },
         };
         let rest = part(before, length);
-        let rest: Vec<u32> =
-            rest.chunks(longest).flat_map(|row| row.repeat(copies)).collect();
+        let rest: Vec<u32> = rest.chunks(longest).flat_map(|row| row.repeat(copies)).collect();
         let options = RunOptions {
             initial: Some(vec![LayerStates { forward: state, backward: None }]),
             ..RunOptions::default()
@@ -133,10 +128,8 @@ impl Study {
 fn correlation(x: impl Iterator<Item = f32> + Clone, y: &[f32]) -> f32 {
     let count = y.len() as f64;
     let mean = |sum: f64| sum / count;
-    let (mx, my) = (
-        mean(x.clone().map(f64::from).sum()),
-        mean(y.iter().copied().map(f64::from).sum()),
-    );
+    let (mx, my) =
+        (mean(x.clone().map(f64::from).sum()), mean(y.iter().copied().map(f64::from).sum()));
     let (mut xy, mut xx, mut yy) = (0.0, 0.0, 0.0);
     for (x, &y) in x.zip(y) {
         let (x, y) = (f64::from(x) - mx, f64::from(y) - my);
