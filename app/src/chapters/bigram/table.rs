@@ -45,9 +45,10 @@ pub fn figure() -> AnyView {
     let pick = Callback::new(move |(at, column): (usize, usize)| {
         matrix.with_untracked(|m| {
             let Some(m) = m else { return };
+            let (Some(&current), Some(&follower)) = (m.ids.get(at), m.ids.get(column)) else { return };
             vocabulary.with_untracked(|v| {
-                row.set(code_point(v, m.ids[at]));
-                next.set(code_point(v, m.ids[column]));
+                row.set(code_point(v, current));
+                next.set(code_point(v, follower));
             });
         });
     });
@@ -129,7 +130,7 @@ fn counted(matrix: &Matrix, row: usize, column: usize, k: f32, vocabulary: usize
 fn picture(matrix: &Matrix, vocabulary: &[String], view: View, k: f32) -> Picture {
     let n = matrix.ids.len();
     let labels: Vec<String> =
-        matrix.ids.iter().map(|&id| vocabulary[id as usize].clone()).collect();
+        matrix.ids.iter().map(|&id| vocabulary.get(id as usize).cloned().unwrap_or_default()).collect();
     let value = |row: usize, column: usize| {
         let trained = matrix.trained.values[row * n + column];
         let share = |k| {

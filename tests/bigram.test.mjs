@@ -1,0 +1,157 @@
+// The chapter on counting: what its learner does, and what must hold of the numbers.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { byId, eventually, number, numberUntil, paused, train, useSite } from "./harness.mjs";
+
+const site = useSite();
+
+async function opened(t, query = "") {
+  const page = await site.open(t, `?chapter=bigram${query}`);
+  await byId(page, "bigram-letters").waitFor({ state: "attached" });
+  await paused(page);
+  return page;
+}
+
+/** A matrix cell's sentence, read with the keyboard: the focus moves over cells by arrow keys. */
+async function readCell(page, keys) {
+  const matrix = page.locator('[data-testid="figure-bigram-matrix"] [tabindex="0"]').first();
+  await matrix.focus();
+  for (const key of keys) await page.keyboard.press(key);
+  const readout = byId(page, "bigram-matrix-readout");
+  await eventually(async () => (await readout.getAttribute("data-value")) !== null);
+  return readout;
+}
+
+test("a cell says how often one character followed another", async (t) => {
+  const page = await opened(t);
+  const readout = await readCell(page, ["Home"]);
+  const said = await readout.textContent();
+  const [, count, total, share] = said.match(/came (\d+) of (\d+) times: (\d\.\d+)/);
+  assert(Math.abs(Number(share) - count / total) < 1e-4, said);
+  assert.match(said, /Smoothed [\d.]+, trained [\d.]+/);
+
+  // Picked, its arithmetic multiplies out.
+  await page.keyboard.press("Enter");
+  const sums = byId(page, "bigram-sums");
+  await page.locator('[data-testid="bigram-sums"]', { hasText: `${count} / ${total}` }).waitFor();
+  const text = await sums.textContent();
+  const [, a, k, b, v, smoothed] = text.match(/\((\d+) \+ ([\d.]+)\) \/ \((\d+) \+ [\d.]+ · (\d+)\) = ([\d.]+)/);
+  const expected = (Number(a) + Number(k)) / (Number(b) + Number(k) * Number(v));
+  assert(Math.abs(Number(smoothed) - expected) < 1e-4, text);
+  const [, logit, logSum, trained] = text.match(/e\^(-?[\d.]+) \/ e\^(-?[\d.]+) = ([\d.]+)/);
+  assert(Math.abs(Math.exp(logit - logSum) - Number(trained)) < 2e-4, text);
+});
+
+test("training brings the table to the counts; an untrained one knows nothing", async (t) => {
+  const page = await opened(t);
+  await byId(page, "check-bigram-held-out-show").click();
+  const cell = async (row, column) => {
+    const text = await byId(page, row).locator("td").nth(column).textContent();
+    return text === "∞" ? Infinity : Number(text);
+  };
+  const lnV = await cell("bigram-uniform", 0);
+  const counts = await cell("bigram-counts", 0);
+  const early = await cell("bigram-trained", 0);
+  assert(early > counts && counts < lnV);
+  // Raw counts give held-out pairs never seen probability 0; smoothed ones do not.
+  assert.equal(await cell("bigram-counts", 1), Infinity);
+  assert((await cell("bigram-smoothed", 1)) < lnV);
+  await train(page, 600);
+  await eventually(async () => (await cell("bigram-trained", 0)) < counts + 0.01);
+  assert((await cell("bigram-trained", 0)) >= counts - 1e-4);
+  assert.match(await byId(page, "bigram-gap").textContent(), /goes on falling/);
+});
+
+test("letters are drawn one at a time, by a number that falls where the page says", async (t) => {
+  const page = await opened(t);
+  for (let letter = 1; letter <= 5; letter++) {
+    const next = await byId(page, "bigram-next").textContent();
+    const [, drawn, from, to] = next.match(/number ([\d.]+) falls .*, ([\d.]+) to ([\d.]+)\.$/);
+    assert(Number(drawn) >= Number(from) - 1e-4 && Number(drawn) <= Number(to) + 1e-4, next);
+    await byId(page, "bigram-draw").click();
+    await eventually(async () => [...(await byId(page, "bigram-letters").textContent())].length >= letter);
+  }
+  const written = await byId(page, "bigram-letters").textContent();
+  // The same numbers write the same again; a link takes them along.
+  await eventually(() => new URL(page.url()).searchParams.get("bigram-drawn") === "5");
+  await page.reload();
+  await eventually(async () => (await byId(page, "bigram-letters").textContent()) === written);
+  await byId(page, "bigram-again").click();
+  await eventually(async () => (await byId(page, "bigram-letters").textContent()) === "");
+  await byId(page, "bigram-dice").click();
+  await byId(page, "bigram-play").click();
+  await eventually(async () => [...(await byId(page, "bigram-letters").textContent())].length >= 3);
+  await byId(page, "bigram-play").click();
+});
+
+test("smoothing has a best k, which the page finds", async (t) => {
+  const page = await opened(t);
+  await byId(page, "check-bigram-held-out-show").click();
+  const heldOut = async () => Number(await byId(page, "bigram-smoothed").locator("td").nth(1).textContent());
+  const before = await heldOut();
+  const sentence = await byId(page, "bigram-best").textContent();
+  const best = Number(sentence.match(/k = [\d.]+, ([\d.]+) nats/)[1]);
+  assert(best <= before + 1e-4, sentence);
+  await byId(page, "bigram-use-best").click();
+  await eventually(async () => Math.abs((await heldOut()) - best) < 0.005);
+  await byId(page, "undo").click();
+  await eventually(async () => Math.abs((await heldOut()) - before) < 1e-4);
+});
+
+test("a sentence's surprise is the mean of its pairs', and bad ones get a sentence", async (t) => {
+  const page = await opened(t);
+  const columns = async () => {
+    const rows = await page.locator(".bigram-terms tbody tr").all();
+    const cells = await Promise.all(rows.map((row) => row.locator("td").allTextContents()));
+    return cells.map((row) => Number(row[2]));
+  };
+  const mean = async () => Number(await byId(page, "bigram-mean").locator("td").nth(2).textContent());
+  const terms = await columns();
+  assert(terms.length > 10);
+  const sum = terms.reduce((a, b) => a + b, 0);
+  assert(Math.abs(sum / terms.length - (await mean())) < 1e-3);
+
+  await byId(page, "probe-input").fill("");
+  await page.locator('[data-testid="probe-problem"]', { hasText: "two characters" }).waitFor();
+  assert.equal((await columns()).length, terms.length);
+  await byId(page, "probe-input").fill("x");
+  await page.locator('[data-testid="probe-problem"]', { hasText: "two characters" }).waitFor();
+  await byId(page, "probe-input").fill("a€b");
+  await page.locator('[data-testid="probe-note"]', { hasText: "€" }).waitFor();
+  await eventually(async () => (await columns()).length === 2);
+  assert.match(await byId(page, "bigram-mean").textContent(), /∞/);
+});
+
+test("k of 0 is the raw counts", async (t) => {
+  const page = await opened(t, "&bigram-k=0");
+  await byId(page, "check-bigram-held-out-show").click();
+  const row = (id) => byId(page, id).locator("td").allTextContents();
+  assert.deepEqual(await row("bigram-smoothed"), await row("bigram-counts"));
+});
+
+test("the question is answered from the table", async (t) => {
+  const page = await opened(t);
+  await byId(page, "check-bigram-option-0").check();
+  await byId(page, "check-bigram-submit").click();
+  const verdict = byId(page, "check-bigram-verdict");
+  await verdict.waitFor();
+  const said = await verdict.textContent();
+  const shares = [...said.matchAll(/ (0\.\d+) \(/g)].map((match) => Number(match[1]));
+  assert.equal(shares.length, 4, said);
+  const right = shares[0] === Math.max(...shares);
+  assert.equal(await verdict.getAttribute("data-right"), String(right));
+});
+
+test("texts that are hardly texts", async (t) => {
+  const page = await opened(t);
+  const step = await number(page, "loss-step");
+  await byId(page, "text-paste").fill("a");
+  await byId(page, "text-use").click();
+  await page.locator('[data-testid="lab-problem"]', { hasText: /at least two/ }).waitFor();
+  assert.equal(await number(page, "loss-step"), step);
+  await byId(page, "text-paste").fill("a".repeat(300));
+  await byId(page, "text-use").click();
+  await numberUntil(page, "loss-value", (loss) => loss < 0.7);
+  assert.equal(await byId(page, "lab-problem").textContent(), "");
+});
