@@ -65,7 +65,9 @@ test("with the keyboard alone: a cell, a k on the curve, a letter, the step-thro
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("Enter");
   await byId(page, "bigram-sums").waitFor();
-  await eventually(() => parameter(page, "bigram-next") !== null);
+  // The second cell of the first row: what the arithmetic is of, and not the likeliest.
+  await eventually(() => parameter(page, "bigram-next") === "101" && parameter(page, "bigram-row") === "32");
+  assert.match(await text(page, "bigram-sums"), /‘e’ after a space/);
 
   const curve = page.locator('[data-testid="figure-bigram-smoothing"] [tabindex="0"]').first();
   await live(page, "bigram-smoothing");
@@ -91,9 +93,9 @@ test("with the keyboard alone: a cell, a k on the curve, a letter, the step-thro
 test("the mean is spelled out, and its numbers add up", async (t) => {
   const page = await opened(t);
   await byId(page, "probe-input").fill("the");
-  await eventually(async () => /^Trained: \([\d.]+ \+ [\d.]+\) \/ 2/.test(await text(page, "bigram-mean-sum")));
+  await eventually(async () => /^Trained: [\d.]+ \+ [\d.]+ = [\d.]+, over 2 pairs/.test(await text(page, "bigram-mean-sum")));
   const said = await text(page, "bigram-mean-sum");
-  const [a, b, , sum, , mean] = said.match(/\d+(\.\d+)?/g).map(Number);
+  const [a, b, sum, , mean] = said.match(/\d+(\.\d+)?/g).map(Number);
   assert(Math.abs(a + b - sum) < 2e-4 && Math.abs(sum / 2 - mean) < 2e-4, said);
 });
 

@@ -101,10 +101,10 @@ fn never_seen(scores: &Surprises, vocabulary: &[String]) -> Option<String> {
         return None;
     }
     let pair = |pair: &Unseen| {
-        format!("{}{}", short(vocabulary, pair.previous), short(vocabulary, pair.next))
+        format!("‘{}{}’", short(vocabulary, pair.previous), short(vocabulary, pair.next))
     };
-    let pairs = scores.unseen.iter().map(pair).collect::<Vec<_>>().join("  ");
-    let more = if scores.unseen_kinds as usize > scores.unseen.len() { "  …" } else { "" };
+    let pairs = scores.unseen.iter().map(pair).collect::<Vec<_>>().join(", ");
+    let more = if scores.unseen_kinds as usize > scores.unseen.len() { ", …" } else { "" };
     Some(format!(
         "{} of the {} held-out pairs never occur in the training text: {pairs}{more}. Their counts are 0, so is their \
          probability, and −ln 0 is infinite: one such pair is enough.",
@@ -312,7 +312,7 @@ fn terms(scoring: &Scoring, vocabulary: &[String]) -> AnyView {
                     <span class="bigram-given">{short(vocabulary, term.previous)}</span>
                     {short(vocabulary, term.next)}
                 </th>
-                <td>{format!("{} / {}", term.count, term.total)}</td>
+                <td>{format!("{}/{}", term.count, term.total)}</td>
                 <td>{nats(-term.counts.ln())}</td>
                 <td>{nats(-term.smoothed.ln())}</td>
                 <td>{nats(-term.trained.ln())}</td>
@@ -368,8 +368,7 @@ fn spelled_out(scoring: &Scoring) -> String {
         ends.join(" + … + ")
     };
     format!(
-        "Trained: ({sum}) / {} = {:.4} / {} = {:.4}",
-        costs.len(),
+        "Trained: {sum} = {:.4}, over {} pairs: {:.4}",
         costs.iter().sum::<f64>(),
         costs.len(),
         scoring.trained

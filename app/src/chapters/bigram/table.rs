@@ -7,6 +7,7 @@ use super::{named, short, use_part, use_vocabulary};
 use crate::{
     course::{use_lab, use_provenance, use_setting},
     figures::{Bar, BarsFigure, Hue, Matrix as Picture, MatrixFigure, ValueMap},
+    store::Store,
     teaching::GuessFirst,
 };
 
@@ -17,7 +18,7 @@ const LISTED: usize = 10;
 
 /// The matrix, and the row that was picked in it.
 pub fn figure() -> AnyView {
-    let lab = use_lab();
+    let (store, lab) = (expect_context::<Store>(), use_lab());
     let vocabulary = use_vocabulary();
     let view = use_setting(|link| &mut link.bigram.view);
     let order = use_setting(|link| &mut link.bigram.order);
@@ -45,11 +46,13 @@ pub fn figure() -> AnyView {
     let pick = Callback::new(move |(at, column): (usize, usize)| {
         matrix.with_untracked(|m| {
             let Some(m) = m else { return };
-            let (Some(&current), Some(&follower)) = (m.ids.get(at), m.ids.get(column)) else { return };
-            vocabulary.with_untracked(|v| {
-                row.set(code_point(v, current));
-                next.set(code_point(v, follower));
-            });
+            let (Some(&current), Some(&follower)) = (m.ids.get(at), m.ids.get(column)) else {
+                return;
+            };
+            let (current, follower) =
+                vocabulary.with_untracked(|v| (code_point(v, current), code_point(v, follower)));
+            // Both at once: what shows the row is built anew in between and reads the link.
+            store.link.update(|link| (link.bigram.row, link.bigram.next) = (current, follower));
         });
     });
     let place = Memo::new(move |_| {
@@ -129,8 +132,11 @@ fn counted(matrix: &Matrix, row: usize, column: usize, k: f32, vocabulary: usize
 
 fn picture(matrix: &Matrix, vocabulary: &[String], view: View, k: f32) -> Picture {
     let n = matrix.ids.len();
-    let labels: Vec<String> =
-        matrix.ids.iter().map(|&id| vocabulary.get(id as usize).cloned().unwrap_or_default()).collect();
+    let labels: Vec<String> = matrix
+        .ids
+        .iter()
+        .map(|&id| vocabulary.get(id as usize).cloned().unwrap_or_default())
+        .collect();
     let value = |row: usize, column: usize| {
         let trained = matrix.trained.values[row * n + column];
         let share = |k| {
@@ -329,7 +335,7 @@ fn chosen(row: &Row, vocabulary: &[String], next: u32, order: &[usize]) -> Optio
 }
 
 fn arithmetic(row: &Row, id: usize, vocabulary: &[String]) -> AnyView {
-    let store = expect_context::<crate::store::Store>();
+    let store = expect_context::<Store>();
     let k = f64::from(store.link.with(|link| link.bigram.k));
     let (count, total, v) = (row.counts[id], row.total, row.counts.len());
     let probability = |k| {
