@@ -228,7 +228,7 @@ mod tests {
     fn budgets_count_what_the_first_load_fetches() {
         assert_eq!(first_load(&site(300_000, 400_000)), 712_000);
         assert_eq!(check(&site(300_000, 400_000)), Ok(()));
-        assert!(check(&site(320_001, 400_000)).unwrap_err().contains("The app's wasm"));
+        assert!(check(&site(340_001, 400_000)).unwrap_err().contains("The app's wasm"));
         assert!(check(&site(300_000, 600_000)).unwrap_err().contains("on the CPU"));
     }
 

@@ -6,7 +6,7 @@ use super::Cell;
 
 /// A batch of sequences as a stack of layers reads it.
 #[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "there is one at a time, never a list of them")]
+#[allow(clippy::large_enum_variant, reason = "there is one at a time, never a list of them")]
 pub enum SequenceInput {
     /// Any vectors, `[batch, T, inputs]`.
     Vectors(Tensor<3>),
@@ -54,7 +54,7 @@ fn steps_first(ids: Tensor<2, Int>) -> Tensor<1, Int> {
 }
 
 /// The same, step after step: the rows of one step lie together.
-#[expect(clippy::large_enum_variant, reason = "there is one at a time, never a list of them")]
+#[allow(clippy::large_enum_variant, reason = "there is one at a time, never a list of them")]
 pub(super) enum Source {
     /// `[T * batch, inputs]`
     Rows(Tensor<2>),

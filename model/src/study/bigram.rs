@@ -99,7 +99,7 @@ impl super::Study for Study {
         Built {
             parameters: (vocabulary.len() * vocabulary.len()) as u64,
             vocabulary,
-            series: ["training text", "held-out text", "largest gap"].map(str::to_owned).into(),
+            series: ["training", "held out", "gap"].map(str::to_owned).into(),
             notes: self.notes.clone(),
         }
     }

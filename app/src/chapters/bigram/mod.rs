@@ -38,12 +38,13 @@ fn BigramChapter() -> impl IntoView {
                 <ChoiceField name="bigram-order"/>
                 <SliderField name="bigram-k" most=10.0 step=0.01/>
                 <table::RowChoice/>
+                <SliderField name="bigram-shown"/>
             }
             further=|| view! {
                 <drawing::Drawing/>
+                <surprise::Terms/>
                 <surprise::Scores/>
                 <surprise::Smoothing/>
-                <surprise::Terms/>
             }
             more=words::more
             tries=words::tries()

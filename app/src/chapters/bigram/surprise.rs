@@ -2,7 +2,8 @@
 
 use leptos::prelude::*;
 use unroll_protocol::study::bigram::{
-    Answer, Curve, Question, Score, Scored, Scores as Surprises, Sentence as Scoring, Writing,
+    Answer, Curve, MOST_ADDED, Question, Score, Scored, Scores as Surprises, Sentence as Scoring,
+    Unseen, Writing,
 };
 
 use super::{named, nats, short, use_part, use_vocabulary};
@@ -38,27 +39,16 @@ pub fn Scores() -> impl IntoView {
             let Some(held_out) = s.counts.held_out else {
                 return "Nothing of this text is held out.".to_owned();
             };
-            vocabulary.with(|v| {
-                let pairs = s.unseen.iter().take(3).map(|pair| {
-                    format!("{} after {}", named(v, pair.next), named(v, pair.previous))
-                });
-                let pairs = pairs.collect::<Vec<_>>().join(", ");
-                if pairs.is_empty() {
-                    format!("Every held-out pair was seen in training: {held_out:.4} nats.")
-                } else {
-                    format!(
-                        "Infinitely: {} of {} held-out pairs were never seen in training ({pairs} …), so they have \
-                         probability 0, and −ln 0 is infinite.",
-                        s.unseen_pairs, s.held_out_pairs
-                    )
-                }
-            })
+            match vocabulary.with(|v| never_seen(s, v)) {
+                Some(sentence) => format!("Infinitely. {sentence}"),
+                None => format!("Every held-out pair was seen in training: {held_out:.4} nats."),
+            }
         })
     };
     let lines = Memo::new(move |_| {
         let (training, held_out) = lab.history.with(|history| {
             let of = |name| history.named(name).map_or(Vec::new(), |series| series.points());
-            (of("training text"), of("held-out text"))
+            (of("training"), of("held out"))
         });
         let line = |name: &str, hue, dash, points| Line { name: name.into(), hue, dash, points };
         let references = scores.with(|s| {
@@ -105,6 +95,23 @@ pub fn Scores() -> impl IntoView {
     .into_any()
 }
 
+/// Which held-out pairs the raw counts give no probability; `None` if there is no such pair.
+fn never_seen(scores: &Surprises, vocabulary: &[String]) -> Option<String> {
+    if scores.unseen.is_empty() {
+        return None;
+    }
+    let pair = |pair: &Unseen| {
+        format!("‘{}{}’", short(vocabulary, pair.previous), short(vocabulary, pair.next))
+    };
+    let pairs = scores.unseen.iter().map(pair).collect::<Vec<_>>().join(", ");
+    let more = if scores.unseen_kinds as usize > scores.unseen.len() { ", …" } else { "" };
+    Some(format!(
+        "{} of the {} held-out pairs never occur in the training text: {pairs}{more}. Their counts are 0, so is their \
+         probability, and −ln 0 is infinite: one such pair is enough.",
+        scores.unseen_pairs, scores.held_out_pairs
+    ))
+}
+
 fn table(scores: &Surprises, vocabulary: &[String]) -> AnyView {
     let row = |name: &'static str, testid: &'static str, score: Score| {
         view! {
@@ -123,8 +130,8 @@ fn table(scores: &Surprises, vocabulary: &[String]) -> AnyView {
                 <thead>
                     <tr>
                         <th scope="col">"estimate"</th>
-                        <th scope="col">"training text"</th>
-                        <th scope="col">"held-out text"</th>
+                        <th scope="col">"training"</th>
+                        <th scope="col">"held out"</th>
                     </tr>
                 </thead>
                 <tbody>
@@ -135,6 +142,8 @@ fn table(scores: &Surprises, vocabulary: &[String]) -> AnyView {
                 </tbody>
             </table>
         </div>
+        {never_seen(scores, vocabulary)
+            .map(|sentence| view! { <p data-testid="bigram-never-seen">"Why ∞: "{sentence}</p> })}
         <p data-testid="bigram-gap">
             {format!(
                 "The trained table lies {:.4} nats above the raw counts on the training text (their KL divergence); \
@@ -157,6 +166,9 @@ fn table(scores: &Surprises, vocabulary: &[String]) -> AnyView {
     .into_any()
 }
 
+/// The largest k that the curve is drawn to.
+const MOST_DRAWN_TO: f64 = 10.0;
+
 /// Surprise on held-out text against what smoothing adds.
 #[component]
 pub fn Smoothing() -> impl IntoView {
@@ -170,6 +182,13 @@ pub fn Smoothing() -> impl IntoView {
     let lines =
         Memo::new(move |_| curve.with(|c| c.as_ref().map_or_else(Lines::default, against_k)));
     let best = move || curve.with(|c| c.as_ref().and_then(|c| c.best));
+    let pick = Callback::new(move |log_k: f64| {
+        // Two digits are as fine as anyone can point.
+        let chosen = format!("{:.1e}", 10f64.powf(log_k)).parse::<f32>();
+        if let Ok(chosen) = chosen {
+            k.set(chosen.clamp(0.0, MOST_ADDED));
+        }
+    });
     let sentence = move || {
         let Some(raw) = curve.with(|c| c.as_ref().map(|c| c.raw)) else { return String::new() };
         match best() {
@@ -188,8 +207,12 @@ pub fn Smoothing() -> impl IntoView {
     view! {
         <div class="panel">
             <h2>"What smoothing changes"</h2>
+            <p>
+                "Click the curve, or press Enter on it, to choose that k. On this axis k = 0, the raw counts, lies \
+                 infinitely far to the left; the line below says what it costs."
+            </p>
             <LinesFigure name="bigram-smoothing" title="Surprise against k" lines=lines
-                provenance=use_provenance(lab)
+                provenance=use_provenance(lab) on_pick=pick
                 marker=Signal::derive(move || (k.get() > 0.0).then(|| f64::from(k.get()).log10()))/>
             <p data-testid="bigram-best">{sentence}</p>
             <button type="button" class="button" data-testid="bigram-use-best"
@@ -211,6 +234,11 @@ fn against_k(curve: &Curve) -> Lines {
     let held_out =
         curve.points.iter().filter_map(|p| Some((p.k.log10(), p.held_out?))).collect::<Vec<_>>();
     let training = curve.points.iter().map(|p| (p.k.log10(), p.training)).collect();
+    // Beyond, the surprise rises so steeply that the dip could not be seen.
+    let shown = curve.points.iter().filter(|p| p.k <= MOST_DRAWN_TO);
+    let all = shown.flat_map(|p| [Some(p.training), p.held_out]).flatten();
+    let (low, high) = all.fold((f64::INFINITY, 0.0), |(low, high), y| (y.min(low), y.max(high)));
+    let room = (high - low) * 0.08;
     let line = |name: &str, hue, dash, points| Line { name: name.into(), hue, dash, points };
     Lines {
         x_label: "log10 of k".into(),
@@ -219,6 +247,8 @@ fn against_k(curve: &Curve) -> Lines {
             line("held out", Hue::HeldOut, Dash::Dashed, held_out),
             line("training", Hue::Train, Dash::Solid, training),
         ],
+        x_range: Some((curve.points.first().map_or(-4.0, |p| p.k.log10()), MOST_DRAWN_TO.log10())),
+        y_range: (high > low).then_some((low - room, high + room)),
         ..Lines::default()
     }
 }
@@ -261,6 +291,7 @@ pub fn Terms() -> impl IntoView {
             <h2>"A sentence, pair by pair"</h2>
             <ChoiceField name="bigram-scored"/>
             <Sentence problem=problem/>
+            <p>"What each pair costs: −ln p of its second character, given its first."</p>
             {move || scoring.with(|s| s.as_ref().map(|s| vocabulary.with(|v| terms(s, v))))}
         </div>
     }
@@ -281,7 +312,7 @@ fn terms(scoring: &Scoring, vocabulary: &[String]) -> AnyView {
                     <span class="bigram-given">{short(vocabulary, term.previous)}</span>
                     {short(vocabulary, term.next)}
                 </th>
-                <td>{format!("{} / {}", term.count, term.total)}</td>
+                <td>{format!("{}/{}", term.count, term.total)}</td>
                 <td>{nats(-term.counts.ln())}</td>
                 <td>{nats(-term.smoothed.ln())}</td>
                 <td>{nats(-term.trained.ln())}</td>
@@ -298,9 +329,9 @@ fn terms(scoring: &Scoring, vocabulary: &[String]) -> AnyView {
                     <tr>
                         <th scope="col">"pair"</th>
                         <th scope="col">"seen"</th>
-                        <th scope="col">"−ln counted"</th>
-                        <th scope="col">"−ln smoothed"</th>
-                        <th scope="col">"−ln trained"</th>
+                        <th scope="col">"counted"</th>
+                        <th scope="col">"smoothed"</th>
+                        <th scope="col">"trained"</th>
                     </tr>
                 </thead>
                 <tbody>{rows}</tbody>
@@ -315,10 +346,31 @@ fn terms(scoring: &Scoring, vocabulary: &[String]) -> AnyView {
                 </tfoot>
             </table>
         </div>
+        <p class="bigram-sum" data-testid="bigram-mean-sum">{spelled_out(scoring)}</p>
         <p class="hint">
             {format!("Knowing nothing costs ln V = {:.4} a pair.", scoring.uniform)}
             {left_out}
         </p>
     }
     .into_any()
+}
+
+/// The mean of the trained table's costs as a sum, the first and the last terms in full.
+fn spelled_out(scoring: &Scoring) -> String {
+    const ENDS: usize = 2;
+    let costs: Vec<f64> = scoring.terms.iter().map(|term| -term.trained.ln()).collect();
+    let number = |cost: &f64| format!("{cost:.4}");
+    let sum = if costs.len() <= 2 * ENDS + 1 {
+        costs.iter().map(number).collect::<Vec<_>>().join(" + ")
+    } else {
+        let (first, last) = (&costs[..ENDS], &costs[costs.len() - ENDS..]);
+        let ends = [first, last].map(|end| end.iter().map(number).collect::<Vec<_>>().join(" + "));
+        ends.join(" + … + ")
+    };
+    format!(
+        "Trained: {sum} = {:.4}, over {} pairs: {:.4}",
+        costs.iter().sum::<f64>(),
+        costs.len(),
+        scoring.trained
+    )
 }

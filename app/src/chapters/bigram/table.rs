@@ -1,12 +1,14 @@
 //! The table of pairs, and one of its rows in full.
 
 use leptos::{ev, prelude::*};
-use unroll_protocol::study::bigram::{Answer, Matrix, Question, Row, View, smoothed};
+use unroll_protocol::study::bigram::{Answer, Matrix, NONE, Order, Question, Row, View, smoothed};
 
 use super::{named, short, use_part, use_vocabulary};
 use crate::{
     course::{use_lab, use_provenance, use_setting},
     figures::{Bar, BarsFigure, Hue, Matrix as Picture, MatrixFigure, ValueMap},
+    store::Store,
+    teaching::GuessFirst,
 };
 
 /// Differences of probabilities are drawn up to this.
@@ -16,7 +18,7 @@ const LISTED: usize = 10;
 
 /// The matrix, and the row that was picked in it.
 pub fn figure() -> AnyView {
-    let lab = use_lab();
+    let (store, lab) = (expect_context::<Store>(), use_lab());
     let vocabulary = use_vocabulary();
     let view = use_setting(|link| &mut link.bigram.view);
     let order = use_setting(|link| &mut link.bigram.order);
@@ -47,15 +49,24 @@ pub fn figure() -> AnyView {
             let (Some(&current), Some(&follower)) = (m.ids.get(at), m.ids.get(column)) else {
                 return;
             };
-            vocabulary.with_untracked(|v| {
-                row.set(code_point(v, current));
-                next.set(code_point(v, follower));
-            });
+            let (current, follower) =
+                vocabulary.with_untracked(|v| (code_point(v, current), code_point(v, follower)));
+            // Both at once: what shows the row is built anew in between and reads the link.
+            store.link.update(|link| (link.bigram.row, link.bigram.next) = (current, follower));
         });
     });
     let place = Memo::new(move |_| {
         let id = pinned.with(|row| row.as_ref().map(|row| row.id))?;
         matrix.with(|m| m.as_ref()?.ids.iter().position(|&other| other == id))
+    });
+    // The cell whose arithmetic is open.
+    let marked = Memo::new(move |_| {
+        let column = matrix.with(|m| {
+            let ids = &m.as_ref()?.ids;
+            vocabulary.with(|v| ids.iter().position(|&id| code_point(v, id) == next.get()))
+        });
+        let chosen = column.filter(|_| next.get() > 0);
+        place.get().zip(chosen).into_iter().collect::<Vec<_>>()
     });
     let cut = move || {
         let (shown, all) =
@@ -67,6 +78,8 @@ pub fn figure() -> AnyView {
             )
         })
     };
+    // Who has picked a row or a cell wants to see it.
+    let asks = Memo::new(move |_| row.get() == NONE && next.get() == NONE);
     let title = Memo::new(move |_| match view.get() {
         View::Counts => "P(next | current), counted".to_owned(),
         View::Smoothed => format!("P(next | current), counted with {} added to each pair", k.get()),
@@ -82,10 +95,15 @@ pub fn figure() -> AnyView {
             provenance=use_provenance(lab)
             describe=describe
             row=place
+            marked=marked
             on_pick=pick
         />
         <p class="hint" data-testid="bigram-cut">{cut}</p>
-        <PinnedRow row=pinned/>
+        {move || if asks.get() {
+            view! { <GuessRow row=pinned/> }.into_any()
+        } else {
+            view! { <PinnedRow row=pinned/> }.into_any()
+        }}
     }
     .into_any()
 }
@@ -170,6 +188,72 @@ fn reading(matrix: &Matrix, vocabulary: &[String], at: (usize, usize), k: f32) -
     )
 }
 
+/// Answers to choose from.
+const OPTIONS: usize = 4;
+
+/// The row that the page chose, after a guess at its likeliest follower: the lit row of the matrix
+/// has the answer.
+#[component]
+fn GuessRow(row: Memo<Option<Row>>) -> impl IntoView {
+    let vocabulary = use_vocabulary();
+    let matrix = use_part(
+        use_lab(),
+        || Question::Matrix { order: Order::Frequent, most: OPTIONS as u32 },
+        |answer| if let Answer::Matrix(matrix) = answer { Some(matrix) } else { None },
+    )
+    .0;
+    // The commonest follower among the text's commonest characters, by id.
+    let options = Memo::new(move |_| {
+        let (Some(best), Some(matrix)) = (row.with(|r| r.as_ref().map(commonest)), matrix.get())
+        else {
+            return Vec::new();
+        };
+        let others = matrix.ids.iter().copied().filter(|id| *id != best);
+        let mut ids: Vec<u32> = core::iter::once(best).chain(others).take(OPTIONS).collect();
+        ids.sort_unstable();
+        ids
+    });
+    let name = move |id: u32| vocabulary.with(|v| named(v, id));
+    let question = move || {
+        row.with(|row| row.as_ref().map(|row| row.id)).map_or_else(String::new, |id| {
+            format!("Which character follows {} most often? Its row is lit above.", name(id))
+        })
+    };
+    let labels =
+        move || options.with(|options| options.iter().map(|&id| name(id)).collect::<Vec<_>>());
+    let answer = move || {
+        let best = row.with(|row| row.as_ref().map(commonest))?;
+        options.with(|options| options.iter().position(|&id| id == best))
+    };
+    let explain = move || {
+        row.with(|row| {
+            row.as_ref().map_or_else(String::new, |row| {
+                let best = commonest(row);
+                format!(
+                    "After {}, {} came {} of {} times.",
+                    name(row.id),
+                    name(best),
+                    row.counts[best as usize],
+                    row.total
+                )
+            })
+        })
+    };
+    view! {
+        <GuessFirst id="bigram-row" question=Signal::derive(question) options=Signal::derive(labels)
+            answer=Signal::derive(answer) explain=Signal::derive(explain)>
+            <PinnedRow row/>
+        </GuessFirst>
+    }
+    .into_any()
+}
+
+/// The token that followed most often; the lower id of two.
+fn commonest(row: &Row) -> u32 {
+    let best = (0..row.counts.len()).rev().max_by_key(|&id| row.counts[id]);
+    best.map_or(0, |id| id as u32)
+}
+
 /// All that followed one character, counted beside trained, and the arithmetic of one pair.
 #[component]
 fn PinnedRow(row: Memo<Option<Row>>) -> impl IntoView {
@@ -220,7 +304,7 @@ fn PinnedRow(row: Memo<Option<Row>>) -> impl IntoView {
         })
     };
     view! {
-        <div class="bigram-row">
+        <div class="bigram-row" data-part="next">
             <BarsFigure
                 name="bigram-row"
                 title=title
@@ -251,7 +335,7 @@ fn chosen(row: &Row, vocabulary: &[String], next: u32, order: &[usize]) -> Optio
 }
 
 fn arithmetic(row: &Row, id: usize, vocabulary: &[String]) -> AnyView {
-    let store = expect_context::<crate::store::Store>();
+    let store = expect_context::<Store>();
     let k = f64::from(store.link.with(|link| link.bigram.k));
     let (count, total, v) = (row.counts[id], row.total, row.counts.len());
     let probability = |k| {
@@ -270,7 +354,7 @@ fn arithmetic(row: &Row, id: usize, vocabulary: &[String]) -> AnyView {
                 <dt>"smoothed"</dt>
                 <dd>{format!("({count} + {k}) / ({total} + {k} · {v}) = {}", probability(k))}</dd>
             </div>
-            <div>
+            <div data-part="logits">
                 <dt>"trained"</dt>
                 <dd>{format!("e^{:.4} / e^{log_sum:.4} = {trained:.4}", row.logits[id])}</dd>
             </div>
@@ -282,7 +366,8 @@ fn arithmetic(row: &Row, id: usize, vocabulary: &[String]) -> AnyView {
                             "({trained:.4} − {share:.4}) · {total} / {} = {:.2e}",
                             row.pairs,
                             (trained - share) * f64::from(total) / row.pairs as f64,
-                        )}
+                        )
+                        .replace("= -", "= −")}
                     </dd>
                 </div>
             })}

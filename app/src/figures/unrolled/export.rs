@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn the_picture_holds_every_column_and_is_well_formed() {
-        let colors = Colors::new(&crate::figures::Palette::LIGHT);
+        let colors = Colors::new(&crate::figures::color::Palette::LIGHT);
         for (columns, count) in [(0, 1), (2, 3), (3, 3)] {
             let svg = unrolled_svg(&Diagram::new(&unrolled(), columns, 0), &caption(), &colors);
             assert_eq!(svg.matches(">t = ").count(), count);

@@ -136,7 +136,7 @@ fn replacement(
 
 /// Values by rows.
 fn array(rows: usize, values: Vec<f32>) -> Array {
-    let columns = if rows == 0 { 0 } else { values.len() / rows };
+    let columns = values.len().checked_div(rows).unwrap_or(0);
     Array { shape: vec![rows as u32, columns as u32], values }
 }
 

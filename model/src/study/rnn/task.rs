@@ -59,6 +59,7 @@ pub struct Reading {
 }
 
 /// One step's sequences on a device.
+#[allow(clippy::large_enum_variant, reason = "there is one at a time")]
 pub enum Batch {
     Text { inputs: Tensor<2, Int>, targets: Tensor<2, Int> },
     Brackets(crate::BatchTensors),

@@ -1,0 +1,144 @@
+// The chapter on counting, on every screen and without a mouse; what it asks before it shows.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { accessibilityProblems, byId, eventually, live, paused, useSite, VIEWPORTS, watchLongTasks } from "./harness.mjs";
+
+const site = useSite();
+
+async function opened(t, query = "", options = {}) {
+  const page = await site.open(t, `?chapter=bigram${query}`, options);
+  await byId(page, "bigram-letters").waitFor({ state: "attached" });
+  await paused(page);
+  return page;
+}
+
+const text = (page, id) => byId(page, id).textContent();
+const parameter = (page, name) => new URL(page.url()).searchParams.get(name);
+
+test("which character follows q is asked before it is shown, and counted", async (t) => {
+  const page = await opened(t);
+  const check = byId(page, "check-bigram-row");
+  await eventually(async () => /most often/.test(await check.textContent()));
+  assert.equal(await byId(page, "figure-bigram-row").count(), 0);
+  const options = await check.locator("label").allTextContents();
+  assert.equal(options.length, 4);
+  const u = options.findIndex((option) => option.includes("‘u’"));
+  await byId(page, `check-bigram-row-option-${u}`).check();
+  await byId(page, "check-bigram-row-submit").click();
+  const verdict = byId(page, "check-bigram-row-verdict");
+  await verdict.waitFor();
+  assert.equal(await verdict.getAttribute("data-right"), "true");
+  assert.match(await verdict.textContent(), /After ‘q’, ‘u’ came 5 of 5 times/);
+  await live(page, "bigram-row");
+});
+
+test("any character's row can be had from the list, also without the matrix having room for it", async (t) => {
+  const page = await opened(t, "&bigram-shown=5");
+  assert.match(await text(page, "bigram-cut"), /The 5 most frequent of 56/);
+  await byId(page, "control-bigram-row").selectOption({ label: "‘z’" });
+  await live(page, "bigram-row");
+  await eventually(async () => /After ‘z’, seen \d+ times/.test(await byId(page, "figure-bigram-row").textContent()));
+  await eventually(() => parameter(page, "bigram-row") === "122");
+  await byId(page, "undo").click();
+  await byId(page, "check-bigram-row").waitFor();
+});
+
+test("the pairs that cost the raw counts everything are named", async (t) => {
+  const page = await opened(t);
+  await byId(page, "check-bigram-held-out-show").click();
+  const said = await text(page, "bigram-never-seen");
+  const [, missing, all] = said.match(/(\d+) of the (\d+) held-out pairs never occur/);
+  assert(Number(missing) > 0 && Number(missing) < Number(all) / 100, said);
+  // Names hold no pair in their held-out tenth that the rest lacks: nothing is infinite there.
+  const names = await opened(t, "&corpus=names");
+  await byId(names, "check-bigram-held-out-show").click();
+  await byId(names, "bigram-counts").waitFor();
+  assert.equal(await byId(names, "bigram-never-seen").count(), 0);
+  assert.doesNotMatch(await text(names, "bigram-counts"), /∞/);
+});
+
+test("with the keyboard alone: a cell, a k on the curve, a letter, the step-through", async (t) => {
+  const page = await opened(t);
+  await page.locator('[data-testid="figure-bigram-matrix"] [role="application"]').focus();
+  await page.keyboard.press("Home");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Enter");
+  await byId(page, "bigram-sums").waitFor();
+  // The focus begins in the lit row, that of q. The arithmetic is of the cell, not of the likeliest.
+  await eventually(() => parameter(page, "bigram-next") === "101" && parameter(page, "bigram-row") === "113");
+  await eventually(async () => (await text(page, "bigram-sums")).startsWith("‘e’ after ‘q’"));
+
+  const curve = page.locator('[data-testid="figure-bigram-smoothing"] [tabindex="0"]').first();
+  // A figure is drawn once it is in sight.
+  await byId(page, "figure-bigram-smoothing").scrollIntoViewIfNeeded();
+  await live(page, "bigram-smoothing");
+  await curve.focus();
+  await page.keyboard.press("Home");
+  await page.keyboard.press("Enter");
+  await eventually(() => parameter(page, "bigram-k") === "0.0001");
+
+  await byId(page, "bigram-draw").focus();
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Enter");
+  await eventually(() => parameter(page, "bigram-drawn") === "2");
+  assert.equal(await page.evaluate(() => document.activeElement?.dataset.testid), "bigram-draw");
+
+  await page.evaluate(() => document.activeElement.blur());
+  for (let idea = 1; idea <= 6; idea++) {
+    await page.keyboard.press("PageDown");
+    await eventually(async () => (await text(page, "idea-text")).startsWith(`${idea} of 6`));
+  }
+  await eventually(() => parameter(page, "bigram-drawn") === "12");
+});
+
+test("the mean is spelled out, and its numbers add up", async (t) => {
+  const page = await opened(t);
+  await byId(page, "probe-input").fill("the");
+  await eventually(async () => /^Trained: [\d.]+ \+ [\d.]+ = [\d.]+, over 2 pairs/.test(await text(page, "bigram-mean-sum")));
+  const said = await text(page, "bigram-mean-sum");
+  const [a, b, sum, , mean] = said.match(/\d+(\.\d+)?/g).map(Number);
+  assert(Math.abs(a + b - sum) < 2e-4 && Math.abs(sum / 2 - mean) < 2e-4, said);
+});
+
+test("a text of two characters, and characters of all kinds", async (t) => {
+  const page = await opened(t);
+  const own = async (given) => {
+    await byId(page, "text-paste").fill(given);
+    await byId(page, "text-use").click();
+  };
+  await own("ab");
+  await page.locator('[data-testid="notice"], .notice', { hasText: /too short/ }).first().waitFor().catch(() => {});
+  await eventually(async () => /nothing of this text is held out/i.test(await text(page, "bigram-best")));
+  assert.equal(await text(page, "lab-problem"), "");
+  // More kinds than the matrix has room for.
+  const kinds = Array.from({ length: 300 }, (_, i) => String.fromCodePoint(0x4e00 + i));
+  await own(Array.from({ length: 3000 }, (_, i) => kinds[(i * 7) % 300]).join(""));
+  await eventually(async () => /The 60 most frequent of 301/.test(await text(page, "bigram-cut")));
+  assert.equal(await byId(page, "control-bigram-row").locator("option").count(), 302);
+});
+
+test("training at full speed keeps the page free", async (t) => {
+  const page = await opened(t, "&bigram-view=difference");
+  const long = await watchLongTasks(page);
+  await byId(page, "train-toggle").click();
+  await eventually(async () => Number(await byId(page, "loss-step").textContent().then((s) => s.replace(/\D/g, ""))) > 800);
+  await byId(page, "train-toggle").click();
+  await paused(page);
+  const tasks = await long();
+  t.diagnostic(`tasks over 50 ms: ${tasks.map(Math.round)}`);
+});
+
+test("accessible and never wider than the window, in both themes", async (t) => {
+  for (const [name, viewport] of Object.entries(VIEWPORTS)) {
+    for (const theme of ["light", "dark"]) {
+      const page = await opened(t, `&theme=${theme}&bigram-row=113&bigram-drawn=9`, { viewport });
+      await byId(page, "more").locator("summary").click();
+      await byId(page, "check-bigram-held-out-show").click();
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert(wide <= 0, `${name} is ${wide} px too wide`);
+      assert.deepEqual(await accessibilityProblems(page), [], `${name}, ${theme}`);
+      await page.close();
+    }
+  }
+});
