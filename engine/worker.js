@@ -1,11 +1,15 @@
-// Starts one of the two engines in a Web Worker and reports, in a plain object, when that fails:
+// Starts one of the engines in a Web Worker and reports, in a plain object, when that fails:
 // before an engine runs there is nobody else to say so.
 //
 // The page starts it as `worker.js?engine=engine_cpu&v=<build>`. In a sandboxed frame without an
 // origin a `data:` worker imports it under the same address, so everything here is taken from
 // `import.meta.url`, never from `self.location`.
 
-const ENGINES = { engine_cpu: "The CPU engine", engine_webgpu: "The WebGPU engine" };
+const ENGINES = {
+  engine_cpu: "The CPU engine",
+  engine_course: "The chapters’ engine",
+  engine_webgpu: "The WebGPU engine",
+};
 
 function fail(sentence) {
   self.postMessage({ unroll_engine_failed: sentence });

@@ -1,8 +1,8 @@
 //! The Web Worker that trains: it alone talks to the model.
 //!
 //! [`session`] is the engine itself and knows no browser: commands in, events out, work done in
-//! slices of a few milliseconds. [`host`] puts it behind a worker's message port. The two binaries
-//! differ only in the [`device`] they start it on.
+//! slices of a few milliseconds. [`host`] puts it behind a worker's message port. The three binaries
+//! differ only in the [`device`] they start it on and in whether they train chapters' models.
 
 pub mod meter;
 pub mod session;
@@ -14,7 +14,10 @@ pub mod host;
 
 /// Serves the page until it ends the worker.
 #[cfg(target_arch = "wasm32")]
-pub async fn serve(device: burn::tensor::Device, report: unroll_protocol::DeviceReport) {
+pub async fn serve<S: session::Studies>(
+    device: burn::tensor::Device,
+    report: unroll_protocol::DeviceReport,
+) {
     use unroll_protocol::{Command, Event, wire};
 
     let mut inbox = match host::Inbox::listen() {
@@ -25,7 +28,7 @@ pub async fn serve(device: burn::tensor::Device, report: unroll_protocol::Device
         }
     };
     let mut post = |event: Event| host::post(&event);
-    let mut session = session::Session::new(device, host::now);
+    let mut session = session::Session::<S>::new(device, host::now);
     post(Event::Ready(report));
     loop {
         while let Some(bytes) = inbox.take() {

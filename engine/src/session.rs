@@ -17,6 +17,7 @@ use unroll_protocol::{
 use crate::meter::Meter;
 use experiment::{Experiment, Taken};
 use study::StudyRun;
+pub use study::{NoStudies, Studies};
 
 /// Milliseconds between two [`Event::Progress`] while training: faster than eyes or screens.
 const PROGRESS_EVERY: f64 = 50.0;
@@ -32,14 +33,14 @@ enum Going {
 }
 
 /// What is in training.
-enum Present {
+enum Present<S> {
     /// The GPT lab's model.
     Gpt(Box<Experiment>),
     /// A chapter's models.
-    Study(Box<StudyRun>),
+    Study(Box<StudyRun<S>>),
 }
 
-impl Present {
+impl<S: Studies> Present<S> {
     fn step(&self) -> u32 {
         match self {
             Self::Gpt(experiment) => experiment.trainer().step(),
@@ -117,11 +118,11 @@ struct Writing {
     told_at: f64,
 }
 
-/// One engine: at most one experiment, one piece of writing.
-pub struct Session {
+/// One engine: at most one experiment, one piece of writing. `S` is what it can train for chapters.
+pub struct Session<S = AnyStudy> {
     device: Device,
     now: fn() -> f64,
-    present: Option<Present>,
+    present: Option<Present<S>>,
     going: Going,
     writing: Option<Writing>,
     /// Whose slice is next when there is both training and writing to do.
@@ -130,7 +131,7 @@ pub struct Session {
     told_at: f64,
 }
 
-impl Session {
+impl<S: Studies> Session<S> {
     /// An engine with nothing to do. `now` is a monotonic clock in milliseconds; it decides when
     /// things are told, never what is computed.
     pub fn new(device: Device, now: fn() -> f64) -> Self {
@@ -242,7 +243,7 @@ impl Session {
         }
     }
 
-    fn present(&mut self) -> Result<&mut Present, String> {
+    fn present(&mut self) -> Result<&mut Present<S>, String> {
         self.present.as_mut().ok_or_else(|| "There is no model yet.".to_owned())
     }
 
@@ -300,7 +301,7 @@ impl Session {
         if !text.is_empty() {
             check_size(text.len() as u64).map_err(|error| error.to_string())?;
         }
-        let study = AnyStudy::new(spec, text, &self.device).map_err(|error| error.to_string())?;
+        let study = S::new(spec, text, &self.device).map_err(|error| error.to_string())?;
         let study = StudyRun::new(study);
         self.writing = None;
         self.meter = Meter::default();

@@ -19,20 +19,29 @@ use crate::{
 /// The cargo arguments of the app. Trunk's build chooses the same profile, package and features
 /// (see index.html), so that it finds its crates compiled.
 const APP: &[&str] = &["--profile", "page", "--package", "unroll-app"];
-/// The same for the CPU engine.
-const CPU: &[&str] =
-    &["--release", "--package", "unroll-engine", "--bin", "engine_cpu", "--features", "cpu"];
+/// The same for the CPU engines.
+const CPU: &[&str] = &[
+    "--release",
+    "--package",
+    "unroll-engine",
+    "--bin",
+    "engine_cpu",
+    "--bin",
+    "engine_course",
+    "--features",
+    "cpu",
+];
 /// The same for the WebGPU engine.
 const WEBGPU: &[&str] =
     &["--release", "--package", "unroll-engine", "--bin", "engine_webgpu", "--features", "webgpu"];
 
 const WASM_BUILD: &[&str] = &["build", "--locked", "--target", WASM];
 
-/// Compiles the app and the CPU engine, without Trunk.
+/// Compiles the app and the CPU engines, without Trunk.
 pub fn compile() -> Result {
     // The app first: it ends with a minute of linking on one core, which the tools then fill.
     shell::step("compiling the app", || shell::run(cargo().args(WASM_BUILD).args(APP)))?;
-    shell::step("compiling the CPU engine", || shell::run(cargo().args(WASM_BUILD).args(CPU)))
+    shell::step("compiling the CPU engines", || shell::run(cargo().args(WASM_BUILD).args(CPU)))
 }
 
 /// A `trunk` command that puts the site into `folder`.

@@ -41,7 +41,10 @@ pub struct Size {
 impl Size {
     /// Whether a page that computes on the CPU fetches it before it works.
     fn first(&self) -> bool {
-        !self.name.starts_with("engine_webgpu") && !self.is_part() && !self.is_shared()
+        let later = ["engine_webgpu", "engine_course", "corpora/"];
+        !later.iter().any(|later| self.name.starts_with(later))
+            && !self.is_part()
+            && !self.is_shared()
     }
 
     /// Whether it is fetched when a part of the page is first shown, and is that part's alone.
@@ -178,7 +181,9 @@ fn print_table(sizes: &[Size]) {
 
 /// Whether the site keeps within its budgets.
 pub fn check(sizes: &[Size]) -> Result {
-    for required in ["index.html", "worker.js", "engine_cpu.js", "engine_cpu_bg.wasm"] {
+    let required =
+        ["index.html", "worker.js", "engine_cpu.js", "engine_cpu_bg.wasm", "engine_course_bg.wasm"];
+    for required in required {
         if !sizes.iter().any(|size| size.name == required) {
             return Err(format!("The site lacks {required}: see the links in index.html."));
         }
@@ -217,6 +222,7 @@ mod tests {
             ("worker.js", 1_000),
             ("engine_cpu.js", 10_000),
             ("engine_cpu_bg.wasm", engine),
+            ("engine_course_bg.wasm", 600_000),
             ("engine_webgpu_bg.wasm", 3_000_000),
             ("unroll-app-0123_bg.wasm", app),
         ]

@@ -22,7 +22,13 @@ use crate::{
 pub const NO_WEBGPU: &str = "UNROLL_NO_WEBGPU";
 
 /// Whatever workers load.
-const WORKER_FILES: [&str; 3] = ["worker.js", "engine_cpu.js", "engine_cpu_bg.wasm"];
+const WORKER_FILES: [&str; 5] = [
+    "worker.js",
+    "engine_cpu.js",
+    "engine_cpu_bg.wasm",
+    "engine_course.js",
+    "engine_course_bg.wasm",
+];
 
 /// Where index.html names the build.
 const META: &str = "<meta name=\"unroll-build\" content=\"";

@@ -191,7 +191,7 @@ impl Lab {
             inner.count
         });
         let Some(number) = number else { return };
-        match EngineClient::start(EngineBinary::Cpu, move |said| self.incoming(number, said)) {
+        match EngineClient::start(EngineBinary::Course, move |said| self.incoming(number, said)) {
             Ok(client) => self.inner.update_value(|inner| inner.client = Some((number, client))),
             Err(sentence) => self.device.set(Device::Unavailable(sentence)),
         }

@@ -164,14 +164,15 @@ impl Store {
             return;
         };
         match EngineClient::start(binary, move |incoming| self.incoming(number, incoming)) {
-            Ok(client) => self.engine.update_value(|engine| match binary {
-                EngineBinary::Cpu => engine.current = Some((number, client)),
-                EngineBinary::WebGpu => engine.candidate = Some((number, client)),
+            Ok(client) => self.engine.update_value(|engine| {
+                let slot = match binary {
+                    EngineBinary::WebGpu => &mut engine.candidate,
+                    EngineBinary::Cpu | EngineBinary::Course => &mut engine.current,
+                };
+                *slot = Some((number, client));
             }),
-            Err(sentence) => match binary {
-                EngineBinary::Cpu => self.device.set(Device::Unavailable(sentence)),
-                EngineBinary::WebGpu => self.note_device(Some(&sentence)),
-            },
+            Err(sentence) if binary == EngineBinary::WebGpu => self.note_device(Some(&sentence)),
+            Err(sentence) => self.device.set(Device::Unavailable(sentence)),
         }
     }
 

@@ -5,10 +5,14 @@ use unroll_protocol::{Command, Event, wire};
 use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use web_sys::{ErrorEvent, MessageEvent, Worker, WorkerOptions, WorkerType};
 
-/// The two engines: one source, two binaries.
+/// The engines: one source, three binaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EngineBinary {
+    /// The GPT lab's, on the CPU.
     Cpu,
+    /// The chapters', on the CPU.
+    Course,
+    /// The GPT lab's, on the GPU.
     WebGpu,
 }
 
@@ -16,6 +20,7 @@ impl EngineBinary {
     fn name(self) -> &'static str {
         match self {
             Self::Cpu => "engine_cpu",
+            Self::Course => "engine_course",
             Self::WebGpu => "engine_webgpu",
         }
     }

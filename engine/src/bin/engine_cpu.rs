@@ -1,11 +1,11 @@
-//! The CPU engine: small, loaded at once, works everywhere.
+//! The CPU engine of the GPT lab: small, loaded at once, works everywhere.
 
 #[cfg(target_arch = "wasm32")]
 fn main() {
     unroll_engine::host::report_panics();
     wasm_bindgen_futures::spawn_local(async {
         let (device, report) = unroll_engine::device::cpu();
-        unroll_engine::serve(device, report).await;
+        unroll_engine::serve::<unroll_engine::session::NoStudies>(device, report).await;
     });
 }
 

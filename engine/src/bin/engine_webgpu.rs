@@ -5,7 +5,9 @@ fn main() {
     unroll_engine::host::report_panics();
     wasm_bindgen_futures::spawn_local(async {
         match unroll_engine::device::webgpu().await {
-            Ok((device, report)) => unroll_engine::serve(device, report).await,
+            Ok((device, report)) => {
+                unroll_engine::serve::<unroll_engine::session::NoStudies>(device, report).await;
+            }
             Err(message) => {
                 unroll_engine::host::post(&unroll_protocol::Event::Failed { message });
             }

@@ -1,18 +1,101 @@
 //! A chapter's models in training, as the session runs them.
 
+use burn::tensor::Device;
 use unroll_model::{AnyStudy, Refusal, StudySlice};
-use unroll_protocol::{Answer, Question, StudyPoint, StudyStarted};
+use unroll_protocol::{Answer, Question, StudyPoint, StudySpec, StudyStarted};
 
 use super::experiment::Taken;
 
+/// What an engine can train for the chapters of the course.
+#[allow(async_fn_in_trait, reason = "a worker has one thread")]
+pub trait Studies: Sized {
+    /// Builds what `spec` describes for `text`.
+    fn new(spec: &StudySpec, text: &str, device: &Device) -> Result<Self, Refusal>;
+    /// See [`AnyStudy::started`].
+    fn started(&self) -> StudyStarted;
+    /// See [`AnyStudy::step`].
+    fn step(&self) -> u32;
+    /// See [`AnyStudy::advance`].
+    async fn advance(&mut self) -> StudySlice;
+    /// See [`AnyStudy::discard`].
+    fn discard(&mut self);
+    /// See [`AnyStudy::set_learning_rate`].
+    fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal>;
+    /// See [`AnyStudy::ask`].
+    async fn ask(&mut self, question: &Question) -> Result<Answer, Refusal>;
+}
+
+impl Studies for AnyStudy {
+    fn new(spec: &StudySpec, text: &str, device: &Device) -> Result<Self, Refusal> {
+        Self::new(spec, text, device)
+    }
+
+    fn started(&self) -> StudyStarted {
+        self.started()
+    }
+
+    fn step(&self) -> u32 {
+        self.step()
+    }
+
+    async fn advance(&mut self) -> StudySlice {
+        self.advance().await
+    }
+
+    fn discard(&mut self) {
+        self.discard();
+    }
+
+    fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
+        self.set_learning_rate(rate)
+    }
+
+    async fn ask(&mut self, question: &Question) -> Result<Answer, Refusal> {
+        self.ask(question).await
+    }
+}
+
+/// Of the GPT lab's engines: without the chapters' models they are a third smaller.
+pub enum NoStudies {}
+
+impl Studies for NoStudies {
+    fn new(_: &StudySpec, _: &str, _: &Device) -> Result<Self, Refusal> {
+        Err(Refusal("This engine is the GPT lab's: it trains no chapter's models.".to_owned()))
+    }
+
+    fn started(&self) -> StudyStarted {
+        match *self {}
+    }
+
+    fn step(&self) -> u32 {
+        match *self {}
+    }
+
+    async fn advance(&mut self) -> StudySlice {
+        match *self {}
+    }
+
+    fn discard(&mut self) {
+        match *self {}
+    }
+
+    fn set_learning_rate(&mut self, _: f32) -> Result<(), Refusal> {
+        match *self {}
+    }
+
+    async fn ask(&mut self, _: &Question) -> Result<Answer, Refusal> {
+        match *self {}
+    }
+}
+
 /// A study with what it measured since last told.
-pub struct StudyRun {
-    study: AnyStudy,
+pub struct StudyRun<S> {
+    study: S,
     points: Vec<StudyPoint>,
 }
 
-impl StudyRun {
-    pub fn new(study: AnyStudy) -> Self {
+impl<S: Studies> StudyRun<S> {
+    pub fn new(study: S) -> Self {
         Self { study, points: Vec::new() }
     }
 

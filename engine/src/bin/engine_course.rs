@@ -1,0 +1,15 @@
+//! The engine of the course's chapters, loaded when the first of them is opened.
+
+#[cfg(target_arch = "wasm32")]
+fn main() {
+    unroll_engine::host::report_panics();
+    wasm_bindgen_futures::spawn_local(async {
+        let (device, report) = unroll_engine::device::cpu();
+        unroll_engine::serve::<unroll_model::AnyStudy>(device, report).await;
+    });
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+fn main() {
+    eprintln!("This binary runs in a Web Worker: see `cargo xtask serve`.");
+}
