@@ -108,7 +108,7 @@ test("a text of two characters, and characters of all kinds", async (t) => {
     await byId(page, "text-use").click();
   };
   await own("ab");
-  await page.locator('[data-testid="notice"], .notice', { hasText: /too short/ }).first().waitFor().catch(() => {});
+  await page.locator('[data-testid="lab-notes"]', { hasText: /too short/ }).waitFor();
   await eventually(async () => /nothing of this text is held out/i.test(await text(page, "bigram-best")));
   assert.equal(await text(page, "lab-problem"), "");
   // More kinds than the matrix has room for.

@@ -84,6 +84,9 @@ pub fn LabTransport(lab: Lab) -> impl IntoView {
                     </div>
                 </dl>
             </div>
+            <p class="hint lab-notes" data-testid="lab-notes">
+                {move || lab.started.with(|started| started.as_ref().map(|s| s.notes.join(" ")))}
+            </p>
             <p class="field-error" role="alert" data-testid="lab-problem">
                 {move || lab.problem.get().map(|problem| {
                     let kept = lab.started.with(Option::is_some);
