@@ -13,9 +13,10 @@ where
     let store = expect_context::<Store>();
     let of_link = move |mut link: Link| field(&mut link).clone();
     let signal = RwSignal::new(of_link(store.link.get_untracked()));
-    Effect::new(move |_| {
+    Effect::new(move |first: Option<()>| {
         let value = signal.get();
-        if of_link(store.link.get_untracked()) != value {
+        // At first the link is right: another control may have written it since the signal was made.
+        if first.is_some() && of_link(store.link.get_untracked()) != value {
             store.link.update(|link| *field(link) = value);
         }
     });
