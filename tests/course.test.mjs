@@ -194,6 +194,8 @@ test("no chapter blocks the page for long while it trains", async (t) => {
   for (const chapter of CHAPTERS.slice(0, -1)) {
     const page = await site.open(t, `?chapter=${chapter}`);
     await opened(page, chapter);
+    // The steps it takes by itself have begun, then ended.
+    await numberUntil(page, "loss-step", (step) => step > 0);
     await paused(page);
     const longTasks = await watchLongTasks(page);
     const from = await number(page, "loss-step");

@@ -207,6 +207,8 @@ test("a batch of one is explained, and all else goes on", async (t) => {
   await choose(page, "norm-statistics", "running");
   await eventually(async () => (await byId(page, "norm-refused").textContent()) === "");
   await choose(page, "norm-axis", "layer");
+  // A figure out of sight is not drawn.
+  await byId(page, "figure-coupling").evaluate((figure) => figure.scrollIntoView());
   await live(page, "coupling");
   assert.equal(await page.locator('[data-testid="norm-output"] rect').count(), 16);
   await train(page, WARM + 20);
