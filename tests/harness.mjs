@@ -229,9 +229,15 @@ export async function eventually(condition, what = String(condition)) {
   }
 }
 
-/** Waits until the engine has said that it is paused. */
+/** Waits until the engine has said that it is paused and all pictures in sight are of that step. */
 export async function paused(page) {
   await page.locator('[data-testid="train-toggle"][data-state="paused"]').waitFor();
+  await settled(page);
+}
+
+/** Waits until every picture in sight of a chapter answers what is asked of the model now. */
+export async function settled(page) {
+  await page.locator('main:not([data-answers="behind"])').waitFor();
 }
 
 /** Presses Train, waits until `steps` steps are done, and presses Pause. Returns the step. */

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 
-import { accessibilityProblems, byId, drawn, eventually, number, paused, useSite, VIEWPORTS } from "./harness.mjs";
+import { accessibilityProblems, byId, drawn, eventually, number, paused, settled, useSite, VIEWPORTS } from "./harness.mjs";
 
 const site = useSite();
 
@@ -142,7 +142,7 @@ test("an edited character moves every later state and no earlier one", async (t)
   const texts = await page.locator('[data-testid^="rnn-column-"]').allTextContents();
   assert(texts[4].includes("Δ 0") && !texts[4].includes("Δ 0."), texts[4]);
   // A link carries the edit; the way back takes it out.
-  assert(page.url().includes("rnn-edit=6"));
+  await eventually(() => page.url().includes("rnn-edit=6"));
   await byId(page, "rnn-undo-edit").click();
   await eventually(async () => (await exported(page)).edited === null);
   assert.deepEqual((await exported(page)).values, before.values);
@@ -174,6 +174,7 @@ test("it writes; one odd character is forced, and who gets over it is measured",
   await byId(page, "figure-rnn-writing").scrollIntoViewIfNeeded();
   const text = async (id) => (await byId(page, id).textContent()).replaceAll("⏎", "\n");
   await eventually(async () => (await text("rnn-writes-elman")).length === 80 && (await text("rnn-writes-lstm")).length === 80);
+  await settled(page);
   const [elman, lstm] = [await text("rnn-writes-elman"), await text("rnn-writes-lstm")];
   await byId(page, "rnn-odd").click();
   await eventually(async () => (await byId(page, "rnn-thrown-elman").count()) && (await text("rnn-thrown-elman")).length === 80);

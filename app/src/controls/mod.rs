@@ -34,7 +34,7 @@ pub use settings::Settings;
 pub use slider_field::{ChoiceField, SliderField};
 pub use text_chooser::TextChooser;
 pub use theme::{ThemeChoice, use_theme};
-pub use timer::use_timer;
+pub use timer::{Timer, use_timer};
 pub use transport::Transport;
 pub use url::{read_url, share, use_url};
 pub use writing::Writing;

@@ -80,6 +80,14 @@ pub fn use_answer(
         let id = lab.ask(now.0.clone(), Rc::new(take));
         asked.update_value(|asked| *asked = Asked { last: Some(now), open: Some(id), at: clock() });
     });
+    let behind = Memo::new(move |_| {
+        again.track();
+        let (generation, step) = (lab.generation.get(), lab.step.get());
+        let (Some(question), true) = (question.get(), lab.active.get()) else { return false };
+        let now = (question, generation, step);
+        asked.with_value(|asked| asked.open.is_some() || asked.last.as_ref() != Some(&now))
+    });
+    lab.count_behind(behind.into());
     on_cleanup(move || {
         if let Some(Some(id)) = asked.try_with_value(|asked| asked.open) {
             lab.forget(id);

@@ -45,11 +45,13 @@ pub fn ChapterFrame(
     let lab = use_lab();
     let info = chapters::info(lab.chapter);
     let testid = format!("chapter-{}", info.id.id());
+    // For hosts and tests: whether every picture in sight is of the model as it is now.
+    let answers = move || if lab.behind.get() == 0 { "current" } else { "behind" };
     let (embedded, hidden) = store.link.with_untracked(|l| (l.embed, l.hide.clone()));
     if embedded {
         let shows = move |part| !hidden.contains(&part);
         return view! {
-            <main id="main" class="embed" data-testid=testid>
+            <main id="main" class="embed" data-testid=testid data-answers=answers>
                 {shows(Part::Controls).then(|| view! { <LabTransport lab/> })}
                 {shows(Part::Text).then(|| view! { <Ideas ideas/> })}
                 {figure.run()}
@@ -62,7 +64,7 @@ pub fn ChapterFrame(
     let undo = use_undo(store);
     let further = further.map(|further| further.run());
     view! {
-        <main id="main" class="chapter course-chapter" data-testid=testid>
+        <main id="main" class="chapter course-chapter" data-testid=testid data-answers=answers>
             <div class="chapter-intro">
                 <h1 id="chapter-title" tabindex="-1">{info.title}</h1>
                 <p class="chapter-before">{before}</p>

@@ -45,6 +45,9 @@ pub struct Lab {
     pub problem: RwSignal<Option<String>>,
     /// Whether the chapter is on show.
     pub active: Memo<bool>,
+    /// How many standing questions have no answer yet for what they ask now, of the model as it
+    /// is now.
+    pub behind: RwSignal<u32>,
     ready: RwSignal<bool>,
     /// Asks for the models to be built anew though nothing changed.
     again: Trigger,
@@ -80,6 +83,7 @@ impl Lab {
             diverged: RwSignal::new(None),
             problem: RwSignal::new(None),
             active: Memo::new(move |_| store.link.with(|link| link.chapter == chapter)),
+            behind: RwSignal::new(0),
             ready: RwSignal::new(false),
             again: Trigger::new(),
             store,
@@ -138,6 +142,19 @@ impl Lab {
     /// Nobody waits for that answer any more.
     pub fn forget(self, id: u32) {
         self.inner.try_update_value(|inner| inner.waiting.remove(&id));
+    }
+
+    /// Counts a standing question among [`Self::behind`] while `behind` holds.
+    pub fn count_behind(self, behind: Signal<bool>) {
+        let counted = StoredValue::new(false);
+        let count = move |now: bool| {
+            if counted.try_get_value() == Some(!now) {
+                counted.set_value(now);
+                self.behind.try_update(|n| *n = if now { *n + 1 } else { n.saturating_sub(1) });
+            }
+        };
+        Effect::new(move |_| count(behind.get()));
+        on_cleanup(move || count(false));
     }
 
     fn send(self, command: &Command) {

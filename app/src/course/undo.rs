@@ -7,7 +7,11 @@ use unroll_protocol::{Link, link::Chapter};
 use wasm_bindgen::JsCast;
 
 use super::Labs;
-use crate::{controls::use_timer, corpora, store::Store};
+use crate::{
+    controls::{Timer, use_timer},
+    corpora,
+    store::Store,
+};
 
 /// Changes closer together than this are undone together, as a slider's are.
 const TOGETHER: Duration = Duration::from_millis(400);
@@ -21,6 +25,10 @@ struct Snapshot {
 }
 
 impl Snapshot {
+    fn of(store: Store) -> Self {
+        Self { link: store.link.get(), probe: store.probe.get() }
+    }
+
     /// As far as the chapter is concerned.
     fn same(&self, other: &Self) -> bool {
         let rest = self.link.clone().with_chapter_of(&other.link);
@@ -33,37 +41,35 @@ impl Snapshot {
 pub struct Undo {
     store: Store,
     stack: RwSignal<Vec<Snapshot>>,
+    /// What the next change is a change of.
+    base: StoredValue<Snapshot>,
+    /// Runs while a further change belongs to the last one.
+    together: Timer,
 }
 
 /// Watches the chapter's settings while it is on show.
 pub fn use_undo(store: Store) -> Undo {
-    let now = move || Snapshot { link: store.link.get(), probe: store.probe.get() };
-    let undo = Undo { store, stack: RwSignal::new(Vec::new()) };
-    let base = StoredValue::new(untrack(now));
-    let timer = use_timer();
+    let undo = Undo {
+        store,
+        stack: RwSignal::new(Vec::new()),
+        base: StoredValue::new(untrack(|| Snapshot::of(store))),
+        together: use_timer(),
+    };
     Effect::new(move |_| {
-        let now = now();
-        let Some(before) = base.try_get_value() else { return };
+        let now = Snapshot::of(store);
+        let Some(before) = undo.base.try_get_value() else { return };
         if before.link.chapter != now.link.chapter || before.same(&now) {
             return;
         }
-        base.set_value(now);
-        if !timer.is_running() {
+        undo.base.set_value(now);
+        if !undo.together.is_running() {
             undo.stack.update(|stack| {
                 stack.push(before);
                 let excess = stack.len().saturating_sub(MOST);
                 stack.drain(..excess);
             });
         }
-        timer.start(TOGETHER, || {});
-    });
-    // What undo itself changes is no new change.
-    Effect::new(move |last: Option<usize>| {
-        let length = undo.stack.with(Vec::len);
-        if last.is_some_and(|last| length < last) {
-            base.set_value(untrack(now));
-        }
-        length
+        undo.together.start(TOGETHER, || {});
     });
     let listener = window_event_listener(ev::keydown, move |event| {
         let letter = (event.ctrl_key() || event.meta_key()) && !event.shift_key();
@@ -95,6 +101,9 @@ impl Undo {
         if self.store.probe.get_untracked() != snapshot.probe {
             self.store.set_probe(snapshot.probe);
         }
+        // What undo itself changes is no new change, nor part of the next.
+        self.base.set_value(untrack(|| Snapshot::of(self.store)));
+        self.together.stop();
     }
 
     /// The chapter as a newcomer finds it; its models are built anew. Can be undone but for the
