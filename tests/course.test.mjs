@@ -15,7 +15,7 @@ import {
 } from "./harness.mjs";
 
 const site = useSite();
-const CHAPTERS = ["tokens", "bigram", "rnn", "bptt", "gates", "birnn", "norm", "gpt"];
+const CHAPTERS = ["tokens", "bigram", "rnn", "bptt", "gates", "birnn", "norm", "seq2seq", "alignment", "qkv", "mask", "heads", "position", "block", "gpt"];
 
 const opened = async (page, chapter) => byId(page, `chapter-${chapter}`).waitFor();
 const parameter = (page, name) => new URL(page.url()).searchParams.get(name);

@@ -19,6 +19,7 @@ pub type Fetch<T = View> = fn() -> Pin<Box<dyn Future<Output = Result<T, SplitLo
 
 /// A [`Fetch`] of `$part`, a function or closure that captures nothing: `part!(name: Type = $part)`.
 /// The name is that of the file, so no two parts may have the same.
+#[cfg(not(debug_assertions))]
 macro_rules! part {
     ($name:ident: $type:ty = $part:expr) => {{
         #[leptos::wasm_split::wasm_split($name, fallible, wasm_split_path = leptos::wasm_split)]
@@ -26,6 +27,15 @@ macro_rules! part {
             Ok($part)
         }
         let fetch: $crate::fetched::Fetch<$type> = || Box::pin($name());
+        fetch
+    }};
+}
+
+/// Builds for trying things out are not divided: `wasm-bindgen` alone makes them ready.
+#[cfg(debug_assertions)]
+macro_rules! part {
+    ($name:ident: $type:ty = $part:expr) => {{
+        let fetch: $crate::fetched::Fetch<$type> = || Box::pin(core::future::ready(Ok($part)));
         fetch
     }};
 }

@@ -5,15 +5,23 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use burn::tensor::Device;
 use unroll_engine::session::Session;
 use unroll_protocol::{
-    Command, CommandKind, CurvePoint, Event, ExperimentSpec, GptSpec, Link, OptimizerSpec,
-    RunState, SampleSpec, Started, Trace,
+    Architecture, Command, CommandKind, CurvePoint, Event, ExperimentSpec, GptSpec, Link,
+    OptimizerSpec, RunState, SampleSpec, Started, Trace,
 };
 
 const TEXT: &str = "the cat sat on the mat and the dog sat on the log. ";
 
 fn spec() -> ExperimentSpec {
     ExperimentSpec {
-        gpt: GptSpec { layers: 2, heads: 2, width: 16, context: 16, dropout: 0.0, tied: false },
+        gpt: GptSpec {
+            layers: 2,
+            heads: 2,
+            width: 16,
+            context: 16,
+            dropout: 0.0,
+            tied: false,
+            architecture: Architecture::GPT2,
+        },
         optimizer: OptimizerSpec { learning_rate: 1e-2, ..OptimizerSpec::default() },
         batch: 4,
         ..Link::default().experiment()

@@ -5,9 +5,10 @@ use burn::{
     nn::{LayerNorm, LayerNormConfig},
     tensor::{Device, Tensor},
 };
+use unroll_protocol::architecture::{Architecture, NormPlacement};
 
 use crate::{
-    attention::{AttentionTrace, CausalMask, CausalSelfAttention, CausalSelfAttentionConfig},
+    attention::{Attention, AttentionConfig, AttentionRules, AttentionTrace},
     dropout::Dropout,
     feed_forward::{FeedForward, FeedForwardConfig},
     random::Normals,
@@ -20,28 +21,37 @@ pub struct BlockConfig {
     pub width: usize,
     /// Attention heads; divides `width`.
     pub heads: usize,
+    pub architecture: Architecture,
     /// Standard deviation of the initial weights of what is added to the residual stream.
     pub output_deviation: f64,
 }
 
-/// A pre-norm block as in GPT-2: `x + attention(norm(x))`, then `x + feed_forward(norm(x))`.
+/// Attention, then a feed-forward layer, each around a residual connection: `x + f(norm(x))` with
+/// norms before (GPT-2), `norm(x + f(x))` with norms after (Vaswani et al. 2017), `x + f(x)`
+/// without; and the same without `x +`. Layers that were left out are `None`, and so are their
+/// norms.
 #[derive(Module, Debug)]
 pub struct Block {
-    pub attention_norm: LayerNorm,
-    pub attention: CausalSelfAttention,
-    pub feed_forward_norm: LayerNorm,
-    pub feed_forward: FeedForward,
+    pub attention_norm: Option<LayerNorm>,
+    pub attention: Option<Attention>,
+    pub feed_forward_norm: Option<LayerNorm>,
+    pub feed_forward: Option<FeedForward>,
+    #[module(skip)]
+    norm: NormPlacement,
+    residual: bool,
 }
 
 /// What one block computed.
 #[derive(Clone, Debug)]
 pub struct LayerTrace {
     /// Inside the attention, head by head.
-    pub attention: AttentionTrace,
+    pub attention: Option<AttentionTrace>,
     /// What attention adds to the residual stream, `[batch, T, width]`.
-    pub attention_output: Tensor<3>,
+    pub attention_output: Option<Tensor<3>>,
+    /// The residual stream between the two layers, `[batch, T, width]`.
+    pub between: Tensor<3>,
     /// What the feed-forward layer adds to it, `[batch, T, width]`.
-    pub feed_forward_output: Tensor<3>,
+    pub feed_forward_output: Option<Tensor<3>>,
     /// The residual stream after the block, `[batch, T, width]`.
     pub output: Tensor<3>,
 }
@@ -49,13 +59,25 @@ pub struct LayerTrace {
 impl BlockConfig {
     /// Draws the block's weights.
     pub(crate) fn init(&self, draws: &mut Normals, device: &Device) -> Block {
-        let Self { width, heads, output_deviation } = *self;
+        let Self { width, heads, architecture, output_deviation } = *self;
+        let Architecture { norm, residual, scaled, .. } = architecture;
+        let norm_if = |there: bool| {
+            let there = there && norm != NormPlacement::None;
+            there.then(|| LayerNormConfig::new(width).init(device))
+        };
+        let attention = architecture.attention.then(|| {
+            AttentionConfig { width, heads, scaled, output_deviation }.init(draws, device)
+        });
+        let feed_forward = architecture.feed_forward.map(|activation| {
+            FeedForwardConfig { width, activation, output_deviation }.init(draws, device)
+        });
         Block {
-            attention_norm: LayerNormConfig::new(width).init(device),
-            attention: CausalSelfAttentionConfig { width, heads, output_deviation }
-                .init(draws, device),
-            feed_forward_norm: LayerNormConfig::new(width).init(device),
-            feed_forward: FeedForwardConfig { width, output_deviation }.init(draws, device),
+            attention_norm: norm_if(attention.is_some()),
+            attention,
+            feed_forward_norm: norm_if(feed_forward.is_some()),
+            feed_forward,
+            norm,
+            residual,
         }
     }
 }
@@ -65,26 +87,69 @@ impl Block {
     ///
     /// - input: `[batch, T, width]`
     /// - output: `[batch, T, width]`
-    pub fn forward(&self, input: Tensor<3>, mask: &CausalMask, dropout: &Dropout) -> Tensor<3> {
-        let normed = self.attention_norm.forward(input.clone());
-        let stream = input + self.attention.forward(normed, mask, dropout);
-        let normed = self.feed_forward_norm.forward(stream.clone());
-        stream + self.feed_forward.forward(normed, dropout)
+    pub fn forward(
+        &self,
+        input: Tensor<3>,
+        rules: &AttentionRules,
+        dropout: &Dropout,
+    ) -> Tensor<3> {
+        let mut stream = input;
+        if let Some(attention) = &self.attention {
+            let output =
+                attention.forward(self.read(&self.attention_norm, &stream), rules, dropout);
+            stream = self.write(&self.attention_norm, stream, output);
+        }
+        if let Some(feed_forward) = &self.feed_forward {
+            let output = feed_forward.forward(self.read(&self.feed_forward_norm, &stream), dropout);
+            stream = self.write(&self.feed_forward_norm, stream, output);
+        }
+        stream
     }
 
     /// Like [`forward`](Self::forward), keeping what was computed on the way.
     pub fn forward_traced(
         &self,
         input: Tensor<3>,
-        mask: &CausalMask,
+        rules: &AttentionRules,
         dropout: &Dropout,
     ) -> LayerTrace {
-        let normed = self.attention_norm.forward(input.clone());
-        let (attention_output, attention) = self.attention.forward_traced(normed, mask, dropout);
-        let stream = input + attention_output.clone();
-        let normed = self.feed_forward_norm.forward(stream.clone());
-        let feed_forward_output = self.feed_forward.forward(normed, dropout);
-        let output = stream + feed_forward_output.clone();
-        LayerTrace { attention, attention_output, feed_forward_output, output }
+        let (mut stream, mut attention_trace) = (input, None);
+        let attention_output = self.attention.as_ref().map(|attention| {
+            let input = self.read(&self.attention_norm, &stream);
+            let (output, trace) = attention.forward_traced(input, rules, dropout);
+            attention_trace = Some(trace);
+            stream = self.write(&self.attention_norm, stream.clone(), output.clone());
+            output
+        });
+        let between = stream.clone();
+        let feed_forward_output = self.feed_forward.as_ref().map(|feed_forward| {
+            let output = feed_forward.forward(self.read(&self.feed_forward_norm, &stream), dropout);
+            stream = self.write(&self.feed_forward_norm, stream.clone(), output.clone());
+            output
+        });
+        LayerTrace {
+            attention: attention_trace,
+            attention_output,
+            between,
+            feed_forward_output,
+            output: stream,
+        }
+    }
+
+    /// What a layer reads from the residual stream.
+    fn read(&self, norm: &Option<LayerNorm>, stream: &Tensor<3>) -> Tensor<3> {
+        match norm {
+            Some(norm) if self.norm == NormPlacement::Pre => norm.forward(stream.clone()),
+            _ => stream.clone(),
+        }
+    }
+
+    /// The residual stream with what a layer put out.
+    fn write(&self, norm: &Option<LayerNorm>, stream: Tensor<3>, output: Tensor<3>) -> Tensor<3> {
+        let stream = if self.residual { stream + output } else { output };
+        match norm {
+            Some(norm) if self.norm == NormPlacement::Post => norm.forward(stream),
+            _ => stream,
+        }
     }
 }

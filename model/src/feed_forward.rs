@@ -1,13 +1,16 @@
-//! The position-wise feed-forward layer (Vaswani et al. 2017) with GELU (Hendrycks and Gimpel
-//! 2016).
+//! The position-wise feed-forward layer (Vaswani et al. 2017).
 
 use core::f64::consts::{FRAC_1_SQRT_2, PI};
 
 use burn::{
     module::Module,
     nn::Linear,
-    tensor::{Device, Tensor},
+    tensor::{
+        Device, Tensor,
+        activation::{relu, softmax},
+    },
 };
+use unroll_protocol::architecture::Activation;
 
 use crate::{
     dropout::Dropout,
@@ -20,15 +23,18 @@ use crate::{
 pub struct FeedForwardConfig {
     /// Width of the residual stream; the hidden layer is four times as wide.
     pub width: usize,
+    pub activation: Activation,
     /// Standard deviation of the second layer's initial weights.
     pub output_deviation: f64,
 }
 
-/// `gelu(x W1 + b1) W2 + b2`, for each token by itself.
+/// `f(x W1 + b1) W2 + b2`, for each token by itself.
 #[derive(Module, Debug)]
 pub struct FeedForward {
     pub hidden: Linear,
     pub output: Linear,
+    #[module(skip)]
+    activation: Activation,
 }
 
 impl FeedForwardConfig {
@@ -44,6 +50,7 @@ impl FeedForwardConfig {
                 weight: matrix([hidden, width], self.output_deviation, draws, device),
                 bias: Some(bias(width, device)),
             },
+            activation: self.activation,
         }
     }
 }
@@ -54,8 +61,36 @@ impl FeedForward {
     /// - input: `[batch, T, width]`
     /// - output: `[batch, T, width]`
     pub fn forward(&self, input: Tensor<3>, dropout: &Dropout) -> Tensor<3> {
-        dropout.apply(project(&self.output, gelu(project(&self.hidden, input))), 2)
+        let hidden = self.neurons(input);
+        dropout.apply(project(&self.output, hidden), 2)
     }
+
+    /// What the hidden neurons put out.
+    ///
+    /// # Shapes
+    ///
+    /// - input: `[batch, T, width]`
+    /// - output: `[batch, T, 4 * width]`
+    pub fn neurons(&self, input: Tensor<3>) -> Tensor<3> {
+        activate(self.activation, project(&self.hidden, input))
+    }
+}
+
+/// The non-linearity of a feed-forward layer; SoLU takes its softmax over the last dimension.
+pub fn activate<const D: usize>(activation: Activation, input: Tensor<D>) -> Tensor<D> {
+    match activation {
+        Activation::Relu => relu(input),
+        Activation::Gelu => gelu(input),
+        Activation::GeluTanh => gelu_tanh(input),
+        Activation::Solu => input.clone() * softmax(input, D - 1),
+    }
+}
+
+/// `x (1 + tanh(sqrt(2/π) (x + 0.044715 x³))) / 2` (Hendrycks and Gimpel 2016, section 2).
+fn gelu_tanh<const D: usize>(input: Tensor<D>) -> Tensor<D> {
+    let cube = input.clone() * input.clone() * input.clone();
+    let inner = (input.clone() + cube * 0.044715) * (2.0 / PI).sqrt();
+    input * (inner.tanh() + 1.0) * 0.5
 }
 
 /// The exact Gaussian error linear unit, `x Φ(x)` with the normal distribution function `Φ`.

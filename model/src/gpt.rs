@@ -1,17 +1,21 @@
-//! A decoder-only transformer as in GPT-2 (Radford et al. 2019).
+//! A decoder-only transformer as in GPT-2 (Radford et al. 2019), and its variants.
 
 use burn::{
     module::Module,
     nn::{Embedding, LayerNorm, LayerNormConfig, Linear},
     tensor::{Device, Int, Tensor},
 };
-use unroll_protocol::GptSpec;
+use unroll_protocol::{
+    Architecture, GptSpec,
+    architecture::{MaskKind, NormPlacement, Positions},
+};
 
 use crate::{
-    attention::CausalMask,
+    attention::{AttentionRules, Mask},
     block::{Block, BlockConfig, LayerTrace},
     dropout::Dropout,
     parameters::{matrix, project},
+    position::{Rotation, added},
     random::{Normals, Purpose, stream},
 };
 
@@ -26,25 +30,46 @@ pub struct GptConfig {
     pub seed: u32,
 }
 
-/// Token and position embeddings, pre-norm blocks, a last norm and a head without bias, which is
-/// either a matrix of its own or, tied, the token embedding (Press and Wolf 2017).
+/// Token embeddings, positions, blocks, a last norm and a head without bias, which is either a
+/// matrix of its own or, tied, the token embedding (Press and Wolf 2017).
 #[derive(Module, Debug)]
 pub struct Gpt {
     pub token_embedding: Embedding,
-    pub position_embedding: Embedding,
+    /// `[context, width]`, if positions are learned.
+    pub position_embedding: Option<Embedding>,
     pub blocks: Vec<Block>,
-    pub final_norm: LayerNorm,
+    /// Only where the blocks normalise what they read.
+    pub final_norm: Option<LayerNorm>,
     /// `None` if tied.
     pub head: Option<Linear>,
+    #[module(skip)]
+    architecture: Architecture,
+    heads: usize,
+    context: usize,
+}
+
+/// What is to be different in one pass than the model has it.
+#[derive(Clone, Debug, Default)]
+pub struct Intervention {
+    /// Who may look at whom, in place of the model's own mask.
+    pub mask: Option<Mask>,
+    /// Heads whose output counts as 0: layer and head, counted from 0.
+    pub heads_off: Vec<(usize, usize)>,
 }
 
 /// What a model computed on its way to the logits.
 #[derive(Clone, Debug)]
 pub struct GptTrace {
-    /// Sum of token and position embeddings, `[batch, T, width]`.
+    /// Token embeddings, scaled as positions need it, `[batch, T, width]`.
+    pub tokens: Tensor<3>,
+    /// What was added for the positions, `[T, width]`, if anything was.
+    pub positions: Option<Tensor<2>>,
+    /// Sum of both, `[batch, T, width]`.
     pub embeddings: Tensor<3>,
     /// One for each block.
     pub layers: Vec<LayerTrace>,
+    /// What the attention of each layer had to go by.
+    pub rules: Vec<AttentionRules>,
     /// What the head reads, `[batch, T, width]`.
     pub final_norm: Tensor<3>,
     /// `[batch, T, vocabulary]`
@@ -56,31 +81,45 @@ impl GptConfig {
     /// residual stream scaled down by `sqrt(2 * layers)`, since so many of them add up in it;
     /// biases 0, norms the identity. The draws are the same on every device.
     ///
+    /// Where positions are fixed vectors, sines up to 1 or whole numbers, token embeddings of 0.02
+    /// would be lost beside them: there they are drawn from N(0, 1 / width) and multiplied by
+    /// `sqrt(width)`, as in Vaswani et al. 2017, section 3.4.
+    ///
     /// # Panics
     ///
     /// Panics if the heads do not divide the width; [`GptSpec::validate`] tells.
     pub fn init(&self, device: &Device) -> Gpt {
-        let GptSpec { layers, heads, width, context, tied, .. } = self.spec;
-        let (width, heads) = (width as usize, heads as usize);
+        let GptSpec { layers, heads, width, context, tied, architecture, .. } = self.spec;
+        let (width, heads, context) = (width as usize, heads as usize, context as usize);
         let mut draws = Normals::new(stream(self.seed, Purpose::Weights, [0; 3]));
         let output_deviation = 0.02 / f64::from(2 * layers).sqrt();
-        let block = BlockConfig { width, heads, output_deviation };
+        let block = BlockConfig { width, heads, architecture, output_deviation };
         let vocabulary = self.vocabulary;
+        let deviation = if adds_vectors(architecture) { 1.0 / (width as f64).sqrt() } else { 0.02 };
+        let learned = architecture.positions == Positions::Learned;
+        let normed = architecture.norm == NormPlacement::Pre;
         Gpt {
             token_embedding: Embedding {
-                weight: matrix([vocabulary, width], 0.02, &mut draws, device),
+                weight: matrix([vocabulary, width], deviation, &mut draws, device),
             },
-            position_embedding: Embedding {
-                weight: matrix([context as usize, width], 0.02, &mut draws, device),
-            },
+            position_embedding: learned
+                .then(|| Embedding { weight: matrix([context, width], 0.02, &mut draws, device) }),
             blocks: (0..layers).map(|_| block.init(&mut draws, device)).collect(),
-            final_norm: LayerNormConfig::new(width).init(device),
+            final_norm: normed.then(|| LayerNormConfig::new(width).init(device)),
             head: (!tied).then(|| Linear {
                 weight: matrix([width, vocabulary], 0.02, &mut draws, device),
                 bias: None,
             }),
+            architecture,
+            heads,
+            context,
         }
     }
+}
+
+/// Whether positions are vectors that are added and not trained.
+fn adds_vectors(architecture: Architecture) -> bool {
+    matches!(architecture.positions, Positions::Sinusoidal | Positions::Integer)
 }
 
 impl Gpt {
@@ -93,9 +132,9 @@ impl Gpt {
     ///
     /// # Panics
     ///
-    /// Panics if T is longer than the context.
+    /// Panics if T is longer than [`most_tokens`](Self::most_tokens).
     pub fn forward(&self, tokens: Tensor<2, Int>) -> Tensor<3> {
-        self.logits(self.stream(tokens))
+        self.logits(self.stream(tokens, &Intervention::default()))
     }
 
     /// Logits of the token after the last one only.
@@ -107,27 +146,33 @@ impl Gpt {
     ///
     /// # Panics
     ///
-    /// Panics if T is longer than the context.
+    /// Panics if T is longer than [`most_tokens`](Self::most_tokens).
     pub fn forward_last(&self, tokens: Tensor<2, Int>) -> Tensor<3> {
         let [_, length] = tokens.dims();
-        self.logits(self.stream(tokens).narrow(1, length - 1, 1))
+        self.logits(self.stream(tokens, &Intervention::default()).narrow(1, length - 1, 1))
     }
 
-    /// Like [`forward`](Self::forward), keeping what was computed on the way. The logits are the
-    /// same to the last bit.
-    pub fn forward_traced(&self, tokens: Tensor<2, Int>) -> GptTrace {
+    /// Like [`forward`](Self::forward), with `intervention`.
+    pub fn forward_with(&self, tokens: Tensor<2, Int>, intervention: &Intervention) -> Tensor<3> {
+        self.logits(self.stream(tokens, intervention))
+    }
+
+    /// Like [`forward_with`](Self::forward_with), keeping what was computed on the way. The logits
+    /// are the same to the last bit.
+    pub fn forward_traced(&self, tokens: Tensor<2, Int>, intervention: &Intervention) -> GptTrace {
         let [_, length] = tokens.dims();
-        let mask = CausalMask::new(length, &tokens.device());
-        let embeddings = self.embed(tokens, &Dropout::off());
+        let rules = self.rules(length, intervention);
+        let (tokens, positions) = self.embed_apart(tokens);
+        let embeddings = sum(tokens.clone(), positions.clone());
         let mut layers: Vec<LayerTrace> = Vec::with_capacity(self.blocks.len());
-        for block in &self.blocks {
+        for (block, rules) in self.blocks.iter().zip(&rules) {
             let input = layers.last().map_or(&embeddings, |layer| &layer.output).clone();
-            layers.push(block.forward_traced(input, &mask, &Dropout::off()));
+            layers.push(block.forward_traced(input, rules, &Dropout::off()));
         }
         let stream = layers.last().map_or(&embeddings, |layer| &layer.output).clone();
-        let final_norm = self.final_norm.forward(stream);
+        let final_norm = self.normalise(stream);
         let logits = self.head(final_norm.clone());
-        GptTrace { embeddings, layers, final_norm, logits }
+        GptTrace { tokens, positions, embeddings, layers, rules, final_norm, logits }
     }
 
     /// The residual stream before the first block.
@@ -139,13 +184,74 @@ impl Gpt {
     ///
     /// # Panics
     ///
-    /// Panics if T is longer than the context.
+    /// Panics if T is longer than [`most_tokens`](Self::most_tokens).
     pub fn embed(&self, tokens: Tensor<2, Int>, dropout: &Dropout) -> Tensor<3> {
+        let (tokens, positions) = self.embed_apart(tokens);
+        dropout.apply(sum(tokens, positions), 0)
+    }
+
+    fn embed_apart(&self, tokens: Tensor<2, Int>) -> (Tensor<3>, Option<Tensor<2>>) {
         let [_, length] = tokens.dims();
-        let [context, _] = self.position_embedding.weight.dims();
-        assert!(length <= context, "{length} tokens are longer than the context of {context}");
-        let positions = self.position_embedding.weight.val().narrow(0, 0, length);
-        dropout.apply(self.token_embedding.forward(tokens) + positions.unsqueeze::<3>(), 0)
+        let most = self.most_tokens();
+        assert!(
+            most.is_none_or(|most| length <= most),
+            "{length} tokens are longer than the context of {}",
+            self.context
+        );
+        let mut embedded = self.token_embedding.forward(tokens);
+        let [_, _, width] = embedded.dims();
+        if adds_vectors(self.architecture) {
+            embedded = embedded * (width as f64).sqrt();
+        }
+        let positions = match &self.position_embedding {
+            Some(learned) => Some(learned.weight.val().narrow(0, 0, length)),
+            None => added(self.architecture.positions, 0, length, width, &self.device()),
+        };
+        (embedded, positions)
+    }
+
+    /// What every layer's attention has to go by, for sequences of `length` tokens.
+    pub fn attention_rules(&self, length: usize) -> AttentionRules {
+        self.rules_with(self.mask(length), length)
+    }
+
+    /// Who may look at whom in a sequence of `length` tokens.
+    pub fn mask(&self, length: usize) -> Mask {
+        let Architecture { mask, band, .. } = self.architecture;
+        match mask {
+            MaskKind::Causal => Mask::causal(length),
+            MaskKind::Full => Mask::full(length, length),
+            MaskKind::Band => {
+                Mask::causal(length).intersection(&Mask::local(length, band as usize))
+            }
+        }
+    }
+
+    fn rules_with(&self, mask: Mask, length: usize) -> AttentionRules {
+        let device = self.device();
+        let rules = AttentionRules::new(mask, &device);
+        match self.architecture.positions {
+            Positions::Alibi => rules.with_alibi(self.heads, &device),
+            Positions::Rotary => {
+                let [_, width] = self.token_embedding.weight.dims();
+                rules.with_rotation(Rotation::new(length, width / self.heads, &device))
+            }
+            _ => rules,
+        }
+    }
+
+    /// One for each layer.
+    fn rules(&self, length: usize, intervention: &Intervention) -> Vec<AttentionRules> {
+        let mask = intervention.mask.clone().unwrap_or_else(|| self.mask(length));
+        let all = self.rules_with(mask, length);
+        let device = self.device();
+        let rules = (0..self.blocks.len()).map(|layer| {
+            let off = |head| intervention.heads_off.contains(&(layer, head));
+            let on: Vec<bool> = (0..self.heads).map(|head| !off(head)).collect();
+            let rules = all.clone();
+            if on.contains(&false) { rules.with_heads(&on, &device) } else { rules }
+        });
+        rules.collect()
     }
 
     /// Logits from the residual stream after the last block.
@@ -155,7 +261,14 @@ impl Gpt {
     /// - stream: `[batch, T, width]`
     /// - output: `[batch, T, vocabulary]`
     pub fn logits(&self, stream: Tensor<3>) -> Tensor<3> {
-        self.head(self.final_norm.forward(stream))
+        self.head(self.normalise(stream))
+    }
+
+    fn normalise(&self, stream: Tensor<3>) -> Tensor<3> {
+        match &self.final_norm {
+            Some(norm) => norm.forward(stream),
+            None => stream,
+        }
     }
 
     fn head(&self, normed: Tensor<3>) -> Tensor<3> {
@@ -171,17 +284,40 @@ impl Gpt {
         }
     }
 
-    fn stream(&self, tokens: Tensor<2, Int>) -> Tensor<3> {
+    fn stream(&self, tokens: Tensor<2, Int>, intervention: &Intervention) -> Tensor<3> {
         let [_, length] = tokens.dims();
-        let mask = CausalMask::new(length, &tokens.device());
+        let rules = self.rules(length, intervention);
         let embeddings = self.embed(tokens, &Dropout::off());
-        self.blocks
-            .iter()
-            .fold(embeddings, |stream, block| block.forward(stream, &mask, &Dropout::off()))
+        let layers = self.blocks.iter().zip(&rules);
+        layers.fold(embeddings, |stream, (block, rules)| {
+            block.forward(stream, rules, &Dropout::off())
+        })
+    }
+
+    pub fn architecture(&self) -> Architecture {
+        self.architecture
+    }
+
+    /// Longest sequence it was made for.
+    pub fn context(&self) -> usize {
+        self.context
+    }
+
+    /// Longest sequence it can read at all: learned positions end with the context, every other
+    /// encoding goes on.
+    pub fn most_tokens(&self) -> Option<usize> {
+        self.position_embedding.is_some().then_some(self.context)
     }
 
     /// The device the weights live on.
     pub fn device(&self) -> Device {
         self.token_embedding.weight.device().inner()
+    }
+}
+
+fn sum(tokens: Tensor<3>, positions: Option<Tensor<2>>) -> Tensor<3> {
+    match positions {
+        Some(positions) => tokens + positions.unsqueeze::<3>(),
+        None => tokens,
     }
 }

@@ -19,6 +19,7 @@ mod loss;
 mod norm;
 mod optimizer;
 mod parameters;
+mod position;
 mod random;
 mod read;
 mod recurrent;
@@ -31,17 +32,21 @@ mod tokenizer;
 mod trace;
 mod training;
 
-pub use attention::{AttentionTrace, CausalMask, CausalSelfAttention, CausalSelfAttentionConfig};
+pub use attention::{
+    Attention, AttentionConfig, AttentionRules, AttentionTrace, EmptyRow, Mask, RowError,
+    attention_row,
+};
 pub use block::{Block, BlockConfig, LayerTrace};
 pub use bpe::{BpeLearner, Pair};
 pub use data::{Batch, DataError, Dataset, Window, token_tensor};
 pub use dropout::Dropout;
-pub use feed_forward::{FeedForward, FeedForwardConfig, gelu};
-pub use gpt::{Gpt, GptConfig, GptTrace};
+pub use feed_forward::{FeedForward, FeedForwardConfig, activate, gelu};
+pub use gpt::{Gpt, GptConfig, GptTrace, Intervention};
 pub use loss::{cross_entropy, masked_accuracy, masked_cross_entropy};
 pub use norm::{BatchNorm, BatchOfOne, LayerNorm, NORM_EPSILON, NormTrace, RunningStatistics};
 pub use optimizer::{AdamW, Moments, clip_coefficient, global_norm};
-pub use parameters::{GradientSum, named_parameters};
+pub use parameters::{GradientSum, named_parameters, parameter_count};
+pub use position::{Rotation, added, alibi_slopes, frequency, shift, sinusoidal};
 pub use read::{ReadError, read_all};
 pub use recurrent::{
     Activation, Cell, CellConfig, CellKind, Contributions, Force, ForceError, Gate, GateTrace,

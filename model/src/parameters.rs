@@ -103,6 +103,11 @@ pub fn named_parameters(model: &impl Module) -> Vec<(String, Vec<usize>, Tensor<
     collect.found
 }
 
+/// Number of trained parameters.
+pub fn parameter_count(model: &impl Module) -> u64 {
+    named_parameters(model).iter().map(|(_, shape, _)| shape.iter().product::<usize>() as u64).sum()
+}
+
 /// The gradients of a model's parameters, added up over several backward passes.
 #[derive(Clone, Debug, Default)]
 pub struct GradientSum {

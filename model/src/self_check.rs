@@ -6,7 +6,7 @@ use burn::{
     module::Module,
     tensor::{Device, Tensor, TensorData, activation::softmax},
 };
-use unroll_protocol::{GptSpec, SelfCheck};
+use unroll_protocol::{Architecture, GptSpec, SelfCheck};
 
 use crate::{
     data::token_tensor,
@@ -18,8 +18,15 @@ use crate::{
 
 const VOCABULARY: usize = 11;
 const SEQUENCES: usize = 2;
-const MODEL: GptSpec =
-    GptSpec { layers: 2, heads: 2, width: 16, context: 8, dropout: 0.0, tied: false };
+const MODEL: GptSpec = GptSpec {
+    layers: 2,
+    heads: 2,
+    width: 16,
+    context: 8,
+    dropout: 0.0,
+    tied: false,
+    architecture: Architecture::GPT2,
+};
 /// The most a sum or softmax with a known result may be off.
 const KNOWN_TOLERANCE: f32 = 1e-4;
 

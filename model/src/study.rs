@@ -2,12 +2,20 @@
 //!
 //! A chapter has one module here. Each implements [`Study`]; [`AnyStudy`] is what the engine runs.
 
+mod alignment;
 mod bigram;
 mod birnn;
+mod block;
 mod bptt;
 mod gates;
+mod heads;
+mod learner;
+mod mask;
 mod norm;
+mod position;
+mod qkv;
 mod rnn;
+mod seq2seq;
 mod tokens;
 
 use core::fmt;
@@ -129,7 +137,8 @@ macro_rules! of_chapters {
 }
 
 of_chapters!(
-    Tokens tokens, Bigram bigram, Rnn rnn, Bptt bptt, Gates gates, Birnn birnn, Norm norm
+    Tokens tokens, Bigram bigram, Rnn rnn, Bptt bptt, Gates gates, Birnn birnn, Norm norm,
+    Seq2seq seq2seq, Alignment alignment, Qkv qkv, Mask mask, Heads heads, Position position, Block block
 );
 
 impl AnyStudy {

@@ -7,7 +7,7 @@ use unroll_protocol::{Array, Trace};
 
 use crate::{
     data::token_tensor,
-    gpt::Gpt,
+    gpt::{Gpt, Intervention},
     read::{ReadError, read_all},
     tokenizer::CharTokenizer,
 };
@@ -44,15 +44,15 @@ pub async fn trace(
     if tokens.is_empty() {
         return Err(TraceError::Empty);
     }
-    let [context, _] = model.position_embedding.weight.dims();
-    let dropped = tokens.len().saturating_sub(context);
+    let dropped = tokens.len().saturating_sub(model.context());
     let tokens = &tokens[dropped..];
     let (length, vocabulary) = (tokens.len(), tokenizer.len());
 
-    let computed = model.forward_traced(token_tensor(tokens, 1, &model.device()));
+    let computed =
+        model.forward_traced(token_tensor(tokens, 1, &model.device()), &Intervention::default());
     let layers = computed.layers.len();
     let weights: Vec<Tensor<4>> =
-        computed.layers.into_iter().map(|layer| layer.attention.weights).collect();
+        computed.layers.into_iter().filter_map(|layer| Some(layer.attention?.weights)).collect();
     let weights = Tensor::cat(weights, 0);
     let [_, heads, _, _] = weights.dims();
     let probabilities = softmax(computed.logits, 2);

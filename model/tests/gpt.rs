@@ -5,17 +5,25 @@ mod support;
 use burn::{module::Module, tensor::Tensor};
 use support::{device, ready, relative_difference, same_bits, values};
 use unroll_model::{
-    CausalMask, CharTokenizer, Dropout, GptConfig, GradientSum, TraceError, cross_entropy,
+    CharTokenizer, Dropout, GptConfig, GradientSum, Intervention, TraceError, cross_entropy,
     named_parameters, self_check, token_tensor, trace,
 };
-use unroll_protocol::GptSpec;
+use unroll_protocol::{Architecture, GptSpec};
 
 const VOCABULARY: usize = 13;
 
 fn configs() -> impl Iterator<Item = GptConfig> {
     [(1, 1, 8, 5, false), (2, 4, 16, 9, true), (3, 2, 24, 12, false)].into_iter().map(
         |(layers, heads, width, context, tied)| GptConfig {
-            spec: GptSpec { layers, heads, width, context, dropout: 0.0, tied },
+            spec: GptSpec {
+                layers,
+                heads,
+                width,
+                context,
+                dropout: 0.0,
+                tied,
+                architecture: Architecture::GPT2,
+            },
             vocabulary: VOCABULARY,
             seed: layers,
         },
@@ -60,7 +68,7 @@ fn tracing_changes_nothing_and_shows_what_it_should() {
         let length = config.spec.context as usize;
         let input = || token_tensor(&tokens(2 * length), 2, &device());
         let plain = values(model.forward(input()));
-        let traced = model.forward_traced(input());
+        let traced = model.forward_traced(input(), &Intervention::default());
         assert!(same_bits(&plain, &values(traced.logits)));
         let last = values(model.forward_last(input()));
         let end = length * VOCABULARY;
@@ -69,8 +77,9 @@ fn tracing_changes_nothing_and_shows_what_it_should() {
         assert_eq!(traced.layers.len(), config.spec.layers as usize);
         let mut stream = traced.embeddings;
         for layer in traced.layers {
-            let scores = values(layer.attention.scores);
-            let weights = values(layer.attention.weights.clone());
+            let attention = layer.attention.unwrap();
+            let scores = values(attention.scores);
+            let weights = values(attention.weights.clone());
             for (row, (scores, weights)) in
                 scores.chunks(length).zip(weights.chunks(length)).enumerate()
             {
@@ -81,9 +90,9 @@ fn tracing_changes_nothing_and_shows_what_it_should() {
                 assert!(weights[..=query].iter().all(|weight| *weight > 0.0));
                 assert!(scores[query + 1..].iter().all(|score| *score == f32::NEG_INFINITY));
             }
-            let mixed = layer.attention.weights.matmul(layer.attention.values);
-            assert!(relative_difference(&values(mixed), &values(layer.attention.mixed)) < 1e-6);
-            stream = stream + layer.attention_output + layer.feed_forward_output;
+            let mixed = attention.weights.matmul(attention.values);
+            assert!(relative_difference(&values(mixed), &values(attention.mixed)) < 1e-6);
+            stream = stream + layer.attention_output.unwrap() + layer.feed_forward_output.unwrap();
             assert!(relative_difference(&values(layer.output), &values(stream.clone())) < 1e-6);
         }
     }
@@ -130,11 +139,11 @@ fn a_blocks_gradient_agrees_with_finite_differences() {
     let (length, width) = (6, 16);
     let tensor =
         |values: &[f32]| Tensor::<1>::from_floats(values, &device()).reshape([1, length, width]);
-    let mask = CausalMask::new(length, &device());
+    let rules = model.attention_rules(length);
     let input = wave(0.7, length * width);
     let weights = wave(1.3, length * width);
     let objective =
-        |input: Tensor<3>| (block.forward(input, &mask, &Dropout::off()) * tensor(&weights)).sum();
+        |input: Tensor<3>| (block.forward(input, &rules, &Dropout::off()) * tensor(&weights)).sum();
     let leaf = tensor(&input).autodiff().require_grad();
     let gradient = values(leaf.grad(&objective(leaf.clone()).backward()).unwrap());
     for frequency in [0.3, 2.1, 5.7] {

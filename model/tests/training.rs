@@ -8,7 +8,7 @@ use unroll_model::{
     BuildError, CheckpointError, Dataset, Evaluation, EvaluationSlice, Generator, Gpt, GradientSum,
     SampleError, Trainer, cross_entropy, named_parameters, token_tensor,
 };
-use unroll_protocol::{Checkpoint, ExperimentSpec, GptSpec, SampleSpec};
+use unroll_protocol::{Architecture, Checkpoint, ExperimentSpec, GptSpec, SampleSpec};
 
 fn trainer(spec: &ExperimentSpec) -> Trainer {
     Trainer::new(spec, TEXT, &device()).unwrap()
@@ -31,7 +31,15 @@ fn shapes() -> impl Iterator<Item = ExperimentSpec> {
     ]
     .into_iter()
     .map(|(layers, heads, width, context, batch, tied)| ExperimentSpec {
-        gpt: GptSpec { layers, heads, width, context, dropout: 0.0, tied },
+        gpt: GptSpec {
+            layers,
+            heads,
+            width,
+            context,
+            dropout: 0.0,
+            tied,
+            architecture: Architecture::GPT2,
+        },
         batch,
         ..tiny()
     })
@@ -252,7 +260,15 @@ fn what_can_not_be_trained_is_refused_with_a_sentence() {
     assert!(refused(&spec, TEXT).contains("multiple of 3"));
     // Within the limit but for the embeddings of a large vocabulary.
     let kinds: String = ('\u{4E00}'..).take(600).collect();
-    spec.gpt = GptSpec { layers: 1, heads: 8, width: 960, context: 8, dropout: 0.0, tied: false };
+    spec.gpt = GptSpec {
+        layers: 1,
+        heads: 8,
+        width: 960,
+        context: 8,
+        dropout: 0.0,
+        tied: false,
+        architecture: Architecture::GPT2,
+    };
     assert!(refused(&spec, &kinds).contains("million parameters"));
     let trainer = Trainer::new(&tiny(), &kinds, &device()).unwrap();
     assert!(trainer.notes()[0].contains("89 rarest kinds"));

@@ -3,6 +3,8 @@
 //! Plain serde data: no tensors, no DOM. [`Command`] goes from the page to an engine, [`Event`]
 //! comes back, both as [postcard](wire) bytes; [`Link`] is everything a URL of the page can say.
 
+pub mod architecture;
+pub mod attention;
 pub mod checkpoint;
 pub mod link;
 pub mod message;
@@ -13,6 +15,8 @@ pub mod text;
 pub mod trace;
 pub mod wire;
 
+pub use architecture::Architecture;
+pub use attention::AttentionRow;
 pub use checkpoint::Checkpoint;
 pub use link::Link;
 pub use message::{

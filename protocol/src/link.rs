@@ -14,8 +14,11 @@ pub use table::{Kind, Setting, Value, settings};
 use core::fmt;
 
 use crate::{
-    ExperimentSpec, GptSpec, OptimizerSpec, StudySpec,
-    study::{bigram, birnn, bptt, gates, norm, rnn, tokens},
+    Architecture, ExperimentSpec, GptSpec, OptimizerSpec, StudySpec,
+    study::{
+        alignment, bigram, birnn, block, bptt, gates, heads, mask, norm, position, qkv, rnn,
+        seq2seq, tokens,
+    },
 };
 use rows::choice;
 
@@ -29,6 +32,13 @@ choice! {
         Gates = "gates", "LSTM and GRU";
         Birnn = "birnn", "Both directions";
         Norm = "norm", "Keeping activations in range";
+        Seq2seq = "seq2seq", "The bottleneck";
+        Alignment = "alignment", "Attention is born";
+        Qkv = "qkv", "Query, key, value";
+        Mask = "mask", "Who may look at whom";
+        Heads = "heads", "Many questions at once";
+        Position = "position", "Where am I";
+        Block = "block", "The rest of the transformer";
         Gpt = "gpt", "The GPT lab";
     }
 }
@@ -116,6 +126,13 @@ pub struct Link {
     pub gates: gates::Settings,
     pub birnn: birnn::Settings,
     pub norm: norm::Settings,
+    pub seq2seq: seq2seq::Settings,
+    pub alignment: alignment::Settings,
+    pub qkv: qkv::Settings,
+    pub mask: mask::Settings,
+    pub many_heads: heads::Settings,
+    pub position: position::Settings,
+    pub block: block::Settings,
     /// From the fragment.
     pub written: Written,
 }
@@ -152,6 +169,13 @@ impl Default for Link {
             gates: gates::Settings::default(),
             birnn: birnn::Settings::default(),
             norm: norm::Settings::default(),
+            seq2seq: seq2seq::Settings::default(),
+            alignment: alignment::Settings::default(),
+            qkv: qkv::Settings::default(),
+            mask: mask::Settings::default(),
+            many_heads: heads::Settings::default(),
+            position: position::Settings::default(),
+            block: block::Settings::default(),
             written: Written::default(),
         }
     }
@@ -265,6 +289,13 @@ impl Link {
             Chapter::Gates => StudySpec::Gates(self.gates.spec(self.seed)),
             Chapter::Birnn => StudySpec::Birnn(self.birnn.spec(self.seed)),
             Chapter::Norm => StudySpec::Norm(self.norm.spec(self.seed)),
+            Chapter::Seq2seq => StudySpec::Seq2seq(self.seq2seq.spec(self.seed)),
+            Chapter::Alignment => StudySpec::Alignment(self.alignment.spec(self.seed)),
+            Chapter::Qkv => StudySpec::Qkv(self.qkv.spec(self.seed)),
+            Chapter::Mask => StudySpec::Mask(self.mask.spec(self.seed)),
+            Chapter::Heads => StudySpec::Heads(self.many_heads.spec(self.seed)),
+            Chapter::Position => StudySpec::Position(self.position.spec(self.seed)),
+            Chapter::Block => StudySpec::Block(self.block.spec(self.seed)),
             Chapter::Gpt => return None,
         })
     }
@@ -280,6 +311,7 @@ impl Link {
                 context: self.context,
                 dropout: self.dropout,
                 tied: self.tied,
+                architecture: Architecture::GPT2,
             },
             optimizer: OptimizerSpec {
                 learning_rate: self.learning_rate,

@@ -4,6 +4,8 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::architecture::{Architecture, ArchitectureError, NormPlacement, Positions};
+
 /// Largest number of parameters an engine will build: AdamW keeps three more copies of each and a
 /// training step its activations, which in a tab must stay well below 1 GB.
 pub const MAX_PARAMETERS: u64 = 12_000_000;
@@ -32,6 +34,7 @@ pub struct GptSpec {
     pub dropout: f32,
     /// Whether the output head shares the token embedding's weights.
     pub tied: bool,
+    pub architecture: Architecture,
 }
 
 /// AdamW (Loshchilov and Hutter 2019) with linear warm-up and cosine decay.
@@ -82,6 +85,7 @@ pub struct ExperimentSpec {
 pub enum SpecError {
     Zero { what: &'static str },
     HeadsDoNotDivide { heads: u32, width: u32 },
+    Architecture(ArchitectureError),
     TooManyParameters { parameters: u64 },
     TooMuchWork,
     OutOfRange { what: &'static str, value: f32 },
@@ -96,6 +100,7 @@ impl fmt::Display for SpecError {
                 "{heads} heads do not divide a width of {width}: each head takes an equal share of \
                  the width, so choose a width that is a multiple of {heads}."
             ),
+            Self::Architecture(error) => error.fmt(f),
             Self::TooManyParameters { parameters } => write!(
                 f,
                 "A model of {:.1} million parameters is too big to train in a tab (the limit is \
@@ -124,16 +129,20 @@ impl GptSpec {
     pub fn parameter_count(&self, vocab: usize) -> u64 {
         let (layers, width) = (u64::from(self.layers), u64::from(self.width));
         let (context, vocab) = (u64::from(self.context), vocab as u64);
-        let norm = 2 * width;
+        let Architecture { positions, norm, attention, feed_forward, .. } = self.architecture;
+        let if_there = |there: bool, count: u64| if there { count } else { 0 };
+        let each_norm = if_there(norm != NormPlacement::None, 2 * width);
         // Query and value have biases, key has none; then the output projection.
-        let attention = 3 * width * width + 2 * width + width * width + width;
-        let feed_forward = (4 * width * width + 4 * width) + (4 * width * width + width);
-        let head = if self.tied { 0 } else { vocab * width };
+        let attention_layer = 3 * width * width + 2 * width + width * width + width + each_norm;
+        let feed_forward_layer =
+            (4 * width * width + 4 * width) + (4 * width * width + width) + each_norm;
+        let block = if_there(attention, attention_layer)
+            + if_there(feed_forward.is_some(), feed_forward_layer);
         vocab * width
-            + context * width
-            + layers * (2 * norm + attention + feed_forward)
-            + norm
-            + head
+            + if_there(positions == Positions::Learned, context * width)
+            + layers * block
+            + if_there(norm == NormPlacement::Pre, 2 * width)
+            + if_there(!self.tied, vocab * width)
     }
 
     /// Multiply-adds of one forward pass over a full context, embeddings and head aside.
@@ -163,6 +172,9 @@ impl GptSpec {
         if !self.width.is_multiple_of(self.heads) {
             return Err(SpecError::HeadsDoNotDivide { heads: self.heads, width: self.width });
         }
+        self.architecture
+            .validate(self.width, self.width / self.heads)
+            .map_err(SpecError::Architecture)?;
         if !(0.0..1.0).contains(&self.dropout) {
             return Err(SpecError::OutOfRange { what: "dropout", value: self.dropout });
         }
@@ -228,8 +240,15 @@ mod tests {
 
     #[test]
     fn counts_nano_gpts_parameters() {
-        let gpt =
-            GptSpec { layers: 4, heads: 4, width: 128, context: 64, dropout: 0.0, tied: false };
+        let gpt = GptSpec {
+            layers: 4,
+            heads: 4,
+            width: 128,
+            context: 64,
+            dropout: 0.0,
+            tied: false,
+            architecture: Architecture::GPT2,
+        };
         // By hand: embeddings 65*128 + 64*128, four blocks of 198144 less four key biases' 128,
         // final norm 256, head 65*128.
         assert_eq!(gpt.parameter_count(65), 8320 + 8192 + 4 * (198_272 - 128) + 256 + 8320);

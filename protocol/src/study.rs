@@ -4,12 +4,19 @@
 //! A chapter has one module here, with four things: `Settings` (its rows of the settings table),
 //! `Spec` (what decides every number it trains), `Question` and `Answer`.
 
+pub mod alignment;
 pub mod bigram;
 pub mod birnn;
+pub mod block;
 pub mod bptt;
 pub mod gates;
+pub mod heads;
+pub mod mask;
 pub mod norm;
+pub mod position;
+pub mod qkv;
 pub mod rnn;
+pub mod seq2seq;
 pub mod tokens;
 
 use serde::{Deserialize, Serialize};
@@ -27,10 +34,17 @@ macro_rules! of_chapters {
             Gates(gates::$type),
             Birnn(birnn::$type),
             Norm(norm::$type),
+            Seq2seq(seq2seq::$type),
+            Alignment(alignment::$type),
+            Qkv(qkv::$type),
+            Mask(mask::$type),
+            Heads(heads::$type),
+            Position(position::$type),
+            Block(block::$type),
         }
 
         of_chapters!(@from $name of $type: Tokens tokens, Bigram bigram, Rnn rnn, Bptt bptt,
-            Gates gates, Birnn birnn, Norm norm);
+            Gates gates, Birnn birnn, Norm norm, Seq2seq seq2seq, Alignment alignment, Qkv qkv, Mask mask, Heads heads, Position position, Block block);
     };
     (@from $name:ident of $type:ident: $($variant:ident $module:ident),+) => {
         $(

@@ -4,12 +4,19 @@
 
 pub mod gpt;
 
+mod alignment;
 mod bigram;
 mod birnn;
+mod block;
 mod bptt;
 mod gates;
+mod heads;
+mod mask;
 mod norm;
+mod position;
+mod qkv;
 mod rnn;
+mod seq2seq;
 mod tokens;
 
 use leptos::prelude::*;
@@ -72,7 +79,7 @@ macro_rules! elsewhere {
 }
 
 /// Every chapter, in the course's order.
-pub static ALL: [&Entry; 8] = [
+pub static ALL: [&Entry; 15] = [
     elsewhere!(tokens),
     elsewhere!(bigram),
     elsewhere!(rnn),
@@ -80,6 +87,13 @@ pub static ALL: [&Entry; 8] = [
     elsewhere!(gates),
     elsewhere!(birnn),
     elsewhere!(norm),
+    elsewhere!(seq2seq),
+    elsewhere!(alignment),
+    elsewhere!(qkv),
+    elsewhere!(mask),
+    elsewhere!(heads),
+    elsewhere!(position),
+    elsewhere!(block),
     here!(gpt),
 ];
 

@@ -7,7 +7,7 @@ use super::{
     pass::{sequences_per_slice, split_evenly},
 };
 use crate::{
-    attention::CausalMask,
+    attention::AttentionRules,
     data::{Window, token_tensor},
     dropout::Dropout,
     gpt::Gpt,
@@ -18,7 +18,7 @@ use crate::{
 /// began, whatever training does meanwhile.
 pub struct Evaluation {
     model: Gpt,
-    mask: CausalMask,
+    rules: AttentionRules,
     windows: Vec<Window>,
     groups: Vec<usize>,
     /// The group under way and how many windows came before it.
@@ -48,7 +48,7 @@ impl Evaluation {
         let model = trainer.model();
         let most = sequences_per_slice(spec, trainer.tokenizer().len());
         Some(Self {
-            mask: CausalMask::new(length, &model.device()),
+            rules: model.attention_rules(length),
             groups: split_evenly(windows.len(), most),
             model,
             windows,
@@ -75,7 +75,7 @@ impl Evaluation {
         self.stream = match self.stream.take() {
             None => Some((0, self.model.embed(gather(|window| &window.inputs), &off))),
             Some((index, stream)) => match self.model.blocks.get(index) {
-                Some(block) => Some((index + 1, block.forward(stream, &self.mask, &off))),
+                Some(block) => Some((index + 1, block.forward(stream, &self.rules, &off))),
                 None => {
                     let targets = gather(|window| &window.targets);
                     let share = sequences as f64 / self.windows.len() as f64;

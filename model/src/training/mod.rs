@@ -13,7 +13,7 @@ pub use checkpoint::CheckpointError;
 pub use evaluation::{Evaluation, EvaluationSlice};
 
 use crate::{
-    attention::CausalMask,
+    attention::AttentionRules,
     data::{DataError, Dataset},
     gpt::{Gpt, GptConfig},
     optimizer::{AdamW, global_norm},
@@ -31,7 +31,7 @@ pub struct Trainer {
     spec: ExperimentSpec,
     tokenizer: CharTokenizer,
     dataset: Dataset,
-    mask: CausalMask,
+    rules: AttentionRules,
     device: Device,
     /// `None` only while the optimizer has it: a second handle on the weights would keep them from
     /// being updated in place.
@@ -137,7 +137,7 @@ impl Trainer {
             spec: *spec,
             tokenizer,
             dataset,
-            mask: CausalMask::new(spec.gpt.context as usize, &device),
+            rules: model.attention_rules(spec.gpt.context as usize),
             optimizer: AdamW::new(&spec.optimizer, &model),
             device,
             model: Some(model),
@@ -293,7 +293,7 @@ impl Trainer {
         let most = sequences_per_slice(&gpt, self.tokenizer.len());
         Pass::new(
             self.model.as_ref().expect("the model is back after every update"),
-            &self.mask,
+            &self.rules,
             self.dataset.batch(seed, step, batch, context),
             split_evenly(batch, most),
             DropoutSource { rate: gpt.dropout, seed, step },

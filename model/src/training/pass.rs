@@ -7,7 +7,7 @@ use burn::{
 use unroll_protocol::GptSpec;
 
 use crate::{
-    attention::CausalMask,
+    attention::AttentionRules,
     data::{Batch, token_tensor},
     dropout::Dropout,
     gpt::Gpt,
@@ -42,7 +42,7 @@ pub(super) fn split_evenly(count: usize, most: usize) -> Vec<usize> {
 pub(super) struct Pass {
     /// The model with autodiff; its parameters are leaves shared by all graphs.
     model: Gpt,
-    mask: CausalMask,
+    rules: AttentionRules,
     device: Device,
     batch: Batch,
     dropout: DropoutSource,
@@ -88,7 +88,7 @@ struct Stage {
 impl Pass {
     pub(super) fn new(
         model: &Gpt,
-        mask: &CausalMask,
+        rules: &AttentionRules,
         batch: Batch,
         micro_batches: Vec<usize>,
         dropout: DropoutSource,
@@ -96,7 +96,7 @@ impl Pass {
         Self {
             device: model.device(),
             model: model.clone().train(),
-            mask: mask.clone(),
+            rules: rules.clone(),
             batch,
             dropout,
             micro_batches,
@@ -160,7 +160,7 @@ impl Pass {
             return Stages::Head { embedded, blocks, input, loss };
         };
         let dropout = self.dropout().in_block(blocks.len());
-        let output = block.forward(input.clone(), &self.mask, &dropout);
+        let output = block.forward(input.clone(), &self.rules, &dropout);
         let stream = output.clone().inner();
         blocks.push(Stage { input, output });
         Stages::Forward { embedded, blocks, stream }
@@ -210,6 +210,8 @@ fn take_gradient(leaf: &Tensor<3>, gradients: &mut Gradients) -> Tensor<3> {
 
 #[cfg(test)]
 mod tests {
+    use unroll_protocol::Architecture;
+
     use super::*;
 
     #[test]
@@ -222,8 +224,15 @@ mod tests {
 
     #[test]
     fn a_slice_is_bounded_by_block_or_head_and_never_empty() {
-        let mut spec =
-            GptSpec { layers: 4, heads: 4, width: 128, context: 64, dropout: 0.0, tied: false };
+        let mut spec = GptSpec {
+            layers: 4,
+            heads: 4,
+            width: 128,
+            context: 64,
+            dropout: 0.0,
+            tied: false,
+            architecture: Architecture::GPT2,
+        };
         // 12 * 128² * 64 + 2 * 64² * 128 = 13.6 million.
         assert_eq!(sequences_per_slice(&spec, 65), 3);
         spec.context = 4096;

@@ -9,7 +9,7 @@ use std::{
 
 use burn::tensor::{Device, Tensor};
 use unroll_model::{Slice, StepGradients, Trainer};
-use unroll_protocol::{ExperimentSpec, GptSpec, OptimizerSpec};
+use unroll_protocol::{Architecture, ExperimentSpec, GptSpec, OptimizerSpec};
 
 /// Runs a future that never has to wait, as all of them do on the CPU.
 pub fn ready<T>(future: impl Future<Output = T>) -> T {
@@ -44,7 +44,15 @@ pub fn relative_difference(expected: &[f32], found: &[f32]) -> f32 {
 pub fn tiny() -> ExperimentSpec {
     ExperimentSpec {
         seed: 1,
-        gpt: GptSpec { layers: 2, heads: 2, width: 16, context: 8, dropout: 0.0, tied: false },
+        gpt: GptSpec {
+            layers: 2,
+            heads: 2,
+            width: 16,
+            context: 8,
+            dropout: 0.0,
+            tied: false,
+            architecture: Architecture::GPT2,
+        },
         optimizer: OptimizerSpec::default(),
         batch: 4,
     }

@@ -8,7 +8,10 @@ use super::{
 };
 use crate::{
     read_number,
-    study::{bigram, birnn, bptt, gates, norm, rnn, tokens},
+    study::{
+        alignment, bigram, birnn, block, bptt, gates, heads, mask, norm, position, qkv, rnn,
+        seq2seq, tokens,
+    },
 };
 
 /// One thing a link can say.
@@ -129,8 +132,22 @@ impl fmt::Display for Value {
 
 /// Every setting, in the order of a link.
 pub fn settings() -> impl Iterator<Item = &'static Setting> + Clone {
-    let chapters =
-        [tokens::ROWS, bigram::ROWS, rnn::ROWS, bptt::ROWS, gates::ROWS, birnn::ROWS, norm::ROWS];
+    let chapters = [
+        tokens::ROWS,
+        bigram::ROWS,
+        rnn::ROWS,
+        bptt::ROWS,
+        gates::ROWS,
+        birnn::ROWS,
+        norm::ROWS,
+        seq2seq::ROWS,
+        alignment::ROWS,
+        qkv::ROWS,
+        mask::ROWS,
+        heads::ROWS,
+        position::ROWS,
+        block::ROWS,
+    ];
     GENERAL.iter().chain(chapters.into_iter().flatten())
 }
 

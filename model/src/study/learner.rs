@@ -1,0 +1,93 @@
+//! A model in training with its optimizer, as every chapter has at least one.
+
+use burn::{module::Module, tensor::Tensor};
+use unroll_protocol::OptimizerSpec;
+
+use super::Refusal;
+use crate::{
+    optimizer::{AdamW, global_norm},
+    parameters::{GradientSum, parameter_count},
+};
+
+/// AdamW at a learning rate that does not change by itself, without weight decay: a chapter's
+/// models are too small and train too briefly to need either.
+pub(super) const fn steady(learning_rate: f32) -> OptimizerSpec {
+    OptimizerSpec {
+        learning_rate,
+        warmup_steps: 0,
+        decay_steps: 0,
+        weight_decay: 0.0,
+        beta1: 0.9,
+        beta2: 0.99,
+        epsilon: 1e-8,
+        clip_norm: 1.0,
+    }
+}
+
+/// The learning rate as the optimizer takes it.
+///
+/// # Errors
+///
+/// A sentence for what is no number or negative.
+pub(super) fn usable_rate(rate: f32) -> Result<f64, Refusal> {
+    if rate.is_finite() && rate >= 0.0 {
+        Ok(f64::from(rate))
+    } else {
+        Err(Refusal(format!("{rate} is not a usable learning rate.")))
+    }
+}
+
+/// A model with what its training keeps. Cheap to clone: tensors are shared until an update
+/// replaces them.
+#[derive(Clone)]
+pub(super) struct Learner<M> {
+    pub(super) model: M,
+    optimizer: AdamW,
+}
+
+/// What one batch says.
+pub(super) struct Gradients {
+    /// Without autodiff, `[1]`.
+    pub(super) loss: Tensor<1>,
+    /// Global norm before clipping, `[1]`.
+    pub(super) norm: Tensor<1>,
+    gradients: Vec<Tensor<1>>,
+}
+
+impl Gradients {
+    /// Of `loss` with respect to the parameters of `tracked`, which [`Learner::tracked`] gave.
+    pub(super) fn of(tracked: &impl Module, loss: Tensor<1>) -> Self {
+        let mut sum = GradientSum::default();
+        sum.add(tracked, &mut loss.backward());
+        let gradients = sum.finish();
+        Self { loss: loss.inner(), norm: global_norm(&gradients), gradients }
+    }
+}
+
+impl<M: Module> Learner<M> {
+    /// `model` before its first step.
+    pub(super) fn new(model: M, optimizer: &OptimizerSpec) -> Self {
+        Self { optimizer: AdamW::new(optimizer, &model), model }
+    }
+
+    /// Optimizer steps taken.
+    pub(super) fn steps(&self) -> u32 {
+        self.optimizer.steps()
+    }
+
+    /// Number of trained parameters.
+    pub(super) fn parameters(&self) -> u64 {
+        parameter_count(&self.model)
+    }
+
+    /// The model with autodiff, for a loss of one batch.
+    pub(super) fn tracked(&self) -> M {
+        self.model.clone().train()
+    }
+
+    /// Takes one step.
+    pub(super) fn update(&mut self, gradients: Gradients, rate: f64) {
+        let Gradients { norm, gradients, .. } = gradients;
+        self.model = self.optimizer.update(self.model.clone(), gradients, &norm, rate);
+    }
+}

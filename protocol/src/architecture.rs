@@ -1,0 +1,162 @@
+//! What makes one transformer differ from another of the same size.
+
+use core::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::link::rows::choice;
+
+choice! {
+    /// How a model is told where a token stands.
+    Positions {
+        /// Not at all.
+        None = "none", "None";
+        /// The position itself, as a number, added to every dimension of the embedding.
+        Integer = "integer", "Integer";
+        /// Vaswani et al. 2017, section 3.5.
+        Sinusoidal = "sinusoidal", "Sinusoidal";
+        /// A trained vector for each position, as in GPT-2 (Radford et al. 2019).
+        Learned = "learned", "Learned";
+        /// Queries and keys turned by their position (Su et al. 2021).
+        Rotary = "rotary", "Rotary";
+        /// Scores lowered in proportion to the distance (Press, Smith and Lewis 2022).
+        Alibi = "alibi", "ALiBi";
+    }
+}
+
+choice! {
+    /// Who may look at whom.
+    MaskKind {
+        /// Each token at itself and those before it.
+        Causal = "causal", "Causal";
+        /// Every token at every token.
+        Full = "full", "Both ways";
+        /// Each token at itself and the last few before it, as in GPT-3's banded layers.
+        Band = "band", "Local band";
+    }
+}
+
+choice! {
+    /// Where a block's layers are normalised.
+    NormPlacement {
+        /// What they read, as in GPT-2; one more norm before the head.
+        Pre = "pre", "Pre-norm";
+        /// The residual stream after each of them, as in Vaswani et al. 2017.
+        Post = "post", "Post-norm";
+        /// Nowhere.
+        None = "none", "No norm";
+    }
+}
+
+choice! {
+    /// The non-linearity of a block's feed-forward layer.
+    Activation {
+        Relu = "relu", "ReLU";
+        /// `x Φ(x)` (Hendrycks and Gimpel 2016).
+        Gelu = "gelu", "GELU";
+        /// Its approximation by tanh, as in GPT-2's code.
+        GeluTanh = "gelu-tanh", "GELU (tanh form)";
+        /// `x softmax(x)` (Elhage et al. 2022), without the norm that the paper adds after it.
+        Solu = "solu", "SoLU";
+    }
+}
+
+/// What makes one transformer differ from another of the same size. The default is GPT-2's.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Architecture {
+    pub positions: Positions,
+    pub mask: MaskKind,
+    /// Tokens that each one sees under [`MaskKind::Band`], itself included.
+    pub band: u32,
+    pub norm: NormPlacement,
+    /// Whether what a layer computes is added to its input rather than put in its place.
+    pub residual: bool,
+    /// Whether blocks have an attention layer.
+    pub attention: bool,
+    /// Whether scores are divided by the square root of the head's width.
+    pub scaled: bool,
+    /// The feed-forward layer's non-linearity; `None` leaves the layer out.
+    pub feed_forward: Option<Activation>,
+}
+
+impl Architecture {
+    /// GPT-2's.
+    pub const GPT2: Self = Self {
+        positions: Positions::Learned,
+        mask: MaskKind::Causal,
+        band: 8,
+        norm: NormPlacement::Pre,
+        residual: true,
+        attention: true,
+        scaled: true,
+        feed_forward: Some(Activation::Gelu),
+    };
+}
+
+impl Default for Architecture {
+    fn default() -> Self {
+        Self::GPT2
+    }
+}
+
+/// Why an architecture does not fit a model's size. `Display` is the sentence the page shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArchitectureError {
+    OddWidth { positions: Positions, width: u32 },
+    EmptyBand,
+}
+
+impl fmt::Display for ArchitectureError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OddWidth { positions: Positions::Rotary, width } => write!(
+                f,
+                "Rotary positions turn pairs of a head's dimensions, and a head of width {width} \
+                 can't be split into pairs: choose an even width per head."
+            ),
+            Self::OddWidth { width, .. } => write!(
+                f,
+                "Sinusoidal positions are pairs of a sine and a cosine, and a width of {width} \
+                 can't be split into pairs: choose an even width."
+            ),
+            Self::EmptyBand => {
+                write!(f, "A band of 0 tokens lets nobody look at anything: choose at least 1.")
+            }
+        }
+    }
+}
+
+impl core::error::Error for ArchitectureError {}
+
+impl Architecture {
+    /// Checks it against the width of the residual stream and of one head.
+    pub fn validate(&self, width: u32, head_width: u32) -> Result<(), ArchitectureError> {
+        let positions = self.positions;
+        let paired = match positions {
+            Positions::Sinusoidal => width,
+            Positions::Rotary => head_width,
+            _ => 2,
+        };
+        if !paired.is_multiple_of(2) {
+            return Err(ArchitectureError::OddWidth { positions, width: paired });
+        }
+        if self.mask == MaskKind::Band && self.band == 0 {
+            return Err(ArchitectureError::EmptyBand);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn odd_widths_are_refused_where_dimensions_come_in_pairs() {
+        let with = |positions| Architecture { positions, ..Architecture::default() };
+        assert!(with(Positions::Sinusoidal).validate(15, 15).is_err());
+        assert!(with(Positions::Rotary).validate(30, 15).is_err());
+        assert!(with(Positions::Rotary).validate(30, 10).is_ok());
+        assert!(with(Positions::Learned).validate(15, 5).is_ok());
+    }
+}
