@@ -34,6 +34,8 @@ pub struct GptSpec {
     pub dropout: f32,
     /// Whether the output head shares the token embedding's weights.
     pub tied: bool,
+    /// GPT-2's where a file of numbers to compare with does not name it.
+    #[serde(default)]
     pub architecture: Architecture,
 }
 
