@@ -35,7 +35,10 @@ macro_rules! part {
 #[cfg(debug_assertions)]
 macro_rules! part {
     ($name:ident: $type:ty = $part:expr) => {{
-        let fetch: $crate::fetched::Fetch<$type> = || Box::pin(core::future::ready(Ok($part)));
+        let fetch: $crate::fetched::Fetch<$type> = || {
+            let part: $type = $part;
+            Box::pin(core::future::ready(Ok(part)))
+        };
         fetch
     }};
 }

@@ -151,6 +151,7 @@ fn belongs_to(problem: &SpecError, touched: &'static str) -> &'static str {
         SpecError::HeadsDoNotDivide { .. } => &["heads", "width"],
         SpecError::TooManyParameters { .. } => &["width", "layers", "context"],
         SpecError::TooMuchWork => &["context", "width", "layers"],
+        SpecError::Architecture(_) => &["positions", "width", "heads"],
         SpecError::OutOfRange { .. } | SpecError::Zero { .. } => &["dropout"],
     };
     mend.iter().copied().find(|name| *name == touched).unwrap_or(mend[0])
