@@ -49,7 +49,7 @@ mod tokens;
 pub mod unrolled;
 mod view;
 
-pub use attention::AttentionFigure;
+pub use attention::{AttentionFigure, Inspection};
 pub use bars::{Bar, top_bars};
 pub use bars_figure::BarsFigure;
 pub use curve::Curve;
