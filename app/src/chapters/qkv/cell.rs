@@ -39,9 +39,8 @@ pub fn use_page() -> Page {
     });
     let answered = use_answer(lab, move || {
         let (memory, layer, head, query) = asked.get();
-        is_of(lab, Models::Text).then(|| {
-            Question::Head { text: store.probe.get(), memory, layer, head, query }.into()
-        })
+        is_of(lab, Models::Text)
+            .then(|| Question::Head { text: store.probe.get(), memory, layer, head, query }.into())
     });
     let head = Memo::new(move |_| {
         let answer = answered.answer.get()?;

@@ -58,9 +58,12 @@ pub fn check() -> AnyView {
                 let nearest = (0..options.len())
                     .min_by(|a, b| distance(options[*a]).total_cmp(&distance(options[*b])))?;
                 let (variance, products) = (scale.variance, scale.products);
-                Some((nearest, format!(
-                    "The variance of {products} products drawn now is {variance:.1}: each of the {width} terms adds about 1."
-                )))
+                Some((
+                    nearest,
+                    format!(
+                        "The variance of {products} products drawn now is {variance:.1}: each of the {width} terms adds about 1."
+                    ),
+                ))
             }
             (Answer::Shuffle(shuffled), Asked::Shuffle(positions, causal))
                 if (shuffled.positions, shuffled.causal) == (positions, causal) =>
@@ -74,10 +77,13 @@ pub fn check() -> AnyView {
                 } else {
                     "What is added for the place differs at another place."
                 };
-                Some((usize::from(!same), format!(
-                    "The largest difference is {most:.7}, beside outputs of up to {:.2}. {why}",
-                    shuffled.largest
-                )))
+                Some((
+                    usize::from(!same),
+                    format!(
+                        "The largest difference is {most:.7}, beside outputs of up to {:.2}. {why}",
+                        shuffled.largest
+                    ),
+                ))
             }
             _ => None,
         }
@@ -93,9 +99,7 @@ pub fn check() -> AnyView {
         ),
     });
     let options = Signal::derive(move || match asked.get() {
-        Asked::Variance(width) => {
-            variances(width).iter().map(|v| format!("About {v}")).collect()
-        }
+        Asked::Variance(width) => variances(width).iter().map(|v| format!("About {v}")).collect(),
         Asked::Shuffle(..) => {
             ["It moves along, unchanged but for rounding", "It changes"].map(str::to_owned).to_vec()
         }

@@ -29,15 +29,16 @@ pub fn figure() -> AnyView {
     });
     let answered = use_answer(lab, move || {
         let (length, attention) = next.get()?;
-        lab.started.with(Option::is_some).then(|| {
-            Question::Cost { length, attention, round: round.get() }.into()
-        })
+        lab.started
+            .with(Option::is_some)
+            .then(|| Question::Cost { length, attention, round: round.get() }.into())
     });
     Effect::new(move |_| {
         let Some(answer) = answered.answer.get() else { return };
         if let Ok(Answer::Cost(cost)) = <&Answer>::try_from(&*answer) {
             let wanted = next.get_untracked();
-            if wanted == Some((cost.length, cost.attention)) && cost.round == round.get_untracked() {
+            if wanted == Some((cost.length, cost.attention)) && cost.round == round.get_untracked()
+            {
                 costs.update(|costs| costs.push(*cost));
             }
         }

@@ -11,9 +11,7 @@ use unroll_protocol::{
 use super::is_of;
 use crate::{
     course::{Lab, use_answer, use_lab, use_task_provenance},
-    figures::{
-        Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, Provenance, ValueMap,
-    },
+    figures::{Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, Provenance, ValueMap},
     store::Store,
 };
 
@@ -38,10 +36,14 @@ pub fn figure() -> AnyView {
         }
     });
     let lines = Signal::derive(move || accuracies(lab));
-    let matrix = Signal::derive(move || word.get().map_or(Matrix::default(), |word| answers(&word)));
+    let matrix =
+        Signal::derive(move || word.get().map_or(Matrix::default(), |word| answers(&word)));
     let marked = Signal::derive(move || {
         let target = word.get().map(|word| word.target as usize);
-        target.into_iter().flat_map(|t| (0..Reader::ALL.len()).map(move |r| (r, t))).collect::<Vec<_>>()
+        target
+            .into_iter()
+            .flat_map(|t| (0..Reader::ALL.len()).map(move |r| (r, t)))
+            .collect::<Vec<_>>()
     });
     let marker = Signal::derive(move || Some(f64::from(lab.step.get())));
     view! {

@@ -38,9 +38,8 @@ fn use_scale() -> (Answered, Memo<Option<Arc<Scale>>>) {
 pub fn figure() -> AnyView {
     let provenance = use_provenance(use_lab());
     let (answered, scale) = use_scale();
-    let histogram = Signal::derive(move || {
-        scale.get().map_or(Histogram::default(), |scale| histogram(&scale))
-    });
+    let histogram =
+        Signal::derive(move || scale.get().map_or(Histogram::default(), |scale| histogram(&scale)));
     let bars = Signal::derive(move || scale.get().map_or(Vec::new(), |scale| bars(&scale)));
     view! {
         <p>"Queries and keys of independent random numbers with variance 1. Move the slider: what happens to the spread \

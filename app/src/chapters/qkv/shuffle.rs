@@ -89,9 +89,10 @@ fn lanes(shuffle: &Shuffle) -> AnyView {
     let count = shuffle.order.len();
     let chip = |token: &str| view! { <span>{token::mark(token)}</span> };
     let before = shuffle.tokens.iter().map(|token| chip(token)).collect_view();
-    let after = shuffle.order.iter().map(|from| {
-        chip(shuffle.tokens.get(*from as usize).map_or("", String::as_str))
-    });
+    let after = shuffle
+        .order
+        .iter()
+        .map(|from| chip(shuffle.tokens.get(*from as usize).map_or("", String::as_str)));
     let lines: String = shuffle
         .order
         .iter()
