@@ -18,7 +18,7 @@ use unroll_protocol::{
 const TALES: &str = include_str!("../../assets/corpora/tales.txt");
 const SENTENCE: &str = "said Fenn the fox";
 /// Steps the page takes by itself.
-const WARM: usize = 120;
+const WARM: usize = 200;
 
 fn study(experiment: Experiment) -> AnyStudy {
     built(experiment, TALES).unwrap_or_else(|refusal| panic!("{refusal}"))

@@ -85,10 +85,10 @@ impl Default for Settings {
         Self {
             experiment: Experiment::Cell,
             memory: Memory::Own,
-            layer: 1,
+            layer: 2,
             head: 1,
             query: 7,
-            key: 4,
+            key: 6,
             dimensions: 64,
             draw: 1,
             shuffle: 1,

@@ -5,7 +5,7 @@ use unroll_protocol::study::qkv::{Answer, Cost, LENGTHS, Question, WIDTH};
 
 use crate::{
     course::{use_answer, use_lab, use_provenance},
-    figures::{Dash, Hue, Line, Lines, LinesFigure, YScale},
+    figures::{Dash, Hue, Line, Lines, LinesFigure},
 };
 
 /// What is measured: each length by both, in turn.
@@ -91,7 +91,7 @@ fn curves(costs: &[Cost]) -> Lines {
             line(false, "recurrent, T steps", Hue::Hidden, Dash::Solid),
             line(true, "attention, 1 step", Hue::Key, Dash::Dashed),
         ],
-        y_scale: YScale::Log,
+        x_range: Some((0.0, f64::from(LENGTHS[LENGTHS.len() - 1]))),
         ..Lines::default()
     }
 }

@@ -155,14 +155,11 @@ fn verdict(shuffle: &Shuffle) -> AnyView {
 }
 
 fn differences(shuffle: &Shuffle) -> Matrix {
-    let name = |(place, from): (usize, &u32)| {
-        let token = shuffle.tokens.get(*from as usize).map_or("", String::as_str);
-        format!("place {}: {}", place + 1, token::mark(token))
-    };
+    let name = |from: &u32| shuffle.tokens.get(*from as usize).cloned().unwrap_or_default();
     Matrix {
         row_axis: "token".into(),
         column_axis: "dimension".into(),
-        rows: shuffle.order.iter().enumerate().map(name).collect(),
+        rows: shuffle.order.iter().map(name).collect(),
         columns: (1..=shuffle.difference.shape[1]).map(|at| at.to_string()).collect(),
         values: shuffle.difference.values.clone(),
         map: ValueMap::Signed { limit: 1.0 },

@@ -97,7 +97,7 @@ pub fn terms(terms: &[Term], all: bool) -> AnyView {
     });
     view! {
         <table class="inspector-table" data-testid="inspector-terms">
-            <thead><tr><th scope="col">"dimension"</th>{head}</tr></thead>
+            <thead><tr><th scope="col"><abbr title="dimension">"dim."</abbr></th>{head}</tr></thead>
             <tbody>
                 {body.collect_view()}
                 {rest(columns, left_count, "products", Some(left))}
@@ -171,7 +171,7 @@ pub fn output(shown: &Shown, all: bool) -> AnyView {
     view! {
         <table class="inspector-table" data-testid="inspector-output">
             <thead><tr>
-                <th scope="col">"dimension"</th><th scope="col" class="role-value">"v"</th>
+                <th scope="col"><abbr title="dimension">"dim."</abbr></th><th scope="col" class="role-value">"v"</th>
                 <th scope="col">"weight × v"</th><th scope="col">"+ other keys"</th>
                 <th scope="col" class="role-hidden">"= output"</th>
             </tr></thead>

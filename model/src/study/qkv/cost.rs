@@ -13,14 +13,16 @@ use crate::{
     read_all,
 };
 
-/// Milliseconds of runs after which no other is begun.
-const ENOUGH: f64 = 12.0;
-/// The first run also has memory to ask for: after one that took less than this there is a second.
-const LONG: f64 = 40.0;
-/// Most runs.
-const RUNS: u32 = 20;
+/// Milliseconds of a batch of runs: clocks in a browser tick every tenth of one.
+const BATCH: f64 = 5.0;
+/// Most runs in a batch.
+const MOST_RUNS: f64 = 100.0;
+/// Most batches, of which the quickest counts.
+const BATCHES: u32 = 4;
+/// Milliseconds after which no further batch is begun.
+const ENOUGH: f64 = 25.0;
 
-/// Times one layer of `WIDTH` units on `length` random vectors: the quickest of a few runs, since
+/// Times one layer of `WIDTH` units on `length` random vectors: the mean of the quickest of a few batches, since
 /// whatever else the machine does only ever makes one slower.
 pub(super) async fn cost(
     length: u32,
@@ -49,24 +51,40 @@ pub(super) async fn cost(
         initialization: Initialization::Uniform,
     };
     let recurrent = recurrent.init(&mut normals, device);
-    let (mut quickest, mut spent, mut runs) = (f64::INFINITY, 0.0, 0);
-    while runs == 0 || (runs == 1 && spent < LONG) || (spent < ENOUGH && runs < RUNS) {
+    let run = || match &attention_layer {
+        Some((layer, rules)) => layer.forward(vectors.clone(), rules, &Dropout::off()),
+        None => {
+            let input = SequenceInput::Vectors(vectors.clone());
+            recurrent.forward(input, &RunOptions::default()).outputs
+        }
+    };
+    // The first also asks for memory and has code compiled: it only says how many make a batch.
+    let began = time()?;
+    read(run()).await?;
+    let first = time()? - began;
+    let runs =
+        if first > 0.0 { (BATCH / first).clamp(1.0, MOST_RUNS) as u32 } else { MOST_RUNS as u32 };
+    let (mut quickest, mut spent, mut batches) = (f64::INFINITY, first, 0);
+    while batches == 0 || (spent < ENOUGH && batches < BATCHES) {
         let began = time()?;
-        let output = match &attention_layer {
-            Some((layer, rules)) => layer.forward(vectors.clone(), rules, &Dropout::off()),
-            None => {
-                let input = SequenceInput::Vectors(vectors.clone());
-                recurrent.forward(input, &RunOptions::default()).outputs
-            }
-        };
-        // Read, so that it is really computed.
-        read_all([output.slice([0..1, steps - 1..steps, 0..1]).reshape([1])]).await?;
+        for _ in 0..runs {
+            read(run()).await?;
+        }
         let took = time()? - began;
-        (quickest, spent, runs) = (quickest.min(took), spent + took, runs + 1);
+        (quickest, spent, batches) =
+            (quickest.min(took / f64::from(runs)), spent + took, batches + 1);
     }
+    let runs = runs * batches;
     Ok(Cost { length, attention, round, milliseconds: quickest as f32, runs })
 }
 
 fn time() -> Result<f64, Refusal> {
     clock::now().ok_or_else(|| Refusal("There is no clock to take times with.".to_owned()))
+}
+
+/// Has it really computed.
+async fn read(outputs: Tensor<3>) -> Result<(), Refusal> {
+    let [_, length, _] = outputs.dims();
+    read_all([outputs.slice([0..1, length - 1..length, 0..1]).reshape([1])]).await?;
+    Ok(())
 }
