@@ -53,7 +53,9 @@ test("a clicked cell's numbers multiply out, to the model's own weight", async (
   await byId(page, "inspector-all-keys").click();
   await byId(page, "inspector-all-values").click();
   const rows = (id) =>
-    page.locator(`[data-testid="inspector-${id}"] tbody tr`).evaluateAll((rows) => rows.map((row) => row.textContent));
+    page.locator(`[data-testid="inspector-${id}"] tbody tr`).evaluateAll((rows) =>
+      rows.map((row) => [...row.querySelectorAll("td")].map((cell) => cell.textContent).join(" ")),
+    );
   const terms = (await rows("terms")).map(numbers);
   assert.equal(terms.length, 16);
   for (const [q, k, product] of terms) same(q * k, product, "q k");

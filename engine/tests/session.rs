@@ -208,7 +208,8 @@ fn rows_are_worked_out_in_mid_step_and_agree_with_the_trace() {
     driven.slice();
     let trace = driven.trace("the cat");
     assert_eq!(trace.mask.len(), 49);
-    let ask = |layer, query| Command::Inspect { id: 3, text: "the cat".into(), layer, head: 1, query };
+    let ask =
+        |layer, query| Command::Inspect { id: 3, text: "the cat".into(), layer, head: 1, query };
     let said = driven.say(ask(1, 4));
     let [Event::Inspected { id: 3, step, row }] = said.as_slice() else { panic!("{said:?}") };
     assert_eq!((*step, row.query, row.tokens.concat().as_str()), (trace.step, 4, "the cat"));

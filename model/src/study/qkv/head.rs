@@ -8,8 +8,7 @@ use unroll_protocol::{
 
 use super::{Refusal, Text};
 use crate::{
-    AttentionRules, Dropout, Intervention, Mask, attention::RowError, attention_row,
-    data::token_tensor, read_all,
+    AttentionRules, Dropout, Mask, attention::RowError, attention_row, data::token_tensor, read_all,
 };
 
 /// `[layer, head, query]` counted from 0; a query beyond the sentence is its last.
@@ -21,25 +20,23 @@ pub(super) async fn head(
 ) -> Result<Head, Refusal> {
     let (tokens, dropped) = text.tokens(sentence)?;
     let names = text.names(&tokens);
+    let own = input(text, &tokens, layer)?;
     let (read, rules, memory_names) = match memory {
         Memory::Own => {
-            let read = input(text, &tokens, layer)?;
             let rules = text.learner.model.attention_rules(tokens.len());
-            (read, rules, names.clone())
+            (own.clone(), rules, names.clone())
         }
         Memory::Other => {
             let other = &text.data.training[..CONTEXT as usize];
-            let read = input(text, other, layer)?;
             let mask = Mask::full(tokens.len(), other.len());
             let rules = AttentionRules::new(mask, &text.learner.model.device());
-            (read, rules, text.names(other))
+            (input(text, other, layer)?, rules, text.names(other))
         }
     };
     let block = &text.learner.model.blocks[layer];
     let Some(attention) = &block.attention else {
         return Err(Refusal("This block has no attention.".to_owned()));
     };
-    let own = input(text, &tokens, layer)?;
     let (_, trace) = attention.cross_traced(own, read, &rules, &Dropout::off());
     let [_, heads, length, width] = trace.queries.dims();
     if head >= heads {
@@ -87,12 +84,10 @@ fn input(text: &Text, tokens: &[u32], layer: usize) -> Result<Tensor<3>, Refusal
         let count = model.blocks.len();
         return Err(RowError::Outside { what: "layer", asked: layer, count }.into());
     };
-    let tensor = token_tensor(tokens, 1, &model.device());
-    let trace = model.forward_traced(tensor, &Intervention::default());
-    let stream = match layer.checked_sub(1) {
-        Some(before) => trace.layers[before].output.clone(),
-        None => trace.embeddings,
-    };
+    let rules = model.attention_rules(tokens.len());
+    let start = model.embed(token_tensor(tokens, 1, &model.device()), &Dropout::off());
+    let below = model.blocks[..layer].iter();
+    let stream = below.fold(start, |stream, block| block.forward(stream, &rules, &Dropout::off()));
     Ok(match &block.attention_norm {
         Some(norm) => norm.forward(stream),
         None => stream,

@@ -8,7 +8,7 @@ use unroll_protocol::{
 
 use super::{Refusal, Text};
 use crate::{
-    AttentionRules, Dropout, Intervention, Mask,
+    AttentionRules, Dropout, Mask,
     data::token_tensor,
     random::{Purpose, below, stream},
     read_all,
@@ -50,8 +50,11 @@ fn outputs(text: &Text, tokens: &[u32], positions: bool, causal: bool) -> Tensor
     let device = model.device();
     let mask = if causal { Mask::causal(length) } else { Mask::full(length, length) };
     let rules = AttentionRules::new(mask, &device);
-    let trace = model.forward_traced(token_tensor(tokens, 1, &device), &Intervention::default());
-    let start = if positions { trace.embeddings } else { trace.tokens };
+    let (tokens, places) = model.embed_apart(token_tensor(tokens, 1, &device));
+    let start = match places {
+        Some(places) if positions => tokens + places.unsqueeze::<3>(),
+        _ => tokens,
+    };
     let end = model
         .blocks
         .iter()
