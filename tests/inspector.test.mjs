@@ -137,6 +137,26 @@ test("it is live: another head, another sentence, more training", async (t) => {
   await eventually(async () => (await byId(page, "inspector-problem").textContent()) === "");
 });
 
+test("what is blocked is what the model says: a band, ALiBi, both ways", async (t) => {
+  const page = await site.open(t, `${SMALL}&attends=band&band=3&positions=alibi`);
+  await live(page, "attention");
+  await open(page, 0, 5);
+  await page.locator('[data-testid="inspector-mask"][data-allowed="false"]').waitFor();
+  assert.match(await byId(page, "attention-cell-readout").textContent(), /cannot see .*: the mask leaves it out/);
+  for (let i = 0; i < 3; i++) await page.keyboard.press("ArrowRight");
+  await page.locator('[data-testid="inspector-mask"][data-allowed="true"]').waitFor();
+  const [scaled, biased, score] = [await value(page, "scaled"), await value(page, "biased"), await value(page, "score")];
+  // Two away, and the first of two heads' slopes is 1/16.
+  same(scaled - 2 / 16, biased, "ALiBi");
+  assert.equal(score, biased);
+  assert((await value(page, "weight")) > 0);
+
+  const both = await site.open(t, `${SMALL}&attends=full`);
+  await live(both, "attention");
+  await open(both, 5, 0);
+  assert((await value(both, "weight")) > 0, "a later token is seen");
+});
+
 test("it opens at once, also while the model trains", async (t) => {
   const page = await site.open(t, SMALL);
   await live(page, "attention");

@@ -133,8 +133,8 @@ pub fn keys(shown: &Shown, all: bool, go: Callback<(usize, usize)>) -> AnyView {
     view! {
         <table class="inspector-table" data-testid="inspector-row">
             <thead><tr>
-                <th scope="col">"key"</th><th scope="col">"score"</th>
-                <th scope="col">"e"<sup>"score − m"</sup></th><th scope="col">"weight"</th>
+                <th scope="col">"key"</th><th scope="col">"score s"</th>
+                <th scope="col">"e"<sup>"s − m"</sup></th><th scope="col">"weight"</th>
             </tr></thead>
             <tbody>
                 {body.collect_view()}
