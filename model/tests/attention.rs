@@ -7,7 +7,9 @@ use burn::{
     tensor::{Tensor, TensorData},
 };
 use support::{TEXT, device, ready, relative_difference, same_bits, step, tiny, values};
-use unroll_model::{Gpt, GptConfig, Intervention, Mask, Trainer, parameter_count, token_tensor, trace};
+use unroll_model::{
+    Gpt, GptConfig, Intervention, Mask, Trainer, parameter_count, token_tensor, trace,
+};
 use unroll_protocol::{
     Architecture, ExperimentSpec, GptSpec,
     architecture::{Activation, MaskKind, NormPlacement, Positions},
@@ -128,20 +130,15 @@ fn order_matters(architecture: Architecture) -> f32 {
     let model = model(architecture);
     let (other, order) = shuffled();
     let before = logits(&model, &tokens());
-    let moved: Vec<f32> = order
-        .iter()
-        .flat_map(|&i| before[i * VOCABULARY..][..VOCABULARY].to_vec())
-        .collect();
+    let moved: Vec<f32> =
+        order.iter().flat_map(|&i| before[i * VOCABULARY..][..VOCABULARY].to_vec()).collect();
     relative_difference(&moved, &logits(&model, &other))
 }
 
 #[test]
 fn without_positions_and_causal_mask_order_does_not_matter() {
-    let unordered = Architecture {
-        positions: Positions::None,
-        mask: MaskKind::Full,
-        ..Architecture::GPT2
-    };
+    let unordered =
+        Architecture { positions: Positions::None, mask: MaskKind::Full, ..Architecture::GPT2 };
     for architecture in architectures() {
         if architecture.positions == Positions::None && architecture.mask == MaskKind::Full {
             let apart = order_matters(architecture);
@@ -208,7 +205,8 @@ fn a_head_that_is_off_contributes_exactly_0() {
         let all = vec![(0, 0), (0, 1), (1, 0), (1, 1)];
         let traced = model.forward_traced(input(), &Intervention { heads_off: all, mask: None });
         for (layer, block) in traced.layers.iter().zip(&model.blocks) {
-            let bias = values(block.attention.as_ref().unwrap().output.bias.as_ref().unwrap().val());
+            let bias =
+                values(block.attention.as_ref().unwrap().output.bias.as_ref().unwrap().val());
             let output = values(layer.attention_output.clone().unwrap());
             assert!(output.chunks(bias.len()).all(|row| row == bias));
         }

@@ -200,9 +200,7 @@ fn attention_is_pytorchs() {
         let memory = given(&case.tensors, "memory", [batch, memory_length, width]);
         let off = Dropout::off();
         let (output, trace) = match &memory {
-            Some(memory) => {
-                attention.cross_traced(input.clone(), memory.clone(), &rules, &off)
-            }
+            Some(memory) => attention.cross_traced(input.clone(), memory.clone(), &rules, &off),
             None => attention.forward_traced(input.clone(), &rules, &off),
         };
         // Traced or not, to the last bit.

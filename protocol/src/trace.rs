@@ -61,7 +61,8 @@ pub struct Trace {
     pub dropped: u32,
     /// The whole vocabulary, in the order of `probabilities`' last axis.
     pub vocabulary: Vec<String>,
-    /// Attention weights, `[layers, heads, T (query), T (key)]`; each row sums to 1.
+    /// Attention weights, `[layers, heads, T (query), T (key)]`; each row sums to 1. No layers where
+    /// blocks have no attention.
     pub weights: Array,
     /// P(next token | tokens up to here), `[T, V]`.
     pub probabilities: Array,
