@@ -8,7 +8,7 @@ import {
 
 const site = useSite();
 /** Steps the chapter takes by itself. */
-const WARM = 100;
+const WARM = 80;
 
 /** Waits until the models on show have had their first training, after which Train trains on. */
 async function warm(page) {
@@ -225,7 +225,7 @@ test("everything can be done by keyboard", async (t) => {
 test("nothing is cut off and nothing hard to read, at any size in any colours", async (t) => {
   for (const [name, viewport] of Object.entries(VIEWPORTS)) {
     for (const colorScheme of ["light", "dark"]) {
-      const page = await opened(t, "&block-term=3", { viewport, colorScheme });
+      const page = await site.open(t, "?chapter=block&block-term=3", { viewport, colorScheme });
       await byId(page, "block-arithmetic").waitFor();
       assert.deepEqual(await accessibilityProblems(page), [], `${name}, ${colorScheme}`);
       const width = await page.evaluate(() => document.documentElement.scrollWidth);

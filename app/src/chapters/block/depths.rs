@@ -45,7 +45,7 @@ pub fn losses(page: Page) -> AnyView {
                 name: page.cut(),
                 hue: Hue::Weight,
                 dash: Dash::Dashed,
-                points: smoothed(page, "cut loss"),
+                points: smoothed(page, "loss without"),
             },
         ],
         x_range: Lines::steps(page.lab.step.get()),
@@ -53,7 +53,7 @@ pub fn losses(page: Page) -> AnyView {
     });
     let last = move |name: &str| smoothed(page, name).last().map(|(_, loss)| *loss);
     let verdict = move || {
-        let (full, cut) = last("full loss").zip(last("cut loss"))?;
+        let (full, cut) = last("full loss").zip(last("loss without"))?;
         let how = match cut - full {
             gap if gap.abs() < 0.03 => "hardly a difference so far",
             gap if gap > 0.0 => "the full model is ahead",
@@ -143,7 +143,14 @@ pub fn gradients(page: Page) -> AnyView {
 fn times(ratio: f64) -> String {
     if ratio < 0.001 {
         let exponent = ratio.log10().floor();
-        format!("{:.1} · 10^{} times", ratio / 10f64.powf(exponent), exponent).replace('-', "−")
+        let raised: String = format!("{exponent}")
+            .chars()
+            .map(|c| match c {
+                '-' => '⁻',
+                digit => "⁰¹²³⁴⁵⁶⁷⁸⁹".chars().nth(digit as usize - '0' as usize).unwrap_or(digit),
+            })
+            .collect();
+        format!("{:.1} · 10{raised} times", ratio / 10f64.powf(exponent))
     } else {
         format!("{ratio:.3} times")
     }

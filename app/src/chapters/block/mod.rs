@@ -29,7 +29,7 @@ use crate::{
 pub const INFO: Info = Info {
     id: Chapter::Block,
     title: "The rest of the transformer",
-    warm_steps: 100,
+    warm_steps: 80,
     uses_text: true,
     view: || view! { <BlockChapter/> }.into_any(),
 };

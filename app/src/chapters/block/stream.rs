@@ -1,7 +1,7 @@
 //! The stream as a sum: how large each term is, and what it adds to one logit.
 
 use leptos::prelude::*;
-use unroll_protocol::study::block::{Shown, Stream};
+use unroll_protocol::study::block::{Shown, Source, Stream};
 
 use super::{Page, arithmetic, name_of};
 use crate::figures::{
@@ -25,10 +25,8 @@ pub fn figure(page: Page) -> AnyView {
     });
     let pick = Callback::new(move |(row, column): (usize, usize)| {
         page.store.link.update(|link| {
-            let term = row as u32 + 1;
-            let there = stream.with_untracked(|s| s.as_ref().map_or(0, |s| s.sources.len()));
             link.block.position = column as u32 + 1;
-            link.block.term = if row < there { term } else { 0 };
+            link.block.term = row as u32 + 1;
         });
     });
     let bars = Memo::new(move |_| {
@@ -56,6 +54,14 @@ pub fn figure(page: Page) -> AnyView {
             page.token.set(id as u32 + 1);
         }
     });
+    let describe = Callback::new(move |(row, column, value): (usize, usize, f32)| {
+        stream.with_untracked(|s| {
+            let Some(s) = s.as_ref() else { return String::new() };
+            let name = s.sources.get(row).map(|source| source.name()).unwrap_or_default();
+            let token = s.tokens.get(column).map(|t| mark(t)).unwrap_or_default();
+            format!("{name} at {} ‘{token}’: length {value:.4}", column + 1)
+        })
+    });
     let title = Signal::derive(move || {
         format!("Length of every term in the stream after the last block, {}", model(page))
     });
@@ -68,7 +74,8 @@ pub fn figure(page: Page) -> AnyView {
         })
     });
     view! {
-        <MatrixFigure name="block-sizes" title matrix provenance column marked on_pick=pick/>
+        <MatrixFigure name="block-sizes" title matrix provenance column marked describe
+            on_pick=pick/>
         <div class="block-halves">
             <BarsFigure name="block-next" title=next bars provenance top=TOP hue=Hue::Output on_pick=choose/>
             {move || contributions(page)}
@@ -93,18 +100,26 @@ pub fn seen(stream: &Stream) -> String {
     tokens.iter().map(|token| mark(token)).collect()
 }
 
-/// Terms by tokens, and the whole stream below.
+/// A term's name as there is room for beside the matrix.
+fn short(source: Source) -> String {
+    match source {
+        Source::Token => "token".to_owned(),
+        Source::Position => "position".to_owned(),
+        Source::Attention(block) => format!("attn {block}"),
+        Source::FeedForward(block) => format!("feed {block}"),
+        Source::NormOffsets => "norms β".to_owned(),
+    }
+}
+
+/// Terms by tokens.
 fn sizes(stream: &Stream) -> Matrix {
-    let values: Vec<f32> = stream.sizes.values.iter().chain(&stream.whole).copied().collect();
-    let limit = values.iter().fold(0f32, |most, v| most.max(*v)).ceil().max(1.0);
-    let mut rows: Vec<String> = stream.sources.iter().map(|source| source.name()).collect();
-    rows.push("the whole stream".to_owned());
+    let limit = stream.sizes.values.iter().fold(0f32, |most, v| most.max(*v)).ceil().max(1.0);
     Matrix {
         row_axis: "term".into(),
         column_axis: "position".into(),
-        rows,
+        rows: stream.sources.iter().map(|source| short(*source)).collect(),
         columns: stream.tokens.clone(),
-        values,
+        values: stream.sizes.values.clone(),
         map: ValueMap::Signed { limit },
         value_name: "length".into(),
         absent: String::new(),
@@ -129,13 +144,14 @@ fn contributions(page: Page) -> Option<AnyView> {
         .fold(stream.offset.abs(), |most, c| most.max(c.abs()))
         .max(1e-6);
     let length = stream.tokens.len();
+    let whole = stream.whole.get(stream.position as usize).copied();
     let bar = move |value: f32| {
         let share = (value.abs() / most * 50.0).clamp(0.0, 50.0);
         let left = if value < 0.0 { 50.0 - share } else { 50.0 };
         let class = if value < 0.0 { "block-bar block-less" } else { "block-bar" };
         view! { <span class=class aria-hidden="true"><i style=format!("left:{left:.2}%;width:{share:.2}%")></i></span> }
     };
-    let row = |(index, source): (usize, &unroll_protocol::study::block::Source)| {
+    let row = |(index, source): (usize, &Source)| {
         let value = stream.contributions[index];
         let size = stream.sizes.values.get(index * length + stream.position as usize).copied();
         let number = index as u32 + 1;
@@ -177,7 +193,8 @@ fn contributions(page: Page) -> Option<AnyView> {
                     <tbody>{rows}{offset}</tbody>
                     <tfoot>
                         <tr>
-                            <th scope="row">"sum"</th><td></td>
+                            <th scope="row">"sum: the whole stream"</th>
+                            <td data-testid="block-whole">{whole.map(|length| format!("{length:.2}"))}</td>
                             <td data-testid="block-sum" data-value=sum.to_string()>{signed(sum as f32, 4)}</td><td></td>
                         </tr>
                         <tr>

@@ -68,7 +68,7 @@ impl super::Study for Study {
         Built {
             parameters: full + cut,
             vocabulary: self.tokenizer.vocabulary(),
-            series: vec!["full loss".to_owned(), "cut loss".to_owned()],
+            series: vec!["full loss".to_owned(), "loss without".to_owned()],
             notes: self
                 .data
                 .notes
