@@ -34,12 +34,14 @@ pub const IDEAS: &[Idea] = &[
     },
     Idea {
         title: "Norms before or after",
-        text: "Post-norm divides the stream itself: with each layer, what was written before counts a little less.",
+        text: "Post-norm rescales the stream itself after every layer: all that was written before is divided along, and the \
+               norms' own offsets β become a term.",
         set: |link| (link.block.norm, link.block.without) = (Norm::Post, Without::Norms),
     },
     Idea {
         title: "Who does what",
-        text: "Without attention no token hears of another: the model ends up counting pairs, as in the chapter on bigrams.",
+        text: "Without attention no token hears of another: the best such a model can do is count pairs, as in the chapter \
+               on bigrams.",
         set: |link| link.block.without = Without::Attention,
     },
     Idea {
@@ -85,7 +87,7 @@ pub fn tries() -> Vec<ViewFn> {
             |link| link.block.without = Without::Norms,
         ),
         trial(
-            "Post-norm, and neither residuals: how much of the gradient is left at the bottom?",
+            "Post-norm, and no residuals either: how much of the gradient is left at the bottom?",
             "Post-norm without residuals",
             "post",
             |link| (link.block.norm, link.block.shown) = (Norm::Post, Shown::Cut),
@@ -158,8 +160,8 @@ pub fn more() -> AnyView {
         </p>
         <p>
             "Both models: 6 blocks, width 24, 2 heads, 24 characters, batches of 8. Where both have a weight, they begin with \
-            the same one. So thin and so deep, the effects show within a minute; in wide models norms matter more, and the \
-            feed-forward layers, which hold most of the weights, far more than here."
+            the same one. So thin and so deep, the effects show within a minute. At other sizes they \
+            may differ: the GPT lab trains any of these variants."
         </p>
     }
     .into_any()
