@@ -50,18 +50,20 @@ pub async fn trace(
     let computed =
         model.forward_traced(token_tensor(&tokens, 1, &model.device()), &Intervention::default());
     let mask = model.mask(length);
-    let layers = computed.layers.len();
     let weights: Vec<Tensor<4>> =
         computed.layers.into_iter().filter_map(|layer| Some(layer.attention?.weights)).collect();
-    let weights = Tensor::cat(weights, 0);
-    let [_, heads, _, _] = weights.dims();
-    let probabilities = softmax(computed.logits, 2);
-    let read = read_all([weights.reshape([-1]), probabilities.reshape([-1])]).await;
+    // Blocks may have no attention at all.
+    let layers = weights.len();
+    let heads = weights.first().map_or(0, |weights| weights.dims()[1]);
+    let mut tensors = vec![softmax(computed.logits, 2).reshape([-1])];
+    tensors.extend((layers > 0).then(|| Tensor::cat(weights, 0).reshape([-1])));
+    let read = read_all(tensors).await;
     let mut read = read.map_err(TraceError::Read)?.into_iter();
     let mut array = |shape: &[usize]| Array {
         shape: shape.iter().map(|&size| size as u32).collect(),
         values: read.next().unwrap_or_default(),
     };
+    let probabilities = array(&[length, vocabulary]);
     Ok(Trace {
         id,
         step,
@@ -70,7 +72,7 @@ pub async fn trace(
         vocabulary: tokenizer.vocabulary(),
         mask: (0..length).flat_map(|query| mask.row(query).to_vec()).collect(),
         weights: array(&[layers, heads, length, length]),
-        probabilities: array(&[length, vocabulary]),
+        probabilities,
     })
 }
 

@@ -63,7 +63,8 @@ pub struct Trace {
     pub vocabulary: Vec<String>,
     /// Whether each query may look at each key, `[T (query), T (key)]`, row by row.
     pub mask: Vec<bool>,
-    /// Attention weights, `[layers, heads, T (query), T (key)]`; each row sums to 1.
+    /// Attention weights, `[layers, heads, T (query), T (key)]`; each row sums to 1. No layers where
+    /// blocks have no attention.
     pub weights: Array,
     /// P(next token | tokens up to here), `[T, V]`.
     pub probabilities: Array,

@@ -65,3 +65,4 @@ pub use matrix_data::Matrix;
 pub use scale::ValueMap;
 pub use scatter::{Cloud, Scatter, ScatterFigure};
 pub use theme::{Colors, FigureTheme};
+pub use view::largest;

@@ -1,37 +1,285 @@
-//! `block`.
+//! `block`: the residual stream and everything that writes into it.
 
 use serde::{Deserialize, Serialize};
 
-use crate::link::Setting;
+use crate::{
+    Architecture, Array, GptSpec,
+    architecture::{Activation, NormPlacement},
+    link::{
+        Kind, Setting,
+        rows::{choice, chosen, plain},
+    },
+};
+
+/// Blocks of both models.
+pub const LAYERS: u32 = 6;
+/// Width of the residual stream.
+pub const WIDTH: u32 = 24;
+/// Attention heads of each block.
+pub const HEADS: u32 = 2;
+/// Characters the models read at once.
+pub const CONTEXT: u32 = 24;
+/// Sequences in one step of training.
+pub const BATCH: u32 = 8;
+/// Probability of dropping an activation in training.
+pub const TRAINED_DROPOUT: f32 = 0.1;
+/// Sub-networks of the ensemble.
+pub const MASKS: u32 = 12;
+
+choice! {
+    /// Where the full model's blocks are normalised.
+    Norm {
+        Pre = "pre", "Pre-norm";
+        Post = "post", "Post-norm";
+    }
+}
+
+choice! {
+    /// What the second model does without.
+    Without {
+        Residuals = "residuals", "Residuals";
+        Norms = "norms", "Norms";
+        Attention = "attention", "Attention";
+        FeedForward = "feed-forward", "Feed-forward";
+    }
+}
+
+choice! {
+    /// Whose stream is on show.
+    Shown {
+        Full = "full", "The full model";
+        Cut = "cut", "The model without";
+    }
+}
 
 /// What a link says about the chapter.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Settings {}
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    pub norm: Norm,
+    pub activation: Activation,
+    pub without: Without,
+    pub shown: Shown,
+    /// Position whose logit is taken apart, counted from 1; 0 is the last.
+    pub position: u32,
+    /// Token whose logit it is, counted from 1; 0 is the one the model finds likeliest.
+    pub token: u32,
+    /// Term whose arithmetic is open, counted from 1; 0 is none.
+    pub term: u32,
+    /// Share of activations each sub-network goes without.
+    pub dropout: f32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            norm: Norm::Pre,
+            activation: Activation::Gelu,
+            without: Without::Residuals,
+            shown: Shown::Full,
+            position: 0,
+            token: 0,
+            term: 0,
+            dropout: 0.2,
+        }
+    }
+}
 
 impl Settings {
     /// What the chapter trains.
     pub fn spec(&self, seed: u32) -> Spec {
-        Spec { seed }
+        Spec { seed, norm: self.norm, activation: self.activation, without: self.without }
     }
 }
 
 /// The chapter's rows of the settings table.
-pub(crate) const ROWS: &[Setting] = &[];
+pub(crate) const ROWS: &[Setting] = &[
+    chosen!(of Block, "block-norm", "Norms", block.norm: Norm,
+        "Before each layer, as in GPT-2, or after it, as in 2017."),
+    chosen!(of Block, "block-activation", "Feed-forward", block.activation: Activation,
+        "What the feed-forward layers' neurons compute."),
+    chosen!(of Block, "block-without", "Second model without", block.without: Without,
+        "Left out of a second model with the same seed and batches."),
+    chosen!(of Block, "block-shown", "On show", block.shown: Shown,
+        "The model whose stream is taken apart."),
+    plain!(of Block, "block-position", "Position", block.position: Whole,
+        Kind::Whole { min: 0, max: CONTEXT }, "Position whose logit is taken apart; 0 is the last."),
+    plain!(of Block, "block-token", "Token", block.token: Whole,
+        Kind::Whole { min: 0, max: 4096 },
+        "Token whose logit it is, by its place in the vocabulary; 0 is the likeliest."),
+    plain!(of Block, "block-term", "Term worked out", block.term: Whole,
+        Kind::Whole { min: 0, max: 3 + 2 * LAYERS }, "Term whose arithmetic is open; 0 is none."),
+    plain!(of Block, "block-dropout", "Dropped", block.dropout: Real,
+        Kind::Real { min: 0.0, max: 0.9 }, "Share of activations that each sub-network goes without."),
+];
 
-/// What decides every number the chapter trains.
+/// What decides every number, with the text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spec {
     pub seed: u32,
+    pub norm: Norm,
+    pub activation: Activation,
+    pub without: Without,
 }
 
-/// What can be asked.
+impl Spec {
+    /// The full model.
+    pub fn full(&self) -> GptSpec {
+        let norm = match self.norm {
+            Norm::Pre => NormPlacement::Pre,
+            Norm::Post => NormPlacement::Post,
+        };
+        GptSpec {
+            layers: LAYERS,
+            heads: HEADS,
+            width: WIDTH,
+            context: CONTEXT,
+            dropout: TRAINED_DROPOUT,
+            tied: false,
+            architecture: Architecture {
+                norm,
+                feed_forward: Some(self.activation),
+                ..Architecture::GPT2
+            },
+        }
+    }
+
+    /// The same without something.
+    pub fn cut(&self) -> GptSpec {
+        let mut spec = self.full();
+        let architecture = &mut spec.architecture;
+        match self.without {
+            Without::Residuals => architecture.residual = false,
+            Without::Norms => architecture.norm = NormPlacement::None,
+            Without::Attention => architecture.attention = false,
+            Without::FeedForward => architecture.feed_forward = None,
+        }
+        spec
+    }
+}
+
+/// What can be asked. Positions count from 1; 0 is the last.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Question {
-    Nothing,
+    /// What one model's residual stream over the end of `text` is made of. `token` counts from 1;
+    /// 0 is the likeliest.
+    Stream { text: String, shown: Shown, position: u32, token: u32 },
+    /// How long the loss's gradient is at each depth of both models, on a batch of training text.
+    Depths,
+    /// What [`MASKS`] sub-networks of the full model say after `text` up to `position`.
+    Ensemble { text: String, position: u32, dropout: f32 },
+    /// What goes into and comes out of one feed-forward layer's non-linearity.
+    Neurons { text: String, shown: Shown, position: u32, layer: u32 },
 }
 
 /// What is answered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Answer {
-    Nothing,
+    Stream(Box<Stream>),
+    Depths(Vec<Depths>),
+    Ensemble(Ensemble),
+    Neurons(Neurons),
+}
+
+/// Where a term of the stream comes from; blocks count from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Source {
+    Token,
+    Position,
+    Attention(u32),
+    FeedForward(u32),
+    /// The offsets of norms in the stream itself (post-norm).
+    NormOffsets,
+}
+
+impl Source {
+    /// What the page calls it.
+    pub fn name(self) -> String {
+        match self {
+            Self::Token => "token embedding".to_owned(),
+            Self::Position => "position embedding".to_owned(),
+            Self::Attention(block) => format!("attention {block}"),
+            Self::FeedForward(block) => format!("feed-forward {block}"),
+            Self::NormOffsets => "norms' offsets β".to_owned(),
+        }
+    }
+}
+
+/// A residual stream after the last block as a sum, and one logit as a sum over the same terms.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stream {
+    pub shown: Shown,
+    /// The tokens as the model saw them, `T`.
+    pub tokens: Vec<String>,
+    /// Leading characters left out because the context is shorter.
+    pub dropped: u32,
+    /// Position on show, counted from 0.
+    pub position: u32,
+    /// Token whose logit is taken apart.
+    pub token: u32,
+    /// The token that really comes next, if the text goes on.
+    pub next: Option<u32>,
+    pub sources: Vec<Source>,
+    /// Euclidean length of each term as it is part of the stream after the last block,
+    /// `[terms, T]`.
+    pub sizes: Array,
+    /// Length of the whole stream there, `T`.
+    pub whole: Vec<f32>,
+    /// The terms at the position on show, `[terms, width]`.
+    pub terms: Array,
+    /// What the final norm divides by there; `None` where there is no final norm.
+    pub deviation: Option<f32>,
+    /// The final norm's gains; ones without.
+    pub gamma: Vec<f32>,
+    /// The token's row of the unembedding, `width`.
+    pub unembedding: Vec<f32>,
+    /// What each term adds to the logit, `terms`.
+    pub contributions: Vec<f32>,
+    /// What the final norm's own offset β adds to it.
+    pub offset: f32,
+    /// The logit as the model computed it.
+    pub logit: f32,
+    /// P(next token | tokens up to the position), `V`.
+    pub probabilities: Vec<f32>,
+}
+
+/// One model's gradients.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Depths {
+    /// Length of dL/dx over a batch, x the stream before the first block, after it, and so on:
+    /// one more than there are blocks.
+    pub norms: Vec<f32>,
+    pub loss: f32,
+}
+
+/// Predictions of the full model with activations dropped at random.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ensemble {
+    pub position: u32,
+    /// P(next token) of each sub-network, `[MASKS, V]`.
+    pub each: Array,
+    /// Their mean, `V`.
+    pub mean: Vec<f32>,
+    /// Of the full network, `V`.
+    pub full: Vec<f32>,
+}
+
+/// One token's way through one feed-forward layer's hidden neurons.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Neurons {
+    /// Counted from 1.
+    pub layer: u32,
+    pub activation: Activation,
+    /// What each neuron sums up.
+    pub before: Vec<f32>,
+    /// What it puts out.
+    pub after: Vec<f32>,
+    /// ReLU, exact GELU and its tanh form over the sums `-4, -3.9, ...`, as [`CURVES`] says.
+    pub curves: Vec<Vec<f32>>,
+}
+
+/// Functions of [`Neurons::curves`]; SoLU is none of a single number.
+pub const CURVES: [Activation; 3] = [Activation::Relu, Activation::Gelu, Activation::GeluTanh];
+/// Sums that [`Neurons::curves`] are computed at.
+pub fn grid() -> impl Iterator<Item = f32> {
+    (-40..=40).map(|tenth| tenth as f32 / 10.0)
 }

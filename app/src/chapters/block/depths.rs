@@ -1,0 +1,157 @@
+//! The two models side by side: their losses, and how far back their gradients reach.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use unroll_protocol::study::block::{Answer, Depths, Question};
+
+use super::Page;
+use crate::{
+    course::use_answer,
+    figures::{Dash, Hue, Line, Lines, LinesFigure, YScale},
+};
+
+/// Losses a point of the curve is the mean of.
+const SMOOTHED: usize = 20;
+
+/// The curve of the series with this name, every point the mean of the last few: batches are small
+/// and their losses noisy.
+fn smoothed(page: Page, name: &str) -> Vec<(f64, f64)> {
+    let points = page.lab.history.with(|h| h.named(name).map_or(Vec::new(), |s| s.points()));
+    let mut sum = 0.0;
+    let mut means = Vec::with_capacity(points.len());
+    for (i, &(step, value)) in points.iter().enumerate() {
+        sum += value;
+        if i >= SMOOTHED {
+            sum -= points[i - SMOOTHED].1;
+        }
+        means.push((step, sum / (i + 1).min(SMOOTHED) as f64));
+    }
+    means
+}
+
+pub fn losses(page: Page) -> AnyView {
+    let lines = Memo::new(move |_| Lines {
+        x_label: "step".into(),
+        y_label: format!("loss, mean of {SMOOTHED} batches"),
+        series: vec![
+            Line {
+                name: "full".into(),
+                hue: Hue::Ink,
+                dash: Dash::Solid,
+                points: smoothed(page, "full loss"),
+            },
+            Line {
+                name: page.cut(),
+                hue: Hue::Weight,
+                dash: Dash::Dashed,
+                points: smoothed(page, "loss without"),
+            },
+        ],
+        x_range: Lines::steps(page.lab.step.get()),
+        ..Lines::default()
+    });
+    let last = move |name: &str| smoothed(page, name).last().map(|(_, loss)| *loss);
+    let verdict = move || {
+        let (full, cut) = last("full loss").zip(last("loss without"))?;
+        let how = match cut - full {
+            gap if gap.abs() < 0.03 => "hardly a difference so far",
+            gap if gap > 0.0 => "the full model is ahead",
+            _ => "the full model is behind: at this size and so early it can do without",
+        };
+        Some(view! {
+            "Full: "<b data-testid="block-loss-full" data-value=full.to_string()>{format!("{full:.3}")}</b>"; "
+            {page.cut()}": "<b data-testid="block-loss-cut" data-value=cut.to_string()>{format!("{cut:.3}")}</b>
+            ": "{how}"."
+        })
+    };
+    view! {
+        <div class="panel">
+            <h2>"Retrained without"</h2>
+            <LinesFigure name="block-loss" title="Two models, the same seed, first weights and batches" lines
+                provenance=page.provenance/>
+            <p class="block-verdict" data-testid="block-loss-verdict">{verdict}</p>
+        </div>
+    }
+    .into_any()
+}
+
+pub fn gradients(page: Page) -> AnyView {
+    let answered = use_answer(page.lab, || Some(Question::Depths.into()));
+    let depths = Memo::new(move |_| {
+        let answer = answered.answer.get()?;
+        match <&Answer>::try_from(&*answer) {
+            Ok(Answer::Depths(depths)) => Some(Arc::new(depths.clone())),
+            _ => None,
+        }
+    });
+    let lines = Memo::new(move |_| {
+        let Some(depths) = depths.get() else { return Lines::default() };
+        let line = |depths: &Depths, name: String, hue, dash| Line {
+            name,
+            hue,
+            dash,
+            // A gradient of exactly 0 has no place on a logarithmic axis.
+            points: depths
+                .norms
+                .iter()
+                .enumerate()
+                .map(|(depth, norm)| (depth as f64, f64::from(*norm)))
+                .map(|(depth, norm)| (depth, if norm > 0.0 { norm } else { f64::NAN }))
+                .collect(),
+        };
+        let looks =
+            [("full".to_owned(), Hue::Ink, Dash::Solid), (page.cut(), Hue::Gradient, Dash::Dashed)];
+        Lines {
+            x_label: "blocks passed".into(),
+            y_label: "length of dL/dx".into(),
+            y_scale: YScale::Log,
+            x_range: Some((0.0, f64::from(unroll_protocol::study::block::LAYERS))),
+            series: depths
+                .iter()
+                .zip(looks)
+                .map(|(depths, (name, hue, dash))| line(depths, name, hue, dash))
+                .collect(),
+            ..Lines::default()
+        }
+    });
+    let verdict = move || {
+        let depths = depths.get()?;
+        let ratio = |depths: &Depths| -> Option<f64> {
+            Some(f64::from(*depths.norms.first()?) / f64::from(*depths.norms.last()?))
+        };
+        let (full, cut) = (ratio(depths.first()?)?, ratio(depths.get(1)?)?);
+        Some(view! {
+            "Before the first block the gradient is "
+            <b data-testid="block-ratio-full" data-value=full.to_string()>{times(full)}</b>
+            " what it is after the last in the full model, and "
+            <b data-testid="block-ratio-cut" data-value=cut.to_string()>{times(cut)}</b>" "{page.cut()}"."
+        })
+    };
+    view! {
+        <div class="panel">
+            <h2>"How far back the gradient reaches"</h2>
+            <LinesFigure name="block-depth" title="Length of the loss's gradient in the stream, by depth" lines
+                provenance=page.provenance/>
+            <p class="block-verdict" data-testid="block-depth-verdict">{verdict}</p>
+        </div>
+    }
+    .into_any()
+}
+
+/// A factor, in powers of ten where it is tiny.
+fn times(ratio: f64) -> String {
+    if ratio < 0.001 {
+        let exponent = ratio.log10().floor();
+        let raised: String = format!("{exponent}")
+            .chars()
+            .map(|c| match c {
+                '-' => '⁻',
+                digit => "⁰¹²³⁴⁵⁶⁷⁸⁹".chars().nth(digit as usize - '0' as usize).unwrap_or(digit),
+            })
+            .collect();
+        format!("{:.1} · 10{raised} times", ratio / 10f64.powf(exponent))
+    } else {
+        format!("{ratio:.3} times")
+    }
+}

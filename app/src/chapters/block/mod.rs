@@ -1,0 +1,132 @@
+//! `block`: the residual stream and everything that writes into it.
+
+mod arithmetic;
+mod check;
+mod depths;
+mod ensemble;
+mod neurons;
+mod stream;
+mod words;
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use unroll_protocol::{
+    link::Chapter,
+    study::block::{Answer, Question, Shown, Stream, Without},
+};
+
+use super::Info;
+use crate::{
+    controls::ChoiceField,
+    course::{
+        Answered, ChapterFrame, Lab, Sentence, use_answer, use_lab, use_provenance, use_setting,
+    },
+    figures::Provenance,
+    store::Store,
+};
+
+pub const INFO: Info = Info {
+    id: Chapter::Block,
+    title: "The rest of the transformer",
+    warm_steps: 80,
+    uses_text: true,
+    view: || view! { <BlockChapter/> }.into_any(),
+};
+
+/// What the parts of the chapter share.
+#[derive(Clone, Copy)]
+struct Page {
+    store: Store,
+    lab: Lab,
+    provenance: Signal<Provenance>,
+    shown: RwSignal<Shown>,
+    without: RwSignal<Without>,
+    position: RwSignal<u32>,
+    token: RwSignal<u32>,
+    term: RwSignal<u32>,
+    stream: Signal<Option<Arc<Stream>>>,
+    vocabulary: Memo<Vec<String>>,
+}
+
+impl Page {
+    /// What the second model is called.
+    fn cut(self) -> String {
+        format!("without {}", name_of(self.without.get()))
+    }
+}
+
+/// What is left out, in running text.
+fn name_of(without: Without) -> &'static str {
+    match without {
+        Without::Residuals => "residuals",
+        Without::Norms => "norms",
+        Without::Attention => "attention",
+        Without::FeedForward => "feed-forward layers",
+    }
+}
+
+/// The stream in an answer, if it is one.
+fn stream_of(answered: Answered) -> Signal<Option<Arc<Stream>>> {
+    let stream = Memo::new(move |_| {
+        let answer = answered.answer.get()?;
+        match <&Answer>::try_from(&*answer) {
+            Ok(Answer::Stream(stream)) => Some(Arc::new((**stream).clone())),
+            _ => None,
+        }
+    });
+    stream.into()
+}
+
+#[component]
+fn BlockChapter() -> impl IntoView {
+    let store = expect_context::<Store>();
+    let lab = use_lab();
+    let shown = use_setting(|link| &mut link.block.shown);
+    let position = use_setting(|link| &mut link.block.position);
+    let token = use_setting(|link| &mut link.block.token);
+    let answered = use_answer(lab, move || {
+        let text = store.probe.get();
+        let (shown, position, token) = (shown.get(), position.get(), token.get());
+        Some(Question::Stream { text, shown, position, token }.into())
+    });
+    let page = Page {
+        store,
+        lab,
+        provenance: use_provenance(lab),
+        shown,
+        without: use_setting(|link| &mut link.block.without),
+        position,
+        token,
+        term: use_setting(|link| &mut link.block.term),
+        stream: stream_of(answered),
+        vocabulary: Memo::new(move |_| {
+            lab.started.with(|s| s.as_ref().map_or_else(Vec::new, |s| s.vocabulary.clone()))
+        }),
+    };
+    view! {
+        <ChapterFrame
+            before="Attention, told who stands where, still only mixes what is there: it takes averages. Stack nothing but \
+                    averages, and soon all tokens are alike."
+            intro=words::intro
+            figure=move || stream::figure(page)
+            controls=move || view! {
+                <ChoiceField name="block-without"/>
+                <ChoiceField name="block-shown"/>
+                <ChoiceField name="block-norm"/>
+                <ChoiceField name="block-activation"/>
+                <Sentence label="Sentence to take apart" problem=answered.problem/>
+            }
+            further=move || view! {
+                {depths::losses(page)}
+                {depths::gradients(page)}
+                {ensemble::panel(page)}
+                {neurons::panel(page)}
+            }
+            more=words::more
+            tries=words::tries()
+            check=move || check::check(page)
+            ideas=words::IDEAS
+        />
+    }
+}

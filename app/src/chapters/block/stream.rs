@@ -1,0 +1,212 @@
+//! The stream as a sum: how large each term is, and what it adds to one logit.
+
+use leptos::prelude::*;
+use unroll_protocol::study::block::{Shown, Source, Stream};
+
+use super::{Page, arithmetic, name_of};
+use crate::figures::{
+    BarsFigure, Hue, Matrix, MatrixFigure, ValueMap, largest, token::mark, top_bars,
+};
+
+/// Likeliest tokens on show.
+const TOP: usize = 6;
+
+pub fn figure(page: Page) -> AnyView {
+    let Page { provenance, stream, .. } = page;
+    let matrix =
+        Memo::new(move |_| stream.with(|s| s.as_ref().map_or_else(Matrix::default, |s| sizes(s))));
+    let column = Signal::derive(move || stream.with(|s| Some(s.as_ref()?.position as usize)));
+    let marked = Signal::derive(move || {
+        let term = (page.term.get() as usize).checked_sub(1);
+        let cell = term.zip(column.get()).filter(|(term, _)| {
+            stream.with(|s| s.as_ref().is_some_and(|s| *term < s.sources.len()))
+        });
+        cell.into_iter().collect::<Vec<_>>()
+    });
+    let pick = Callback::new(move |(row, column): (usize, usize)| {
+        page.store.link.update(|link| {
+            link.block.position = column as u32 + 1;
+            link.block.term = row as u32 + 1;
+        });
+    });
+    let bars = Memo::new(move |_| {
+        page.vocabulary.with(|vocabulary| {
+            stream.with(|s| {
+                s.as_ref().map_or_else(Vec::new, |s| {
+                    top_bars(&s.probabilities, vocabulary, TOP, Some(s.token as usize))
+                })
+            })
+        })
+    });
+    let choose = Callback::new(move |bar: usize| {
+        let id = stream.with_untracked(|s| {
+            let s = s.as_ref()?;
+            // As `top_bars` lays them out.
+            let mut top: Vec<usize> =
+                largest(&s.probabilities, TOP).into_iter().map(|t| t.0).collect();
+            if !top.contains(&(s.token as usize)) {
+                top.truncate(TOP - 1);
+                top.push(s.token as usize);
+            }
+            top.get(bar).copied()
+        });
+        if let Some(id) = id {
+            page.token.set(id as u32 + 1);
+        }
+    });
+    let describe = Callback::new(move |(row, column, value): (usize, usize, f32)| {
+        stream.with_untracked(|s| {
+            let Some(s) = s.as_ref() else { return String::new() };
+            let name = s.sources.get(row).map(|source| source.name()).unwrap_or_default();
+            let token = s.tokens.get(column).map(|t| mark(t)).unwrap_or_default();
+            format!("{name} at {} ‘{token}’: length {value:.4}", column + 1)
+        })
+    });
+    let title = Signal::derive(move || {
+        format!("Length of every term in the stream after the last block, {}", model(page))
+    });
+    let next = Signal::derive(move || {
+        stream.with(|s| {
+            s.as_ref().map_or_else(
+                || "Next character".to_owned(),
+                |s| format!("Next after ‘{}’: click one to take its logit apart", seen(s)),
+            )
+        })
+    });
+    view! {
+        <MatrixFigure name="block-sizes" title matrix provenance column marked describe
+            on_pick=pick/>
+        <div class="block-halves">
+            <BarsFigure name="block-next" title=next bars provenance top=TOP hue=Hue::Output on_pick=choose/>
+            {move || contributions(page)}
+        </div>
+        {move || arithmetic::panel(page)}
+    }
+    .into_any()
+}
+
+/// The model on show, in words.
+fn model(page: Page) -> String {
+    match page.shown.get() {
+        Shown::Full => "full model".to_owned(),
+        Shown::Cut => format!("model without {}", name_of(page.without.get())),
+    }
+}
+
+/// The tokens up to the position on show, the last few of them.
+pub fn seen(stream: &Stream) -> String {
+    let end = (stream.position as usize + 1).min(stream.tokens.len());
+    let tokens = &stream.tokens[end.saturating_sub(8)..end];
+    tokens.iter().map(|token| mark(token)).collect()
+}
+
+/// A term's name as there is room for beside the matrix.
+fn short(source: Source) -> String {
+    match source {
+        Source::Token => "token".to_owned(),
+        Source::Position => "position".to_owned(),
+        Source::Attention(block) => format!("attn {block}"),
+        Source::FeedForward(block) => format!("feed {block}"),
+        Source::NormOffsets => "norms β".to_owned(),
+    }
+}
+
+/// Terms by tokens.
+fn sizes(stream: &Stream) -> Matrix {
+    let limit = stream.sizes.values.iter().fold(0f32, |most, v| most.max(*v)).ceil().max(1.0);
+    Matrix {
+        row_axis: "term".into(),
+        column_axis: "position".into(),
+        rows: stream.sources.iter().map(|source| short(*source)).collect(),
+        columns: stream.tokens.clone(),
+        values: stream.sizes.values.clone(),
+        map: ValueMap::Signed { limit },
+        value_name: "length".into(),
+        absent: String::new(),
+    }
+}
+
+/// A number with a real minus sign.
+pub fn signed(value: f32, decimals: usize) -> String {
+    format!("{value:.decimals$}").replace('-', "−")
+}
+
+/// Each term's size and what it adds, down to their sum and the logit.
+fn contributions(page: Page) -> Option<AnyView> {
+    let stream = page.stream.get()?;
+    let token =
+        page.vocabulary.with(|v| v.get(stream.token as usize).map(|t| mark(t))).unwrap_or_default();
+    let sum: f64 =
+        stream.contributions.iter().map(|c| f64::from(*c)).sum::<f64>() + f64::from(stream.offset);
+    let most = stream
+        .contributions
+        .iter()
+        .fold(stream.offset.abs(), |most, c| most.max(c.abs()))
+        .max(1e-6);
+    let length = stream.tokens.len();
+    let whole = stream.whole.get(stream.position as usize).copied();
+    let bar = move |value: f32| {
+        let share = (value.abs() / most * 50.0).clamp(0.0, 50.0);
+        let left = if value < 0.0 { 50.0 - share } else { 50.0 };
+        let class = if value < 0.0 { "block-bar block-less" } else { "block-bar" };
+        view! { <span class=class aria-hidden="true"><i style=format!("left:{left:.2}%;width:{share:.2}%")></i></span> }
+    };
+    let row = |(index, source): (usize, &Source)| {
+        let value = stream.contributions[index];
+        let size = stream.sizes.values.get(index * length + stream.position as usize).copied();
+        let number = index as u32 + 1;
+        let open = page.term.get() == number;
+        let press =
+            move |_| page.term.update(|term| *term = if *term == number { 0 } else { number });
+        view! {
+            <tr>
+                <th scope="row">
+                    <button type="button" class="block-term" aria-expanded=open.to_string()
+                        data-testid=format!("block-term-{number}") on:click=press>{source.name()}</button>
+                </th>
+                <td>{size.map(|size| format!("{size:.2}"))}</td>
+                <td data-testid=format!("block-adds-{number}") data-value=value.to_string()>{signed(value, 3)}</td>
+                <td class="block-bars">{bar(value)}</td>
+            </tr>
+        }
+    };
+    let rows = stream.sources.iter().enumerate().map(row).collect_view();
+    let offset = stream.deviation.map(|_| view! {
+        <tr>
+            <th scope="row">"final norm's offset β"</th>
+            <td></td>
+            <td data-testid="block-offset" data-value=stream.offset.to_string()>{signed(stream.offset, 3)}</td>
+            <td class="block-bars">{bar(stream.offset)}</td>
+        </tr>
+    });
+    Some(
+        view! {
+            <div class="block-scroll" tabindex="0" role="region" aria-label="What each term adds to the logit">
+                <table class="block-table" data-testid="block-contributions"
+                    data-position=stream.position.to_string() data-token=stream.token.to_string()
+                    data-shown=stream.shown.id()>
+                    <caption>{format!("What adds up to the logit of ‘{token}’ after ‘{}’", seen(&stream))}</caption>
+                    <thead><tr>
+                        <th scope="col">"term"</th><th scope="col">"length"</th><th scope="col">"adds"</th>
+                        <th scope="col"><span class="visually-hidden">"as a bar"</span></th>
+                    </tr></thead>
+                    <tbody>{rows}{offset}</tbody>
+                    <tfoot>
+                        <tr>
+                            <th scope="row">"sum: the whole stream"</th>
+                            <td data-testid="block-whole">{whole.map(|length| format!("{length:.2}"))}</td>
+                            <td data-testid="block-sum" data-value=sum.to_string()>{signed(sum as f32, 4)}</td><td></td>
+                        </tr>
+                        <tr>
+                            <th scope="row">"the model's logit"</th><td></td>
+                            <td data-testid="block-logit" data-value=stream.logit.to_string()>
+                                {signed(stream.logit, 4)}
+                            </td><td></td>
+                        </tr>
+                    </tfoot>
+                </table>
+            </div>
+        }
+        .into_any(),
+    )
+}

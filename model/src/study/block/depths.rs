@@ -1,0 +1,55 @@
+//! How long the gradient is at each depth.
+
+use burn::tensor::Tensor;
+use unroll_protocol::study::block::Depths;
+
+use super::{Refusal, Study};
+use crate::{Dropout, Gpt, cross_entropy, read_all};
+
+/// Sequences the gradient is of.
+const SEQUENCES: usize = 4;
+
+impl Study {
+    /// Of the full model and of the one without, on the next step's batch with nothing dropped.
+    pub(super) async fn depths(&self) -> Result<Vec<Depths>, Refusal> {
+        let mut depths = Vec::new();
+        for learner in [&self.full, &self.cut] {
+            let (loss, norms) = self.gradients_by_depth(&learner.tracked());
+            let mut read = read_all(core::iter::once(loss).chain(norms)).await?.concat();
+            let loss = read.remove(0);
+            depths.push(Depths { norms: read, loss });
+        }
+        Ok(depths)
+    }
+
+    /// The loss and the length of its gradient with respect to the stream before each block and
+    /// after the last.
+    fn gradients_by_depth(&self, tracked: &Gpt) -> (Tensor<1>, Vec<Tensor<1>>) {
+        let (inputs, targets) = self.batch(self.full.steps(), SEQUENCES);
+        let [_, length] = inputs.dims();
+        let rules = tracked.attention_rules(length);
+        let device = self.device.clone().autodiff();
+        let mut probes: Vec<Tensor<3>> = Vec::new();
+        // The gradient of a zero that is added at a point is the gradient there.
+        let mut probed = |stream: Tensor<3>| {
+            let zero = Tensor::<3>::zeros(stream.dims(), &device).require_grad();
+            probes.push(zero.clone());
+            stream + zero
+        };
+        let mut stream = probed(tracked.embed(inputs, &Dropout::off()));
+        for block in &tracked.blocks {
+            stream = probed(block.forward(stream, &rules, &Dropout::off()));
+        }
+        let loss = cross_entropy(tracked.logits(stream), targets);
+        let gradients = loss.backward();
+        let norms = probes.iter().map(|probe| {
+            let gradient = probe.grad(&gradients).expect("the loss depends on every depth");
+            // Far below 1e-19 a square is 0 in f32: the largest entry is taken out first.
+            let largest = gradient.clone().abs().max().clamp_min(f32::MIN_POSITIVE);
+            let shares = gradient / largest.clone().unsqueeze::<3>();
+            (shares.clone() * shares).sum().sqrt() * largest
+        });
+        let norms = norms.collect();
+        (loss.inner(), norms)
+    }
+}

@@ -1,0 +1,214 @@
+//! `block`: a GPT and the same GPT without something, trained side by side.
+
+mod depths;
+mod stream;
+mod what_if;
+
+use burn::{
+    module::{Module, ModuleMapper, Param},
+    tensor::{Device, Int, Tensor},
+};
+use unroll_protocol::study::block::{
+    Answer, BATCH, CONTEXT, Question, Shown, Spec, TRAINED_DROPOUT, Without,
+};
+
+use super::{
+    Built, Refusal, StudySlice,
+    learner::{Gradients, Learner, steady, usable_rate},
+};
+use crate::{
+    CharTokenizer, Dataset, Dropout, Gpt, GptConfig, cross_entropy, named_parameters, read_all,
+    token_tensor, trace::TraceError,
+};
+
+/// Of both models.
+const LEARNING_RATE: f32 = 3e-3;
+
+/// See the module.
+pub struct Study {
+    spec: Spec,
+    device: Device,
+    tokenizer: CharTokenizer,
+    data: Dataset,
+    full: Learner<Gpt>,
+    cut: Learner<Gpt>,
+    rate: f64,
+    /// Of the models that are through with their batch, the full one first.
+    gradients: Vec<Gradients>,
+}
+
+impl super::Study for Study {
+    type Spec = Spec;
+    type Question = Question;
+    type Answer = Answer;
+
+    fn new(spec: &Spec, text: &str, device: &Device) -> Result<Self, Refusal> {
+        let tokenizer = CharTokenizer::from_text(text);
+        let data = Dataset::new(tokenizer.encode(text), CONTEXT as usize)?;
+        let (vocabulary, seed) = (tokenizer.len(), spec.seed);
+        let full = GptConfig { spec: spec.full(), vocabulary, seed }.init(device);
+        let cut = GptConfig { spec: spec.cut(), vocabulary, seed }.init(device);
+        let cut = with_weights_of(cut, &full);
+        let learner = |model| Learner::new(model, &steady(LEARNING_RATE));
+        Ok(Self {
+            spec: spec.clone(),
+            device: device.clone(),
+            tokenizer,
+            data,
+            full: learner(full),
+            cut: learner(cut),
+            rate: f64::from(LEARNING_RATE),
+            gradients: Vec::new(),
+        })
+    }
+
+    fn built(&self) -> Built {
+        let without = self.spec.without.label().to_lowercase();
+        let (full, cut) = (self.full.parameters(), self.cut.parameters());
+        Built {
+            parameters: full + cut,
+            vocabulary: self.tokenizer.vocabulary(),
+            series: vec!["full loss".to_owned(), "loss without".to_owned()],
+            notes: self
+                .data
+                .notes
+                .iter()
+                .cloned()
+                .chain([format!("Full: {full} parameters; without {without}: {cut}.")])
+                .collect(),
+        }
+    }
+
+    fn step(&self) -> u32 {
+        self.full.steps()
+    }
+
+    async fn advance(&mut self) -> StudySlice {
+        let step = self.step();
+        // One model's batch a slice.
+        let learner = if self.gradients.is_empty() { &self.full } else { &self.cut };
+        let (inputs, targets) = self.batch(step, BATCH as usize);
+        let tracked = learner.tracked();
+        let dropout = Dropout::new(TRAINED_DROPOUT, self.spec.seed, step, 0);
+        let loss = cross_entropy(forward(&tracked, inputs, &dropout), targets);
+        self.gradients.push(Gradients::of(&tracked, loss));
+        if self.gradients.len() < 2 {
+            return StudySlice::More;
+        }
+        let gradients = core::mem::take(&mut self.gradients);
+        let read = gradients.iter().flat_map(|g| [g.loss.clone(), g.norm.clone()]);
+        let read = match read_all(read).await {
+            Ok(read) => read.concat(),
+            Err(_) => vec![f32::NAN],
+        };
+        if let Some(&loss) = read.iter().find(|value| !value.is_finite()) {
+            return StudySlice::Diverged { loss };
+        }
+        for (learner, gradients) in [&mut self.full, &mut self.cut].into_iter().zip(gradients) {
+            learner.update(gradients, self.rate);
+        }
+        StudySlice::Step(read.into_iter().step_by(2).map(Some).collect())
+    }
+
+    fn discard(&mut self) {
+        self.gradients.clear();
+    }
+
+    fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
+        self.rate = usable_rate(rate)?;
+        Ok(())
+    }
+
+    async fn ask(&mut self, question: &Question) -> Result<Answer, Refusal> {
+        match question {
+            Question::Stream { text, shown, position, token } => {
+                let passage = self.passage(text, *position)?;
+                let stream = self.stream(passage, *shown, *token).await?;
+                Ok(Answer::Stream(Box::new(stream)))
+            }
+            Question::Depths => Ok(Answer::Depths(self.depths().await?)),
+            Question::Ensemble { text, position, dropout } => {
+                let passage = self.passage(text, *position)?;
+                Ok(Answer::Ensemble(self.ensemble(passage, *dropout).await?))
+            }
+            Question::Neurons { text, shown, position, layer } => {
+                let passage = self.passage(text, *position)?;
+                Ok(Answer::Neurons(self.neurons(passage, *shown, *layer).await?))
+            }
+        }
+    }
+}
+
+/// The end of a text as the models read it.
+struct Passage {
+    ids: Vec<u32>,
+    dropped: usize,
+    /// Counted from 0.
+    position: usize,
+}
+
+impl Study {
+    fn model(&self, shown: Shown) -> &Gpt {
+        match shown {
+            Shown::Full => &self.full.model,
+            Shown::Cut => &self.cut.model,
+        }
+    }
+
+    /// `position` counts from 1; 0, and what is beyond the end, is the last.
+    fn passage(&self, text: &str, position: u32) -> Result<Passage, Refusal> {
+        let mut ids = self.tokenizer.encode(text);
+        if ids.is_empty() {
+            return Err(TraceError::Empty.into());
+        }
+        let dropped = ids.len().saturating_sub(CONTEXT as usize);
+        ids.drain(..dropped);
+        let last = ids.len() - 1;
+        let position = position.checked_sub(1).map_or(last, |at| last.min(at as usize));
+        Ok(Passage { ids, dropped, position })
+    }
+
+    /// Inputs and targets of a step.
+    fn batch(&self, step: u32, sequences: usize) -> (Tensor<2, Int>, Tensor<2, Int>) {
+        let batch = self.data.batch(self.spec.seed, step, sequences, CONTEXT as usize);
+        let tensor = |ids: &[u32]| token_tensor(ids, sequences, &self.device);
+        (tensor(&batch.inputs), tensor(&batch.targets))
+    }
+
+    /// The refusal where a model lacks what is asked about.
+    fn lacks(&self, shown: Shown, without: Without) -> bool {
+        shown == Shown::Cut && self.spec.without == without
+    }
+}
+
+/// Logits with activations dropped.
+fn forward(model: &Gpt, tokens: Tensor<2, Int>, dropout: &Dropout) -> Tensor<3> {
+    let [_, length] = tokens.dims();
+    let rules = model.attention_rules(length);
+    let blocks = model.blocks.iter().enumerate();
+    let stream = blocks.fold(model.embed(tokens, dropout), |stream, (layer, block)| {
+        block.forward(stream, &rules, &dropout.in_block(layer))
+    });
+    model.logits(stream)
+}
+
+/// `model` with the weights of `other` wherever both have them, so that the two begin alike.
+fn with_weights_of(model: Gpt, other: &Gpt) -> Gpt {
+    struct Take {
+        names: std::vec::IntoIter<String>,
+        found: Vec<(String, Vec<usize>, Tensor<1>)>,
+    }
+
+    impl ModuleMapper for Take {
+        fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+            let name = self.names.next().unwrap_or_default();
+            match self.found.iter().find(|(found, ..)| *found == name) {
+                Some((_, _, value)) => param.map(|own| value.clone().reshape(own.dims())),
+                None => param,
+            }
+        }
+    }
+
+    let names: Vec<String> = named_parameters(&model).into_iter().map(|p| p.0).collect();
+    model.map(&mut Take { names: names.into_iter(), found: named_parameters(other) })
+}

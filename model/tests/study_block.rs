@@ -1,0 +1,282 @@
+//! The chapter `block`: what it says must be true of the numbers.
+
+mod support;
+
+use support::{device, ready, same_bits};
+use unroll_model::{AnyStudy, StudySlice};
+use unroll_protocol::{
+    Answer,
+    architecture::Activation,
+    study::block::{
+        self, Depths, Ensemble, Norm, Question, Settings, Shown, Source, Stream, Without,
+    },
+};
+
+const TEXT: &str = include_str!("../../assets/corpora/tales.txt");
+
+fn study(settings: &Settings) -> AnyStudy {
+    AnyStudy::new(&settings.spec(1).into(), TEXT, &device()).unwrap()
+}
+
+/// Takes `steps` steps; the losses of both models at each.
+fn train(study: &mut AnyStudy, steps: usize) -> Vec<[f32; 2]> {
+    let mut losses = Vec::new();
+    while losses.len() < steps {
+        match ready(study.advance()) {
+            StudySlice::More => {}
+            StudySlice::Step(values) => losses.push([values[0].unwrap(), values[1].unwrap()]),
+            StudySlice::Diverged { loss } => panic!("diverged at {loss}"),
+        }
+    }
+    losses
+}
+
+fn ask(study: &mut AnyStudy, question: Question) -> block::Answer {
+    match ready(study.ask(&question.into())).unwrap() {
+        Answer::Block(answer) => answer,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn depths(study: &mut AnyStudy) -> Vec<Depths> {
+    match ask(study, Question::Depths) {
+        block::Answer::Depths(depths) => depths,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn stream(study: &mut AnyStudy, shown: Shown, position: u32, token: u32) -> Stream {
+    let text = "the cat sat on the mat".to_owned();
+    match ask(study, Question::Stream { text, shown, position, token }) {
+        block::Answer::Stream(stream) => *stream,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn ensemble(study: &mut AnyStudy, dropout: f32) -> Ensemble {
+    let text = "the cat sat on the mat".to_owned();
+    match ask(study, Question::Ensemble { text, position: 9, dropout }) {
+        block::Answer::Ensemble(ensemble) => ensemble,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn refused(study: &mut AnyStudy, question: Question) -> String {
+    ready(study.ask(&question.into())).unwrap_err().to_string()
+}
+
+/// Mean loss of both models over the last steps.
+fn late(losses: &[[f32; 2]]) -> [f32; 2] {
+    let last = &losses[losses.len() - 50..];
+    [0, 1].map(|model| last.iter().map(|loss| loss[model]).sum::<f32>() / last.len() as f32)
+}
+
+#[test]
+fn contributions_add_up_to_the_logit_in_every_architecture() {
+    for &norm in Norm::ALL {
+        for &without in Without::ALL {
+            for &activation in Activation::ALL {
+                let mut study =
+                    study(&Settings { norm, without, activation, ..Settings::default() });
+                train(&mut study, 6);
+                for shown in [Shown::Full, Shown::Cut] {
+                    for (position, token) in [(0, 0), (3, 5), (12, 1)] {
+                        let found = stream(&mut study, shown, position, token);
+                        let terms: f64 = found.contributions.iter().map(|c| f64::from(*c)).sum();
+                        let sum = terms + f64::from(found.offset);
+                        let apart = (sum - f64::from(found.logit)).abs();
+                        assert!(apart < 1e-4, "{norm:?} {without:?} {shown:?}: {apart}");
+                        add_up(&found);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The terms at the position are the whole stream there.
+fn add_up(found: &Stream) {
+    let (count, width) = (found.sources.len(), found.gamma.len());
+    assert_eq!(found.terms.values.len(), count * width);
+    let whole =
+        (0..width).map(|i| (0..count).map(|t| found.terms.values[t * width + i]).sum::<f32>());
+    let length = whole.map(|x| x * x).sum::<f32>().sqrt();
+    assert!((length - found.whole[found.position as usize]).abs() < 1e-3 * (1.0 + length));
+    let total: f32 = found.probabilities.iter().sum();
+    assert!((total - 1.0).abs() < 1e-5);
+}
+
+#[test]
+fn what_is_left_out_leaves_no_term() {
+    let sources = |without, norm| {
+        let mut study = study(&Settings { without, norm, ..Settings::default() });
+        let full = stream(&mut study, Shown::Full, 0, 0).sources;
+        (full, stream(&mut study, Shown::Cut, 0, 0))
+    };
+    let (full, cut) = sources(Without::Residuals, Norm::Pre);
+    assert_eq!(full.len(), 14);
+    assert_eq!(cut.sources, [Source::FeedForward(6)]);
+    let (_, cut) = sources(Without::Attention, Norm::Pre);
+    assert!(!cut.sources.iter().any(|s| matches!(s, Source::Attention(_))));
+    assert_eq!(cut.sources.len(), 8);
+    let (_, cut) = sources(Without::FeedForward, Norm::Pre);
+    assert!(!cut.sources.iter().any(|s| matches!(s, Source::FeedForward(_))));
+    let (full, cut) = sources(Without::Norms, Norm::Post);
+    assert_eq!(full.last(), Some(&Source::NormOffsets));
+    assert!(cut.deviation.is_none() && cut.offset == 0.0);
+    assert_eq!(cut.sources.len(), 14);
+    // Without attention no token hears of another: its stream is its own.
+    let mut study = study(&Settings { without: Without::Attention, ..Settings::default() });
+    train(&mut study, 5);
+    let mut probabilities = |text: &str, shown| {
+        let (text, position) = (text.to_owned(), 3);
+        match ask(&mut study, Question::Stream { text, shown, position, token: 0 }) {
+            block::Answer::Stream(stream) => stream.probabilities,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(same_bits(&probabilities("abc", Shown::Cut), &probabilities("xyc", Shown::Cut)));
+    assert!(!same_bits(&probabilities("abc", Shown::Full), &probabilities("xyc", Shown::Full)));
+}
+
+#[test]
+fn models_begin_with_the_same_weights_and_see_the_same_batches() {
+    // Switching off what makes no difference at the start: with all of it, losses are the same.
+    let mut first = study(&Settings { without: Without::Norms, ..Settings::default() });
+    let full = train(&mut first, 4).iter().map(|loss| loss[0]).collect::<Vec<_>>();
+    for &without in Without::ALL {
+        let mut other = study(&Settings { without, ..Settings::default() });
+        let again: Vec<f32> = train(&mut other, 4).iter().map(|loss| loss[0]).collect();
+        assert!(same_bits(&full, &again), "the full model is another beside {without:?}");
+    }
+}
+
+#[test]
+fn without_residuals_the_gradient_dies_and_the_loss_stands() {
+    let mut study = study(&Settings::default());
+    let start = depths(&mut study);
+    assert_eq!(start[0].norms.len(), 7);
+    let ratio = |depths: &Depths| depths.norms[0] / depths.norms[6];
+    assert!(ratio(&start[0]) > 0.5, "{start:?}");
+    assert!(ratio(&start[1]) < 0.05, "{start:?}");
+    // What the chapter shows when it opens, and a little later.
+    train(&mut study, 100);
+    let early = depths(&mut study);
+    assert!(ratio(&early[0]) > 0.5 && ratio(&early[1]) < 0.02, "{early:?}");
+    let losses = train(&mut study, 200);
+    let later = depths(&mut study);
+    assert!(ratio(&later[0]) > 0.5 && ratio(&later[1]) < 1e-4, "{later:?}");
+    assert!(later[1].norms.windows(2).all(|pair| pair[0] < pair[1]), "{later:?}");
+    let [full, cut] = late(&losses);
+    assert!(full < 2.5 && cut > 2.9, "{full} {cut}");
+}
+
+#[test]
+fn a_model_without_norms_or_attention_trails() {
+    for (without, at_least) in [(Without::Norms, 0.1), (Without::Attention, 0.02)] {
+        let mut study = study(&Settings { without, ..Settings::default() });
+        let [full, cut] = late(&train(&mut study, 350));
+        assert!(cut > full + at_least, "{without:?}: {full} {cut}");
+    }
+}
+
+#[test]
+fn the_mean_of_sub_networks_is_nearer_to_the_full_one_than_they_are() {
+    let mut study = study(&Settings::default());
+    train(&mut study, 150);
+    let apart = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).sum::<f32>();
+    for dropout in [0.1, 0.2, 0.5] {
+        let found = ensemble(&mut study, dropout);
+        let rows: Vec<&[f32]> = found.each.values.chunks(found.full.len()).collect();
+        assert_eq!(rows.len(), block::MASKS as usize);
+        assert!(rows.windows(2).all(|pair| !same_bits(pair[0], pair[1])), "masks are the same");
+        let each = rows.iter().map(|row| apart(row, &found.full)).sum::<f32>() / rows.len() as f32;
+        let mean = apart(&found.mean, &found.full);
+        assert!(mean < 0.8 * each, "at {dropout}: {mean}, each {each}");
+    }
+    let none = ensemble(&mut study, 0.0);
+    for row in none.each.values.chunks(none.full.len()) {
+        assert!(apart(row, &none.full) < 1e-5);
+    }
+    assert_eq!(none.position, 8);
+}
+
+#[test]
+fn neurons_put_out_what_their_curve_says() {
+    for &activation in Activation::ALL {
+        let mut study = study(&Settings { activation, ..Settings::default() });
+        train(&mut study, 3);
+        let question = |layer| Question::Neurons {
+            text: "the cat".to_owned(),
+            shown: Shown::Full,
+            position: 0,
+            layer,
+        };
+        let block::Answer::Neurons(found) = ask(&mut study, question(2)) else { panic!() };
+        assert_eq!(found.before.len(), 4 * block::WIDTH as usize);
+        if activation == Activation::Relu {
+            let relu: Vec<f32> = found.before.iter().map(|x| x.max(0.0)).collect();
+            assert_eq!(found.after, relu);
+        }
+        if activation == Activation::Solu {
+            let sum: f32 = found.before.iter().map(|x| x.exp()).sum();
+            for (x, y) in found.before.iter().zip(&found.after) {
+                assert!((x * x.exp() / sum - y).abs() < 1e-6);
+            }
+        }
+        let forms = found.curves[1].iter().zip(&found.curves[2]);
+        let apart = forms.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(apart > 1e-5 && apart < 1e-3, "{apart}");
+        assert!(refused(&mut study, question(7)).contains("There is no block 7"));
+        assert!(refused(&mut study, question(0)).contains("There is no block 0"));
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bits_and_asking_changes_nothing() {
+    let mut one = study(&Settings::default());
+    let mut two = study(&Settings::default());
+    let before = train(&mut one, 5);
+    stream(&mut one, Shown::Cut, 0, 0);
+    depths(&mut one);
+    ensemble(&mut one, 0.5);
+    // Half a step, dropped and taken again.
+    assert_eq!(ready(one.advance()), StudySlice::More);
+    one.discard();
+    let after = train(&mut one, 5);
+    assert_eq!([before, after].concat(), train(&mut two, 10));
+    assert_eq!(depths(&mut one), depths(&mut two));
+    let full = stream(&mut one, Shown::Full, 0, 0);
+    assert_eq!(full, stream(&mut two, Shown::Full, 0, 0));
+}
+
+#[test]
+fn nonsense_is_answered_with_a_sentence() {
+    let mut study = study(&Settings::default());
+    let question = |text: &str, position, token| Question::Stream {
+        text: text.to_owned(),
+        shown: Shown::Full,
+        position,
+        token,
+    };
+    assert!(refused(&mut study, question("", 0, 0)).contains("no text"));
+    assert!(refused(&mut study, question("the", 0, 4000)).contains("There is no token 4000"));
+    let text = "the".to_owned();
+    let off = Question::Ensemble { text: text.clone(), position: 0, dropout: f32::NAN };
+    assert!(refused(&mut study, off).contains("no share"));
+    // Long texts are read from their end, unknown characters as unknown; positions end with them.
+    for text in ["\u{1d11e}\u{1d11e}", &"a long sentence ".repeat(40)] {
+        let block::Answer::Stream(found) = ask(&mut study, question(text, 24, 0)) else { panic!() };
+        assert!(found.tokens.len() <= block::CONTEXT as usize);
+        assert_eq!(found.position as usize, found.tokens.len() - 1);
+        assert_eq!(found.tokens.len() + found.dropped as usize, text.chars().count());
+    }
+    let without = Settings { without: Without::FeedForward, ..Settings::default() };
+    let mut study = self::study(&without);
+    let none = Question::Neurons { text, shown: Shown::Cut, position: 0, layer: 1 };
+    assert!(refused(&mut study, none).contains("no feed-forward layers"));
+    let spec = without.spec(1);
+    assert!(AnyStudy::new(&spec.clone().into(), "", &device()).is_err());
+    assert!(AnyStudy::new(&spec.into(), "too short", &device()).is_err());
+    assert!(study.set_learning_rate(f32::NAN).is_err());
+}

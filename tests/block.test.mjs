@@ -1,0 +1,236 @@
+// The rest of the transformer, as a learner meets it.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import {
+  accessibilityProblems, byId, eventually, live, number, numberUntil, parameter, paused, train, useSite, VIEWPORTS,
+} from "./harness.mjs";
+
+const site = useSite();
+/** Steps the chapter takes by itself. */
+const WARM = 80;
+
+/** Waits until the models on show have had their first training, after which Train trains on. */
+async function warm(page) {
+  await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);
+  await paused(page);
+}
+
+/** Opens the chapter and waits until its first training is over. */
+async function opened(t, query = "", options = {}) {
+  const page = await site.open(t, `?chapter=block${query}`, options);
+  await warm(page);
+  return page;
+}
+
+const value = async (page, id) => Number(await byId(page, id).getAttribute("data-value"));
+const see = (page, id) => byId(page, id).evaluate((part) => part.scrollIntoView({ block: "center" }));
+const choose = (page, name, id) => byId(page, `control-${name}-${id}`).check({ force: true });
+const near = (a, b, most, what) => assert(Math.abs(a - b) <= most, `${what}: ${a} is not ${b}`);
+/** What every term adds, the final norm's offset last. */
+const added = (page) =>
+  page
+    .locator('[data-testid^="block-adds-"], [data-testid="block-offset"]')
+    .evaluateAll((cells) => cells.map((cell) => Number(cell.getAttribute("data-value"))));
+/** Waits for the table of this model, position (from 0) or token. */
+const table = (page, name, wanted) =>
+  eventually(async () => (await byId(page, "block-contributions").getAttribute(`data-${name}`)) === wanted, `${name} ${wanted}`);
+
+async function addsUp(page, terms) {
+  const parts = await added(page);
+  assert.equal(parts.length, terms);
+  const [sum, logit] = [await value(page, "block-sum"), await value(page, "block-logit")];
+  near(parts.reduce((a, b) => a + b, 0), sum, 1e-4, "the sum");
+  near(sum, logit, 1e-4, "the logit");
+  const shown = async (id) => Number((await byId(page, id).textContent()).trim().replace("−", "-"));
+  near(await shown("block-sum"), await shown("block-logit"), 2e-4, "as written");
+}
+
+test("each term's size in the stream, and its contributions add up to the chosen logit", async (t) => {
+  const page = await opened(t);
+  await live(page, "block-sizes");
+  // Token, position, six attentions, six feed-forwards; and the final norm's offset.
+  await addsUp(page, 15);
+  await byId(page, "block-sizes-cells").focus();
+  await page.keyboard.press("Home");
+  for (let row = 0; row < 3; row++) await page.keyboard.press("ArrowDown");
+  const size = Number(await byId(page, "block-sizes-readout").getAttribute("data-value"));
+  assert(size > 0);
+  assert.match(await byId(page, "block-sizes-readout").textContent(), /feed-forward 1/);
+  // A cell is its term at its position: Enter opens the arithmetic.
+  await page.keyboard.press("Enter");
+  await byId(page, "block-arithmetic").waitFor();
+  await table(page, "position", "0");
+  await eventually(async () => parameter(page, "block-term") === "4" && parameter(page, "block-position") === "1");
+  await addsUp(page, 15);
+  near(await value(page, "block-total"), await value(page, "block-adds-4"), 1e-4, "the worked-out term");
+  const products = await page
+    .locator('[data-part="block-product"]')
+    .evaluateAll((cells) => cells.map((cell) => Number(cell.getAttribute("data-value"))));
+  assert.equal(products.length, 24);
+  near(products.reduce((a, b) => a + b, 0), await value(page, "block-total"), 1e-6, "24 products");
+  await byId(page, "block-arithmetic-close").click();
+  await byId(page, "block-arithmetic").waitFor({ state: "detached" });
+});
+
+test("another token has another logit, and its own contributions", async (t) => {
+  const page = await opened(t);
+  await table(page, "shown", "full");
+  const first = await byId(page, "block-contributions").getAttribute("data-token");
+  await page.locator('[data-testid="figure-block-next"] button', { hasText: /./ }).nth(1).click();
+  await eventually(async () => (await byId(page, "block-contributions").getAttribute("data-token")) !== first);
+  await addsUp(page, 15);
+  await eventually(async () => Number(parameter(page, "block-token")) > 0);
+  await byId(page, "undo").click();
+  await table(page, "token", first);
+});
+
+test("without residuals: the loss stands and the gradient dies", async (t) => {
+  const page = await opened(t);
+  await see(page, "figure-block-depth");
+  await live(page, "block-depth");
+  // The default already shows it.
+  await eventually(async () => (await value(page, "block-ratio-cut")) < 0.05);
+  assert((await value(page, "block-ratio-full")) > 0.5);
+  await train(page, WARM + 150);
+  await eventually(async () => (await value(page, "block-ratio-cut")) < 0.001);
+  assert((await value(page, "block-loss-cut")) > (await value(page, "block-loss-full")) + 0.3);
+  assert.match(await byId(page, "block-loss-verdict").textContent(), /the full model is ahead/);
+  await see(page, "figure-block-loss");
+  await live(page, "block-loss");
+  // Only the last layer's output is left in its stream.
+  await choose(page, "block-shown", "cut");
+  await table(page, "shown", "cut");
+  await addsUp(page, 2);
+});
+
+test("norms, attention or the feed-forward off, and retrained", async (t) => {
+  const page = await opened(t);
+  const full = await value(page, "block-loss-full");
+  for (const [without, terms, losses] of [
+    ["norms", 14, (own, other) => other > own + 0.05],
+    ["attention", 9, (own, other) => other !== own],
+    ["feed-forward", 9, (own, other) => other !== own],
+  ]) {
+    await choose(page, "block-without", without);
+    await choose(page, "block-shown", "cut");
+    await eventually(async () => parameter(page, "block-without") === without);
+    await eventually(async () => (await added(page)).length === terms, `${terms} terms without ${without}`);
+    await warm(page);
+    await addsUp(page, terms);
+    // The full model is the same one beside each of them.
+    near(await value(page, "block-loss-full"), full, 1e-6, "the full model");
+    const cut = await value(page, "block-loss-cut");
+    assert(losses(full, cut), `${without}: ${full}, ${cut}`);
+  }
+  await see(page, "block-neurons-problem");
+  await eventually(async () => /no feed-forward layers/.test(await byId(page, "block-neurons-problem").textContent()));
+});
+
+test("post-norm: the stream is divided, and its terms still add up", async (t) => {
+  const page = await opened(t, "&block-norm=post");
+  await addsUp(page, 15);
+  assert.match(await byId(page, "block-contributions").textContent(), /norms' offsets β/);
+  await byId(page, "block-term-2").click();
+  await byId(page, "block-arithmetic").waitFor();
+  assert.match(await byId(page, "block-arithmetic").textContent(), /no final norm/);
+  near(await value(page, "block-total"), await value(page, "block-adds-2"), 1e-4, "the worked-out term");
+});
+
+test("feed-forward with ReLU, both GELUs and SoLU, on the live model's neurons", async (t) => {
+  const page = await opened(t, "&block-activation=relu");
+  await see(page, "figure-block-neurons");
+  await live(page, "block-neurons");
+  // About half of the sums are negative, and ReLU puts out 0 for them.
+  await eventually(async () => (await value(page, "block-off")) > 20);
+  const forms = await value(page, "block-forms");
+  assert(forms > 1e-5 && forms < 1e-3, `${forms}`);
+  await choose(page, "block-activation", "solu");
+  await warm(page);
+  await see(page, "figure-block-neurons");
+  await eventually(async () => /SoLU/.test(await byId(page, "figure-block-neurons").textContent()));
+});
+
+test("dropout is an ensemble: the mean of sub-networks is nearer than each of them", async (t) => {
+  const page = await opened(t);
+  await see(page, "figure-block-ensemble");
+  await live(page, "block-ensemble");
+  const [each, mean] = [await value(page, "block-each-off"), await value(page, "block-mean-off")];
+  assert(mean < each && each > 0, `${mean}, ${each}`);
+  await byId(page, "control-block-dropout").fill("0.6");
+  await eventually(async () => (await value(page, "block-each-off")) > each);
+  await byId(page, "control-block-dropout").fill("0");
+  await eventually(async () => (await value(page, "block-each-off")) < 1e-5);
+});
+
+test("empty sentences, unknown characters and links with nonsense do no harm", async (t) => {
+  const page = await opened(t, "&block-position=24&block-term=15");
+  await byId(page, "probe-input").fill("");
+  await eventually(async () => /no text to look at/.test(await byId(page, "probe-problem").textContent()));
+  for (const text of ["a", "𝄞𝄞𝄞", "a much longer sentence than the model can read at once"]) {
+    await byId(page, "probe-input").fill(text);
+    const last = Math.min([...text].length, 24) - 1;
+    await table(page, "position", `${last}`);
+    await eventually(async () => (await byId(page, "probe-problem").textContent()) === "");
+    await addsUp(page, 15);
+  }
+  const other = await opened(t, "&block-token=4000");
+  await eventually(async () => /There is no token 4000/.test(await byId(other, "probe-problem").textContent()));
+});
+
+test("the check is answered from the live model, and the ideas step through", async (t) => {
+  const page = await opened(t);
+  await byId(page, "check-block").scrollIntoViewIfNeeded();
+  for (let round = 0; round < 2; round++) {
+    await byId(page, "check-block-option-0").check({ force: true });
+    await eventually(async () => (await byId(page, "check-block-submit").getAttribute("aria-disabled")) !== "true");
+    await byId(page, "check-block-submit").click();
+    const verdict = byId(page, "check-block-verdict");
+    await verdict.waitFor();
+    const text = (await verdict.textContent()).replaceAll("−", "-");
+    const sums = [...text.matchAll(/(?:embedding|together): (-?\d+\.\d+)/g)].map((match) => Number(match[1]));
+    assert.equal(sums.length, 4, text);
+    assert.equal(await verdict.getAttribute("data-right"), `${Math.max(...sums) === sums[0]}`);
+    await byId(page, "check-block-another").click();
+  }
+  await page.evaluate(() => scrollTo(0, 0));
+  for (let idea = 1; idea <= 6; idea++) {
+    await page.keyboard.press("PageDown");
+    await eventually(async () => (await byId(page, "idea-text").textContent()).startsWith(`${idea} of 6`));
+  }
+  await eventually(async () => parameter(page, "block-dropout") === "0.5");
+});
+
+test("everything can be done by keyboard", async (t) => {
+  const page = await opened(t);
+  await byId(page, "block-term-3").focus();
+  await page.keyboard.press("Enter");
+  await byId(page, "block-arithmetic").waitFor();
+  await eventually(async () => parameter(page, "block-term") === "3");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await eventually(async () => parameter(page, "block-term") === "4");
+  await byId(page, "control-block-shown-full").focus();
+  await page.keyboard.press("ArrowDown");
+  await table(page, "shown", "cut");
+  await byId(page, "control-block-dropout").focus();
+  await page.keyboard.press("ArrowRight");
+  await eventually(async () => parameter(page, "block-dropout") === "0.25");
+  await byId(page, "train-step").focus();
+  const step = await number(page, "loss-step");
+  await page.keyboard.press("Enter");
+  await numberUntil(page, "loss-step", (now) => now > step, "a step more");
+});
+
+test("nothing is cut off and nothing hard to read, at any size in any colours", async (t) => {
+  for (const [name, viewport] of Object.entries(VIEWPORTS)) {
+    for (const colorScheme of ["light", "dark"]) {
+      const page = await site.open(t, "?chapter=block&block-term=3", { viewport, colorScheme });
+      await byId(page, "block-arithmetic").waitFor();
+      assert.deepEqual(await accessibilityProblems(page), [], `${name}, ${colorScheme}`);
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert(width <= viewport.width, `${name}: the page is ${width} wide`);
+      await page.close();
+    }
+  }
+});
