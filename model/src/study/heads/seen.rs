@@ -56,6 +56,7 @@ impl<'a> Pass<'a> {
 
     pub async fn seen(self, step: u32, off: Vec<HeadAt>) -> Result<Seen, Refusal> {
         let length = self.tokens.len();
+        let mask = self.model.mask(length);
         let (mut weights, mut statistics, mut written) = (Vec::new(), Vec::new(), Vec::new());
         for (attention, trace) in self.layers() {
             weights.push(trace.weights.clone());
@@ -82,6 +83,7 @@ impl<'a> Pass<'a> {
             step,
             dropped: self.dropped,
             vocabulary: self.tokenizer.vocabulary(),
+            mask: (0..length).flat_map(|query| mask.row(query).to_vec()).collect(),
             weights: array(&[layers, heads, length, length]),
             probabilities: array(&[length, self.tokenizer.len()]),
             tokens: self.tokens,
@@ -110,7 +112,8 @@ impl<'a> Pass<'a> {
             )));
         }
         let index = layer as usize - 1;
-        let found = self.layers().nth(index).zip(self.trace.layers[index].attention_output.as_ref());
+        let found =
+            self.layers().nth(index).zip(self.trace.layers[index].attention_output.as_ref());
         let ((attention, trace), output) =
             found.ok_or_else(|| Refusal("This layer has no attention.".to_owned()))?;
         let heads = attention.contributions(trace);
