@@ -71,6 +71,9 @@ pub fn WhatIsWritten(page: Page) -> impl IntoView {
                         page.head.set(head);
                     }
                 })/>
+            <p data-testid="heads-lengths">
+                {move || written.with(|w| w.as_ref().map(lengths))}
+            </p>
             <p class="field-error">{answered.problem}</p>
         </div>
     }
@@ -81,30 +84,43 @@ fn length(row: &[f32]) -> f64 {
     row.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>().sqrt()
 }
 
-/// Heads, bias and their sum as rows, each with its length.
+/// What the rows are called: heads, bias, and their sum.
+fn names(written: &Written, count: usize) -> Vec<String> {
+    let name = |row: usize| match count - row {
+        1 => "sum".to_owned(),
+        2 => "bias".to_owned(),
+        _ => name(HeadAt { layer: written.layer, head: row as u32 + 1 }),
+    };
+    (0..count).map(name).collect()
+}
+
+/// Each row's length (Euclidean norm), in words.
+fn lengths(written: &Written) -> String {
+    let width = written.output.len().max(1);
+    let heads = written.heads.values.chunks(width);
+    let lengths: Vec<f64> =
+        heads.chain([&written.bias[..], &written.output[..]]).map(length).collect();
+    let names = names(written, lengths.len());
+    let each = names.iter().zip(&lengths).map(|(name, length)| format!("{name} {length:.3}"));
+    format!("Lengths of the rows: {}.", each.collect::<Vec<_>>().join(", "))
+}
+
+/// Heads, bias and their sum as rows.
 fn rows(written: &Written) -> Matrix {
     let width = written.output.len().max(1);
     let heads = written.heads.values.chunks(width);
     let parts: Vec<&[f32]> = heads.chain([&written.bias[..], &written.output[..]]).collect();
-    let count = parts.len();
-    let label = |(row, part): (usize, &&[f32])| {
-        let layer = written.layer;
-        let who = match count - row {
-            1 => "sum".to_owned(),
-            2 => "bias".to_owned(),
-            _ => name(HeadAt { layer, head: row as u32 + 1 }),
-        };
-        format!("{who}, length {:.2}", length(part))
-    };
     let values = parts.concat();
-    let limit = values.iter().fold(0f32, |most, value| most.max(value.abs()));
+    let largest = values.iter().fold(f32::MIN_POSITIVE, |most, value| most.max(value.abs()));
+    // Up to the next half of its leading digit: a scale that can be read.
+    let unit = 10f32.powf(largest.log10().floor()) / 2.0;
     Matrix {
         row_axis: "added by".to_owned(),
         column_axis: "dimension of the residual stream".to_owned(),
-        rows: parts.iter().enumerate().map(label).collect(),
+        rows: names(written, parts.len()),
         columns: (1..=width).map(|column| column.to_string()).collect(),
         values,
-        map: ValueMap::Signed { limit: limit.max(f32::MIN_POSITIVE) },
+        map: ValueMap::Signed { limit: (largest / unit).ceil() * unit },
         value_name: "added".to_owned(),
         absent: String::new(),
     }
