@@ -135,6 +135,7 @@ impl<S: Studies> Session<S> {
     /// An engine with nothing to do. `now` is a monotonic clock in milliseconds; it decides when
     /// things are told, never what is computed.
     pub fn new(device: Device, now: fn() -> f64) -> Self {
+        unroll_model::set_clock(now);
         Self {
             device,
             now,

@@ -119,6 +119,7 @@ fn without_a_model_everything_is_refused_with_a_sentence() {
         Command::Steps(1),
         Command::SetLearningRate(0.1),
         Command::Trace { id: 0, text: "a".into() },
+        Command::Inspect { id: 0, text: "a".into(), layer: 0, head: 0, query: 0 },
         Command::Generate { id: 0, sample },
         Command::Save,
         Command::RestoreLastGood,
@@ -197,6 +198,32 @@ fn traces_are_answered_in_mid_step_and_rows_sum_to_one() {
     }
     let (command, _) = refused(&driven.say(Command::Trace { id: 8, text: String::new() }));
     assert_eq!(command, CommandKind::Trace);
+}
+
+#[test]
+fn rows_are_worked_out_in_mid_step_and_agree_with_the_trace() {
+    let mut driven = Driven::started(spec(), TEXT);
+    driven.train(10);
+    driven.say(Command::Run);
+    driven.slice();
+    let trace = driven.trace("the cat");
+    assert_eq!(trace.mask.len(), 49);
+    let ask =
+        |layer, query| Command::Inspect { id: 3, text: "the cat".into(), layer, head: 1, query };
+    let said = driven.say(ask(1, 4));
+    let [Event::Inspected { id: 3, step, row }] = said.as_slice() else { panic!("{said:?}") };
+    assert_eq!((*step, row.query, row.tokens.concat().as_str()), (trace.step, 4, "the cat"));
+    assert_eq!(row.weights, trace.weights.block(&[1, 1, 4]).unwrap());
+    assert_eq!(row.allowed, trace.mask[4 * 7..5 * 7]);
+    let exact = unroll_protocol::attention::Worked::exact(row);
+    for (own, worked) in row.weights.iter().zip(&exact.keys) {
+        assert!((f64::from(*own) - worked.weight).abs() < 1e-6);
+    }
+    for command in [ask(9, 0), ask(0, 7)] {
+        let (command, reason) = refused(&driven.say(command));
+        assert_eq!(command, CommandKind::Inspect);
+        assert!(reason.starts_with("There is no ") && reason.ends_with('.'), "{reason}");
+    }
 }
 
 #[test]

@@ -190,7 +190,8 @@ impl Gpt {
         dropout.apply(sum(tokens, positions), 0)
     }
 
-    fn embed_apart(&self, tokens: Tensor<2, Int>) -> (Tensor<3>, Option<Tensor<2>>) {
+    /// Embeddings of the tokens, `[batch, T, width]`, and of their positions, `[T, width]`, if any.
+    pub(crate) fn embed_apart(&self, tokens: Tensor<2, Int>) -> (Tensor<3>, Option<Tensor<2>>) {
         let [_, length] = tokens.dims();
         let most = self.most_tokens();
         assert!(

@@ -11,6 +11,7 @@
 mod attention;
 mod block;
 mod bpe;
+mod clock;
 mod data;
 mod dropout;
 mod feed_forward;
@@ -38,6 +39,7 @@ pub use attention::{
 };
 pub use block::{Block, BlockConfig, LayerTrace};
 pub use bpe::{BpeLearner, Pair};
+pub use clock::set_clock;
 pub use data::{Batch, DataError, Dataset, Window, token_tensor};
 pub use dropout::Dropout;
 pub use feed_forward::{FeedForward, FeedForwardConfig, activate, gelu};

@@ -18,6 +18,10 @@ pub(crate) enum Purpose {
     RecallGaps = 35,
     NormWeights = 50,
     NormBatch = 51,
+    QkvDraw = 70,
+    QkvShuffle = 71,
+    QkvWord = 72,
+    QkvCost = 73,
 }
 
 /// The stream of `seed` for one purpose at one place, independent of every other stream.

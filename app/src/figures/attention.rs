@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use leptos::{html, prelude::*};
+use leptos::{context::Provider, html, prelude::*};
 use unroll_protocol::{AttentionRow, Trace};
 
 use super::{
@@ -21,6 +21,7 @@ use super::{
     tokens::Tokens,
     view::HeadView,
 };
+use crate::fetched::{Fetch, Fetched, View, part};
 
 /// Where a figure has the rows worked out that it wants to show number by number.
 #[derive(Clone, Copy)]
@@ -128,6 +129,22 @@ pub fn AttentionFigure(
     }
 }
 
+/// What the inspector of a pinned cell is given.
+#[derive(Clone, Copy)]
+struct Pinned {
+    row: Signal<Option<Arc<AttentionRow>>>,
+    key: Signal<usize>,
+    go: Callback<(usize, usize)>,
+    close: Callback<()>,
+    provenance: Signal<Provenance>,
+}
+
+/// Not part of the page's own wasm: most visits work no cell out.
+const INSPECTOR: Fetch = part!(inspector: View = || {
+    let Pinned { row, key, go, close, provenance } = expect_context();
+    view! { <CellInspector row key go close provenance/> }.into_any()
+});
+
 /// Pins what is kept outside, and tells there what the learner pins.
 fn use_kept_cell(selection: Selection, kept: KeptCell) {
     let outside = Memo::new(move |_| kept.cell.get());
@@ -171,7 +188,11 @@ fn inspected(
     let go = Callback::new(move |(query, key)| selection.pin(Cell { query, key: Some(key) }));
     let close = Callback::new(move |()| selection.unpin());
     view! {
-        <CellInspector row=shown key go close provenance/>
+        <Provider value=Pinned { row: shown, key, go, close, provenance }>
+            <Show when=move || cell.get().is_some()>
+                <Fetched fetch=INSPECTOR what="The arithmetic of a cell" around=|notice| notice/>
+            </Show>
+        </Provider>
         <p class="field-error" role="alert" data-testid="inspector-problem">{move || problem.get()}</p>
     }
     .into_any()

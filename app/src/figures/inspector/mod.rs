@@ -109,8 +109,10 @@ pub fn CellInspector(
         }
     });
     let shut = move || {
+        // Closing may end this component, and all it keeps.
+        let before = came_from.try_update_value(Option::take).flatten();
         close.run(());
-        if let Some(before) = came_from.try_update_value(Option::take).flatten() {
+        if let Some(before) = before {
             let _ = before.focus();
         }
     };

@@ -90,7 +90,7 @@ fn more(id: &'static str, all: RwSignal<bool>, count: Memo<usize>, what: &'stati
 }
 
 /// A line of arithmetic: what is worked out, how, and to what.
-fn line(id: &'static str, name: AnyView, how: String, value: f64) -> AnyView {
+fn line(id: &'static str, name: AnyView, how: AnyView, value: f64) -> AnyView {
     view! {
         <p class="inspector-line">
             <span>{name}</span>" "
@@ -128,12 +128,17 @@ fn sum(shown: &Shown) -> AnyView {
     let terms = shown.terms();
     let name = match shown.row.scoring {
         Scoring::Product { .. } => view! {
-            <b class="role-query">"q"</b>" · "<b class="role-key">"k"</b>
+            <b class="role-query">"q"</b>" · "<b class="role-key">"k"</b>","
         }
         .into_any(),
-        Scoring::Additive { .. } => view! { "Their sum, the score" }.into_any(),
+        Scoring::Additive { .. } => view! { "The score," }.into_any(),
     };
-    line("dot", name, format!(", the sum of the {} products,", terms.len()), shown.worked().sum)
+    line(
+        "dot",
+        name,
+        format!("the sum of the {} products", terms.len()).into_any(),
+        shown.worked().sum,
+    )
 }
 
 fn score(shown: &Shown) -> AnyView {
@@ -143,14 +148,14 @@ fn score(shown: &Shown) -> AnyView {
             let width = query.len();
             let root = (divisor * divisor - width as f64).abs() < 1e-3;
             let by = if root { format!("√{width} = {}", plain(divisor)) } else { plain(divisor) };
-            let how = format!("{} / {}", fixed(worked.sum), plain(divisor));
+            let how = format!("{} / {}", fixed(worked.sum), plain(divisor)).into_any();
             line("scaled", view! { {format!("Divided by {by}:")} }.into_any(), how, worked.scaled)
         }
         Scoring::Product { .. } => view! { <p>"Not divided by anything here."</p> }.into_any(),
         Scoring::Additive { .. } => view! { <p>"Such a score is not scaled."</p> }.into_any(),
     };
     let bias = shown.row.bias.iter().any(|bias| *bias != 0.0).then(|| {
-        let how = format!("{} + {}", fixed(worked.scaled), bracketed(worked.bias));
+        let how = format!("{} + {}", fixed(worked.scaled), bracketed(worked.bias)).into_any();
         let total = unroll_protocol::attention::rounded(worked.scaled + worked.bias);
         line("biased", view! { "Plus the bias for the distance (ALiBi):" }.into_any(), how, total)
     });
@@ -188,9 +193,12 @@ fn exponent(shown: &Shown) -> AnyView {
     let top = shown.paper.keys[largest].score;
     let how = if worked.allowed {
         let x = unroll_protocol::attention::rounded(worked.score - top);
-        format!("e to the {} − {} = e to the {}", fixed(worked.score), bracketed(top), fixed(x))
+        view! {
+            "e"<sup>{fixed(worked.score)}" − "{bracketed(top)}</sup>" = e"<sup>{fixed(x)}</sup>
+        }
+        .into_any()
     } else {
-        "e to the −∞".to_owned()
+        view! { "e"<sup>"−∞"</sup> }.into_any()
     };
     view! {
         <p>
@@ -205,10 +213,10 @@ fn exponent(shown: &Shown) -> AnyView {
 
 fn weight(shown: &Shown) -> AnyView {
     let (worked, total) = (shown.worked(), shown.paper.sum);
-    let how = format!("{} / {}", fixed(worked.exponent), fixed(total));
+    let how = format!("{} / {}", fixed(worked.exponent), fixed(total)).into_any();
     view! {
         {line("sum", view! { "The row's sum," }.into_any(),
-            format!("of {} exponents,", shown.paper.keys.len()), total)}
+            format!("of {} exponents", shown.paper.keys.len()).into_any(), total)}
         {line("weight", view! { "Weight:" }.into_any(), how, worked.weight)}
     }
     .into_any()

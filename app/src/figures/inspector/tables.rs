@@ -97,7 +97,7 @@ pub fn terms(terms: &[Term], all: bool) -> AnyView {
     });
     view! {
         <table class="inspector-table" data-testid="inspector-terms">
-            <thead><tr><th scope="col">"dimension"</th>{head}</tr></thead>
+            <thead><tr><th scope="col"><abbr title="dimension">"dim."</abbr></th>{head}</tr></thead>
             <tbody>
                 {body.collect_view()}
                 {rest(columns, left_count, "products", Some(left))}
@@ -133,8 +133,8 @@ pub fn keys(shown: &Shown, all: bool, go: Callback<(usize, usize)>) -> AnyView {
     view! {
         <table class="inspector-table" data-testid="inspector-row">
             <thead><tr>
-                <th scope="col">"key"</th><th scope="col">"score"</th>
-                <th scope="col">"e"<sup>"score − m"</sup></th><th scope="col">"weight"</th>
+                <th scope="col">"key"</th><th scope="col">"score s"</th>
+                <th scope="col">"e"<sup>"s − m"</sup></th><th scope="col">"weight"</th>
             </tr></thead>
             <tbody>
                 {body.collect_view()}
@@ -171,7 +171,7 @@ pub fn output(shown: &Shown, all: bool) -> AnyView {
     view! {
         <table class="inspector-table" data-testid="inspector-output">
             <thead><tr>
-                <th scope="col">"dimension"</th><th scope="col" class="role-value">"v"</th>
+                <th scope="col"><abbr title="dimension">"dim."</abbr></th><th scope="col" class="role-value">"v"</th>
                 <th scope="col">"weight × v"</th><th scope="col">"+ other keys"</th>
                 <th scope="col" class="role-hidden">"= output"</th>
             </tr></thead>

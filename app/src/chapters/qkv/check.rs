@@ -1,0 +1,122 @@
+//! The chapter's question to the learner.
+
+use leptos::prelude::*;
+use unroll_protocol::study::qkv::{Answer, Models, Question};
+
+use super::{is_of, shuffle};
+use crate::{
+    course::{use_answer, use_done, use_lab},
+    store::Store,
+    teaching::CheckYourself,
+};
+
+/// What is asked, one after the other.
+#[derive(Clone, Copy, PartialEq)]
+enum Asked {
+    /// The variance of products of this width.
+    Variance(u32),
+    /// A shuffle with positions, with a causal mask.
+    Shuffle(bool, bool),
+}
+
+const ASKED: [Asked; 5] = [
+    Asked::Shuffle(false, true),
+    Asked::Variance(64),
+    Asked::Shuffle(false, false),
+    Asked::Variance(16),
+    Asked::Shuffle(true, false),
+];
+/// A number of its own, so that the answer is not on the page already.
+const DRAW: u32 = 999;
+
+pub fn check() -> AnyView {
+    let store = expect_context::<Store>();
+    let lab = use_lab();
+    let done = use_done();
+    let round = RwSignal::new(0usize);
+    // The models that learn order read no sentence: of them only the products are asked.
+    let asked = Memo::new(move |_| match ASKED[round.get() % ASKED.len()] {
+        Asked::Shuffle(..) if !is_of(lab, Models::Text) => Asked::Variance(64),
+        asked => asked,
+    });
+    let answered = use_answer(lab, move || {
+        let question = match asked.get() {
+            Asked::Variance(dimensions) => Question::Scale { dimensions, draw: DRAW },
+            Asked::Shuffle(positions, causal) => {
+                Question::Shuffle { text: store.probe.get(), draw: DRAW, positions, causal }
+            }
+        };
+        lab.started.with(Option::is_some).then(|| question.into())
+    });
+    // The right option and the numbers, of what is asked now.
+    let found = Memo::new(move |_| {
+        let answer = answered.answer.get()?;
+        match (<&Answer>::try_from(&*answer).ok()?, asked.get()) {
+            (Answer::Scale(scale), Asked::Variance(width)) if scale.dimensions == width => {
+                let distance = |option: f32| (scale.variance / option).ln().abs();
+                let options = variances(width);
+                let nearest = (0..options.len())
+                    .min_by(|a, b| distance(options[*a]).total_cmp(&distance(options[*b])))?;
+                let (variance, products) = (scale.variance, scale.products);
+                Some((
+                    nearest,
+                    format!(
+                        "The variance of {products} products drawn now is {variance:.1}: each of the {width} terms adds about 1."
+                    ),
+                ))
+            }
+            (Answer::Shuffle(shuffled), Asked::Shuffle(positions, causal))
+                if (shuffled.positions, shuffled.causal) == (positions, causal) =>
+            {
+                let same = shuffle::is_same(shuffled);
+                let most = shuffle::most(shuffled);
+                let why = if same {
+                    "Every token sees the same others, and nothing tells it where they stand."
+                } else if causal {
+                    "The mask decides who stands before whom, so other tokens are seen now."
+                } else {
+                    "What is added for the place differs at another place."
+                };
+                Some((
+                    usize::from(!same),
+                    format!(
+                        "The largest difference is {most:.7}, beside outputs of up to {:.2}. {why}",
+                        shuffled.largest
+                    ),
+                ))
+            }
+            _ => None,
+        }
+    });
+    let question = Signal::derive(move || match asked.get() {
+        Asked::Variance(width) => format!(
+            "q and k hold {width} independent random numbers of variance 1 each. What is the variance of q · k?"
+        ),
+        Asked::Shuffle(positions, causal) => format!(
+            "Your sentence is shuffled; {} positions, {} causal mask. What happens to each token's output?",
+            if positions { "with" } else { "without" },
+            if causal { "with a" } else { "without a" }
+        ),
+    });
+    let options = Signal::derive(move || match asked.get() {
+        Asked::Variance(width) => variances(width).iter().map(|v| format!("About {v}")).collect(),
+        Asked::Shuffle(..) => {
+            ["It moves along, unchanged but for rounding", "It changes"].map(str::to_owned).to_vec()
+        }
+    });
+    let answer = Signal::derive(move || found.with(|found| found.as_ref().map(|found| found.0)));
+    let explain = Signal::derive(move || {
+        found.with(|found| found.as_ref().map_or(String::new(), |found| found.1.clone()))
+    });
+    view! {
+        <CheckYourself id="qkv" question options answer explain on_right=done
+            on_another=Callback::new(move |()| round.update(|round| *round += 1))/>
+    }
+    .into_any()
+}
+
+/// The options for the variance of products of `width` terms.
+fn variances(width: u32) -> [f32; 4] {
+    let width = width as f32;
+    [1.0, width.sqrt(), width, width * width]
+}

@@ -1,0 +1,134 @@
+//! Three models learn a word's first letter: what does each have to tell order by?
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use unroll_protocol::{
+    Link,
+    study::qkv::{Answer, LETTERS, Models, Question, Reader, Word},
+};
+
+use super::is_of;
+use crate::{
+    course::{Lab, use_answer, use_lab, use_task_provenance},
+    figures::{Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, Provenance, ValueMap},
+    store::Store,
+};
+
+fn provenance(lab: Lab) -> Signal<Provenance> {
+    use_task_provenance(lab, || Some("words of 8 different letters"))
+}
+
+pub fn figure() -> AnyView {
+    let store = expect_context::<Store>();
+    let lab = use_lab();
+    let provenance = provenance(lab);
+    let draw = Memo::new(move |_| store.link.with(|link| link.qkv.draw));
+    let answered = use_answer(lab, move || {
+        let draw = draw.get();
+        is_of(lab, Models::Order).then(|| Question::Word { draw }.into())
+    });
+    let word = Memo::new(move |_| {
+        let answer = answered.answer.get()?;
+        match <&Answer>::try_from(&*answer) {
+            Ok(Answer::Word(word)) => Some(Arc::new(word.clone())),
+            _ => None,
+        }
+    });
+    let lines = Signal::derive(move || accuracies(lab));
+    let matrix =
+        Signal::derive(move || word.get().map_or(Matrix::default(), |word| answers(&word)));
+    let marked = Signal::derive(move || {
+        let target = word.get().map(|word| word.target as usize);
+        target
+            .into_iter()
+            .flat_map(|t| (0..Reader::ALL.len()).map(move |r| (r, t)))
+            .collect::<Vec<_>>()
+    });
+    let marker = Signal::derive(move || Some(f64::from(lab.step.get())));
+    view! {
+        <p>
+            "Each word has the letters A to H once, shuffled. After the last letter the model is to name the first. \
+             What letters there are says nothing: without order, 1 in 8 is all one can guess."
+        </p>
+        <LinesFigure name="qkv-order" title="Share of first letters named, on words not trained on" lines provenance marker/>
+        <p class="qkv-verdict" data-testid="qkv-order-verdict">{move || verdict(lab)}</p>
+        <p data-testid="qkv-word">{move || word.get().map(|word| view! {
+            "Word: "<b class="qkv-word">{word.letters.concat()}</b>". Its first letter, as each model sees it:"
+        })}</p>
+        <MatrixFigure name="qkv-answers" title="Which letter came first?" matrix provenance marked/>
+    }
+    .into_any()
+}
+
+pub fn controls() -> AnyView {
+    let store = expect_context::<Store>();
+    let again = move |_| {
+        store.link.update(|link: &mut Link| link.qkv.draw = link.qkv.draw % 1000 + 1);
+    };
+    view! {
+        <button type="button" class="button" data-testid="qkv-word-again" on:click=again>"Another word"</button>
+        <p class="hint">"All three have 2 layers of 2 heads, the same seed and the same batches. Only what tells them order \
+            differs: nothing; a causal mask; learned positions without a mask."</p>
+    }
+    .into_any()
+}
+
+fn accuracies(lab: Lab) -> Lines {
+    let line = |reader: &Reader| {
+        let (hue, dash) = match reader {
+            Reader::Bag => (Hue::Muted, Dash::Dotted),
+            Reader::Causal => (Hue::Key, Dash::Solid),
+            Reader::Positions => (Hue::Hidden, Dash::Dashed),
+        };
+        let name = format!("{} accuracy", reader.label());
+        let points = lab.history.with(|h| h.named(&name).map_or(Vec::new(), |s| s.points()));
+        Line { name: reader.label().into(), hue, dash, points }
+    };
+    Lines {
+        x_label: "step".into(),
+        y_label: "share right".into(),
+        series: Reader::ALL.iter().map(line).collect(),
+        references: vec![crate::figures::Reference {
+            name: "guessing".into(),
+            y: 1.0 / f64::from(LETTERS),
+        }],
+        x_range: Lines::steps(lab.step.get()),
+        y_range: Some((0.0, 1.0)),
+        ..Lines::default()
+    }
+}
+
+fn verdict(lab: Lab) -> Option<AnyView> {
+    let last = |reader: Reader| {
+        let name = format!("{} accuracy", reader.label());
+        lab.history.with(|history| history.named(&name).and_then(|series| series.last()))
+    };
+    let part = |id: &'static str, reader: Reader| {
+        last(reader).map(|share| {
+            view! { <b data-testid=id data-value=share.to_string()>{format!("{:.0} %", share * 100.0)}</b> }
+        })
+    };
+    last(Reader::Bag)?;
+    Some(
+        view! {
+            "With nothing to tell order by: "{part("qkv-order-bag", Reader::Bag)}". With a causal mask and no positions: "
+            {part("qkv-order-causal", Reader::Causal)}". With positions and no mask: "
+            {part("qkv-order-positions", Reader::Positions)}"."
+        }
+        .into_any(),
+    )
+}
+
+fn answers(word: &Word) -> Matrix {
+    Matrix {
+        row_axis: "told by".into(),
+        column_axis: "letter".into(),
+        rows: Reader::ALL.iter().map(|reader| reader.label().to_owned()).collect(),
+        columns: word.alphabet.clone(),
+        values: word.probabilities.concat(),
+        map: ValueMap::Probability,
+        value_name: "probability of being the first".into(),
+        absent: String::new(),
+    }
+}

@@ -1,0 +1,165 @@
+//! Why scores are divided by √d_k: random queries and keys of any width.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use unroll_protocol::{
+    Link,
+    study::qkv::{Answer, DRAWN_KEYS, MOST_DIMENSIONS, Question, Scale, ScalePoint},
+};
+
+use crate::{
+    controls::SliderField,
+    course::{Answered, use_answer, use_lab, use_provenance},
+    figures::{
+        Bar, BarsFigure, Bins, Dash, Histogram, HistogramFigure, Hue, Line, Lines, LinesFigure,
+    },
+    store::Store,
+};
+
+/// What the slider asks for.
+fn use_scale() -> (Answered, Memo<Option<Arc<Scale>>>) {
+    let store = expect_context::<Store>();
+    let asked = Memo::new(move |_| store.link.with(|l| (l.qkv.dimensions, l.qkv.draw)));
+    let answered = use_answer(use_lab(), move || {
+        let (dimensions, draw) = asked.get();
+        Some(Question::Scale { dimensions, draw }.into())
+    });
+    let scale = Memo::new(move |_| {
+        let answer = answered.answer.get()?;
+        match <&Answer>::try_from(&*answer) {
+            Ok(Answer::Scale(scale)) => Some(Arc::new(scale.clone())),
+            _ => None,
+        }
+    });
+    (answered, scale)
+}
+
+pub fn figure() -> AnyView {
+    let provenance = use_provenance(use_lab());
+    let (answered, scale) = use_scale();
+    let histogram =
+        Signal::derive(move || scale.get().map_or(Histogram::default(), |scale| histogram(&scale)));
+    let bars = Signal::derive(move || scale.get().map_or(Vec::new(), |scale| bars(&scale)));
+    view! {
+        <p>"Queries and keys of independent random numbers with variance 1. Move the slider: what happens to the spread \
+            of their products?"</p>
+        <SliderField name="qkv-dimensions" log=true/>
+        <p class="field-error" role="alert">{move || answered.problem.get()}</p>
+        <p class="qkv-verdict" data-testid="qkv-scale">{move || scale.get().map(|scale| verdict(&scale))}</p>
+        <HistogramFigure name="qkv-products" title="Products of random queries and keys" histogram provenance/>
+        <BarsFigure name="qkv-softmax" title="Weights of one query over its 16 keys" bars provenance
+            value_name="divided by √d_k" compare_name="not divided" hue=Hue::Key/>
+    }
+    .into_any()
+}
+
+pub fn controls() -> AnyView {
+    let store = expect_context::<Store>();
+    let again = move |_| {
+        store.link.update(|link: &mut Link| link.qkv.draw = link.qkv.draw % 1000 + 1);
+    };
+    view! {
+        <p class="hint">{move || store.link.with(|link| {
+            format!("Draw {} of seed {}.", link.qkv.draw, link.seed)
+        })}</p>
+        <button type="button" class="button" data-testid="qkv-draw-again" on:click=again>"Draw again"</button>
+    }
+    .into_any()
+}
+
+pub fn further() -> AnyView {
+    let store = expect_context::<Store>();
+    let provenance = use_provenance(use_lab());
+    let (_, scale) = use_scale();
+    let lines = move |what: &'static str, of: fn(&ScalePoint) -> [f32; 2]| {
+        Signal::derive(move || scale.get().map_or(Lines::default(), |s| curves(&s, what, of)))
+    };
+    let marker = Signal::derive(move || Some(f64::from(store.link.with(|l| l.qkv.dimensions))));
+    let pick = Callback::new(move |x: f64| {
+        let dimensions = (x.round() as u32).clamp(1, MOST_DIMENSIONS);
+        store.link.update(|link| link.qkv.dimensions = dimensions);
+    });
+    view! {
+        <div class="panel">
+            <LinesFigure name="qkv-entropy" title="Entropy of the weights" provenance marker on_pick=pick
+                lines=lines("entropy in nats", |point| point.entropy)/>
+        </div>
+        <div class="panel">
+            <LinesFigure name="qkv-gradient" title="Size of the softmax's gradient" provenance marker on_pick=pick
+                lines=lines("norm of the derivative", |point| point.gradient)/>
+        </div>
+    }
+    .into_any()
+}
+
+fn histogram(scale: &Scale) -> Histogram {
+    let group = |at: usize, name: &str, hue| Bins {
+        name: name.into(),
+        hue,
+        counts: scale.counts[at].iter().map(|count| f64::from(*count)).collect(),
+        below: f64::from(scale.beyond[at].0),
+        above: f64::from(scale.beyond[at].1),
+    };
+    Histogram {
+        x_label: "score".into(),
+        range: (f64::from(scale.range.0), f64::from(scale.range.1)),
+        groups: vec![group(0, "q · k", Hue::Query), group(1, "q · k / √d_k", Hue::Key)],
+    }
+}
+
+fn bars(scale: &Scale) -> Vec<Bar> {
+    let [plain, scaled] = &scale.weights;
+    let pairs = scaled.iter().zip(plain).enumerate();
+    pairs
+        .map(|(at, (scaled, plain))| Bar {
+            name: format!("key {}", at + 1),
+            spoken: format!("key {}", at + 1),
+            probability: *scaled,
+            compare: Some(*plain),
+            ..Bar::default()
+        })
+        .collect()
+}
+
+fn curves(scale: &Scale, what: &str, of: fn(&ScalePoint) -> [f32; 2]) -> Lines {
+    let line = |at: usize, name: &str, hue, dash| {
+        let mut points: Vec<(f64, f64)> = scale
+            .curve
+            .iter()
+            .chain([&scale.here])
+            .map(|point| (f64::from(point.dimensions), f64::from(of(point)[at])))
+            .collect();
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        points.dedup();
+        Line { name: name.into(), hue, dash, points }
+    };
+    Lines {
+        x_label: "d_k".into(),
+        y_label: what.into(),
+        series: vec![
+            line(0, "not divided", Hue::Query, Dash::Solid),
+            line(1, "divided by √d_k", Hue::Key, Dash::Dashed),
+        ],
+        x_range: Some((0.0, f64::from(MOST_DIMENSIONS))),
+        ..Lines::default()
+    }
+}
+
+fn verdict(scale: &Scale) -> AnyView {
+    let number = |id: &'static str, value: f32, decimals: usize| {
+        view! { <b data-testid=id data-value=value.to_string()>{format!("{value:.decimals$}")}</b> }
+    };
+    let here = &scale.here;
+    view! {
+        "With d"<sub>"k"</sub>" = "{scale.dimensions}" the variance of "{scale.products}" products is "
+        {number("qkv-variance", here.variance[0], 1)}"; divided by √"{scale.dimensions}" it is "
+        {number("qkv-variance-scaled", here.variance[1], 2)}". The weights' entropy is "
+        {number("qkv-entropy-plain", here.entropy[0], 3)}" nats without the root and "
+        {number("qkv-entropy-scaled", here.entropy[1], 3)}" with it (all "{DRAWN_KEYS}" alike: "
+        {format!("{:.3}", f64::from(DRAWN_KEYS).ln())}"); the softmax's gradient "
+        {number("qkv-gradient-plain", here.gradient[0], 3)}" and "
+        {number("qkv-gradient-scaled", here.gradient[1], 3)}"."
+    }
+    .into_any()
+}

@@ -1,0 +1,208 @@
+//! `qkv`: a small GPT whose attention can be worked out, and experiments with attention itself.
+
+mod cost;
+mod head;
+mod order;
+mod scale;
+mod shuffle;
+
+use burn::tensor::Device;
+use unroll_protocol::{
+    Architecture, GptSpec, OptimizerSpec,
+    study::qkv::{Answer, CONTEXT, HEADS, LAYERS, Models, Question, Reader, Spec, WIDTH},
+};
+
+use super::{
+    Built, Refusal, StudySlice,
+    learner::{Gradients, Learner, steady, usable_rate},
+};
+use crate::{
+    CharTokenizer, Dataset, GptConfig, cross_entropy, data::token_tensor, gpt::Gpt, read_all,
+};
+use order::Order;
+use scale::Draw;
+
+const OPTIMIZER: OptimizerSpec = steady(0.005);
+/// Windows of the text in a batch.
+const BATCH: usize = 8;
+
+/// See the module.
+pub struct Study {
+    seed: u32,
+    device: Device,
+    rate: f64,
+    models: Trained,
+    /// The last draw of random queries and keys: the slider asks about the same ones.
+    draw: Option<Draw>,
+}
+
+#[allow(clippy::large_enum_variant, reason = "there is one for each engine")]
+enum Trained {
+    Text(Text),
+    Order(Order),
+}
+
+/// The GPT and the text it learns.
+struct Text {
+    tokenizer: CharTokenizer,
+    data: Dataset,
+    learner: Learner<Gpt>,
+}
+
+impl Text {
+    fn new(seed: u32, text: &str, device: &Device) -> Result<Self, Refusal> {
+        let tokenizer = CharTokenizer::from_text(text);
+        let data = Dataset::new(tokenizer.encode(text), CONTEXT as usize)?;
+        let spec = GptSpec {
+            layers: LAYERS,
+            heads: HEADS,
+            width: WIDTH,
+            context: CONTEXT,
+            dropout: 0.0,
+            tied: true,
+            architecture: Architecture::GPT2,
+        };
+        let model = GptConfig { spec, vocabulary: tokenizer.len(), seed }.init(device);
+        Ok(Self { tokenizer, data, learner: Learner::new(model, &OPTIMIZER) })
+    }
+
+    /// What a step learns from its batch.
+    fn gradients(&self, seed: u32, device: &Device) -> Gradients {
+        let batch = self.data.batch(seed, self.learner.steps(), BATCH, CONTEXT as usize);
+        let tracked = self.learner.tracked();
+        let logits = tracked.forward(token_tensor(&batch.inputs, BATCH, device));
+        let targets = token_tensor(&batch.targets, BATCH, device);
+        Gradients::of(&tracked, cross_entropy(logits, targets))
+    }
+
+    async fn advance(&mut self, seed: u32, rate: f64, device: &Device) -> StudySlice {
+        let gradients = self.gradients(seed, device);
+        let read = read_all([gradients.loss.clone(), gradients.norm.clone()]).await;
+        let read = read.map_or(vec![f32::NAN], |read| read.concat());
+        if let Some(&loss) = read.iter().find(|value| !value.is_finite()) {
+            return StudySlice::Diverged { loss };
+        }
+        self.learner.update(gradients, rate);
+        StudySlice::Step(vec![Some(read[0])])
+    }
+}
+
+impl super::Study for Study {
+    type Spec = Spec;
+    type Question = Question;
+    type Answer = Answer;
+
+    fn new(spec: &Spec, text: &str, device: &Device) -> Result<Self, Refusal> {
+        let models = match spec.models {
+            Models::Text => Trained::Text(Text::new(spec.seed, text, device)?),
+            Models::Order => Trained::Order(Order::new(spec.seed, device)),
+        };
+        let (seed, device) = (spec.seed, device.clone());
+        Ok(Self { seed, device, rate: f64::from(OPTIMIZER.learning_rate), models, draw: None })
+    }
+
+    fn built(&self) -> Built {
+        match &self.models {
+            Trained::Text(text) => Built {
+                parameters: text.learner.parameters(),
+                vocabulary: text.tokenizer.vocabulary(),
+                series: vec!["loss".to_owned()],
+                notes: text.data.notes.clone(),
+            },
+            Trained::Order(order) => {
+                let series = |what: &'static str| {
+                    Reader::ALL.iter().map(move |reader| format!("{} {what}", reader.label()))
+                };
+                Built {
+                    parameters: order.parameters(),
+                    series: series("loss").chain(series("accuracy")).collect(),
+                    ..Built::default()
+                }
+            }
+        }
+    }
+
+    fn step(&self) -> u32 {
+        match &self.models {
+            Trained::Text(text) => text.learner.steps(),
+            Trained::Order(order) => order.steps(),
+        }
+    }
+
+    async fn advance(&mut self) -> StudySlice {
+        match &mut self.models {
+            Trained::Text(text) => text.advance(self.seed, self.rate, &self.device).await,
+            Trained::Order(order) => order.advance(self.rate, &self.device).await,
+        }
+    }
+
+    fn discard(&mut self) {
+        if let Trained::Order(order) = &mut self.models {
+            order.discard();
+        }
+    }
+
+    fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
+        self.rate = usable_rate(rate)?;
+        Ok(())
+    }
+
+    async fn ask(&mut self, question: &Question) -> Result<Answer, Refusal> {
+        Ok(match question {
+            Question::Head { text, memory, layer, head, query } => {
+                let cell = [*layer, *head, *query].map(|at| at as usize);
+                let head = head::head(self.text()?, text, *memory, cell).await?;
+                Answer::Head(Box::new(head))
+            }
+            Question::Shuffle { text, draw, positions, causal } => {
+                let shuffle =
+                    shuffle::shuffle(self.text()?, text, *draw, *positions, *causal).await?;
+                Answer::Shuffle(shuffle)
+            }
+            Question::Scale { dimensions, draw } => {
+                if self.draw.as_ref().is_none_or(|kept| kept.number != *draw) {
+                    self.draw = Some(Draw::new(self.seed, *draw));
+                }
+                let Some(kept) = &self.draw else {
+                    return Err(Refusal("Nothing was drawn.".to_owned()));
+                };
+                Answer::Scale(kept.scale(*dimensions)?)
+            }
+            Question::Cost { length, attention, round } => {
+                Answer::Cost(cost::cost(*length, *attention, *round, &self.device).await?)
+            }
+            Question::Word { draw } => match &self.models {
+                Trained::Order(order) => Answer::Word(order.word(*draw, &self.device).await?),
+                Trained::Text(_) => {
+                    return Err(Refusal("The model in training reads text.".to_owned()));
+                }
+            },
+        })
+    }
+}
+
+impl Study {
+    fn text(&self) -> Result<&Text, Refusal> {
+        match &self.models {
+            Trained::Text(text) => Ok(text),
+            Trained::Order(_) => Err(Refusal("The models in training read no text.".to_owned())),
+        }
+    }
+}
+
+impl Text {
+    /// The last tokens of `text` that the model can read, and how many it cannot.
+    fn tokens(&self, text: &str) -> Result<(Vec<u32>, u32), Refusal> {
+        let mut tokens = self.tokenizer.encode(text);
+        if tokens.is_empty() {
+            let sentence = "There is no sentence to read: write at least one character.";
+            return Err(Refusal(sentence.to_owned()));
+        }
+        let dropped = tokens.len().saturating_sub(CONTEXT as usize);
+        Ok((tokens.split_off(dropped), dropped as u32))
+    }
+
+    fn names(&self, tokens: &[u32]) -> Vec<String> {
+        tokens.iter().map(|&token| self.tokenizer.character(token).to_string()).collect()
+    }
+}

@@ -1,0 +1,268 @@
+//! The `qkv` chapter: what its page says must be true of the numbers.
+
+mod support;
+
+use std::time::Instant;
+
+use support::{device, ready};
+use unroll_model::{AnyStudy, Refusal, StudySlice};
+use unroll_protocol::{
+    Answer as AnyAnswer, Question as AnyQuestion, StudySpec,
+    attention::Worked,
+    study::qkv::{
+        Answer, CONTEXT, Experiment, HEADS, Head, LAYERS, LENGTHS, MOST_DIMENSIONS, Memory,
+        Question, Reader, Scale, Settings, Shuffle, Word,
+    },
+};
+
+const TALES: &str = include_str!("../../assets/corpora/tales.txt");
+const SENTENCE: &str = "said Fenn the fox";
+/// Steps the page takes by itself.
+const WARM: usize = 200;
+
+fn study(experiment: Experiment) -> AnyStudy {
+    built(experiment, TALES).unwrap_or_else(|refusal| panic!("{refusal}"))
+}
+
+fn built(experiment: Experiment, text: &str) -> Result<AnyStudy, Refusal> {
+    let spec = Settings { experiment, ..Settings::default() }.spec(1);
+    AnyStudy::new(&StudySpec::Qkv(spec), text, &device())
+}
+
+fn train(study: &mut AnyStudy, steps: usize) -> Vec<Vec<Option<f32>>> {
+    let mut taken = Vec::new();
+    while taken.len() < steps {
+        match ready(study.advance()) {
+            StudySlice::More => {}
+            StudySlice::Step(values) => taken.push(values),
+            StudySlice::Diverged { loss } => panic!("diverged: {loss}"),
+        }
+    }
+    taken
+}
+
+fn ask(study: &mut AnyStudy, question: Question) -> Result<Answer, Refusal> {
+    match ready(study.ask(&AnyQuestion::Qkv(question)))? {
+        AnyAnswer::Qkv(answer) => Ok(answer),
+        _ => panic!("an answer of another chapter"),
+    }
+}
+
+fn head(study: &mut AnyStudy, memory: Memory, [layer, head, query]: [u32; 3]) -> Head {
+    let question = Question::Head { text: SENTENCE.to_owned(), memory, layer, head, query };
+    match ask(study, question) {
+        Ok(Answer::Head(head)) => *head,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn shuffle(study: &mut AnyStudy, draw: u32, positions: bool, causal: bool) -> Shuffle {
+    let question = Question::Shuffle { text: SENTENCE.to_owned(), draw, positions, causal };
+    match ask(study, question) {
+        Ok(Answer::Shuffle(shuffle)) => shuffle,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn scale(study: &mut AnyStudy, dimensions: u32) -> Scale {
+    match ask(study, Question::Scale { dimensions, draw: 1 }) {
+        Ok(Answer::Scale(scale)) => scale,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn word(study: &mut AnyStudy, draw: u32) -> Word {
+    match ask(study, Question::Word { draw }) {
+        Ok(Answer::Word(word)) => word,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn every_row_sums_to_one_and_the_inspector_agrees_with_the_model() {
+    let mut study = study(Experiment::Cell);
+    train(&mut study, WARM);
+    for memory in [Memory::Own, Memory::Other] {
+        for layer in 0..LAYERS {
+            for which in 0..HEADS {
+                for query in [0, 6, 16] {
+                    let head = head(&mut study, memory, [layer, which, query]);
+                    assert_eq!(head.row.query, query);
+                    let length = head.memory_tokens.len();
+                    let row = head.weights.block(&[query as usize]).unwrap();
+                    assert_eq!(row, head.row.weights);
+                    assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+                    let allowed = &head.mask[query as usize * length..][..length];
+                    assert_eq!(allowed, head.row.allowed);
+                    // Exactly, in f64 from the row's vectors alone.
+                    let exact = Worked::exact(&head.row);
+                    for (key, worked) in exact.keys.iter().enumerate() {
+                        let own = f64::from(head.row.weights[key]);
+                        assert!((worked.weight - own).abs() < 1e-6, "{own} {}", worked.weight);
+                        assert_eq!(worked.allowed, own != 0.0);
+                    }
+                    for (own, worked) in head.row.mixed.iter().zip(&exact.output) {
+                        assert!((f64::from(*own) - worked).abs() < 1e-5);
+                    }
+                    // And on paper, with six decimals all the way.
+                    let paper = Worked::on_paper(&head.row);
+                    for (key, worked) in paper.keys.iter().enumerate() {
+                        let own = f64::from(head.row.weights[key]);
+                        assert!((worked.weight - own).abs() < 1e-5, "{own} {}", worked.weight);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn keys_and_values_can_come_from_another_text() {
+    let mut study = study(Experiment::Cell);
+    let own = head(&mut study, Memory::Own, [1, 0, 3]);
+    assert_eq!((own.tokens.len(), own.memory_tokens.len()), (17, 17));
+    // Causal: 17 * 18 / 2 cells.
+    assert_eq!(own.mask.iter().filter(|allowed| **allowed).count(), 153);
+    let other = head(&mut study, Memory::Other, [1, 0, 3]);
+    assert_eq!((other.tokens.len(), other.memory_tokens.len()), (17, CONTEXT as usize));
+    assert_eq!(other.memory_tokens.concat(), TALES.chars().take(24).collect::<String>());
+    assert!(other.mask.iter().all(|allowed| *allowed));
+    // The queries are the same: only what they look at is another.
+    assert_eq!(own.queries, other.queries);
+    assert_ne!(own.row.mixed, other.row.mixed);
+}
+
+#[test]
+fn without_positions_and_mask_a_shuffle_only_moves_the_outputs() {
+    let mut study = study(Experiment::Shuffle);
+    train(&mut study, WARM);
+    let most = |shuffle: &Shuffle| {
+        shuffle.difference.values.iter().fold(0f32, |most, value| most.max(value.abs()))
+    };
+    for draw in 1..6 {
+        let bag = shuffle(&mut study, draw, false, false);
+        assert!(most(&bag) < 2e-6 * bag.largest.max(1.0), "{} of {}", most(&bag), bag.largest);
+        assert_ne!(bag.order, (0..17).collect::<Vec<u32>>());
+        for (positions, causal) in [(true, false), (false, true), (true, true)] {
+            let ordered = shuffle(&mut study, draw, positions, causal);
+            assert_eq!(ordered.order, bag.order);
+            let most = most(&ordered);
+            assert!(most > 1e-2 * ordered.largest, "{most} of {}", ordered.largest);
+        }
+    }
+}
+
+#[test]
+fn the_variance_of_products_is_their_width_and_scaling_saves_the_gradient() {
+    let mut study = study(Experiment::Scale);
+    for dimensions in [1, 16, 64, 255, MOST_DIMENSIONS] {
+        let scale = scale(&mut study, dimensions);
+        let here = scale.here;
+        let off = here.variance[0] / dimensions as f32;
+        assert!((off - 1.0).abs() < 0.35, "{dimensions}: {off}");
+        assert!((here.variance[1] - off).abs() < 1e-4);
+        assert_eq!(scale.products, 64 * 16);
+        for (counts, beyond) in scale.counts.iter().zip(&scale.beyond) {
+            assert_eq!(counts.iter().sum::<f32>() + beyond.0 + beyond.1, 1024.0);
+        }
+        for weights in &scale.weights {
+            assert!((weights.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+        }
+    }
+    let wide = scale(&mut study, MOST_DIMENSIONS);
+    // ln 16 = 2.77 nats is to look at all alike.
+    assert!(wide.here.entropy[0] < 0.3 && wide.here.entropy[1] > 2.0, "{:?}", wide.here);
+    assert!(wide.here.gradient[0] < wide.here.gradient[1] / 1.5, "{:?}", wide.here);
+    let widths: Vec<u32> = wide.curve.iter().map(|point| point.dimensions).collect();
+    assert_eq!(widths, [1, 2, 4, 8, 16, 32, 64, 128, 256]);
+    assert!(wide.curve.windows(2).all(|pair| pair[0].entropy[0] > pair[1].entropy[0]));
+    // With the root, entropy stays about the same from 8 dimensions on.
+    assert!(wide.curve[3..].iter().all(|point| (point.entropy[1] - 2.4).abs() < 0.2), "{wide:?}");
+    assert!(ask(&mut study, Question::Scale { dimensions: 0, draw: 1 }).is_err());
+    assert!(ask(&mut study, Question::Scale { dimensions: 257, draw: 1 }).is_err());
+}
+
+#[test]
+fn a_causal_mask_alone_tells_what_came_first() {
+    let mut study = study(Experiment::Order);
+    let steps = train(&mut study, 240);
+    for (at, step) in steps.iter().enumerate().filter(|(at, _)| at % 40 == 39) {
+        println!("{at} {step:?}");
+    }
+    let last = steps
+        .iter()
+        .rev()
+        .find_map(|step| step[3].map(|bag| [bag, step[4].unwrap(), step[5].unwrap()]));
+    let [bag, causal, positions] = last.unwrap();
+    assert!(bag < 0.25, "no order: chance is 0.125, not {bag}");
+    assert!(causal > 0.9, "{causal}");
+    assert!(positions > 0.9, "{positions}");
+    let word = word(&mut study, 1);
+    assert_eq!(word.letters[0], word.alphabet[word.target as usize]);
+    assert_eq!(word.probabilities.len(), Reader::ALL.len());
+    for row in &word.probabilities {
+        assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+    }
+    assert!(word.probabilities[1][word.target as usize] > 0.5);
+}
+
+fn clock() -> f64 {
+    static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_secs_f64() * 1e3
+}
+
+#[test]
+fn times_are_taken_and_a_question_stays_short() {
+    unroll_model::set_clock(clock);
+    let mut study = study(Experiment::Cost);
+    for attention in [false, true] {
+        for length in LENGTHS {
+            let began = Instant::now();
+            let answer = ask(&mut study, Question::Cost { length, attention, round: 1 });
+            let Ok(Answer::Cost(cost)) = answer else { panic!("{answer:?}") };
+            assert!(cost.milliseconds > 0.0 && cost.runs > 0);
+            println!("{length} {attention}: {} ms, {} runs", cost.milliseconds, cost.runs);
+            assert!(began.elapsed().as_millis() < 1000);
+        }
+    }
+    assert!(ask(&mut study, Question::Cost { length: 4096, attention: true, round: 1 }).is_err());
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bits() {
+    let run = || {
+        let mut study = study(Experiment::Cell);
+        let losses = train(&mut study, 5);
+        (losses, head(&mut study, Memory::Own, [0, 0, 5]), shuffle(&mut study, 2, true, true))
+    };
+    assert_eq!(run(), run());
+    assert_eq!(train(&mut study(Experiment::Order), 12), train(&mut study(Experiment::Order), 12));
+}
+
+#[test]
+fn bad_input_is_refused_with_a_sentence_and_the_model_goes_on() {
+    let mut study = study(Experiment::Cell);
+    let empty =
+        Question::Head { text: String::new(), memory: Memory::Own, layer: 0, head: 0, query: 0 };
+    let refusal = ask(&mut study, empty).unwrap_err();
+    assert!(refusal.0.ends_with('.'), "{refusal}");
+    for (layer, head) in [(9, 0), (0, 9)] {
+        let question =
+            Question::Head { text: "a".into(), memory: Memory::Own, layer, head, query: 0 };
+        assert!(ask(&mut study, question).unwrap_err().0.starts_with("There is no "));
+    }
+    // A row beyond the sentence is its last, unknown characters are read as such, and what is too
+    // long loses its beginning.
+    let long = "Ω".repeat(512);
+    let question =
+        Question::Head { text: long, memory: Memory::Own, layer: 0, head: 0, query: 400 };
+    let Ok(Answer::Head(head)) = ask(&mut study, question) else { panic!() };
+    assert_eq!((head.row.query, head.dropped), (23, 488));
+    assert!(head.tokens.iter().all(|token| token == "\u{fffd}"));
+    assert!(ask(&mut study, Question::Word { draw: 1 }).is_err());
+    train(&mut study, 1);
+    assert!(built(Experiment::Cell, "").is_err());
+    assert!(built(Experiment::Cell, "short").is_err());
+    let one = Question::Shuffle { text: "a".into(), draw: 1, positions: true, causal: true };
+    assert!(ask(&mut study, one).is_ok());
+}

@@ -1,0 +1,243 @@
+// Query, key, value, as a learner meets them.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import {
+  accessibilityProblems,
+  byId,
+  eventually,
+  live,
+  numberUntil,
+  paused,
+  train,
+  useSite,
+  VIEWPORTS,
+  watchLongTasks,
+} from "./harness.mjs";
+
+const site = useSite();
+/** Steps the chapter takes by itself. */
+const WARM = 200;
+
+async function warm(page) {
+  await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);
+  await paused(page);
+}
+
+async function opened(t, query = "", options = {}) {
+  const page = await site.open(t, `?chapter=qkv${query}`, options);
+  await warm(page);
+  return page;
+}
+
+const inspector = (page) => byId(page, "cell-inspector");
+const value = async (page, id) => Number(await byId(page, id).getAttribute("data-value"));
+const parameter = (page, name) => new URL(page.url()).searchParams.get(name);
+const choose = (page, name, id) => byId(page, `control-${name}-${id}`).check({ force: true });
+/** Brings a figure into sight, for others are not drawn. */
+async function seen(page, name) {
+  await byId(page, `figure-${name}`).evaluate((figure) => figure.scrollIntoView({ block: "center" }));
+  return live(page, name);
+}
+
+test("a cell is open from the start; another is worked out by a click, and the numbers multiply out", async (t) => {
+  const page = await opened(t);
+  await inspector(page).waitFor();
+  assert((await value(page, "inspector-weight")) > 0.2, "a cell that shows something");
+  await seen(page, "qkv-weights");
+  const cells = byId(page, "qkv-weights-cells");
+  await cells.focus();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("Enter");
+  await eventually(async () => parameter(page, "qkv-query") === "8" && parameter(page, "qkv-key") === "5");
+  await eventually(async () => (await inspector(page).getAttribute("data-query")) === "7");
+  await paused(page);
+  const dot = await value(page, "inspector-dot");
+  const score = await value(page, "inspector-score");
+  assert(Math.abs(dot / 4 - score) < 1e-6, "16 numbers: divided by 4");
+  const exponent = await value(page, "inspector-exponent");
+  const sum = await value(page, "inspector-sum");
+  const weight = await value(page, "inspector-weight");
+  assert(Math.abs(exponent / sum - weight) < 1e-6);
+  assert(Number(await byId(page, "inspector-compared").getAttribute("data-apart")) < 1e-4);
+  // Only what is before it is seen: 8 keys.
+  await byId(page, "inspector-all-keys").click();
+  const rows = await page.locator('[data-testid="inspector-row"] tbody tr').allTextContents();
+  assert.equal(rows.filter((row) => !row.includes("blocked")).length, 8);
+  await byId(page, "inspector-close").click();
+  await inspector(page).waitFor({ state: "detached" });
+  await eventually(async () => parameter(page, "qkv-query") === "0");
+  await byId(page, "undo").click();
+  await inspector(page).waitFor();
+});
+
+test("keys and values from another text: a rectangle, nothing blocked, rows still add up to 1", async (t) => {
+  const page = await opened(t);
+  await choose(page, "qkv-memory", "other");
+  await eventually(async () => parameter(page, "qkv-memory") === "other");
+  await paused(page);
+  await byId(page, "inspector-all-keys").click();
+  const keys = page.locator('[data-testid="inspector-row"] tbody tr');
+  await eventually(async () => (await keys.count()) === 24);
+  const weights = await keys.evaluateAll((rows) =>
+    rows.map((row) => Number(row.lastElementChild.textContent)),
+  );
+  assert(weights.every((weight) => weight > 0));
+  assert(Math.abs(weights.reduce((a, b) => a + b) - 1) < 1e-4);
+});
+
+test("the square root: variance grows as d_k, without it softmax saturates and its gradient goes", async (t) => {
+  const page = await opened(t, "&qkv-experiment=scale");
+  const read = async () => ({
+    variance: await value(page, "qkv-variance"),
+    scaled: await value(page, "qkv-variance-scaled"),
+    entropy: [await value(page, "qkv-entropy-plain"), await value(page, "qkv-entropy-scaled")],
+    gradient: [await value(page, "qkv-gradient-plain"), await value(page, "qkv-gradient-scaled")],
+  });
+  await byId(page, "qkv-variance").waitFor();
+  const usual = await read();
+  assert(Math.abs(usual.variance / 64 - 1) < 0.35 && Math.abs(usual.scaled - 1) < 0.35, JSON.stringify(usual));
+  await byId(page, "control-qkv-dimensions").focus();
+  await page.keyboard.press("End");
+  await eventually(async () => parameter(page, "qkv-dimensions") === "256");
+  await eventually(async () => (await value(page, "qkv-variance")) > 170);
+  const wide = await read();
+  assert(wide.entropy[0] < usual.entropy[0] && wide.entropy[0] < 0.3 && wide.entropy[1] > 2, JSON.stringify(wide));
+  assert(wide.gradient[0] < usual.gradient[0] && wide.gradient[0] < wide.gradient[1], JSON.stringify(wide));
+  for (const figure of ["qkv-products", "qkv-softmax", "qkv-entropy", "qkv-gradient"]) await seen(page, figure);
+  const before = await value(page, "qkv-variance");
+  await byId(page, "qkv-draw-again").click();
+  await eventually(async () => (await value(page, "qkv-variance")) !== before);
+});
+
+test("a shuffle only moves outputs, but for a causal mask or positions", async (t) => {
+  const page = await opened(t, "&qkv-experiment=shuffle");
+  const most = () => byId(page, "qkv-shuffle").getAttribute("data-most").then(Number);
+  await eventually(async () => (await byId(page, "qkv-shuffle").getAttribute("data-most")) !== null);
+  assert((await most()) < 1e-4, `${await most()}`);
+  await seen(page, "qkv-difference");
+  for (const flag of ["qkv-causal", "qkv-positions"]) {
+    await byId(page, `control-${flag}`).check();
+    await eventually(async () => (await most()) > 0.05, flag);
+    await byId(page, `control-${flag}`).uncheck();
+    await eventually(async () => (await most()) < 1e-4, `no ${flag}`);
+  }
+  await byId(page, "qkv-shuffle-again").click();
+  await eventually(async () => parameter(page, "qkv-shuffle") === "2");
+  await paused(page);
+  assert((await most()) < 1e-4);
+});
+
+test("a causal model without positions learns what came first; one without either does not", async (t) => {
+  const page = await opened(t, "&qkv-experiment=order");
+  await byId(page, "qkv-order-causal").waitFor();
+  assert((await value(page, "qkv-order-causal")) > 0.9);
+  assert((await value(page, "qkv-order-positions")) > 0.9);
+  assert((await value(page, "qkv-order-bag")) < 0.3);
+  await seen(page, "qkv-answers");
+  const word = await byId(page, "qkv-word").textContent();
+  await byId(page, "qkv-word-again").click();
+  await eventually(async () => (await byId(page, "qkv-word").textContent()) !== word);
+});
+
+test("both layers are timed here and now", async (t) => {
+  const page = await opened(t, "&qkv-experiment=cost");
+  await eventually(async () => (await byId(page, "qkv-cost").getAttribute("data-count")) === "14", "14 times");
+  assert.match(await byId(page, "qkv-cost").textContent(), /the recurrent layer takes \d+\.\d times as long, \d+\.\d\d ms/);
+  t.diagnostic(await byId(page, "qkv-cost").textContent());
+  await seen(page, "qkv-cost");
+  await byId(page, "qkv-cost-again").click();
+  await eventually(async () => (await byId(page, "qkv-cost").getAttribute("data-count")) !== "14");
+  await eventually(async () => (await byId(page, "qkv-cost").getAttribute("data-count")) === "14", "14 times again");
+});
+
+test("short, long and strange sentences do no harm", async (t) => {
+  const page = await opened(t, "&qkv-query=24&qkv-key=24&qkv-layer=9&qkv-dimensions=0");
+  for (const [text, says] of [
+    ["", /write at least one character/],
+    ["a", null],
+    ["𝄞𝄞𝄞", null],
+    ["x".repeat(512), null],
+    ["said Fenn the fox", null],
+  ]) {
+    await byId(page, "probe-input").fill(text);
+    await eventually(async () => {
+      const problem = await byId(page, "probe-problem").textContent();
+      return says ? says.test(problem) : problem === "";
+    }, `“${text.slice(0, 20)}”`);
+  }
+  await inspector(page).waitFor();
+  await train(page, WARM + 20);
+});
+
+test("the check is answered from the live model, and the ideas step through", async (t) => {
+  const page = await opened(t);
+  await byId(page, "check-qkv").scrollIntoViewIfNeeded();
+  for (const right of [1, 2, 0]) {
+    await byId(page, `check-qkv-option-${right}`).check({ force: true });
+    await eventually(async () => (await byId(page, "check-qkv-submit").getAttribute("aria-disabled")) !== "true");
+    await byId(page, "check-qkv-submit").click();
+    const verdict = byId(page, "check-qkv-verdict");
+    await verdict.waitFor();
+    assert.equal(await verdict.getAttribute("data-right"), "true", await verdict.textContent());
+    await byId(page, "check-qkv-another").click();
+  }
+  await page.evaluate(() => scrollTo(0, 0));
+  const urls = new Set();
+  for (let idea = 1; idea <= 6; idea++) {
+    await page.keyboard.press("PageDown");
+    await eventually(async () => (await byId(page, "idea-text").textContent()).startsWith(`${idea} of 6`));
+    await eventually(async () => parameter(page, "idea") === `${idea}`);
+    urls.add(page.url().replace(/&idea=\d/, ""));
+  }
+  assert.equal(urls.size, 6);
+});
+
+test("nothing is cut off and nothing hard to read, at any size in any colours", async (t) => {
+  const page = await opened(t);
+  for (const [name, viewport] of Object.entries(VIEWPORTS)) {
+    await page.setViewportSize(viewport);
+    for (const theme of ["light", "dark"]) {
+      await page.emulateMedia({ colorScheme: theme });
+      for (const experiment of ["cell", "scale", "shuffle", "cost"]) {
+        await choose(page, "qkv-experiment", experiment);
+        await paused(page);
+        assert.deepEqual(await accessibilityProblems(page), [], `${name}, ${theme}, ${experiment}`);
+        const width = await page.evaluate(() => document.documentElement.scrollWidth);
+        assert(width <= viewport.width, `${name}, ${experiment}: the page is ${width} wide`);
+      }
+    }
+  }
+});
+
+test("another cell comes within 100 ms while it trains, and the page stays free", async (t) => {
+  const page = await opened(t);
+  await byId(page, "train-toggle").click();
+  await numberUntil(page, "loss-step", (step) => step >= WARM + 20, "training");
+  const longTasks = await watchLongTasks(page);
+  const times = [];
+  for (let i = 0; i < 9; i++) {
+    times.push(
+      await page.evaluate(
+        (id) =>
+          new Promise((resolve) => {
+            const title = document.querySelector('[data-testid="cell-inspector"]');
+            const start = performance.now();
+            const observer = new MutationObserver(() => {
+              observer.disconnect();
+              resolve(performance.now() - start);
+            });
+            observer.observe(title, { attributes: true, attributeFilter: ["data-query"] });
+            document.querySelector(`[data-testid="inspector-query-${id}"]`).click();
+          }),
+        i % 2 ? "before" : "after",
+      ),
+    );
+  }
+  times.sort((a, b) => a - b);
+  const slow = (await longTasks()).filter((task) => task > 200);
+  t.diagnostic(`another row worked out: median ${times[4].toFixed(0)} ms, most ${times[8].toFixed(0)} ms`);
+  assert(times[4] < 250, `${times}`);
+  assert.deepEqual(slow, []);
+});
