@@ -87,7 +87,8 @@ fn distinct_heads_appear_within_the_first_steps() {
     let seen = seen(&mut study, PROBE, &[]).unwrap();
     let alike = Statistics::alike(PROBE.chars().count()).unwrap();
     let most = |of: fn(&Statistics) -> f32| seen.statistics.iter().map(of).fold(f32::MIN, f32::max);
-    let least = |of: fn(&Statistics) -> f32| seen.statistics.iter().map(of).fold(f32::MAX, f32::min);
+    let least =
+        |of: fn(&Statistics) -> f32| seen.statistics.iter().map(of).fold(f32::MAX, f32::min);
     assert!(most(|s| s.previous) > 3.5 * alike.previous, "{:?}", seen.statistics);
     assert!(least(|s| s.entropy) < 0.5 * alike.entropy);
     assert!(most(|s| s.entropy) > 0.7 * alike.entropy);
