@@ -35,7 +35,7 @@ mod training;
 
 pub use attention::{
     Attention, AttentionConfig, AttentionRules, AttentionTrace, EmptyRow, Mask, RowError,
-    attention_row,
+    attention_row, head_statistics,
 };
 pub use block::{Block, BlockConfig, LayerTrace};
 pub use bpe::{BpeLearner, Pair};
@@ -44,7 +44,7 @@ pub use data::{Batch, DataError, Dataset, Window, token_tensor};
 pub use dropout::Dropout;
 pub use feed_forward::{FeedForward, FeedForwardConfig, activate, gelu};
 pub use gpt::{Gpt, GptConfig, GptTrace, Intervention};
-pub use loss::{cross_entropy, masked_accuracy, masked_cross_entropy};
+pub use loss::{cross_entropy, cross_entropy_each, masked_accuracy, masked_cross_entropy};
 pub use norm::{BatchNorm, BatchOfOne, LayerNorm, NORM_EPSILON, NormTrace, RunningStatistics};
 pub use optimizer::{AdamW, Moments, clip_coefficient, global_norm};
 pub use parameters::{GradientSum, named_parameters, parameter_count};

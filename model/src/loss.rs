@@ -14,11 +14,28 @@ use burn::tensor::{Int, Tensor, activation::log_softmax};
 ///
 /// Panics if the shapes do not agree.
 pub fn cross_entropy(logits: Tensor<3>, targets: Tensor<2, Int>) -> Tensor<1> {
+    let [batch, length, _] = logits.dims();
+    cross_entropy_each(logits, targets).reshape([batch * length]).mean()
+}
+
+/// Cross-entropy of every token, in nats.
+///
+/// # Shapes
+///
+/// - logits: `[batch, T, vocabulary]`
+/// - targets: `[batch, T]`
+/// - output: `[batch, T]`
+///
+/// # Panics
+///
+/// Panics if the shapes do not agree.
+pub fn cross_entropy_each(logits: Tensor<3>, targets: Tensor<2, Int>) -> Tensor<2> {
     let [batch, length, vocabulary] = logits.dims();
     assert_eq!(targets.dims(), [batch, length], "one target for each row of logits");
     let tokens = batch * length;
     let log_probabilities = log_softmax(logits.reshape([tokens, vocabulary]), 1);
-    log_probabilities.gather(1, targets.reshape([tokens, 1])).mean().neg()
+    let likelihoods = log_probabilities.gather(1, targets.reshape([tokens, 1]));
+    likelihoods.reshape([batch, length]).neg()
 }
 
 /// Mean cross-entropy in nats over the answers that are asked for: each counts as much as its

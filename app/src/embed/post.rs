@@ -93,6 +93,7 @@ fn as_json(value: &Value) -> Json {
         Value::Forced(forced) => {
             json!(forced.iter().map(ToString::to_string).collect::<Vec<_>>())
         }
+        Value::Heads(heads) => json!(heads.iter().map(ToString::to_string).collect::<Vec<_>>()),
     }
 }
 

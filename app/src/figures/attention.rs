@@ -10,7 +10,7 @@ use super::{
     canvas::{use_frame, use_visible},
     download::{Choice, ExportMenu, File, LocalFile},
     export::{Provenance, attention_csv, attention_json, attention_json_all},
-    head_grid::HeadGrid,
+    head_grid::{HeadGrid, Switches},
     heatmap::Heatmap,
     heatmap_svg::attention_svg,
     next::{NextToken, TopKeys},
@@ -34,6 +34,13 @@ pub struct Inspection {
     pub want: Callback<Option<[u32; 3]>>,
 }
 
+/// The pinned cell, query and key counted from 0, in somebody else's hands.
+#[derive(Clone, Copy)]
+pub struct KeptCell {
+    pub cell: Signal<Option<(usize, usize)>>,
+    pub set: Callback<Option<(usize, usize)>>,
+}
+
 /// Attention of the traced sentence, live.
 ///
 /// `layer` and `head` count from 1 and are written when the learner chooses a head; values beyond
@@ -50,12 +57,21 @@ pub fn AttentionFigure(
     /// The cell that is pinned on the heatmap is worked out below it.
     #[prop(optional)]
     inspection: Option<Inspection>,
+    /// Heads that can be switched off.
+    #[prop(optional)]
+    switches: Option<Switches>,
+    /// Where the pinned cell is kept, if outside of the figure.
+    #[prop(optional)]
+    keep: Option<KeptCell>,
 ) -> impl IntoView {
     let root = NodeRef::<html::Section>::new();
     let shown = use_frame(trace, use_visible(root));
     let view = Memo::new(move |_| HeadView::new(shown.get()?, layer.get(), head.get()));
     let size = Memo::new(move |_| view.with(|v| v.as_ref().map_or(0, HeadView::size)));
     let selection = Selection::new(size);
+    if let Some(kept) = keep {
+        use_kept_cell(selection, kept);
+    }
     let colors = use_colors();
     // The model's shape is known before its first trace: the heads' room is kept free from then on.
     let shape = Memo::new(move |_| {
@@ -98,7 +114,7 @@ pub fn AttentionFigure(
                     </Show>
                     <section class="panel">
                         <h3>"All heads"</h3>
-                        <HeadGrid view shape layer head colors />
+                        <HeadGrid view shape layer head colors switches />
                     </section>
                 </div>
             </div>
@@ -128,6 +144,26 @@ const INSPECTOR: Fetch = part!(inspector: View = || {
     let Pinned { row, key, go, close, provenance } = expect_context();
     view! { <CellInspector row key go close provenance/> }.into_any()
 });
+
+/// Pins what is kept outside, and tells there what the learner pins.
+fn use_kept_cell(selection: Selection, kept: KeptCell) {
+    let outside = Memo::new(move |_| kept.cell.get());
+    Effect::new(move |_| match outside.get() {
+        Some((query, key)) => selection.pin(Cell { query, key: Some(key) }),
+        // A pinned token is nobody's concern outside.
+        None if untrack(|| selection.pinned()).is_some_and(|cell| cell.key.is_some()) => {
+            selection.unpin();
+        }
+        None => {}
+    });
+    Effect::new(move |_| {
+        let pinned = selection.pinned().and_then(|cell| Some((cell.query, cell.key?)));
+        // Before there are tokens, nothing can be pinned to them yet.
+        if selection.size() > 0 && pinned != outside.get_untracked() {
+            kept.set.run(pinned);
+        }
+    });
+}
 
 /// The pinned cell, worked out.
 fn inspected(

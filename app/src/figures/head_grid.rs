@@ -10,6 +10,22 @@ const SIDE: usize = 64;
 /// Painting goes on in the next frame after this many milliseconds.
 const SLICE: f64 = 8.0;
 
+/// Heads that can be switched off, as a chapter has them; layers and heads count from 1.
+#[derive(Clone, Copy)]
+pub struct Switches {
+    /// Those that are off.
+    pub off: Signal<Vec<(u32, u32)>>,
+    /// Whether a click on a head switches it rather than just choosing it.
+    pub switching: Signal<bool>,
+    pub toggle: Callback<(u32, u32)>,
+}
+
+impl Switches {
+    fn is_off(self, place: (u32, u32)) -> bool {
+        self.off.with(|off| off.contains(&place))
+    }
+}
+
 /// A radio group of layers (down) by heads (right); writes the choice into `layer` and `head`,
 /// counted from 1. `shape` is how many of each there are; without a trace their pictures are blank.
 #[component]
@@ -19,6 +35,7 @@ pub fn HeadGrid(
     layer: RwSignal<u32>,
     head: RwSignal<u32>,
     colors: Memo<Colors>,
+    switches: Option<Switches>,
 ) -> impl IntoView {
     let chosen = Memo::new(move |_| {
         let (layers, heads) = shape.get().unwrap_or((1, 1));
@@ -33,7 +50,7 @@ pub fn HeadGrid(
             {move || {
                 // Built anew only when the model has another shape.
                 let (layers, heads) = shape.get()?;
-                Some(view! { <Grid view layers heads chosen choose colors /> })
+                Some(view! { <Grid view layers heads chosen choose colors switches /> })
             }}
         </div>
     }
@@ -47,11 +64,13 @@ fn Grid(
     chosen: Memo<(u32, u32)>,
     choose: Callback<(u32, u32)>,
     colors: Memo<Colors>,
+    switches: Option<Switches>,
 ) -> impl IntoView {
     let places: Vec<(u32, u32)> =
         (1..=layers).flat_map(|l| (1..=heads).map(move |h| (l, h))).collect();
     let canvases: Vec<NodeRef<html::Canvas>> = places.iter().map(|_| NodeRef::new()).collect();
-    use_sliced_painting(view, colors, places.clone(), canvases.clone());
+    let painted = use_sliced_painting(view, colors, places.clone(), canvases.clone());
+    let switching = move || switches.is_some_and(|switches| switches.switching.get());
     let on_key = move |e: ev::KeyboardEvent| {
         let (l, h) = chosen.get_untracked();
         let (l, h) = match e.key().as_str() {
@@ -76,8 +95,16 @@ fn Grid(
     view! {
         <div
             class="head-grid"
+            class:switching=switching
             role="radiogroup"
-            aria-label="Layer and head. Arrow keys choose."
+            aria-label=move || {
+                if switching() {
+                    "Layer and head. Arrow keys choose, Enter switches off and on."
+                } else {
+                    "Layer and head. Arrow keys choose."
+                }
+            }
+            data-painted=move || painted.get().map(|step| step.to_string())
             style=format!("--heads:{}", heads.max(1))
             on:keydown=on_key
         >
@@ -86,19 +113,35 @@ fn Grid(
                 .zip(canvases)
                 .map(|((l, h), canvas)| {
                     let checked = move || chosen.get() == (l, h);
+                    let is_off = Memo::new(move |_| switches.is_some_and(|s| s.is_off((l, h))));
+                    let on_click = move |_| {
+                        choose.run((l, h));
+                        if let Some(switches) = switches
+                            && switches.switching.get_untracked()
+                        {
+                            switches.toggle.run((l, h));
+                        }
+                    };
                     view! {
                         <button
                             type="button"
                             role="radio"
                             class="head"
+                            class:off=is_off
                             data-testid=format!("head-l{l}-h{h}")
-                            aria-label=format!("layer {l}, head {h}")
+                            aria-label=move || {
+                                let state = if is_off.get() { ", switched off" } else { "" };
+                                format!("layer {l}, head {h}{state}")
+                            }
                             aria-checked=move || checked().to_string()
                             tabindex=move || if checked() { "0" } else { "-1" }
-                            on:click=move |_| choose.run((l, h))
+                            on:click=on_click
                         >
                             <canvas node_ref=canvas aria-hidden="true"></canvas>
-                            <span>{format!("L{l} H{h}")}</span>
+                            <span>
+                                {format!("L{l} H{h}")}
+                                {move || is_off.get().then_some(" off")}
+                            </span>
                         </button>
                     }
                 })
@@ -108,19 +151,22 @@ fn Grid(
 }
 
 /// Paints all heads whenever the trace or the theme changes, never longer than a slice at a time.
-/// A trace that comes while painting goes on is painted from the first head still to do.
+/// A trace that comes while painting goes on is painted from the first head still to do. Returns
+/// the step that all pictures are of.
 fn use_sliced_painting(
     view: Memo<Option<HeadView>>,
     colors: Memo<Colors>,
     places: Vec<(u32, u32)>,
     canvases: Vec<NodeRef<html::Canvas>>,
-) {
+) -> RwSignal<Option<u32>> {
+    let painted = RwSignal::new(None);
     // Choosing another head changes no picture here.
     let trace = Memo::new(move |_| view.get().map(|v| v.of(1, 1)));
     let todo = StoredValue::new(0usize);
     let next = StoredValue::new(0usize);
     let frame = StoredValue::new(None::<AnimationFrameRequestHandle>);
     let work = StoredValue::new_local((places, canvases));
+    let painting = Painting { trace, colors, todo, next, frame, work, painted };
     Effect::new(move |_| {
         trace.track();
         colors.track();
@@ -129,7 +175,7 @@ fn use_sliced_painting(
             todo.set_value(canvases.len());
         });
         if frame.with_value(Option::is_none) {
-            paint_slice(trace, colors, todo, next, frame, work);
+            paint_slice(painting);
         }
     });
     on_cleanup(move || {
@@ -137,18 +183,25 @@ fn use_sliced_painting(
             frame.cancel();
         }
     });
+    painted
 }
 
 type Work = StoredValue<(Vec<(u32, u32)>, Vec<NodeRef<html::Canvas>>), LocalStorage>;
 
-fn paint_slice(
+/// What is painted, and how far that is.
+#[derive(Clone, Copy)]
+struct Painting {
     trace: Memo<Option<HeadView>>,
     colors: Memo<Colors>,
     todo: StoredValue<usize>,
     next: StoredValue<usize>,
     frame: StoredValue<Option<AnimationFrameRequestHandle>>,
     work: Work,
-) {
+    painted: RwSignal<Option<u32>>,
+}
+
+fn paint_slice(painting: Painting) {
+    let Painting { trace, colors, todo, next, frame, work, painted } = painting;
     let Some(view) = trace.get_untracked() else { return };
     let now = || window().performance().map_or(0.0, |p| p.now());
     let begun = now();
@@ -171,12 +224,15 @@ fn paint_slice(
     let request = more.then(|| {
         request_animation_frame_with_handle(move || {
             if frame.try_set_value(None).is_none() {
-                paint_slice(trace, colors, todo, next, frame, work);
+                paint_slice(painting);
             }
         })
         .ok()
     });
     frame.set_value(request.flatten());
+    if !more {
+        painted.set(Some(view.trace().step));
+    }
 }
 
 /// RGBA pixels of one head and how many make a side; blocked cells stay transparent.

@@ -49,11 +49,12 @@ mod tokens;
 pub mod unrolled;
 mod view;
 
-pub use attention::{AttentionFigure, Inspection};
+pub use attention::{AttentionFigure, Inspection, KeptCell};
 pub use bars::{Bar, top_bars};
 pub use bars_figure::BarsFigure;
 pub use curve::Curve;
 pub use export::{Provenance, attention_json, loss_json};
+pub use head_grid::Switches;
 pub use histogram::{Bins, Histogram, HistogramFigure};
 pub use hue::{Dash, Hue};
 pub use inspector::CellInspector;

@@ -3,6 +3,7 @@
 
 mod mask;
 mod rules;
+mod statistics;
 mod trace;
 
 use burn::{
@@ -13,6 +14,7 @@ use burn::{
 
 pub use mask::{EmptyRow, Mask};
 pub use rules::AttentionRules;
+pub use statistics::head_statistics;
 pub use trace::{AttentionTrace, RowError, attention_row};
 
 use crate::{

@@ -50,6 +50,8 @@ pub enum Kind {
     Forced {
         most: usize,
     },
+    /// Heads of the chapter `heads`, separated by commas.
+    Heads,
 }
 
 /// A setting's value. `Display` is its form in a query.
@@ -61,6 +63,7 @@ pub enum Value {
     Several(Vec<&'static str>),
     Flag(bool),
     Forced(Vec<gates::Forced>),
+    Heads(Vec<heads::HeadAt>),
 }
 
 impl Kind {
@@ -93,6 +96,10 @@ impl Kind {
                 let forced: Vec<_> = given.map(gates::Forced::parse).collect::<Option<_>>()?;
                 (forced.len() <= most).then_some(Value::Forced(forced))
             }
+            Self::Heads => {
+                let given = given.split(',').filter(|head| !head.is_empty());
+                given.map(heads::HeadAt::parse).collect::<Option<_>>().map(Value::Heads)
+            }
         }
     }
 }
@@ -110,6 +117,7 @@ impl fmt::Display for Kind {
             Self::Forced { most } => {
                 write!(f, "up to {most} held gates such as f:7:0, separated by commas")
             }
+            Self::Heads => write!(f, "heads such as 1.4 (layer 1, head 4), separated by commas"),
         }
     }
 }
@@ -126,6 +134,10 @@ impl fmt::Display for Value {
             Self::Forced(forced) => {
                 let gates: Vec<_> = forced.iter().map(ToString::to_string).collect();
                 f.write_str(&gates.join(","))
+            }
+            Self::Heads(heads) => {
+                let heads: Vec<_> = heads.iter().map(ToString::to_string).collect();
+                f.write_str(&heads.join(","))
             }
         }
     }

@@ -1,37 +1,291 @@
-//! `heads`.
+//! `heads`: every head of a small GPT, what it looks at, what it writes and what it is worth.
+
+use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::link::Setting;
+use crate::{
+    Architecture, Array, GptSpec, Trace,
+    architecture::Positions,
+    attention::AttentionRow,
+    link::{Kind, Setting, Value, rows::plain},
+};
+
+/// Most tokens the model sees at once.
+pub const CONTEXT: u32 = 64;
+/// Most layers, and most heads in each.
+pub const MOST: u32 = 12;
+
+/// One head, counted from 1. `Display` is its form in a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeadAt {
+    pub layer: u32,
+    pub head: u32,
+}
+
+impl HeadAt {
+    /// Reads `layer.head`, or `None` where it is no head that any model of the chapter has.
+    pub fn parse(given: &str) -> Option<Self> {
+        let (layer, head) = given.split_once('.')?;
+        let number = |part: &str| part.parse().ok().filter(|n| (1..=MOST).contains(n));
+        Some(Self { layer: number(layer)?, head: number(head)? })
+    }
+}
+
+impl fmt::Display for HeadAt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.layer, self.head)
+    }
+}
 
 /// What a link says about the chapter.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Settings {}
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    pub layers: u32,
+    pub heads: u32,
+    pub width: u32,
+    /// The head that is enlarged, counted from 1.
+    pub layer: u32,
+    pub head: u32,
+    /// Heads that are switched off.
+    pub off: Vec<HeadAt>,
+    /// Whether a click switches a head off and on.
+    pub switching: bool,
+    /// The cell whose arithmetic is open, counted from 1; a query of 0 is none.
+    pub query: u32,
+    pub key: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            layers: 2,
+            heads: 4,
+            width: 32,
+            layer: 1,
+            head: 1,
+            off: Vec::new(),
+            switching: false,
+            query: 0,
+            key: 1,
+        }
+    }
+}
 
 impl Settings {
     /// What the chapter trains.
     pub fn spec(&self, seed: u32) -> Spec {
-        Spec { seed }
+        Spec { seed, layers: self.layers, heads: self.heads, width: self.width }
     }
 }
 
 /// The chapter's rows of the settings table.
-pub(crate) const ROWS: &[Setting] = &[];
+pub(crate) const ROWS: &[Setting] = &[
+    plain!(of Heads, "heads-layers", "Layers", many_heads.layers: Whole,
+        Kind::Whole { min: 1, max: MOST }, "Layers of heads. Builds the model anew."),
+    plain!(of Heads, "heads-count", "Heads in a layer", many_heads.heads: Whole,
+        Kind::Whole { min: 1, max: MOST },
+        "They share the width equally, so they must divide it. Builds the model anew."),
+    plain!(of Heads, "heads-width", "Width (d_model)", many_heads.width: Whole,
+        Kind::Whole { min: 8, max: 192 }, "Numbers to a token. Builds the model anew."),
+    plain!(of Heads, "heads-layer", "Layer shown", many_heads.layer: Whole,
+        Kind::Whole { min: 1, max: MOST }, "Layer of the enlarged head."),
+    plain!(of Heads, "heads-head", "Head shown", many_heads.head: Whole,
+        Kind::Whole { min: 1, max: MOST }, "The enlarged head within its layer."),
+    Setting {
+        name: "heads-off",
+        label: "Heads switched off",
+        help: "Layer and head of each head whose output counts as 0.",
+        of: Some(crate::link::Chapter::Heads),
+        kind: Kind::Heads,
+        get: |link| Value::Heads(link.many_heads.off.clone()),
+        set: |link, value| {
+            if let Value::Heads(off) = value {
+                link.many_heads.off = off;
+            }
+        },
+    },
+    plain!(of Heads, "heads-switching", "Switch heads", many_heads.switching: Flag, Kind::Flag,
+        "Whether a click on a head switches it off or on."),
+    plain!(of Heads, "heads-query", "Query", many_heads.query: Whole,
+        Kind::Whole { min: 0, max: CONTEXT },
+        "Query of the cell whose arithmetic is open, counted from 1; 0 is none."),
+    plain!(of Heads, "heads-key", "Key", many_heads.key: Whole,
+        Kind::Whole { min: 1, max: CONTEXT }, "Key of that cell."),
+];
 
-/// What decides every number the chapter trains.
+/// What decides every number the chapter trains, with the text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spec {
     pub seed: u32,
+    pub layers: u32,
+    pub heads: u32,
+    pub width: u32,
 }
 
-/// What can be asked.
+impl Spec {
+    /// The model: GPT-2's architecture in small, with rotary positions, under which heads find
+    /// what lies at a fixed distance in a tenth of the steps that learned positions take.
+    pub fn gpt(&self) -> GptSpec {
+        GptSpec {
+            layers: self.layers,
+            heads: self.heads,
+            width: self.width,
+            context: CONTEXT,
+            dropout: 0.0,
+            tied: false,
+            architecture: Architecture { positions: Positions::Rotary, ..Architecture::GPT2 },
+        }
+    }
+}
+
+/// What one head did, averaged over all queries but the first, which has nothing to choose from.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Statistics {
+    /// Of a row of weights, `-Σ a ln a`, in nats: 0 where all weight lies on one token, `ln n` where
+    /// it lies on n alike.
+    pub entropy: f32,
+    /// How far back it looks, `Σ a · (query - key)`, in tokens.
+    pub distance: f32,
+    /// Weight on the first token.
+    pub first: f32,
+    /// Weight on the token just before the query.
+    pub previous: f32,
+}
+
+impl Statistics {
+    /// Of a head that looks at all it may see alike, in a sequence of `length` tokens; `None` where
+    /// there is no query but the first.
+    pub fn alike(length: usize) -> Option<Self> {
+        let queries = 2..=length;
+        let count = length.checked_sub(1).filter(|&count| count > 0)? as f64;
+        let mean = |f: fn(f64) -> f64| {
+            (queries.clone().map(|seen| f(seen as f64)).sum::<f64>() / count) as f32
+        };
+        let share = mean(|seen| 1.0 / seen);
+        Some(Self {
+            entropy: mean(f64::ln),
+            distance: mean(|seen| (seen - 1.0) / 2.0),
+            first: share,
+            previous: share,
+        })
+    }
+}
+
+/// What can be asked. `off` are heads whose output counts as 0; those no model of this shape has
+/// are left out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Question {
-    Nothing,
+    /// What every head does with a text, of which the last [`CONTEXT`] characters are read.
+    Seen { text: String, off: Vec<HeadAt> },
+    /// One row of one head, with its arithmetic; `query` counts from 0.
+    Row { text: String, off: Vec<HeadAt>, at: HeadAt, query: u32 },
+    /// What each head of a layer, counted from 1, writes at `query`, from 0.
+    Written { text: String, off: Vec<HeadAt>, layer: u32, query: u32 },
+    /// What switching these heads off, all together, costs on held-out text.
+    Cost { off: Vec<HeadAt> },
+    /// One head's statistics at every recorded step.
+    Track { at: HeadAt },
 }
 
 /// What is answered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Answer {
-    Nothing,
+    Seen(Box<Seen>),
+    Row(Box<AttentionRow>),
+    Written(Written),
+    Cost(Cost),
+    Track(Track),
+}
+
+/// Every head on one text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Seen {
+    pub trace: Trace,
+    pub off: Vec<HeadAt>,
+    /// Head by head, layer by layer; empty where there is no query but the first.
+    pub statistics: Vec<Statistics>,
+    /// Mean length (Euclidean norm) of what each head adds to the residual stream, `[layers, heads]`.
+    pub written: Array,
+}
+
+impl Seen {
+    /// Of one head; `None` where this model has no such head or the text is too short.
+    pub fn statistics(&self, at: HeadAt) -> Option<Statistics> {
+        let &[layers, heads] = self.written.shape.as_slice() else { return None };
+        if at.layer > layers || at.head > heads {
+            return None;
+        }
+        let index = at.layer.checked_sub(1)? * heads + at.head.checked_sub(1)?;
+        self.statistics.get(index as usize).copied()
+    }
+}
+
+/// One token's update of the residual stream by one attention layer, term by term: head h adds
+/// `(its d numbers) · (its d rows of W_O)`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Written {
+    pub layer: u32,
+    pub query: u32,
+    /// What each head adds, `[heads, width]`.
+    pub heads: Array,
+    /// What W_O's bias adds, `width` numbers.
+    pub bias: Vec<f32>,
+    /// The layer's output as the model computed it, `width` numbers: their sum.
+    pub output: Vec<f32>,
+}
+
+/// What switching heads off costs, in nats per token.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cost {
+    pub step: u32,
+    pub off: Vec<HeadAt>,
+    /// Held-out windows, and tokens predicted in all of them.
+    pub windows: u32,
+    pub tokens: u32,
+    /// Mean loss with all heads on.
+    pub before: f32,
+    /// Mean loss with these off.
+    pub after: f32,
+    /// Mean over the windows of the difference of their losses.
+    pub change: f32,
+    /// Standard error of that mean: the standard deviation of the windows' differences, divided by
+    /// the square root of their number. `None` for a single window.
+    pub error: Option<f32>,
+}
+
+/// One head over training.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Track {
+    pub at: HeadAt,
+    /// Held-out tokens it was watched on, and the length of each window of them.
+    pub tokens: u32,
+    pub length: u32,
+    /// Steps taken, and what the head did then.
+    pub points: Vec<(u32, Statistics)>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heads_of_a_link_read_back() {
+        for text in ["1.1", "12.12", "2.3"] {
+            assert_eq!(HeadAt::parse(text).unwrap().to_string(), text);
+        }
+        for text in ["", "1", "0.1", "1.13", "1.2.3", "a.b", "-1.1"] {
+            assert_eq!(HeadAt::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn looking_at_all_alike() {
+        let alike = Statistics::alike(3).unwrap();
+        assert!((alike.entropy - (2f32.ln() + 3f32.ln()) / 2.0).abs() < 1e-6);
+        assert!((alike.distance - 0.75).abs() < 1e-6);
+        assert!((alike.previous - (0.5 + 1.0 / 3.0) / 2.0).abs() < 1e-6);
+        assert_eq!(Statistics::alike(1), None);
+        assert_eq!(Statistics::alike(0), None);
+    }
 }

@@ -1,0 +1,206 @@
+//! `heads`: many heads at once, what each does, writes and is worth.
+
+mod check;
+mod numbers;
+mod state;
+mod track;
+mod words;
+mod written;
+
+use leptos::prelude::*;
+use unroll_protocol::{
+    link::Chapter,
+    study::heads::{Cost, HeadAt},
+};
+
+use super::Info;
+use crate::{
+    controls::SliderField,
+    course::{ChapterFrame, Sentence},
+    figures::{AttentionFigure, Inspection, KeptCell, Switches},
+};
+use state::Page;
+
+pub const INFO: Info = Info {
+    id: Chapter::Heads,
+    title: "Many questions at once",
+    warm_steps: 150,
+    uses_text: true,
+    view: || view! { <HeadsChapter/> }.into_any(),
+};
+
+#[component]
+fn HeadsChapter() -> impl IntoView {
+    let page = Page::new();
+    view! {
+        <ChapterFrame
+            before="One head has one row of weights for each token: it can ask one question. Language \
+                    asks many at once."
+            intro=move || view! { <words::Intro page/> }
+            figure=move || view! { <Figure page/> }
+            controls=controls
+            further=move || view! {
+                <numbers::Numbers page/>
+                <track::Tracked page/>
+                <written::WhatIsWritten page/>
+            }
+            more=words::more
+            tries=words::tries()
+            check=move || view! { <check::Check page/> }
+            ideas=words::IDEAS
+        />
+    }
+}
+
+/// All heads on the sentence, one of them enlarged.
+#[component]
+fn Figure(page: Page) -> impl IntoView {
+    let places = move |off: &[HeadAt]| off.iter().map(|at| (at.layer, at.head)).collect::<Vec<_>>();
+    let switches = Switches {
+        off: Signal::derive(move || page.settings.with(|s| places(&s.off))),
+        switching: Signal::derive(move || page.settings.with(|s| s.switching)),
+        toggle: Callback::new(move |(layer, head)| page.toggle(HeadAt { layer, head })),
+    };
+    let keep = KeptCell {
+        cell: page.cell.into(),
+        set: Callback::new(move |cell: Option<(usize, usize)>| {
+            page.set(|s| {
+                let (query, key) = cell.map_or((0, 1), |(q, k)| (q as u32 + 1, k as u32 + 1));
+                (s.query, s.key) = (query, key);
+            });
+        }),
+    };
+    let inspection = Inspection {
+        row: page.row,
+        problem: page.row_problem,
+        want: Callback::new(move |cell| page.wanted.set(cell)),
+    };
+    let planned = Memo::new(move |_| page.settings.with(|s| Some((s.layers, s.heads))));
+    view! {
+        <Sentence label="Sentence to look at" problem=page.problem/>
+        <Cut page/>
+        <Switching page/>
+        <AttentionFigure trace=page.trace layer=page.layer head=page.head planned
+            provenance=page.provenance inspection switches keep/>
+    }
+}
+
+/// What is left out of a sentence that is too long.
+#[component]
+fn Cut(page: Page) -> impl IntoView {
+    let cut = Memo::new(move |_| {
+        page.trace.with(|t| t.as_ref().map_or((0, 0), |t| (t.dropped as usize, t.tokens.len())))
+    });
+    view! {
+        <p class="hint heads-cut" role="status" data-testid="heads-cut">
+            {move || {
+                let (dropped, shown) = cut.get();
+                (dropped > 0).then(|| format!(
+                    "The sentence has {} characters, and this model reads {shown} at a time: these are \
+                     its last {shown}.",
+                    dropped + shown
+                ))
+            }}
+        </p>
+    }
+}
+
+/// The edit mode in which a click on a head switches it, and what that costs.
+#[component]
+fn Switching(page: Page) -> impl IntoView {
+    let switching = move || page.settings.with(|s| s.switching);
+    let any_off = move || page.settings.with(|s| !s.off.is_empty());
+    let button = move |id: &'static str, label: &'static str, act: fn(Page)| {
+        view! {
+            <button type="button" class="button button-quiet" data-testid=id on:click=move |_| act(page)>
+                {label}
+            </button>
+        }
+    };
+    view! {
+        <div class="button-row heads-tools" class:switching=switching>
+            <button type="button" class="button" data-testid="heads-switch"
+                aria-pressed=move || switching().to_string()
+                on:click=move |_| page.set(|s| s.switching = !s.switching)>
+                {move || if switching() { "Done switching" } else { "Switch heads off" }}
+            </button>
+            {move || switching().then(|| button("heads-all-off", "All off", |page| {
+                let all = page.all();
+                page.set(|s| s.off = all);
+            }))}
+            {move || any_off().then(|| button("heads-all-on", "All on", |page| {
+                page.set(|s| s.off.clear());
+            }))}
+        </div>
+        <p class="heads-cost" role="status" data-testid="heads-cost" data-ready=move || {
+            page.joint.with(|cost| cost.as_ref().map(|cost| cost.step.to_string()))
+        }>
+            {move || joint_in_words(page)}
+        </p>
+        <p class="field-error" data-testid="heads-cost-problem">
+            {move || page.joint_problem.get().filter(|_| any_off())}
+        </p>
+    }
+}
+
+fn joint_in_words(page: Page) -> AnyView {
+    let count = page.settings.with(|s| s.off.len());
+    let switching = page.settings.with(|s| s.switching);
+    if count == 0 {
+        let hint = if switching {
+            "Click a small picture under “All heads” to switch that head off; click again to switch it on."
+        } else {
+            ""
+        };
+        return view! { <span class="hint">{hint}</span> }.into_any();
+    }
+    let Some(cost) = page.joint.get() else {
+        return view! { <span class="hint">"Measuring on held-out text …"</span> }.into_any();
+    };
+    let Cost { windows, tokens, before, after, .. } = cost;
+    let names: Vec<String> = cost.off.iter().map(|at| name(*at)).collect();
+    let all = cost.off.len() == page.all().len();
+    let who = match &names[..] {
+        _ if all => "All heads".to_owned(),
+        [one] => format!("{one} alone"),
+        _ => names.join(", "),
+    };
+    view! {
+        <strong>{who}" off: "</strong>
+        "loss on held-out text "
+        <span class="number" data-testid="heads-before">{format!("{before:.4}")}</span>
+        " → "
+        <span class="number" data-testid="heads-after">{format!("{after:.4}")}</span>
+        ", "
+        <strong class="number" data-testid="heads-change">{signed(cost.change)}</strong>
+        {cost.error.map(|error| format!(" ± {error:.4}"))}
+        " nats a character. "
+        <span class="hint">
+            {format!("Mean over {tokens} characters in {windows} windows that no step learns from; ")}
+            {match cost.error {
+                Some(_) => "± is the standard error of the windows' mean difference.",
+                None => "a single window says nothing about its own uncertainty.",
+            }}
+            {all.then_some(" No token can see another now: what is left is the token itself and its position.")}
+        </span>
+    }
+    .into_any()
+}
+
+/// How the page calls a head where space is scarce.
+fn name(at: HeadAt) -> String {
+    format!("L{} H{}", at.layer, at.head)
+}
+
+/// With a sign that is always there.
+fn signed(value: f32) -> String {
+    if value < 0.0 { format!("−{:.4}", -value) } else { format!("+{value:.4}") }
+}
+
+fn controls() -> impl IntoView {
+    view! {
+        <SliderField name="heads-layers" most=4.0/>
+        <SliderField name="heads-count" most=8.0/>
+        <SliderField name="heads-width" least=16.0 most=64.0 step=8.0/>
+    }
+}

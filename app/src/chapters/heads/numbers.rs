@@ -1,0 +1,273 @@
+//! Every head in numbers: what it looks at, what it writes, what it is worth.
+
+use leptos::prelude::*;
+use unroll_protocol::study::heads::{HeadAt, Statistics};
+
+use super::{name, signed, state::Page};
+use crate::teaching::{Term, Word};
+
+/// From which share on a head is said to tend to one place.
+const MUCH: f32 = 0.4;
+
+/// What a head tends to look at, in words; `alike` is what one without any preference has.
+pub fn habit(statistics: Statistics, alike: Statistics) -> &'static str {
+    let Statistics { entropy, distance, first, previous } = statistics;
+    if previous >= MUCH {
+        "previous token"
+    } else if first >= MUCH {
+        "first token"
+    } else if distance < 0.5 {
+        "itself"
+    } else if entropy > 0.95 * alike.entropy {
+        "all alike"
+    } else if distance < 0.5 * alike.distance {
+        "nearby"
+    } else {
+        "mixed"
+    }
+}
+
+/// Of a head without any preference, on the sentence on show.
+pub fn alike(page: Page) -> Option<Statistics> {
+    page.trace.with(|trace| Statistics::alike(trace.as_ref()?.tokens.len()))
+}
+
+/// What `at` does on the sentence on show.
+pub fn statistics(page: Page, at: HeadAt) -> Option<Statistics> {
+    page.seen.with(|seen| seen.as_ref()?.statistics(at))
+}
+
+#[component]
+pub fn Numbers(page: Page) -> impl IntoView {
+    let heads = Memo::new(move |_| {
+        let (layers, heads) = page.shape.get();
+        (1..=layers)
+            .flat_map(|layer| (1..=heads).map(move |head| HeadAt { layer, head }))
+            .collect::<Vec<_>>()
+    });
+    let too_short = move || page.seen.with(|s| s.as_ref().is_some_and(|s| s.statistics.is_empty()));
+    view! {
+        <div class="panel heads-wide">
+            <h2>"Every head in numbers"</h2>
+            <p class="heads-summary" data-testid="heads-summary">{move || summary(page)}</p>
+            {move || too_short().then(|| view! {
+                <p class="hint" data-testid="heads-too-short">
+                    "A sentence of one character has one token, and that can only look at itself: there is \
+                     nothing to average. Write at least two."
+                </p>
+            })}
+            <div class="heads-table" tabindex="0" role="region" aria-label="Heads in numbers">
+                <table data-testid="heads-table">
+                    <caption class="visually-hidden">
+                        "Statistics of each head on the sentence, and what switching it off costs"
+                    </caption>
+                    <thead>
+                        <tr>
+                            <td></td>
+                            <th scope="colgroup" colspan="6">"on this sentence"</th>
+                            <th scope="colgroup">"on held-out text"</th>
+                        </tr>
+                        <tr>
+                            <th scope="col">"head"</th>
+                            <th scope="col">"tends to"</th>
+                            <th scope="col">"entropy"</th>
+                            <th scope="col">"mean distance"</th>
+                            <th scope="col">"on the first"</th>
+                            <th scope="col">"on the previous"</th>
+                            <th scope="col">"writes"</th>
+                            <th scope="col">"off alone costs"</th>
+                        </tr>
+                    </thead>
+                    <tbody>
+                        <Alike page/>
+                        <For each=move || heads.get() key=|at| (at.layer, at.head) let:at>
+                            <Row page at/>
+                        </For>
+                    </tbody>
+                </table>
+            </div>
+            <Definitions page/>
+        </div>
+    }
+    .into_any()
+}
+
+/// The four numbers as cells.
+fn cells(statistics: Memo<Option<Statistics>>) -> AnyView {
+    let cell = move |id: &'static str, of: fn(Statistics) -> f32, share: bool| {
+        let value = Memo::new(move |_| statistics.get().map(of));
+        let bar = move || {
+            let width = value.get().filter(|_| share).unwrap_or(0.0) * 100.0;
+            format!("--share:{width:.1}%")
+        };
+        view! {
+            <td data-stat=id class:heads-share=share style=bar
+                title=move || value.get().map(|value| value.to_string())>
+                {move || value.get().map_or("–".to_owned(), |value| format!("{value:.3}"))}
+            </td>
+        }
+        .into_any()
+    };
+    [
+        cell("entropy", |s| s.entropy, false),
+        cell("distance", |s| s.distance, false),
+        cell("first", |s| s.first, true),
+        cell("previous", |s| s.previous, true),
+    ]
+    .into_any()
+}
+
+/// What a head without any preference would have.
+#[component]
+fn Alike(page: Page) -> impl IntoView {
+    let statistics = Memo::new(move |_| alike(page));
+    view! {
+        <tr class="heads-alike" data-testid="heads-alike">
+            <th scope="row">"all alike"</th>
+            <td class="hint">"for comparison"</td>
+            {cells(statistics)}
+            <td>"–"</td>
+            <td>"–"</td>
+        </tr>
+    }
+}
+
+#[component]
+fn Row(page: Page, at: HeadAt) -> impl IntoView {
+    let HeadAt { layer, head } = at;
+    let numbers = Memo::new(move |_| statistics(page, at));
+    let tends_to = move || {
+        numbers.get().zip(alike(page)).map_or("–", |(statistics, alike)| habit(statistics, alike))
+    };
+    let written = move || {
+        page.seen.with(|seen| {
+            let place = [layer as usize - 1, head as usize - 1];
+            seen.as_ref()?.written.get(&place)
+        })
+    };
+    let is_off = Memo::new(move |_| page.settings.with(|s| s.off.contains(&at)));
+    let cost = Memo::new(move |_| page.cost_of(at));
+    let choose = move |_| {
+        page.layer.set(layer);
+        page.head.set(head);
+    };
+    view! {
+        <tr class:chosen=move || page.at.get() == at data-testid=format!("heads-row-{layer}-{head}")>
+            <th scope="row">
+                <button type="button" class="heads-choose" on:click=choose
+                    aria-pressed=move || (page.at.get() == at).to_string()>
+                    {name(at)}
+                </button>
+                {move || is_off.get().then_some(" off")}
+            </th>
+            <td>{tends_to}</td>
+            {cells(numbers)}
+            <td data-stat="written" title=move || written().map(|w| w.to_string())>
+                {move || written().map_or("–".to_owned(), |w| format!("{w:.3}"))}
+            </td>
+            <td data-stat="cost" class:heads-unsure=move || cost.get().is_some_and(|c| !is_sure(&c))>
+                {move || match cost.get() {
+                    Some(cost) => format!(
+                        "{}{}",
+                        signed(cost.change),
+                        cost.error.map_or(String::new(), |error| format!(" ± {error:.4}"))
+                    ),
+                    None => "…".to_owned(),
+                }}
+            </td>
+        </tr>
+    }
+    .into_any()
+}
+
+/// Whether the change is more than twice its standard error.
+fn is_sure(cost: &unroll_protocol::study::heads::Cost) -> bool {
+    cost.error.is_some_and(|error| cost.change.abs() > 2.0 * error)
+}
+
+/// What is to be seen in this run, from its own numbers.
+fn summary(page: Page) -> Option<String> {
+    let alike = alike(page)?;
+    let (layers, heads) = page.shape.get();
+    let all = (1..=layers).flat_map(|layer| (1..=heads).map(move |head| HeadAt { layer, head }));
+    let known: Vec<(HeadAt, Statistics)> =
+        all.filter_map(|at| Some((at, statistics(page, at)?))).collect();
+    let most = |of: fn(&Statistics) -> f32| {
+        known.iter().max_by(|a, b| of(&a.1).total_cmp(&of(&b.1))).copied()
+    };
+    let (previous, p) = most(|s| s.previous)?;
+    let (far, f) = most(|s| s.distance)?;
+    let (sharp, s) = most(|s| -s.entropy)?;
+    let mut text = format!(
+        "In this run, on this sentence: {} looks most at the previous token ({:.0} % of its weight; a \
+         head that looks at all alike: {:.0} %), {} furthest back ({:.1} tokens; alike {:.1}), and {} \
+         chooses most sharply (entropy {:.2}; alike {:.2}).",
+        name(previous),
+        100.0 * p.previous,
+        100.0 * alike.previous,
+        name(far),
+        f.distance,
+        alike.distance,
+        name(sharp),
+        s.entropy,
+        alike.entropy,
+    );
+    let costs: Vec<_> = known.iter().filter_map(|(at, _)| page.cost_of(*at)).collect();
+    if costs.len() == known.len() {
+        let dearest = costs.iter().max_by(|a, b| a.change.total_cmp(&b.change))?;
+        let unsure = costs.iter().filter(|cost| !is_sure(cost)).count();
+        text.push_str(&format!(
+            " Losing {} costs most, {}; {unsure} of {} could go alone without a change that this \
+             measurement can tell from 0.",
+            name(*dearest.off.first()?),
+            signed(dearest.change),
+            costs.len(),
+        ));
+    }
+    Some(text)
+}
+
+#[component]
+fn Definitions(page: Page) -> impl IntoView {
+    let measured = Memo::new(move |_| {
+        page.alone.with(|alone| alone.first().map(|c| (c.windows, c.tokens, c.before)))
+    });
+    view! {
+        <details class="heads-definitions" open=true>
+            <summary>"What these numbers are"</summary>
+            <dl>
+                <dt>"tends to"</dt>
+                <dd>
+                    "previous or first token: at least 40 % of its weight lies there. Itself: mean distance \
+                     under half a token. All alike: entropy within 5 % of the first line's. Nearby: mean \
+                     distance under half the first line's. Else mixed."
+                </dd>
+                <dt>"entropy"</dt>
+                <dd>"of a row of weights a: −Σ a ln a, in nats. 0: all on one token. ln n: on n tokens alike."</dd>
+                <dt>"mean distance"</dt>
+                <dd>"Σ a · (query − key): how many tokens back it looks."</dd>
+                <dt>"on the first, on the previous"</dt>
+                <dd>"the weight on token 1, and on the token just before the query."</dd>
+                <dt>"writes"</dt>
+                <dd>"the length of what the head adds to the residual stream (its part of W_O included)."</dd>
+                <dt>"off alone costs"</dt>
+                <dd>
+                    <Term of=Word::Loss>"Loss"</Term>" with the head's output set to 0, minus loss with all \
+                     heads on. "
+                    {move || measured.get().map(|(windows, tokens, before)| format!(
+                        "Here: {tokens} characters in {windows} windows of held-out text, loss {before:.4} \
+                         with all on. ± is the standard error of the mean over windows; pale: less than \
+                         twice that. Measured anew whenever training rests."
+                    ))}
+                </dd>
+            </dl>
+            <p class="hint">
+                "All but the last are means over the queries of the sentence above, its first token left \
+                 out, since that can only look at itself. With heads switched off they are of the model \
+                 without them."
+            </p>
+            <p class="field-error">{page.cost_problem}</p>
+        </details>
+    }
+    .into_any()
+}

@@ -1,0 +1,204 @@
+//! What the parts of the chapter share.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use unroll_protocol::{
+    Answer, AttentionRow, Question, RunState, Trace,
+    study::heads::{self, Cost, HeadAt, Seen, Settings},
+};
+
+use super::INFO;
+use crate::{
+    course::{Lab, use_answer, use_lab, use_provenance, use_setting},
+    figures::Provenance,
+    store::Store,
+};
+
+#[derive(Clone, Copy)]
+pub struct Page {
+    pub store: Store,
+    pub lab: Lab,
+    pub settings: Memo<Settings>,
+    /// The head that is enlarged, as the settings have it.
+    pub layer: RwSignal<u32>,
+    pub head: RwSignal<u32>,
+    /// Layers and heads of the model on show.
+    pub shape: Memo<(u32, u32)>,
+    /// The enlarged head of the model on show.
+    pub at: Memo<HeadAt>,
+    /// Query and key of the pinned cell, from 0.
+    pub cell: Memo<Option<(usize, usize)>>,
+    pub seen: Signal<Option<Arc<Seen>>>,
+    pub trace: Signal<Option<Arc<Trace>>>,
+    pub problem: Signal<Option<String>>,
+    /// The row that is worked out: layer, head and query, from 0.
+    pub wanted: RwSignal<Option<[u32; 3]>>,
+    pub row: Signal<Option<Arc<AttentionRow>>>,
+    pub row_problem: Signal<Option<String>>,
+    /// What each head alone costs, as last measured.
+    pub alone: RwSignal<Vec<Cost>>,
+    pub cost_problem: Signal<Option<String>>,
+    /// What all heads that are off cost together.
+    pub joint: Signal<Option<Cost>>,
+    pub joint_problem: Signal<Option<String>>,
+    pub provenance: Signal<Provenance>,
+}
+
+/// What an answer holds, if it is of this kind.
+fn part<T: Clone>(answer: &Answer, of: fn(&heads::Answer) -> Option<T>) -> Option<T> {
+    of(<&heads::Answer>::try_from(answer).ok()?)
+}
+
+impl Page {
+    pub fn new() -> Self {
+        let store = expect_context::<Store>();
+        let lab = use_lab();
+        let settings = Memo::new(move |_| store.link.with(|link| link.many_heads.clone()));
+        let off = Memo::new(move |_| settings.with(|s| s.off.clone()));
+        let answered = use_answer(lab, move || {
+            let text = store.probe.get();
+            Some(Question::from(heads::Question::Seen { text, off: off.get() }))
+        });
+        let seen = Memo::new(move |_| {
+            part(&*answered.answer.get()?, |answer| match answer {
+                heads::Answer::Seen(seen) => Some(Arc::new((**seen).clone())),
+                _ => None,
+            })
+        });
+        let trace = Memo::new(move |_| seen.get().map(|seen| Arc::new(seen.trace.clone())));
+        let shape = Memo::new(move |_| {
+            let of_model = seen.with(|seen| match seen.as_ref()?.written.shape.as_slice() {
+                &[layers, heads] => Some((layers, heads)),
+                _ => None,
+            });
+            of_model.unwrap_or_else(|| settings.with(|s| (s.layers, s.heads)))
+        });
+        let (layer, head) =
+            (use_setting(|l| &mut l.many_heads.layer), use_setting(|l| &mut l.many_heads.head));
+        let at = Memo::new(move |_| {
+            let (layers, heads) = shape.get();
+            HeadAt { layer: layer.get().clamp(1, layers), head: head.get().clamp(1, heads) }
+        });
+        let cell = Memo::new(move |_| {
+            settings.with(|s| Some((s.query.checked_sub(1)? as usize, s.key as usize - 1)))
+        });
+        let wanted = RwSignal::new(None::<[u32; 3]>);
+        let rows = use_answer(lab, move || {
+            let [layer, head, query] = wanted.get()?;
+            let at = HeadAt { layer: layer + 1, head: head + 1 };
+            let (text, off) = (store.probe.get(), off.get());
+            Some(Question::from(heads::Question::Row { text, off, at, query }))
+        });
+        let row = Memo::new(move |_| {
+            wanted.get()?;
+            part(&*rows.answer.get()?, |answer| match answer {
+                heads::Answer::Row(row) => Some(Arc::new((**row).clone())),
+                _ => None,
+            })
+        });
+        let (joint, joint_problem) = use_joint(lab, off);
+        let (alone, cost_problem) = use_alone(lab, shape);
+        Self {
+            store,
+            lab,
+            settings,
+            layer,
+            head,
+            shape,
+            at,
+            cell,
+            seen: seen.into(),
+            trace: trace.into(),
+            problem: answered.problem,
+            wanted,
+            row: row.into(),
+            row_problem: rows.problem,
+            alone,
+            cost_problem,
+            joint,
+            joint_problem,
+            provenance: use_provenance(lab),
+        }
+    }
+
+    pub fn set(self, change: impl FnOnce(&mut Settings)) {
+        self.store.link.update(|link| change(&mut link.many_heads));
+    }
+
+    /// Every head of the model on show.
+    pub fn all(self) -> Vec<HeadAt> {
+        all(self.shape.get_untracked())
+    }
+
+    pub fn toggle(self, at: HeadAt) {
+        self.set(|s| {
+            let before = s.off.len();
+            s.off.retain(|off| *off != at);
+            if s.off.len() == before {
+                s.off.push(at);
+            }
+        });
+    }
+
+    /// What `at` alone costs the model as it is now, if that is measured.
+    pub fn cost_of(self, at: HeadAt) -> Option<Cost> {
+        let step = self.lab.step.get();
+        self.alone
+            .with(|alone| alone.iter().find(|cost| cost.off == [at] && cost.step == step).cloned())
+    }
+}
+
+fn all((layers, heads): (u32, u32)) -> Vec<HeadAt> {
+    (1..=layers).flat_map(|layer| (1..=heads).map(move |head| HeadAt { layer, head })).collect()
+}
+
+/// The cost in an answer, if it is one.
+pub fn cost_in(answer: &Answer) -> Option<Cost> {
+    part(answer, |answer| match answer {
+        heads::Answer::Cost(cost) => Some(cost.clone()),
+        _ => None,
+    })
+}
+
+fn use_joint(lab: Lab, off: Memo<Vec<HeadAt>>) -> (Signal<Option<Cost>>, Signal<Option<String>>) {
+    let answered = use_answer(lab, move || {
+        let off = off.get();
+        (!off.is_empty()).then(|| Question::from(heads::Question::Cost { off }))
+    });
+    let joint = Memo::new(move |_| {
+        let off = off.get();
+        let cost = cost_in(&*answered.answer.get()?)?;
+        // One switch ago it was about other heads.
+        (cost.off.len() == off.len() && cost.off.iter().all(|at| off.contains(at))).then_some(cost)
+    });
+    (joint.into(), answered.problem)
+}
+
+/// Measures one head after the other while nothing trains: in training every step would outdate it.
+fn use_alone(lab: Lab, shape: Memo<(u32, u32)>) -> (RwSignal<Vec<Cost>>, Signal<Option<String>>) {
+    let alone = RwSignal::new(Vec::<Cost>::new());
+    let answered = use_answer(lab, move || {
+        let step = lab.step.get();
+        if lab.state.get() == RunState::Running || step < INFO.warm_steps {
+            return None;
+        }
+        let is_known = |at: &HeadAt| {
+            alone.with(|alone| alone.iter().any(|cost| cost.step == step && cost.off == [*at]))
+        };
+        let next = all(shape.get()).into_iter().find(|at| !is_known(at))?;
+        Some(Question::from(heads::Question::Cost { off: vec![next] }))
+    });
+    Effect::new(move |_| {
+        let Some(cost) = answered.answer.get().and_then(|answer| cost_in(&answer)) else { return };
+        alone.update(|alone| {
+            alone.retain(|old| old.off != cost.off);
+            alone.push(cost);
+        });
+    });
+    Effect::new(move |_| {
+        lab.generation.track();
+        alone.update(Vec::clear);
+    });
+    (alone, answered.problem)
+}

@@ -1,0 +1,61 @@
+//! What heads look at and what they write, in numbers.
+
+use burn::tensor::{Device, Tensor, TensorData};
+
+use super::{Attention, AttentionTrace};
+
+/// Below every weight that counts: `a ln a` is 0 there.
+const LEAST: f32 = 1e-30;
+
+/// Each head's entropy (in nats), mean distance (in tokens), weight on the first token and on the
+/// one before the query, averaged over all sequences and all queries but the first, which has
+/// nothing to choose from.
+///
+/// # Shapes
+///
+/// - weights: `[batch, heads, T (query), T (key)]`, causal
+/// - output: `[heads, 4]`
+///
+/// # Panics
+///
+/// Panics if T is below 2.
+pub fn head_statistics(weights: Tensor<4>) -> Tensor<2> {
+    let [_, heads, length, keys] = weights.dims();
+    assert!(length == keys && length > 1, "{length} queries, {keys} keys");
+    let device = weights.device();
+    let chosen = weights.narrow(2, 1, length - 1);
+    // What a weight counts for, by query and key.
+    let table = |value: fn(usize, usize) -> f32| per_cell(length, value, &device);
+    let mean = |each: Tensor<4>| {
+        // Over keys a sum, over sequences and queries a mean.
+        each.sum_dim(3).mean_dim(2).mean_dim(0).reshape([heads, 1])
+    };
+    let entropy = chosen.clone() * chosen.clone().clamp_min(LEAST).log().neg();
+    let distance = chosen.clone() * table(|query, key| query.saturating_sub(key) as f32);
+    let first = chosen.clone() * table(|_, key| f32::from(u8::from(key == 0)));
+    let previous = chosen * table(|query, key| f32::from(u8::from(key + 1 == query)));
+    Tensor::cat(vec![mean(entropy), mean(distance), mean(first), mean(previous)], 1)
+}
+
+/// `[1, 1, T - 1, T]`, of all queries but the first.
+fn per_cell(length: usize, value: fn(usize, usize) -> f32, device: &Device) -> Tensor<4> {
+    let cells = (1..length).flat_map(|query| (0..length).map(move |key| value(query, key)));
+    let data = TensorData::new(cells.collect::<Vec<_>>(), [1, 1, length - 1, length]);
+    Tensor::from_data(data, device)
+}
+
+impl Attention {
+    /// What each head adds to the layer's output: concatenating the heads and multiplying by W_O
+    /// is the same as multiplying each by its own d rows of W_O and adding up. The sum over the
+    /// heads and the bias is the output.
+    ///
+    /// # Shapes
+    ///
+    /// - output: `[batch, heads, T, width]`
+    pub fn contributions(&self, trace: &AttentionTrace) -> Tensor<4> {
+        let [_, heads, _, head_width] = trace.mixed.dims();
+        let weight = self.output.weight.val();
+        let [_, width] = weight.dims();
+        trace.mixed.clone().matmul(weight.reshape([1, heads, head_width, width]))
+    }
+}

@@ -1,0 +1,208 @@
+//! Heads on held-out text: what they are worth, and what they did as training went on.
+
+use burn::tensor::Tensor;
+use unroll_protocol::study::heads::{CONTEXT, Cost, HeadAt, Statistics};
+
+use super::Refusal;
+use crate::{
+    attention::head_statistics,
+    data::{Dataset, Window, token_tensor},
+    dropout::Dropout,
+    gpt::{Gpt, Intervention},
+    loss::cross_entropy_each,
+    read::{ReadError, read_all},
+};
+
+/// Windows of held-out text the record is made on.
+const WATCHED: usize = 4;
+/// Most recorded steps; beyond it every second one is dropped.
+const MOST_POINTS: usize = 240;
+
+/// A model's held-out losses with all heads on, and what its layers read there: switching a head
+/// off changes nothing before its own layer.
+pub struct Baseline {
+    pub step: u32,
+    /// The residual stream before each block, `[windows, T, width]`.
+    streams: Vec<Tensor<3>>,
+    /// Mean loss of each window.
+    losses: Vec<f32>,
+}
+
+impl Baseline {
+    pub async fn new(step: u32, model: &Gpt, windows: &[Window]) -> Result<Self, ReadError> {
+        let inputs: Vec<u32> = windows.iter().flat_map(|w| &w.inputs).copied().collect();
+        let tokens = token_tensor(&inputs, windows.len(), &model.device());
+        let [_, length] = tokens.dims();
+        let (rules, off) = (model.attention_rules(length), Dropout::off());
+        let mut stream = model.embed(tokens, &off);
+        let mut streams = Vec::with_capacity(model.blocks.len());
+        for block in &model.blocks {
+            streams.push(stream.clone());
+            stream = block.forward(stream, &rules, &off);
+        }
+        let losses = window_losses(model, stream, windows).await?;
+        Ok(Self { step, streams, losses })
+    }
+
+    /// Mean loss in nats per token; all windows are of one length.
+    pub fn mean(&self) -> f32 {
+        mean(&self.losses)
+    }
+
+    /// What it costs to switch `off` off, all together.
+    pub async fn cost(
+        &self,
+        model: &Gpt,
+        windows: &[Window],
+        off: &[HeadAt],
+        heads: u32,
+    ) -> Result<Cost, Refusal> {
+        let losses = match off.iter().map(|at| at.layer).min() {
+            Some(first) => self.losses_without(model, windows, off, first, heads).await?,
+            None => self.losses.clone(),
+        };
+        let changes: Vec<f32> = losses.iter().zip(&self.losses).map(|(a, b)| a - b).collect();
+        let length = windows.first().map_or(0, |window| window.inputs.len());
+        Ok(Cost {
+            step: self.step,
+            off: off.to_vec(),
+            windows: windows.len() as u32,
+            tokens: (windows.len() * length) as u32,
+            before: self.mean(),
+            after: mean(&losses),
+            change: mean(&changes),
+            error: standard_error(&changes),
+        })
+    }
+
+    /// Mean loss of each window with `off` off, the first of which is in layer `first`.
+    async fn losses_without(
+        &self,
+        model: &Gpt,
+        windows: &[Window],
+        off: &[HeadAt],
+        first: u32,
+        heads: u32,
+    ) -> Result<Vec<f32>, ReadError> {
+        let first = first as usize - 1;
+        let mut stream = self.streams[first].clone();
+        let [_, length, _] = stream.dims();
+        let all = model.attention_rules(length);
+        for (layer, block) in model.blocks.iter().enumerate().skip(first) {
+            let is_on = |head| !off.contains(&HeadAt { layer: layer as u32 + 1, head });
+            let on: Vec<bool> = (1..=heads).map(is_on).collect();
+            let rules = if on.contains(&false) {
+                all.clone().with_heads(&on, &model.device())
+            } else {
+                all.clone()
+            };
+            stream = block.forward(stream, &rules, &Dropout::off());
+        }
+        window_losses(model, stream, windows).await
+    }
+}
+
+/// Mean loss of each window from the residual stream after the last block.
+async fn window_losses(
+    model: &Gpt,
+    stream: Tensor<3>,
+    windows: &[Window],
+) -> Result<Vec<f32>, ReadError> {
+    let targets: Vec<u32> = windows.iter().flat_map(|w| &w.targets).copied().collect();
+    let targets = token_tensor(&targets, windows.len(), &model.device());
+    let losses = cross_entropy_each(model.logits(stream), targets).mean_dim(1);
+    Ok(read_all([losses.reshape([-1])]).await?.concat())
+}
+
+fn mean(values: &[f32]) -> f32 {
+    (values.iter().map(|&value| f64::from(value)).sum::<f64>() / values.len() as f64) as f32
+}
+
+/// Of the mean; `None` for fewer than two values.
+fn standard_error(values: &[f32]) -> Option<f32> {
+    let count = values.len() as f64;
+    if values.len() < 2 {
+        return None;
+    }
+    let mean = values.iter().map(|&value| f64::from(value)).sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|&value| (f64::from(value) - mean).powi(2)).sum();
+    Some((squares / (count - 1.0) / count).sqrt() as f32)
+}
+
+/// Every head's statistics on the same held-out windows, at one step after another.
+pub struct Record {
+    windows: Vec<Window>,
+    /// Steps between two points.
+    every: u32,
+    /// Steps taken, then the heads' statistics, layer by layer.
+    points: Vec<(u32, Vec<Statistics>)>,
+}
+
+impl Record {
+    pub fn new(dataset: &Dataset) -> Self {
+        let mut windows = dataset.held_out_windows(WATCHED, CONTEXT as usize);
+        // A single token has nothing to choose from.
+        windows.retain(|window| window.inputs.len() > 1);
+        Self { windows, every: 5, points: Vec::new() }
+    }
+
+    pub fn is_due(&self, step: u32) -> bool {
+        !self.windows.is_empty() && step.is_multiple_of(self.every)
+    }
+
+    /// Length of each window.
+    pub fn length(&self) -> u32 {
+        self.windows.first().map_or(0, |window| window.inputs.len() as u32)
+    }
+
+    /// Of all windows.
+    pub fn tokens(&self) -> u32 {
+        self.windows.len() as u32 * self.length()
+    }
+
+    /// Records what the heads of `model` do after `step` steps, unless that is known.
+    pub async fn add(&mut self, step: u32, model: &Gpt) -> Result<(), ReadError> {
+        let known = self.points.last().is_some_and(|(last, _)| *last >= step);
+        if self.windows.is_empty() || known {
+            return Ok(());
+        }
+        let inputs: Vec<u32> = self.windows.iter().flat_map(|w| &w.inputs).copied().collect();
+        let tokens = token_tensor(&inputs, self.windows.len(), &model.device());
+        let trace = model.forward_traced(tokens, &Intervention::default());
+        let layers = trace.layers.into_iter().filter_map(|layer| layer.attention);
+        let statistics = layers.map(|attention| head_statistics(attention.weights).reshape([-1]));
+        let read = read_all(statistics).await?.concat();
+        self.points.push((step, statistics_of(&read)));
+        if self.points.len() > MOST_POINTS {
+            self.every *= 2;
+            let every = self.every;
+            self.points.retain(|(step, _)| step.is_multiple_of(every));
+        }
+        Ok(())
+    }
+
+    /// One head's points.
+    pub fn of(&self, at: HeadAt, heads: u32) -> Result<Vec<(u32, Statistics)>, Refusal> {
+        if self.windows.is_empty() {
+            return Err(Refusal(
+                "The text is too short to hold any of it out, so there is nothing to watch the \
+                 heads on."
+                    .to_owned(),
+            ));
+        }
+        let index = ((at.layer - 1) * heads + at.head - 1) as usize;
+        Ok(self.points.iter().filter_map(|(step, all)| Some((*step, *all.get(index)?))).collect())
+    }
+}
+
+/// From rows as [`head_statistics`] gives them.
+pub fn statistics_of(read: &[f32]) -> Vec<Statistics> {
+    let rows = read.chunks_exact(4);
+    rows.map(|row| Statistics {
+        entropy: row[0],
+        distance: row[1],
+        first: row[2],
+        previous: row[3],
+    })
+    .collect()
+}

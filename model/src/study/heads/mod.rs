@@ -1,0 +1,261 @@
+//! `heads`: a small GPT on the learner's text, all of whose heads are on show.
+
+mod held_out;
+mod seen;
+
+use burn::tensor::Device;
+use unroll_protocol::study::heads::{Answer, CONTEXT, Cost, HeadAt, Question, Spec, Track};
+
+use super::{
+    Built, Refusal, StudySlice,
+    learner::{Gradients, Learner, steady, usable_rate},
+};
+use crate::{
+    data::{DataError, Dataset, Window, token_tensor},
+    gpt::{Gpt, GptConfig},
+    loss::cross_entropy,
+    read::read_all,
+    tokenizer::CharTokenizer,
+};
+use held_out::{Baseline, Record};
+
+/// Chosen by trying: heads differ after some hundred steps, and no default run diverges.
+const LEARNING_RATE: f32 = 1e-2;
+/// Most sequences in a step: heads find their jobs in as many steps with four as with eight.
+const MOST_SEQUENCES: usize = 4;
+/// Multiply-adds of a step's forward pass: what a slice has time for, three times over, in wasm.
+const STEP_WORK: u64 = 60_000_000;
+/// The same of one measurement on held-out text.
+const COST_WORK: u64 = 120_000_000;
+/// Steps between two measurements of the held-out loss.
+const MEASURE_EVERY: u32 = 20;
+
+/// See the module.
+pub struct Study {
+    spec: Spec,
+    device: Device,
+    tokenizer: CharTokenizer,
+    dataset: Dataset,
+    /// Sequences in a step.
+    batch: usize,
+    /// What switching heads off is measured on; empty where nothing is held out.
+    windows: Vec<Window>,
+    learner: Learner<Gpt>,
+    rate: f64,
+    record: Record,
+    baseline: Option<Baseline>,
+    pending: Option<Pending>,
+}
+
+/// A step whose model is updated and which is only to be measured.
+struct Pending {
+    loss: f32,
+    /// The state before it, in case it is dropped.
+    before: Learner<Gpt>,
+}
+
+/// How many sequences of one context a budget of multiply-adds pays for.
+fn affordable(spec: &Spec, budget: u64, most: usize) -> usize {
+    let one = spec.gpt().forward_multiply_adds().max(1);
+    ((budget / one) as usize).clamp(2, most)
+}
+
+impl super::Study for Study {
+    type Spec = Spec;
+    type Question = Question;
+    type Answer = Answer;
+
+    fn new(spec: &Spec, text: &str, device: &Device) -> Result<Self, Refusal> {
+        let gpt = spec.gpt();
+        gpt.validate()?;
+        let context = CONTEXT as usize;
+        let tokenizer = CharTokenizer::from_text(text);
+        let dataset =
+            Dataset::new(tokenizer.encode(text), context).map_err(|error| match error {
+                DataError::Empty => Refusal(error.to_string()),
+                DataError::TooShort { characters, .. } => Refusal(format!(
+                    "The text has {characters} characters, and this model reads {context} at a \
+                     time: use one of at least {}.",
+                    context + 1
+                )),
+            })?;
+        let vocabulary = tokenizer.len();
+        let model = GptConfig { spec: gpt, vocabulary, seed: spec.seed }.init(device);
+        let windows = dataset.held_out_windows(affordable(spec, COST_WORK, 16), context);
+        Ok(Self {
+            spec: spec.clone(),
+            device: device.clone(),
+            record: Record::new(&dataset),
+            batch: affordable(spec, STEP_WORK, MOST_SEQUENCES),
+            windows,
+            tokenizer,
+            dataset,
+            learner: Learner::new(model, &steady(LEARNING_RATE)),
+            rate: f64::from(LEARNING_RATE),
+            baseline: None,
+            pending: None,
+        })
+    }
+
+    fn built(&self) -> Built {
+        let Spec { heads, width, .. } = self.spec;
+        let mut notes = self.dataset.notes.clone();
+        notes.push(format!(
+            "{heads} heads share a width of {width}: {} numbers each. A step learns from {} pieces \
+             of {CONTEXT} characters.",
+            width / heads,
+            self.batch
+        ));
+        Built {
+            parameters: self.learner.parameters(),
+            vocabulary: self.tokenizer.vocabulary(),
+            series: vec!["loss".to_owned(), "held out".to_owned()],
+            notes,
+        }
+    }
+
+    fn step(&self) -> u32 {
+        self.learner.steps() - u32::from(self.pending.is_some())
+    }
+
+    async fn advance(&mut self) -> StudySlice {
+        if let Some(pending) = self.pending.take() {
+            return self.measured(pending).await;
+        }
+        let step = self.step();
+        if step == 0 && self.record.add(0, &self.learner.model).await.is_err() {
+            return StudySlice::Diverged { loss: f32::NAN };
+        }
+        let (batch, context) = (self.batch, CONTEXT as usize);
+        let drawn = self.dataset.batch(self.spec.seed, step, batch, context);
+        let tokens = |ids: &[u32]| token_tensor(ids, batch, &self.device);
+        let tracked = self.learner.tracked();
+        let logits = tracked.forward(tokens(&drawn.inputs));
+        let gradients = Gradients::of(&tracked, cross_entropy(logits, tokens(&drawn.targets)));
+        let loss = match read_all([gradients.loss.clone(), gradients.norm.clone()]).await {
+            Ok(read) => match read.concat()[..] {
+                [loss, norm] if norm.is_finite() => loss,
+                _ => f32::NAN,
+            },
+            Err(_) => f32::NAN,
+        };
+        if !loss.is_finite() {
+            return StudySlice::Diverged { loss };
+        }
+        let due = self.record.is_due(step + 1) || (step + 1).is_multiple_of(MEASURE_EVERY);
+        let before = due.then(|| self.learner.clone());
+        self.learner.update(gradients, self.rate);
+        match before {
+            Some(before) => {
+                self.pending = Some(Pending { loss, before });
+                StudySlice::More
+            }
+            None => StudySlice::Step(vec![Some(loss), None]),
+        }
+    }
+
+    fn discard(&mut self) {
+        if let Some(pending) = self.pending.take() {
+            self.learner = pending.before;
+        }
+    }
+
+    fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
+        self.rate = usable_rate(rate)?;
+        Ok(())
+    }
+
+    async fn ask(&mut self, question: &Question) -> Result<Answer, Refusal> {
+        let step = self.step();
+        match question {
+            Question::Seen { text, off } => {
+                let (pass, off) = self.pass(text, off)?;
+                Ok(Answer::Seen(Box::new(pass.seen(step, off).await?)))
+            }
+            Question::Row { text, off, at, query } => {
+                let (pass, _) = self.pass(text, off)?;
+                Ok(Answer::Row(Box::new(pass.row(self.has(*at)?, *query as usize).await?)))
+            }
+            Question::Written { text, off, layer, query } => {
+                let (pass, _) = self.pass(text, off)?;
+                let at = self.has(HeadAt { layer: *layer, head: 1 })?;
+                Ok(Answer::Written(pass.written(at.layer, *query).await?))
+            }
+            Question::Cost { off } => Ok(Answer::Cost(self.cost(&self.known(off)).await?)),
+            Question::Track { at } => Ok(Answer::Track(Track {
+                at: self.has(*at)?,
+                tokens: self.record.tokens(),
+                length: self.record.length(),
+                points: self.record.of(*at, self.spec.heads)?,
+            })),
+        }
+    }
+}
+
+impl Study {
+    /// The end of a step that is measured.
+    async fn measured(&mut self, pending: Pending) -> StudySlice {
+        let step = self.learner.steps();
+        if self.record.is_due(step) {
+            // A failed reading leaves a gap in the record.
+            let _ = self.record.add(step, &self.learner.model).await;
+        }
+        let mut held_out = None;
+        if step.is_multiple_of(MEASURE_EVERY) && !self.windows.is_empty() {
+            held_out = self.baseline().await.ok().map(Baseline::mean);
+        }
+        StudySlice::Step(vec![Some(pending.loss), held_out])
+    }
+
+    /// Those of `heads` that the model has, each once, in its order.
+    fn known(&self, heads: &[HeadAt]) -> Vec<HeadAt> {
+        let all = (1..=self.spec.layers)
+            .flat_map(|layer| (1..=self.spec.heads).map(move |head| HeadAt { layer, head }));
+        all.filter(|at| heads.contains(at)).collect()
+    }
+
+    /// `at`, if the model has it.
+    fn has(&self, at: HeadAt) -> Result<HeadAt, Refusal> {
+        let Spec { layers, heads, .. } = self.spec;
+        if (1..=layers).contains(&at.layer) && (1..=heads).contains(&at.head) {
+            return Ok(at);
+        }
+        Err(Refusal(format!(
+            "There is no layer {}, head {}: this model has {layers} layers of {heads} heads.",
+            at.layer, at.head
+        )))
+    }
+
+    fn pass(&self, text: &str, off: &[HeadAt]) -> Result<(seen::Pass<'_>, Vec<HeadAt>), Refusal> {
+        let off = self.known(off);
+        let pass = seen::Pass::new(self.shown(), &self.tokenizer, text, &off)?;
+        Ok((pass, off))
+    }
+
+    /// The model as it is after [`step`](super::Study::step) steps: not that of a half-done one.
+    fn shown(&self) -> &Gpt {
+        &self.pending.as_ref().map_or(&self.learner, |pending| &pending.before).model
+    }
+
+    /// The held-out losses of the model on show with all heads on.
+    async fn baseline(&mut self) -> Result<&Baseline, Refusal> {
+        let step = super::Study::step(self);
+        if self.baseline.as_ref().is_none_or(|baseline| baseline.step != step) {
+            self.baseline = Some(Baseline::new(step, self.shown(), &self.windows).await?);
+        }
+        Ok(self.baseline.as_ref().expect("it was just measured"))
+    }
+
+    async fn cost(&mut self, off: &[HeadAt]) -> Result<Cost, Refusal> {
+        if self.windows.is_empty() {
+            return Err(Refusal(
+                "The text is too short to hold any of it out, so there is nothing to measure a \
+                 head's worth on."
+                    .to_owned(),
+            ));
+        }
+        let (model, heads) = (self.shown().clone(), self.spec.heads);
+        let windows = self.windows.clone();
+        self.baseline().await?.cost(&model, &windows, off, heads).await
+    }
+}

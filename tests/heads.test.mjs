@@ -1,0 +1,188 @@
+// The chapter `heads`: what a learner does there, and what must be true on the screen.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import {
+  accessibilityProblems,
+  byId,
+  eventually,
+  live,
+  number,
+  numberUntil,
+  paused,
+  settled,
+  useSite,
+  VIEWPORTS,
+} from "./harness.mjs";
+
+const site = useSite();
+/** Steps the chapter takes by itself. */
+const WARM = 150;
+
+/** Opens the chapter and waits until its model has taken its first steps and rests. */
+async function open(t, query = "", options = {}) {
+  const page = await site.open(t, `?chapter=heads${query}`, options);
+  // What is out of sight is not drawn.
+  await byId(page, "figure-attention").scrollIntoViewIfNeeded();
+  await live(page, "attention");
+  await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);
+  await paused(page);
+  return page;
+}
+
+const parameter = (page, name) => new URL(page.url()).searchParams.get(name);
+const stat = (page, layer, head, name) => byId(page, `heads-row-${layer}-${head}`).locator(`[data-stat="${name}"]`);
+const value = async (page, layer, head, name) => Number(await stat(page, layer, head, name).getAttribute("title"));
+/** All heads' costs, once each is measured. */
+async function costs(page) {
+  const cells = byId(page, "heads-table").locator('[data-stat="cost"]');
+  await cells.first().scrollIntoViewIfNeeded();
+  await eventually(async () => (await cells.allTextContents()).every((text) => /\d/.test(text)), "every head is measured");
+  return (await cells.allTextContents()).map((text) => Number(text.replace("−", "-").match(/[+-]?\d+\.\d+/)[0]));
+}
+
+test("heads differ, and their numbers are those of the weights on show", async (t) => {
+  const page = await open(t);
+  assert.equal(await page.locator(".head-grid .head").count(), 8);
+  const rows = [];
+  for (let head = 1; head <= 4; head++) {
+    rows.push({
+      entropy: await value(page, 1, head, "entropy"),
+      previous: await value(page, 1, head, "previous"),
+      first: await value(page, 1, head, "first"),
+    });
+  }
+  const length = (await page.locator(".token-row .token").count());
+  for (const { entropy, previous, first } of rows) {
+    assert(entropy >= 0 && entropy <= Math.log(length));
+    assert(previous >= 0 && previous <= 1 && first >= 0 && first <= 1);
+  }
+  // Some head looks at the previous token far more than one without preference.
+  const alike = Number(await byId(page, "heads-alike").locator('[data-stat="previous"]').getAttribute("title"));
+  assert(Math.max(...rows.map((row) => row.previous)) > 3 * alike);
+  assert.match(await byId(page, "heads-summary").textContent(), /L\d H\d looks most at the previous token/);
+});
+
+test("a small picture enlarges its head, everywhere on the page", async (t) => {
+  const page = await open(t);
+  await byId(page, "head-l2-h3").click();
+  await eventually(async () => parameter(page, "heads-head") === "3" && parameter(page, "heads-layer") === "2");
+  await page.getByRole("heading", { name: /^Layer 2, head 3 after/ }).waitFor();
+  await byId(page, "figure-heads-shares").scrollIntoViewIfNeeded();
+  await eventually(async () => /^Layer 2, head 3, at 31 recorded steps/.test(await byId(page, "heads-track").textContent()));
+  await page.getByRole("heading", { name: "Layer 2, head 3: entropy" }).waitFor();
+  // What the heads write adds up to the layer's output.
+  await byId(page, "figure-heads-written").scrollIntoViewIfNeeded();
+  await eventually(async () => /output|computed: \d/.test(await byId(page, "heads-written-sum").textContent()));
+  assert((await number(page, "heads-written-sum")) < 1e-5);
+});
+
+test("switching heads off: several at once, with the change of the loss", async (t) => {
+  const page = await open(t);
+  const alone = await costs(page);
+  await byId(page, "heads-switch").click();
+  await byId(page, "head-l1-h1").click();
+  await byId(page, "head-l2-h2").click();
+  await eventually(async () => parameter(page, "heads-off") === "1.1,2.2");
+  assert.equal(await byId(page, "head-l1-h1").getAttribute("aria-label"), "layer 1, head 1, switched off");
+  await eventually(async () => /^L1 H1, L2 H2 off/.test(await byId(page, "heads-cost").textContent()));
+  const [before, after] = [await number(page, "heads-before"), await number(page, "heads-after")];
+  const change = Number((await byId(page, "heads-change").textContent()).replace("−", "-"));
+  assert(Math.abs(after - before - change) < 2e-4, `${before} ${after} ${change}`);
+  assert.match(await byId(page, "heads-cost").textContent(), /± 0\.\d+ nats.*1024 characters in 16 windows/);
+  // Exactly nothing is written by what is off.
+  await eventually(async () => (await value(page, 1, 1, "written")) === 0);
+  // Back on; then one alone costs what its row says.
+  await byId(page, "head-l2-h2").click();
+  await eventually(async () => /^L1 H1 alone off/.test(await byId(page, "heads-cost").textContent()));
+  const one = Number((await byId(page, "heads-change").textContent()).replace("−", "-"));
+  assert(Math.abs(one - alone[0]) < 1e-4, `${one} ${alone[0]}`);
+  await byId(page, "heads-all-off").click();
+  await eventually(async () => /^All heads off.*No token can see another/.test(await byId(page, "heads-cost").textContent()));
+  const none = Number((await byId(page, "heads-change").textContent()).replace("−", "-"));
+  assert(none > Math.max(...alone));
+  await byId(page, "heads-all-on").click();
+  await eventually(async () => parameter(page, "heads-off") === null);
+});
+
+test("a cell of the enlarged head is worked out, and a link opens it", async (t) => {
+  const page = await open(t, "&heads-layer=1&heads-head=2&heads-query=10&heads-key=9");
+  const inspector = byId(page, "cell-inspector");
+  await inspector.waitFor();
+  assert.deepEqual([await inspector.getAttribute("data-query"), await inspector.getAttribute("data-key")], ["9", "8"]);
+  assert.match(await byId(page, "inspector-title").textContent(), /layer 1, head 2/);
+  await byId(page, "inspector-key-before").click();
+  await eventually(async () => parameter(page, "heads-key") === "8");
+  await byId(page, "inspector-close").click();
+  await eventually(async () => parameter(page, "heads-query") === null);
+  assert.equal(await inspector.count(), 0);
+});
+
+test("the check's answer is measured", async (t) => {
+  const page = await open(t);
+  await costs(page);
+  await byId(page, "check-heads-option-0").waitFor();
+  let right = 0;
+  for (const option of [0, 1, 2]) {
+    await byId(page, `check-heads-option-${option}`).check();
+    await eventually(async () => (await byId(page, "check-heads-submit").getAttribute("aria-disabled")) !== "true");
+    await byId(page, "check-heads-submit").click();
+    const verdict = byId(page, "check-heads-verdict");
+    await eventually(async () => (await verdict.getAttribute("data-right")) !== null);
+    assert.match(await verdict.textContent(), /Measured: [+−]\d\.\d{4}.*the sum is/);
+    if ((await verdict.getAttribute("data-right")) === "true") {
+      right += 1;
+      break;
+    }
+  }
+  assert.equal(right, 1);
+});
+
+test("by keyboard alone: choose, switch off, work a cell out", async (t) => {
+  const page = await open(t);
+  await byId(page, "heads-switch").focus();
+  await page.keyboard.press("Enter");
+  await byId(page, "head-l1-h1").focus();
+  for (const key of ["ArrowRight", "ArrowDown", "Enter"]) await page.keyboard.press(key);
+  await eventually(async () => parameter(page, "heads-off") === "2.2");
+  assert.equal(await page.evaluate(() => document.activeElement?.dataset.testid), "head-l2-h2");
+  await page.keyboard.press("Space");
+  await eventually(async () => parameter(page, "heads-off") === null);
+  await byId(page, "attention-heatmap").focus();
+  for (const key of ["ArrowLeft", "Enter"]) await page.keyboard.press(key);
+  await byId(page, "cell-inspector").waitFor();
+  await eventually(async () => parameter(page, "heads-query") !== null);
+  await page.keyboard.press("Escape");
+  await eventually(async () => parameter(page, "heads-query") === null);
+});
+
+test("long and short sentences, three heads, and text too short to measure on", async (t) => {
+  const page = await open(t);
+  await byId(page, "probe-input").fill("abcdefgh".repeat(64));
+  await eventually(async () => /Cut to its first 400/.test(await byId(page, "probe-note").textContent()));
+  await eventually(async () => /has 400 characters.*its last 64/.test(await byId(page, "heads-cut").textContent()));
+  await eventually(async () => (await page.locator(".token-row .token").count()) === 64);
+  await byId(page, "probe-input").fill("x");
+  await byId(page, "heads-too-short").waitFor();
+  assert.equal(await stat(page, 1, 1, "entropy").textContent(), "–");
+  await byId(page, "probe-input").fill("");
+  await eventually(async () => /at least one character/.test(await byId(page, "probe-problem").textContent()));
+  // Heads that do not divide the width are refused; the model on show goes on.
+  await byId(page, "try-heads-three").click();
+  await eventually(async () => /3 heads do not divide a width of 32/.test(await page.locator("main").textContent()));
+  assert.equal(await page.locator(".head-grid .head").count(), 8);
+});
+
+for (const [name, viewport] of Object.entries(VIEWPORTS)) {
+  for (const colorScheme of ["light", "dark"]) {
+    test(`accessible and nothing cut, ${name}, ${colorScheme}`, async (t) => {
+      // A link shows the heads that are off, and what that costs.
+      const page = await open(t, "&heads-off=1.1,2.3&heads-switching=1", { viewport, colorScheme });
+      await byId(page, "more").locator("summary").click();
+      await settled(page);
+      assert.match(await byId(page, "heads-cost").textContent(), /^L1 H1, L2 H3 off: loss/);
+      assert.deepEqual(await accessibilityProblems(page), []);
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), viewport.width);
+    });
+  }
+}
