@@ -18,6 +18,7 @@ pub(crate) enum Purpose {
     RecallGaps = 35,
     NormWeights = 50,
     NormBatch = 51,
+    MaskWriting = 75,
 }
 
 /// The stream of `seed` for one purpose at one place, independent of every other stream.

@@ -27,6 +27,7 @@ mod lines_data;
 mod lines_plot;
 mod loss;
 mod loss_plot;
+pub mod mask_editor;
 mod matrix;
 mod matrix_data;
 mod matrix_paint;
