@@ -11,7 +11,8 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use unroll_protocol::{
-    Checkpoint, Command, CommandKind, Event, Link, Progress, RunState, SampleSpec, Started, Trace,
+    AttentionRow, Checkpoint, Command, CommandKind, Event, Link, Progress, RunState, SampleSpec,
+    Started, Trace,
     link::{Corpus, LinkProblem},
     text::Accepted,
 };
@@ -49,6 +50,12 @@ pub struct Store {
     /// Why the probe has no trace, as a sentence; the last trace stays on show.
     pub probe_problem: RwSignal<Option<String>>,
     pub trace: RwSignal<Option<Arc<Trace>>>,
+    /// The row that is worked out: layer, head, query, counted from 0.
+    pub inspecting: RwSignal<Option<[u32; 3]>>,
+    /// That row of the model as it is.
+    pub inspected: RwSignal<Option<Arc<AttentionRow>>>,
+    /// Why there is none, as a sentence.
+    pub inspect_problem: RwSignal<Option<String>>,
     pub written: RwSignal<Written>,
     pub notices: RwSignal<Vec<Notice>>,
     pub diverged: RwSignal<Option<Diverged>>,
@@ -80,6 +87,9 @@ impl Store {
             probe: RwSignal::new(probe),
             probe_problem: RwSignal::new(None),
             trace: RwSignal::new(None),
+            inspecting: RwSignal::new(None),
+            inspected: RwSignal::new(None),
+            inspect_problem: RwSignal::new(None),
             written: RwSignal::new(Written::default()),
             notices: RwSignal::new(Vec::new()),
             diverged: RwSignal::new(None),
@@ -173,6 +183,20 @@ impl Store {
     pub fn set_probe(self, text: String) {
         self.probe.set(text);
         self.request_trace();
+        self.request_row();
+    }
+
+    /// Works another row out: layer, head, query, counted from 0. `None` ends it.
+    pub fn inspect(self, cell: Option<[u32; 3]>) {
+        if self.inspecting.get_untracked() == cell {
+            return;
+        }
+        self.inspecting.set(cell);
+        if cell.is_none() {
+            self.inspected.set(None);
+            self.inspect_problem.set(None);
+        }
+        self.request_row();
     }
 
     /// Lets the model write anew with the present temperature and top-k.
@@ -280,6 +304,14 @@ impl Store {
         }
     }
 
+    fn request_row(self) {
+        let Some([layer, head, query]) = self.inspecting.get_untracked() else { return };
+        let text = self.probe.get_untracked();
+        if let Some(id) = self.pace.try_update_value(Pace::next_inspection) {
+            self.send(&Command::Inspect { id, text, layer, head, query });
+        }
+    }
+
     /// Sends what is due: at most one trace and one piece of writing are ever under way, so a slow
     /// page never holds up training.
     fn keep_pace(self) {
@@ -288,6 +320,9 @@ impl Store {
         let now = now();
         if self.pace.with_value(|pace| pace.trace_due(step)) {
             self.request_trace();
+        }
+        if self.pace.with_value(|pace| pace.inspection_due(step)) {
+            self.request_row();
         }
         if let Some(id) =
             self.pace.try_update_value(|p| p.next_writing(now, step, running)).flatten()
@@ -316,6 +351,7 @@ impl Store {
                 self.pace.update_value(|pace| pace.refused(command));
                 match command {
                     CommandKind::Trace => self.probe_problem.set(Some(reason)),
+                    CommandKind::Inspect => self.inspect_problem.set(Some(reason)),
                     _ => self.notify(Severity::Refusal, reason),
                 }
                 if command == CommandKind::Start && self.started.with_untracked(Option::is_none) {
@@ -333,6 +369,14 @@ impl Store {
                 self.probe_problem.set(None);
                 self.trace.set(Some(Arc::new(*trace)));
                 self.keep_pace();
+            }
+            Event::Inspected { id, step, row } => {
+                let asked = self.pace.try_update_value(|p| p.inspection_arrived(id, step));
+                if asked == Some(true) && self.inspecting.get_untracked().is_some() {
+                    self.inspect_problem.set(None);
+                    self.inspected.set(Some(Arc::new(*row)));
+                    self.keep_pace();
+                }
             }
             Event::Generated { id, step, text, done } => {
                 if self.pace.try_update_value(|pace| pace.writing_arrived(id, done, now()))
@@ -368,6 +412,7 @@ impl Store {
         self.curve.update(|curve| curve.truncate(started.step));
         self.started.set(Some(Arc::new(started)));
         self.request_trace();
+        self.request_row();
         self.write_again();
     }
 

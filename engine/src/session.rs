@@ -207,6 +207,15 @@ impl<S: Studies> Session<S> {
                     .map_err(|error| error.to_string())?;
                 post(Event::Trace(Box::new(trace)));
             }
+            Command::Inspect { id, text, layer, head, query } => {
+                let trainer = self.gpt()?.trainer();
+                let (model, step) = (trainer.model(), trainer.step());
+                let cell = [layer, head, query].map(|at| at as usize);
+                let row = unroll_model::inspect(&model, trainer.tokenizer(), &text, cell)
+                    .await
+                    .map_err(|error| error.to_string())?;
+                post(Event::Inspected { id, step, row: Box::new(row) });
+            }
             Command::Ask { id, question } => {
                 let Present::Study(study) = self.present()? else {
                     return Err("The model in training is not this chapter's.".to_owned());

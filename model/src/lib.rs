@@ -64,7 +64,7 @@ pub use tasks::{
     TaskError,
 };
 pub use tokenizer::{CharTokenizer, MAX_VOCABULARY, UNKNOWN, VocabularyError};
-pub use trace::{TraceError, trace};
+pub use trace::{TraceError, inspect, trace};
 pub use training::{
     BuildError, CheckpointError, Evaluation, EvaluationSlice, Slice, Snapshot, StepGradients,
     Trainer,

@@ -3,9 +3,10 @@
 use core::fmt;
 
 use burn::tensor::{Tensor, activation::softmax};
-use unroll_protocol::{Array, Trace};
+use unroll_protocol::{Array, AttentionRow, Trace};
 
 use crate::{
+    attention::{RowError, attention_row},
     data::token_tensor,
     gpt::{Gpt, Intervention},
     read::{ReadError, read_all},
@@ -17,6 +18,8 @@ use crate::{
 pub enum TraceError {
     Empty,
     Read(ReadError),
+    /// There is no such row.
+    Row(RowError),
 }
 
 impl fmt::Display for TraceError {
@@ -24,6 +27,7 @@ impl fmt::Display for TraceError {
         match self {
             Self::Empty => write!(f, "There is no text to look at: write at least one character."),
             Self::Read(error) => error.fmt(f),
+            Self::Row(error) => error.fmt(f),
         }
     }
 }
@@ -40,16 +44,12 @@ pub async fn trace(
     id: u32,
     step: u32,
 ) -> Result<Trace, TraceError> {
-    let tokens = tokenizer.encode(text);
-    if tokens.is_empty() {
-        return Err(TraceError::Empty);
-    }
-    let dropped = tokens.len().saturating_sub(model.context());
-    let tokens = &tokens[dropped..];
+    let (tokens, dropped) = last_tokens(model, tokenizer, text)?;
     let (length, vocabulary) = (tokens.len(), tokenizer.len());
 
     let computed =
-        model.forward_traced(token_tensor(tokens, 1, &model.device()), &Intervention::default());
+        model.forward_traced(token_tensor(&tokens, 1, &model.device()), &Intervention::default());
+    let mask = model.mask(length);
     let layers = computed.layers.len();
     let weights: Vec<Tensor<4>> =
         computed.layers.into_iter().filter_map(|layer| Some(layer.attention?.weights)).collect();
@@ -65,10 +65,49 @@ pub async fn trace(
     Ok(Trace {
         id,
         step,
-        tokens: tokens.iter().map(|&token| tokenizer.character(token).to_string()).collect(),
-        dropped: dropped as u32,
+        tokens: as_text(tokenizer, &tokens),
+        dropped,
         vocabulary: tokenizer.vocabulary(),
+        mask: (0..length).flat_map(|query| mask.row(query).to_vec()).collect(),
         weights: array(&[layers, heads, length, length]),
         probabilities: array(&[length, vocabulary]),
     })
+}
+
+/// One query's row of one head, `[layer, head, query]` counted from 0, of what [`trace`] traces.
+pub async fn inspect(
+    model: &Gpt,
+    tokenizer: &CharTokenizer,
+    text: &str,
+    [layer, head, query]: [usize; 3],
+) -> Result<AttentionRow, TraceError> {
+    let (tokens, _) = last_tokens(model, tokenizer, text)?;
+    let tensor = token_tensor(&tokens, 1, &model.device());
+    let computed = model.forward_traced(tensor, &Intervention::default());
+    let of_layer = computed.layers.get(layer).and_then(|layer| layer.attention.as_ref());
+    let (Some(attention), Some(rules)) = (of_layer, computed.rules.get(layer)) else {
+        let count = computed.layers.len();
+        return Err(TraceError::Row(RowError::Outside { what: "layer", asked: layer, count }));
+    };
+    let names = as_text(tokenizer, &tokens);
+    let row = attention_row(attention, rules, [layer, head, query], &names, &names);
+    row.await.map_err(TraceError::Row)
+}
+
+/// The last tokens of `text` that fit the context, and how many do not.
+fn last_tokens(
+    model: &Gpt,
+    tokenizer: &CharTokenizer,
+    text: &str,
+) -> Result<(Vec<u32>, u32), TraceError> {
+    let mut tokens = tokenizer.encode(text);
+    if tokens.is_empty() {
+        return Err(TraceError::Empty);
+    }
+    let dropped = tokens.len().saturating_sub(model.context());
+    Ok((tokens.split_off(dropped), dropped as u32))
+}
+
+fn as_text(tokenizer: &CharTokenizer, tokens: &[u32]) -> Vec<String> {
+    tokens.iter().map(|&token| tokenizer.character(token).to_string()).collect()
 }

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Answer, Checkpoint, ExperimentSpec, Question, StudyProgress, StudySpec, StudyStarted, Trace,
+    Answer, AttentionRow, Checkpoint, ExperimentSpec, Question, StudyProgress, StudySpec,
+    StudyStarted, Trace,
 };
 
 /// From the page to the engine.
@@ -26,6 +27,9 @@ pub enum Command {
     SetLearningRate(f32),
     /// Runs `text` through the present weights. Answered by [`Event::Trace`].
     Trace { id: u32, text: String },
+    /// Works one query's row of one head out, all counted from 0, of the text as [`Self::Trace`]
+    /// sees it. Answered by [`Event::Inspected`].
+    Inspect { id: u32, text: String, layer: u32, head: u32, query: u32 },
     /// Asks something of a chapter's models as they are. Answered by [`Event::Answered`].
     Ask { id: u32, question: Question },
     /// Lets the model write, replacing what it was writing. Answered by [`Event::Generated`] as it
@@ -47,6 +51,7 @@ pub enum CommandKind {
     Steps,
     SetLearningRate,
     Trace,
+    Inspect,
     /// With the id of the question.
     Ask(u32),
     Generate,
@@ -67,6 +72,7 @@ impl Command {
             Self::Steps(_) => CommandKind::Steps,
             Self::SetLearningRate(_) => CommandKind::SetLearningRate,
             Self::Trace { .. } => CommandKind::Trace,
+            Self::Inspect { .. } => CommandKind::Inspect,
             Self::Ask { id, .. } => CommandKind::Ask(*id),
             Self::Generate { .. } => CommandKind::Generate,
             Self::Save => CommandKind::Save,
@@ -114,6 +120,12 @@ pub enum Event {
     /// The same of what a chapter trains.
     StudyProgress(StudyProgress),
     Trace(Box<Trace>),
+    /// What [`Command::Inspect`] `id` asked for, of the model after `step` steps.
+    Inspected {
+        id: u32,
+        step: u32,
+        row: Box<AttentionRow>,
+    },
     /// What a chapter's models said to question `id` after `step` steps.
     Answered {
         id: u32,

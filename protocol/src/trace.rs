@@ -61,6 +61,8 @@ pub struct Trace {
     pub dropped: u32,
     /// The whole vocabulary, in the order of `probabilities`' last axis.
     pub vocabulary: Vec<String>,
+    /// Whether each query may look at each key, `[T (query), T (key)]`, row by row.
+    pub mask: Vec<bool>,
     /// Attention weights, `[layers, heads, T (query), T (key)]`; each row sums to 1.
     pub weights: Array,
     /// P(next token | tokens up to here), `[T, V]`.

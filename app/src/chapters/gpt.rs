@@ -10,7 +10,7 @@ use super::Info;
 use crate::{
     controls::{DivergedAlert, ProbeEditor, Settings, TextChooser, Transport, Writing},
     course::WayIn,
-    figures::{AttentionFigure, LossFigure, Provenance},
+    figures::{AttentionFigure, Inspection, LossFigure, Provenance},
     store::{Device, Store},
 };
 
@@ -121,7 +121,13 @@ fn Attention(compact: bool) -> impl IntoView {
     let planned = Memo::new(move |_| {
         store.started.with(|s| s.as_ref().map(|s| (s.spec.gpt.layers, s.spec.gpt.heads)))
     });
-    view! { <AttentionFigure trace=store.trace layer head planned provenance compact/> }.into_any()
+    let inspection = Inspection {
+        row: store.inspected.into(),
+        problem: store.inspect_problem.into(),
+        want: Callback::new(move |cell| store.inspect(cell)),
+    };
+    view! { <AttentionFigure trace=store.trace layer head planned provenance compact inspection/> }
+        .into_any()
 }
 
 /// The loss curve of the store's present model.

@@ -16,7 +16,7 @@ const LEAST: f32 = 0.005;
 fn paths(view: &HeadView, query: usize, row: &Row) -> String {
     let from = row.middle(query);
     let mut markup = String::new();
-    for (key, &weight) in view.row(query).iter().enumerate().take(query + 1) {
+    for (key, &weight) in view.row(query).iter().enumerate() {
         if weight < LEAST {
             continue;
         }

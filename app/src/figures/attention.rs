@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use leptos::{html, prelude::*};
-use unroll_protocol::Trace;
+use unroll_protocol::{AttentionRow, Trace};
 
 use super::{
+    CellInspector,
     canvas::{use_frame, use_visible},
     download::{Choice, ExportMenu, File, LocalFile},
     export::{Provenance, attention_csv, attention_json, attention_json_all},
@@ -14,12 +15,23 @@ use super::{
     heatmap_svg::attention_svg,
     next::{NextToken, TopKeys},
     readout::Readout,
-    select::Selection,
+    select::{Cell, Selection},
     table::WeightTable,
     theme::{Colors, use_colors},
     tokens::Tokens,
     view::HeadView,
 };
+
+/// Where a figure has the rows worked out that it wants to show number by number.
+#[derive(Clone, Copy)]
+pub struct Inspection {
+    /// The row that was wanted last, of the model as it is.
+    pub row: Signal<Option<Arc<AttentionRow>>>,
+    /// Why there is none, as a sentence.
+    pub problem: Signal<Option<String>>,
+    /// Wants a row: layer, head, query, counted from 0; `None` when no row is on show any more.
+    pub want: Callback<Option<[u32; 3]>>,
+}
 
 /// Attention of the traced sentence, live.
 ///
@@ -34,6 +46,9 @@ pub fn AttentionFigure(
     #[prop(into)] planned: Signal<Option<(u32, u32)>>,
     #[prop(into)] provenance: Signal<Provenance>,
     #[prop(into, default = Signal::stored(false))] compact: Signal<bool>,
+    /// The cell that is pinned on the heatmap is worked out below it.
+    #[prop(optional)]
+    inspection: Option<Inspection>,
 ) -> impl IntoView {
     let root = NodeRef::<html::Section>::new();
     let shown = use_frame(trace, use_visible(root));
@@ -86,6 +101,7 @@ pub fn AttentionFigure(
                     </section>
                 </div>
             </div>
+            {inspection.map(|inspection| inspected(view, selection, inspection, provenance))}
             <Show when=move || !compact.get()>
                 <div class="figure-foot">
                     <WeightTable view selection />
@@ -94,6 +110,35 @@ pub fn AttentionFigure(
             </Show>
         </section>
     }
+}
+
+/// The pinned cell, worked out.
+fn inspected(
+    view: Memo<Option<HeadView>>,
+    selection: Selection,
+    inspection: Inspection,
+    provenance: Signal<Provenance>,
+) -> AnyView {
+    let Inspection { row, problem, want } = inspection;
+    let cell = Memo::new(move |_| {
+        let Cell { query, key } = selection.pinned()?;
+        Some((query, key?))
+    });
+    let wanted = Memo::new(move |_| {
+        let (query, _) = cell.get()?;
+        view.with(|v| v.as_ref().map(|v| [v.layer() - 1, v.head() - 1, query as u32]))
+    });
+    Effect::new(move |_| want.run(wanted.get()));
+    on_cleanup(move || want.run(None));
+    let shown = Signal::derive(move || cell.get().and_then(|_| row.get()));
+    let key = Signal::derive(move || cell.get().map_or(0, |cell| cell.1));
+    let go = Callback::new(move |(query, key)| selection.pin(Cell { query, key: Some(key) }));
+    let close = Callback::new(move |()| selection.unpin());
+    view! {
+        <CellInspector row=shown key go close provenance/>
+        <p class="field-error" role="alert" data-testid="inspector-problem">{move || problem.get()}</p>
+    }
+    .into_any()
 }
 
 fn choices(

@@ -175,7 +175,10 @@ pub fn attention_csv(view: &HeadView, provenance: &Provenance) -> String {
     text.push_str("query,query_token,key,key_token,weight\n");
     let labels: Vec<String> = view.trace().tokens.iter().map(|t| field(t)).collect();
     for (q, query) in labels.iter().enumerate() {
-        for (k, (key, weight)) in labels.iter().zip(view.row(q)).take(q + 1).enumerate() {
+        for (k, (key, weight)) in labels.iter().zip(view.row(q)).enumerate() {
+            if view.is_blocked(q, k) {
+                continue;
+            }
             text.push_str(&format!("{},{query},{},{key},{weight:?}\n", q + 1, k + 1));
         }
     }

@@ -9,7 +9,7 @@ use super::{
     select::{Cell, Selection},
     theme::Colors,
     token,
-    view::{HeadView, is_blocked},
+    view::HeadView,
 };
 
 /// The heatmap with its scale. Draws only when head, trace, theme or size change; what is pointed
@@ -70,7 +70,7 @@ pub fn Heatmap(
     let on_key = move |e: ev::KeyboardEvent| {
         if let Some(action) = action_of(&e.key()) {
             e.prevent_default();
-            perform(action, selection);
+            perform(action, selection, view);
         }
     };
     let label = move || {
@@ -78,7 +78,7 @@ pub fn Heatmap(
             v.as_ref().map_or("Attention weights".to_string(), |v| {
                 format!(
                     "Attention weights of layer {}, head {}: {} queries by {} keys. Arrow keys \
-                     move between cells, Enter pins one.",
+                     move between cells, Enter works one out.",
                     v.layer(),
                     v.head(),
                     v.size(),
@@ -142,7 +142,7 @@ fn action_of(key: &str) -> Option<Action> {
     })
 }
 
-fn perform(action: Action, selection: Selection) {
+fn perform(action: Action, selection: Selection, view: Memo<Option<HeadView>>) {
     let Some(last) = selection.size_untracked().checked_sub(1) else { return };
     let Some(Cell { query, key }) = selection.start() else { return };
     let key = key.unwrap_or(query);
@@ -153,7 +153,9 @@ fn perform(action: Action, selection: Selection) {
         }
         Action::FirstKey => (query, 0),
         // The last key this query may see.
-        Action::LastKey => (query, query),
+        Action::LastKey => {
+            (query, view.with_untracked(|v| v.as_ref().map_or(query, |v| v.last_key(query))))
+        }
         Action::Pin => {
             selection.toggle_pin(Cell { query, key: Some(key) });
             return;
@@ -244,9 +246,11 @@ fn Scale(
     selection: Selection,
     colors: Memo<Colors>,
 ) -> impl IntoView {
+    let blocked =
+        move |query, key| view.with(|v| v.as_ref().is_some_and(|v| v.is_blocked(query, key)));
     let weight = move || {
         let Cell { query, key: Some(key) } = selection.focus()? else { return None };
-        view.with(|v| Some(v.as_ref()?.weight(query, key))).filter(|_| !is_blocked(query, key))
+        view.with(|v| Some(v.as_ref()?.weight(query, key))).filter(|_| !blocked(query, key))
     };
     view! {
         <ScaleBar
@@ -254,7 +258,7 @@ fn Scale(
             map=Signal::stored(ValueMap::Probability)
             colors
             value=Signal::derive(weight)
-            absent="blocked: the future"
+            absent="blocked by the mask"
         />
     }
 }

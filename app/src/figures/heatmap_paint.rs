@@ -8,7 +8,7 @@ use super::{
     select::Cell,
     theme::Colors,
     token,
-    view::{HeadView, is_blocked},
+    view::HeadView,
 };
 
 /// Longest label on an axis, in characters.
@@ -110,7 +110,7 @@ fn pixels(view: &HeadView, colors: &Colors) -> Vec<u8> {
     let mut pixels = vec![0; t * t * 4];
     let cells = pixels.chunks_exact_mut(4).zip(view.matrix());
     for (i, (pixel, &weight)) in cells.enumerate() {
-        if !is_blocked(i / t, i % t) {
+        if !view.is_blocked(i / t, i % t) {
             let color = colors.ramp.at(weight);
             pixel.copy_from_slice(&[color.0, color.1, color.2, 255]);
         }
@@ -118,19 +118,13 @@ fn pixels(view: &HeadView, colors: &Colors) -> Vec<u8> {
     pixels
 }
 
-/// Hatches the cells that a query may not see: no colour of the map stands for "not there".
+/// Hatches the ground on which the cells are painted: what a query may not see stays hatched, for
+/// no colour of the map stands for "not there".
 fn paint_blocked(context: &CanvasRenderingContext2d, geometry: Geometry, colors: &Colors) {
     let (start, end) = (geometry.origin, geometry.origin + geometry.side());
     context.save();
     context.begin_path();
-    context.move_to(geometry.start(1), start);
-    for position in 1..geometry.count {
-        let (x, y) = (geometry.start(position), geometry.start(position));
-        context.line_to(x, y);
-        context.line_to(geometry.start(position + 1), y);
-    }
-    context.line_to(end, start);
-    context.close_path();
+    context.rect(start, start, geometry.side(), geometry.side());
     context.clip();
     context.set_fill_style_str(&colors.palette.blocked.css());
     context.fill_rect(start, start, geometry.side(), geometry.side());

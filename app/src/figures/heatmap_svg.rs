@@ -2,12 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{
-    color::Rgb,
-    theme::Colors,
-    token,
-    view::{HeadView, is_blocked},
-};
+use super::{color::Rgb, theme::Colors, token, view::HeadView};
 
 /// Text made safe for SVG; characters that XML forbids never get here (see [`token::mark`]).
 pub fn escape(text: &str) -> String {
@@ -38,7 +33,7 @@ pub fn attention_svg(view: &HeadView, colors: &Colors) -> String {
         paper = palette.paper.css(),
         ink = palette.ink.css(),
     );
-    write_blocked(&mut svg, t, cell);
+    write_blocked(&mut svg, cell * t as f64);
     let _ = write!(svg, r#"<g shape-rendering="crispEdges">"#);
     for query in 0..t {
         write_row(&mut svg, view, query, cell, colors);
@@ -50,25 +45,30 @@ pub fn attention_svg(view: &HeadView, colors: &Colors) -> String {
     svg
 }
 
-/// The staircase of cells a query may not see.
-fn write_blocked(svg: &mut String, t: usize, cell: f64) {
-    let mut path = format!("M{} {TOP}", LEFT + cell);
-    for _ in 1..t {
-        let _ = write!(path, "v{cell}h{cell}");
-    }
-    let _ = write!(svg, r#"<path d="{path}V{TOP}z" fill="url(#blocked)"/>"#);
+/// The ground of the cells: what a query may not see stays hatched.
+fn write_blocked(svg: &mut String, side: f64) {
+    // Writing to a String cannot fail.
+    let _ = write!(
+        svg,
+        r#"<rect x="{LEFT}" y="{TOP}" width="{side}" height="{side}" fill="url(#blocked)"/>"#
+    );
 }
 
 /// One query's cells; neighbours of one colour become one rectangle, which keeps long sentences
 /// small.
 fn write_row(svg: &mut String, view: &HeadView, query: usize, cell: f64, colors: &Colors) {
     let row = view.row(query);
-    let color_at =
-        |key: usize| (!is_blocked(query, key)).then(|| row.get(key).map(|&w| colors.ramp.at(w)));
+    let color_at = |key: usize| {
+        (!view.is_blocked(query, key)).then(|| row.get(key).map(|&w| colors.ramp.at(w)))
+    };
     let y = TOP + query as f64 * cell;
     let mut start = 0;
-    while let Some(Some(color)) = color_at(start) {
+    while start < view.size() {
         let mut end = start + 1;
+        let Some(Some(color)) = color_at(start) else {
+            start = end;
+            continue;
+        };
         while color_at(end) == Some(Some(color)) {
             end += 1;
         }

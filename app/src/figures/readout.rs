@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use super::{
     select::{Cell, Selection},
     token,
-    view::{HeadView, is_blocked},
+    view::HeadView,
 };
 
 /// Waits this long after the learner's last move before it is spoken, in milliseconds.
@@ -71,8 +71,9 @@ fn sentence(view: Memo<Option<HeadView>>, selection: Selection) -> AnyView {
             .into_any();
     };
     let key_name = view! { <b class="role-key">{name(key)}</b> };
-    if is_blocked(query, key) {
-        return view! { {query_name} " cannot see key " {key_name} ": it comes later" }.into_any();
+    if view.with(|v| v.as_ref().is_some_and(|v| v.is_blocked(query, key))) {
+        let why = HeadView::why_blocked(query, key);
+        return view! { {query_name} " cannot see key " {key_name} ": " {why} }.into_any();
     }
     let weight = view.with(|v| v.as_ref().map_or(0.0, |v| v.weight(query, key)));
     view! {
@@ -125,8 +126,9 @@ fn in_words(view: &HeadView, Cell { query, key }: Cell) -> String {
     let name =
         |position: usize| format!("{} {}", token::spoken(view.token(position)), position + 1);
     match key {
-        Some(key) if is_blocked(query, key) => {
-            format!("query {}, key {}: blocked, it comes later", name(query), name(key))
+        Some(key) if view.is_blocked(query, key) => {
+            let why = HeadView::why_blocked(query, key);
+            format!("query {}, key {}: blocked, {why}", name(query), name(key))
         }
         Some(key) => {
             format!("query {}, key {}: {:.4}", name(query), name(key), view.weight(query, key))

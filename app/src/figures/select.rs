@@ -1,6 +1,6 @@
 //! What the learner points at, shared by the parts of a figure.
 
-use std::ops::Deref;
+use std::{ops::Deref, sync::Arc};
 
 use leptos::prelude::*;
 
@@ -12,6 +12,8 @@ pub struct Pointing<C: Send + Sync + 'static> {
     pinned: RwSignal<Option<C>>,
     /// Whether the press under way counts when it ends: a finger's first tap only reads.
     press_counts: StoredValue<bool>,
+    /// What is pinned, if it lies within the figure.
+    held: Memo<Option<C>>,
     /// What is shown of the two, if it lies within the figure.
     shown: Memo<Option<C>>,
 }
@@ -28,11 +30,11 @@ impl<C: Copy + PartialEq + Send + Sync + 'static> Pointing<C> {
     /// `within` tracks the figure's size.
     pub fn new(within: impl Fn(&C) -> bool + Send + Sync + 'static) -> Self {
         let (pointed, pinned) = (RwSignal::new(None), RwSignal::new(None));
-        let shown = Memo::new(move |_| {
-            let within = |c: &C| within(c);
-            pointed.get().filter(within).or(pinned.get().filter(within))
-        });
-        Self { pointed, pinned, press_counts: StoredValue::new(true), shown }
+        let within = Arc::new(within);
+        let lies_within = within.clone();
+        let held = Memo::new(move |_| pinned.get().filter(|c| lies_within(c)));
+        let shown = Memo::new(move |_| pointed.get().filter(|c| within(c)).or_else(|| held.get()));
+        Self { pointed, pinned, press_counts: StoredValue::new(true), held, shown }
     }
 
     /// What the learner chose; `None` while nothing is pointed at or pinned.
@@ -47,6 +49,16 @@ impl<C: Copy + PartialEq + Send + Sync + 'static> Pointing<C> {
 
     pub fn is_pinned(&self) -> bool {
         self.pinned.get().is_some() && self.pinned.get() == self.shown.get()
+    }
+
+    /// What is pinned, if it lies within the figure.
+    pub fn pinned(&self) -> Option<C> {
+        self.held.get()
+    }
+
+    /// Pins `cell` and lets go of any other.
+    pub fn pin(&self, cell: C) {
+        self.pinned.set(Some(cell));
     }
 
     pub fn point(&self, cell: C) {

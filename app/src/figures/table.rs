@@ -3,11 +3,7 @@
 use leptos::{ev, prelude::*};
 use wasm_bindgen::JsCast;
 
-use super::{
-    select::Selection,
-    token,
-    view::{HeadView, is_blocked},
-};
+use super::{select::Selection, token, view::HeadView};
 
 /// Rows and columns shown at a time.
 const SLICE: usize = 16;
@@ -60,8 +56,10 @@ pub fn WeightTable(view: Memo<Option<HeadView>>, selection: Selection) -> impl I
         })
     };
     let weight = move |(query, key): (usize, usize)| {
-        let weight = || view.with(|v| v.as_ref().map_or(0.0, |v| v.weight(query, key)));
-        (!is_blocked(query, key)).then(|| format!("{:.4}", weight()))
+        view.with(|v| {
+            let v = v.as_ref().filter(|v| !v.is_blocked(query, key))?;
+            Some(format!("{:.4}", v.weight(query, key)))
+        })
     };
     let data = TableData {
         name: "attention",

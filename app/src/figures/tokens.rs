@@ -9,7 +9,7 @@ use super::{
     select::{Cell, Selection},
     theme::Colors,
     token,
-    view::{HeadView, is_blocked},
+    view::HeadView,
 };
 
 /// Tokens as a list box: pointing at one, or moving the focus to it, makes it the query. The strip
@@ -71,7 +71,11 @@ fn Token(
     let focus = move || selection.focus();
     let is_query = Memo::new(move |_| focus().is_some_and(|c| c.query == position));
     let is_key = Memo::new(move |_| focus().is_some_and(|c| c.key == Some(position)));
-    let blocked = Memo::new(move |_| focus().is_some_and(|c| is_blocked(c.query, position)));
+    let blocked = Memo::new(move |_| {
+        let blocked =
+            |query| view.with(|v| v.as_ref().is_some_and(|v| v.is_blocked(query, position)));
+        focus().is_some_and(|c| blocked(c.query))
+    });
     let weight = move || {
         let query = focus()?.query;
         view.with(|v| Some(v.as_ref()?.weight(query, position)))

@@ -34,6 +34,7 @@ impl HeadView {
             && heads > 0;
         let probabilities = &trace.probabilities;
         let fits = fits
+            && trace.mask.len() == t * t
             && probabilities.is_consistent()
             && probabilities.shape == [queries, trace.vocabulary.len() as u32];
         fits.then(|| Self {
@@ -97,21 +98,41 @@ impl HeadView {
         self.row(query).get(key).copied().unwrap_or(0.0)
     }
 
+    /// Whether the model's mask keeps `query` from looking at `key`. Blocked weights are exactly 0
+    /// and are drawn as absent, not as small.
+    pub fn is_blocked(&self, query: usize, key: usize) -> bool {
+        let size = self.size();
+        key >= size || !self.trace.mask.get(query * size + key).copied().unwrap_or(false)
+    }
+
+    /// Why it does, as a clause.
+    pub fn why_blocked(query: usize, key: usize) -> &'static str {
+        if key > query { "it comes later" } else { "the mask leaves it out" }
+    }
+
+    /// The last key that `query` may look at.
+    pub fn last_key(&self, query: usize) -> usize {
+        (0..self.size()).rev().find(|key| !self.is_blocked(query, *key)).unwrap_or(query)
+    }
+
     /// The heaviest `count` keys of `query`, heaviest first, as positions and weights.
     pub fn heaviest(&self, query: usize, count: usize) -> Vec<(usize, f32)> {
-        largest(&self.row(query)[..(query + 1).min(self.row(query).len())], count)
+        // What is blocked never wins, not even with weight 0.
+        let open: Vec<(usize, f32)> = self
+            .row(query)
+            .iter()
+            .copied()
+            .enumerate()
+            .filter(|(key, _)| !self.is_blocked(query, *key))
+            .collect();
+        let weights: Vec<f32> = open.iter().map(|(_, weight)| *weight).collect();
+        largest(&weights, count).into_iter().map(|(at, weight)| (open[at].0, weight)).collect()
     }
 
     /// P(next token | tokens up to `position`), `[V]`.
     pub fn next(&self, position: usize) -> &[f32] {
         self.trace.probabilities.block(&[position]).unwrap_or(&[])
     }
-}
-
-/// Whether a decoder's mask keeps `query` from seeing `key`: whatever comes later is the answer it
-/// is asked to guess. Blocked weights are exactly 0 and are drawn as absent, not as small.
-pub fn is_blocked(query: usize, key: usize) -> bool {
-    key > query
 }
 
 /// Indices and values of the `count` largest, largest first; the earlier of equals comes first.
@@ -145,6 +166,7 @@ pub(super) mod tests {
             step: 7,
             tokens: ["a", " ", "\u{fffd}"].map(String::from).to_vec(),
             dropped: 0,
+            mask: (0..9).map(|cell| cell % 3 <= cell / 3).collect(),
             vocabulary: ["\u{fffd}", "a", " ", "\""].map(String::from).to_vec(),
             weights: Array { shape: vec![2, 2, 3, 3], values: weights },
             probabilities: Array {
@@ -175,6 +197,7 @@ pub(super) mod tests {
         assert!(with(|t| t.weights.shape[0] = 3));
         assert!(with(|t| t.weights = Array::default()));
         assert!(with(|t| drop(t.vocabulary.pop())));
+        assert!(with(|t| drop(t.mask.pop())));
     }
 
     #[test]
@@ -185,5 +208,10 @@ pub(super) mod tests {
         let view = HeadView::new(Arc::new(trace()), 1, 1).unwrap();
         // What is blocked is not among the keys looked at, not even with weight 0.
         assert_eq!(view.heaviest(0, 5), [(0, 1.0)]);
+        assert!(view.is_blocked(0, 1) && !view.is_blocked(1, 1) && view.is_blocked(0, 3));
+        assert_eq!([view.last_key(0), view.last_key(2)], [0, 2]);
+        let both_ways = Trace { mask: vec![true; 9], ..trace() };
+        let view = HeadView::new(Arc::new(both_ways), 1, 1).unwrap();
+        assert_eq!((view.last_key(0), view.heaviest(0, 5).len()), (2, 3));
     }
 }

@@ -33,6 +33,8 @@ pub struct Pace {
     notices: u32,
     trace: Request,
     traced_step: Option<u32>,
+    inspection: Request,
+    inspected_step: Option<u32>,
     writing: Request,
     written_step: Option<u32>,
     /// When the present writing began, and when the next may.
@@ -89,6 +91,26 @@ impl Pace {
         }
     }
 
+    /// Id of a row to ask for now, whatever is open.
+    pub fn next_inspection(&mut self) -> u32 {
+        self.inspection.next()
+    }
+
+    /// Whether the weights have changed since the last row and none is open.
+    pub fn inspection_due(&self, step: u32) -> bool {
+        !self.inspection.open && self.inspected_step != Some(step)
+    }
+
+    /// Whether this row is the one asked for last.
+    pub fn inspection_arrived(&mut self, id: u32, step: u32) -> bool {
+        let asked = id == self.inspection.last;
+        if asked {
+            self.inspection.open = false;
+            self.inspected_step = Some(step);
+        }
+        asked
+    }
+
     /// Makes the next writing due at once, over whatever is being written.
     pub fn write_now(&mut self) {
         self.writing.open = false;
@@ -142,6 +164,7 @@ impl Pace {
     /// The weights are others now: nothing asked of the old ones matters.
     pub fn restored(&mut self) {
         self.traced_step = None;
+        self.inspected_step = None;
         self.saved = None;
     }
 
@@ -153,6 +176,7 @@ impl Pace {
                 self.run_on = false;
             }
             CommandKind::Trace => self.trace.open = false,
+            CommandKind::Inspect => self.inspection.open = false,
             CommandKind::Generate => self.writing.open = false,
             CommandKind::Save => self.keep_previous = false,
             _ => {}
@@ -164,8 +188,10 @@ impl Pace {
         self.starting.clear();
         self.keep_previous = false;
         self.trace.open = false;
+        self.inspection.open = false;
         self.writing.open = false;
         self.traced_step = None;
+        self.inspected_step = None;
         self.written_step = None;
     }
 }
