@@ -21,7 +21,7 @@ use crate::{
     controls::{ChoiceField, SliderField},
     course::{ChapterFrame, Lab, Sentence, use_answer, use_lab, use_provenance},
     figures::{
-        Bar, BarsFigure, Hue, Matrix, MatrixFigure, Provenance, ValueMap,
+        Bar, BarsFigure, CellInspector, Hue, Matrix, MatrixFigure, Provenance, ValueMap,
         mask_editor::{MaskEditor, Sheet},
         token::{mark, name_at, spoken},
     },
@@ -31,7 +31,7 @@ use crate::{
 pub const INFO: Info = Info {
     id: Chapter::Mask,
     title: "Who may look at whom",
-    warm_steps: 160,
+    warm_steps: 120,
     uses_text: true,
     view: || view! { <MaskChapter/> }.into_any(),
 };
@@ -161,6 +161,15 @@ fn Figure(page: Page) -> impl IntoView {
         });
     });
     let row = page.derive(|seen| Some(seen.row as usize));
+    let cell = Memo::new(move |_| settings.with(|s| s.cell).checked_sub(1));
+    let arithmetic = Memo::new(move |_| {
+        cell.get().and(seen.get()).map(|seen| Arc::new(seen.arithmetic.clone()))
+    });
+    let key = Signal::derive(move || cell.get().unwrap_or_default() as usize);
+    let go = Callback::new(move |(query, key): (usize, usize)| {
+        page.set(|s| (s.row, s.cell) = (query as u32 + 1, key as u32 + 1));
+    });
+    let close = Callback::new(move |()| page.set(|s| s.cell = 0));
     view! {
         <Sentence label="Sentence" problem=problem(true)/>
         <Tools page/>
@@ -173,6 +182,7 @@ fn Figure(page: Page) -> impl IntoView {
             <MaskEditor name="mask" title sheet editing row provenance on_paint on_pick/>
             <div class="mask-out"><Outputs page/></div>
         </div>
+        <CellInspector row=arithmetic key go close provenance/>
         <p class="mask-blocked" data-testid="mask-blocked">{page.derive(blocked)}</p>
         <p class="hint mask-notes" role="status" data-testid="mask-notes">{notes(page)}</p>
     }
@@ -222,7 +232,7 @@ fn Tools(page: Page) -> impl IntoView {
                 {move || if editing() {
                     "Click or drag over cells; with the keyboard, arrow keys and Space."
                 } else {
-                    "Click a cell to follow its row."
+                    "Click a cell to follow its row and to see its arithmetic."
                 }}
             </span>
         </div>

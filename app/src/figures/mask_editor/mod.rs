@@ -94,7 +94,10 @@ pub fn MaskEditor(
     let ended = move |_: ev::PointerEvent| {
         press.try_set_value(None);
         // A click follows at once, before any timer.
-        set_timeout(move || drop(dragged.try_set_value(false)), core::time::Duration::ZERO);
+        let forget = move || {
+            dragged.try_set_value(false);
+        };
+        set_timeout(forget, core::time::Duration::ZERO);
     };
     let up = window_event_listener(ev::pointerup, ended);
     let cancel = window_event_listener(ev::pointercancel, ended);
