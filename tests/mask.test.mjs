@@ -20,12 +20,14 @@ const site = useSite();
 /** Steps the chapter takes by itself. */
 const WARM = 120;
 
-/** Opens the chapter and waits until its models have taken their first steps and rest. */
-async function open(t, query = "", options = {}) {
+/** Opens the chapter; with `warm`, waits until its models have taken their first steps and rest. */
+async function open(t, query = "", { warm = false, ...options } = {}) {
   const page = await site.open(t, `?chapter=mask${query}`, options);
   await live(page, "mask");
-  await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);
-  await paused(page);
+  if (warm) {
+    await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);
+    await paused(page);
+  }
   return page;
 }
 
@@ -61,7 +63,7 @@ async function goTo(page, row, column) {
 const likeliest = (page) => page.locator('[data-testid="figure-mask-next"] .bar-value').first().textContent();
 
 test("three equal averages, and the one that depends on the data", async (t) => {
-  const page = await open(t, "&mask-row=8");
+  const page = await open(t, "&mask-row=8", { warm: true });
   await byId(page, "figure-mask-averages").scrollIntoViewIfNeeded();
   assert.match(await text(page, "figure-mask-averages"), /\(8\) may look at 8 of 30 tokens/);
   for (const pair of ["product", "softmax"]) {
@@ -77,7 +79,7 @@ test("three equal averages, and the one that depends on the data", async (t) => 
 });
 
 test("click and drag change cells; outputs follow at once; blocked weights are exactly 0", async (t) => {
-  const page = await open(t);
+  const page = await open(t, "", { warm: true });
   assert.match(await text(page, "mask-blocked"), /^435 of 900 cells are blocked.*exactly 0\.$/);
   await byId(page, "mask-edit-mode").click();
   const cells = await byId(page, "mask-cells").boundingBox();
@@ -126,8 +128,8 @@ test("click and drag change cells; outputs follow at once; blocked weights are e
 });
 
 test("an edit is on the screen soon, also while training", async (t) => {
+  // It trains by itself at first.
   const page = await open(t, "&mask-editing=1");
-  await byId(page, "train-toggle").click();
   const times = [];
   for (let i = 0; i < 5; i++) {
     const before = await text(page, "mask-blocked");
@@ -176,9 +178,7 @@ test("what was drawn is in the link's fragment, survives a reload, and can be un
   await eventually(async () => fragment(page).startsWith("#m="));
   await page.reload();
   await live(page, "mask");
-  await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);
-  await paused(page);
-  assert.match(await text(page, "mask-blocked"), /^434 of 900/);
+  await eventually(async () => /^434 of 900/.test(await text(page, "mask-blocked")));
   await goTo(page, 2, 7);
   await page.keyboard.press("Space");
   await eventually(async () => /^433 of 900/.test(await text(page, "mask-blocked")));
@@ -194,7 +194,7 @@ test("what was drawn is in the link's fragment, survives a reload, and can be un
 test("leak test: under a causal mask exactly 0, without one not", async (t) => {
   const page = await open(t);
   await byId(page, "figure-mask-leak").scrollIntoViewIfNeeded();
-  assert.equal(await text(page, "mask-leak-masked"), "exactly 0");
+  await eventually(async () => (await text(page, "mask-leak-masked")) === "exactly 0");
   assert.equal(await value(page, "mask-leak-masked"), 0);
   assert((await value(page, "mask-leak-unmasked")) > 0.001);
   assert.match(await text(page, "mask-leak-verdict"), /^No leak: all 11 outputs/);
@@ -214,7 +214,7 @@ test("leak test: under a causal mask exactly 0, without one not", async (t) => {
 });
 
 test("trained where it can peek: a tiny loss, and rubbish", async (t) => {
-  const page = await open(t);
+  const page = await open(t, "", { warm: true });
   await byId(page, "figure-mask-trained").scrollIntoViewIfNeeded();
   const first = await text(page, "mask-writes-unmasked");
   await byId(page, "train-toggle").click();

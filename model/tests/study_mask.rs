@@ -183,26 +183,21 @@ fn trained_where_it_can_peek_the_loss_is_tiny_and_the_writing_rubbish() {
     let mut study = study(1, TALES);
     let last = train(&mut study, STEPS);
     let [causal, unmasked, unseen_causal, unseen_unmasked] = [0, 1, 2, 3].map(|i| last[i].unwrap());
-    println!("causal {causal}, unmasked {unmasked}, unseen {unseen_causal} {unseen_unmasked}");
     assert!(unmasked < 0.25 * causal, "{unmasked} {causal}");
     let nothing = (study.started().vocabulary.len() as f32).ln();
     assert!(unseen_causal < 0.75 * nothing, "{unseen_causal}");
     assert!(unseen_unmasked > unseen_causal + 1.0, "{unseen_unmasked} {unseen_causal}");
-    // Of what they write: how many words are words of the text.
+    // How much of what they write are words of the text; the last one may be cut.
     let known: std::collections::HashSet<&str> = words(TALES).collect();
-    let share = |study: &mut AnyStudy, model| {
+    let count = |study: &mut AnyStudy, model| {
         let writing = write(study, model, 64);
         assert_eq!(writing.text.chars().count(), 64);
-        // The first continues the prompt's last, the last may be cut.
-        let text = format!("{}{}", writing.prompt, writing.text);
-        let all: Vec<&str> = words(&text).collect();
-        let inner = &all[1..all.len().saturating_sub(1).max(1)];
-        println!("{model:?}: {text:?}");
-        inner.iter().filter(|word| known.contains(*word)).count() as f32 / inner.len().max(1) as f32
+        let whole = &writing.text[..writing.text.rfind(' ').unwrap_or(0)];
+        words(whole).skip(1).filter(|word| word.len() > 1 && known.contains(*word)).count()
     };
     let (causal, unmasked) =
-        (share(&mut study, Trained::Causal), share(&mut study, Trained::Unmasked));
-    assert!(causal > unmasked, "{causal} {unmasked}");
+        (count(&mut study, Trained::Causal), count(&mut study, Trained::Unmasked));
+    assert!(causal >= unmasked + 3, "{causal} {unmasked}");
 }
 
 /// Steps in which the effect has come out: less than a minute in a browser.
@@ -268,8 +263,8 @@ fn what_cannot_be_shown_is_refused_in_a_sentence_and_training_goes_on() {
     train(&mut study, 1);
     let refused =
         |text| AnyStudy::new(&StudySpec::Mask(Settings::default().spec(1)), text, &device()).err();
-    assert!(refused("").is_some() && refused("a").is_some());
-    for text in ["ab", "aaaa", "abcabcabcabcabcabc"] {
+    assert!(refused("").is_some() && refused("ab").is_some());
+    for text in ["aba", "aaaa", "abcabcabcabcabcabc"] {
         let mut tiny = self::study(1, text);
         train(&mut tiny, 2);
         ask(&mut tiny, look("ab", usual)).unwrap();

@@ -256,7 +256,11 @@ fn blocked(seen: &Seen) -> String {
 
 /// A difference: 0 is said to be exactly that, anything else has its first digits.
 fn exact(value: f32) -> String {
-    if value == 0.0 { "exactly 0".to_owned() } else { format!("{value:.3e}") }
+    match value {
+        0.0 => "exactly 0".to_owned(),
+        1e-3.. => format!("{value:.4}"),
+        _ => format!("{value:.3e}"),
+    }
 }
 
 /// What the learner should know of the sentence and the mask.
@@ -348,7 +352,7 @@ fn bars(seen: &Seen) -> Vec<Bar> {
 fn vector(seen: &Seen) -> Matrix {
     let row = seen.row as usize;
     let both = [&seen.outputs, &seen.usual_outputs].map(|a| a.block(&[row]).unwrap_or_default());
-    named_rows(&["this mask", "its own mask"], "unit", &both, "output")
+    named_rows(&["this mask", "own mask"], "unit", &both, "output")
 }
 
 /// Rows of equally many signed numbers, columns counted from 1.

@@ -18,7 +18,7 @@ use super::{
 use crate::{CharTokenizer, Dataset, Gpt, GptConfig, cross_entropy, read_all, token_tensor};
 
 /// Sequences in a batch.
-const ROWS: usize = 8;
+const ROWS: usize = 4;
 const RATE: f32 = 1e-2;
 /// Steps between two measurements on what is not trained on.
 const MEASURE_EVERY: u32 = 20;

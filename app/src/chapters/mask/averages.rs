@@ -82,7 +82,7 @@ fn weights(seen: &Seen) -> Matrix {
     Matrix {
         row_axis: String::new(),
         column_axis: "looked at (key)".into(),
-        rows: ["matrix", "softmax 0/−∞", "attention"].map(String::from).to_vec(),
+        rows: ["matrix", "softmax", "attention"].map(String::from).to_vec(),
         columns: seen.tokens.clone(),
         values: ways.map(|array| row(array, seen)).concat(),
         map: ValueMap::Probability,

@@ -16,9 +16,9 @@ const LENGTH: u32 = 48;
 /// Colour and dashes of each of [`SERIES`].
 const STYLES: [(Hue, Dash); 4] = [
     (Hue::Train, Dash::Solid),
-    (Hue::Gradient, Dash::Solid),
     (Hue::Train, Dash::Dashed),
-    (Hue::Gradient, Dash::Dashed),
+    (Hue::HeldOut, Dash::Solid),
+    (Hue::HeldOut, Dash::Dashed),
 ];
 
 pub fn panel(page: Page) -> AnyView {
@@ -75,7 +75,7 @@ pub fn panel(page: Page) -> AnyView {
                 "What they train on: causal " {shown(0, "mask-loss-causal")}
                 ", unmasked " {shown(1, "mask-loss-unmasked")}
                 ". On "<Term of=Word::HeldOut>"held-out"</Term>
-                " characters that are not in sight (dashed): causal "
+                " characters that are not in sight: causal "
                 {shown(2, "mask-unseen-causal")} ", unmasked " {shown(3, "mask-unseen-unmasked")} "."
             </p>
             <p class="hint" data-testid="mask-verdict">
