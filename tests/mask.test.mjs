@@ -23,6 +23,8 @@ const WARM = 120;
 /** Opens the chapter; with `warm`, waits until its models have taken their first steps and rest. */
 async function open(t, query = "", { warm = false, ...options } = {}) {
   const page = await site.open(t, `?chapter=mask${query}`, options);
+  // What is out of sight is not drawn.
+  await byId(page, "figure-mask").scrollIntoViewIfNeeded();
   await live(page, "mask");
   if (warm) {
     await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);
@@ -63,7 +65,7 @@ async function goTo(page, row, column) {
 const likeliest = (page) => page.locator('[data-testid="figure-mask-next"] .bar-value').first().textContent();
 
 test("three equal averages, and the one that depends on the data", async (t) => {
-  const page = await open(t, "&mask-row=8", { warm: true });
+  const page = await open(t, "", { warm: true });
   await byId(page, "figure-mask-averages").scrollIntoViewIfNeeded();
   assert.match(await text(page, "figure-mask-averages"), /\(8\) may look at 8 of 30 tokens/);
   for (const pair of ["product", "softmax"]) {
@@ -109,7 +111,7 @@ test("click and drag change cells; outputs follow at once; blocked weights are e
   assert.match(await text(page, "mask-clear"), new RegExp(`Clear ${count} cells`));
   await byId(page, "mask-clear").click();
   await eventually(async () => /^435 of 900/.test(await text(page, "mask-blocked")));
-  // A preset changes what the last row says next.
+  // A preset changes what the row says next.
   const before = await likeliest(page);
   for (const [preset, blocked] of [["alone", 870], ["padding", 120], ["full", null], ["causal", 435]]) {
     await byId(page, `mask-preset-${preset}`).click();

@@ -1,8 +1,8 @@
 //! What a URL of the page can say, as one declarative table.
 //!
 //! `?chapter=gpt&seed=7&layers=2...#...`: every row of [`settings`] is a query parameter, a form
-//! control and a line of the documentation at once. What the learner wrote goes into the fragment,
-//! which browsers do not send to servers.
+//! control and a line of the documentation at once. What the learner wrote or drew goes into the
+//! fragment, which browsers do not send to servers.
 
 mod fragment;
 pub(crate) mod rows;

@@ -65,7 +65,7 @@ impl Default for Settings {
             model: Trained::Causal,
             layer: 1,
             head: 1,
-            row: 0,
+            row: 8,
             cell: 0,
             change: 12,
             letter: 0,

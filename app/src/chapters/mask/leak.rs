@@ -84,7 +84,10 @@ fn earlier(seen: &Seen, unmasked: bool) -> Option<f32> {
 fn matrix(seen: &Seen) -> Matrix {
     let Some(leak) = &seen.leak else { return Matrix::default() };
     let values = [&leak.masked[..], &leak.unmasked[..]].concat();
-    let limit = values.iter().fold(1e-3f32, |most, v| most.max(*v));
+    // The changed token's own output moves most: it would make all others pale.
+    let (at, length) = (leak.position as usize, leak.masked.len().max(1));
+    let others = values.iter().enumerate().filter(|(i, _)| i % length != at);
+    let limit = others.fold(1e-3f32, |most, (_, v)| most.max(*v));
     Matrix {
         row_axis: String::new(),
         column_axis: "output at".into(),

@@ -88,7 +88,7 @@ pub fn tries() -> Vec<ViewFn> {
                 "The model without a mask is sure of every next character. Put a causal mask on it: what is \
                  left of its certainty? "
                 <Try label="Unmasked model, causal mask" id="mask-unmasked" set=|link| {
-                    (link.mask.model, link.mask.row) = (Trained::Unmasked, 8);
+                    link.mask.model = Trained::Unmasked;
                 }/>
             }
         }),
@@ -97,7 +97,7 @@ pub fn tries() -> Vec<ViewFn> {
                 "Take the mask off the causal model. It was never taught what to do with a future: do its \
                  predictions get better? "
                 <Try label="Causal model, no mask" id="mask-off" set=|link| {
-                    (link.mask.pattern.base, link.mask.row) = (Preset::Full, 8);
+                    link.mask.pattern.base = Preset::Full;
                 }/>
             }
         }),
@@ -142,7 +142,7 @@ pub const IDEAS: &[Idea] = &[
         title: "An average of the past",
         text: "Row 8 averages 8 values. A loop, a matrix, and a softmax of 0 and −∞ agree to rounding; \
                attention weighs them by the data.",
-        set: |link| link.mask.row = 8,
+        set: |_| {},
     },
     Idea {
         title: "Nothing leaks",
