@@ -173,13 +173,15 @@ fn Figure(page: Page) -> impl IntoView {
     view! {
         <Sentence label="Sentence" problem=problem(true)/>
         <Tools page/>
-        <p class="field-error mask-problem" role="alert" data-testid="mask-problem">
-            {move || problem(false).get().map(|said| format!(
-                "{said} The picture below is still of the mask before; outlined cells differ from it."
-            ))}
-        </p>
         <div class="mask-main">
-            <MaskEditor name="mask" title sheet editing row provenance on_paint on_pick/>
+            <div class="mask-in">
+                <MaskEditor name="mask" title sheet editing row provenance on_paint on_pick/>
+                <p class="field-error mask-problem" role="alert" data-testid="mask-problem">
+                    {move || problem(false).get().map(|said| format!(
+                        "{said} The picture is still of the mask before; outlined cells differ from it."
+                    ))}
+                </p>
+            </div>
             <div class="mask-out"><Outputs page/></div>
         </div>
         <CellInspector row=arithmetic key go close provenance/>
@@ -219,15 +221,12 @@ fn Tools(page: Page) -> impl IntoView {
                 on:click=move |_| page.set(|s| s.editing = !s.editing)>
                 {move || if editing() { "Done editing" } else { "Edit cells" }}
             </button>
-            {move || (drawn.get() > 0).then(|| view! {
-                <button type="button" class="button button-quiet" data-testid="mask-clear"
-                    on:click=move |_| page.set(|s| s.drawn = Drawn::default())>
-                    {match drawn.get() {
-                        1 => "Clear 1 cell set by hand".to_owned(),
-                        n => format!("Clear {n} cells set by hand"),
-                    }}
-                </button>
-            })}
+            // Always there: nothing may move under the pointer that draws.
+            <button type="button" class="button button-quiet" data-testid="mask-clear"
+                aria-disabled=move || (drawn.get() == 0).then_some("true")
+                on:click=move |_| page.set(|s| s.drawn = Drawn::default())>
+                {move || format!("Clear cells set by hand: {}", drawn.get())}
+            </button>
             <span class="hint">
                 {move || if editing() {
                     "Click or drag over cells; with the keyboard, arrow keys and Space."

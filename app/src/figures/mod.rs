@@ -53,6 +53,7 @@ mod view;
 pub use attention::{AttentionFigure, Inspection};
 pub use bars::{Bar, top_bars};
 pub use bars_figure::BarsFigure;
+pub use canvas::use_visible;
 pub use curve::Curve;
 pub use export::{Provenance, attention_json, loss_json};
 pub use histogram::{Bins, Histogram, HistogramFigure};

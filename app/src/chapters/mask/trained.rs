@@ -1,12 +1,12 @@
 //! Two models trained alike, one of which could see the answers.
 
-use leptos::prelude::*;
+use leptos::{html, prelude::*};
 use unroll_protocol::study::mask::{Answer, Question, SERIES, Trained, Writing};
 
 use super::Page;
 use crate::{
     course::use_answer,
-    figures::{Dash, Hue, Line, Lines, LinesFigure, Reference, YScale, token},
+    figures::{Dash, Hue, Line, Lines, LinesFigure, Reference, YScale, token, use_visible},
     teaching::{Term, Word},
 };
 
@@ -23,6 +23,9 @@ const STYLES: [(Hue, Dash); 4] = [
 
 pub fn panel(page: Page) -> AnyView {
     let lab = page.lab;
+    let root = NodeRef::<html::Section>::new();
+    // Writing takes time that edits could use: only while somebody may read it.
+    let visible = use_visible(root);
     let nothing = Memo::new(move |_| {
         let vocabulary =
             lab.started.with(|started| started.as_ref().map_or(0, |s| s.vocabulary.len()));
@@ -61,7 +64,7 @@ pub fn panel(page: Page) -> AnyView {
         .into_any()
     };
     view! {
-        <section class="panel mask-trained" data-testid="figure-mask-trained"
+        <section class="panel mask-trained" node_ref=root data-testid="figure-mask-trained"
             aria-label="Trained with and without a mask"
             data-state=move || if last(0).is_some() { "live" } else { "empty" }>
             <h2>"Trained where the answer can be seen"</h2>
@@ -83,7 +86,7 @@ pub fn panel(page: Page) -> AnyView {
             </p>
             <h3>"Now let them write"</h3>
             <p>"In writing there is no future to look at. Both go on from the end of your sentence:"</p>
-            {Trained::ALL.iter().map(|&model| writer(page, model)).collect_view()}
+            {Trained::ALL.iter().map(|&model| writer(page, visible, model)).collect_view()}
         </section>
     }
     .into_any()
@@ -111,11 +114,12 @@ fn verdict(losses: [Option<f32>; 4], nothing: Option<f64>) -> String {
     )
 }
 
-fn writer(page: Page, model: Trained) -> AnyView {
+fn writer(page: Page, visible: Signal<bool>, model: Trained) -> AnyView {
     let answered = use_answer(page.lab, move || {
         let prompt = page.store.probe.get();
         // Its refusal is said where the sentence is typed.
-        (!prompt.is_empty()).then(|| Question::Writing { model, prompt, length: LENGTH }.into())
+        (visible.get() && !prompt.is_empty())
+            .then(|| Question::Writing { model, prompt, length: LENGTH }.into())
     });
     let writing = Memo::new(move |_| {
         answered.answer.with(|answer| match <&Answer>::try_from(answer.as_deref()?) {

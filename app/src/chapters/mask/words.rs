@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use unroll_protocol::study::mask::{Combine, Pattern, Preset, Trained};
 
 use crate::{
-    course::{Idea, Try},
+    course::{Idea, trial},
     teaching::{Formula, Hue, MathSym, Sym, Term, Word},
 };
 
@@ -75,51 +75,45 @@ pub fn more() -> impl IntoView {
 
 pub fn tries() -> Vec<ViewFn> {
     vec![
-        ViewFn::from(|| {
-            view! {
-                "A band of 2 lets a token see one step back. How far does a change reach in two layers? "
-                <Try label="Causal ∩ band of 2" id="mask-band" set=|link| {
-                    link.mask.pattern = BAND;
-                }/>
-            }
-        }),
-        ViewFn::from(|| {
-            view! {
-                "The model without a mask is sure of every next character. Put a causal mask on it: what is \
-                 left of its certainty? "
-                <Try label="Unmasked model, causal mask" id="mask-unmasked" set=|link| {
-                    link.mask.model = Trained::Unmasked;
-                }/>
-            }
-        }),
-        ViewFn::from(|| {
-            view! {
-                "Take the mask off the causal model. It was never taught what to do with a future: do its \
-                 predictions get better? "
-                <Try label="Causal model, no mask" id="mask-off" set=|link| {
-                    link.mask.pattern.base = Preset::Full;
-                }/>
-            }
-        }),
-        ViewFn::from(|| {
-            view! {
-                "Begin with tokens that see only themselves and draw a chain of links backwards. Which outputs \
-                 does the first token reach? "
-                <Try label="Draw a graph" id="mask-graph" set=|link| {
-                    link.mask.pattern.base = Preset::Alone;
-                    (link.mask.editing, link.mask.change) = (true, 1);
-                }/>
-            }
-        }),
-        ViewFn::from(|| {
-            view! {
-                "Try to block a whole row. Why is there no answer? "
-                <Try label="Padding of 32" id="mask-empty" set=|link| {
-                    link.mask.pattern.base = Preset::Padding;
-                    link.mask.pattern.padding = 32;
-                }/>
-            }
-        }),
+        trial(
+            "A band of 2 lets a token see one step back. How far does a change reach in two layers?",
+            "Causal ∩ band of 2",
+            "mask-band",
+            |link| link.mask.pattern = BAND,
+        ),
+        trial(
+            "The model without a mask is sure of every next character. Put a causal mask on it: what is \
+             left of its certainty?",
+            "Unmasked model, causal mask",
+            "mask-unmasked",
+            |link| link.mask.model = Trained::Unmasked,
+        ),
+        trial(
+            "Take the mask off the causal model. It was never taught what to do with a future: do its \
+             predictions get better?",
+            "Causal model, no mask",
+            "mask-off",
+            |link| link.mask.pattern.base = Preset::Full,
+        ),
+        trial(
+            "Begin with tokens that see only themselves and draw a chain of links backwards. Which outputs \
+             does the first token reach?",
+            "Draw a graph",
+            "mask-graph",
+            |link| {
+                link.mask.pattern.base = Preset::Alone;
+                (link.mask.editing, link.mask.change) = (true, 1);
+            },
+        ),
+        trial(
+            "Let everything be padding. Why is there no answer?",
+            "Padding of 32",
+            "mask-empty",
+            |link| {
+                link.mask.pattern.base = Preset::Padding;
+                link.mask.pattern.padding = 32;
+            },
+        ),
     ]
 }
 
