@@ -22,6 +22,7 @@ pub(crate) enum Purpose {
     QkvShuffle = 71,
     QkvWord = 72,
     QkvCost = 73,
+    MaskWriting = 75,
 }
 
 /// The stream of `seed` for one purpose at one place, independent of every other stream.

@@ -1,8 +1,8 @@
 //! What a URL of the page can say, as one declarative table.
 //!
 //! `?chapter=gpt&seed=7&layers=2...#...`: every row of [`settings`] is a query parameter, a form
-//! control and a line of the documentation at once. What the learner wrote goes into the fragment,
-//! which browsers do not send to servers.
+//! control and a line of the documentation at once. What the learner wrote or drew goes into the
+//! fragment, which browsers do not send to servers.
 
 mod fragment;
 pub(crate) mod rows;
@@ -235,7 +235,10 @@ impl Link {
             }
         }
         match Written::decode(fragment) {
-            Ok(written) => link.written = written,
+            Ok(written) => {
+                link.mask.drawn = written.mask.clone();
+                link.written = written;
+            }
             Err(error) => problems.push(LinkProblem::Fragment(error)),
         }
         (link, problems)
@@ -278,6 +281,10 @@ impl Link {
         let chapter = Some(self.chapter);
         for setting in settings().filter(|s| s.of == chapter) {
             (setting.set)(&mut self, (setting.get)(other));
+        }
+        // Too much for a row of the table.
+        if self.chapter == Chapter::Mask {
+            self.mask.drawn = other.mask.drawn.clone();
         }
         self
     }

@@ -1,33 +1,396 @@
-//! `mask`.
+//! `mask`: who may look at whom.
+
+mod averages;
+mod check;
+mod leak;
+mod trained;
+mod words;
+
+use std::sync::Arc;
 
 use leptos::prelude::*;
-use unroll_protocol::link::Chapter;
+use unroll_protocol::{
+    link::Chapter,
+    study::mask::{
+        Answer, CONTEXT, Change, Combine, Drawn, Look, Preset, Question, Seen, Settings,
+    },
+};
 
 use super::Info;
-use crate::course::{ChapterFrame, Idea};
+use crate::{
+    controls::{ChoiceField, SliderField},
+    course::{ChapterFrame, Lab, Sentence, use_answer, use_lab, use_provenance},
+    figures::{
+        Bar, BarsFigure, CellInspector, Hue, Matrix, MatrixFigure, Provenance, ValueMap,
+        mask_editor::{MaskEditor, Sheet},
+        token::{mark, name_at, spoken},
+    },
+    store::Store,
+};
 
 pub const INFO: Info = Info {
     id: Chapter::Mask,
     title: "Who may look at whom",
-    warm_steps: 0,
-    uses_text: false,
+    warm_steps: 120,
+    uses_text: true,
     view: || view! { <MaskChapter/> }.into_any(),
 };
 
-const IDEAS: &[Idea] = &[];
+/// Next tokens shown.
+const LIKELIEST: usize = 6;
+
+/// What the parts of the chapter share.
+#[derive(Clone, Copy)]
+struct Page {
+    store: Store,
+    lab: Lab,
+    settings: Memo<Settings>,
+    /// What the model on show makes of the sentence under the last mask that it took.
+    seen: Memo<Option<Arc<Seen>>>,
+    /// Why there is no picture of what is asked for.
+    problem: Signal<Option<String>>,
+    provenance: Signal<Provenance>,
+}
+
+impl Page {
+    fn set(self, change: impl FnOnce(&mut Settings)) {
+        self.store.link.update(|link| change(&mut link.mask));
+    }
+
+    /// A signal of something computed from what is seen.
+    fn derive<T: Clone + Default + PartialEq + Send + Sync + 'static>(
+        self,
+        of: fn(&Seen) -> T,
+    ) -> Memo<T> {
+        Memo::new(move |_| self.seen.with(|seen| seen.as_deref().map(of).unwrap_or_default()))
+    }
+}
+
+/// What an answer holds, if it is of a sentence under a mask.
+fn seen_of(answer: Option<&unroll_protocol::Answer>) -> Option<Arc<Seen>> {
+    match <&Answer>::try_from(answer?) {
+        Ok(Answer::Look(seen)) => Some(Arc::new((**seen).clone())),
+        _ => None,
+    }
+}
+
+/// What the settings ask about `text`.
+fn question(settings: &Settings, text: String) -> Look {
+    Look {
+        text,
+        pattern: settings.pattern,
+        drawn: settings.drawn.clone(),
+        model: settings.model,
+        layer: settings.layer.saturating_sub(1),
+        head: settings.head.saturating_sub(1),
+        row: settings.row.checked_sub(1),
+        change: settings.change.checked_sub(1).map(|position| Change {
+            position,
+            letter: char::from_u32(settings.letter).filter(|letter| *letter != '\0'),
+        }),
+    }
+}
 
 #[component]
 fn MaskChapter() -> impl IntoView {
+    let store = expect_context::<Store>();
+    let lab = use_lab();
+    let settings = Memo::new(move |_| store.link.with(|link| link.mask.clone()));
+    let answered = use_answer(lab, move || {
+        let look = settings.with(|settings| question(settings, store.probe.get()));
+        Some(Question::Look(look).into())
+    });
+    let seen = Memo::new(move |_| answered.answer.with(|answer| seen_of(answer.as_deref())));
+    let provenance = use_provenance(lab);
+    let page = Page { store, lab, settings, seen, problem: answered.problem, provenance };
     view! {
         <ChapterFrame
-            before="Every token could look at every other."
-            intro=|| ()
-            figure=|| ()
-            controls=|| ()
-            more=|| ()
-            tries=Vec::new()
-            check=|| ()
-            ideas=IDEAS
+            before="Every token could look at every other, also at the one it is to predict."
+            intro=words::intro
+            figure=move || view! { <Figure page/> }
+            controls=move || view! { <Controls page/> }
+            further=move || view! {
+                {averages::panel(page)}
+                {leak::panel(page)}
+                {trained::panel(page)}
+            }
+            more=words::more
+            tries=words::tries()
+            check=move || view! { <check::Check page/> }
+            ideas=words::IDEAS
         />
     }
+}
+
+/// The mask over the live weights, and what comes out of the chosen row.
+#[component]
+fn Figure(page: Page) -> impl IntoView {
+    let Page { settings, seen, provenance, .. } = page;
+    let no_text = Memo::new(move |_| page.store.probe.with(String::is_empty));
+    let problem = move |of_text: bool| {
+        Signal::derive(move || page.problem.get().filter(|_| no_text.get() == of_text))
+    };
+    let sheet = Memo::new(move |_| {
+        let Some(seen) = seen.get() else { return Sheet::default() };
+        let wanted = settings.with(|s| s.pattern.cells(&s.drawn, seen.tokens.len()));
+        Sheet {
+            tokens: seen.tokens.clone(),
+            weights: seen.weights.values.clone(),
+            allowed: seen.allowed.clone(),
+            wanted,
+        }
+    });
+    let editing = Memo::new(move |_| settings.with(|s| s.editing));
+    let title = Memo::new(move |_| {
+        let (layer, head, model) = settings.with(|s| (s.layer, s.head, s.model));
+        format!(
+            "Layer {layer}, head {head} of the model trained with {}{}",
+            model.label(),
+            if editing.get() { ": editing the mask" } else { "" }
+        )
+    });
+    let on_paint = Callback::new(move |(place, to): ((usize, usize), bool)| {
+        let length = seen.with_untracked(|seen| seen.as_ref().map_or(0, |s| s.tokens.len()));
+        page.set(|s| s.drawn.set(&s.pattern, length, place, to));
+    });
+    let on_pick = Callback::new(move |(query, key): (usize, usize)| {
+        let cell = (query as u32 + 1, key as u32 + 1);
+        page.set(|s| {
+            let again = (s.row, s.cell) == cell;
+            (s.row, s.cell) = if again { (cell.0, 0) } else { cell };
+        });
+    });
+    let row = page.derive(|seen| Some(seen.row as usize));
+    let cell = Memo::new(move |_| settings.with(|s| s.cell).checked_sub(1));
+    let arithmetic = Memo::new(move |_| {
+        cell.get().and(seen.get()).map(|seen| Arc::new(seen.arithmetic.clone()))
+    });
+    let key = Signal::derive(move || cell.get().unwrap_or_default() as usize);
+    let go = Callback::new(move |(query, key): (usize, usize)| {
+        page.set(|s| (s.row, s.cell) = (query as u32 + 1, key as u32 + 1));
+    });
+    let close = Callback::new(move |()| page.set(|s| s.cell = 0));
+    view! {
+        <Sentence label="Sentence" problem=problem(true)/>
+        <Tools page/>
+        <div class="mask-main">
+            <div class="mask-in">
+                <MaskEditor name="mask" title sheet editing row provenance on_paint on_pick/>
+                <p class="field-error mask-problem" role="alert" data-testid="mask-problem">
+                    {move || problem(false).get().map(|said| format!(
+                        "{said} The picture is still of the mask before; outlined cells differ from it."
+                    ))}
+                </p>
+            </div>
+            <div class="mask-out"><Outputs page/></div>
+        </div>
+        <CellInspector row=arithmetic key go close provenance/>
+        <p class="mask-blocked" data-testid="mask-blocked">{page.derive(blocked)}</p>
+        <p class="hint mask-notes" role="status" data-testid="mask-notes">{notes(page)}</p>
+    }
+}
+
+/// Presets, the edit mode, and the way back from what was set by hand.
+#[component]
+fn Tools(page: Page) -> impl IntoView {
+    let settings = page.settings;
+    let preset = move |preset: Preset| {
+        let pressed = move || settings.with(|s| s.pattern.base == preset).to_string();
+        let choose = move |_| {
+            page.set(|s| {
+                s.pattern.base = preset;
+                s.drawn = Drawn::default();
+            })
+        };
+        view! {
+            <button type="button" class="button mask-preset" aria-pressed=pressed on:click=choose
+                data-testid=format!("mask-preset-{}", preset.id())>
+                {preset.label()}
+            </button>
+        }
+    };
+    let editing = move || settings.with(|s| s.editing);
+    let drawn = Memo::new(move |_| settings.with(|s| s.drawn.len()));
+    view! {
+        <div class="button-row mask-tools" role="group" aria-label="Mask">
+            {Preset::ALL.iter().map(|&p| preset(p)).collect_view()}
+        </div>
+        <div class="button-row mask-tools">
+            <button type="button" class="button mask-edit" data-testid="mask-edit-mode"
+                aria-pressed=move || editing().to_string()
+                on:click=move |_| page.set(|s| s.editing = !s.editing)>
+                {move || if editing() { "Done editing" } else { "Edit cells" }}
+            </button>
+            // Always there: nothing may move under the pointer that draws.
+            <button type="button" class="button button-quiet" data-testid="mask-clear"
+                aria-disabled=move || (drawn.get() == 0).then_some("true")
+                on:click=move |_| page.set(|s| s.drawn = Drawn::default())>
+                {move || format!("Clear cells set by hand: {}", drawn.get())}
+            </button>
+            <span class="hint">
+                {move || if editing() {
+                    "Click or drag over cells; with the keyboard, arrow keys and Space."
+                } else {
+                    "Click a cell to follow its row and to see its arithmetic."
+                }}
+            </span>
+        </div>
+    }
+    .into_any()
+}
+
+/// How many cells are blocked, and the largest weight found in one.
+fn blocked(seen: &Seen) -> String {
+    let all = seen.allowed.len();
+    let blocked = seen.allowed.iter().filter(|allowed| !**allowed).count();
+    match blocked {
+        0 => format!("None of {all} cells is blocked."),
+        _ => format!(
+            "{blocked} of {all} cells are blocked. The largest weight in any of them, in all layers \
+             and heads: {}.",
+            exact(seen.most_blocked)
+        ),
+    }
+}
+
+/// A difference: 0 is said to be exactly that, anything else has its first digits.
+fn exact(value: f32) -> String {
+    match value {
+        0.0 => "exactly 0".to_owned(),
+        1e-3.. => format!("{value:.4}"),
+        _ => format!("{value:.3e}"),
+    }
+}
+
+/// What the learner should know of the sentence and the mask.
+fn notes(page: Page) -> Memo<String> {
+    Memo::new(move |_| {
+        let Some(seen) = page.seen.get() else { return String::new() };
+        let length = seen.tokens.len();
+        let pattern = page.settings.with(|s| s.pattern);
+        let mut notes = Vec::new();
+        if seen.dropped > 0 {
+            notes.push(format!(
+                "Only the first {length} of {} characters are read: the models are trained on \
+                 stretches of {CONTEXT}.",
+                length + seen.dropped as usize
+            ));
+        }
+        if pattern.uses(Preset::Band) && pattern.band as usize >= length {
+            notes.push(format!(
+                "A band of {} is at least as wide as these {length} tokens, so it blocks nothing.",
+                pattern.band
+            ));
+        }
+        if length == 1 {
+            notes.push(
+                "A single token can only look at itself: its one weight is 1 under any mask."
+                    .to_owned(),
+            );
+        }
+        notes.join(" ")
+    })
+}
+
+/// What comes out of the chosen row, beside what comes out under the model's own mask.
+#[component]
+fn Outputs(page: Page) -> impl IntoView {
+    let bars = page.derive(bars);
+    let name = page.derive(|seen| {
+        let row = seen.row as usize;
+        seen.tokens.get(row).map_or(String::new(), |token| name_at(token, row))
+    });
+    let vector = page.derive(vector);
+    let moved = page.derive(|seen| {
+        let at = seen.row as usize;
+        let pair = (seen.outputs.block(&[at]), seen.usual_outputs.block(&[at]));
+        let (Some(now), Some(usual)) = pair else { return String::new() };
+        let apart = now.iter().zip(usual).fold(0f32, |most, (a, b)| most.max((a - b).abs()));
+        format!("Largest difference from its own mask: {}.", exact(apart))
+    });
+    view! {
+        <BarsFigure name="mask-next" title=Signal::derive(move || format!("After {}", name.get()))
+            bars top=LIKELIEST hue=Hue::Output provenance=page.provenance
+            compare_name="with the mask it is trained with"/>
+        <MatrixFigure name="mask-vector" matrix=vector provenance=page.provenance
+            title=Signal::derive(move || format!("Output vector of {}", name.get()))/>
+        <p class="hint" data-testid="mask-moved">{moved}</p>
+    }
+    .into_any()
+}
+
+/// The likeliest next tokens after the chosen row, the true one among them.
+fn bars(seen: &Seen) -> Vec<Bar> {
+    let row = seen.row as usize;
+    let next = seen.tokens.get(row + 1);
+    let next = next.and_then(|next| seen.vocabulary.iter().position(|token| token == next));
+    let now = seen.probabilities.block(&[row]).unwrap_or_default();
+    let usual = seen.usual_probabilities.block(&[row]).unwrap_or_default();
+    let mut ids: Vec<usize> = (0..now.len()).collect();
+    ids.sort_by(|a, b| now[*b].total_cmp(&now[*a]).then(a.cmp(b)));
+    ids.truncate(LIKELIEST);
+    if let (Some(next), Some(last)) = (next, ids.len().checked_sub(1))
+        && !ids.contains(&next)
+    {
+        ids[last] = next;
+    }
+    let bar = |id: usize| {
+        let token = seen.vocabulary.get(id).map_or("", String::as_str);
+        Bar {
+            name: mark(token),
+            spoken: spoken(token),
+            probability: now[id],
+            marked: next == Some(id),
+            compare: usual.get(id).copied(),
+        }
+    };
+    ids.into_iter().map(bar).collect()
+}
+
+/// The output of the chosen row, under both masks.
+fn vector(seen: &Seen) -> Matrix {
+    let row = seen.row as usize;
+    let both = [&seen.outputs, &seen.usual_outputs].map(|a| a.block(&[row]).unwrap_or_default());
+    named_rows(&["this mask", "own mask"], "unit", &both, "output")
+}
+
+/// Rows of equally many signed numbers, columns counted from 1.
+fn named_rows(names: &[&str], axis: &str, rows: &[&[f32]], value_name: &str) -> Matrix {
+    let values = rows.concat();
+    let limit = values.iter().fold(0f32, |most, v| most.max(v.abs())).max(1e-3);
+    Matrix {
+        row_axis: String::new(),
+        column_axis: axis.into(),
+        rows: names.iter().map(|&name| name.into()).collect(),
+        columns: (1..=rows.first().map_or(0, |r| r.len())).map(|i| i.to_string()).collect(),
+        values,
+        // Rounded up to two digits, so that the scale is still while the model learns.
+        map: ValueMap::Signed { limit: round_up(limit) },
+        value_name: value_name.into(),
+        absent: String::new(),
+    }
+}
+
+/// The next of 1, 2, 5, 10, ... and their tenths.
+fn round_up(value: f32) -> f32 {
+    let power = 10f32.powf(value.log10().floor());
+    [1.0, 2.0, 5.0, 10.0].map(|f| f * power).into_iter().find(|r| *r >= value).unwrap_or(value)
+}
+
+#[component]
+fn Controls(page: Page) -> impl IntoView {
+    let pattern = Memo::new(move |_| page.settings.with(|s| s.pattern));
+    let uses = move |preset| move || pattern.get().uses(preset);
+    view! {
+        <ChoiceField name="mask-combine"/>
+        <Show when=move || pattern.get().combine != Combine::First>
+            <ChoiceField name="mask-other"/>
+        </Show>
+        <Show when=uses(Preset::Band)><SliderField name="mask-band" most=32.0/></Show>
+        <Show when=uses(Preset::Padding)><SliderField name="mask-padding" most=32.0/></Show>
+        <ChoiceField name="mask-model"/>
+        <SliderField name="mask-layer"/>
+        <SliderField name="mask-head"/>
+    }
+    .into_any()
 }

@@ -5,7 +5,8 @@ use core::time::Duration;
 use leptos::prelude::*;
 use unroll_protocol::{
     Link,
-    link::{Corpus, LinkProblem, Written},
+    link::{Chapter, Corpus, LinkProblem, Written},
+    study::mask::Drawn,
 };
 use wasm_bindgen::JsValue;
 use web_sys::UrlSearchParams;
@@ -95,11 +96,13 @@ fn pack(link: &Link, corpus: Corpus, text: &str, probe: String) -> Share {
     let probe = (probe != corpora::probe(corpus)).then_some(probe);
     let own = corpus == Corpus::Own;
     let tried = (own && text.len() <= MOST_TRIED).then(|| text.to_owned());
-    // As much as fits: all, the probe alone, nothing.
+    let drawn = link.chapter == Chapter::Mask;
+    let mask = if drawn { link.mask.drawn.clone() } else { Drawn::default() };
+    // As much as fits: all, the probe and what was drawn, that alone, which always fits.
     let tries = [
-        Written { probe: probe.clone(), text: tried },
-        Written { probe: probe.clone(), text: None },
-        Written::default(),
+        Written { probe: probe.clone(), text: tried, mask: mask.clone() },
+        Written { probe: probe.clone(), text: None, mask: mask.clone() },
+        Written { mask, ..Written::default() },
     ];
     let (written, fragment) = tries
         .into_iter()
@@ -130,14 +133,15 @@ mod tests {
         assert_eq!(share, Share { query: "chapter=gpt".into(), ..Share::default() });
 
         let share = pack(&link, Corpus::Own, "short text", "probe".into());
-        let written = Written { probe: Some("probe".into()), text: Some("short text".into()) };
+        let (probe, text) = (Some("probe".into()), Some("short text".into()));
+        let written = Written { probe, text, ..Written::default() };
         assert_eq!(Written::decode(&share.fragment), Ok(written));
         assert_eq!(share.query, "chapter=gpt&corpus=own");
         assert!(!share.without_text && !share.without_probe);
 
         for long in [noise(9000), "a".repeat(MOST_TRIED + 1)] {
             let share = pack(&link, Corpus::Own, &long, "probe".into());
-            let written = Written { probe: Some("probe".into()), text: None };
+            let written = Written { probe: Some("probe".into()), ..Written::default() };
             assert_eq!(Written::decode(&share.fragment), Ok(written));
             assert!(share.without_text && !share.without_probe);
         }
@@ -145,5 +149,14 @@ mod tests {
         let share = pack(&link, Corpus::Tales, "", noise(9000));
         assert_eq!(share.fragment, "");
         assert!(share.without_probe && !share.without_text);
+
+        // What was drawn goes along, in its chapter.
+        let mut link = link;
+        link.mask.drawn.set(&link.mask.pattern, 9, (0, 3), true);
+        assert_eq!(pack(&link, Corpus::Tales, "", noise(9000)).fragment, "");
+        link.chapter = Chapter::Mask;
+        let share = pack(&link, Corpus::Tales, "", noise(9000));
+        assert_eq!(Written::decode(&share.fragment).unwrap().mask, link.mask.drawn);
+        assert!(share.without_probe);
     }
 }

@@ -1,13 +1,70 @@
-//! `mask`.
+//! `mask`: two transformers, alike but for who may look at whom, and what a mask does to them.
 
-use burn::tensor::Device;
-use unroll_protocol::study::mask::{Answer, Question, Spec};
+mod averages;
+mod seen;
+mod writing;
 
-use super::{Built, Refusal, StudySlice};
+use burn::tensor::{Device, Tensor};
+use unroll_protocol::{
+    Architecture, GptSpec,
+    architecture::{MaskKind, Positions},
+    study::mask::{Answer, CONTEXT, HEADS, LAYERS, Question, SERIES, Spec, Trained, WIDTH},
+};
+
+use super::{
+    Built, Refusal, StudySlice,
+    learner::{Gradients, Learner, steady, usable_rate},
+};
+use crate::{CharTokenizer, Dataset, Gpt, GptConfig, cross_entropy, read_all, token_tensor};
+
+/// Sequences in a batch.
+const ROWS: usize = 4;
+const RATE: f32 = 1e-2;
+/// Steps between two measurements on what is not trained on.
+const MEASURE_EVERY: u32 = 20;
+/// Held-out windows measured, and how much of each is read before its next character is asked.
+const MEASURED: usize = 48;
+const READ: usize = 16;
 
 /// See the module.
 pub struct Study {
-    step: u32,
+    seed: u32,
+    device: Device,
+    tokenizer: CharTokenizer,
+    dataset: Dataset,
+    /// Characters of a training sequence.
+    window: usize,
+    /// In the order of [`Trained::ALL`].
+    learners: Vec<Learner<Gpt>>,
+    rate: f64,
+    /// The gradients of the models that are through with their batch.
+    gradients: Vec<Gradients>,
+    pending: Option<Pending>,
+}
+
+/// A step whose models are updated and which is only to be measured.
+struct Pending {
+    losses: Vec<f32>,
+    /// The models before it, in case it is dropped.
+    before: Vec<Learner<Gpt>>,
+    unseen: Vec<Tensor<1>>,
+}
+
+fn model_spec(trained: Trained) -> GptSpec {
+    let mask = match trained {
+        Trained::Causal => MaskKind::Causal,
+        Trained::Unmasked => MaskKind::Full,
+    };
+    let positions = Positions::Rotary;
+    GptSpec {
+        layers: LAYERS,
+        heads: HEADS,
+        width: WIDTH,
+        context: CONTEXT,
+        dropout: 0.0,
+        tied: false,
+        architecture: Architecture { mask, positions, ..Architecture::GPT2 },
+    }
 }
 
 impl super::Study for Study {
@@ -15,30 +72,157 @@ impl super::Study for Study {
     type Question = Question;
     type Answer = Answer;
 
-    fn new(_spec: &Spec, _text: &str, _device: &Device) -> Result<Self, Refusal> {
-        Ok(Self { step: 0 })
+    fn new(spec: &Spec, text: &str, device: &Device) -> Result<Self, Refusal> {
+        let tokenizer = CharTokenizer::from_text(text);
+        let tokens = tokenizer.encode(text);
+        // The last character of a sequence is only asked for, the one before asks.
+        let window = (CONTEXT as usize).min(tokens.len().saturating_sub(1)).max(2);
+        let dataset = Dataset::new(tokens, window)?;
+        let learners = Trained::ALL.iter().map(|&trained| {
+            let spec_of = model_spec(trained);
+            let config = GptConfig { spec: spec_of, vocabulary: tokenizer.len(), seed: spec.seed };
+            Learner::new(config.init(device), &steady(RATE))
+        });
+        Ok(Self {
+            seed: spec.seed,
+            device: device.clone(),
+            learners: learners.collect(),
+            tokenizer,
+            dataset,
+            window,
+            rate: f64::from(RATE),
+            gradients: Vec::new(),
+            pending: None,
+        })
     }
 
     fn built(&self) -> Built {
-        Built { series: vec!["loss".to_owned()], ..Built::default() }
+        let parameters = self.learners[0].parameters();
+        let mut notes = vec![format!(
+            "Two models of {parameters} parameters each, with the same first weights and the same \
+             batches."
+        )];
+        notes.extend(self.dataset.notes.iter().cloned());
+        Built {
+            parameters: self.learners.iter().map(Learner::parameters).sum(),
+            vocabulary: self.tokenizer.vocabulary(),
+            series: SERIES.map(str::to_owned).to_vec(),
+            notes,
+        }
     }
 
     fn step(&self) -> u32 {
-        self.step
+        self.learners[0].steps() - u32::from(self.pending.is_some())
     }
 
     async fn advance(&mut self) -> StudySlice {
-        self.step += 1;
-        StudySlice::Step(vec![None])
+        if let Some(mut pending) = self.pending.take() {
+            // One model's measurement a slice.
+            let learner = &self.learners[pending.unseen.len()];
+            if let Some(loss) = self.unseen(&learner.model) {
+                pending.unseen.push(loss);
+                if pending.unseen.len() < self.learners.len() {
+                    self.pending = Some(pending);
+                    return StudySlice::More;
+                }
+            }
+            let measured = read_all(pending.unseen).await.unwrap_or_default().concat();
+            let unseen = (0..self.learners.len()).map(|index| measured.get(index).copied());
+            return StudySlice::Step(pending.losses.into_iter().map(Some).chain(unseen).collect());
+        }
+        // One model's batch a slice.
+        let step = self.step();
+        let learner = &self.learners[self.gradients.len()];
+        self.gradients.push(self.batch_gradients(learner, step));
+        if self.gradients.len() < self.learners.len() {
+            return StudySlice::More;
+        }
+        let gradients = core::mem::take(&mut self.gradients);
+        let read = gradients.iter().flat_map(|g| [g.loss.clone(), g.norm.clone()]);
+        let read = match read_all(read).await {
+            Ok(read) => read.concat(),
+            Err(_) => vec![f32::NAN],
+        };
+        if let Some(&loss) = read.iter().find(|value| !value.is_finite()) {
+            return StudySlice::Diverged { loss };
+        }
+        let losses: Vec<f32> = read.into_iter().step_by(2).collect();
+        let due = step == 0 || (step + 1).is_multiple_of(MEASURE_EVERY);
+        let before = due.then(|| self.learners.clone());
+        for (learner, gradients) in self.learners.iter_mut().zip(gradients) {
+            learner.update(gradients, self.rate);
+        }
+        if let Some(before) = before {
+            self.pending = Some(Pending { losses, before, unseen: Vec::new() });
+            return StudySlice::More;
+        }
+        let unmeasured = self.learners.iter().map(|_| None);
+        StudySlice::Step(losses.into_iter().map(Some).chain(unmeasured).collect())
     }
 
-    fn discard(&mut self) {}
+    fn discard(&mut self) {
+        self.gradients.clear();
+        if let Some(pending) = self.pending.take() {
+            self.learners = pending.before;
+        }
+    }
 
-    fn set_learning_rate(&mut self, _rate: f32) -> Result<(), Refusal> {
+    fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
+        self.rate = usable_rate(rate)?;
         Ok(())
     }
 
-    async fn ask(&mut self, _question: &Question) -> Result<Answer, Refusal> {
-        Ok(Answer::Nothing)
+    async fn ask(&mut self, question: &Question) -> Result<Answer, Refusal> {
+        match question {
+            Question::Look(look) => {
+                let seen = seen::seen(self.model(look.model), &self.tokenizer, look).await?;
+                Ok(Answer::Look(Box::new(seen)))
+            }
+            Question::Writing { model, prompt, length } => {
+                let written = writing::writing(
+                    self.model(*model),
+                    &self.tokenizer,
+                    prompt,
+                    *length,
+                    self.seed,
+                );
+                Ok(Answer::Writing(written.await?))
+            }
+        }
+    }
+}
+
+impl Study {
+    fn model(&self, trained: Trained) -> &Gpt {
+        &self.learners[trained as usize].model
+    }
+
+    /// The gradients of one model for the batch of a step.
+    ///
+    /// Every position is asked for its next character but the last, whose next character lies
+    /// outside: without a mask each answer that is asked for stands in sight.
+    fn batch_gradients(&self, learner: &Learner<Gpt>, step: u32) -> Gradients {
+        let batch = self.dataset.batch(self.seed, step, ROWS, self.window);
+        let inputs = token_tensor(&batch.inputs, ROWS, &self.device);
+        let targets = token_tensor(&batch.targets, ROWS, &self.device);
+        let tracked = learner.tracked();
+        let asked = self.window - 1;
+        let logits = tracked.forward(inputs).narrow(1, 0, asked);
+        let loss = cross_entropy(logits, targets.narrow(1, 0, asked));
+        Gradients::of(&tracked, loss)
+    }
+
+    /// The mean loss of held-out characters when only what comes before them is there to be read,
+    /// as in writing; `None` if nothing is held out.
+    fn unseen(&self, model: &Gpt) -> Option<Tensor<1>> {
+        let windows = self.dataset.held_out_windows(MEASURED, READ.min(self.window));
+        let target = |window: &crate::Window| window.targets.last().copied();
+        let targets: Vec<u32> = windows.iter().filter_map(target).collect();
+        if targets.is_empty() {
+            return None;
+        }
+        let inputs: Vec<u32> = windows.iter().flat_map(|window| window.inputs.clone()).collect();
+        let logits = model.forward_last(token_tensor(&inputs, windows.len(), &self.device));
+        Some(cross_entropy(logits, token_tensor(&targets, windows.len(), &self.device)))
     }
 }

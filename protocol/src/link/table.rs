@@ -304,11 +304,15 @@ mod tests {
             seed: u32, layers in 1u32..=12, lr in 1e-6f32..=1000.0, tied: bool, embed: bool,
             corpus in 0..Corpus::CHOICES.len(), parts in 0..Part::CHOICES.len(),
             probe in proptest::option::of(".{0,60}"),
+            cells in proptest::collection::vec((0usize..32, 0usize..32, proptest::bool::ANY), 0..40),
         ) {
             let mut link = Link { seed, layers, learning_rate: lr, tied, embed, ..Link::default() };
             link.corpus = Corpus::from_id(Corpus::CHOICES[corpus].0).unwrap();
             link.hide = Part::CHOICES[..parts].iter().filter_map(|c| Part::from_id(c.0)).collect();
-            link.written = Written { probe, text: None };
+            for (query, key, to) in cells {
+                link.mask.drawn.set(&link.mask.pattern, 32, (query, key), to);
+            }
+            link.written = Written { probe, text: None, mask: link.mask.drawn.clone() };
             prop_assert_eq!(
                 Link::default().with_experiment_of(&link).experiment(),
                 link.experiment()

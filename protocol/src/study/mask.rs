@@ -1,12 +1,77 @@
-//! `mask`.
+//! `mask`: who may look at whom.
+
+mod pattern;
+
+pub use pattern::{Combine, Drawn, Pattern, Preset};
 
 use serde::{Deserialize, Serialize};
 
-use crate::link::Setting;
+use crate::{
+    Array,
+    attention::AttentionRow,
+    link::{
+        Kind, Setting,
+        rows::{choice, chosen, plain},
+    },
+};
+
+/// Tokens of a training sequence, and the most of a sentence that are read.
+pub const CONTEXT: u32 = 32;
+/// Blocks of each model.
+pub const LAYERS: u32 = 2;
+/// Heads of each block.
+pub const HEADS: u32 = 2;
+/// Width of the residual stream.
+pub const WIDTH: u32 = 32;
+/// Most characters a model writes at a time.
+pub const MOST_WRITTEN: u32 = 64;
+
+choice! {
+    /// Which of the two models is on show, by the mask it is trained with.
+    Trained {
+        Causal = "causal", "causal mask";
+        Unmasked = "unmasked", "no mask";
+    }
+}
 
 /// What a link says about the chapter.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Settings {}
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    pub pattern: Pattern,
+    /// Cells set by hand. In a link it is part of the fragment.
+    pub drawn: Drawn,
+    /// Whether clicks and keys change the mask.
+    pub editing: bool,
+    pub model: Trained,
+    /// Layer and head on show, counted from 1.
+    pub layer: u32,
+    pub head: u32,
+    /// The token whose row is followed up, counted from 1; 0 is the last.
+    pub row: u32,
+    /// The key whose cell in that row is taken apart, counted from 1; 0 is none.
+    pub cell: u32,
+    /// The token that the leak test changes, counted from 1; 0 is none.
+    pub change: u32,
+    /// Code point of the character put there; 0 is the next one of the vocabulary.
+    pub letter: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            pattern: Pattern::default(),
+            drawn: Drawn::default(),
+            editing: false,
+            model: Trained::Causal,
+            layer: 1,
+            head: 1,
+            row: 8,
+            cell: 0,
+            change: 12,
+            letter: 0,
+        }
+    }
+}
 
 impl Settings {
     /// What the chapter trains.
@@ -16,22 +81,156 @@ impl Settings {
 }
 
 /// The chapter's rows of the settings table.
-pub(crate) const ROWS: &[Setting] = &[];
+pub(crate) const ROWS: &[Setting] = &[
+    chosen!(of Mask, "mask-base", "Mask", mask.pattern.base: Preset,
+        "Who may look at whom, before cells are set by hand."),
+    chosen!(of Mask, "mask-combine", "Combined with", mask.pattern.combine: Combine,
+        "Whether a second mask narrows the first or widens it."),
+    chosen!(of Mask, "mask-other", "Second mask", mask.pattern.other: Preset,
+        "What the first mask is combined with."),
+    plain!(of Mask, "mask-band", "Width of the band", mask.pattern.band: Whole,
+        Kind::Whole { min: 1, max: 512 },
+        "Tokens fewer than this many places away may be looked at."),
+    plain!(of Mask, "mask-padding", "Padding", mask.pattern.padding: Whole,
+        Kind::Whole { min: 0, max: 512 },
+        "Tokens at the end that are padding: nobody looks at them."),
+    plain!(of Mask, "mask-editing", "Edit the mask", mask.editing: Flag, Kind::Flag,
+        "Clicks, drags and Space change cells."),
+    chosen!(of Mask, "mask-model", "Model trained with", mask.model: Trained,
+        "Which of the two models is on show."),
+    plain!(of Mask, "mask-layer", "Layer", mask.layer: Whole,
+        Kind::Whole { min: 1, max: LAYERS }, "Layer on show."),
+    plain!(of Mask, "mask-head", "Head", mask.head: Whole,
+        Kind::Whole { min: 1, max: HEADS }, "Head on show."),
+    plain!(of Mask, "mask-row", "Row", mask.row: Whole,
+        Kind::Whole { min: 0, max: CONTEXT },
+        "The token whose row is followed up, counted from 1; 0 is the last."),
+    plain!(of Mask, "mask-cell", "Cell taken apart", mask.cell: Whole,
+        Kind::Whole { min: 0, max: CONTEXT },
+        "The key whose cell in that row is worked out, counted from 1; 0 is none."),
+    plain!(of Mask, "mask-change", "Changed token", mask.change: Whole,
+        Kind::Whole { min: 0, max: CONTEXT },
+        "The token that the leak test changes, counted from 1; 0 is none."),
+    plain!(of Mask, "mask-letter", "New character", mask.letter: Whole,
+        Kind::Whole { min: 0, max: char::MAX as u32 },
+        "The character put there, as its code point; 0 is the next of the vocabulary."),
+];
 
-/// What decides every number the chapter trains.
+/// What decides every number the chapter trains, with the text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spec {
     pub seed: u32,
 }
 
+/// Names of what is measured at a step, in the order of [`Trained::ALL`]: the loss of what is
+/// trained on, and on held-out text that of characters that are not in sight.
+pub const SERIES: [&str; 4] = ["causal loss", "unmasked loss", "causal unseen", "unmasked unseen"];
+
 /// What can be asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Question {
-    Nothing,
+    /// What a model makes of a sentence under a mask.
+    Look(Look),
+    /// What a model writes after a sentence.
+    Writing { model: Trained, prompt: String, length: u32 },
+}
+
+/// See [`Question::Look`]. Places are counted from 0.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Look {
+    /// Its first [`CONTEXT`] characters are read.
+    pub text: String,
+    pub pattern: Pattern,
+    pub drawn: Drawn,
+    pub model: Trained,
+    pub layer: u32,
+    pub head: u32,
+    /// The row that is followed up; `None`, or beyond the end, is the last.
+    pub row: Option<u32>,
+    /// What the leak test changes; beyond the end nothing.
+    pub change: Option<Change>,
+}
+
+/// One token replaced by another.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    pub position: u32,
+    /// `None` is the token after the one that stands there, in the vocabulary's order.
+    pub letter: Option<char>,
 }
 
 /// What is answered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Answer {
-    Nothing,
+    Look(Box<Seen>),
+    Writing(Writing),
+}
+
+/// What a model made of a sentence of T tokens. Outputs are what the head reads, after the final
+/// norm.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Seen {
+    /// As text, T.
+    pub tokens: Vec<String>,
+    /// How many characters beyond [`CONTEXT`] were left out.
+    pub dropped: u32,
+    /// Every token as text, V.
+    pub vocabulary: Vec<String>,
+    /// Whether each query (row) may look at each key (column), `T * T`, row by row.
+    pub allowed: Vec<bool>,
+    /// Of the head on show, `[T, T]`.
+    pub weights: Array,
+    /// Largest weight of a blocked cell in any layer and head; 0 where none is blocked.
+    pub most_blocked: f32,
+    /// `[T, WIDTH]`
+    pub outputs: Array,
+    /// Of the next token, `[T, V]`.
+    pub probabilities: Array,
+    /// Outputs and probabilities under the mask the model is trained with.
+    pub usual_outputs: Array,
+    pub usual_probabilities: Array,
+    /// The row that is followed up.
+    pub row: u32,
+    /// Its arithmetic, in the head on show.
+    pub arithmetic: AttentionRow,
+    pub averages: Averages,
+    pub leak: Option<Leak>,
+}
+
+/// The values of the head on show averaged over what the mask allows, in three ways that are
+/// equal, and with the weights that depend on the data.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Averages {
+    /// By adding up, one after the other, and dividing, `[T, d]`.
+    pub looped: Array,
+    /// A matrix of 0 and 1 / count, times the values, `[T, d]`.
+    pub product: Array,
+    /// That matrix, `[T, T]`.
+    pub matrix: Array,
+    /// A softmax of 0 and -inf, times the values, `[T, d]`.
+    pub softmax: Array,
+    /// That softmax, `[T, T]`.
+    pub softened: Array,
+    /// With the attention's own weights, `[T, d]`.
+    pub attended: Array,
+}
+
+/// What changes when one token is replaced by another.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Leak {
+    pub position: u32,
+    /// What is put there.
+    pub letter: String,
+    /// At each position the largest change of any number of the output, `T`: under the mask on
+    /// show, and without any.
+    pub masked: Vec<f32>,
+    pub unmasked: Vec<f32>,
+}
+
+/// What a model wrote.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Writing {
+    /// The end of the prompt that was read.
+    pub prompt: String,
+    pub text: String,
 }

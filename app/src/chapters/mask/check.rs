@@ -1,0 +1,111 @@
+//! A question whose answer is what really stays the same in the live model.
+
+use leptos::prelude::*;
+use unroll_protocol::study::mask::{
+    Change, Combine, Drawn, Look, Pattern, Preset, Question, Trained,
+};
+
+use super::{Page, exact, seen_of};
+use crate::{
+    course::{use_answer, use_done},
+    figures::token::name_at,
+    teaching::CheckYourself,
+};
+
+/// Fewest tokens that have room for the question, and most that are read for it.
+const FEWEST: usize = 9;
+const MOST: usize = 16;
+
+/// The mask of the `n`-th question in words, and where the outputs lie that are asked about,
+/// counted from the changed token. Which of them stays is for the model to say.
+fn asked(n: usize) -> (&'static str, Pattern, [isize; 4]) {
+    let usual = Pattern::default();
+    match n % 3 {
+        0 => (
+            "causal, and no further back than one token",
+            Pattern { combine: Combine::And, band: 2, ..usual },
+            [0, 1, 2, 3],
+        ),
+        1 => ("causal", usual, [-1, 0, 1, 3]),
+        _ => (
+            "a band: each token sees itself and its two neighbours",
+            Pattern { base: Preset::Band, band: 2, ..usual },
+            [-3, -2, 1, 2],
+        ),
+    }
+}
+
+#[component]
+pub fn Check(page: Page) -> impl IntoView {
+    let count = RwSignal::new(0usize);
+    let text = Memo::new(move |_| -> String {
+        page.store.probe.with(|probe| probe.chars().take(MOST).collect())
+    });
+    // None where the sentence is too short.
+    let position = Memo::new(move |_| {
+        let length = text.with(|text| text.chars().count());
+        (length >= FEWEST).then(|| 4 + (3 * count.get()) % (length - FEWEST + 1))
+    });
+    let answered = use_answer(page.lab, move || {
+        let position = position.get()? as u32;
+        let (_, pattern, _) = asked(count.get());
+        let look = Look {
+            text: text.get(),
+            pattern,
+            drawn: Drawn::default(),
+            model: Trained::Causal,
+            layer: 0,
+            head: 0,
+            row: None,
+            change: Some(Change { position, letter: None }),
+        };
+        Some(Question::Look(look).into())
+    });
+    // The places asked about and how much their outputs moved.
+    let moved = Memo::new(move |_| {
+        let at = position.get()?;
+        let seen = answered.answer.with(|answer| seen_of(answer.as_deref()))?;
+        let leak = seen.leak.as_ref().filter(|leak| leak.position as usize == at)?;
+        let (_, pattern, places) = asked(count.get());
+        let same_mask = seen.allowed == pattern.cells(&Drawn::default(), seen.tokens.len());
+        let place = |by: isize| {
+            let place = at.checked_add_signed(by)?;
+            Some((name_at(seen.tokens.get(place)?, place), *leak.masked.get(place)?))
+        };
+        let moved = places.map(place).into_iter().collect::<Option<Vec<_>>>();
+        moved.filter(|_| same_mask)
+    });
+    let question = Signal::derive(move || match position.get() {
+        Some(at) => {
+            let token = text.with(|text| text.chars().nth(at)).map(String::from);
+            format!(
+                "Both layers have this mask: {}. The token {} is changed. Which output stays exactly as it \
+                 was?",
+                asked(count.get()).0,
+                name_at(&token.unwrap_or_default(), at)
+            )
+        }
+        None => format!("Write a sentence of at least {FEWEST} characters to be asked about it."),
+    });
+    let options = Signal::derive(move || {
+        let moved = moved.get().unwrap_or_default();
+        moved.into_iter().map(|(name, _)| format!("The output of {name}")).collect::<Vec<_>>()
+    });
+    let answer = Signal::derive(move || {
+        let moved = moved.get()?;
+        let mut same = (0..moved.len()).filter(|i| moved[*i].1 == 0.0);
+        same.next().filter(|_| same.next().is_none())
+    });
+    let explain = Signal::derive(move || {
+        let moved = moved.get().unwrap_or_default();
+        let each = moved.iter().map(|(name, moved)| format!("{name}: {}", exact(*moved)));
+        format!(
+            "What really moved, at most: {}. Each layer carries a change one look further.",
+            each.collect::<Vec<_>>().join("; ")
+        )
+    });
+    let on_another = Callback::new(move |()| count.update(|count| *count += 1));
+    view! {
+        <CheckYourself id="mask" question options answer explain on_right=use_done() on_another/>
+    }
+}

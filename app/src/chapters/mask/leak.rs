@@ -1,0 +1,127 @@
+//! The leak test: one token is changed, and each output says whether it knew.
+
+use leptos::prelude::*;
+use unroll_protocol::{Link, study::mask::Seen};
+
+use super::{Page, exact, round_up};
+use crate::{
+    controls::SliderField,
+    course::use_setting,
+    figures::{Matrix, MatrixFigure, ValueMap, token},
+};
+
+pub fn panel(page: Page) -> AnyView {
+    let change = use_setting(|link: &mut Link| &mut link.mask.change);
+    let letter = use_setting(|link: &mut Link| &mut link.mask.letter);
+    let matrix = page.derive(matrix);
+    let column = page.derive(|seen| seen.leak.as_ref().map(|leak| leak.position as usize));
+    let on_pick = Callback::new(move |(_, column): (usize, usize)| change.set(column as u32 + 1));
+    let put = page
+        .derive(|seen| seen.leak.as_ref().map_or(String::new(), |leak| token::mark(&leak.letter)));
+    let title = page.derive(|seen| match &seen.leak {
+        Some(leak) => {
+            let at = leak.position as usize;
+            let before = seen.tokens.get(at).map_or(String::new(), |t| token::name_at(t, at));
+            format!("Change of each output when {before} becomes ‘{}’", token::mark(&leak.letter))
+        }
+        None => "Change of each output: no token is changed".to_owned(),
+    });
+    let earlier = move |id: &'static str, unmasked: bool| {
+        let most = Memo::new(move |_| page.seen.with(|s| earlier(s.as_deref()?, unmasked)));
+        view! {
+            <b data-testid=id data-value=move || most.get().map(|most| most.to_string())>
+                {move || most.get().map_or("–".to_owned(), exact)}
+            </b>
+        }
+        .into_any()
+    };
+    let verdict = page.derive(verdict);
+    view! {
+        <section class="panel mask-leak" aria-label="Leak test">
+            <h2>"Leak test"</h2>
+            <p>
+                "Change one token. Under a causal mask no output before it can know. Click a column to \
+                 change another token."
+            </p>
+            <MatrixFigure name="mask-leak" title matrix column on_pick provenance=page.provenance
+                describe=Callback::new(move |(row, column, value): (usize, usize, f32)| {
+                    let name = page.seen.with(|s| {
+                        let tokens = s.as_ref().and_then(|s| s.tokens.get(column).cloned());
+                        tokens.map_or(String::new(), |t| token::name_at(&t, column))
+                    });
+                    let mask = if row == 0 { "mask on show" } else { "no mask" };
+                    format!("Output of {name}, {mask}: largest change {}.", exact(value))
+                })/>
+            <p>
+                "Outputs before the changed token move by at most " {earlier("mask-leak-masked", false)}
+                " under the mask on show, and by " {earlier("mask-leak-unmasked", true)}
+                " without a mask."
+            </p>
+            <p class="hint" data-testid="mask-leak-verdict">{verdict}</p>
+            <SliderField name="mask-change"/>
+            <label class="mask-letter">
+                "New character "
+                <input type="text" size="2" data-testid="control-mask-letter" autocomplete="off"
+                    autocapitalize="off" spellcheck="false" prop:value=put
+                    on:input=move |e| letter.set(
+                        event_target_value(&e).chars().last().map_or(0, |c| c as u32)
+                    )/>
+                <span class="hint">" Empty: the next of the vocabulary."</span>
+            </label>
+        </section>
+    }
+    .into_any()
+}
+
+/// The largest change of any output before the changed token; `None` where there is none.
+fn earlier(seen: &Seen, unmasked: bool) -> Option<f32> {
+    let leak = seen.leak.as_ref()?;
+    let moved = if unmasked { &leak.unmasked } else { &leak.masked };
+    let before = moved.get(..leak.position as usize).filter(|before| !before.is_empty())?;
+    Some(before.iter().copied().fold(0.0, f32::max))
+}
+
+fn matrix(seen: &Seen) -> Matrix {
+    let Some(leak) = &seen.leak else { return Matrix::default() };
+    let values = [&leak.masked[..], &leak.unmasked[..]].concat();
+    // The changed token's own output moves most: it would make all others pale.
+    let (at, length) = (leak.position as usize, leak.masked.len().max(1));
+    let others = values.iter().enumerate().filter(|(i, _)| i % length != at);
+    let limit = others.fold(1e-3f32, |most, (_, v)| most.max(*v));
+    Matrix {
+        row_axis: String::new(),
+        column_axis: "output at".into(),
+        rows: vec!["this mask".into(), "no mask".into()],
+        columns: seen.tokens.clone(),
+        values,
+        map: ValueMap::Signed { limit: round_up(limit) },
+        value_name: "largest change".into(),
+        absent: String::new(),
+    }
+}
+
+/// What the test says of the mask on show.
+fn verdict(seen: &Seen) -> String {
+    let Some(leak) = &seen.leak else {
+        return "The changed token lies beyond the end, or none is chosen: click a column, or move \
+                the slider."
+            .to_owned();
+    };
+    let at = leak.position as usize;
+    if seen.tokens.get(at).is_some_and(|token| *token == leak.letter) {
+        return "The same character stands there already, so nothing changes.".to_owned();
+    }
+    if at == 0 {
+        return "Nothing comes before the first token: change a later one.".to_owned();
+    }
+    let knew: Vec<String> = leak.masked[..at]
+        .iter()
+        .enumerate()
+        .filter(|(_, moved)| **moved != 0.0)
+        .map(|(i, _)| (i + 1).to_string())
+        .collect();
+    match knew.len() {
+        0 => format!("No leak: all {at} outputs before it are the same to the last bit."),
+        n => format!("Leak: {n} of the {at} outputs before it moved, at {}.", knew.join(", ")),
+    }
+}

@@ -1,0 +1,47 @@
+//! A model writes on, with its own mask: there is no future to look at.
+
+use unroll_protocol::study::mask::{CONTEXT, MOST_WRITTEN, Writing};
+
+use super::Refusal;
+use crate::{
+    CharTokenizer, Gpt, distribution,
+    random::{Purpose, stream, unit},
+    read_all,
+    sample::choose,
+    token_tensor,
+};
+
+/// Characters of the prompt that are read, its last ones: what is written has room beside it.
+const PROMPT: usize = 16;
+const TEMPERATURE: f32 = 0.8;
+
+/// What `model` writes after `prompt`. The draw for each place is the same for every model.
+pub(super) async fn writing(
+    model: &Gpt,
+    tokenizer: &CharTokenizer,
+    prompt: &str,
+    length: u32,
+    seed: u32,
+) -> Result<Writing, Refusal> {
+    let mut tokens = tokenizer.encode(prompt);
+    if tokens.is_empty() {
+        return Err(Refusal(
+            "The sentence is empty: write the beginning that the models shall go on from."
+                .to_owned(),
+        ));
+    }
+    tokens.drain(..tokens.len().saturating_sub(PROMPT));
+    let read = tokens.len();
+    for place in 0..length.min(MOST_WRITTEN) {
+        let window = &tokens[tokens.len().saturating_sub(CONTEXT as usize)..];
+        let logits = model.forward_last(token_tensor(window, 1, &model.device()));
+        let logits = read_all([logits.reshape([-1])]).await?.concat();
+        let probabilities = distribution(&logits, TEMPERATURE, 0)?;
+        let mut rng = stream(seed, Purpose::MaskWriting, [place, 0, 0]);
+        tokens.push(choose(&probabilities, unit(&mut rng)) as u32);
+    }
+    Ok(Writing {
+        prompt: tokenizer.decode(&tokens[..read]),
+        text: tokenizer.decode(&tokens[read..]),
+    })
+}
