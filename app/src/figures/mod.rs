@@ -45,6 +45,7 @@ pub mod text;
 mod theme;
 pub mod token;
 mod tokens;
+mod transfer;
 pub mod unrolled;
 mod view;
 
@@ -63,3 +64,4 @@ pub use matrix_data::Matrix;
 pub use scale::ValueMap;
 pub use scatter::{Cloud, Scatter, ScatterFigure};
 pub use theme::{Colors, FigureTheme};
+pub use transfer::{Transfer, TransferFigure, Written};
