@@ -24,7 +24,7 @@ use crate::{
 pub const INFO: Info = Info {
     id: Chapter::Seq2seq,
     title: "The bottleneck",
-    warm_steps: 120,
+    warm_steps: 200,
     uses_text: false,
     view: || view! { <Seq2seqChapter/> }.into_any(),
 };

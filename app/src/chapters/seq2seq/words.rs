@@ -104,8 +104,7 @@ pub fn tries() -> Vec<ViewFn> {
         };
     vec![
         attempt(
-            "Give the vector 8 numbers and train 400 steps, then 64. At which length does each break? Twice \
-             the numbers do not hold twice the letters.",
+            "Give the vector 8 numbers and train to step 400, then 64: at which length does each curve fall?",
             "8 numbers",
             "seq2seq-narrow",
             |link| reset(link, |s| s.hidden = 8),
@@ -118,14 +117,15 @@ pub fn tries() -> Vec<ViewFn> {
             |link| reset(link, |s| s.task = PairTask::Copy),
         ),
         attempt(
-            "Now copy again, but read the source from its end. Nothing else has changed.",
+            "Now copy again, but read the source from its end, so that what is written first was read last. \
+             Guess first: does it help?",
             "Copy, read from the end",
             "seq2seq-backwards",
             |link| reset(link, |s| (s.task, s.backwards) = (PairTask::Copy, true)),
         ),
         attempt(
-            "Dates: sources are longer than any string here, up to 29 characters, and yet they come out \
-             right in the end. How much does an answer really need to know?",
+            "Dates: train 1500 steps. Sources are longer than any string here, up to 29 characters, yet one \
+             vector will do: how much of them does the answer need?",
             "Dates",
             "seq2seq-dates",
             |link| reset(link, |s| s.task = PairTask::Dates),
@@ -164,8 +164,9 @@ pub const IDEAS: &[Idea] = &[
         set: |link| link.seq2seq.hidden = 8,
     },
     Idea {
-        title: "The order of reading matters",
-        text: "Copying, read from the end: what is written first was read last and is still fresh.",
+        title: "The order of reading",
+        text: "Copying, read from the end: what is written first was read last. Train, then untick it and \
+               compare.",
         set: |link| (link.seq2seq.task, link.seq2seq.backwards) = (PairTask::Copy, true),
     },
     Idea {
