@@ -11,6 +11,8 @@ const WARM = 200;
 /** Opens the chapter and waits until its model has taken its first steps and rests. */
 async function open(t, query = "", options = {}) {
   const page = await site.open(t, `?chapter=seq2seq${query}`, options);
+  // What is out of sight is not drawn.
+  await byId(page, "figure-transfer").scrollIntoViewIfNeeded();
   await live(page, "transfer");
   await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);
   await paused(page);

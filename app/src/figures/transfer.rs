@@ -190,7 +190,7 @@ pub fn TransferFigure(
                 on:pointermove=move |e| point(1, column, false, &e)
                 on:focus=move |_| focused.set(Some(At { row: 1, column, unit: None }))
                 on:click=move |_| { home.set((1, column)); on_pick.run(column) }>
-                <span class="transfer-token">
+                <span class="transfer-token" class:is-long=move || step.with(|s| s.token.chars().nth(1).is_some())>
                     {move || if there.get() { token::mark(&step.with(|s| s.token.clone())) } else { "·".to_owned() }}
                 </span>
                 <i class="transfer-bar" aria-hidden="true">

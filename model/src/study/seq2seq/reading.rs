@@ -7,7 +7,7 @@ use unroll_protocol::{
 };
 
 use super::{Refusal, Study};
-use crate::{END, PairBatch, Pairs, Source, read_all, token_tensor};
+use crate::{END, PairBatch, Pairs, Source, TextPair, read_all, token_tensor};
 
 impl Study {
     pub(super) async fn reading(
@@ -18,7 +18,7 @@ impl Study {
     ) -> Result<Reading, Refusal> {
         let whole = match text {
             Some(text) => text.to_owned(),
-            None => self.task.held_out(self.spec.seed, example).source,
+            None => self.example(example)?.source,
         };
         let source: String = whole.chars().take(MOST_SOURCE as usize).collect();
         if source.is_empty() {
@@ -100,6 +100,19 @@ impl Study {
             tokens,
             source,
         })
+    }
+
+    /// A held-out pair; strings of any length in turn, the longest trained on first.
+    fn example(&self, number: u32) -> Result<TextPair, Refusal> {
+        let task = match self.task.task() {
+            PairTask::Dates => self.task,
+            task => {
+                let longest = self.spec.longest;
+                let turn = longest - 1 + 7 * (number.max(1) - 1) % longest;
+                Pairs::new(task, 1 + (turn % longest) as usize)?
+            }
+        };
+        Ok(task.held_out(self.spec.seed, number))
     }
 
     /// Four held-out sources of different lengths, shortest first.
