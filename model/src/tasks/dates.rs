@@ -67,7 +67,7 @@ const PHRASES: [&str; 24] = [
 ];
 
 /// Most characters of a phrase.
-pub(super) const LONGEST: usize = 29;
+pub(super) const LONGEST: usize = 27;
 
 /// Characters that phrases are made of.
 pub(super) const CHARACTERS: &str = " ,-./0123456789abcdefghijklmnopqrstuvwxyz";

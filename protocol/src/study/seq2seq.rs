@@ -91,7 +91,7 @@ impl Spec {
     /// Ranges of source lengths, both ends included, that accuracy is measured for.
     pub fn bins(&self) -> Vec<(u32, u32)> {
         match self.task {
-            PairTask::Dates => vec![(8, 10), (11, 13), (14, 16), (17, 19), (20, 22), (23, 29)],
+            PairTask::Dates => vec![(8, 10), (11, 13), (14, 16), (17, 19), (20, 22), (23, 27)],
             _ => (1..=self.longest + BEYOND).map(|length| (length, length)).collect(),
         }
     }

@@ -29,8 +29,8 @@ pub fn Intro(page: Page) -> impl IntoView {
         </p>
         <p>
             "But whatever the decoder is to know of the source must fit into that one vector, however long \
-             the source is. Train, and watch the curve: short sources come out right first, and long ones \
-             lag behind. Which letters go wrong first?"
+             the source is. Train, and watch the curve: strings of few letters come out right first, and \
+             long ones lag behind. A date's length says less: a phrase has many letters, its date few."
         </p>
     }
 }
@@ -124,7 +124,7 @@ pub fn tries() -> Vec<ViewFn> {
             |link| reset(link, |s| (s.task, s.backwards) = (PairTask::Copy, true)),
         ),
         attempt(
-            "Dates: train 1500 steps. Sources are longer than any string here, up to 29 characters, yet one \
+            "Dates: train 1500 steps. Sources are longer than any string here, up to 27 characters, yet one \
              vector will do: how much of them does the answer need?",
             "Dates",
             "seq2seq-dates",
