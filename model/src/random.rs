@@ -12,6 +12,7 @@ pub(crate) enum Purpose {
     Sample = 4,
     RecurrentWeights = 10,
     Task = 11,
+    Pairs = 12,
     BigramLogits = 25,
     BigramDraw = 26,
     RnnWriting = 30,
@@ -23,6 +24,7 @@ pub(crate) enum Purpose {
     QkvWord = 72,
     QkvCost = 73,
     MaskWriting = 75,
+    Seq2seqWeights = 60,
 }
 
 /// The stream of `seed` for one purpose at one place, independent of every other stream.

@@ -47,6 +47,7 @@ pub mod text;
 mod theme;
 pub mod token;
 mod tokens;
+mod transfer;
 pub mod unrolled;
 mod view;
 
@@ -69,3 +70,4 @@ pub use scale::ValueMap;
 pub use scatter::{Cloud, Scatter, ScatterFigure};
 pub use theme::{Colors, FigureTheme};
 pub use view::largest;
+pub use transfer::{Transfer, TransferFigure, Written};

@@ -1,37 +1,208 @@
-//! `seq2seq`.
+//! `seq2seq`: the whole source in one vector.
 
 use serde::{Deserialize, Serialize};
 
-use crate::link::Setting;
+use crate::{
+    Array, PairTask,
+    link::{
+        Kind, Setting,
+        rows::{chosen, plain},
+    },
+};
+
+/// Most characters of a source that are read: each has a column.
+pub const MOST_SOURCE: u32 = 40;
+/// Strings are measured up to so many letters beyond the longest trained on.
+pub const BEYOND: u32 = 4;
+/// Widest beam.
+pub const MOST_BEAM: u32 = 8;
 
 /// What a link says about the chapter.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Settings {}
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    pub task: PairTask,
+    /// Most letters of a string that is trained on.
+    pub longest: u32,
+    /// Numbers in the one vector.
+    pub hidden: u32,
+    /// Whether the source is read from its end.
+    pub backwards: bool,
+    /// Which held-out source is on show; 0 is the learner's own.
+    pub example: u32,
+    /// Characters written so far, on show; 0 is all of them.
+    pub at: u32,
+    /// Sequences that beam search keeps.
+    pub beam: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            task: PairTask::Reverse,
+            longest: 10,
+            hidden: 32,
+            backwards: false,
+            example: 1,
+            at: 0,
+            beam: 3,
+        }
+    }
+}
 
 impl Settings {
     /// What the chapter trains.
     pub fn spec(&self, seed: u32) -> Spec {
-        Spec { seed }
+        let Self { task, longest, hidden, backwards, .. } = *self;
+        Spec { seed, task, longest, hidden, backwards }
     }
 }
 
 /// The chapter's rows of the settings table.
-pub(crate) const ROWS: &[Setting] = &[];
+pub(crate) const ROWS: &[Setting] = &[
+    chosen!(of Seq2seq, "seq2seq-task", "Task", seq2seq.task: PairTask,
+        "What is learnt. Builds the model anew."),
+    plain!(of Seq2seq, "seq2seq-longest", "Longest string trained on", seq2seq.longest: Whole,
+        Kind::Whole { min: 2, max: 20 },
+        "Dates have the length they have. Builds the model anew."),
+    plain!(of Seq2seq, "seq2seq-hidden", "Numbers in the vector", seq2seq.hidden: Whole,
+        Kind::Whole { min: 2, max: 128 },
+        "Units of encoder and decoder. Builds the model anew."),
+    plain!(of Seq2seq, "seq2seq-backwards", "Read from the end", seq2seq.backwards: Flag,
+        Kind::Flag, "The source backwards, as in Sutskever et al. 2014. Builds the model anew."),
+    plain!(of Seq2seq, "seq2seq-example", "Held-out source", seq2seq.example: Whole,
+        Kind::Whole { min: 0, max: 200 }, "Which one is read; 0 is your own."),
+    plain!(of Seq2seq, "seq2seq-at", "Characters written", seq2seq.at: Whole,
+        Kind::Whole { min: 0, max: 60 }, "The decoder's steps on show; 0 is all."),
+    plain!(of Seq2seq, "seq2seq-beam", "Beam width", seq2seq.beam: Whole,
+        Kind::Whole { min: 1, max: MOST_BEAM }, "Beginnings that beam search keeps."),
+];
 
-/// What decides every number the chapter trains.
+/// What decides every number.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spec {
     pub seed: u32,
+    pub task: PairTask,
+    pub longest: u32,
+    pub hidden: u32,
+    pub backwards: bool,
+}
+
+impl Spec {
+    /// Ranges of source lengths, both ends included, that accuracy is measured for.
+    pub fn bins(&self) -> Vec<(u32, u32)> {
+        match self.task {
+            PairTask::Dates => vec![(8, 10), (11, 13), (14, 16), (17, 19), (20, 22), (23, 27)],
+            _ => (1..=self.longest + BEYOND).map(|length| (length, length)).collect(),
+        }
+    }
+}
+
+/// Name of the series that measures all held-out sources that are no longer than those trained on.
+pub const RIGHT: &str = "right";
+
+/// Name of the series that measures held-out sources of these lengths.
+pub fn length_series((from, to): (u32, u32)) -> String {
+    if from == to {
+        format!("right, length {from}")
+    } else {
+        format!("right, length {from} to {to}")
+    }
 }
 
 /// What can be asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Question {
-    Nothing,
+    /// What the model makes of one source.
+    Reading {
+        /// `None` for a held-out one.
+        text: Option<String>,
+        example: u32,
+        beam: u32,
+    },
+    /// How likely the right answers of four held-out sources are.
+    Odds { number: u32 },
 }
 
 /// What is answered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Answer {
-    Nothing,
+    Reading(Box<Reading>),
+    Odds(Vec<Odds>),
+}
+
+/// A source of `S` characters, read with `H` units, and the `T` steps of writing greedily among
+/// `K` tokens.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reading {
+    /// As it was written.
+    pub source: String,
+    /// Its characters in the order they are read.
+    pub tokens: Vec<String>,
+    /// How many of them the task has none of.
+    pub unknown: u32,
+    /// How many beyond [`MOST_SOURCE`] were left out.
+    pub dropped: u32,
+    /// The right answer, if there is one.
+    pub right: Option<String>,
+    /// Most characters of a source that is trained on.
+    pub longest: u32,
+    /// `h_j`, `[S, H]`.
+    pub states: Array,
+    /// The vector c, `h_S`.
+    pub summary: Vec<f32>,
+    /// `s_i`, `[T, H]`.
+    pub decoder: Array,
+    /// Every target token as text, by id; the end token first.
+    pub symbols: Vec<String>,
+    /// What is chosen in each step, `T`; the end token last, if it came.
+    pub written: Vec<u32>,
+    /// `[T, K]`
+    pub probabilities: Array,
+    /// What beam search found, likeliest first.
+    pub beam: Vec<Candidate>,
+    /// What is written from the state after each character, `S`.
+    pub prefixes: Vec<Prefix>,
+}
+
+impl Reading {
+    /// What was written greedily, without the end token.
+    pub fn greedy(&self) -> String {
+        let written = self.written.iter().filter(|&&id| id != 0);
+        written.filter_map(|&id| self.symbols.get(id as usize).map(String::as_str)).collect()
+    }
+
+    /// The natural logarithm of its probability.
+    pub fn greedy_log_probability(&self) -> f32 {
+        let chosen = self
+            .written
+            .iter()
+            .enumerate()
+            .filter_map(|(step, &id)| self.probabilities.block(&[step])?.get(id as usize));
+        chosen.map(|probability| probability.ln()).sum()
+    }
+}
+
+/// A sequence with its probability.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Candidate {
+    pub text: String,
+    /// Natural logarithm.
+    pub log_probability: f32,
+    /// Whether it has an end.
+    pub ended: bool,
+}
+
+/// What the vector still holds after the first characters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Prefix {
+    pub written: String,
+    pub right: Option<String>,
+}
+
+/// A source and how likely the right answer to it is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Odds {
+    pub source: String,
+    pub right: String,
+    pub log_probability: f32,
 }

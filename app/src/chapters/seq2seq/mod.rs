@@ -1,0 +1,246 @@
+//! `seq2seq`: the whole source squeezed into one vector.
+
+mod check;
+mod panels;
+mod words;
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use unroll_protocol::{
+    PairTask, Question,
+    link::Chapter,
+    study::seq2seq::{self, Answer, MOST_SOURCE, Reading, Settings},
+};
+
+use super::Info;
+use crate::{
+    controls::{ChoiceField, FlagField, SliderField},
+    course::{Answered, ChapterFrame, use_answer, use_lab, use_task_provenance},
+    figures::{BarsFigure, Hue, Provenance, Transfer, TransferFigure, Written, top_bars},
+    store::Store,
+};
+
+pub const INFO: Info = Info {
+    id: Chapter::Seq2seq,
+    title: "The bottleneck",
+    warm_steps: 200,
+    uses_text: false,
+    view: || view! { <Seq2seqChapter/> }.into_any(),
+};
+
+/// What the parts of the chapter share.
+#[derive(Clone, Copy)]
+struct Page {
+    store: Store,
+    settings: Memo<Settings>,
+    reading: Signal<Option<Arc<Reading>>>,
+    provenance: Signal<Provenance>,
+}
+
+impl Page {
+    fn set(self, change: impl FnOnce(&mut Settings)) {
+        self.store.link.update(|link| change(&mut link.seq2seq));
+    }
+}
+
+#[component]
+fn Seq2seqChapter() -> impl IntoView {
+    let store = expect_context::<Store>();
+    let lab = use_lab();
+    let settings = Memo::new(move |_| store.link.with(|link| link.seq2seq.clone()));
+    let asked = Memo::new(move |_| settings.with(|s| (s.example, s.beam)));
+    let answered = use_answer(lab, move || {
+        let (example, beam) = asked.get();
+        let text = (example == 0).then(|| store.probe.get());
+        Some(Question::from(seq2seq::Question::Reading { text, example, beam }))
+    });
+    let reading = Memo::new(move |_| {
+        let answer = answered.answer.get()?;
+        match <&Answer>::try_from(&*answer) {
+            Ok(Answer::Reading(reading)) => Some(Arc::new((**reading).clone())),
+            _ => None,
+        }
+    });
+    let provenance = use_task_provenance(lab, || Some("made up"));
+    let page = Page { store, settings, reading: reading.into(), provenance };
+    view! {
+        <ChapterFrame
+            before="Reading both ways helps, but one answer for each input is all the networks so far can give: what if the answer has a length of its own?"
+            intro=move || view! { <words::Intro page/> }
+            figure=move || view! { <Figure page answered/> }
+            controls=move || view! { <Controls page/> }
+            further=move || view! { <panels::Further page/> }
+            more=words::more
+            tries=words::tries()
+            check=move || view! { <check::Check page/> }
+            ideas=words::IDEAS
+        />
+    }
+}
+
+/// The picture of what was read and written.
+fn transfer(reading: &Reading) -> Transfer {
+    let right: Option<Vec<String>> = reading
+        .right
+        .as_ref()
+        .map(|right| right.chars().map(String::from).chain([reading.symbols[0].clone()]).collect());
+    let written = reading.written.iter().enumerate().map(|(step, &id)| {
+        let token = reading.symbols.get(id as usize).cloned().unwrap_or_default();
+        let probability =
+            reading.probabilities.block(&[step]).and_then(|row| row.get(id as usize).copied());
+        let right = right.as_ref().map(|right| right.get(step) == Some(&token));
+        Written { token, probability: probability.unwrap_or(0.0), right }
+    });
+    Transfer {
+        source: reading.tokens.clone(),
+        states: reading.states.clone(),
+        written: written.collect(),
+        decoder: reading.decoder.clone(),
+    }
+}
+
+#[component]
+fn Figure(page: Page, answered: Answered) -> impl IntoView {
+    let Page { settings, reading, .. } = page;
+    let picture = Memo::new(move |_| {
+        reading.with(|r| r.as_ref().map_or_else(Transfer::default, |r| transfer(r)))
+    });
+    let steps = Memo::new(move |_| picture.with(|p| p.written.len()));
+    let at = Memo::new(move |_| settings.with(|s| s.at as usize));
+    let shown = Memo::new(move |_| match at.get() {
+        0 => steps.get(),
+        at => at.min(steps.get()),
+    });
+    // While all is written, the step it was least sure of.
+    let chosen = Memo::new(move |_| match at.get() {
+        0 => picture.with(|p| {
+            let steps = p.written.iter().enumerate();
+            steps.min_by(|a, b| a.1.probability.total_cmp(&b.1.probability)).map(|(step, _)| step)
+        }),
+        _ => shown.get().checked_sub(1),
+    });
+    let bars = Signal::derive(move || {
+        let bars = reading.with(|reading| {
+            let reading = reading.as_ref()?;
+            let step = chosen.get()?;
+            let row = reading.probabilities.block(&[step])?;
+            let right = reading.right.as_ref().and_then(|right| {
+                let token = right.chars().nth(step).map(String::from);
+                let past = step > right.chars().count();
+                let token = token.or((!past).then(|| reading.symbols[0].clone()))?;
+                reading.symbols.iter().position(|symbol| *symbol == token)
+            });
+            Some(top_bars(row, &reading.symbols, 6, right))
+        });
+        bars.unwrap_or_default()
+    });
+    let title = Signal::derive(move || match (chosen.get(), at.get()) {
+        (Some(step), 0) => format!("Step {}, where it is least sure", step + 1),
+        (Some(step), _) => format!("Step {}: what could come", step + 1),
+        (None, _) => "Probabilities of a step".to_owned(),
+    });
+    let on_pick = Callback::new(move |step: usize| page.set(|s| s.at = step as u32 + 1));
+    let back = move |_| {
+        let shown = shown.get_untracked();
+        page.set(|s| s.at = shown.saturating_sub(1).max(1) as u32);
+    };
+    let forth = move |_| {
+        let next = if at.get_untracked() == 0 { 1 } else { shown.get_untracked() + 1 };
+        let next = next.min(steps.get_untracked().max(1));
+        page.set(|s| s.at = next as u32);
+    };
+    view! {
+        <SourceField page answered/>
+        <TransferFigure transfer=picture shown chosen on_pick/>
+        <div class="button-row">
+            <button type="button" class="button" data-testid="seq2seq-back" on:click=back>"Step back"</button>
+            <button type="button" class="button" data-testid="seq2seq-forth" on:click=forth>
+                {move || if at.get() == 0 { "Write step by step" } else { "Write one more" }}
+            </button>
+            <button type="button" class="button" data-testid="seq2seq-all"
+                aria-pressed=move || (at.get() == 0).to_string()
+                on:click=move |_| page.set(|s| s.at = 0)>"Write all"</button>
+            <span class="hint" role="status" data-testid="seq2seq-progress">
+                {move || format!("{} of {} steps written", shown.get(), steps.get())}
+            </span>
+        </div>
+        <panels::Outcome page/>
+        <div class="seq2seq-beside">
+            <panels::ByLength page/>
+            <BarsFigure name="seq2seq-bars" title top=6 hue=Hue::Output bars provenance=page.provenance/>
+        </div>
+    }
+}
+
+/// What is read: a held-out source, or what the learner types.
+#[component]
+fn SourceField(page: Page, answered: Answered) -> impl IntoView {
+    let Page { store, settings, reading, .. } = page;
+    let value = Memo::new(move |_| {
+        if settings.with(|s| s.example) == 0 {
+            store.probe.get()
+        } else {
+            reading.with(|r| r.as_ref().map_or_else(String::new, |r| r.source.clone()))
+        }
+    });
+    let on_input = move |event| {
+        store.set_probe(event_target_value(&event).chars().take(200).collect());
+        page.set(|s| (s.example, s.at) = (0, 0));
+    };
+    let notes = Memo::new(move |_| {
+        let reading = reading.get()?;
+        let mut notes = Vec::new();
+        let count =
+            |n: u32| if n == 1 { "1 character".to_owned() } else { format!("{n} characters") };
+        if reading.dropped > 0 {
+            notes.push(format!("Only the first {MOST_SOURCE} characters are read."));
+        }
+        if reading.unknown > 0 {
+            notes.push(format!(
+                "{} of it never occurred in training: all such are read as one unknown token.",
+                count(reading.unknown)
+            ));
+        }
+        if reading.tokens.len() as u32 > reading.longest {
+            notes.push(format!(
+                "It has {} characters; the longest trained on have {}.",
+                reading.tokens.len(),
+                reading.longest
+            ));
+        }
+        (!notes.is_empty()).then(|| notes.join(" "))
+    });
+    view! {
+        <div class="probe">
+            <label for="seq2seq-source">"Source: a held-out one, or type your own"</label>
+            <div class="seq2seq-source">
+                <input type="text" id="seq2seq-source" data-testid="seq2seq-source"
+                    autocomplete="off" autocapitalize="off" spellcheck="false"
+                    aria-describedby="seq2seq-notes probe-problem"
+                    aria-invalid=move || answered.problem.with(Option::is_some).then_some("true")
+                    prop:value=value on:input=on_input/>
+                <button type="button" class="button" data-testid="seq2seq-another"
+                    on:click=move |_| page.set(|s| (s.example, s.at) = (s.example % 200 + 1, 0))>
+                    "Another"
+                </button>
+            </div>
+            <p class="hint probe-note" id="seq2seq-notes" role="status" data-testid="seq2seq-notes">{notes}</p>
+            <p class="field-error" id="probe-problem" role="alert" data-testid="probe-problem">
+                {move || answered.problem.get()}
+            </p>
+        </div>
+    }
+    .into_any()
+}
+
+#[component]
+fn Controls(page: Page) -> impl IntoView {
+    let strings = Memo::new(move |_| page.settings.with(|s| s.task != PairTask::Dates));
+    view! {
+        <ChoiceField name="seq2seq-task"/>
+        <SliderField name="seq2seq-hidden" least=4.0 most=96.0/>
+        {move || strings.get().then(|| view! { <SliderField name="seq2seq-longest" least=4.0 most=16.0/> })}
+        <FlagField name="seq2seq-backwards"/>
+    }
+}

@@ -1,0 +1,246 @@
+//! What is right, by length; searching; and what the vector holds on the way.
+
+use leptos::prelude::*;
+use unroll_protocol::{
+    PairTask,
+    study::seq2seq::{RIGHT, length_series},
+};
+
+use super::Page;
+use crate::{
+    controls::SliderField,
+    course::use_lab,
+    figures::{
+        Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, Reference, ValueMap, token,
+    },
+};
+
+/// What was written, beside what is right.
+#[component]
+pub fn Outcome(page: Page) -> impl IntoView {
+    let lab = use_lab();
+    let outcome = Memo::new(move |_| {
+        let reading = page.reading.get()?;
+        let written = &reading.greedy();
+        let said = match &reading.right {
+            Some(right) if right == written => format!("Written: {written}. That is right."),
+            Some(right) => format!("Written: {written}. Right would be {right}."),
+            None => format!("Written: {written}. There is no right answer to this source."),
+        };
+        Some(said)
+    });
+    let share = Memo::new(move |_| lab.history.with(|h| h.named(RIGHT).and_then(|s| s.last())));
+    view! {
+        <p class="seq2seq-outcome" role="status">
+            <span data-testid="seq2seq-outcome">{outcome}</span>
+            " "
+            <span class="hint">
+                "Right to the letter on held-out sources as long as those trained on: "
+                <span data-testid="seq2seq-right">
+                    {move || share.get().map_or("–".to_owned(), |s| format!("{s:.4}"))}
+                </span>
+            </span>
+        </p>
+    }
+}
+
+/// Accuracy by source length, now and halfway through training so far.
+#[component]
+pub fn ByLength(page: Page) -> impl IntoView {
+    let lab = use_lab();
+    let lines = Signal::derive(move || {
+        let bins = page.settings.with(|s| s.spec(0).bins());
+        let step = f64::from(lab.step.get());
+        lab.history.with(|history| {
+            let at = |until: f64| {
+                let points = bins.iter().filter_map(|&bin| {
+                    let series = history.named(&length_series(bin))?.points();
+                    let value = series.iter().rev().find(|point| point.0 <= until)?.1;
+                    Some((f64::from(bin.0 + bin.1) / 2.0, value))
+                });
+                points.collect::<Vec<_>>()
+            };
+            let half = (step / 2.0 / 20.0).floor() * 20.0;
+            let mut series = vec![Line {
+                name: "now".to_owned(),
+                hue: Hue::HeldOut,
+                dash: Dash::Solid,
+                points: at(step),
+            }];
+            if half >= 20.0 {
+                series.push(Line {
+                    name: format!("step {half}"),
+                    hue: Hue::Muted,
+                    dash: Dash::Dashed,
+                    points: at(half),
+                });
+            }
+            Lines {
+                x_label: "source length".to_owned(),
+                y_label: "right to the letter".to_owned(),
+                series,
+                references: vec![Reference { name: "all".to_owned(), y: 1.0 }],
+                y_range: Some((0.0, 1.0)),
+                x_range: bins
+                    .first()
+                    .zip(bins.last())
+                    .map(|(first, last)| (f64::from(first.0), f64::from(last.1))),
+                ..Lines::default()
+            }
+        })
+    });
+    let marker = Signal::derive(move || {
+        page.settings.with(|s| (s.task != PairTask::Dates).then_some(f64::from(s.longest)))
+    });
+    view! {
+        <div>
+            <LinesFigure name="seq2seq-length" title="Right answers by source length, held out" lines
+                provenance=page.provenance marker hint="Measured every 20 steps."/>
+            <p class="hint">{move || marker.get().map(|longest| format!(
+                "The mark is the longest string trained on, {longest}; 32 held-out strings of each length."
+            ))}</p>
+        </div>
+    }
+}
+
+#[component]
+pub fn Further(page: Page) -> impl IntoView {
+    view! {
+        <div class="panel"><Search page/></div>
+        <div class="panel"><Prefixes page/></div>
+        <div class="panel seq2seq-wide"><States page/></div>
+    }
+}
+
+/// What a search finds that the greedy choice misses.
+#[component]
+fn Search(page: Page) -> impl IntoView {
+    let rows = move || {
+        let reading = page.reading.get()?;
+        let greedy = reading.greedy();
+        let row = |(index, found): (usize, &unroll_protocol::study::seq2seq::Candidate)| {
+            let what = match (reading.right.as_ref() == Some(&found.text), found.text == greedy) {
+                (true, true) => "right, and greedy",
+                (true, false) => "right",
+                (false, true) => "greedy",
+                (false, false) => "",
+            };
+            let text = if found.ended { found.text.clone() } else { format!("{} …", found.text) };
+            view! {
+                <tr>
+                    <th scope="row">{index + 1}</th>
+                    <td class="seq2seq-text">{text}</td>
+                    <td>{format!("{:.4}", found.log_probability)}</td>
+                    <td>{format!("{:.4}", found.log_probability.exp())}</td>
+                    <td>{what}</td>
+                </tr>
+            }
+        };
+        Some(reading.beam.iter().enumerate().map(row).collect_view())
+    };
+    let verdict = Memo::new(move |_| {
+        let reading = page.reading.get()?;
+        let (greedy, best) = (reading.greedy_log_probability(), reading.beam.first()?);
+        let by = best.log_probability - greedy;
+        Some(if best.text == reading.greedy() {
+            format!("Greedy found the likeliest of these too: ln p = {greedy:.4}.")
+        } else if by > 0.0 {
+            format!(
+                "Greedy wrote {} with ln p = {greedy:.4}; the beam's best is e^{by:.4} = {:.2} times as likely.",
+                reading.greedy(),
+                by.exp()
+            )
+        } else {
+            format!("Greedy's own, ln p = {greedy:.4}, is likelier than all that the beam kept.")
+        })
+    });
+    view! {
+        <h2>"Greedy or beam search"</h2>
+        <p>
+            "Greedy takes the likeliest character in every step. Beam search keeps several beginnings and \
+             goes on with the likeliest: a less likely character may lead to a likelier whole."
+        </p>
+        <SliderField name="seq2seq-beam"/>
+        <p role="status" data-testid="seq2seq-search">{verdict}</p>
+        <div class="seq2seq-table" tabindex="0" role="region" aria-label="What beam search found">
+            <table data-testid="seq2seq-beam-table">
+                <thead><tr>
+                    <th scope="col">"rank"</th><th scope="col">"written"</th>
+                    <th scope="col">"ln p"</th><th scope="col">"p"</th><th scope="col">"is"</th>
+                </tr></thead>
+                <tbody>{rows}</tbody>
+            </table>
+        </div>
+    }
+    .into_any()
+}
+
+/// What is written if reading stops early.
+#[component]
+fn Prefixes(page: Page) -> impl IntoView {
+    let rows = move || {
+        let reading = page.reading.get()?;
+        let row = |(index, prefix): (usize, &unroll_protocol::study::seq2seq::Prefix)| {
+            let right = prefix.right.as_ref().map(|right| *right == prefix.written);
+            let mark = right.map_or("–", |right| if right { "✓" } else { "✗" });
+            view! {
+                <tr class:is-wrong=right == Some(false)>
+                    <th scope="row">{index + 1}</th>
+                    <td>{token::mark(&reading.tokens[index])}</td>
+                    <td class="seq2seq-text">{prefix.written.clone()}</td>
+                    <td class="seq2seq-text">{prefix.right.clone().unwrap_or_default()}</td>
+                    <td>{mark}</td>
+                </tr>
+            }
+        };
+        Some(reading.prefixes.iter().enumerate().map(row).collect_view())
+    };
+    view! {
+        <h2>"What the vector still holds"</h2>
+        <p>
+            "The state after each character is that many numbers, too. Here the decoder writes from each of \
+             them, as if the source ended there."
+        </p>
+        <div class="seq2seq-table" tabindex="0" role="region" aria-label="What is written from each state">
+            <table data-testid="seq2seq-prefixes">
+                <thead><tr>
+                    <th scope="col">"read"</th><th scope="col">"last"</th><th scope="col">"written"</th>
+                    <th scope="col">"right answer"</th><th scope="col">"✓"</th>
+                </tr></thead>
+                <tbody>{rows}</tbody>
+            </table>
+        </div>
+    }
+    .into_any()
+}
+
+/// Every number of the encoder's states.
+#[component]
+fn States(page: Page) -> impl IntoView {
+    let matrix = Signal::derive(move || {
+        let Some(reading) = page.reading.get() else { return Matrix::default() };
+        let units = reading.summary.len();
+        Matrix {
+            row_axis: "after".to_owned(),
+            column_axis: "number".to_owned(),
+            rows: reading.tokens.clone(),
+            columns: (1..=units).map(|unit| format!("number {unit}")).collect(),
+            values: reading.states.values.clone(),
+            map: ValueMap::Signed { limit: 1.0 },
+            value_name: "state".to_owned(),
+            absent: String::new(),
+        }
+    });
+    let marked = Signal::derive(move || {
+        page.reading.with(|reading| {
+            let Some(reading) = reading else { return Vec::new() };
+            let last = reading.tokens.len().saturating_sub(1);
+            (0..reading.summary.len()).map(|unit| (last, unit)).collect()
+        })
+    });
+    view! {
+        <MatrixFigure name="seq2seq-states"
+            title="The encoder's states; the last row, outlined, is c"
+            matrix marked provenance=page.provenance/>
+    }
+}

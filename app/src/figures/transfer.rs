@@ -1,0 +1,291 @@
+//! A source read character by character into one vector, and what is written from that vector.
+
+use leptos::{ev, html, prelude::*};
+use unroll_protocol::Array;
+use wasm_bindgen::JsCast;
+use web_sys::HtmlElement;
+
+use super::{
+    canvas::{put_pixels, use_latest, use_visible},
+    theme::{Colors, use_colors},
+    token,
+};
+
+/// What is drawn.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Transfer {
+    /// The source's characters in the order they are read.
+    pub source: Vec<String>,
+    /// The state after each, `[S, H]`.
+    pub states: Array,
+    pub written: Vec<Written>,
+    /// The decoder's state behind each, `[T, H]`.
+    pub decoder: Array,
+}
+
+/// One step of the decoder.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Written {
+    pub token: String,
+    pub probability: f32,
+    /// Whether it stands in the right answer at this place; `None` where there is none.
+    pub right: Option<bool>,
+}
+
+/// A cell: row 0 is the source, row 1 what is written.
+#[derive(Clone, Copy, PartialEq)]
+struct At {
+    row: usize,
+    column: usize,
+    unit: Option<usize>,
+}
+
+/// Numbers are drawn from -1 to 1, which is all that such a state can hold.
+fn strip(
+    states: &Array,
+    rows: core::ops::Range<usize>,
+    upright: bool,
+    colors: &Colors,
+) -> (Vec<u8>, u32) {
+    let units = states.shape.get(1).map_or(0, |units| *units as usize);
+    let columns = if upright { rows.len() } else { units };
+    let mut pixels = vec![0; rows.len() * units * 4];
+    for (index, row) in rows.enumerate() {
+        for (unit, value) in states.block(&[row]).unwrap_or_default().iter().enumerate() {
+            let at = if upright { unit * columns + index } else { unit };
+            let color = colors.signed.at(*value);
+            pixels[4 * at..4 * at + 4].copy_from_slice(&[color.0, color.1, color.2, 255]);
+        }
+    }
+    (pixels, columns as u32)
+}
+
+/// The figure. `shown` steps of the decoder are written so far, the last of them is looked at, or
+/// the one that `chosen` says; `on_pick` hears of a click on a written character.
+#[component]
+pub fn TransferFigure(
+    #[prop(into)] transfer: Signal<Transfer>,
+    #[prop(into)] shown: Signal<usize>,
+    #[prop(into)] chosen: Signal<Option<usize>>,
+    on_pick: Callback<usize>,
+) -> impl IntoView {
+    let root = NodeRef::<html::Section>::new();
+    let latest = use_latest(transfer, use_visible(root));
+    let colors = use_colors();
+    let pointed = RwSignal::new(None::<At>);
+    let focused = RwSignal::new(None::<At>);
+    let home = RwSignal::new((0usize, 0usize));
+    let read = Memo::new(move |_| pointed.get().or(focused.get()));
+    let length = Memo::new(move |_| latest.get().source.len());
+    let steps = Memo::new(move |_| latest.get().written.len());
+    let units = Memo::new(move |_| latest.get().states.shape.get(1).copied().unwrap_or(0));
+
+    let canvases = [(); 3].map(|()| NodeRef::<html::Canvas>::new());
+    Effect::new(move |_| {
+        let (data, written) = (latest.get(), shown.get());
+        let (read, last) = (data.source.len(), data.source.len().saturating_sub(1));
+        colors.with(|colors| {
+            let parts = [
+                (&data.states, 0..read, true),
+                (&data.states, last..read, false),
+                (&data.decoder, 0..written.min(data.written.len()), true),
+            ];
+            for (canvas, (states, rows, upright)) in canvases.iter().zip(parts) {
+                if let (Some(canvas), false) = (canvas.get(), rows.is_empty()) {
+                    let (pixels, columns) = strip(states, rows, upright, colors);
+                    put_pixels(&canvas, &pixels, columns);
+                }
+            }
+        });
+    });
+
+    let on_key = move |e: ev::KeyboardEvent| {
+        let Some(At { row, column, .. }) = focused.get_untracked() else { return };
+        let last = |row: usize| {
+            let count = if row == 0 { length.get_untracked() } else { steps.get_untracked() };
+            count.saturating_sub(1)
+        };
+        let (row, column) = match e.key().as_str() {
+            "ArrowLeft" => (row, column.saturating_sub(1)),
+            "ArrowRight" => (row, (column + 1).min(last(row))),
+            "ArrowUp" => (0, column.min(last(0))),
+            "ArrowDown" => (1, column.min(last(1))),
+            "Home" => (row, 0),
+            "End" => (row, last(row)),
+            _ => return,
+        };
+        e.prevent_default();
+        home.set((row, column));
+        let Some(root) = root.get_untracked() else { return };
+        let cell = root.query_selector(&format!("[data-cell=\"{row}-{column}\"]")).ok().flatten();
+        if let Some(cell) = cell.and_then(|cell| cell.dyn_into::<HtmlElement>().ok()) {
+            let _ = cell.focus();
+        }
+    };
+    let point = move |row: usize, column: usize, on_state: bool, e: &ev::PointerEvent| {
+        let unit = on_state.then(|| {
+            let target = e.current_target().and_then(|t| t.dyn_into::<HtmlElement>().ok());
+            let height = target.map_or(1, |target| target.client_height().max(1));
+            let share = f64::from(e.offset_y()) / f64::from(height);
+            (share.clamp(0.0, 0.999) * f64::from(units.get_untracked())) as usize
+        });
+        let at = Some(At { row, column, unit });
+        if pointed.get_untracked() != at {
+            pointed.set(at);
+        }
+    };
+    let tab = move |row: usize, column: usize| {
+        let (at, column_at) = home.get();
+        let count = if at == 0 { length.get() } else { steps.get() };
+        if (at, column_at.min(count.saturating_sub(1))) == (row, column) { "0" } else { "-1" }
+    };
+    let state = move |row: usize, column: usize| {
+        view! {
+            <span class="transfer-state" on:pointermove=move |e| point(row, column, true, &e)
+                class:is-lit=move || read.get().is_some_and(|at| (at.row, at.column) == (row, column))>
+            </span>
+        }
+    };
+    let source_cell = move |column: usize| {
+        let text = Memo::new(move |_| latest.get().source.get(column).cloned().unwrap_or_default());
+        view! {
+            <button type="button" class="transfer-cell transfer-in" data-cell=format!("0-{column}")
+                tabindex=move || tab(0, column)
+                aria-label=move || format!("read {}: {}", column + 1, token::spoken(&text.get()))
+                on:pointermove=move |e| point(0, column, false, &e)
+                on:focus=move |_| focused.set(Some(At { row: 0, column, unit: None }))>
+                {move || token::mark(&text.get())}
+            </button>
+        }
+        .into_any()
+    };
+    let written_cell = move |column: usize| {
+        let step =
+            Memo::new(move |_| latest.get().written.get(column).cloned().unwrap_or_default());
+        let there = Memo::new(move |_| column < shown.get());
+        let label = move || {
+            let step = step.get();
+            if !there.get() {
+                return format!("step {}, not written yet", column + 1);
+            }
+            let right = match step.right {
+                Some(true) => ", right",
+                Some(false) => ", wrong",
+                None => "",
+            };
+            let name = token::spoken(&step.token);
+            format!("step {}: {name}, probability {:.4}{right}", column + 1, step.probability)
+        };
+        let mark = move || {
+            let right = there.get().then(|| step.with(|step| step.right)).flatten();
+            right.map_or("", |right| if right { "✓" } else { "✗" })
+        };
+        view! {
+            <button type="button" class="transfer-cell transfer-out" data-cell=format!("1-{column}")
+                tabindex=move || tab(1, column)
+                class:is-wrong=move || there.get() && step.with(|s| s.right == Some(false))
+                class:is-chosen=move || chosen.get() == Some(column)
+                aria-pressed=move || (chosen.get() == Some(column)).to_string()
+                aria-label=label
+                on:pointermove=move |e| point(1, column, false, &e)
+                on:focus=move |_| focused.set(Some(At { row: 1, column, unit: None }))
+                on:click=move |_| { home.set((1, column)); on_pick.run(column) }>
+                <span class="transfer-token" class:is-long=move || step.with(|s| s.token.chars().nth(1).is_some())>
+                    {move || if there.get() { token::mark(&step.with(|s| s.token.clone())) } else { "·".to_owned() }}
+                </span>
+                <i class="transfer-bar" aria-hidden="true">
+                    <b style=move || {
+                        let share = if there.get() { step.with(|s| s.probability) } else { 0.0 };
+                        format!("height:{:.1}%", share * 100.0)
+                    }></b>
+                </i>
+                <span class="transfer-mark" aria-hidden="true">{mark}</span>
+            </button>
+        }
+        .into_any()
+    };
+    let leave = move |e: ev::PointerEvent| {
+        if e.pointer_type() != "touch" {
+            pointed.set(None);
+        }
+    };
+    view! {
+        <section class="transfer" node_ref=root data-testid="figure-transfer"
+            aria-label="From the source through one vector to what is written"
+            data-state=move || if length.get() == 0 { "empty" } else { "live" }>
+            <div class="transfer-scroll" role="group" on:keydown=on_key on:pointerleave=leave
+                on:focusout=move |_| focused.set(None)
+                aria-label="Arrow keys move from character to character.">
+                <p class="transfer-label role-input">"Read"</p>
+                <div class="transfer-row" data-testid="transfer-source"
+                    style=move || format!("--columns: {}", length.get().max(1))>
+                    {move || (0..length.get()).map(source_cell).collect_view()}
+                </div>
+                <p class="transfer-label role-hidden">"Encoder's states"</p>
+                <div class="transfer-row transfer-states"
+                    style=move || format!("--columns: {}", length.get().max(1))>
+                    <canvas node_ref=canvases[0] aria-hidden="true"></canvas>
+                    {move || (0..length.get()).map(|c| state(0, c)).collect_view()}
+                </div>
+                <div class="transfer-one" data-part="seq2seq-c" class:is-lit=move || {
+                    read.get().is_some_and(|at| at.row == 0 && at.column + 1 == length.get())
+                }>
+                    <p class="role-hidden">
+                        <strong>"c, the last state: "<span data-testid="transfer-units">{units}</span>" numbers"</strong>
+                        " are all the decoder is told"
+                    </p>
+                    <canvas node_ref=canvases[1] aria-hidden="true"></canvas>
+                </div>
+                <p class="transfer-label role-hidden">"Decoder's states"</p>
+                <div class="transfer-row transfer-states"
+                    style=move || format!("--columns: {}; --shown: {}", steps.get().max(1), shown.get().min(steps.get()))>
+                    <canvas class="transfer-part" node_ref=canvases[2] aria-hidden="true"></canvas>
+                    {move || (0..steps.get()).map(|c| state(1, c)).collect_view()}
+                </div>
+                <p class="transfer-label role-output">"Written, with probabilities"</p>
+                <div class="transfer-row" data-testid="transfer-written"
+                    style=move || format!("--columns: {}", steps.get().max(1))>
+                    {move || (0..steps.get()).map(written_cell).collect_view()}
+                </div>
+            </div>
+            <p class="transfer-readout" role="status" data-testid="transfer-readout">
+                {move || sentence(&latest.get(), read.get(), shown.get())}
+            </p>
+        </section>
+    }
+    .into_any()
+}
+
+/// What is under the pointer or the focus.
+fn sentence(data: &Transfer, at: Option<At>, shown: usize) -> String {
+    let Some(At { row, column, unit }) = at else {
+        return "Point at a state for its numbers; click a written character for all that could have stood there."
+            .to_owned();
+    };
+    let states = if row == 0 { &data.states } else { &data.decoder };
+    if row == 1 && column >= shown {
+        return format!("Step {} is not written yet.", column + 1);
+    }
+    let Some(state) = states.block(&[column]) else { return String::new() };
+    let (name, which) = if row == 0 {
+        (data.source.get(column).map(|t| token::name_at(t, column)), "h")
+    } else {
+        (data.written.get(column).map(|w| token::name_at(&w.token, column)), "s")
+    };
+    let name = name.unwrap_or_default();
+    if let Some(value) = unit.and_then(|unit| state.get(unit)) {
+        let unit = unit.unwrap_or(0) + 1;
+        return format!("{which} {}, after {name}: number {unit} is {value}", column + 1);
+    }
+    if row == 1 {
+        let probability = data.written.get(column).map_or(0.0, |w| w.probability);
+        return format!("Step {}: {name} was chosen with probability {probability}", column + 1);
+    }
+    let before = column.checked_sub(1).and_then(|before| states.block(&[before]));
+    let moved: f32 = state
+        .iter()
+        .enumerate()
+        .map(|(unit, value)| (value - before.map_or(0.0, |b| b[unit])).powi(2))
+        .sum();
+    format!("h {}, after {name}: reading it moved the state by {:.4}", column + 1, moved.sqrt())
+}

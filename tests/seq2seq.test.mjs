@@ -1,0 +1,164 @@
+// The chapter `seq2seq`: what a learner does there, and what must be true on the screen.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { accessibilityProblems, byId, eventually, live, number, numberUntil, paused, useSite, VIEWPORTS } from "./harness.mjs";
+
+const site = useSite();
+/** Steps the chapter takes by itself. */
+const WARM = 200;
+
+/** Opens the chapter and waits until its model has taken its first steps and rests. */
+async function open(t, query = "", options = {}) {
+  const page = await site.open(t, `?chapter=seq2seq${query}`, options);
+  // What is out of sight is not drawn.
+  await byId(page, "figure-transfer").scrollIntoViewIfNeeded();
+  await live(page, "transfer");
+  await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);
+  await paused(page);
+  return page;
+}
+
+const parameter = (page, name) => new URL(page.url()).searchParams.get(name);
+const texts = (page, row) => byId(page, row).locator(".transfer-cell").allTextContents();
+const tokens = (page) => byId(page, "transfer-written").locator(".transfer-token").allTextContents();
+const field = (page) => byId(page, "seq2seq-source");
+
+/** The curve's numbers, from the figure's own table: length and share. */
+async function curve(page) {
+  const figure = byId(page, "figure-seq2seq-length");
+  await figure.scrollIntoViewIfNeeded();
+  await eventually(async () => (await figure.getAttribute("data-state")) === "live", "a curve");
+  await figure.locator("summary", { hasText: "Values as a table" }).click();
+  const rows = figure.locator("table tbody tr");
+  await eventually(async () => (await rows.count()) > 0, "rows");
+  return rows.evaluateAll((rows) =>
+    rows.map((row) => ({
+      length: Number(row.querySelector("th").textContent.match(/\d+/)[0]),
+      now: Number(row.querySelector("td").textContent),
+    })),
+  );
+}
+
+test("accuracy falls with the source's length, while the model is told one vector", async (t) => {
+  const page = await open(t);
+  assert.equal(await byId(page, "transfer-units").textContent(), "32");
+  const points = await curve(page);
+  assert(points[0].length === 1 && points[0].now >= 0.9, JSON.stringify(points));
+  assert(points.filter((p) => p.length >= 8).every((p) => p.now <= 0.1), JSON.stringify(points));
+  const right = await number(page, "seq2seq-right");
+  assert(right > 0.1 && right < 0.9, `${right}`);
+});
+
+test("the decoder is stepped one character at a time", async (t) => {
+  const page = await open(t);
+  await eventually(async () => !(await tokens(page)).includes("·"), "all is written");
+  const all = await tokens(page);
+  await byId(page, "seq2seq-forth").click();
+  await eventually(async () => parameter(page, "seq2seq-at") === "1");
+  const hidden = async () => (await tokens(page)).filter((token) => token === "·").length;
+  await eventually(async () => (await hidden()) === all.length - 1, "one is written");
+  assert.equal((await tokens(page))[0], all[0]);
+  await byId(page, "seq2seq-forth").click();
+  await eventually(async () => (await hidden()) === all.length - 2, "two are written");
+  assert.match(await byId(page, "seq2seq-progress").textContent(), /^2 of/);
+  await byId(page, "seq2seq-back").click();
+  await eventually(async () => (await hidden()) === all.length - 1, "one is written again");
+  // A click on a step writes up to it, and shows what could have stood there.
+  await byId(page, "transfer-written").locator(".transfer-cell").nth(2).click();
+  await eventually(async () => parameter(page, "seq2seq-at") === "3");
+  const bars = byId(page, "figure-seq2seq-bars");
+  await bars.scrollIntoViewIfNeeded();
+  await eventually(async () => /Step 3/.test(await bars.textContent()));
+  await byId(page, "seq2seq-all").click();
+  await eventually(async () => (await hidden()) === 0, "all is written again");
+});
+
+test("an own source, greedy beside beam, and what each state still holds", async (t) => {
+  const page = await open(t);
+  await field(page).fill("ab");
+  await eventually(async () => (await texts(page, "transfer-source")).join("") === "ab");
+  await eventually(async () => /Right would be ba|That is right/.test(await byId(page, "seq2seq-outcome").textContent()));
+  const rows = byId(page, "seq2seq-beam-table").locator("tbody tr");
+  await eventually(async () => (await rows.count()) === 3);
+  const logs = await rows.evaluateAll((rows) => rows.map((row) => Number(row.querySelectorAll("td")[1].textContent)));
+  assert(logs[0] >= logs[1] && logs[1] >= logs[2], `${logs}`);
+  await byId(page, "control-seq2seq-beam").press("Home");
+  await eventually(async () => (await rows.count()) === 1);
+  // A beam of one is the greedy choice.
+  assert.match(await byId(page, "seq2seq-search").textContent(), /Greedy found the likeliest/);
+  const prefixes = byId(page, "seq2seq-prefixes").locator("tbody tr");
+  assert.equal(await prefixes.count(), 2);
+  assert.match(await prefixes.nth(0).textContent(), /^1a.*a[✓✗]$/);
+  await byId(page, "seq2seq-another").click();
+  await eventually(async () => parameter(page, "seq2seq-example") !== "0" && (await texts(page, "transfer-source")).length === 10);
+});
+
+test("dates, copying and sorting are other models; undo brings the first back", async (t) => {
+  const page = await open(t);
+  await byId(page, "control-seq2seq-task-dates").check();
+  await eventually(async () => parameter(page, "seq2seq-task") === "dates");
+  await field(page).fill("the 3rd of May 1998");
+  await eventually(async () => /1998-05-03/.test(await byId(page, "seq2seq-outcome").textContent()));
+  await byId(page, "control-seq2seq-task-sort").check();
+  await field(page).fill("cab");
+  await eventually(async () => /abc/.test(await byId(page, "seq2seq-outcome").textContent()));
+  await byId(page, "back-to-start").click();
+  await eventually(async () => parameter(page, "seq2seq-task") === null);
+});
+
+test("empty, unknown and too long sources are taken with a sentence", async (t) => {
+  const page = await open(t);
+  await field(page).fill("");
+  await eventually(async () => /at least one character/.test(await byId(page, "probe-problem").textContent()));
+  await field(page).fill("a1\u{1F642}");
+  await eventually(async () => /2 characters of it never occurred/.test(await byId(page, "seq2seq-notes").textContent()));
+  assert.equal(await byId(page, "probe-problem").textContent(), "");
+  assert.match(await byId(page, "seq2seq-outcome").textContent(), /no right answer/);
+  await field(page).fill("abcdefghijklmnop");
+  await eventually(async () => /the longest trained on have 10/.test(await byId(page, "seq2seq-notes").textContent()));
+  await field(page).fill("ab".repeat(30));
+  await eventually(async () => /first 40 characters/.test(await byId(page, "seq2seq-notes").textContent()));
+  await eventually(async () => (await texts(page, "transfer-source")).length === 40);
+});
+
+test("the check's answer is what the model finds likeliest", async (t) => {
+  const page = await open(t);
+  const options = page.locator('[data-testid^="check-seq2seq-option-"]');
+  await eventually(async () => (await options.count()) === 4);
+  // The shortest stands second in the first question.
+  await byId(page, "check-seq2seq-option-1").check();
+  await byId(page, "check-seq2seq-submit").click();
+  const verdict = byId(page, "check-seq2seq-verdict");
+  await eventually(async () => (await verdict.getAttribute("data-right")) === "true");
+  assert.equal(((await verdict.textContent()).match(/→/g) ?? []).length, 4);
+});
+
+test("by keyboard alone: characters, steps, and the choice of one", async (t) => {
+  const page = await open(t);
+  await byId(page, "seq2seq-another").focus();
+  await page.keyboard.press("Tab");
+  const focused = () => page.evaluate(() => document.activeElement?.dataset.cell);
+  // Chromium stops at a region that scrolls, where there is one.
+  if ((await focused()) === undefined) await page.keyboard.press("Tab");
+  assert.equal(await focused(), "0-0");
+  await page.keyboard.press("ArrowRight");
+  assert.equal(await focused(), "0-1");
+  await eventually(async () => /^h 2, after/.test(await byId(page, "transfer-readout").textContent()));
+  await page.keyboard.press("ArrowDown");
+  assert.equal(await focused(), "1-1");
+  await page.keyboard.press("Enter");
+  await eventually(async () => parameter(page, "seq2seq-at") === "2");
+  await eventually(async () => /chosen with probability 0\.\d+/.test(await byId(page, "transfer-readout").textContent()));
+});
+
+for (const [name, viewport] of Object.entries(VIEWPORTS)) {
+  for (const colorScheme of ["light", "dark"]) {
+    test(`accessible and nothing cut, ${name}, ${colorScheme}`, async (t) => {
+      const page = await open(t, "", { viewport, colorScheme });
+      await byId(page, "more").locator("summary").click();
+      assert.deepEqual(await accessibilityProblems(page), []);
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), viewport.width);
+    });
+  }
+}
