@@ -26,6 +26,7 @@ mod recurrent;
 mod sample;
 mod schedule;
 mod self_check;
+mod seq2seq;
 mod study;
 mod tasks;
 mod tokenizer;
@@ -58,10 +59,14 @@ pub use recurrent::{
 pub use sample::{Generator, SampleError, distribution};
 pub use schedule::LearningRateSchedule;
 pub use self_check::{SelfCheckError, self_check};
+pub use seq2seq::{
+    AlignmentLayer, AlignmentTrace, DecoderState, Encoded, Hypothesis, Seq2seq, Seq2seqConfig,
+    Seq2seqTrace, Source,
+};
 pub use study::{AnyStudy, Built, Refusal, Study, StudySlice};
 pub use tasks::{
-    BatchTensors, Brackets, FillIn, LookAhead, Quotes, Recall, SequenceBatch, Split, Task,
-    TaskError,
+    BatchTensors, Brackets, END, FillIn, LookAhead, PairBatch, PairTensors, Pairs, Quotes, Recall,
+    SequenceBatch, Split, Task, TaskError, TextPair,
 };
 pub use tokenizer::{CharTokenizer, MAX_VOCABULARY, UNKNOWN, VocabularyError};
 pub use trace::{TraceError, trace};

@@ -12,12 +12,14 @@ pub(crate) enum Purpose {
     Sample = 4,
     RecurrentWeights = 10,
     Task = 11,
+    Pairs = 12,
     BigramLogits = 25,
     BigramDraw = 26,
     RnnWriting = 30,
     RecallGaps = 35,
     NormWeights = 50,
     NormBatch = 51,
+    Seq2seqWeights = 60,
 }
 
 /// The stream of `seed` for one purpose at one place, independent of every other stream.

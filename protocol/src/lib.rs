@@ -13,6 +13,7 @@ pub mod spec;
 pub mod study;
 pub mod text;
 pub mod trace;
+pub mod transduction;
 pub mod wire;
 
 pub use architecture::Architecture;
@@ -28,3 +29,4 @@ pub use spec::{ExperimentSpec, GptSpec, OptimizerSpec, SpecError};
 pub use study::{Answer, Question, StudyPoint, StudyProgress, StudySpec, StudyStarted};
 pub use text::TextError;
 pub use trace::{Array, Trace};
+pub use transduction::{AttentionKind, PairTask};

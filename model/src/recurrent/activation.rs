@@ -7,20 +7,20 @@
 use burn::tensor::{Tensor, activation};
 
 /// `y = 1 / (1 + exp(-x))`, with the derivative `y (1 - y)`.
-pub(super) fn sigmoid(input: Tensor<2>) -> Tensor<2> {
+pub(super) fn sigmoid<const D: usize>(input: Tensor<D>) -> Tensor<D> {
     with_derivative(input, activation::sigmoid, |y| y.clone() - y.clone() * y)
 }
 
 /// `y = tanh(x)`, with the derivative `1 - y²`.
-pub(super) fn tanh(input: Tensor<2>) -> Tensor<2> {
+pub(crate) fn tanh<const D: usize>(input: Tensor<D>) -> Tensor<D> {
     with_derivative(input, activation::tanh, |y| (y.clone() * y).neg() + 1.0)
 }
 
-fn with_derivative(
-    input: Tensor<2>,
-    function: fn(Tensor<2>) -> Tensor<2>,
-    derivative: fn(Tensor<2>) -> Tensor<2>,
-) -> Tensor<2> {
+fn with_derivative<const D: usize>(
+    input: Tensor<D>,
+    function: fn(Tensor<D>) -> Tensor<D>,
+    derivative: fn(Tensor<D>) -> Tensor<D>,
+) -> Tensor<D> {
     if !input.is_tracked() {
         return function(input);
     }

@@ -109,7 +109,7 @@ impl Source {
 /// By halves: the gradient of a slice is a tensor as large as what it was cut from, so that
 /// cutting all steps from the whole would touch `steps` times the whole on the way back; this
 /// touches it `log2(steps)` times.
-pub(super) fn steps_of(all: Tensor<2>, steps: usize) -> Vec<Tensor<2>> {
+pub(crate) fn steps_of(all: Tensor<2>, steps: usize) -> Vec<Tensor<2>> {
     if steps <= 1 {
         return vec![all];
     }

@@ -32,3 +32,4 @@ pub use trace::{
 };
 
 use cell::Weights;
+pub(crate) use {activation::tanh, input::steps_of};

@@ -1,8 +1,10 @@
 //! Tasks made up to show what a network can remember, each drawn anew from a seed.
 
 mod brackets;
+mod dates;
 mod fill_in;
 mod look_ahead;
+mod pairs;
 mod quotes;
 mod recall;
 
@@ -14,6 +16,7 @@ use rand::rngs::ChaCha8Rng;
 pub use brackets::Brackets;
 pub use fill_in::FillIn;
 pub use look_ahead::LookAhead;
+pub use pairs::{END, PairBatch, PairTensors, Pairs, TextPair};
 pub use quotes::Quotes;
 pub use recall::Recall;
 

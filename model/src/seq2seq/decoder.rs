@@ -1,0 +1,171 @@
+//! Writing the target.
+
+use burn::tensor::{Int, Tensor};
+
+use super::{Encoded, Seq2seq, alignment::Seen, gru::Gru, is_luongs};
+use crate::recurrent::{steps_of, tanh};
+
+/// What the decoder carries from step to step.
+#[derive(Clone, Debug)]
+pub struct DecoderState {
+    /// `s_i`, `[batch, H]`.
+    pub hidden: Tensor<2>,
+}
+
+/// What `T` steps computed.
+pub(super) struct Run {
+    /// `s_i`, `[batch, T, H]`.
+    pub(super) states: Tensor<3>,
+    pub(super) last: DecoderState,
+    pub(super) seen: Option<Seen>,
+    /// `[batch, T, targets]`
+    pub(super) logits: Tensor<3>,
+}
+
+/// Rows of steps one after the other, `[T * batch, n]`, as `[batch, T, n]`.
+fn batch_first(rows: Tensor<2>, batch: usize) -> Tensor<3> {
+    let [count, width] = rows.dims();
+    rows.reshape([count / batch, batch, width]).swap_dims(0, 1)
+}
+
+impl Seq2seq {
+    /// The state before the first step, `s_0`.
+    pub fn start(&self, encoded: &Encoded) -> DecoderState {
+        DecoderState { hidden: tanh(self.initial.forward(encoded.summary.clone())) }
+    }
+
+    /// One step: the logits of what comes after `previous`, and the state after it.
+    ///
+    /// # Shapes
+    ///
+    /// - previous, `y_(i-1)`: `[batch]`
+    /// - output: `[batch, targets]`
+    pub fn step(
+        &self,
+        encoded: &Encoded,
+        state: DecoderState,
+        previous: Tensor<1, Int>,
+    ) -> (Tensor<2>, DecoderState) {
+        let [batch] = previous.dims();
+        let run = self.run(encoded, state, previous.reshape([batch, 1]));
+        (run.logits.reshape([batch, self.targets()]), run.last)
+    }
+
+    /// All steps whose previous tokens are known, `[batch, T]`.
+    pub(super) fn run(
+        &self,
+        encoded: &Encoded,
+        state: DecoderState,
+        previous: Tensor<2, Int>,
+    ) -> Run {
+        let [batch, length] = previous.dims();
+        assert_eq!([batch], [encoded.size()[0]], "one row of tokens for each source");
+        let (hidden, targets) = (self.hidden(), self.targets());
+        let steps_first = previous.swap_dims(0, 1).reshape([length * batch]);
+        let weight = self.decoder.input_weight.val();
+        let bias = self.decoder.bias.as_ref().expect("a GRU has one").val();
+        let table = weight.clone().narrow(0, 0, targets) + bias.unsqueeze::<2>();
+        let inputs = table.select(0, steps_first.clone());
+        let gru = Gru::new(&[&self.decoder], batch);
+        let context_weight = || {
+            let [rows, _] = weight.dims();
+            weight.clone().narrow(0, targets, rows - targets)
+        };
+        // Steps that wait for nothing but the state before.
+        let plain = |inputs: Tensor<2>| {
+            let mut state = state.hidden.clone();
+            let steps = steps_of(inputs, length).into_iter().map(|input| {
+                state = gru.step(input, state.clone());
+                state.clone()
+            });
+            steps.collect::<Vec<_>>()
+        };
+
+        let (states, seen) = match &self.attention {
+            None => {
+                let from_context = encoded.summary.clone().matmul(context_weight());
+                let inputs = inputs.reshape([length, batch, 3 * hidden])
+                    + from_context.reshape([1, batch, 3 * hidden]);
+                (plain(inputs.reshape([length * batch, 3 * hidden])), None)
+            }
+            Some(attention) if !is_luongs(self.kind) => {
+                let from_context = context_weight();
+                let mut state = state.hidden.clone();
+                let (mut states, mut seen) = (Vec::new(), Vec::new());
+                for input in steps_of(inputs, length) {
+                    let looked =
+                        attention.attend(state.clone().reshape([batch, 1, hidden]), encoded);
+                    let [_, _, width] = looked.contexts.dims();
+                    let context = looked.contexts.clone().reshape([batch, width]);
+                    state = gru.step(input + context.matmul(from_context.clone()), state);
+                    states.push(state.clone());
+                    seen.push(looked);
+                }
+                (states, Some(joined(seen)))
+            }
+            Some(attention) => {
+                let states = plain(inputs);
+                let all = batch_first(Tensor::cat(states.clone(), 0), batch);
+                let seen = attention.attend(all, encoded);
+                (states, Some(seen))
+            }
+        };
+        let last = DecoderState { hidden: states[length - 1].clone() };
+        let states = batch_first(Tensor::cat(states, 0), batch);
+        let logits = self.read_out(&states, seen.as_ref(), encoded, steps_first);
+        Run { states, last, seen, logits }
+    }
+
+    /// Logits of all steps as few products.
+    fn read_out(
+        &self,
+        states: &Tensor<3>,
+        seen: Option<&Seen>,
+        encoded: &Encoded,
+        previous: Tensor<1, Int>,
+    ) -> Tensor<3> {
+        let ([batch, length, hidden], targets) = (states.dims(), self.targets());
+        let rows = |all: Tensor<3>| {
+            let [_, _, width] = all.dims();
+            all.reshape([batch * length, width])
+        };
+        if let (Some(mix), Some(seen)) = (&self.mix, seen) {
+            let both = Tensor::cat(vec![seen.contexts.clone(), states.clone()], 2);
+            let mixed = tanh(rows(both).matmul(mix.val()));
+            return self.readout.forward(mixed).reshape([batch, length, targets]);
+        }
+        let weight = self.readout.weight.val();
+        let [width, _] = weight.dims();
+        let of_context = weight.clone().narrow(0, hidden, width - hidden);
+        let from_state = rows(states.clone()).matmul(weight.narrow(0, 0, hidden));
+        let from_context = match seen {
+            Some(seen) => {
+                let from_context = rows(seen.contexts.clone()).matmul(of_context);
+                from_context.reshape([batch, length, targets])
+            }
+            None => {
+                let from_context = encoded.summary.clone().matmul(of_context);
+                from_context.reshape([batch, 1, targets])
+            }
+        };
+        let bias = self.readout.bias.as_ref().expect("drawn with one").val();
+        let table = self.from_previous.as_ref().expect("drawn without Luong's attention").val()
+            + bias.unsqueeze::<2>();
+        from_state.reshape([batch, length, targets])
+            + from_context
+            + batch_first(table.select(0, previous), batch)
+    }
+}
+
+/// What single steps saw, as what all of them saw.
+fn joined(steps: Vec<Seen>) -> Seen {
+    let all = |part: fn(&Seen) -> &Tensor<3>| {
+        Tensor::cat(steps.iter().map(|step| part(step).clone()).collect(), 1)
+    };
+    Seen {
+        queries: all(|seen| &seen.queries),
+        scores: all(|seen| &seen.scores),
+        weights: all(|seen| &seen.weights),
+        contexts: all(|seen| &seen.contexts),
+    }
+}
