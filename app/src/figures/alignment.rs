@@ -79,7 +79,7 @@ pub fn read_sentence(alignment: &Alignment, place: Place) -> Option<String> {
         format!("{} {:.2} %", name_at(alignment.source.get(j).map_or("", |s| s), j), 100.0 * row[j])
     });
     let read = read.collect::<Vec<_>>().join(", ");
-    Some(format!("For {} {} read {read}.", name_at(token, at), decoded.name))
+    Some(format!("For {}, {} read {read}.", name_at(token, at), decoded.name))
 }
 
 /// The chips and their lines.
@@ -125,8 +125,9 @@ pub fn AlignmentFigure(
         .view()
     };
     let produced_chip = move |model: usize, i: usize| {
-        let decoded =
-            move |f: &dyn Fn(&Decoded) -> bool| alignment.with(|a| a.decoded.get(model).is_some_and(f));
+        let decoded = move |f: &dyn Fn(&Decoded) -> bool| {
+            alignment.with(|a| a.decoded.get(model).is_some_and(f))
+        };
         Chip {
             id: format!("alignment-output-{model}-{i}"),
             role: "query",
@@ -285,6 +286,7 @@ impl Chip {
             let wrong = if right.get() == Some(false) { ", wrong" } else { "" };
             format!("{}, {}{share}{wrong}", spoken(&token.get()), position + 1)
         };
+        let is_word = move || token.with(|token| token.chars().count() > 1);
         let on_key = move |e: ev::KeyboardEvent| {
             let Some(own) = element.get_untracked() else { return };
             let parent = own.parent_element();
@@ -324,7 +326,7 @@ impl Chip {
                 on:blur=move |_| point.run(false)
                 on:click=move |_| if !waiting.get_untracked() { pick.run(()) }
                 on:keydown=on_key>
-                <span class="alignment-mark">{move || mark(&token.get())}</span>
+                <span class="alignment-mark" class:is-word=is_word>{move || mark(&token.get())}</span>
                 <i class="alignment-share" style=move || {
                     format!("--share: {:.3}", share.get().unwrap_or(0.0))
                 }></i>

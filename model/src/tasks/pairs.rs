@@ -19,7 +19,7 @@ pub const END: u32 = 0;
 /// Strings are of these.
 const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz";
 /// One in so many sources is held out.
-const HELD_OUT: u32 = 10;
+const HELD_OUT: u64 = 10;
 
 /// A task that turns a source into a target.
 ///
@@ -239,12 +239,14 @@ impl Pairs {
     }
 }
 
-/// Whether a text belongs to the held-out set: by its hash (FNV-1a, its upper half).
+/// Whether a text belongs to the held-out set: by its hash (FNV-1a, its bits mixed once more as in
+/// MurmurHash3, for the sake of texts of one letter).
 fn is_held_out(text: &str) -> bool {
     let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
-    ((hash >> 32) as u32).is_multiple_of(HELD_OUT)
+    let mixed = (hash ^ hash >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    ((mixed ^ mixed >> 33) >> 32).is_multiple_of(HELD_OUT)
 }
 
 impl PairBatch {

@@ -48,7 +48,7 @@ impl Default for Settings {
             task: PairTask::Reverse,
             attention: AttentionKind::Additive,
             beside: AttentionKind::None,
-            length: 12,
+            length: 8,
             hidden: 32,
             example: 1,
             steps: 0,

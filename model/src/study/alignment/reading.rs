@@ -86,9 +86,9 @@ impl Asked<'_> {
         for learner in self.learners {
             let Produced { tokens, ended, trace } = self.produce(&learner.model, &ids).await?;
             let kind = learner.model.attention_kind();
-            let mut tensors = vec![softmax(trace.logits, 2).reshape([-1])];
+            let mut tensors: Vec<Tensor<1>> = vec![softmax(trace.logits, 2).reshape([-1])];
             tensors.extend(trace.attention.map(|attention| attention.weights.reshape([-1])));
-            let mut read = read_all::<_, Tensor<1>>(tensors).await?.into_iter();
+            let mut read = read_all(tensors).await?.into_iter();
             let mut array = |columns: usize| Array {
                 shape: vec![tokens.len() as u32, columns as u32],
                 values: read.next().unwrap_or_default(),
@@ -126,11 +126,6 @@ impl Asked<'_> {
         let Some(learner) = self.learners.get(model) else {
             return Err(Refusal("There is no such model.".to_owned()));
         };
-        if learner.model.attention_kind() == AttentionKind::None {
-            return Err(Refusal(
-                "This model has no attention: it reads nothing but the encoder's last states.".into(),
-            ));
-        }
         let Produced { tokens, trace, .. } = self.produce(&learner.model, &ids).await?;
         let Some(token) = tokens.get(at) else {
             return Err(Refusal(format!(
@@ -142,6 +137,9 @@ impl Asked<'_> {
         let token = &self.pairs.target_symbols()[*token as usize];
         let symbols = self.pairs.source_symbols();
         let source: Vec<String> = ids.iter().map(|id| symbols[*id as usize].clone()).collect();
-        Ok(learner.model.attention_row(&trace, at, 0, token, &source).await?)
+        let row = learner.model.attention_row(&trace, at, 0, token, &source).await?;
+        row.ok_or_else(|| {
+            Refusal("This model has no attention: it sees the encoder's last states only.".into())
+        })
     }
 }
