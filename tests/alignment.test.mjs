@@ -56,7 +56,7 @@ test("a produced character lights what it was made from: shares of 1, and mirror
     const sentence = await byId(page, "alignment-readout").textContent();
     assert(sentence.includes(`(${most + 1}) ${(100 * row[most]).toFixed(2)} %`), sentence);
   }
-  assert(mirrored / length > 0.4, `the line is there: ${mirrored / length}`);
+  assert(mirrored / length > 0.3, `the line is there: ${mirrored / length}`);
   // A source character shows who read it; together with the matrix.
   await byId(page, "alignment-source-2").hover();
   await eventually(async () => (await byId(page, "alignment-output-0-0").getAttribute("data-share")) !== null);
@@ -82,10 +82,10 @@ test("the matrix changes while it trains, and attention leads on the same steps"
   await numberUntil(page, "loss-step", (step) => step >= 250, "250");
   await byId(page, "train-toggle").click();
   await paused(page);
-  assert((await number(page, "alignment-right-0")) > 80);
+  assert((await number(page, "alignment-right-0")) > 75);
   assert((await number(page, "alignment-right-1")) < (await number(page, "alignment-right-0")) - 25);
   await byId(page, "alignment-reached").scrollIntoViewIfNeeded();
-  assert.match(await byId(page, "alignment-reached").textContent(), /Bahdanau: .*no attention: not at 95 % yet/);
+  assert.match(await byId(page, "alignment-reached").textContent(), /Bahdanau: 95 % first reached at step \d+.*no attention: not at 95 % yet/);
   await byId(page, "alignment-lengths-note").scrollIntoViewIfNeeded();
   await eventually(async () => /At step \d+, 12 held-out sources of each length.*up to 8/.test(
     await byId(page, "alignment-lengths-note").textContent()));

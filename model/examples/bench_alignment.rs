@@ -24,14 +24,11 @@ fn ready<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-fn run(task: PairTask, steps: u32, seed: u32, tune: &dyn Fn(&mut Settings)) {
-    let mut settings = Settings { task, ..Settings::default() };
-    tune(&mut settings);
+fn run(task: PairTask, steps: u32, seed: u32) {
+    // Reversal of up to 12 characters, and dates as they are.
+    let settings = Settings { task, length: 12, ..Settings::default() };
     let spec = StudySpec::Alignment(settings.spec(seed));
     let mut study = AnyStudy::new(&spec, "", &Device::flex()).expect("a usable spec");
-    if let Ok(rate) = std::env::var("RATE") {
-        study.set_learning_rate(rate.parse().unwrap()).unwrap();
-    }
     println!("{task:?}, seed {seed}: {}", study.started().notes.join(" "));
     let (start, mut longest) = (Instant::now(), 0.0f64);
     let mut reached = [false; 2];
@@ -48,34 +45,11 @@ fn run(task: PairTask, steps: u32, seed: u32, tune: &dyn Fn(&mut Settings)) {
             }
         };
         let half = values.len() / 2;
-        if std::env::var("DIAG").is_ok() && study.step() % 20 == 0 && study.step() <= 200 {
-            let q = unroll_protocol::study::alignment::Question::Reading(
-                unroll_protocol::study::alignment::Source::Example(1),
-            );
-            if let Ok(unroll_protocol::Answer::Alignment(
-                unroll_protocol::study::alignment::Answer::Reading(r),
-            )) = ready(study.ask(&q.into()))
-            {
-                let o = &r.outputs[0];
-                let n = r.source.len();
-                let w = o.weights.as_ref().unwrap();
-                let m: Vec<String> = (0..o.tokens.len().min(n))
-                    .map(|i| format!("{:.2}", w.get(&[i, n - 1 - i]).unwrap()))
-                    .collect();
-                println!(
-                    "   diag {} {} -> {} : {}",
-                    study.step(),
-                    r.source.concat(),
-                    o.tokens.concat(),
-                    m.join(" ")
-                );
-            }
-        }
         if values[half].is_none() {
             continue;
         }
         last = values[half..].iter().map(|value| value.unwrap_or(0.0)).collect();
-        if study.step() % 100 == 0 || study.step() == 1 {
+        if study.step().is_multiple_of(100) || study.step() == 1 {
             println!("  {} {last:.3?}", study.step());
         }
         for (model, reached) in reached.iter_mut().enumerate().take(half) {
@@ -103,9 +77,6 @@ fn main() {
         None => vec![PairTask::Reverse, PairTask::Dates],
     };
     for task in tasks {
-        run(task, steps, seed, &|s| {
-            s.hidden = number(3, s.hidden);
-            s.length = number(4, s.length);
-        });
+        run(task, steps, seed);
     }
 }

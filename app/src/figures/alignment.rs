@@ -330,7 +330,8 @@ impl Chip {
                 <i class="alignment-share" style=move || {
                     format!("--share: {:.3}", share.get().unwrap_or(0.0))
                 }></i>
-                <small>{move || share.get().map(percent)}</small>
+                // Drawn, not said: the name has it with two decimals.
+                <small data-percent=move || share.get().map(percent)></small>
             </div>
         }
         .into_any()

@@ -17,7 +17,7 @@ pub fn intro() -> impl IntoView {
             "In 2014 Bahdanau, Cho and Bengio let the decoder look back. At every step its "
             <Sym part="state" role=Hue::Query>"state s"</Sym>" is compared with each of the encoder’s "
             <Sym part="annotation" role=Hue::Key>"states h"</Sym>", one for every source character. "
-            <Term of=Word::Softmax/>" turns the scores into "<Sym part="weight" role=Hue::Weight>"weights α"</Sym>
+            <Term of=Word::Softmax>"Softmax"</Term>" turns the scores into "<Sym part="weight" role=Hue::Weight>"weights α"</Sym>
             " that add up to 1, and their weighted sum, the "<Sym part="context" role=Hue::Value>"context c"</Sym>
             ", is what the decoder reads for this one step. That is "<Term of=Word::Attention>"attention"</Term>"."
         </p>
@@ -91,7 +91,7 @@ pub fn more() -> impl IntoView {
         </p>
         <p>
             "Both models are trained on the right character before (teacher forcing), 32 pairs a step, with \
-             Adam at a learning rate of 0.005. What you see is each model reading its own output back, always \
+             Adam at a learning rate of 0.01, which falls with the root of the steps after the first 60. What you see is each model reading its own output back, always \
              taking the likeliest character. Measured are sources that are never trained on. The model with \
              attention has a few more parameters; the counts stand above the figure."
         </p>
