@@ -188,7 +188,7 @@ fn Stepper(page: Page) -> impl IntoView {
             </button>
             <button type="button" class="button" data-testid="alignment-next"
                 aria-disabled=move || (steps.get() >= length.get()).then_some("true") on:click=forward>
-                {move || if steps.get() == 0 { "Produce character by character " } else { "Next character " }}
+                {move || if steps.get() == 0 { "Character by character " } else { "Next character " }}
                 <span aria-hidden="true">"▶"</span>
             </button>
             <button type="button" class="button button-quiet" data-testid="alignment-all"

@@ -208,7 +208,6 @@ fn Controls(page: Page) -> impl IntoView {
         <ChoiceField name="alignment-beside"/>
         {move || strings.get().then(|| view! { <SliderField name="alignment-length"/> })}
         <SliderField name="alignment-hidden"/>
-        <SliderField name="alignment-example" most=40.0/>
     }
     .into_any()
 }
