@@ -133,7 +133,7 @@ fn rows_sum_to_one_and_their_arithmetic_is_the_models_own() {
         let Output { weights, tokens, .. } = &reading.outputs[0];
         let weights = weights.as_ref().unwrap();
         assert!(reading.outputs[1].weights.is_none());
-        for at in 0..tokens.len() {
+        for (at, token) in tokens.iter().enumerate() {
             let row = weights.block(&[at]).unwrap();
             assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-5);
             let question = Question::Row { source: own("abcde"), model: 0, at: at as u32 };
@@ -141,7 +141,7 @@ fn rows_sum_to_one_and_their_arithmetic_is_the_models_own() {
                 panic!("no row");
             };
             assert!(same_bits(&shown.weights, row), "{attention:?}");
-            assert_eq!((shown.query as usize, &shown.query_token), (at, &tokens[at]));
+            assert_eq!((shown.query as usize, &shown.query_token), (at, token));
             for (key, score) in shown.scores.iter().enumerate() {
                 let sum: f64 = match &shown.scoring {
                     Scoring::Additive { from_query, from_keys, vector } => {
