@@ -24,8 +24,8 @@ pub fn intro() -> impl IntoView {
         <p>
             "Nobody tells the model which character to look at: the weights are learnt from right answers \
              alone. Point at a produced character and see what it was made from, press Train and watch the \
-             pattern come. The model beside it learns the same task from the same batches, with one vector \
-             for the whole source."
+             pattern come. The model beside it learns the same task from the same batches; unless chosen \
+             otherwise it has one vector for the whole source."
         </p>
     }
     .into_any()
@@ -68,7 +68,8 @@ pub fn more() -> impl IntoView {
         <p>
             "The output is read from the new state, the context and the character before; the paper puts a \
              maxout layer in between, which is left out here. The encoder reads both ways, and h is its two \
-             states side by side. The decoder starts from a projection of the backward encoder’s last state."
+             states side by side. The decoder starts from tanh of a projection of both directions’ last states; the paper takes the \
+             backward one’s only."
         </p>
         <Formula label="Luong's three scores" source="Luong, Pham and Manning 2015, section 3.1">
             <msub><mi>"e"</mi><mi>"ij"</mi></msub><mo>"="</mo>
@@ -86,8 +87,8 @@ pub fn more() -> impl IntoView {
         <p>
             "Luong’s decoder takes its step first and then looks back with the new state: dot, general and \
              concat. The product of “dot” needs vectors of one width, so the encoder’s two halves are \
-             projected to the decoder’s. The paper also feeds the mixed vector into the next step, and \
-             reverses no sources; neither is done here."
+             projected to the decoder’s. The paper also feeds the mixed vector into the next step, \
+             which is left out here."
         </p>
         <p>
             "Both models are trained on the right character before (teacher forcing), 32 pairs a step, with \
