@@ -4,6 +4,7 @@
 //! engine or a store. Every one is drawn at most once a frame, and not at all while out of sight.
 
 // Generic figures that await the chapters of the course.
+pub mod alignment;
 mod arcs;
 mod attention;
 mod bars;

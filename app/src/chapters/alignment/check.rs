@@ -1,0 +1,78 @@
+//! A question whose answer is the largest weight of a row of the live model.
+
+use leptos::prelude::*;
+
+use super::Page;
+use crate::{course::use_done, figures::token::name_at, teaching::CheckYourself};
+
+#[component]
+pub fn Check(page: Page) -> impl IntoView {
+    let count = RwSignal::new(0usize);
+    // The character asked about, and the weights of its row.
+    let asked = Memo::new(move |_| {
+        page.alignment.with(|a| {
+            let decoded = a.decoded.iter().find(|d| !d.weights.is_empty())?;
+            let at = (1 + 3 * count.get()) % decoded.tokens.len().max(1);
+            let row = decoded.row(at).to_vec();
+            (row.len() > 1).then(|| (decoded.tokens[at].clone(), at, row))
+        })
+    });
+    let right = Memo::new(move |_| {
+        asked.with(|asked| {
+            let (_, _, row) = asked.as_ref()?;
+            (0..row.len()).max_by(|a, b| row[*a].total_cmp(&row[*b]))
+        })
+    });
+    // Four places: the right one, the same place, and others, in order.
+    let places = Memo::new(move |_| {
+        let (Some(right), Some((at, length))) =
+            (right.get(), asked.with(|a| a.as_ref().map(|(_, at, row)| (*at, row.len()))))
+        else {
+            return Vec::new();
+        };
+        let mut places = vec![right];
+        for place in [at.min(length - 1), (right + length / 3 + 1) % length, (right + 1) % length]
+            .into_iter()
+            .chain(0..length)
+        {
+            if places.len() < 4 && !places.contains(&place) {
+                places.push(place);
+            }
+        }
+        places.sort_unstable();
+        places
+    });
+    let label = move |place: usize| {
+        page.alignment.with(|a| a.source.get(place).map_or(String::new(), |s| name_at(s, place)))
+    };
+    let question = Signal::derive(move || {
+        asked.with(|asked| match asked {
+            Some((_, at, _)) => format!(
+                "When it produces character {} for the source above, which source character does \
+                 the decoder read most?",
+                at + 1
+            ),
+            None => "Give one of the models attention, and two characters to read.".to_owned(),
+        })
+    });
+    let options = Signal::derive(move || places.get().into_iter().map(label).collect::<Vec<_>>());
+    let answer = Signal::derive(move || {
+        let right = right.get()?;
+        places.with(|places| places.iter().position(|place| *place == right))
+    });
+    let explain = Signal::derive(move || {
+        asked.with(|asked| {
+            let Some((token, at, row)) = asked else { return String::new() };
+            let each = places.get().into_iter().map(|place| {
+                format!("{} {:.2} %", label(place), 100.0 * row.get(place).unwrap_or(&0.0))
+            });
+            let each = each.collect::<Vec<_>>().join(", ");
+            format!("It produced {} and read: {each}.", name_at(token, *at))
+        })
+    });
+    let on_another = Callback::new(move |()| count.update(|count| *count += 1));
+    view! {
+        <CheckYourself id="alignment" question options answer explain on_right=use_done() on_another/>
+    }
+    .into_any()
+}

@@ -1,0 +1,145 @@
+//! What the models make of one source.
+
+use burn::tensor::{Device, Tensor, activation::softmax};
+use unroll_protocol::{
+    Array, AttentionRow,
+    study::alignment::{MOST_SOURCE, Output, Reading, Source as Given},
+    transduction::{AttentionKind, PairTask},
+};
+
+use super::{Learner, Refusal};
+use crate::{END, Pairs, Seq2seq, Seq2seqTrace, Source, read_all, token_tensor};
+
+/// Most characters produced: a model that never ends has to be stopped.
+const MOST_OUTPUT: usize = 60;
+
+/// What a question is asked of.
+pub struct Asked<'a> {
+    pub pairs: &'a Pairs,
+    pub seed: u32,
+    pub learners: &'a [Learner<Seq2seq>],
+    pub device: &'a Device,
+}
+
+/// A source as the models read it.
+struct Read {
+    ids: Vec<u32>,
+    text: String,
+    dropped: u32,
+}
+
+/// What one model did with a source.
+struct Produced {
+    /// With the sign of the end if it was reached.
+    tokens: Vec<u32>,
+    ended: bool,
+    trace: Seq2seqTrace,
+}
+
+impl Asked<'_> {
+    fn read(&self, given: &Given) -> Result<Read, Refusal> {
+        let text = match given {
+            Given::Example(number) => self.pairs.held_out(self.seed, (*number).max(1)).source,
+            Given::Own(text) => text.clone(),
+        };
+        let most = MOST_SOURCE as usize;
+        let dropped = text.chars().count().saturating_sub(most) as u32;
+        let text: String = text.chars().take(most).collect();
+        let ids = self.pairs.encode(&text);
+        if ids.is_empty() {
+            return Err(Refusal("There is nothing to read: type at least one character.".into()));
+        }
+        Ok(Read { ids, text, dropped })
+    }
+
+    /// Lets a model read a source and answer it, each character it produces read back.
+    async fn produce(&self, model: &Seq2seq, ids: &[u32]) -> Result<Produced, Refusal> {
+        let room = match self.pairs.task() {
+            PairTask::Dates => 0,
+            PairTask::Reverse | PairTask::Copy | PairTask::Sort => ids.len() + 1,
+        };
+        let most = (room.max(self.pairs.longest_target()) + 2).min(MOST_OUTPUT);
+        let source = Source::new(&[ids.to_vec()], self.device);
+        let mut tokens = model.decode_greedy(&source, most).await?.swap_remove(0);
+        let ended = tokens.len() < most;
+        if ended {
+            tokens.push(END);
+        }
+        let previous: Vec<u32> =
+            core::iter::once(END).chain(tokens.iter().copied()).take(tokens.len()).collect();
+        let trace = model.forward_traced(&source, token_tensor(&previous, 1, self.device));
+        Ok(Produced { tokens, ended, trace })
+    }
+
+    pub async fn reading(&self, given: &Given) -> Result<Reading, Refusal> {
+        let Read { ids, text, dropped } = self.read(given)?;
+        let symbols = self.pairs.target_symbols();
+        let name = |ids: &[u32], symbols: &[String]| -> Vec<String> {
+            ids.iter().map(|id| symbols[*id as usize].clone()).collect()
+        };
+        let wanted = self.pairs.answer(&text);
+        let wanted = wanted.and_then(|answer| self.pairs.encode_target(&answer)).map(|mut ids| {
+            ids.push(END);
+            name(&ids, &symbols)
+        });
+        let mut outputs = Vec::new();
+        for learner in self.learners {
+            let Produced { tokens, ended, trace } = self.produce(&learner.model, &ids).await?;
+            let kind = learner.model.attention_kind();
+            let mut tensors: Vec<Tensor<1>> = vec![softmax(trace.logits, 2).reshape([-1])];
+            tensors.extend(trace.attention.map(|attention| attention.weights.reshape([-1])));
+            let mut read = read_all(tensors).await?.into_iter();
+            let mut array = |columns: usize| Array {
+                shape: vec![tokens.len() as u32, columns as u32],
+                values: read.next().unwrap_or_default(),
+            };
+            let probabilities = array(symbols.len());
+            let weights = (kind != AttentionKind::None).then(|| array(ids.len()));
+            let tokens = name(&tokens, &symbols);
+            outputs.push(Output { kind, tokens, probabilities, weights, ended });
+        }
+        let known = |c: &char| self.pairs.encode(&c.to_string()).iter().all(|id| *id != 0);
+        let mut unknown: Vec<char> = Vec::new();
+        for c in text.chars().filter(|c| !known(c)) {
+            if !unknown.contains(&c) {
+                unknown.push(c);
+            }
+        }
+        Ok(Reading {
+            source: name(&ids, &self.pairs.source_symbols()),
+            wanted,
+            symbols,
+            outputs,
+            longest_trained: self.pairs.longest_source() as u32,
+            dropped,
+            unknown,
+        })
+    }
+
+    pub async fn row(
+        &self,
+        given: &Given,
+        model: usize,
+        at: usize,
+    ) -> Result<AttentionRow, Refusal> {
+        let Read { ids, .. } = self.read(given)?;
+        let Some(learner) = self.learners.get(model) else {
+            return Err(Refusal("There is no such model.".to_owned()));
+        };
+        let Produced { tokens, trace, .. } = self.produce(&learner.model, &ids).await?;
+        let Some(token) = tokens.get(at) else {
+            return Err(Refusal(format!(
+                "There is no character {}: {} were produced.",
+                at + 1,
+                tokens.len()
+            )));
+        };
+        let token = &self.pairs.target_symbols()[*token as usize];
+        let symbols = self.pairs.source_symbols();
+        let source: Vec<String> = ids.iter().map(|id| symbols[*id as usize].clone()).collect();
+        let row = learner.model.attention_row(&trace, at, 0, token, &source).await?;
+        row.ok_or_else(|| {
+            Refusal("This model has no attention: it sees the encoder's last states only.".into())
+        })
+    }
+}

@@ -1,0 +1,201 @@
+// The chapter `alignment`: what a learner does there, and what must be true on the screen.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import {
+  accessibilityProblems,
+  byId,
+  drawn,
+  eventually,
+  live,
+  number,
+  numberUntil,
+  paused,
+  useSite,
+  VIEWPORTS,
+} from "./harness.mjs";
+
+const site = useSite();
+/** Steps the chapter takes by itself. */
+const WARM = 100;
+
+/** Opens the chapter and waits until its models have taken their first steps and rest. */
+async function open(t, query = "", options = {}) {
+  const page = await site.open(t, `?chapter=alignment${query}`, options);
+  await live(page, "alignment");
+  await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);
+  await paused(page);
+  return page;
+}
+
+const parameter = (page, name) => new URL(page.url()).searchParams.get(name);
+const chips = (page, row) => byId(page, row).locator(".alignment-mark").allTextContents();
+const output = (page, model = 0) => chips(page, `alignment-output-${model}`);
+const source = (page) => chips(page, "alignment-source-row");
+/** The weights under the source characters, as the page holds them. */
+const shares = (page) =>
+  byId(page, "alignment-source-row")
+    .locator(".alignment-chip")
+    .evaluateAll((all) => all.map((chip) => Number(chip.dataset.share ?? "NaN")));
+const sum = (values) => values.reduce((a, b) => a + b, 0);
+
+test("a produced character lights what it was made from: shares of 1, and mirrored for a reversal", async (t) => {
+  const page = await open(t);
+  const length = (await source(page)).length;
+  assert.equal(length, 8);
+  const produced = (await output(page)).length;
+  let mirrored = 0;
+  for (let i = 0; i < Math.min(produced, length); i += 1) {
+    await byId(page, `alignment-output-0-${i}`).hover();
+    await eventually(async () => (await byId(page, `alignment-output-0-${i}`).getAttribute("aria-selected")) === "true");
+    const row = await shares(page);
+    assert(Math.abs(sum(row) - 1) < 1e-4, `${row}`);
+    mirrored += row[length - 1 - i];
+    // The sentence names the largest.
+    const most = row.indexOf(Math.max(...row));
+    const sentence = await byId(page, "alignment-readout").textContent();
+    assert(sentence.includes(`(${most + 1}) ${(100 * row[most]).toFixed(2)} %`), sentence);
+  }
+  assert(mirrored / length > 0.3, `the line is there: ${mirrored / length}`);
+  // A source character shows who read it; together with the matrix.
+  await byId(page, "alignment-source-2").hover();
+  await eventually(async () => (await byId(page, "alignment-output-0-0").getAttribute("data-share")) !== null);
+  const cells = byId(page, "alignment-weights-cells");
+  await cells.scrollIntoViewIfNeeded();
+  await cells.focus();
+  await page.keyboard.press("Home");
+  const value = Number(await byId(page, "alignment-weights-readout").getAttribute("data-value"));
+  const [row, column] = ["row", "column"].map(async (what) =>
+    Number(await byId(page, "alignment-weights-readout").getAttribute(`data-${what}`)));
+  await eventually(async () =>
+    (await byId(page, `alignment-output-0-${await row}`).getAttribute("aria-selected")) === "true");
+  assert.equal((await shares(page))[await column], value);
+});
+
+test("the matrix changes while it trains, and attention leads on the same steps", async (t) => {
+  const page = await open(t);
+  const before = await shares(page);
+  assert((await number(page, "alignment-right-0")) > (await number(page, "alignment-right-1")) + 15);
+  await byId(page, "train-toggle").click();
+  // Live: what is on show changes before training stops.
+  await eventually(async () => (await shares(page)).join() !== before.join());
+  await numberUntil(page, "loss-step", (step) => step >= 250, "250");
+  await byId(page, "train-toggle").click();
+  await paused(page);
+  assert((await number(page, "alignment-right-0")) > 75);
+  assert((await number(page, "alignment-right-1")) < (await number(page, "alignment-right-0")) - 25);
+  await byId(page, "alignment-reached").scrollIntoViewIfNeeded();
+  assert.match(await byId(page, "alignment-reached").textContent(), /Bahdanau: 95 % first reached at step \d+.*no attention: not at 95 % yet/);
+  await byId(page, "alignment-lengths-note").scrollIntoViewIfNeeded();
+  await eventually(async () => /At step \d+, 12 held-out sources of each length.*up to 8/.test(
+    await byId(page, "alignment-lengths-note").textContent()));
+});
+
+test("the decoder is stepped one character at a time", async (t) => {
+  const page = await open(t);
+  const whole = await output(page);
+  await byId(page, "alignment-next").focus();
+  for (const count of [1, 2, 3]) {
+    await page.keyboard.press("Enter");
+    await eventually(async () => parameter(page, "alignment-steps") === String(count));
+    assert.deepEqual((await output(page)).slice(0, count), whole.slice(0, count));
+    assert((await output(page)).slice(count).every((mark) => mark === ""));
+    assert.equal(await byId(page, `alignment-output-0-${count - 1}`).getAttribute("aria-selected"), "true");
+    assert.match(await byId(page, "alignment-progress").textContent(), new RegExp(`character ${count} of`));
+  }
+  await byId(page, "alignment-back").click();
+  await eventually(async () => parameter(page, "alignment-steps") === "2");
+  await byId(page, "alignment-all").click();
+  await eventually(async () => (await output(page)).join() === whole.join());
+});
+
+test("a cell opens its arithmetic: additive for Bahdanau, a product for Luong's dot", async (t) => {
+  const page = await open(t, "&alignment-at=2&alignment-key=4");
+  const inspector = byId(page, "cell-inspector");
+  await inspector.waitFor();
+  assert.match(await inspector.textContent(), /tanh/);
+  await byId(page, "alignment-source-0").click();
+  await eventually(async () => parameter(page, "alignment-key") === "1");
+  const dot = await open(t, "&alignment-attention=dot&alignment-beside=dot&alignment-at=2&alignment-key=4");
+  await byId(dot, "cell-inspector").waitFor();
+  assert.doesNotMatch(await byId(dot, "cell-inspector").textContent(), /tanh/);
+});
+
+test("two ways to look back stand side by side, each with its matrix", async (t) => {
+  const page = await open(t);
+  assert.equal(await byId(page, "figure-alignment-weights-beside").count(), 0);
+  await byId(page, "try-dot").click();
+  await byId(page, "figure-alignment-weights-beside").waitFor();
+  await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);
+  await paused(page);
+  await byId(page, "alignment-output-1-0").hover();
+  await eventually(async () => /Luong dot read/.test(await byId(page, "alignment-readout").textContent()));
+  assert(Math.abs(sum(await shares(page)) - 1) < 1e-4);
+});
+
+test("own sources: empty, unknown, too long, and dates", async (t) => {
+  const page = await open(t);
+  const field = byId(page, "alignment-source");
+  await field.fill("");
+  await eventually(async () => /at least one character/.test(await byId(page, "alignment-problem").textContent()));
+  await field.fill("abc");
+  await eventually(async () => (await source(page)).join("") === "abc");
+  assert.equal(await byId(page, "alignment-problem").textContent(), "");
+  await field.fill("ab\u{1F642}");
+  await eventually(async () => (await source(page)).join("") === "ab□");
+  assert.match(await byId(page, "alignment-note").textContent(), /never met ‘\u{1F642}’.*no right answer/u);
+  await field.fill("abcdefghijkl");
+  await eventually(async () => /Longer than any source trained on \(8/.test(await byId(page, "alignment-note").textContent()));
+  await field.fill("x".repeat(60));
+  await eventually(async () => /first 40 characters are read, 20 are left out/.test(await byId(page, "alignment-note").textContent()));
+  assert.equal((await source(page)).length, 40);
+  await byId(page, "alignment-another").click();
+  await eventually(async () => (await source(page)).length === 8);
+});
+
+test("the check's answer is the largest weight of the live model", async (t) => {
+  const page = await open(t);
+  const verdict = byId(page, "check-alignment-verdict");
+  await byId(page, "alignment-output-0-1").hover();
+  const row = await shares(page);
+  const most = row.indexOf(Math.max(...row));
+  const options = page.locator('[data-testid^="check-alignment-option-"]');
+  const labels = await options.evaluateAll((all) => all.map((o) => o.closest("label")?.textContent ?? o.parentElement.textContent));
+  const right = labels.findIndex((label) => label.includes(`(${most + 1})`));
+  assert(right >= 0, `${labels} has no ${most + 1}`);
+  await options.nth(right).check();
+  await byId(page, "check-alignment-submit").click();
+  await eventually(async () => (await verdict.getAttribute("data-right")) === "true");
+});
+
+test("by keyboard alone: chips, a kept character, a cell", async (t) => {
+  const page = await open(t, "&alignment-at=0");
+  await byId(page, "alignment-output-0-0").focus();
+  await page.keyboard.press("ArrowRight");
+  const focused = () => page.evaluate(() => document.activeElement?.dataset.testid);
+  assert.equal(await focused(), "alignment-output-0-1");
+  await page.keyboard.press("Enter");
+  await eventually(async () => parameter(page, "alignment-at") === "2");
+  await byId(page, "alignment-source-0").focus();
+  await page.keyboard.press("End");
+  assert.equal(await focused(), "alignment-source-7");
+  await page.keyboard.press("Enter");
+  await eventually(async () => parameter(page, "alignment-key") === "8");
+  await byId(page, "cell-inspector").waitFor();
+  await page.keyboard.press("Escape");
+  await eventually(async () => (await byId(page, "cell-inspector").count()) === 0);
+});
+
+for (const [name, viewport] of Object.entries(VIEWPORTS)) {
+  for (const colorScheme of ["light", "dark"]) {
+    test(`accessible and nothing cut, ${name}, ${colorScheme}`, async (t) => {
+      const page = await open(t, "&alignment-key=2", { viewport, colorScheme });
+      await byId(page, "more").locator("summary").click();
+      await drawn(page);
+      assert.deepEqual(await accessibilityProblems(page), []);
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), viewport.width);
+      const bar = await page.locator(".lab-transport").evaluate((e) => [e.scrollWidth, e.clientWidth]);
+      assert(bar[0] <= bar[1], `the bar above the figure is cut: ${bar}`);
+    });
+  }
+}
