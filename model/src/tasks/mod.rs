@@ -3,6 +3,7 @@
 mod brackets;
 mod fill_in;
 mod look_ahead;
+mod nth_symbol;
 mod quotes;
 mod recall;
 
@@ -14,6 +15,7 @@ use rand::rngs::ChaCha8Rng;
 pub use brackets::Brackets;
 pub use fill_in::FillIn;
 pub use look_ahead::LookAhead;
+pub use nth_symbol::{CountFrom, NthSymbol};
 pub use quotes::Quotes;
 pub use recall::Recall;
 
@@ -207,6 +209,7 @@ enum Kind {
     Quotes = 4,
     FillIn = 5,
     LookAhead = 6,
+    NthSymbol = 15,
 }
 
 fn draws(kind: Kind, seed: u32, split: Split, step: u32) -> ChaCha8Rng {
@@ -241,6 +244,8 @@ mod tests {
             Box::new(Quotes::new(20).unwrap()),
             Box::new(FillIn::new(&tokenizer, &text, 16, 0.2).unwrap()),
             Box::new(LookAhead::new(5, 3, 12).unwrap()),
+            Box::new(NthSymbol::new(5, 7, 9, CountFrom::Start).unwrap()),
+            Box::new(NthSymbol::new(5, 7, 4, CountFrom::End).unwrap()),
         ]
     }
 
