@@ -1,8 +1,11 @@
 //! One row of an attention matrix, with everything its arithmetic needs.
 
+mod worked;
+
 use serde::{Deserialize, Serialize};
 
 use crate::Array;
+pub use worked::{DECIMALS, Term, Worked, WorkedKey, rounded};
 
 /// How one query looks at `K` keys: `weights = softmax(scores)`, `mixed = Σ weights · values`.
 /// Counted from 0 throughout.

@@ -1,0 +1,233 @@
+//! The cell inspector: one cell of an attention matrix, worked out number by number.
+
+mod export;
+mod steps;
+mod tables;
+
+use std::sync::Arc;
+
+use leptos::{ev, html, prelude::*};
+use unroll_protocol::attention::{AttentionRow, DECIMALS, Term, Worked, WorkedKey};
+use wasm_bindgen::JsCast;
+
+use super::{
+    download::{Choice, ExportMenu, File, LocalFile},
+    export::Provenance,
+    theme::use_colors,
+    token,
+};
+
+/// A cell with its arithmetic.
+#[derive(Clone, PartialEq)]
+struct Shown {
+    row: Arc<AttentionRow>,
+    key: usize,
+    paper: Arc<Worked>,
+}
+
+impl Shown {
+    fn new(row: Arc<AttentionRow>, key: usize) -> Option<Self> {
+        let key = key.min(row.tokens.len().checked_sub(1)?);
+        let paper = Arc::new(Worked::on_paper(&row));
+        Some(Self { row, key, paper })
+    }
+
+    fn worked(&self) -> WorkedKey {
+        self.paper.keys.get(self.key).copied().unwrap_or_default()
+    }
+
+    fn terms(&self) -> Vec<Term> {
+        self.row.terms(self.key)
+    }
+
+    fn query_name(&self) -> String {
+        token::label_at(&self.row.query_token, self.row.query as usize)
+    }
+
+    fn key_name(&self, key: usize) -> String {
+        token::label_at(self.row.tokens.get(key).map_or("", String::as_str), key)
+    }
+
+    /// The largest distance between the model's own numbers and those on paper: of the cell's
+    /// weight, and of the row's output.
+    fn apart(&self) -> (f64, f64) {
+        let own = |values: &[f32], at: usize| values.get(at).map_or(0.0, |v| f64::from(*v));
+        let weight = (own(&self.row.weights, self.key) - self.worked().weight).abs();
+        let output = self.paper.output.iter().enumerate();
+        let output = output.map(|(at, value)| (own(&self.row.mixed, at) - value).abs());
+        (weight, output.fold(0.0, f64::max))
+    }
+}
+
+/// The number with [`DECIMALS`] decimals and a true minus sign.
+fn fixed(value: f64) -> String {
+    if value == f64::NEG_INFINITY {
+        return "−∞".into();
+    }
+    let text = format!("{:.*}", DECIMALS, value.abs());
+    if value < 0.0 { format!("−{text}") } else { text }
+}
+
+/// The same, a negative number in brackets.
+fn bracketed(value: f64) -> String {
+    if value < 0.0 { format!("({})", fixed(value)) } else { fixed(value) }
+}
+
+/// One cell of an attention matrix with its whole arithmetic: query and key, their score term by
+/// term, scale, mask, exponent, the row's sum, the weight, times the value, and the row's output.
+/// It is worked out as on paper, with six decimals at every step, so that every number on show
+/// follows from those before it; how far the model's own numbers are from it is said at the end.
+///
+/// Nothing while `row` is `None`. Takes the keyboard when it opens by a learner's doing, and gives
+/// it back when it closes: arrow keys go to neighbours (left and right a key, up and down a query),
+/// Escape closes.
+#[component]
+pub fn CellInspector(
+    #[prop(into)] row: Signal<Option<Arc<AttentionRow>>>,
+    /// The key on show, counted from 0; beyond the row it is the last.
+    #[prop(into)]
+    key: Signal<usize>,
+    /// Another cell is wanted: query and key, counted from 0.
+    go: Callback<(usize, usize)>,
+    close: Callback<()>,
+    #[prop(into)] provenance: Signal<Provenance>,
+    /// How many queries there are; 0 where there are as many as keys.
+    #[prop(into, optional)]
+    queries: Signal<usize>,
+) -> impl IntoView {
+    let shown = Memo::new(move |_| Shown::new(row.get()?, key.get()));
+    let open = Memo::new(move |_| shown.with(Option::is_some));
+    let heading = NodeRef::<html::H3>::new();
+    let came_from = StoredValue::new_local(None::<web_sys::HtmlElement>);
+    Effect::new(move |_| {
+        let Some(heading) = heading.get() else { return };
+        let active = document().active_element().filter(|active| active.tag_name() != "BODY");
+        if let Some(active) = active.and_then(|active| active.dyn_into().ok()) {
+            came_from.set_value(Some(active));
+            // An element that is no longer there cannot be focused; then nothing is.
+            let _ = heading.focus();
+        }
+    });
+    let shut = move || {
+        close.run(());
+        if let Some(before) = came_from.try_update_value(Option::take).flatten() {
+            let _ = before.focus();
+        }
+    };
+    let step = move |down: isize, right: isize| {
+        let Some((query, keys)) = shown.with_untracked(|shown| {
+            shown.as_ref().map(|shown| (shown.row.query as usize, shown.row.tokens.len()))
+        }) else {
+            return;
+        };
+        let count = match queries.get_untracked() {
+            0 => keys,
+            count => count,
+        };
+        let moved = |at: usize, by: isize, count: usize| {
+            at.saturating_add_signed(by).min(count.saturating_sub(1))
+        };
+        let key = key.get_untracked().min(keys - 1);
+        let wanted = (moved(query, down, count), moved(key, right, keys));
+        if wanted != (query, key) {
+            go.run(wanted);
+        }
+    };
+    let on_key = move |event: ev::KeyboardEvent| {
+        match event.key().as_str() {
+            "ArrowLeft" => step(0, -1),
+            "ArrowRight" => step(0, 1),
+            "ArrowUp" => step(-1, 0),
+            "ArrowDown" => step(1, 0),
+            "Escape" => shut(),
+            _ => return,
+        }
+        event.prevent_default();
+        event.stop_propagation();
+    };
+    let part = move |of: fn(&Shown) -> String| {
+        move || shown.with(|shown| shown.as_ref().map_or(String::new(), of))
+    };
+    let button = move |id: &'static str, label: &'static str, sign, down, right| {
+        view! {
+            <button type="button" class="button" aria-label=label title=label
+                data-testid=format!("inspector-{id}") on:click=move |_| step(down, right)>
+                {sign}
+            </button>
+        }
+        .into_any()
+    };
+    view! {
+        <Show when=move || open.get()>
+            <section class="inspector" aria-label="One cell, worked out" data-testid="cell-inspector"
+                data-query=part(|shown| shown.row.query.to_string())
+                data-key=part(|shown| shown.key.to_string())
+                on:keydown=on_key>
+                <div class="inspector-head">
+                    <h3 tabindex="-1" node_ref=heading data-testid="inspector-title">
+                        <b class="role-query">{part(Shown::query_name)}</b>" looks at "
+                        <b class="role-key">{part(|shown| shown.key_name(shown.key))}</b>
+                        <span class="hint">{part(|shown| {
+                            format!(" layer {}, head {}", shown.row.layer + 1, shown.row.head + 1)
+                        })}</span>
+                    </h3>
+                    <div class="inspector-buttons">
+                        {button("key-before", "Key before", "←", 0, -1)}
+                        {button("key-after", "Next key", "→", 0, 1)}
+                        {button("query-before", "Query before", "↑", -1, 0)}
+                        {button("query-after", "Next query", "↓", 1, 0)}
+                        <button type="button" class="button button-quiet" data-testid="inspector-close"
+                            on:click=move |_| shut()>"Close"</button>
+                    </div>
+                </div>
+                <Announced shown/>
+                {steps::steps(shown, use_colors(), go)}
+                <div class="figure-foot">
+                    <ExportMenu figure="inspector" choices=choices(shown, provenance)/>
+                </div>
+            </section>
+        </Show>
+    }
+    .into_any()
+}
+
+/// For ears: said when another cell is chosen, not at every step of training.
+#[component]
+fn Announced(shown: Memo<Option<Shown>>) -> impl IntoView {
+    let cell = Memo::new(move |_| {
+        shown.with(|shown| shown.as_ref().map(|shown| (shown.row.query, shown.key)))
+    });
+    let sentence = move || {
+        cell.track();
+        shown.with_untracked(|shown| {
+            shown.as_ref().map(|shown| {
+                let (query, key) = (shown.query_name(), shown.key_name(shown.key));
+                let worked = shown.worked();
+                if worked.allowed {
+                    format!("{query} looks at {key} with weight {}", fixed(worked.weight))
+                } else {
+                    format!("{query} may not look at {key}")
+                }
+            })
+        })
+    };
+    view! { <p class="visually-hidden" role="status">{sentence}</p> }.into_any()
+}
+
+fn choices(shown: Memo<Option<Shown>>, provenance: Signal<Provenance>) -> Vec<Choice> {
+    let choice = |id, label, make: fn(&Shown, &Provenance) -> File| Choice {
+        id,
+        label,
+        make: Callback::new(move |()| {
+            let shown = shown.get_untracked()?;
+            let file = provenance.with_untracked(|provenance| make(&shown, provenance));
+            let AttentionRow { layer, head, query, .. } = *shown.row;
+            let (l, h, q, k) = (layer + 1, head + 1, query + 1, shown.key + 1);
+            Some((format!("unroll-cell-layer{l}-head{h}-query{q}-key{k}"), LocalFile::new(file)))
+        }),
+    };
+    vec![
+        choice("json", "JSON", |shown, provenance| File::Json(export::json(shown, provenance))),
+        choice("csv", "CSV", |shown, provenance| File::Csv(export::csv(shown, provenance))),
+    ]
+}

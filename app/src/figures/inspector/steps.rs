@@ -1,0 +1,255 @@
+//! The inspector's steps, from the vectors to the row's output.
+
+use leptos::prelude::*;
+use unroll_protocol::attention::Scoring;
+
+use super::{Shown, bracketed, fixed, tables};
+use crate::figures::Colors;
+
+type Cell = Memo<Option<Shown>>;
+
+/// All steps, in order.
+pub fn steps(shown: Cell, colors: Memo<Colors>, go: Callback<(usize, usize)>) -> AnyView {
+    let [all_terms, all_keys, all_values] = [(); 3].map(|()| RwSignal::new(false));
+    let additive = Memo::new(move |_| {
+        shown.with(|shown| {
+            shown.as_ref().is_some_and(|s| matches!(s.row.scoring, Scoring::Additive { .. }))
+        })
+    });
+    let of =
+        move |make: fn(&Shown) -> AnyView| move || shown.with(|shown| shown.as_ref().map(make));
+    let strips = move || {
+        shown.with(|shown| shown.as_ref().map(|shown| colors.with(|c| score_strips(shown, c))))
+    };
+    let values = move || {
+        shown.with(|shown| shown.as_ref().map(|shown| colors.with(|c| value_strips(shown, c))))
+    };
+    let terms = move || {
+        let all = all_terms.get();
+        shown.with(|shown| shown.as_ref().map(|shown| tables::terms(&shown.terms(), all)))
+    };
+    let keys = move || {
+        let all = all_keys.get();
+        shown.with(|shown| shown.as_ref().map(|shown| tables::keys(shown, all, go)))
+    };
+    let output = move || {
+        let all = all_values.get();
+        shown.with(|shown| shown.as_ref().map(|shown| tables::output(shown, all)))
+    };
+    let count = move |of: fn(&Shown) -> usize| {
+        Memo::new(move |_| shown.with(|shown| shown.as_ref().map_or(0, of)))
+    };
+    view! {
+        <ol class="inspector-steps">
+            <li>
+                <h4>{move || if additive.get() { "A small network scores the pair" } else { "Multiply query and key" }}</h4>
+                {strips}
+                {tables::scroller("Terms of the score", terms.into_any())}
+                {more("terms", all_terms, count(|shown| shown.terms().len()), "terms")}
+                {of(sum)}
+            </li>
+            <li>
+                <h4>"Scale and mask"</h4>
+                {of(score)}
+            </li>
+            <li>
+                <h4>"Softmax over the row"</h4>
+                {of(exponent)}
+                {tables::scroller("Keys of the row", keys.into_any())}
+                {more("keys", all_keys, count(|shown| shown.row.tokens.len()), "keys")}
+                {of(weight)}
+            </li>
+            <li>
+                <h4>"Times the value, summed over the keys"</h4>
+                {values}
+                {tables::scroller("Dimensions of the output", output.into_any())}
+                {more("values", all_values, count(|shown| shown.paper.output.len()), "dimensions")}
+                {of(compared)}
+            </li>
+        </ol>
+    }
+    .into_any()
+}
+
+/// Opens and closes a long table.
+fn more(id: &'static str, all: RwSignal<bool>, count: Memo<usize>, what: &'static str) -> AnyView {
+    view! {
+        <Show when=move || tables::is_long(count.get())>
+            <button type="button" class="button button-quiet" data-testid=format!("inspector-all-{id}")
+                aria-expanded=move || all.get().to_string()
+                on:click=move |_| all.update(|all| *all = !*all)>
+                {move || if all.get() {
+                    "Only the largest".to_owned()
+                } else {
+                    format!("All {} {what}", count.get())
+                }}
+            </button>
+        </Show>
+    }
+    .into_any()
+}
+
+/// A line of arithmetic: what is worked out, how, and to what.
+fn line(id: &'static str, name: AnyView, how: String, value: f64) -> AnyView {
+    view! {
+        <p class="inspector-line">
+            <span>{name}</span>" "
+            <span>{how}" = "</span>
+            <b class="number" data-testid=format!("inspector-{id}") data-value=value.to_string()>{fixed(value)}</b>
+        </p>
+    }
+    .into_any()
+}
+
+fn score_strips(shown: &Shown, colors: &Colors) -> AnyView {
+    let terms = shown.terms();
+    let list = |of: fn(&unroll_protocol::attention::Term) -> f64| -> Vec<f64> {
+        terms.iter().map(of).collect()
+    };
+    let (query, key, product) = (list(|t| t.query), list(|t| t.key), list(|t| t.product));
+    let vectors = tables::limit(query.iter().chain(&key).copied());
+    let products = tables::limit(product.iter().copied());
+    let (q, k, p) = match shown.row.scoring {
+        Scoring::Product { .. } => ("q", "k", "q × k"),
+        Scoring::Additive { .. } => ("a", "b", "v tanh"),
+    };
+    view! {
+        {tables::strip(q, "role-query", &query, vectors, colors)}
+        {tables::strip(k, "role-key", &key, vectors, colors)}
+        {tables::strip(p, "", &product, products, colors)}
+        <p class="hint">{format!(
+            "Colours of {q} and {k}: −{vectors} to {vectors}; of {p}: −{products} to {products}."
+        )}</p>
+    }
+    .into_any()
+}
+
+fn sum(shown: &Shown) -> AnyView {
+    let terms = shown.terms();
+    let name = match shown.row.scoring {
+        Scoring::Product { .. } => view! {
+            <b class="role-query">"q"</b>" · "<b class="role-key">"k"</b>
+        }
+        .into_any(),
+        Scoring::Additive { .. } => view! { "Their sum, the score" }.into_any(),
+    };
+    line("dot", name, format!(", the sum of the {} products,", terms.len()), shown.worked().sum)
+}
+
+fn score(shown: &Shown) -> AnyView {
+    let (worked, divisor) = (shown.worked(), shown.paper.divisor);
+    let scaled = match &shown.row.scoring {
+        Scoring::Product { query, .. } if divisor != 1.0 => {
+            let width = query.len();
+            let root = (divisor * divisor - width as f64).abs() < 1e-3;
+            let by = if root { format!("√{width} = {}", plain(divisor)) } else { plain(divisor) };
+            let how = format!("{} / {}", fixed(worked.sum), plain(divisor));
+            line("scaled", view! { {format!("Divided by {by}:")} }.into_any(), how, worked.scaled)
+        }
+        Scoring::Product { .. } => view! { <p>"Not divided by anything here."</p> }.into_any(),
+        Scoring::Additive { .. } => view! { <p>"Such a score is not scaled."</p> }.into_any(),
+    };
+    let bias = shown.row.bias.iter().any(|bias| *bias != 0.0).then(|| {
+        let how = format!("{} + {}", fixed(worked.scaled), bracketed(worked.bias));
+        let total = unroll_protocol::attention::rounded(worked.scaled + worked.bias);
+        line("biased", view! { "Plus the bias for the distance (ALiBi):" }.into_any(), how, total)
+    });
+    let mask = if worked.allowed {
+        view! {
+            <p data-testid="inspector-mask" data-allowed="true">
+                <b class="role-query">{shown.query_name()}</b>" may look here: the score stays "
+                <b class="number" data-testid="inspector-score" data-value=worked.score.to_string()>
+                    {fixed(worked.score)}
+                </b>"."
+            </p>
+        }
+    } else {
+        view! {
+            <p data-testid="inspector-mask" data-allowed="false">
+                <b class="role-query">{shown.query_name()}</b>" may not look here: the mask makes the score "
+                <b class="number" data-testid="inspector-score" data-value="-Infinity">{fixed(worked.score)}</b>
+                ", so its weight will be exactly 0."
+            </p>
+        }
+    };
+    view! { {scaled}{bias}{mask} }.into_any()
+}
+
+/// As few decimals as the number needs, six at most.
+fn plain(value: f64) -> String {
+    let text = fixed(value);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn exponent(shown: &Shown) -> AnyView {
+    let (worked, Some(largest)) = (shown.worked(), shown.paper.largest) else {
+        return view! { <p>"Nothing is allowed in this row."</p> }.into_any();
+    };
+    let top = shown.paper.keys[largest].score;
+    let how = if worked.allowed {
+        let x = unroll_protocol::attention::rounded(worked.score - top);
+        format!("e to the {} − {} = e to the {}", fixed(worked.score), bracketed(top), fixed(x))
+    } else {
+        "e to the −∞".to_owned()
+    };
+    view! {
+        <p>
+            "m is the row's largest score, "<b class="number">{fixed(top)}</b>" ("
+            <span class="role-key">{shown.key_name(largest)}</span>
+            "). Taking it away changes no weight and keeps the numbers small."
+        </p>
+        {line("exponent", view! { "This cell:" }.into_any(), how, worked.exponent)}
+    }
+    .into_any()
+}
+
+fn weight(shown: &Shown) -> AnyView {
+    let (worked, total) = (shown.worked(), shown.paper.sum);
+    let how = format!("{} / {}", fixed(worked.exponent), fixed(total));
+    view! {
+        {line("sum", view! { "The row's sum," }.into_any(),
+            format!("of {} exponents,", shown.paper.keys.len()), total)}
+        {line("weight", view! { "Weight:" }.into_any(), how, worked.weight)}
+    }
+    .into_any()
+}
+
+fn value_strips(shown: &Shown, colors: &Colors) -> AnyView {
+    let paper = &shown.paper;
+    let shares: Vec<(f64, f64)> = (0..paper.output.len())
+        .map(|dimension| paper.share(&shown.row, shown.key, dimension))
+        .collect();
+    let (values, shares): (Vec<f64>, Vec<f64>) = shares.into_iter().unzip();
+    let limit = tables::limit(values.iter().chain(&paper.output).copied());
+    view! {
+        {tables::strip("v", "role-value", &values, limit, colors)}
+        {tables::strip("w × v", "role-value", &shares, limit, colors)}
+        {tables::strip("output", "role-hidden", &paper.output, limit, colors)}
+        <p class="hint">{format!("Colours: −{limit} to {limit}. w is the weight.")}</p>
+    }
+    .into_any()
+}
+
+fn compared(shown: &Shown) -> AnyView {
+    let (weight, output) = shown.apart();
+    let own = shown.row.weights.get(shown.key).map_or(0.0, |weight| f64::from(*weight));
+    let silent = shown.row.mixed.iter().all(|value| *value == 0.0)
+        && shown.paper.output.iter().any(|value| *value != 0.0);
+    let outcome = if silent {
+        "This head is switched off: its output counts as 0.".to_owned()
+    } else {
+        format!("The output is at most {} from the model's.", fixed(output))
+    };
+    view! {
+        <p class="hint" data-testid="inspector-compared" data-weight=own.to_string()
+            data-apart=weight.max(if silent { 0.0 } else { output }).to_string()>
+            {format!(
+                "Each line is worked out from the numbers shown, rounded to six decimals. The model's own \
+                 weight is {}, {} from this. {outcome}",
+                fixed(own),
+                fixed(weight)
+            )}
+        </p>
+    }
+    .into_any()
+}
