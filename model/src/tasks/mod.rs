@@ -15,7 +15,7 @@ use rand::rngs::ChaCha8Rng;
 pub use brackets::Brackets;
 pub use fill_in::FillIn;
 pub use look_ahead::LookAhead;
-pub use nth_symbol::{CountFrom, NthSymbol};
+pub use nth_symbol::NthSymbol;
 pub use quotes::Quotes;
 pub use recall::Recall;
 
@@ -232,6 +232,8 @@ fn letters(first: char, count: usize) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use unroll_protocol::study::position::CountFrom;
+
     use super::*;
 
     fn tasks() -> Vec<Box<dyn Task>> {

@@ -1,16 +1,9 @@
 //! Repeat the n-th symbol.
 
+use unroll_protocol::study::position::CountFrom;
+
 use super::{Kind, SequenceBatch, Split, Task, TaskError, draws, letters};
 use crate::random::below;
-
-/// From which end symbols are counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CountFrom {
-    /// The first symbol is number 1.
-    Start,
-    /// The last symbol is number 1.
-    End,
-}
 
 /// `length` symbols, each drawn anew, and a number `n`, at which the n-th of them is asked for.
 ///
