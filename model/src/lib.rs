@@ -60,8 +60,8 @@ pub use schedule::LearningRateSchedule;
 pub use self_check::{SelfCheckError, self_check};
 pub use study::{AnyStudy, Built, Refusal, Study, StudySlice};
 pub use tasks::{
-    BatchTensors, Brackets, FillIn, LookAhead, NthSymbol, Quotes, Recall, SequenceBatch, Split, Task,
-    TaskError,
+    BatchTensors, Brackets, FillIn, LookAhead, NthSymbol, Quotes, Recall, SequenceBatch, Split,
+    Task, TaskError,
 };
 pub use tokenizer::{CharTokenizer, MAX_VOCABULARY, UNKNOWN, VocabularyError};
 pub use trace::{TraceError, trace};

@@ -208,6 +208,7 @@ fn a_seed_decides_every_bit_whatever_is_asked_or_dropped() {
         }
         last = train(&mut asked, 1);
     }
-    let bits = |values: &[Option<f32>]| values.iter().map(|v| v.unwrap_or(-1.0)).collect::<Vec<_>>();
+    let bits =
+        |values: &[Option<f32>]| values.iter().map(|v| v.unwrap_or(-1.0)).collect::<Vec<_>>();
     assert!(same_bits(&bits(&expected), &bits(&last)));
 }

@@ -8,7 +8,6 @@ pub enum Hue {
     Ink,
     #[default]
     Muted,
-    #[cfg_attr(not(test), expect(dead_code, reason = "no line of a plot is about queries yet"))]
     Query,
     Key,
     Value,

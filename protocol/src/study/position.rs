@@ -96,13 +96,7 @@ impl Default for Settings {
 impl Settings {
     /// What the chapter trains.
     pub fn spec(&self, seed: u32) -> Spec {
-        Spec {
-            seed,
-            from: self.from,
-            causal: self.causal,
-            layers: self.layers,
-            width: self.width,
-        }
+        Spec { seed, from: self.from, causal: self.causal, layers: self.layers, width: self.width }
     }
 }
 
@@ -232,6 +226,8 @@ pub struct Clock {
     pub turned: Vec<f64>,
     /// `PE(at + k)`
     pub there: Vec<f64>,
+    /// `M_k`, `[width, width]`: a turn of each pair on its diagonal.
+    pub matrix: Array,
     /// Largest difference of the last two.
     pub difference: f64,
     /// The same over all positions up to [`TRIED`].

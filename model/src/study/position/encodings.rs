@@ -41,9 +41,8 @@ pub async fn encoding(
     // Refuses widths that do not suit.
     models.get(positions)?;
     let (width, heads) = (spec.width as usize, spec.heads() as usize);
-    let drawn = |of: &dyn Fn(usize) -> Vec<f64>| -> Vec<Vec<f64>> {
-        (0..DRAWN as usize).map(of).collect()
-    };
+    let drawn =
+        |of: &dyn Fn(usize) -> Vec<f64>| -> Vec<Vec<f64>> { (0..DRAWN as usize).map(of).collect() };
     let rows = match positions {
         Positions::None => drawn(&|_| vec![0.0; width]),
         Positions::Integer => drawn(&|p| integer(p as f64, width)),
@@ -103,9 +102,19 @@ pub fn clock(at: u32, k: u32, width: usize) -> Result<Clock, Refusal> {
     let tried = (0..=TRIED).map(|position| (position, moved(position).2));
     let (largest_at, largest) =
         tried.fold((0, 0.0), |most, now| if now.1 > most.1 { now } else { most });
+    // What M_k does to each unit vector is a column of it.
+    let mut matrix = vec![0f32; width * width];
+    for column in 0..width {
+        let mut unit = vec![0.0; width];
+        unit[column] = 1.0;
+        for (row, value) in shift(&unit, f64::from(k)).into_iter().enumerate() {
+            matrix[row * width + column] = value as f32;
+        }
+    }
     Ok(Clock {
         at,
         k,
+        matrix: Array { shape: vec![width as u32; 2], values: matrix },
         frequencies: (0..width / 2).map(|pair| frequency(pair, width)).collect(),
         here: encoded(at),
         turned,
@@ -187,9 +196,8 @@ pub fn no_row(position: u32) -> Refusal {
 /// See [`Swamping`].
 pub async fn swamping(models: &Models) -> Result<Swamping, Refusal> {
     let mut result = Swamping { symbols: [symbol(0), symbol(1)], ..Swamping::default() };
-    let positions = |of: &dyn Fn(f64) -> f32| -> Vec<f32> {
-        (0..DRAWN).map(|p| of(f64::from(p))).collect()
-    };
+    let positions =
+        |of: &dyn Fn(f64) -> f32| -> Vec<f32> { (0..DRAWN).map(|p| of(f64::from(p))).collect() };
     let alike = |pair: &[Vec<f64>; 2], added: &[f64]| {
         let [a, b] = [&pair[0], &pair[1]].map(|x| normalised(x, added));
         a.iter().zip(&b).map(|(a, b)| a * b).sum::<f64>() as f32 / a.len() as f32
@@ -213,8 +221,7 @@ pub async fn swamping(models: &Models) -> Result<Swamping, Refusal> {
         let of = |p: f64| alike(&pair, &sinusoidal(p, width));
         result.lines.push(("sinusoidal".into(), positions(&of)));
     }
-    let (rows, pair) =
-        (learned(models).await?, embeddings(models.get(Positions::Learned)?).await?);
+    let (rows, pair) = (learned(models).await?, embeddings(models.get(Positions::Learned)?).await?);
     let line = rows.iter().map(|row| alike(&pair, row)).collect();
     result.lines.push(("learned".into(), line));
     Ok(result)
