@@ -60,6 +60,7 @@ fn a_shift_is_one_rotation_at_every_position() {
         else {
             panic!("no clock")
         };
+        assert_eq!((clock.at, clock.k), (at, k));
         assert!(clock.largest < 1e-6, "{} at {}, k {k}", clock.largest, clock.largest_at);
         assert!(clock.difference < 1e-6, "{} at {at}, k {k}", clock.difference);
         assert_eq!(clock.here.len(), 32);

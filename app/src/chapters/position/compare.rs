@@ -89,17 +89,6 @@ pub fn table(page: Page) -> AnyView {
             ))
         })
     };
-    let notes = move || {
-        use_lab().started.with(|started| {
-            started.as_ref().map(|started| {
-                started
-                    .notes
-                    .iter()
-                    .map(|note| view! { <p class="hint">{note.clone()}</p> })
-                    .collect_view()
-            })
-        })
-    };
     view! {
         <div class="position-scroll" tabindex="0" role="region" aria-label="Six ways to tell positions">
             <table class="position-table" data-testid="figure-compare"
@@ -118,7 +107,6 @@ pub fn table(page: Page) -> AnyView {
             </table>
         </div>
         <p class="hint" data-testid="position-counting">{counting}</p>
-        <div data-testid="position-notes">{notes}</div>
     }
     .into_any()
 }

@@ -38,17 +38,17 @@ pub fn products(page: Page) -> AnyView {
 fn by_offset(products: &Products) -> Lines {
     let looks =
         [(Hue::Ink, Dash::Solid), (Hue::Weight, Dash::Dashed), (Hue::Gradient, Dash::Dotted)];
-    let line = |((p, points), (hue, dash)): (&(u32, Vec<(i32, f64)>), (Hue, Dash))| Line {
+    let lines = products.lines.iter().zip(looks).map(|((p, points), (hue, dash))| Line {
         name: format!("p = {p}"),
         hue,
         dash,
         points: points.iter().map(|(offset, product)| (f64::from(*offset), *product)).collect(),
-    };
+    });
     let reach = f64::from(OFFSETS);
     Lines {
         x_label: "offset".into(),
         y_label: "dot product".into(),
-        series: products.lines.iter().zip(looks).map(line).collect(),
+        series: lines.collect(),
         x_range: Some((-reach, reach)),
         ..Lines::default()
     }

@@ -11,7 +11,7 @@ use crate::{
 pub fn intro() -> AnyView {
     view! {
         <p>
-            <Term of=Word::Attention/>" adds up what it finds, and a sum has no order. If \"dog bites man\" is to differ \
+            <Term of=Word::Attention>"Attention"</Term>" adds up what it finds, and a sum has no order. If \"dog bites man\" is to differ \
              from \"man bites dog\", something has to tell each "<Term of=Word::Token/>" where it stands."
         </p>
         <p>

@@ -74,12 +74,27 @@ fn integer(position: f64, width: usize) -> Vec<f64> {
     (0..width).map(|i| if i == 0 { position } else { 0.0 }).collect()
 }
 
-/// `position` and its shift by `k`, and how well `M_k` does at every position up to [`TRIED`].
+/// How far `M_k PE(p)` and `PE(p + k)` are apart at most over all positions up to [`TRIED`], where,
+/// and for which `k`.
+#[derive(Clone, Copy)]
+pub struct Farthest {
+    k: u32,
+    difference: f64,
+    at: u32,
+}
+
+/// `at` and its shift by `k`, and how well `M_k` does at every position up to [`TRIED`]; `known` is
+/// what that was when last asked.
 ///
 /// # Errors
 ///
 /// A sentence for an odd width and for numbers beyond [`FARTHEST`].
-pub fn clock(at: u32, k: u32, width: usize) -> Result<Clock, Refusal> {
+pub fn clock(
+    at: u32,
+    k: u32,
+    width: usize,
+    known: &mut Option<Farthest>,
+) -> Result<Clock, Refusal> {
     if !width.is_multiple_of(2) {
         return Err(Refusal(format!(
             "A hand is a pair of a sine and a cosine, and a width of {width} can't be split into \
@@ -99,9 +114,13 @@ pub fn clock(at: u32, k: u32, width: usize) -> Result<Clock, Refusal> {
         (turned, there, apart)
     };
     let (turned, there, difference) = moved(at);
-    let tried = (0..=TRIED).map(|position| (position, moved(position).2));
-    let (largest_at, largest) =
-        tried.fold((0, 0.0), |most, now| if now.1 > most.1 { now } else { most });
+    let try_all = || {
+        let none = Farthest { k, difference: 0.0, at: 0 };
+        let tried = (0..=TRIED).map(|at| Farthest { k, difference: moved(at).2, at });
+        tried.fold(none, |most, now| if now.difference > most.difference { now } else { most })
+    };
+    let farthest = known.filter(|known| known.k == k).unwrap_or_else(try_all);
+    *known = Some(farthest);
     // What M_k does to each unit vector is a column of it.
     let mut matrix = vec![0f32; width * width];
     for column in 0..width {
@@ -120,8 +139,8 @@ pub fn clock(at: u32, k: u32, width: usize) -> Result<Clock, Refusal> {
         turned,
         there,
         difference,
-        largest,
-        largest_at,
+        largest: farthest.difference,
+        largest_at: farthest.at,
     })
 }
 

@@ -43,6 +43,8 @@ pub struct Study {
     /// The gradients of the models that are through with their batch.
     gradients: Vec<Gradients>,
     pending: Option<Pending>,
+    /// The last answer about all positions: nothing in it depends on training.
+    farthest: Option<encodings::Farthest>,
 }
 
 /// A step whose models are updated and which is only to be measured.
@@ -86,6 +88,7 @@ impl super::Study for Study {
             rate: f64::from(RATE),
             gradients: Vec::new(),
             pending: None,
+            farthest: None,
         })
     }
 
@@ -172,7 +175,9 @@ impl super::Study for Study {
             Question::Encoding { positions } => {
                 Answer::Encoding(encodings::encoding(&self.models, &self.spec, *positions).await?)
             }
-            Question::Clock { at, k } => Answer::Clock(encodings::clock(*at, *k, width)?),
+            Question::Clock { at, k } => {
+                Answer::Clock(encodings::clock(*at, *k, width, &mut self.farthest)?)
+            }
             Question::Products { positions, at } => {
                 let products = encodings::products(&self.models, &self.spec, *positions, *at);
                 Answer::Products(products.await?)
