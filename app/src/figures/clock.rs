@@ -103,7 +103,7 @@ pub fn ClockFigure(
                 let lit = pair.get();
                 let each = |of: usize| {
                     format!(
-                        "dimensions {} and {}, {} rad a position: sin {:.4}, cos {:.4}",
+                        "Dimensions {} and {}, {} rad a position: sin {:.4}, cos {:.4}.",
                         2 * of,
                         2 * of + 1,
                         short(clock.frequencies[of]),
@@ -111,8 +111,10 @@ pub fn ClockFigure(
                         clock.here[2 * of + 1]
                     )
                 };
-                let others = (lit != 0).then(|| format!("; {}", each(lit)));
-                format!("Position {}. {}{}.", clock.at, each(0), others.unwrap_or_default())
+                let other = (lit != 0).then(|| format!(" {}", each(lit)));
+                let text =
+                    format!("Position {}. {}{}", clock.at, each(0), other.unwrap_or_default());
+                text.replace('-', "−")
             })
         })
     };
@@ -141,8 +143,9 @@ pub fn ClockFigure(
                 c.as_ref().and_then(|c| c.frequencies.get(of).copied()).map_or(String::new(), short)
             })
         };
-        let name =
-            move || format!("Dimensions {} and {}: {} rad a position", 2 * of, 2 * of + 1, speed());
+        let name = move || {
+            format!("{}, {}: dimensions turned by {} rad a position", 2 * of, 2 * of + 1, speed())
+        };
         view! {
             <button type="button" class="clock-small" data-testid=format!("clock-pair-{}", of + 1)
                 aria-pressed=move || (pair.get() == of).to_string() aria-label=name title=name

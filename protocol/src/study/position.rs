@@ -25,7 +25,9 @@ pub const MOST_SHOWN: u32 = 24;
 /// Lengths at which models are measured, in symbols.
 pub const MEASURED: [u32; 9] = [2, 4, 6, 8, 10, 12, 16, 20, 24];
 /// Positions of the heatmap.
-pub const DRAWN: u32 = 32;
+pub const DRAWN: u32 = 24;
+/// Positions at which two symbols are compared.
+pub const COMPARED: u32 = 32;
 /// Every position up to this one is tried with `M_k`.
 pub const TRIED: u32 = 4096;
 /// Largest position and shift of a link.
@@ -153,7 +155,11 @@ impl Spec {
 
 /// Name of the series with a model's loss.
 pub fn loss_series(positions: Positions) -> String {
-    format!("{} loss", positions.label())
+    // Short: the bar over the figure shows the first three.
+    match positions {
+        Positions::Sinusoidal => "Sinus. loss".to_owned(),
+        other => format!("{} loss", other.label()),
+    }
 }
 
 /// Name of the series with the share of right answers on sequences of `length` symbols, of which
@@ -258,7 +264,7 @@ pub struct Scores {
 }
 
 /// Cosine of the angle between two symbols' vectors, normalised as the first layer reads them, at
-/// positions 0, 1, ...; live embeddings of each model.
+/// the first [`COMPARED`] positions; live embeddings of each model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Swamping {
     pub symbols: [String; 2],

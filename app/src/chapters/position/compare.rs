@@ -89,19 +89,21 @@ pub fn table(page: Page) -> AnyView {
             ))
         })
     };
+    let title = move || {
+        let when = step.get().map_or(String::new(), |step| format!(", measured after step {step}"));
+        format!("Repeat the n-th symbol: six models, alike but for their positions{when}")
+    };
     view! {
+        <h3 class="figure-title">{title}</h3>
         <div class="position-scroll" tabindex="0" role="region" aria-label="Six ways to tell positions">
             <table class="position-table" data-testid="figure-compare"
                 data-state=move || if step.with(Option::is_some) { "live" } else { "empty" }>
-                <caption>
-                    "Repeat the n-th symbol: six models, alike but for their positions"
-                    {move || step.get().map(|step| format!(", measured after step {step}"))}
-                </caption>
+                <caption class="visually-hidden">"Six ways to tell positions"</caption>
                 <thead><tr>
                     <th scope="col">"Positions"</th>
-                    <th scope="col">"right at "{LONGEST}" symbols, the longest trained"</th>
+                    <th scope="col">"right at "{LONGEST}", as trained"</th>
                     <th scope="col">"right at "{LONGER}", never trained"</th>
-                    <th scope="col">"two symbols swapped: logits move by"</th>
+                    <th scope="col">"a swap moves logits by"</th>
                 </tr></thead>
                 <tbody>{Positions::ALL.iter().map(row).collect_view()}</tbody>
             </table>

@@ -212,7 +212,7 @@ fn drawn(encoding: &Encoding) -> Matrix {
     let limit = match positions {
         Positions::None | Positions::Sinusoidal => 1.0,
         Positions::Rotary => core::f32::consts::PI,
-        _ => most.max(1e-3),
+        _ => round_up(most.max(1e-3)),
     };
     let first = if positions == Positions::Alibi { 1 } else { 0 };
     Matrix {
@@ -225,4 +225,10 @@ fn drawn(encoding: &Encoding) -> Matrix {
         value_name: value_name.into(),
         absent: "no row: never trained this far".into(),
     }
+}
+
+/// The next number with one digit that is not 0, for the end of a scale.
+fn round_up(number: f32) -> f32 {
+    let unit = 10f32.powf(number.log10().floor());
+    (number / unit).ceil() * unit
 }

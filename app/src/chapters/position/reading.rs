@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use unroll_protocol::{
     AttentionRow,
     architecture::Positions,
-    study::position::{Answer, Asked, LONGEST, Question, Reading, Settings},
+    study::position::{Answer, Asked, ModelReading, Question, Reading, Settings},
 };
 
 use super::Page;
@@ -54,19 +54,21 @@ pub fn panel(page: Page) -> AnyView {
             "The last token is the number. Each row is one head of one model: how much of its attention goes to each \
              symbol. Outlined: the symbol that is asked for. Click a cell for its arithmetic."
         </p>
-        <div class="position-sliders">
-            <SliderField name="position-length"/>
-            <SliderField name="position-number" most=f64::from(LONGEST) as f32/>
+        <div class="position-beside">
+            <div class="position-shift">
+                <SliderField name="position-length"/>
+                <SliderField name="position-number"/>
+                <p class="field-error" role="alert" data-testid="position-asked-problem">{problem}</p>
+                <div class="button-row">
+                    <button type="button" class="button" data-testid="position-another" on:click=another>
+                        "Another sequence"
+                    </button>
+                </div>
+                {move || reading.get().map(|reading| answers(&reading))}
+            </div>
+            <MatrixFigure name="position-attention" title="Attention of the number, last layer" matrix marked
+                on_pick provenance=page.provenance/>
         </div>
-        <p class="field-error" role="alert" data-testid="position-asked-problem">{problem}</p>
-        <div class="button-row">
-            <button type="button" class="button" data-testid="position-another" on:click=another>
-                "Another sequence"
-            </button>
-        </div>
-        {move || reading.get().map(|reading| answers(&reading))}
-        <MatrixFigure name="position-attention" title="Attention of the number, last layer" matrix marked on_pick
-            provenance=page.provenance/>
         {inspector(page)}
     }
     .into_any()
@@ -116,7 +118,7 @@ fn short_name(positions: Positions) -> &'static str {
 
 /// What each model answers.
 fn answers(reading: &Reading) -> AnyView {
-    let row = |model: &unroll_protocol::study::position::ModelReading| {
+    let row = |model: &ModelReading| {
         let id = model.positions.id();
         let said = match &model.refusal {
             Some(refusal) => view! { <span class="hint">{refusal.clone()}</span> }.into_any(),

@@ -3,10 +3,10 @@
 use leptos::prelude::*;
 use unroll_protocol::{
     architecture::Positions,
-    study::position::{Answer, OFFSETS, Products, Question, Scores, Swamping},
+    study::position::{Answer, COMPARED, OFFSETS, Products, Question, Scores, Swamping},
 };
 
-use super::Page;
+use super::{Page, round_up};
 use crate::figures::{Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, ValueMap, short};
 
 /// Dot products of position vectors by offset.
@@ -105,7 +105,7 @@ pub fn scores(page: Page) -> AnyView {
 fn of_head(scores: &Scores) -> Matrix {
     let length = scores.scores.shape.last().copied().unwrap_or(0);
     let values = scores.scores.block(&[0]).unwrap_or_default().to_vec();
-    let limit = values.iter().fold(0f32, |most, v| most.max(v.abs())).max(0.01);
+    let limit = round_up(values.iter().fold(0f32, |most, v| most.max(v.abs())).max(0.01));
     let names: Vec<String> = (0..length).map(|position| position.to_string()).collect();
     Matrix {
         row_axis: "query at".into(),
@@ -199,7 +199,7 @@ fn swamped(swamping: &Swamping) -> AnyView {
             "Add the position to one dimension, and soon it is all that is left: at position {} the cosine of ‘{a}’ \
              and ‘{b}’ is {}. Add it to every dimension alike, and LayerNorm takes the mean away, position and all: \
              its output moves by ",
-            unroll_protocol::study::position::DRAWN - 1,
+            COMPARED - 1,
             last(0)
         )}
         <b data-testid="swamping-all" data-value=all.to_string()>{short(all)}</b>

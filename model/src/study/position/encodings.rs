@@ -8,7 +8,8 @@ use unroll_protocol::{
     Array,
     architecture::Positions,
     study::position::{
-        CONTEXT, Clock, DRAWN, Encoding, FARTHEST, OFFSETS, Products, Spec, Swamping, TRIED,
+        COMPARED, CONTEXT, Clock, DRAWN, Encoding, FARTHEST, OFFSETS, Products, Spec, Swamping,
+        TRIED,
     },
 };
 
@@ -216,7 +217,7 @@ pub fn no_row(position: u32) -> Refusal {
 pub async fn swamping(models: &Models) -> Result<Swamping, Refusal> {
     let mut result = Swamping { symbols: [symbol(0), symbol(1)], ..Swamping::default() };
     let positions =
-        |of: &dyn Fn(f64) -> f32| -> Vec<f32> { (0..DRAWN).map(|p| of(f64::from(p))).collect() };
+        |of: &dyn Fn(f64) -> f32| -> Vec<f32> { (0..COMPARED).map(|p| of(f64::from(p))).collect() };
     let alike = |pair: &[Vec<f64>; 2], added: &[f64]| {
         let [a, b] = [&pair[0], &pair[1]].map(|x| normalised(x, added));
         a.iter().zip(&b).map(|(a, b)| a * b).sum::<f64>() as f32 / a.len() as f32
@@ -233,7 +234,7 @@ pub async fn swamping(models: &Models) -> Result<Swamping, Refusal> {
         let now = normalised(&pair[0], &added);
         now.iter().zip(&still).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max) as f32
     };
-    let last = f64::from(DRAWN - 1);
+    let last = f64::from(COMPARED - 1);
     (result.moved_by_all, result.moved_by_one) = (moved(all(last)), moved(one(last)));
     if let Ok(model) = models.get(Positions::Sinusoidal) {
         let pair = embeddings(model).await?;
