@@ -2,7 +2,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { accessibilityProblems, byId, eventually, live, paused, useSite, VIEWPORTS, watchLongTasks } from "./harness.mjs";
+import {
+  accessibilityProblems,
+  byId,
+  eventually,
+  live,
+  parameter,
+  paused,
+  useSite,
+  watchLongTasks,
+  VIEWPORTS,
+} from "./harness.mjs";
 
 const site = useSite();
 
@@ -14,7 +24,6 @@ async function opened(t, query = "", options = {}) {
 }
 
 const text = (page, id) => byId(page, id).textContent();
-const parameter = (page, name) => new URL(page.url()).searchParams.get(name);
 
 test("which character follows q is asked before it is shown, and counted", async (t) => {
   const page = await opened(t);

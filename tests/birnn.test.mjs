@@ -11,6 +11,7 @@ import {
   live,
   number,
   numberUntil,
+  parameter,
   paused,
   useSite,
   VIEWPORTS,
@@ -46,7 +47,6 @@ const row = (page, name) => byId(page, `birnn-row-${name}`).locator(".birnn-cell
 const changes = (page, name) =>
   row(page, name).evaluateAll((cells) => cells.map((c) => (c.dataset.change === undefined ? null : Number(c.dataset.change))));
 const texts = (page, name) => row(page, name).allTextContents();
-const parameter = (page, name) => new URL(page.url()).searchParams.get(name);
 
 test("what lies in the future: forward stays at chance, both ways solves it, a delay reaches just as far", async (t) => {
   const page = await open(t);

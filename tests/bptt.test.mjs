@@ -9,6 +9,7 @@ import {
   eventually,
   live,
   numberUntil,
+  parameter,
   paused,
   train,
   useSite,
@@ -39,7 +40,6 @@ function shares(page) {
     );
 }
 
-const parameter = (page, name) => new URL(page.url()).searchParams.get(name);
 const choose = (page, control, choice) => byId(page, `control-${control}-${choice}`).check();
 
 /** Moves a slider to its least value or so many steps above it. */

@@ -8,17 +8,17 @@ import {
   eventually,
   number,
   numberUntil,
+  parameter,
   paused,
   useSite,
-  VIEWPORTS,
   watchLongTasks,
+  VIEWPORTS,
 } from "./harness.mjs";
 
 const site = useSite();
 const CHAPTERS = ["tokens", "bigram", "rnn", "bptt", "gates", "birnn", "norm", "seq2seq", "alignment", "qkv", "mask", "heads", "position", "block", "gpt"];
 
 const opened = async (page, chapter) => byId(page, `chapter-${chapter}`).waitFor();
-const parameter = (page, name) => new URL(page.url()).searchParams.get(name);
 
 test("from the first screen through every chapter, and back with the browser's buttons", async (t) => {
   const page = await site.open(t);

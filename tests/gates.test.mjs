@@ -10,13 +10,13 @@ import {
   eventually,
   live,
   numberUntil,
+  parameter,
   paused,
   useSite,
   VIEWPORTS,
 } from "./harness.mjs";
 
 const site = useSite();
-const parameter = (page, name) => new URL(page.url()).searchParams.get(name);
 
 /** Opens the chapter and waits until its first steps are taken. */
 async function open(t, query = "", options = {}) {

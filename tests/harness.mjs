@@ -220,6 +220,11 @@ export async function numberUntil(page, id, condition, what = String(condition))
   return last;
 }
 
+/** What the page's address says about `name`; `null` where it says nothing. */
+export function parameter(page, name) {
+  return new URL(page.url()).searchParams.get(name);
+}
+
 /** Waits until `condition`, of this process and not of a page, holds; `what` it is about. */
 export async function eventually(condition, what = String(condition)) {
   const deadline = Date.now() + PATIENCE;

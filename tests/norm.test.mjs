@@ -9,11 +9,12 @@ import {
   live,
   number,
   numberUntil,
+  parameter,
   paused,
   train,
   useSite,
-  VIEWPORTS,
   watchLongTasks,
+  VIEWPORTS,
 } from "./harness.mjs";
 
 const site = useSite();
@@ -46,7 +47,6 @@ const most = (page, condition) =>
     return most !== null && condition(Number(most));
   }, `a coupling with ${condition}`);
 const choose = (page, name, id) => byId(page, `control-${name}-${id}`).check({ force: true });
-const parameter = (page, name) => new URL(page.url()).searchParams.get(name);
 
 test("pressing a row moves the others under BatchNorm, by exactly 0 under LayerNorm", async (t) => {
   const page = await opened(t);

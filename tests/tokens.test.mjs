@@ -10,6 +10,7 @@ import {
   live,
   number,
   numberUntil,
+  parameter,
   paused,
   useSite,
   VIEWPORTS,
@@ -18,7 +19,6 @@ import {
 const site = useSite();
 
 const text = async (page, id) => (await byId(page, id).textContent()) ?? "";
-const parameter = (page, name) => new URL(page.url()).searchParams.get(name);
 const chips = (page, scheme) => byId(page, `level-${scheme}`).locator(".chip-text").allTextContents();
 /** What a sentence with digits and thousands says a number is. */
 const grouped = (said) => Number(said.replaceAll(",", ""));

@@ -19,7 +19,7 @@ mod transport;
 mod undo;
 
 pub use answer::{Answered, use_answer};
-pub use attempt::Try;
+pub use attempt::{Try, trial};
 pub use frame::ChapterFrame;
 pub use history::History;
 pub use ideas::Idea;

@@ -108,6 +108,7 @@ pub struct Link {
     pub learning_rate: f32,
     pub dropout: f32,
     pub tied: bool,
+    pub architecture: Architecture,
     pub temperature: f32,
     pub top_k: u32,
     /// Layer and head in the large heatmap, counted from 1.
@@ -153,6 +154,7 @@ impl Default for Link {
             learning_rate: OptimizerSpec::default().learning_rate,
             dropout: 0.0,
             tied: false,
+            architecture: Architecture::GPT2,
             temperature: 0.8,
             top_k: 0,
             layer: 1,
@@ -266,6 +268,7 @@ impl Link {
             learning_rate: other.learning_rate,
             dropout: other.dropout,
             tied: other.tied,
+            architecture: other.architecture,
             ..self
         }
     }
@@ -311,7 +314,7 @@ impl Link {
                 context: self.context,
                 dropout: self.dropout,
                 tied: self.tied,
-                architecture: Architecture::GPT2,
+                architecture: self.architecture,
             },
             optimizer: OptimizerSpec {
                 learning_rate: self.learning_rate,

@@ -8,17 +8,16 @@ mod time;
 
 use leptos::prelude::*;
 use unroll_protocol::{
-    Link, StudySpec,
+    StudySpec,
     link::Chapter,
-    study::norm::{Axis, Experiment, Models, Settings, Statistics},
+    study::norm::{Axis, Experiment, Models, Statistics},
 };
 
 use super::Info;
 use crate::{
     controls::ChoiceField,
-    course::{ChapterFrame, Idea, Lab, Sentence, use_setting},
+    course::{ChapterFrame, Idea, Lab, Sentence, trial, use_setting},
     figures::Hue,
-    store::Store,
     teaching::{Sym, Term, Word},
 };
 
@@ -137,65 +136,39 @@ fn intro() -> impl IntoView {
 
 /// Experiments with a surprise in them.
 fn tries() -> Vec<ViewFn> {
-    fn one(
-        text: &'static str,
-        label: &'static str,
-        id: &'static str,
-        set: fn(&mut Settings),
-    ) -> ViewFn {
-        ViewFn::from(move || {
-            view! { {text} " " <Try label id set/> }
-        })
-    }
     vec![
-        one(
+        trial(
             "LayerNorm, a row times 8. The others stay put, of course; but look how little the pressed row itself moves. Why?",
             "Press it",
             "scale",
-            |norm| (norm.axis, norm.factor) = (Axis::Layer, 8.0),
+            |link| (link.norm.axis, link.norm.factor) = (Axis::Layer, 8.0),
         ),
-        one(
+        trial(
             "BatchNorm as it is used after training, by running statistics: press a row now.",
             "Use running statistics",
             "running",
-            |norm| norm.statistics = Statistics::Running,
+            |link| link.norm.statistics = Statistics::Running,
         ),
-        one(
+        trial(
             "A batch of one example. What is its mean? What is left of it?",
             "Batch of 1",
             "one",
-            |norm| norm.batch = 1,
+            |link| link.norm.batch = 1,
         ),
-        one(
+        trial(
             "Begin with weights a fifth of the usual. What do the histograms of the plain network look like at step 0, \
              and which of the three gets away first?",
             "Begin small",
             "small",
-            |norm| norm.scale = 0.2,
+            |link| link.norm.scale = 0.2,
         ),
-        one(
+        trial(
             "In the RNN, use the statistics of step 12 at every step instead of step 1's. Which matters more?",
             "Step 12's",
             "time",
-            |norm| (norm.experiment, norm.time) = (Experiment::Time, 12),
+            |link| (link.norm.experiment, link.norm.time) = (Experiment::Time, 12),
         ),
     ]
-}
-
-/// A button that goes to an experiment: what it does not set is as at the chapter's start.
-#[component]
-fn Try(label: &'static str, id: &'static str, set: fn(&mut Settings)) -> impl IntoView {
-    let store = expect_context::<Store>();
-    let go = move |_| {
-        store.link.update(|link: &mut Link| {
-            link.norm = Settings::default();
-            set(&mut link.norm);
-        });
-    };
-    view! {
-        <button type="button" class="button button-quiet" data-testid=format!("try-{id}") on:click=go>{label}</button>
-    }
-    .into_any()
 }
 
 /// The curve of the lab's series with this name, every point the mean of the `over` values up to

@@ -232,7 +232,7 @@ fn TokensChapter() -> impl IntoView {
             controls=move || view! { <Controls shown/> }
             further=ViewFn::from(move || view! { <further::Further shown/> })
             more=words::more
-            tries=words::tries(shown)
+            tries=words::tries()
             check=move || view! { <Check shown/> }
             ideas=IDEAS
         />

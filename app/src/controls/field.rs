@@ -147,6 +147,45 @@ pub fn FlagField(
     }
 }
 
+/// A labelled list to choose one entry of.
+#[component]
+pub fn SelectField(
+    /// Row of the settings table: a choice.
+    name: &'static str,
+    /// What is chosen, where that is not what the link says.
+    #[prop(optional, into)]
+    chosen: Option<Signal<String>>,
+    /// Called instead of writing the link.
+    on_entry: Callback<Value>,
+    #[prop(optional)] children: Option<Children>,
+) -> impl IntoView {
+    let store = expect_context::<Store>();
+    let setting = setting(name);
+    let Kind::Choice(choices) = setting.kind else { unreachable!("a choice in the table") };
+    let chosen =
+        chosen.unwrap_or_else(|| Signal::derive(move || store.link.with(setting.get).to_string()));
+    let enter = move |event| {
+        if let Some(value) = setting.kind.parse(&event_target_value(&event)) {
+            on_entry.run(value);
+        }
+    };
+    let (id, hint) = (format!("control-{name}"), format!("hint-{name}"));
+    view! {
+        <div class="field" title=setting.help>
+            <label for=id.clone()>{setting.label}</label>
+            <select id=id.clone() data-testid=id aria-describedby=hint.clone()
+                prop:value=move || chosen.get() on:change=enter>
+                {choices.iter().map(|&(id, label)| view! {
+                    <option value=id selected=chosen.get_untracked() == id>{label}</option>
+                }).collect_view()}
+            </select>
+            <span class="visually-hidden" id=hint>{setting.help}</span>
+            {children.map(|children| children())}
+        </div>
+    }
+    .into_any()
+}
+
 /// What a number may be, in few characters.
 fn range(kind: Kind) -> String {
     match kind {

@@ -3,13 +3,10 @@
 use core::time::Duration;
 
 use leptos::{ev, prelude::*};
-use unroll_protocol::{
-    Link, SpecError,
-    link::{Kind, Value},
-};
+use unroll_protocol::{Link, SpecError, link::Value};
 
 use super::{
-    field::{Entry, FlagField, NumberField},
+    field::{Entry, FlagField, NumberField, SelectField},
     format::{counted, setting},
     learning_rate::LearningRate,
     start_over::StartOver,
@@ -21,8 +18,24 @@ use crate::store::Store;
 /// Always in sight, in this order; the learning rate follows with its slider.
 const MAIN: [&str; 6] = ["layers", "heads", "width", "context", "batch", "seed"];
 /// Settings that "back to the defaults" puts back.
-const FORM: [&str; 9] =
-    ["layers", "heads", "width", "context", "batch", "lr", "seed", "dropout", "tied"];
+const FORM: [&str; 16] = [
+    "layers",
+    "heads",
+    "width",
+    "context",
+    "batch",
+    "lr",
+    "seed",
+    "dropout",
+    "tied",
+    "positions",
+    "attends",
+    "band",
+    "norms",
+    "activation",
+    "residual",
+    "scaled",
+];
 /// A model that was never trained is rebuilt so long after the last key: nothing is lost by it.
 const SETTLED: Duration = Duration::from_millis(500);
 
@@ -59,6 +72,22 @@ pub fn Settings() -> impl IntoView {
         let on_entry = Callback::new(move |(value, entry)| enter(name, value, entry));
         view! { <NumberField name problem=here on_entry reset/> }
     };
+    let flag = move |name: &'static str| {
+        let on_entry = Callback::new(move |value| enter(name, value, Entry::Done));
+        view! { <FlagField name on_entry/> }
+    };
+    let choice = move |name: &'static str| {
+        let here = move || {
+            let problem = problem.get()?;
+            (belongs_to(&problem, touched.get()) == name).then(|| problem.to_string())
+        };
+        let on_entry = Callback::new(move |value| enter(name, value, Entry::Done));
+        view! {
+            <SelectField name on_entry>
+                <p class="field-error" role="alert">{here}</p>
+            </SelectField>
+        }
+    };
     let defaults = move |_| {
         let default = Link::default();
         store.link.update(|link| {
@@ -89,10 +118,16 @@ pub fn Settings() -> impl IntoView {
                 <summary>"More settings"</summary>
                 <div class="fields">
                     {number("dropout")}
-                    <FlagField name="tied" on_entry=Callback::new(move |value| {
-                        enter("tied", value, Entry::Done);
-                    })/>
+                    {flag("tied")}
                     <DeviceField/>
+                </div>
+            </details>
+            <details class="disclosure" data-testid="architecture">
+                <summary>"Architecture"</summary>
+                <div class="fields">
+                    {["positions", "attends", "norms", "activation"].map(choice)}
+                    {number("band")}
+                    {["residual", "scaled"].map(flag)}
                 </div>
             </details>
             <StartOver problem=Signal::derive(move || problem.get().map(|p| p.to_string())) reset/>
@@ -111,13 +146,9 @@ pub fn Settings() -> impl IntoView {
 fn DeviceField() -> impl IntoView {
     let store = expect_context::<Store>();
     let setting = setting("device");
-    let Kind::Choice(choices) = setting.kind else { unreachable!("a choice in the table") };
     let present = store.link.with_untracked(|link| (setting.get)(link)).to_string();
     let chosen = RwSignal::new(present.clone());
-    let differs = {
-        let present = present.clone();
-        move || chosen.with(|chosen| *chosen != present)
-    };
+    let differs = move || chosen.with(|chosen| *chosen != present);
     let address = move || {
         let mut link = store.link.get();
         if let Some(value) = setting.kind.parse(&chosen.get()) {
@@ -125,23 +156,16 @@ fn DeviceField() -> impl IntoView {
         }
         share(store, &link).relative()
     };
+    let on_entry = Callback::new(move |value: Value| chosen.set(value.to_string()));
     view! {
-        <div class="field">
-            <label for="control-device">{setting.label}</label>
-            <select id="control-device" data-testid="control-device" aria-describedby="hint-device"
-                on:change=move |event| chosen.set(event_target_value(&event))>
-                {choices.iter().map(|&(id, label)| view! {
-                    <option value=id selected=present == id>{label}</option>
-                }).collect_view()}
-            </select>
-            <span class="visually-hidden" id="hint-device">{setting.help}</span>
+        <SelectField name="device" chosen on_entry>
             <p class="field-more" role="status">
                 {move || differs().then(|| view! {
                     "Takes effect when the page is opened anew; a trained model is lost then. "
                     <a href=address data-testid="device-reload">"Open it with this device"</a>
                 })}
             </p>
-        </div>
+        </SelectField>
     }
 }
 

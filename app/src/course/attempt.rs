@@ -7,7 +7,14 @@ use crate::store::Store;
 
 /// A button that sets an experiment up: what `set` leaves alone is as at the chapter's start.
 #[component]
-pub fn Try(label: &'static str, id: &'static str, set: fn(&mut Link)) -> impl IntoView {
+pub fn Try(
+    label: &'static str,
+    id: &'static str,
+    set: fn(&mut Link),
+    /// What becomes of the learner's sentence; without it, it stays.
+    #[prop(optional, into)]
+    sentence: Option<&'static str>,
+) -> impl IntoView {
     let store = expect_context::<Store>();
     let go = move |_| {
         store.link.update(|link| {
@@ -15,6 +22,9 @@ pub fn Try(label: &'static str, id: &'static str, set: fn(&mut Link)) -> impl In
             *link = Link { idea: 0, ..link.clone().with_chapter_of(&usual) };
             set(link);
         });
+        if let Some(sentence) = sentence {
+            store.set_probe(sentence.to_owned());
+        }
     };
     view! {
         <button type="button" class="button button-quiet" data-testid=format!("try-{id}") on:click=go>
@@ -22,4 +32,14 @@ pub fn Try(label: &'static str, id: &'static str, set: fn(&mut Link)) -> impl In
         </button>
     }
     .into_any()
+}
+
+/// A line of the list with its button.
+pub fn trial(
+    text: &'static str,
+    label: &'static str,
+    id: &'static str,
+    set: fn(&mut Link),
+) -> ViewFn {
+    ViewFn::from(move || view! { <p>{text}</p> <Try label id set/> })
 }

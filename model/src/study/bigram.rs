@@ -11,7 +11,10 @@ use unroll_protocol::{
     study::bigram::{Answer, Curve, MOST_ADDED, Question, Spec},
 };
 
-use super::{Built, Refusal, StudySlice};
+use super::{
+    Built, Refusal, StudySlice,
+    learner::{steady, usable_rate},
+};
 use crate::{
     data::Dataset,
     optimizer::{AdamW, global_norm},
@@ -25,16 +28,7 @@ use table::{LogitTable, shares};
 /// Adam (Kingma and Ba 2015), without weight decay, which would pull the logits back to 0, and
 /// without clipping. Plain gradient descent would do for frequent rows alone: a row's gradient
 /// shrinks with how rarely the row occurs, which Adam divides out again.
-const OPTIMIZER: OptimizerSpec = OptimizerSpec {
-    learning_rate: 0.05,
-    warmup_steps: 0,
-    decay_steps: 0,
-    weight_decay: 0.0,
-    beta1: 0.9,
-    beta2: 0.99,
-    epsilon: 1e-8,
-    clip_norm: 0.0,
-};
+const OPTIMIZER: OptimizerSpec = OptimizerSpec { clip_norm: 0.0, ..steady(0.05) };
 
 /// The counts of a text and the table that is trained on it.
 pub struct Study {
@@ -46,7 +40,7 @@ pub struct Study {
     /// `None` only while the optimizer has it.
     table: Option<LogitTable>,
     optimizer: AdamW,
-    rate: f32,
+    rate: f64,
     shares: Tensor<2>,
     /// The table as it was last read, with its step.
     known: Option<(u32, Known)>,
@@ -83,7 +77,7 @@ impl super::Study for Study {
         Ok(Self {
             shares: shares(&training, &device),
             optimizer: AdamW::new(&OPTIMIZER, &table),
-            rate: OPTIMIZER.learning_rate,
+            rate: f64::from(OPTIMIZER.learning_rate),
             table: Some(table),
             tokenizer,
             training,
@@ -128,8 +122,7 @@ impl super::Study for Study {
         let gap = gap(&self.training, &probability).largest;
         let values = vec![Some(loss), held_out.map(|nats| nats as f32), Some(gap as f32)];
         let norm = global_norm(&computed.gradients);
-        let rate = f64::from(self.rate);
-        self.table = Some(self.optimizer.update(table, computed.gradients, &norm, rate));
+        self.table = Some(self.optimizer.update(table, computed.gradients, &norm, self.rate));
         StudySlice::Step(values)
     }
 
@@ -137,12 +130,7 @@ impl super::Study for Study {
     fn discard(&mut self) {}
 
     fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
-        if !rate.is_finite() || rate <= 0.0 {
-            return Err(Refusal(format!(
-                "{rate} is not a usable learning rate: choose more than 0."
-            )));
-        }
-        self.rate = rate;
+        self.rate = usable_rate(rate)?;
         Ok(())
     }
 

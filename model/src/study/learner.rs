@@ -28,12 +28,12 @@ pub(super) const fn steady(learning_rate: f32) -> OptimizerSpec {
 ///
 /// # Errors
 ///
-/// A sentence for what is no number or negative.
+/// A sentence for what is no number above 0.
 pub(super) fn usable_rate(rate: f32) -> Result<f64, Refusal> {
-    if rate.is_finite() && rate >= 0.0 {
+    if rate.is_finite() && rate > 0.0 {
         Ok(f64::from(rate))
     } else {
-        Err(Refusal(format!("{rate} is not a usable learning rate.")))
+        Err(Refusal(format!("{rate} is not a usable learning rate: choose one above 0.")))
     }
 }
 

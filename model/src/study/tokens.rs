@@ -4,23 +4,22 @@ mod log_bilinear;
 mod plane;
 mod text;
 
-use burn::{
-    module::Module,
-    tensor::{Device, Int, Tensor, TensorData, activation::log_softmax},
-};
+use burn::tensor::{Device, Int, Tensor, TensorData, activation::log_softmax};
 use unroll_protocol::{
     Array, OptimizerSpec,
     study::tokens::{self as protocol, Answer, Question, Scheme, Spec},
 };
 
 use self::{log_bilinear::LogBilinear, text::Tokenizer};
-use super::{Built, Refusal, StudySlice};
+use super::{
+    Built, Refusal, StudySlice,
+    learner::{Gradients, Learner, usable_rate},
+};
 use crate::{
-    AdamW, BpeLearner, GradientSum,
+    BpeLearner,
     bpe::{FIRST_MERGE, Pair},
     cross_entropy,
     data::token_tensor,
-    global_norm, named_parameters,
     random::{Purpose, below, stream},
     read_all,
 };
@@ -63,9 +62,8 @@ pub struct Study {
     /// How often each token occurs in it.
     counts: Vec<u32>,
     notes: Vec<String>,
-    model: Option<LogBilinear>,
-    optimizer: AdamW,
-    rate: f32,
+    model: Learner<LogBilinear>,
+    rate: f64,
     device: Device,
     /// Merges of the text, learnt as far as somebody asked, for one setting of `words`.
     learner: Option<(bool, BpeLearner)>,
@@ -125,21 +123,16 @@ impl super::Study for Study {
             stream,
             counts,
             notes,
-            optimizer: AdamW::new(&optimizer, &model),
-            model: Some(model),
-            rate: LEARNING_RATE,
+            model: Learner::new(model, &optimizer),
+            rate: f64::from(LEARNING_RATE),
             device,
             learner: learner.map(|learner| (spec.words, learner)),
         })
     }
 
     fn built(&self) -> Built {
-        let parameters = named_parameters(self.model());
         Built {
-            parameters: parameters
-                .iter()
-                .map(|(_, shape, _)| shape.iter().product::<usize>() as u64)
-                .sum(),
+            parameters: self.model.parameters(),
             vocabulary: self.tokenizer.known_characters(),
             series: vec!["loss".to_owned(), "loss per character".to_owned()],
             notes: self.notes.clone(),
@@ -147,20 +140,17 @@ impl super::Study for Study {
     }
 
     fn step(&self) -> u32 {
-        self.optimizer.steps()
+        self.model.steps()
     }
 
     async fn advance(&mut self) -> StudySlice {
         let (inputs, targets) = self.batch();
-        let tracked = self.model().clone().train();
+        let tracked = self.model.tracked();
         let device = self.device.clone();
         let logits = tracked.forward(token_tensor(&inputs, ROWS, &device));
         let loss = cross_entropy(logits, token_tensor(&targets, ROWS, &device));
-        let mut sum = GradientSum::default();
-        sum.add(&tracked, &mut loss.backward());
-        let gradients = sum.finish();
-        let norm = global_norm(&gradients);
-        let read = read_all([loss.inner(), norm.clone()]).await;
+        let gradients = Gradients::of(&tracked, loss);
+        let read = read_all([gradients.loss.clone(), gradients.norm.clone()]).await;
         let [loss, length] = match read.as_deref() {
             Ok([loss, norm]) => [loss[0], norm[0]],
             _ => [f32::NAN; 2],
@@ -168,19 +158,14 @@ impl super::Study for Study {
         if !loss.is_finite() || !length.is_finite() {
             return StudySlice::Diverged { loss };
         }
-        let model = self.model.take().expect("the model is back after every update");
-        let rate = f64::from(self.rate);
-        self.model = Some(self.optimizer.update(model, gradients, &norm, rate));
+        self.model.update(gradients, self.rate);
         StudySlice::Step(vec![Some(loss), Some(loss * self.tokens_per_character())])
     }
 
     fn discard(&mut self) {}
 
     fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
-        if !rate.is_finite() || rate <= 0.0 {
-            return Err(Refusal(format!("{rate} is not a usable learning rate.")));
-        }
-        self.rate = rate;
+        self.rate = usable_rate(rate)?;
         Ok(())
     }
 
@@ -199,10 +184,6 @@ impl super::Study for Study {
 }
 
 impl Study {
-    fn model(&self) -> &LogBilinear {
-        self.model.as_ref().expect("the model is back after every update")
-    }
-
     /// Tokens in a window: fewer than asked for in a text that is shorter.
     fn length(&self) -> usize {
         (self.spec.window as usize).min(self.stream.len() - 1)
@@ -222,7 +203,7 @@ impl Study {
     }
 
     fn step_index(&self) -> u32 {
-        self.optimizer.steps()
+        self.model.steps()
     }
 
     /// Tokens the text has for each of its characters, an end counted in both.
@@ -274,10 +255,10 @@ impl Study {
     }
 
     async fn embedding(&self, token: u32) -> Result<protocol::Embedding, Refusal> {
-        let table = self.model().embedding.weight.val();
+        let table = self.model.model.embedding.weight.val();
         let [vocabulary, width] = table.dims();
         let token = token.min(vocabulary as u32 - 1);
-        let row = self.model().embedding.forward(token_tensor(&[token], 1, &self.device));
+        let row = self.model.model.embedding.forward(token_tensor(&[token], 1, &self.device));
         let mut one_hot = vec![0.0; vocabulary];
         one_hot[token as usize] = 1.0;
         let one_hot = TensorData::new(one_hot, [1, vocabulary]);
@@ -339,7 +320,7 @@ impl Study {
     /// ln p of each token after the first, given the one before it.
     async fn log_probabilities(&self, ids: &[u32]) -> Result<Vec<f32>, Refusal> {
         let (inputs, targets) = (&ids[..ids.len() - 1], &ids[1..]);
-        let logits = self.model().forward(token_tensor(inputs, 1, &self.device));
+        let logits = self.model.model.forward(token_tensor(inputs, 1, &self.device));
         let targets: Tensor<3, Int> = token_tensor(targets, 1, &self.device).unsqueeze_dim(2);
         let picked = log_softmax(logits, 2).gather(2, targets);
         Ok(read_all([picked.reshape([-1])]).await?.swap_remove(0))

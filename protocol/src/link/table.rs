@@ -7,6 +7,7 @@ use super::{
     rows::{chosen, plain},
 };
 use crate::{
+    architecture::{Activation, MaskKind, NormPlacement, Positions},
     read_number,
     study::{
         alignment, bigram, birnn, block, bptt, gates, heads, mask, norm, position, qkv, rnn,
@@ -174,6 +175,31 @@ const GENERAL: &[Setting] = &[
         "Share of activations silenced at random while training."),
     plain!(of Gpt, "tied", "Tied head", tied: Flag, Kind::Flag,
         "Whether the output layer reuses the token embedding."),
+    chosen!(of Gpt, "positions", "Positions", architecture.positions: Positions,
+        "How the model is told where a token stands."),
+    chosen!(of Gpt, "attends", "Attends", architecture.mask: MaskKind,
+        "Who may look at whom. Both ways, it sees the answer it is to learn."),
+    plain!(of Gpt, "band", "Band", architecture.band: Whole, Kind::Whole { min: 1, max: 512 },
+        "Tokens that each one sees in a local band, itself included."),
+    chosen!(of Gpt, "norms", "Layer norms", architecture.norm: NormPlacement,
+        "Before each layer, after it, or nowhere."),
+    Setting {
+        name: "activation",
+        label: "Activation",
+        help: "The non-linearity of the feed-forward layers.",
+        of: Some(Chapter::Gpt),
+        kind: Kind::Choice(Activation::CHOICES),
+        get: |link| Value::Choice(link.architecture.feed_forward.unwrap_or(Activation::Gelu).id()),
+        set: |link, value| {
+            if let Value::Choice(id) = value {
+                link.architecture.feed_forward = Activation::from_id(id);
+            }
+        },
+    },
+    plain!(of Gpt, "residual", "Residual connections", architecture.residual: Flag, Kind::Flag,
+        "Whether what a layer computes is added to its input or replaces it."),
+    plain!(of Gpt, "scaled", "Scaled scores", architecture.scaled: Flag, Kind::Flag,
+        "Whether scores are divided by the square root of the head's width."),
     plain!(of Gpt, "temperature", "Temperature", temperature: Real, Kind::Real { min: 0.0, max: 10.0 },
         "How boldly the model writes: 0 always takes the likeliest character."),
     plain!(of Gpt, "topk", "Top k", top_k: Whole, Kind::Whole { min: 0, max: 512 },

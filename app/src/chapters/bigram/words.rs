@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use unroll_protocol::study::bigram::{Estimate, Order, View};
 
 use crate::{
-    course::{Idea, Try},
+    course::{Idea, trial},
     figures::Hue,
     teaching::{Formula, MathSym, Sym, Term, Word},
 };
@@ -61,30 +61,22 @@ pub fn intro() -> impl IntoView {
 
 /// Experiments with a surprise in them.
 pub fn tries() -> Vec<ViewFn> {
-    fn one(
-        text: &'static str,
-        label: &'static str,
-        id: &'static str,
-        set: fn(&mut unroll_protocol::Link),
-    ) -> ViewFn {
-        ViewFn::from(move || view! { {text} " " <Try label id set/> })
-    }
     vec![
-        one(
+        trial(
             "Set k to 0, then to 10. Which estimate gets better on the held-out text, and which worse on the training \
              text? Find the best k.",
             "k of 10",
             "k",
             |link| (link.bigram.view, link.bigram.k) = (View::Smoothed, 10.0),
         ),
-        one(
+        trial(
             "Show trained minus counted and go back to the start. Which rows come right first, those of frequent or of \
              rare characters? Train on: does the lowest logit ever stop?",
             "The difference",
             "difference",
             |link| link.bigram.view = View::Difference,
         ),
-        one(
+        trial(
             "Draw thirty letters from the counts, then the same thirty numbers from smoothed counts with k of 10. Why is \
              it so much worse?",
             "Thirty, smoothed",
@@ -94,7 +86,7 @@ pub fn tries() -> Vec<ViewFn> {
                     (Estimate::Smoothed, 10.0, 30);
             },
         ),
-        one(
+        trial(
             "Put a character the text never has into your sentence. What do the three estimates say of it?",
             "Start anew",
             "unknown",

@@ -107,7 +107,7 @@ fn BirnnChapter() -> impl IntoView {
             controls=move || view! { <Controls page/> }
             further=move || view! { <panels::Further page/> }
             more=words::more
-            tries=words::tries(page)
+            tries=words::tries()
             check=move || view! { <check::Check page/> }
             ideas=words::IDEAS
         />

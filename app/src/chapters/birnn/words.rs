@@ -1,11 +1,11 @@
 //! The chapter's words: what it is about, formulas, experiments, and one idea at a time.
 
 use leptos::prelude::*;
-use unroll_protocol::study::birnn::{CellChoice, Settings, TaskChoice};
+use unroll_protocol::study::birnn::{CellChoice, TaskChoice};
 
 use super::Page;
 use crate::{
-    course::Idea,
+    course::{Idea, trial},
     teaching::{Formula, Hue, MathSym, Sym, Term, Word},
 };
 
@@ -96,68 +96,44 @@ pub fn more() -> impl IntoView {
     }
 }
 
-/// A line with a button that sets the chapter's settings from their defaults.
-fn attempt(
-    page: Page,
-    text: &'static str,
-    label: &'static str,
-    id: &'static str,
-    set: fn(&mut Settings),
-) -> ViewFn {
-    ViewFn::from(move || {
-        let go = move |_| {
-            page.set(|settings| {
-                *settings = Settings::default();
-                set(settings);
-            });
-        };
-        view! {
-            <span>{text}</span>" "
-            <button type="button" class="button button-quiet" data-testid=id on:click=go>{label}</button>
-        }
-    })
-}
-
-pub fn tries(page: Page) -> Vec<ViewFn> {
+pub fn tries() -> Vec<ViewFn> {
     vec![
-        attempt(
-            page,
+        trial(
             "Give all models 64 units and train. Does size take the forward model above chance?",
             "64 units",
-            "birnn-try-size",
-            |s| s.hidden = 64,
+            "size",
+            |link| link.birnn.hidden = 64,
         ),
-        attempt(
-            page,
+        trial(
             "Let the second model answer 5 steps late: it solves all five distances without reading \
              backward at all. What does it pay?",
             "Delay 5",
-            "birnn-try-delay",
-            |s| (s.delay, s.ahead) = (5, 5),
+            "delay",
+            |link| (link.birnn.delay, link.birnn.ahead) = (5, 5),
         ),
-        attempt(
-            page,
+        trial(
             "Change a symbol in the middle and follow the change: which rows does it run through, and \
              which stay at exactly 0 behind it?",
             "Change position 8",
-            "birnn-try-edit",
-            |s| (s.editing, s.edit) = (true, 8),
+            "edit",
+            |link| (link.birnn.editing, link.birnn.edit) = (true, 8),
         ),
-        attempt(
-            page,
+        trial(
             "Hide a letter of your own sentence, first one at the end of a word, then one at its start. \
              Which side matters more?",
             "Missing letters",
-            "birnn-try-fill",
-            |s| s.task = TaskChoice::Fill,
+            "fill",
+            |link| link.birnn.task = TaskChoice::Fill,
         ),
-        attempt(
-            page,
+        trial(
             "Let the delayed model read 2 letters on and train: it may come close to both ways, or even \
              pass it. In one state the two sides can act together; from both ends they only add up.",
             "Letters, 2 late",
-            "birnn-try-late",
-            |s| (s.task, s.delay, s.cell) = (TaskChoice::Fill, 2, CellChoice::Elman),
+            "late",
+            |link| {
+                (link.birnn.task, link.birnn.delay, link.birnn.cell) =
+                    (TaskChoice::Fill, 2, CellChoice::Elman)
+            },
         ),
     ]
 }

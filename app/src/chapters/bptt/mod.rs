@@ -78,7 +78,7 @@ fn BpttChapter() -> impl IntoView {
             controls=move || controls(store, problem)
             further=move || panels::all(shown)
             more=formulas::all
-            tries=text::tries(store)
+            tries=text::tries()
             check=move || check(shown)
             ideas=text::IDEAS
         />

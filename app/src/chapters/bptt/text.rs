@@ -1,11 +1,10 @@
 //! The chapter's words.
 
 use leptos::prelude::*;
-use unroll_protocol::study::bptt::{LossKind, Settings, Shown};
+use unroll_protocol::study::bptt::{LossKind, Shown};
 
 use crate::{
-    course::Idea,
-    store::Store,
+    course::{Idea, trial},
     teaching::{Hue, Sym, Term, Word},
 };
 
@@ -33,73 +32,51 @@ pub fn intro() -> AnyView {
     .into_any()
 }
 
-/// An experiment with the button that sets it up.
-fn attempt(
-    store: Store,
-    text: &'static str,
-    label: &'static str,
-    set: fn(&mut Settings),
-) -> ViewFn {
-    (move || {
-        let show = move |_| {
-            store.link.update(|link| {
-                link.bptt = Settings::default();
-                set(&mut link.bptt);
-            });
-        };
-        view! {
-            <p>{text}</p>
-            <button type="button" class="button" on:click=show>{label}</button>
-        }
-    })
-    .into()
-}
-
 /// Three to five, each with a surprise.
-pub fn tries(store: Store) -> Vec<ViewFn> {
+pub fn tries() -> Vec<ViewFn> {
     vec![
-        attempt(
-            store,
+        trial(
             "Train for 1000 steps. By then, does the RNN's curve still die? Look at U's spectral radius \
              under the figure, and at what its accuracy says all the same.",
             "All three, from the start",
+            "start",
             |_| {},
         ),
-        attempt(
-            store,
+        trial(
             "Rescale U and drag the radius from 0 up to 4. Is 1 the border? Does more always mean more \
              gradient? Try it before and after training: tanh has a say, too.",
             "RNN, U rescaled to 1.5",
-            |settings| {
-                settings.shown = Shown::Rnn;
-                settings.rescale = true;
-                settings.radius = 1.5;
+            "radius",
+            |link| {
+                link.bptt.shown = Shown::Rnn;
+                link.bptt.rescale = true;
+                link.bptt.radius = 1.5;
             },
         ),
-        attempt(
-            store,
+        trial(
             "With forget bias 0 the gates start half open, and the LSTM's gradient dies on its way, too. \
              Train: can it still learn? What do its forget gates do meanwhile?",
             "LSTM with forget bias 0",
-            |settings| {
-                settings.forget_bias = 0.0;
-                settings.shown = Shown::Lstm;
+            "bias",
+            |link| {
+                link.bptt.forget_bias = 0.0;
+                link.bptt.shown = Shown::Lstm;
             },
         ),
-        attempt(
-            store,
+        trial(
             "Cut the way back after 16 steps. No gradient ever reaches a symbol 30 steps before the end. \
              Train 1000 steps: does any network recall it nevertheless?",
             "Truncate to 16",
-            |settings| settings.truncation = 16,
+            "truncate",
+            |link| link.bptt.truncation = 16,
         ),
-        attempt(
-            store,
+        trial(
             "With gaps up to 8 only, train 1500 steps: is it the RNN that can't, or the distance?",
             "Gaps up to 8",
-            |settings| {
-                settings.gap = 8;
-                settings.length = 10;
+            "gaps",
+            |link| {
+                link.bptt.gap = 8;
+                link.bptt.length = 10;
             },
         ),
     ]

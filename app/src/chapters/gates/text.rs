@@ -9,8 +9,7 @@ use unroll_protocol::{
 };
 
 use crate::{
-    course::Idea,
-    store::Store,
+    course::{Idea, trial},
     teaching::{Formula, Hue, MathSym, Sym, Term, Word},
 };
 
@@ -131,69 +130,50 @@ fn set(link: &mut Link, change: impl FnOnce(&mut Settings)) {
     link.gates = settings;
 }
 
-fn try_button(testid: &'static str, words: &'static str, change: fn(&mut Settings)) -> AnyView {
-    let store = expect_context::<Store>();
-    let apply = move |_| store.link.update(|link| set(link, change));
-    view! {
-        <button type="button" class="button" data-testid=testid on:click=apply>{words}</button>
-    }
-    .into_any()
-}
-
 pub fn tries() -> Vec<ViewFn> {
     vec![
-        ViewFn::from(|| {
-            view! {
-                <p>
-                    "Show f and hold the forget gate of the counting unit open instead of shut. It can no longer \
-                     let go: does it count ever higher?"
-                </p>
-                {try_button("try-open", "Show the forget gates", |s| {
-                    s.shown = Quantity::Forget;
-                    s.edit = true;
-                    s.hold = HoldChoice::Open;
-                })}
-            }
-        }),
-        ViewFn::from(|| {
-            view! {
-                <p>
-                    "Give the layer 32 units and shut the memory of its best counter. Many units count alongside: \
-                     how many must you shut before it loses count?"
-                </p>
-                {try_button("try-many", "32 units", |s| s.units = 32)}
-            }
-        }),
-        ViewFn::from(|| {
-            view! {
-                <p>
-                    "Let it learn quotations. A quotation mark must do opposite things to the same unit: watch i \
-                     and g at the first and at the second mark. Train on if no unit has found it yet."
-                </p>
-                {try_button("try-quotes", "Learn quotations", |s| s.task = TaskChoice::Quotes)}
-            }
-        }),
-        ViewFn::from(|| {
-            view! {
-                <p>
-                    "A GRU has no cell state to count in and its h stays between −1 and 1. Where does it keep \
-                     the depth? Find the unit."
-                </p>
-                {try_button("try-gru", "Train a GRU", |s| {
-                    s.cell = CellChoice::Gru;
-                    s.shown = Quantity::Hidden;
-                })}
-            }
-        }),
-        ViewFn::from(|| {
-            view! {
-                <p>
-                    "Write a sentence of your own with brackets, deeper than 4. The model never saw depth 5: what \
-                     does its counter do, and what does it answer?"
-                </p>
-                {try_button("try-mine", "Read my sentence", |s| s.sentence = SentenceChoice::Mine)}
-            }
-        }),
+        trial(
+            "Show f and hold the forget gate of the counting unit open instead of shut. It can no longer \
+                     let go: does it count ever higher?",
+            "Show the forget gates",
+            "open",
+            |link| {
+                link.gates.shown = Quantity::Forget;
+                link.gates.edit = true;
+                link.gates.hold = HoldChoice::Open;
+            },
+        ),
+        trial(
+            "Give the layer 32 units and shut the memory of its best counter. Many units count alongside: \
+                     how many must you shut before it loses count?",
+            "32 units",
+            "many",
+            |link| link.gates.units = 32,
+        ),
+        trial(
+            "Let it learn quotations. A quotation mark must do opposite things to the same unit: watch i \
+                     and g at the first and at the second mark. Train on if no unit has found it yet.",
+            "Learn quotations",
+            "quotes",
+            |link| link.gates.task = TaskChoice::Quotes,
+        ),
+        trial(
+            "A GRU has no cell state to count in and its h stays between −1 and 1. Where does it keep \
+                     the depth? Find the unit.",
+            "Train a GRU",
+            "gru",
+            |link| {
+                link.gates.cell = CellChoice::Gru;
+                link.gates.shown = Quantity::Hidden;
+            },
+        ),
+        trial(
+            "Write a sentence of your own with brackets, deeper than 4. The model never saw depth 5: what \
+                     does its counter do, and what does it answer?",
+            "Read my sentence",
+            "mine",
+            |link| link.gates.sentence = SentenceChoice::Mine,
+        ),
     ]
 }
 

@@ -131,7 +131,7 @@ fn RnnChapter() -> impl IntoView {
                 <Curves shared/>
             }
             more=words::more
-            tries=words::tries(shared.store)
+            tries=words::tries()
             check=move || view! { <Check shared/> }
             ideas=words::IDEAS
         />

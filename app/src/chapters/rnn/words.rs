@@ -1,18 +1,14 @@
 //! What the chapter says.
 
 use leptos::prelude::*;
-use unroll_protocol::{
-    Link,
-    study::rnn::{CellChoice, MatrixChoice, ReadoutChoice, Settings},
-};
+use unroll_protocol::study::rnn::{CellChoice, MatrixChoice, ReadoutChoice};
 
 use crate::{
-    course::Idea,
+    course::{Idea, trial},
     figures::{
         Hue,
         unrolled::{INPUT, OUTPUT, STATE, U, V, W},
     },
-    store::Store,
     teaching::{Formula, MathSym, Sym, Term, Word},
 };
 
@@ -86,70 +82,59 @@ pub fn intro() -> impl IntoView {
     }
 }
 
-/// A button that starts from the chapter's defaults and changes what `set` says.
-fn try_it(store: Store, set: fn(&mut Settings)) -> impl IntoView {
-    let act = move |_| {
-        store.link.update(|link: &mut Link| {
-            link.rnn = Settings::default();
-            set(&mut link.rnn);
-        });
-    };
-    view! { <button type="button" class="button button-quiet" on:click=act>"Set it up"</button> }
-}
-
-pub fn tries(store: Store) -> Vec<ViewFn> {
+pub fn tries() -> Vec<ViewFn> {
     vec![
-        ViewFn::from(move || {
-            view! {
-                "Change the first character of a fully unrolled sentence. How many steps later is Δ below \
-                 0.1? Train for a while: does the network remember longer or shorter? "
-                {try_it(store, |rnn| {
-                    rnn.columns = 64;
-                    rnn.edit = 1;
-                })}
-            }
-        }),
-        ViewFn::from(move || {
-            view! {
-                "Two numbers are all its memory. Train until the loss stands still: how far does it get, \
-                 and what do the two numbers tell apart? "
-                {try_it(store, |rnn| {
-                    rnn.columns = 64;
-                    rnn.hidden = 2;
-                })}
-            }
-        }),
-        ViewFn::from(move || {
-            view! {
-                "Ask only at the end whether brackets are balanced and train 600 steps. Flip a bracket in \
+        trial(
+            "Change the first character of a fully unrolled sentence. How many steps later is Δ below \
+                 0.1? Train for a while: does the network remember longer or shorter?",
+            "Set it up",
+            "first",
+            |link| {
+                link.rnn.columns = 64;
+                link.rnn.edit = 1;
+            },
+        ),
+        trial(
+            "Two numbers are all its memory. Train until the loss stands still: how far does it get, \
+                 and what do the two numbers tell apart?",
+            "Set it up",
+            "two",
+            |link| {
+                link.rnn.columns = 64;
+                link.rnn.hidden = 2;
+            },
+        ),
+        trial(
+            "Ask only at the end whether brackets are balanced and train 600 steps. Flip a bracket in \
                  the middle: does the answer change? Then write a string twice as long as any it learnt: \
-                 counting does not come for free. "
-                {try_it(store, |rnn| {
-                    rnn.columns = 64;
-                    rnn.readout = ReadoutChoice::End;
-                })}
-            }
-        }),
-        ViewFn::from(move || {
-            view! {
-                "Use the sigmoid without biases, as in 2010. Where do all the states stand before they learn, \
-                 and why is that a worse start than tanh? "
-                {try_it(store, |rnn| {
-                    rnn.columns = 64;
-                    rnn.cell = CellChoice::Sigmoid;
-                })}
-            }
-        }),
-        ViewFn::from(move || {
-            view! {
-                "Let it write at temperature 0, where nothing is drawn by chance. Sooner or later it goes in \
-                 circles. Does an odd character get it out? "
-                {try_it(store, |rnn| {
-                    rnn.temperature = 0.0;
-                    rnn.odd = 20;
-                })}
-            }
-        }),
+                 counting does not come for free.",
+            "Set it up",
+            "brackets",
+            |link| {
+                link.rnn.columns = 64;
+                link.rnn.readout = ReadoutChoice::End;
+            },
+        ),
+        trial(
+            "Use the sigmoid without biases, as in 2010. Where do all the states stand before they learn, \
+                 and why is that a worse start than tanh?",
+            "Set it up",
+            "sigmoid",
+            |link| {
+                link.rnn.columns = 64;
+                link.rnn.cell = CellChoice::Sigmoid;
+            },
+        ),
+        trial(
+            "Let it write at temperature 0, where nothing is drawn by chance. Sooner or later it goes in \
+                 circles. Does an odd character get it out?",
+            "Set it up",
+            "circles",
+            |link| {
+                link.rnn.temperature = 0.0;
+                link.rnn.odd = 20;
+            },
+        ),
     ]
 }
 

@@ -1,10 +1,10 @@
 //! What the chapter says.
 
 use leptos::prelude::*;
-use unroll_protocol::study::tokens::{Merge, Scheme, Settings};
+use unroll_protocol::study::tokens::{Merge, Scheme};
 
-use super::Shown;
 use crate::{
+    course::{Try, trial},
     figures::{Hue, token::mark},
     teaching::{Formula, MathSym, Term, Word},
 };
@@ -26,83 +26,61 @@ pub fn intro() -> impl IntoView {
     }
 }
 
-/// An experiment with a button that sets it up.
-fn experiment(
-    shown: Shown,
-    text: &'static str,
-    button: &'static str,
-    set: fn(&mut Settings),
-    sentence: Option<&'static str>,
-) -> ViewFn {
-    ViewFn::from(move || {
-        let start = move |_| {
-            shown.set(set);
-            if let Some(sentence) = sentence {
-                shown.store.set_probe(sentence.to_owned());
-            }
-        };
-        view! {
-            <p>{text}</p>
-            <button type="button" class="button button-quiet" on:click=start>{button}</button>
-        }
-        .into_any()
-    })
-}
-
-pub fn tries(shown: Shown) -> Vec<ViewFn> {
+pub fn tries() -> Vec<ViewFn> {
     vec![
-        experiment(
-            shown,
-            "Write é, ß, 東 or an emoji. How many bytes is one character? And which of them does the \
-             row of characters know?",
-            "Write ‘café 🙂’",
-            |settings| settings.scheme = Scheme::Bytes,
-            Some("café 🙂 über 東"),
-        ),
-        experiment(
-            shown,
+        ViewFn::from(|| {
+            view! {
+                <p>
+                    "Write é, ß, 東 or an emoji. How many bytes is one character? And which of them does the \
+                     row of characters know?"
+                </p>
+                <Try label="Write ‘café 🙂’" id="bytes" sentence="café 🙂 über 東"
+                    set=|link| link.tokens.scheme = Scheme::Bytes/>
+            }
+        }),
+        trial(
             "Let merges cross words. What is the first pair now? After 300 merges tokens appear that \
              hold the end of one word and the beginning of the next.",
             "Across words, 300 merges",
-            |settings| {
-                settings.scheme = Scheme::Pairs;
-                settings.words = false;
-                settings.merges = 300;
+            "across",
+            |link| {
+                link.tokens.scheme = Scheme::Pairs;
+                link.tokens.words = false;
+                link.tokens.merges = 300;
             },
-            None,
         ),
-        experiment(
-            shown,
-            "Put a full stop behind your sentence and watch the last factor, that of the end. Then \
-             take the full stop away again.",
-            "Add a full stop",
-            |settings| settings.scheme = Scheme::Characters,
-            Some("said Fenn the fox, who had one plan."),
-        ),
-        experiment(
-            shown,
+        ViewFn::from(|| {
+            view! {
+                <p>
+                    "Put a full stop behind your sentence and watch the last factor, that of the end. Then \
+                     take the full stop away again."
+                </p>
+                <Try label="Add a full stop" id="stop" sentence="said Fenn the fox, who had one plan."
+                    set=|link| link.tokens.scheme = Scheme::Characters/>
+            }
+        }),
+        trial(
             "Compare −ln p for each character with characters and with 300 merges. The model reads one \
              token either way; a longer token simply lets it see further back.",
             "The model reads 300 merges",
-            |settings| {
-                settings.scheme = Scheme::Pairs;
-                settings.merges = 300;
-                settings.words = true;
-                settings.token = 0;
+            "merges",
+            |link| {
+                link.tokens.scheme = Scheme::Pairs;
+                link.tokens.merges = 300;
+                link.tokens.words = true;
+                link.tokens.token = 0;
             },
-            None,
         ),
-        experiment(
-            shown,
+        trial(
             "Two numbers for a token instead of eight: the map now shows all there is. Do the letters \
              still part by kind? How much loss does it cost?",
             "Rows of 2 numbers",
-            |settings| {
-                settings.scheme = Scheme::Characters;
-                settings.width = 2;
-                settings.token = 0;
+            "two",
+            |link| {
+                link.tokens.scheme = Scheme::Characters;
+                link.tokens.width = 2;
+                link.tokens.token = 0;
             },
-            None,
         ),
     ]
 }

@@ -1,47 +1,25 @@
-//! One model with its optimizer.
+//! One model in training, and which way it reads.
 
-use burn::{
-    module::Module,
-    tensor::{Device, Tensor},
-};
+use burn::tensor::Device;
 use unroll_protocol::{
     OptimizerSpec,
     study::birnn::{CellChoice, Reader, Spec},
 };
 
-use super::task::{Batch, Task};
-use crate::{
-    AdamW, CellKind, GradientSum, Initialization, SequenceConfig, SequenceModel, global_norm,
-    named_parameters,
+use super::{
+    super::learner::{self, Gradients, steady},
+    task::{Batch, Task},
 };
+use crate::{CellKind, Initialization, SequenceConfig, SequenceModel};
 
-/// How all models are trained. The rate does not change by itself.
-pub const OPTIMIZER: OptimizerSpec = OptimizerSpec {
-    learning_rate: 1e-2,
-    warmup_steps: 0,
-    decay_steps: 0,
-    weight_decay: 0.0,
-    beta1: 0.9,
-    beta2: 0.99,
-    epsilon: 1e-8,
-    clip_norm: 1.0,
-};
+/// How all models are trained.
+pub const OPTIMIZER: OptimizerSpec = steady(1e-2);
 
-/// A model in training. Cheap to clone: tensors are shared until an update replaces them.
+/// A model in training.
 #[derive(Clone)]
 pub struct Learner {
     pub reader: Reader,
-    pub model: SequenceModel,
-    optimizer: AdamW,
-}
-
-/// What one batch says.
-pub struct Gradients {
-    /// `[1]`
-    pub loss: Tensor<1>,
-    /// Global norm before clipping, `[1]`.
-    pub norm: Tensor<1>,
-    gradients: Vec<Tensor<1>>,
+    pub inner: learner::Learner<SequenceModel>,
 }
 
 fn config(reader: Reader, spec: &Spec, task: &Task, hidden: usize) -> SequenceConfig {
@@ -94,30 +72,16 @@ impl Learner {
             _ => one_way_units(spec, task),
         };
         let model = config(reader, spec, task, units).init(device);
-        let optimizer = AdamW::new(&OPTIMIZER, &model);
-        Self { reader, model, optimizer }
+        Self { reader, inner: learner::Learner::new(model, &OPTIMIZER) }
     }
 
-    /// Optimizer steps taken.
-    pub fn steps(&self) -> u32 {
-        self.optimizer.steps()
-    }
-
-    pub fn parameters(&self) -> u64 {
-        named_parameters(&self.model).iter().map(|p| p.1.iter().product::<usize>() as u64).sum()
+    pub fn model(&self) -> &SequenceModel {
+        &self.inner.model
     }
 
     pub fn gradients(&self, batch: &Batch) -> Gradients {
-        let tracked = self.model.clone().train();
+        let tracked = self.inner.tracked();
         let loss = batch.loss(&tracked.forward(batch.inputs.clone()));
-        let mut sum = GradientSum::default();
-        sum.add(&tracked, &mut loss.backward());
-        let gradients = sum.finish();
-        Gradients { loss: loss.inner(), norm: global_norm(&gradients), gradients }
-    }
-
-    pub fn update(&mut self, gradients: Gradients, rate: f64) {
-        let Gradients { norm, gradients, .. } = gradients;
-        self.model = self.optimizer.update(self.model.clone(), gradients, &norm, rate);
+        Gradients::of(&tracked, loss)
     }
 }

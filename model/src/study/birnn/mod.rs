@@ -9,9 +9,12 @@ use unroll_protocol::study::birnn::{
     Answer, MOST_AHEAD, Question, Reader, Spec, TaskChoice, accuracy_series,
 };
 
-use super::{Built, Refusal, StudySlice};
+use super::{
+    Built, Refusal, StudySlice,
+    learner::{Gradients, usable_rate},
+};
 use crate::read_all;
-use learner::{Gradients, Learner};
+use learner::Learner;
 use task::Task;
 
 /// Steps between two measurements on what is not trained on.
@@ -72,14 +75,18 @@ impl super::Study for Study {
         });
         let measured = self.learners.iter().flat_map(|l| self.measured_series(l.reader));
         let sizes = self.learners.iter().map(|learner| {
-            let Learner { reader, model, .. } = learner;
-            let units = model.recurrent.layers[0].forward.hidden();
-            let each = if *reader == Reader::Both { " in each direction" } else { "" };
-            format!("{}: {units} units{each}, {} parameters", reader.name(), learner.parameters())
+            let reader = learner.reader;
+            let units = learner.model().recurrent.layers[0].forward.hidden();
+            let each = if reader == Reader::Both { " in each direction" } else { "" };
+            format!(
+                "{}: {units} units{each}, {} parameters",
+                reader.name(),
+                learner.inner.parameters()
+            )
         });
         let sizes: Vec<_> = sizes.collect();
         Built {
-            parameters: self.learners.iter().map(Learner::parameters).sum(),
+            parameters: self.learners.iter().map(|learner| learner.inner.parameters()).sum(),
             vocabulary: match &self.task {
                 Task::Look(_) => Vec::new(),
                 Task::Fill { tokenizer, .. } => tokenizer.vocabulary(),
@@ -90,7 +97,7 @@ impl super::Study for Study {
     }
 
     fn step(&self) -> u32 {
-        self.learners[0].steps() - u32::from(self.pending.is_some())
+        self.learners[0].inner.steps() - u32::from(self.pending.is_some())
     }
 
     async fn advance(&mut self) -> StudySlice {
@@ -98,7 +105,7 @@ impl super::Study for Study {
             // One model's measurement a slice.
             let learner = &self.learners[pending.accuracies.len()];
             let batch = self.task.measured(&self.spec, learner.reader, &self.device);
-            let logits = learner.model.forward(batch.inputs.clone());
+            let logits = learner.model().forward(batch.inputs.clone());
             pending.accuracies.push(batch.accuracy(&logits));
             if pending.accuracies.len() < self.learners.len() {
                 self.pending = Some(pending);
@@ -132,7 +139,7 @@ impl super::Study for Study {
         let due = step == 0 || (step + 1).is_multiple_of(MEASURE_EVERY);
         let before = due.then(|| self.learners.clone());
         for (learner, gradients) in self.learners.iter_mut().zip(gradients) {
-            learner.update(gradients, self.rate);
+            learner.inner.update(gradients, self.rate);
         }
         if let Some(before) = before {
             self.pending = Some(Pending { losses, before, accuracies: Vec::new() });
@@ -150,10 +157,7 @@ impl super::Study for Study {
     }
 
     fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
-        if !(rate > 0.0 && rate.is_finite()) {
-            return Err(Refusal(format!("{rate} is no learning rate: choose one above 0.")));
-        }
-        self.rate = f64::from(rate);
+        self.rate = usable_rate(rate)?;
         Ok(())
     }
 

@@ -62,7 +62,7 @@ pub async fn reading(
     let asking = Asking { task, hidden: hidden.map(|at| at as usize), group, outputs };
     let mut tensors = Vec::new();
     for learner in learners {
-        let readout = &learner.model.readout;
+        let readout = &learner.model().readout;
         let columns = readout.weight.val().narrow(1, group * outputs, outputs);
         tensors.push(columns.swap_dims(0, 1).reshape([-1]));
         let bias = readout.bias.as_ref().map(|bias| bias.val());
@@ -76,7 +76,7 @@ pub async fn reading(
 
     let readouts = learners.iter().map(|learner| {
         let (forward, backward) = halves(&next(), outputs, learner);
-        let (reader, parameters, bias) = (learner.reader, learner.parameters(), next());
+        let (reader, parameters, bias) = (learner.reader, learner.inner.parameters(), next());
         Readout { reader, parameters, forward, backward, bias }
     });
     let readouts = readouts.collect();
@@ -170,13 +170,13 @@ impl Asking<'_> {
     /// A model's states `[T * width]`, in the order it reads, and its logits about each position,
     /// `[T * K]` or fewer, flat.
     fn run(&self, learner: &Learner, ids: &[u32]) -> [Tensor<1>; 2] {
-        let Learner { reader, model, .. } = learner;
+        let (reader, model) = (learner.reader, learner.model());
         let device = &model.device();
         let length = ids.len();
         let (states, logits) = match self.task {
             Task::Look(_) => {
                 let states = states(learner, ids, device);
-                let logits = model.forward(rows(*reader, &[ids.to_vec()], device));
+                let logits = model.forward(rows(reader, &[ids.to_vec()], device));
                 (states, logits.reshape([length as i32, -1]))
             }
             Task::Fill { task, .. } => {
@@ -187,14 +187,14 @@ impl Asking<'_> {
                 };
                 let shown = self.hidden.map_or_else(|| ids.to_vec(), hiding);
                 let all: Vec<_> = (0..length).map(hiding).collect();
-                let logits = model.forward(rows(*reader, &all, device));
+                let logits = model.forward(rows(reader, &all, device));
                 (states(learner, &shown, device), logits.reshape([(length * length) as i32, -1]))
             }
         };
         // Where each answer is given: in which row, at which of its steps.
         let step = |at: usize| match reader {
             Reader::Forward | Reader::Both => Some(at),
-            Reader::Delayed(by) => Some(at + *by as usize).filter(|step| *step < length),
+            Reader::Delayed(by) => Some(at + by as usize).filter(|step| *step < length),
             Reader::Backward => Some(length - 1 - at),
         };
         let place = |at: usize| {
@@ -217,7 +217,7 @@ impl Asking<'_> {
 /// A model's states after each step, in the order it reads, flat.
 fn states(learner: &Learner, ids: &[u32], device: &Device) -> Tensor<1> {
     let input = SequenceInput::OneHot(rows(learner.reader, &[ids.to_vec()], device));
-    learner.model.recurrent.forward(input, &RunOptions::default()).outputs.reshape([-1])
+    learner.model().recurrent.forward(input, &RunOptions::default()).outputs.reshape([-1])
 }
 
 /// Sequences as a reader reads them, `[rows, T]`.
@@ -256,14 +256,14 @@ pub async fn passage(
 
     let mut models = Vec::new();
     for learner in learners {
-        let device = &learner.model.device();
+        let device = &learner.model().device();
         let step = match learner.reader {
             Reader::Forward | Reader::Both => missing,
             Reader::Delayed(by) => missing + by as usize,
             Reader::Backward => ids.len() - 1 - missing,
         };
         if step < ids.len() {
-            let logits = learner.model.forward(rows(learner.reader, &[given.clone()], device));
+            let logits = learner.model().forward(rows(learner.reader, &[given.clone()], device));
             models.push((learner.reader, softmax(logits.narrow(1, step, 1), 2).reshape([-1])));
         }
     }

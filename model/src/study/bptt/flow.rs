@@ -59,13 +59,13 @@ pub async fn answer(study: &Study, question: &Question) -> Result<Flow, Refusal>
         ask_from(&mut batch, position);
     }
     let options = RunOptions { probes: true, ..study.options() };
-    let rnn = &study.networks[0].model;
+    let rnn = &study.networks[0].learner.model;
     let matrix = rnn.recurrent.layers[0].forward.recurrent_weight.val();
     let matrix = read_all([flat(matrix)]).await?.remove(0);
 
     let passes = study.networks.iter().map(|network| {
         let wanted = (network.cell == cell).then_some(chosen);
-        pass(&network.model, &batch, &options, wanted)
+        pass(&network.learner.model, &batch, &options, wanted)
     });
     let mut passes: Vec<Pass> = passes.collect();
     let mut reached = None;

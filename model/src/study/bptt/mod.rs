@@ -3,17 +3,19 @@
 mod flow;
 mod task;
 
-use burn::{module::Module, tensor::Device};
+use burn::tensor::Device;
 use unroll_protocol::study::bptt::{
     Accuracy, Answer, BATCH, Cell, MEASURE_EVERY, Question, SYMBOLS, Spec,
 };
 
 use self::task::Gaps;
-use super::{Built, Refusal, StudySlice};
+use super::{
+    Built, Refusal, StudySlice,
+    learner::{Gradients, Learner, usable_rate},
+};
 use crate::{
-    AdamW, CellKind, GradientSum, Initialization, RunOptions, SequenceConfig, SequenceModel,
-    clip_coefficient, global_norm, masked_accuracy, masked_cross_entropy, named_parameters,
-    read_all,
+    CellKind, Initialization, RunOptions, SequenceConfig, SequenceModel, clip_coefficient,
+    masked_accuracy, masked_cross_entropy, read_all,
 };
 
 /// The longest sequence and the widest state whose answers come within a tenth of a second.
@@ -26,8 +28,7 @@ const MEASURED: usize = 64;
 #[derive(Clone)]
 struct Network {
     cell: Cell,
-    model: SequenceModel,
-    optimizer: AdamW,
+    learner: Learner<SequenceModel>,
 }
 
 /// What a step has done so far; nothing of it counts before all of it is done.
@@ -78,7 +79,7 @@ impl super::Study for Study {
                 seed: spec.seed,
             };
             let model = config.init(device);
-            Network { cell, optimizer: AdamW::new(&spec.optimizer, &model), model }
+            Network { cell, learner: Learner::new(model, &spec.optimizer) }
         });
         let networks = networks.collect();
         let accuracy = Accuracy {
@@ -92,13 +93,9 @@ impl super::Study for Study {
     }
 
     fn built(&self) -> Built {
-        let count = |network: &Network| -> u64 {
-            let all = named_parameters(&network.model);
-            all.iter().map(|(_, shape, _)| shape.iter().product::<usize>() as u64).sum()
-        };
         let series = ["loss", "gradient norm", "clipped norm"].into_iter();
         Built {
-            parameters: self.networks.iter().map(count).sum(),
+            parameters: self.networks.iter().map(|network| network.learner.parameters()).sum(),
             vocabulary: self.gaps.symbols(),
             series: series
                 .flat_map(|what| {
@@ -129,7 +126,7 @@ impl super::Study for Study {
         let next = self.half.shares.len();
         let batch = self.gaps.held_out(self.gaps.measured()[next % count], MEASURED);
         let batch = batch.tensors(&self.device);
-        let logits = self.half.networks[next / count].model.forward(batch.inputs);
+        let logits = self.half.networks[next / count].learner.model.forward(batch.inputs);
         let share = masked_accuracy(logits, batch.targets, batch.weights);
         // A device that gives nothing back fails at the next step's losses.
         let share = read_all([share]).await.map_or(f32::NAN, |read| read[0][0]);
@@ -142,9 +139,7 @@ impl super::Study for Study {
     }
 
     fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
-        if !(rate.is_finite() && rate >= 0.0) {
-            return Err(Refusal(format!("{rate} is not a usable learning rate.")));
-        }
+        usable_rate(rate)?;
         self.discard();
         self.spec.optimizer.learning_rate = rate;
         Ok(())
@@ -177,13 +172,11 @@ impl Study {
     async fn train(&mut self, index: usize) -> Result<(), f32> {
         let mut network = self.networks[index].clone();
         let batch = self.gaps.training(self.step, BATCH as usize).tensors(&self.device);
-        let tracked = network.model.clone().train();
+        let tracked = network.learner.tracked();
         let output = tracked.run(batch.inputs, &self.options());
         let loss = masked_cross_entropy(output.logits, batch.targets, batch.weights);
-        let mut sum = GradientSum::default();
-        sum.add(&tracked, &mut loss.backward());
-        let gradients = sum.finish();
-        let norm = global_norm(&gradients);
+        let gradients = Gradients::of(&tracked, loss);
+        let (loss, norm) = (gradients.loss.clone(), gradients.norm.clone());
         let largest = f64::from(self.spec.optimizer.clip_norm);
         let clipped = match largest > 0.0 {
             true => norm.clone() * clip_coefficient(&norm, largest),
@@ -195,7 +188,7 @@ impl Study {
             return Err(measured[0]);
         }
         let rate = f64::from(self.spec.optimizer.learning_rate);
-        network.model = network.optimizer.update(network.model, gradients, &norm, rate);
+        network.learner.update(gradients, rate);
         self.half.networks.push(network);
         self.half.measured.push(measured);
         Ok(())

@@ -6,16 +6,18 @@ mod sums;
 mod task;
 mod units;
 
-use burn::{module::Module, tensor::Device};
+use burn::tensor::Device;
 use unroll_protocol::{
     OptimizerSpec,
     study::gates::{Answer, CellChoice, MOST_UNITS, Question, Spec, TaskChoice},
 };
 
-use super::{Built, Refusal, StudySlice};
+use super::{
+    Built, Refusal, StudySlice,
+    learner::{Gradients, Learner, steady, usable_rate},
+};
 use crate::{
-    AdamW, CellKind, GradientSum, Initialization, SequenceConfig, SequenceModel, global_norm,
-    masked_cross_entropy, named_parameters, read_all,
+    CellKind, Initialization, SequenceConfig, SequenceModel, masked_cross_entropy, read_all,
 };
 use task::Task;
 
@@ -27,11 +29,10 @@ pub struct Study {
     spec: Spec,
     device: Device,
     task: Task,
-    model: SequenceModel,
-    optimizer: AdamW,
+    learner: Learner<SequenceModel>,
     rate: f64,
     /// A step that is taken and only to be measured: its loss, and the state before it.
-    pending: Option<(f32, SequenceModel, AdamW)>,
+    pending: Option<(f32, Learner<SequenceModel>)>,
 }
 
 /// The cell that is built. The forget gate's bias starts at 1 (Gers et al. 2000): at PyTorch's
@@ -45,22 +46,13 @@ fn kind(spec: &Spec) -> CellKind {
     }
 }
 
-/// The learning rate does not change by itself. The rates are those at which each task is learnt
+/// The rates are those at which each task is learnt
 /// within a few hundred steps by every cell.
 fn optimizer(task: TaskChoice) -> OptimizerSpec {
-    OptimizerSpec {
-        learning_rate: match task {
-            TaskChoice::Brackets | TaskChoice::Text => 0.01,
-            TaskChoice::Quotes => 0.03,
-        },
-        warmup_steps: 0,
-        decay_steps: 0,
-        weight_decay: 0.0,
-        beta1: 0.9,
-        beta2: 0.99,
-        epsilon: 1e-8,
-        clip_norm: 1.0,
-    }
+    steady(match task {
+        TaskChoice::Brackets | TaskChoice::Text => 0.01,
+        TaskChoice::Quotes => 0.03,
+    })
 }
 
 impl super::Study for Study {
@@ -93,17 +85,15 @@ impl super::Study for Study {
             spec: spec.clone(),
             device: device.clone(),
             task,
-            optimizer: AdamW::new(&settings, &model),
-            model,
+            learner: Learner::new(model, &settings),
             rate: f64::from(settings.learning_rate),
             pending: None,
         })
     }
 
     fn built(&self) -> Built {
-        let parameters = named_parameters(&self.model);
         Built {
-            parameters: parameters.iter().map(|p| p.1.iter().product::<usize>() as u64).sum(),
+            parameters: self.learner.parameters(),
             vocabulary: self.task.known(),
             series: ["loss", self.task.measured()].map(str::to_owned).to_vec(),
             notes: self.task.notes(),
@@ -111,23 +101,20 @@ impl super::Study for Study {
     }
 
     fn step(&self) -> u32 {
-        self.optimizer.steps() - u32::from(self.pending.is_some())
+        self.learner.steps() - u32::from(self.pending.is_some())
     }
 
     async fn advance(&mut self) -> StudySlice {
         let loss = match self.pending.take() {
-            Some((loss, ..)) => loss,
+            Some((loss, _)) => loss,
             None => {
                 let step = self.step();
                 let batch = self.task.batch(self.spec.seed, step, &self.device);
-                let tracked = self.model.clone().train();
+                let tracked = self.learner.tracked();
                 let logits = tracked.forward(batch.inputs);
                 let loss = masked_cross_entropy(logits, batch.targets, batch.weights);
-                let mut sum = GradientSum::default();
-                sum.add(&tracked, &mut loss.backward());
-                let gradients = sum.finish();
-                let norm = global_norm(&gradients);
-                let loss = match read_all([loss.inner(), norm.clone()]).await {
+                let gradients = Gradients::of(&tracked, loss);
+                let loss = match read_all([gradients.loss.clone(), gradients.norm.clone()]).await {
                     Ok(read) if read[1][0].is_finite() => read[0][0],
                     _ => f32::NAN,
                 };
@@ -135,17 +122,16 @@ impl super::Study for Study {
                     return StudySlice::Diverged { loss };
                 }
                 let due = step == 0 || (step + 1).is_multiple_of(MEASURE_EVERY);
-                let before = due.then(|| (self.model.clone(), self.optimizer.clone()));
-                let model = self.model.clone();
-                self.model = self.optimizer.update(model, gradients, &norm, self.rate);
-                if let Some((model, optimizer)) = before {
-                    self.pending = Some((loss, model, optimizer));
+                let before = due.then(|| self.learner.clone());
+                self.learner.update(gradients, self.rate);
+                if let Some(before) = before {
+                    self.pending = Some((loss, before));
                     return StudySlice::More;
                 }
                 return StudySlice::Step(vec![Some(loss), None]);
             }
         };
-        let measured = match self.task.measure(&self.model, self.spec.seed, &self.device) {
+        let measured = match self.task.measure(&self.learner.model, self.spec.seed, &self.device) {
             Some(measured) => read_all([measured]).await.ok().map(|read| read[0][0]),
             None => None,
         };
@@ -153,16 +139,13 @@ impl super::Study for Study {
     }
 
     fn discard(&mut self) {
-        if let Some((_, model, optimizer)) = self.pending.take() {
-            (self.model, self.optimizer) = (model, optimizer);
+        if let Some((_, before)) = self.pending.take() {
+            self.learner = before;
         }
     }
 
     fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
-        if !(rate > 0.0 && rate.is_finite()) {
-            return Err(Refusal(format!("{rate} is no learning rate: choose one above 0.")));
-        }
-        self.rate = f64::from(rate);
+        self.rate = usable_rate(rate)?;
         Ok(())
     }
 

@@ -11,9 +11,9 @@ use unroll_protocol::{
 
 use super::{
     super::{Built, Refusal, StudySlice},
-    Corpus, Learner,
+    Corpus, Gradients, Learner,
     deep::{Between, DeepNet, LayerPass},
-    measured,
+    measured, optimizer,
 };
 use crate::{
     data::token_tensor,
@@ -73,7 +73,10 @@ impl Layers {
         let corpus = Corpus::new(text, READS as usize)?;
         let vocabulary = corpus.tokenizer.len();
         let learner = |&version: &Version| {
-            Learner::new(DeepNet::new(version, vocabulary, activation, scale, seed, device))
+            Learner::new(
+                DeepNet::new(version, vocabulary, activation, scale, seed, device),
+                &optimizer(),
+            )
         };
         let state = State {
             step: 0,
@@ -144,18 +147,20 @@ impl Layers {
     fn learn(&self, state: &mut State, version: usize, step: u32) -> [Tensor<1>; 2] {
         let (inputs, targets) = self.training_batch(step, self.batch);
         let learner = &mut state.learners[version];
-        let tracked = burn::module::Module::train(learner.model.clone());
+        let tracked = learner.tracked();
         let inputs = token_tensor(&inputs, self.batch, &self.device);
         let (logits, layers) = tracked.forward(inputs, None).expect("more than one example");
         let targets: Tensor<2, Int> = token_tensor(&targets, 1, &self.device);
         let loss = cross_entropy(logits.unsqueeze(), targets);
-        let norm = learner.learn(&tracked, &loss, self.rate);
+        let gradients = Gradients::of(&tracked, loss);
+        let measured = [gradients.loss.clone(), gradients.norm.clone()];
+        learner.update(gradients, f64::from(self.rate));
         if Version::ALL[version] == Version::Batch {
             for (running, layer) in state.running.iter_mut().zip(&layers) {
                 running.take(layer.trace.as_ref().expect("it is normalised"), self.batch);
             }
         }
-        [loss.inner(), norm]
+        measured
     }
 
     /// Windows at random places of the text, the same for the same seed and step.

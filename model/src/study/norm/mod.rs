@@ -6,19 +6,18 @@ mod offsets;
 mod recurrent;
 mod recurrent_study;
 
-use burn::{
-    module::Module,
-    tensor::{Device, Tensor},
-};
+use burn::tensor::{Device, Tensor};
 use unroll_protocol::{
     OptimizerSpec,
     study::norm::{Answer, Models, Question, Spec},
 };
 
-use super::{Built, Refusal, StudySlice};
+use super::{
+    Built, Refusal, StudySlice,
+    learner::{Gradients, Learner, usable_rate},
+};
 use crate::{
-    CharTokenizer, Dataset, GradientSum, global_norm,
-    optimizer::AdamW,
+    CharTokenizer, Dataset,
     read::{ReadError, read_all},
 };
 
@@ -79,9 +78,7 @@ impl super::Study for Study {
     }
 
     fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
-        if !rate.is_finite() || rate < 0.0 {
-            return Err(Refusal(format!("{rate} is not a usable learning rate.")));
-        }
+        usable_rate(rate)?;
         each!(&mut self.models, models => models.set_learning_rate(rate));
         Ok(())
     }
@@ -115,31 +112,6 @@ impl Corpus {
 /// No decay and hardly any clipping: nothing but normalisation is to keep the numbers in range.
 fn optimizer() -> OptimizerSpec {
     OptimizerSpec { weight_decay: 0.0, clip_norm: 5.0, beta2: 0.999, ..OptimizerSpec::default() }
-}
-
-/// A model with what its training keeps. Cheap to copy: tensors are shared until one is replaced.
-#[derive(Clone)]
-struct Learner<M> {
-    model: M,
-    optimizer: AdamW,
-}
-
-impl<M: Module> Learner<M> {
-    fn new(model: M) -> Self {
-        Self { optimizer: AdamW::new(&optimizer(), &model), model }
-    }
-
-    /// Moves the gradients of `tracked`, this model with autodiff, out of the loss and takes a
-    /// step. Returns the norm of the gradients.
-    fn learn(&mut self, tracked: &M, loss: &Tensor<1>, rate: f32) -> Tensor<1> {
-        let mut sum = GradientSum::default();
-        sum.add(tracked, &mut loss.backward());
-        let gradients = sum.finish();
-        let norm = global_norm(&gradients);
-        let model = self.model.clone();
-        self.model = self.optimizer.update(model, gradients, &norm, f64::from(rate));
-        norm
-    }
 }
 
 /// Reads what was measured at a step: `None` if the device failed or something is not finite.

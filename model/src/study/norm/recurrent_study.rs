@@ -1,10 +1,7 @@
 //! BatchNorm and LayerNorm in a recurrent network, side by side: what Ba, Kiros and Hinton 2016
 //! (section 3.1) say of sequences longer than those trained on, on live models.
 
-use burn::{
-    module::Module,
-    tensor::{Device, Tensor, activation::log_softmax},
-};
+use burn::tensor::{Device, Tensor, activation::log_softmax};
 use unroll_protocol::{
     Array,
     study::norm::{Answer, Axis, Steps as StepsAnswer, TRAINED_STEPS, TRIED_STEPS},
@@ -12,7 +9,7 @@ use unroll_protocol::{
 
 use super::{
     super::{Built, Refusal, StudySlice},
-    Corpus, Learner, measured,
+    Corpus, Gradients, Learner, measured, optimizer,
     recurrent::{NormedRnn, UNITS, Use},
 };
 use crate::{
@@ -58,7 +55,9 @@ impl Steps {
         let (trained, tried) = (TRAINED_STEPS as usize, TRIED_STEPS as usize);
         let corpus = Corpus::new(text, trained)?;
         let vocabulary = corpus.tokenizer.len();
-        let learner = |&axis: &Axis| Learner::new(NormedRnn::new(axis, vocabulary, seed, device));
+        let learner = |&axis: &Axis| {
+            Learner::new(NormedRnn::new(axis, vocabulary, seed, device), &optimizer())
+        };
         let state = State {
             step: 0,
             learners: Axis::ALL.iter().map(learner).collect(),
@@ -128,17 +127,19 @@ impl Steps {
         let length = TRAINED_STEPS as usize;
         let batch = self.corpus.data.batch(self.seed, state.step, BATCH, length);
         let learner = &mut state.learners[which];
-        let tracked = learner.model.clone().train();
+        let tracked = learner.tracked();
         let (logits, traces) =
             tracked.forward(token_tensor(&batch.inputs, BATCH, &self.device), Use::Batch);
         let loss = cross_entropy(logits, token_tensor(&batch.targets, BATCH, &self.device));
-        let norm = learner.learn(&tracked, &loss, self.rate);
+        let gradients = Gradients::of(&tracked, loss);
+        let measured = [gradients.loss.clone(), gradients.norm.clone()];
+        learner.update(gradients, f64::from(self.rate));
         if Axis::ALL[which] == Axis::Batch {
             for (running, trace) in state.running.iter_mut().zip(&traces) {
                 running.take(trace, BATCH);
             }
         }
-        [loss.inner(), norm]
+        measured
     }
 
     pub fn discard(&mut self) {

@@ -9,9 +9,9 @@ mod writing;
 use burn::tensor::Device;
 use unroll_protocol::study::rnn::{Answer, CellChoice, Question, Spec};
 
-use super::{Built, Refusal, StudySlice};
+use super::{Built, Refusal, StudySlice, learner::usable_rate};
 use crate::{CellKind, read_all};
-use learner::Learner;
+use learner::{Learner, gradients, learner};
 use task::Task;
 
 /// Steps between two measurements on what is not learnt from.
@@ -55,7 +55,7 @@ impl super::Study for Study {
         // A forget bias of 1 is the usual advice (Gers et al. 2000); PyTorch's own start, about 0,
         // would need longer to learn to remember.
         let lstm = CellKind::Lstm { projection: None, forget_bias: 1.0 };
-        let learners = [elman, lstm].map(|kind| Learner::new(kind, spec, &task, device));
+        let learners = [elman, lstm].map(|kind| learner(kind, spec, &task, device));
         let rate = f64::from(learner::OPTIMIZER.learning_rate);
         Ok(Self { spec: spec.clone(), device: device.clone(), task, learners, rate, pending: None })
     }
@@ -91,7 +91,7 @@ impl super::Study for Study {
             None => {
                 let step = self.step();
                 let batch = self.task.batch(self.spec.seed, step, &self.device);
-                let gradients = self.learners.each_ref().map(|learner| learner.gradients(&batch));
+                let gradients = self.learners.each_ref().map(|learner| gradients(learner, &batch));
                 let read = gradients.iter().flat_map(|g| [g.loss.clone(), g.norm.clone()]);
                 let losses = match read_all(read).await {
                     Ok(read) => read.concat(),
@@ -113,10 +113,10 @@ impl super::Study for Study {
                 return StudySlice::Step(vec![Some(losses[0]), Some(losses[1]), None, None]);
             }
         };
-        let measured = self.learners.each_ref().map(|learner| {
-            let model = learner.model();
-            self.task.measure(model, self.spec.seed, &self.device)
-        });
+        let measured = self
+            .learners
+            .each_ref()
+            .map(|learner| self.task.measure(&learner.model, self.spec.seed, &self.device));
         let measured = match measured {
             [Some(elman), Some(lstm)] => read_all([elman, lstm]).await.ok(),
             _ => None,
@@ -132,15 +132,12 @@ impl super::Study for Study {
     }
 
     fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
-        if !(rate > 0.0 && rate.is_finite()) {
-            return Err(Refusal(format!("{rate} is no learning rate: choose one above 0.")));
-        }
-        self.rate = f64::from(rate);
+        self.rate = usable_rate(rate)?;
         Ok(())
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Answer, Refusal> {
-        let [elman, lstm] = self.learners.each_ref().map(Learner::model);
+        let [elman, lstm] = self.learners.each_ref().map(|learner| &learner.model);
         match question {
             Question::Unrolled { text, edit, example } => {
                 let reading = self.task.reading(text, *example, self.spec.seed)?;
