@@ -8,6 +8,7 @@ import {
   eventually,
   live,
   numberUntil,
+  parameter,
   paused,
   useSite,
   VIEWPORTS,
@@ -34,7 +35,7 @@ async function opened(t, query = "", options = {}) {
   return page;
 }
 
-const parameter = (page, name) => new URL(page.url()).searchParams.get(name);
+
 
 /** What stands behind a shown number. */
 async function exact(page, id) {

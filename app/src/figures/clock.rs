@@ -7,16 +7,17 @@ use leptos::{ev, html, prelude::*};
 use unroll_protocol::study::position::Clock;
 use web_sys::Element;
 
-use super::plot::short;
+use super::{
+    canvas::{use_latest, use_visible},
+    clock_export::{Drawn, clock_csv, clock_json, clock_svg, tip},
+    export::Provenance,
+    frame::{Files, Frame, choices},
+    plot::short,
+    theme::use_colors,
+};
 
 /// Length of a hand in the picture's units.
 const HAND: f64 = 88.0;
-
-/// Tip of the hand of `pair`: sine to the right, cosine upwards.
-fn tip(encoding: &[f64], pair: usize, length: f64) -> Option<(f64, f64)> {
-    let (sin, cos) = (encoding.get(2 * pair)?, encoding.get(2 * pair + 1)?);
-    Some((sin * length, -cos * length))
-}
 
 /// A line from the middle to the tip.
 fn hand(encoding: &[f64], pair: usize, length: f64, class: &'static str) -> Option<AnyView> {
@@ -40,6 +41,7 @@ pub fn ClockFigure(
     #[prop(into)] pair: Signal<usize>,
     go: Callback<u32>,
     choose: Callback<usize>,
+    #[prop(into)] provenance: Signal<Provenance>,
 ) -> impl IntoView {
     let dial = NodeRef::<html::Div>::new();
     // Where the pointer was, in radians from 12 o'clock, the hand's radians for each position, and
@@ -158,6 +160,14 @@ pub fn ClockFigure(
             </button>
         }
     };
+    let root = NodeRef::<html::Section>::new();
+    let colors = use_colors();
+    let source = Signal::derive(move || Drawn { clock: clock.get(), pair: pair.get() });
+    let drawn = use_latest(source, use_visible(root));
+    let empty = Signal::derive(move || count.get() == 0);
+    let title = Signal::derive(move || format!("Position {} as hands of a clock", at()));
+    let none = Signal::stored(None);
+    let files = Files { json: clock_json, csv: clock_csv, svg: clock_svg };
     let tick = |hour: usize| {
         let (sin, cos) = (hour as f64 / 12.0 * TAU).sin_cos();
         let at = |r: f64| (format!("{:.1}", sin * r), format!("{:.1}", -cos * r));
@@ -165,8 +175,7 @@ pub fn ClockFigure(
         view! { <line class="clock-tick" x1=x1 y1=y1 x2=x2 y2=y2></line> }
     };
     view! {
-        <section class="clock" aria-label="A position as hands of a clock" data-testid="figure-clock"
-            data-state=move || if count.get() == 0 { "empty" } else { "live" }>
+        <Frame name="clock" kind="clock" title root empty choices=choices("clock", title, drawn, none, provenance, colors, files)>
             <div class="clock-dial" node_ref=dial tabindex="0" role="slider" data-testid="clock-dial"
                 aria-label="Position" aria-valuemin="0" aria-valuenow=move || at().to_string() aria-valuetext=said
                 on:pointerdown=on_down on:pointermove=on_move on:pointerup=on_up on:pointercancel=on_up
@@ -181,7 +190,7 @@ pub fn ClockFigure(
             <div class="clock-all" role="group" aria-label="All pairs of dimensions">
                 {move || (0..count.get()).map(small).collect_view()}
             </div>
-        </section>
+        </Frame>
     }
     .into_any()
 }

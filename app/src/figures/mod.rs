@@ -11,6 +11,7 @@ mod bars_figure;
 pub mod birnn;
 mod canvas;
 mod clock;
+mod clock_export;
 mod color;
 mod curve;
 mod download;

@@ -29,14 +29,13 @@ pub fn panel(page: Page) -> AnyView {
         format!("M for k = {k}: each pair turned by k times its speed")
     });
     view! {
-        <h3 class="figure-title">"The sinusoidal code is a clock"</h3>
-        <p class="hint">
-            "Drag a hand. Each pair of dimensions is the tip of one: sine to the right, cosine upwards. Dashed: k \
+        <p>
+            "The sinusoidal code is a clock. Drag a hand. Each pair of dimensions is the tip of a hand: sine to the right, cosine upwards. Dashed: k \
              positions on."
         </p>
         <p class="field-error" role="alert" data-testid="clock-problem">{problem}</p>
         <div class="position-clock">
-            <ClockFigure clock pair go choose/>
+            <ClockFigure clock pair go choose provenance=page.provenance/>
             <div class="position-shift">
                 <SliderField name="position-at" most=100.0/>
                 <SliderField name="position-k" most=32.0/>

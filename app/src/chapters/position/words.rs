@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use unroll_protocol::{architecture::Positions, study::position::CountFrom};
 
 use crate::{
-    course::{Idea, Try},
+    course::{Idea, trial},
     teaching::{Formula, Hue, MathSym, Term, Word},
 };
 
@@ -89,39 +89,39 @@ pub fn more() -> AnyView {
 
 pub fn tries() -> Vec<ViewFn> {
     vec![
-        ViewFn::from(|| {
-            view! {
-                "Count back from the end instead. The task sounds just as hard; who wins now, and who still works at 16?"
-                " " <Try label="Count back" id="end" set=|link| link.position.from = CountFrom::End/>
-            }
-        }),
-        ViewFn::from(|| {
-            view! {
-                "No positions, two layers, and tokens that see only the past: does a swap still leave the logits alone?"
-                " "
-                <Try label="Past only, two layers" id="causal" set=|link| {
-                    (link.position.encoding, link.position.causal, link.position.layers) = (Positions::None, true, 2);
-                }/>
-            }
-        }),
-        ViewFn::from(|| {
-            view! {
-                "Ask for a symbol of 20, when no sequence had more than 8. Which model has no answer at all?"
-                " " <Try label="20 symbols" id="long" set=|link| (link.position.encoding, link.position.length) = (Positions::Learned, 20)/>
-            }
-        }),
-        ViewFn::from(|| {
-            view! {
-                "Position 1 000 000, shifted by 4096. Is the turn still right, and to how many digits?"
-                " " <Try label="Go far" id="far" set=|link| (link.position.at, link.position.k) = (1_000_000, 4096)/>
-            }
-        }),
-        ViewFn::from(|| {
-            view! {
-                "Two heads of 15 dimensions each. Who can't be built, and why?"
-                " " <Try label="Width 30" id="odd" set=|link| (link.position.width, link.position.encoding) = (30, Positions::Rotary)/>
-            }
-        }),
+        trial(
+            "Count back from the end instead. The task sounds just as hard; who wins now, and who still works at 16?",
+            "Count back",
+            "end",
+            |link| link.position.from = CountFrom::End,
+        ),
+        trial(
+            "No positions, two layers, and tokens that see only the past: does a swap still leave the logits alone?",
+            "Past only, two layers",
+            "causal",
+            |link| {
+                link.position.encoding = Positions::None;
+                (link.position.causal, link.position.layers) = (true, 2);
+            },
+        ),
+        trial(
+            "Ask for a symbol of 20, when no sequence had more than 8. Which model has no answer at all?",
+            "20 symbols",
+            "long",
+            |link| (link.position.encoding, link.position.length) = (Positions::Learned, 20),
+        ),
+        trial(
+            "Position 1 000 000, shifted by 4096. Is the turn still right, and to how many digits?",
+            "Go far",
+            "far",
+            |link| (link.position.at, link.position.k) = (1_000_000, 4096),
+        ),
+        trial(
+            "Two heads of 15 dimensions each. Who can't be built, and why?",
+            "Width 30",
+            "odd",
+            |link| (link.position.width, link.position.encoding) = (30, Positions::Rotary),
+        ),
     ]
 }
 
