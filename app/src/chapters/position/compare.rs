@@ -118,10 +118,9 @@ fn swapped(model: &ModelReading) -> AnyView {
     let moved = f64::from(model.swapped);
     match &model.refusal {
         Some(_) => view! { <span class="hint">"can't read it"</span> }.into_any(),
-        // Sums in another order round differently.
+        // Sums in another order round differently; an untrained model moves hardly more.
         None if moved < 1e-4 => {
-            view! { <span data-value=moved.to_string()>"0"<span class="hint">" to rounding"</span></span> }
-                .into_any()
+            view! { <span data-value=moved.to_string()>"under 0.0001"</span> }.into_any()
         }
         None => view! { <span data-value=moved.to_string()>{short(moved)}</span> }.into_any(),
     }
