@@ -67,6 +67,8 @@ pub use seq2seq::{
 };
 pub use study::{AnyStudy, Built, Refusal, Study, StudySlice};
 pub use tasks::{
+    BatchTensors, Brackets, FillIn, LookAhead, NthSymbol, Quotes, Recall, SequenceBatch, Split,
+    Task, TaskError,
     BatchTensors, Brackets, END, FillIn, LookAhead, PairBatch, PairTensors, Pairs, Quotes, Recall,
     SequenceBatch, Split, Task, TaskError, TextPair,
 };

@@ -11,7 +11,7 @@ choice! {
     Positions {
         /// Not at all.
         None = "none", "None";
-        /// The position itself, as a number, added to every dimension of the embedding.
+        /// The position itself, as a number, added to the embedding's first dimension.
         Integer = "integer", "Integer";
         /// Vaswani et al. 2017, section 3.5.
         Sinusoidal = "sinusoidal", "Sinusoidal";

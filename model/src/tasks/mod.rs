@@ -4,6 +4,7 @@ mod brackets;
 mod dates;
 mod fill_in;
 mod look_ahead;
+mod nth_symbol;
 mod pairs;
 mod quotes;
 mod recall;
@@ -16,6 +17,7 @@ use rand::rngs::ChaCha8Rng;
 pub use brackets::Brackets;
 pub use fill_in::FillIn;
 pub use look_ahead::LookAhead;
+pub use nth_symbol::NthSymbol;
 pub use pairs::{END, PairBatch, PairTensors, Pairs, TextPair};
 pub use quotes::Quotes;
 pub use recall::Recall;
@@ -210,6 +212,7 @@ enum Kind {
     Quotes = 4,
     FillIn = 5,
     LookAhead = 6,
+    NthSymbol = 15,
 }
 
 fn draws(kind: Kind, seed: u32, split: Split, step: u32) -> ChaCha8Rng {
@@ -232,6 +235,8 @@ fn letters(first: char, count: usize) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use unroll_protocol::study::position::CountFrom;
+
     use super::*;
 
     fn tasks() -> Vec<Box<dyn Task>> {
@@ -244,6 +249,8 @@ mod tests {
             Box::new(Quotes::new(20).unwrap()),
             Box::new(FillIn::new(&tokenizer, &text, 16, 0.2).unwrap()),
             Box::new(LookAhead::new(5, 3, 12).unwrap()),
+            Box::new(NthSymbol::new(5, 7, 9, CountFrom::Start).unwrap()),
+            Box::new(NthSymbol::new(5, 7, 4, CountFrom::End).unwrap()),
         ]
     }
 

@@ -1,37 +1,309 @@
-//! `position`.
+//! `position`: how a model is told where a token stands.
 
 use serde::{Deserialize, Serialize};
 
-use crate::link::Setting;
+use crate::{
+    Array, AttentionRow,
+    architecture::Positions,
+    link::{
+        Kind, Setting,
+        rows::{choice, chosen, plain},
+    },
+};
+
+/// Different symbols of the task.
+pub const SYMBOLS: u32 = 8;
+/// Shortest sequences trained on, in symbols.
+pub const SHORTEST: u32 = 4;
+/// Longest sequences trained on, in symbols, and the largest number asked.
+pub const LONGEST: u32 = 8;
+/// Tokens of the longest training sequence: its symbols and the number that asks. Learned positions
+/// have as many rows.
+pub const CONTEXT: u32 = LONGEST + 1;
+/// Longest sequence on show, in symbols.
+pub const MOST_SHOWN: u32 = 24;
+/// Lengths at which models are measured, in symbols.
+pub const MEASURED: [u32; 9] = [2, 4, 6, 8, 10, 12, 16, 20, 24];
+/// Positions of the heatmap.
+pub const DRAWN: u32 = 24;
+/// Positions at which two symbols are compared.
+pub const COMPARED: u32 = 32;
+/// Every position up to this one is tried with `M_k`.
+pub const TRIED: u32 = 4096;
+/// Largest position and shift of a link.
+pub const FARTHEST: u32 = 1_000_000;
+/// Offsets either side at which encodings are compared.
+pub const OFFSETS: u32 = 24;
+
+choice! {
+    /// From which end the task counts.
+    CountFrom {
+        /// The first symbol is number 1.
+        Start = "start", "From the start";
+        /// The last symbol is number 1.
+        End = "end", "Back from the end";
+    }
+}
 
 /// What a link says about the chapter.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Settings {}
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// The encoding on show.
+    pub encoding: Positions,
+    pub from: CountFrom,
+    /// Whether tokens see only themselves and those before them.
+    pub causal: bool,
+    pub layers: u32,
+    /// Width of the models.
+    pub width: u32,
+    /// The position on show, from 0.
+    pub at: u32,
+    /// How far it is shifted.
+    pub k: u32,
+    /// The pair of dimensions whose hand is lit, from 1.
+    pub pair: u32,
+    /// Which generated sequence is read.
+    pub example: u32,
+    /// Its symbols.
+    pub length: u32,
+    /// The number asked.
+    pub number: u32,
+    /// Head, query and key of the attention cell that is open, from 1; a head of 0 is none.
+    pub head: u32,
+    pub query: u32,
+    pub key: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            encoding: Positions::Sinusoidal,
+            from: CountFrom::Start,
+            causal: false,
+            layers: 1,
+            width: 32,
+            at: 5,
+            k: 3,
+            pair: 3,
+            example: 1,
+            length: 8,
+            number: 3,
+            head: 0,
+            query: 1,
+            key: 1,
+        }
+    }
+}
 
 impl Settings {
     /// What the chapter trains.
     pub fn spec(&self, seed: u32) -> Spec {
-        Spec { seed }
+        Spec { seed, from: self.from, causal: self.causal, layers: self.layers, width: self.width }
     }
 }
 
 /// The chapter's rows of the settings table.
-pub(crate) const ROWS: &[Setting] = &[];
+pub(crate) const ROWS: &[Setting] = &[
+    chosen!(of Position, "position-encoding", "Encoding", position.encoding: Positions,
+        "The encoding on show."),
+    chosen!(of Position, "position-from", "Count", position.from: CountFrom,
+        "From which end the models are to count. Trains them anew."),
+    plain!(of Position, "position-causal", "See the past only", position.causal: Flag, Kind::Flag,
+        "Tokens look at themselves and those before them. Trains anew."),
+    plain!(of Position, "position-layers", "Layers", position.layers: Whole,
+        Kind::Whole { min: 1, max: 3 }, "Blocks of each model. Trains anew."),
+    plain!(of Position, "position-width", "Width", position.width: Whole,
+        Kind::Whole { min: 2, max: 64 },
+        "Dimensions of each model: two heads, or one if odd. Trains anew."),
+    plain!(of Position, "position-at", "Position", position.at: Whole,
+        Kind::Whole { min: 0, max: FARTHEST }, "The position on show, from 0."),
+    plain!(of Position, "position-k", "Shift k", position.k: Whole,
+        Kind::Whole { min: 0, max: FARTHEST }, "How many positions further on."),
+    plain!(of Position, "position-pair", "Hand", position.pair: Whole,
+        Kind::Whole { min: 1, max: 32 }, "The pair of dimensions that is lit, from 1."),
+    plain!(of Position, "position-example", "Sequence", position.example: Whole,
+        Kind::Whole { min: 1, max: 200 }, "Which made-up sequence is read. None is trained on."),
+    plain!(of Position, "position-length", "Symbols", position.length: Whole,
+        Kind::Whole { min: 2, max: MOST_SHOWN }, "Length of the sequence on show. Trained: 4 to 8."),
+    plain!(of Position, "position-number", "Number asked", position.number: Whole,
+        Kind::Whole { min: 1, max: LONGEST }, "Which symbol is asked for."),
+    plain!(of Position, "position-head", "Open head", position.head: Whole,
+        Kind::Whole { min: 0, max: 2 }, "The head whose arithmetic is open; 0 is none."),
+    plain!(of Position, "position-query", "Open query", position.query: Whole,
+        Kind::Whole { min: 1, max: MOST_SHOWN + 1 }, "Its query, from 1."),
+    plain!(of Position, "position-key", "Open key", position.key: Whole,
+        Kind::Whole { min: 1, max: MOST_SHOWN + 1 }, "Its key, from 1."),
+];
 
-/// What decides every number the chapter trains.
+/// What decides every number the chapter trains: one model for each encoding, alike in everything
+/// else.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spec {
     pub seed: u32,
+    pub from: CountFrom,
+    pub causal: bool,
+    pub layers: u32,
+    pub width: u32,
+}
+
+impl Spec {
+    /// Heads of each model.
+    pub fn heads(&self) -> u32 {
+        if self.width.is_multiple_of(2) { 2 } else { 1 }
+    }
+}
+
+/// Name of the series with a model's loss.
+pub fn loss_series(positions: Positions) -> String {
+    // Short: the bar over the figure shows the first three.
+    match positions {
+        Positions::Sinusoidal => "Sinus. loss".to_owned(),
+        other => format!("{} loss", other.label()),
+    }
+}
+
+/// Name of the series with the share of right answers on sequences of `length` symbols, of which
+/// none was trained on.
+pub fn accuracy_series(positions: Positions, length: u32) -> String {
+    format!("{}, {length} symbols", positions.label())
 }
 
 /// What can be asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Question {
-    Nothing,
+    /// What an encoding is, position by position.
+    Encoding { positions: Positions },
+    /// One position of the sinusoidal encoding and its shift by `k`, in f64.
+    Clock { at: u32, k: u32 },
+    /// Dot products of an encoding's vectors with those of position `at`.
+    Products { positions: Positions, at: u32 },
+    /// The scores of one symbol with itself at every pair of positions, in the first layer.
+    Scores { positions: Positions },
+    /// How alike two symbols are once their position is added and they are normalised.
+    Swamping,
+    /// What every model makes of one sequence.
+    Reading(Asked),
+    /// One row of attention in the last layer, everything counted from 0.
+    Row { positions: Positions, asked: Asked, head: u32, query: u32 },
+}
+
+/// A sequence and what is asked about it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Asked {
+    pub example: u32,
+    /// Symbols.
+    pub length: u32,
+    /// From 1.
+    pub number: u32,
 }
 
 /// What is answered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Answer {
-    Nothing,
+    Encoding(Encoding),
+    Clock(Clock),
+    Products(Products),
+    Scores(Scores),
+    Swamping(Swamping),
+    Reading(Reading),
+    Row(Box<AttentionRow>),
+}
+
+/// What an encoding is, for the first [`DRAWN`] positions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Encoding {
+    pub positions: Positions,
+    /// `[DRAWN, columns]`; NaN where there is nothing. Columns are dimensions of the vectors that
+    /// are added; of a rotary encoding the pairs of a head's dimensions, with their angle in
+    /// (-π, π]; of ALiBi heads, with what is added to a score at that distance.
+    pub values: Array,
+}
+
+/// The sinusoidal encoding at one position and shifted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Clock {
+    pub at: u32,
+    pub k: u32,
+    /// Radians by which each pair turns from one position to the next.
+    pub frequencies: Vec<f64>,
+    /// `PE(at)`
+    pub here: Vec<f64>,
+    /// `M_k PE(at)`
+    pub turned: Vec<f64>,
+    /// `PE(at + k)`
+    pub there: Vec<f64>,
+    /// `M_k`, `[width, width]`: a turn of each pair on its diagonal.
+    pub matrix: Array,
+    /// Largest difference of the last two.
+    pub difference: f64,
+    /// The same over all positions up to [`TRIED`].
+    pub largest: f64,
+    /// The position at which it is that large.
+    pub largest_at: u32,
+}
+
+/// Dot products `PE(p) · PE(p + offset)`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Products {
+    pub positions: Positions,
+    /// Each with a position `p` and pairs of an offset and the product.
+    pub lines: Vec<(u32, Vec<(i32, f64)>)>,
+}
+
+/// Scores of one symbol with itself, before softmax and without a mask.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Scores {
+    pub positions: Positions,
+    pub symbol: String,
+    /// `[heads, T (query), T (key)]`
+    pub scores: Array,
+    /// For each head, the largest difference of two scores at the same offset.
+    pub drift: Vec<f32>,
+    /// For each head, the largest difference of any two scores.
+    pub spread: Vec<f32>,
+}
+
+/// Cosine of the angle between two symbols' vectors, normalised as the first layer reads them, at
+/// the first [`COMPARED`] positions; live embeddings of each model.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Swamping {
+    pub symbols: [String; 2],
+    /// Names with one cosine for each position.
+    pub lines: Vec<(String, Vec<f32>)>,
+    /// The integer encoding at the largest of these positions: how far LayerNorm's output of a
+    /// symbol moves, at most, when the position is added to every dimension, and when it is added
+    /// to one.
+    pub moved_by_all: f32,
+    pub moved_by_one: f32,
+}
+
+/// What every model makes of one sequence of `T` tokens.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reading {
+    /// Symbols, and the number that asks.
+    pub tokens: Vec<String>,
+    /// Where the symbol asked for stands, from 0.
+    pub place: u32,
+    /// The right answer.
+    pub right: String,
+    /// In the order of [`Positions::ALL`].
+    pub models: Vec<ModelReading>,
+    /// What those get right at each of [`MEASURED`] who know how often each symbol occurs and
+    /// nothing of order.
+    pub counting: Vec<f32>,
+}
+
+/// What one model makes of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ModelReading {
+    pub positions: Positions,
+    /// Why there is nothing to show.
+    pub refusal: Option<String>,
+    /// Its answer and the probability it gives to it.
+    pub answer: String,
+    pub probability: f32,
+    /// Where the number looks in the last layer, `[heads, T]`.
+    pub weights: Array,
+    /// How far its logits move, at most, when the first two symbols that differ trade places.
+    pub swapped: f32,
 }

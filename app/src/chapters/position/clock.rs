@@ -1,0 +1,84 @@
+//! The hands of a position and their turn by `k`.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use unroll_protocol::study::position::{Answer, CONTEXT, Clock, FARTHEST, Question, TRIED};
+
+use super::Page;
+use crate::{
+    controls::SliderField,
+    figures::{ClockFigure, Matrix, MatrixFigure, ValueMap, short},
+};
+
+pub fn panel(page: Page) -> AnyView {
+    let (clock, problem) = page.ask(
+        |s| Some(Question::Clock { at: s.at, k: s.k }),
+        |answer| match answer {
+            Answer::Clock(clock) => Some(clock),
+            _ => None,
+        },
+    );
+    let pair = Signal::derive(move || page.settings.with(|s| s.pair.saturating_sub(1) as usize));
+    let go = Callback::new(move |at: u32| page.set(|settings| settings.at = at.min(FARTHEST)));
+    let choose =
+        Callback::new(move |pair: usize| page.set(|settings| settings.pair = pair as u32 + 1));
+    let matrix = Memo::new(move |_| clock.get().map_or(Matrix::default(), |clock| turns(&clock)));
+    let title = Signal::derive(move || {
+        let k = clock.with(|c| c.as_ref().map_or(0, |c| c.k));
+        format!("M for k = {k}: each pair turned by k times its speed")
+    });
+    view! {
+        <p>
+            "The sinusoidal code is a clock. Drag a hand. Each pair of dimensions is the tip of a hand: sine to the right, cosine upwards. Dashed: k \
+             positions on."
+        </p>
+        <p class="field-error" role="alert" data-testid="clock-problem">{problem}</p>
+        <div class="position-clock">
+            <ClockFigure clock pair go choose provenance=page.provenance/>
+            <div class="position-shift">
+                <SliderField name="position-at" most=100.0/>
+                <SliderField name="position-k" most=32.0/>
+                {move || clock.get().map(|clock| verdict(&clock))}
+                <MatrixFigure name="shift" title matrix provenance=page.provenance/>
+            </div>
+        </div>
+    }
+    .into_any()
+}
+
+fn turns(clock: &Clock) -> Matrix {
+    let names: Vec<String> = (0..clock.matrix.shape[0]).map(|i| i.to_string()).collect();
+    Matrix {
+        row_axis: "to dimension".into(),
+        column_axis: "from dimension".into(),
+        rows: names.clone(),
+        columns: names,
+        values: clock.matrix.values.clone(),
+        map: ValueMap::Signed { limit: 1.0 },
+        value_name: "entry of M".into(),
+        absent: String::new(),
+    }
+}
+
+/// What M does to this position, and to all.
+fn verdict(clock: &Arc<Clock>) -> AnyView {
+    let Clock { at, k, difference, largest, largest_at, .. } = **clock;
+    let there = u64::from(at) + u64::from(k);
+    let beyond = there >= u64::from(CONTEXT);
+    view! {
+        <p class="position-verdict" data-testid="shift-verdict">
+            "M"<sub>{k}</sub>" PE("{at}") against PE("{there}"): the largest difference is "
+            <b data-testid="shift-difference" data-value=difference.to_string()>{short(difference)}</b>
+            ". The same M"<sub>{k}</sub>" at every position from 0 to "{TRIED}": at most "
+            <b data-testid="shift-largest" data-value=largest.to_string()>{short(largest)}</b>
+            {(largest > 0.0).then(|| format!(" (at {largest_at})"))}
+            ". That is rounding, so a step of "{k}" is one linear map wherever it starts."
+            {beyond.then(|| format!(
+                " Position {there} lies beyond every sequence the models were trained on (0 to {}); the turn is the same.",
+                CONTEXT - 1
+            ))}
+        </p>
+    }
+    .into_any()
+}

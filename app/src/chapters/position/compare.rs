@@ -1,0 +1,202 @@
+//! Six models that differ in nothing but their positions.
+
+use leptos::prelude::*;
+use unroll_protocol::{
+    architecture::Positions,
+    study::position::{CONTEXT, LONGEST, MEASURED, ModelReading, accuracy_series},
+};
+
+use super::{Page, look};
+use crate::{
+    course::use_lab,
+    figures::{Dash, Hue, Line, Lines, LinesFigure, short},
+};
+
+/// A length nobody was trained on.
+const LONGER: u32 = 16;
+
+/// What a table's row says of a trained length and of a longer one.
+fn share(positions: Positions, length: u32) -> Option<f32> {
+    let name = accuracy_series(positions, length);
+    use_lab().history.with(|history| history.named(&name).and_then(|series| series.last()))
+}
+
+/// The step of the last measurement.
+fn measured_at() -> Option<f64> {
+    let name = accuracy_series(Positions::None, LONGEST);
+    use_lab().history.with(|history| history.named(&name)?.points().last().map(|point| point.0))
+}
+
+pub fn percent(share: f32) -> String {
+    format!("{:.0} %", 100.0 * share)
+}
+
+/// Chooses the encoding on show, beside what its model can do.
+pub fn table(page: Page) -> AnyView {
+    let reading = page.reading;
+    let step = Memo::new(move |_| measured_at());
+    let row = move |&positions: &'static Positions| {
+        let id = positions.id();
+        let of_model = move |of: fn(&ModelReading) -> AnyView| {
+            reading.with(|reading| {
+                let models = &reading.as_ref()?.models;
+                models.iter().find(|model| model.positions == positions).map(of)
+            })
+        };
+        let bar = move |length: u32| {
+            let ended = positions == Positions::Learned && length >= CONTEXT;
+            move || {
+                let name = format!("position-right-{id}-{length}");
+                match share(positions, length) {
+                    Some(share) => {
+                        let width = format!("width: {:.1}%", 100.0 * share);
+                        view! {
+                            <span class="position-bar" aria-hidden="true"><i style=width></i></span>
+                            <span data-testid=name data-value=share.to_string()>{percent(share)}</span>
+                        }
+                        .into_any()
+                    }
+                    None if ended => {
+                        view! { <span class="hint" data-testid=name>"no rows"</span> }.into_any()
+                    }
+                    None => view! { <span class="hint" data-testid=name>"–"</span> }.into_any(),
+                }
+            }
+        };
+        view! {
+            <tr class:is-chosen=move || page.encoding.get() == positions>
+                <th scope="row">
+                    <label>
+                        <input type="radio" name="position-encoding" value=id data-testid=format!("position-encoding-{id}")
+                            prop:checked=move || page.encoding.get() == positions
+                            on:change=move |_| page.set(|settings| settings.encoding = positions)/>
+                        {positions.label()}
+                    </label>
+                </th>
+                <td>{bar(LONGEST)}</td>
+                <td>{bar(LONGER)}</td>
+                <td data-testid=format!("position-swap-{id}")>{move || of_model(swapped)}</td>
+            </tr>
+        }
+    };
+    let counting = move || {
+        reading.with(|reading| {
+            let at = MEASURED.iter().position(|length| *length == LONGEST)?;
+            let share = *reading.as_ref()?.counting.get(at)?;
+            Some(format!(
+                "Whoever counts which symbol is commonest, and knows nothing of order, gets {} right at {LONGEST}.",
+                percent(share)
+            ))
+        })
+    };
+    let title = move || {
+        let when = step.get().map_or(String::new(), |step| format!(", measured after step {step}"));
+        format!("Repeat the n-th symbol: six models, alike but for their positions{when}")
+    };
+    view! {
+        <h3 class="figure-title">{title}</h3>
+        <div class="position-scroll" tabindex="0" role="region" aria-label="Six ways to tell positions">
+            <table class="position-table" data-testid="figure-compare"
+                data-state=move || if step.with(Option::is_some) { "live" } else { "empty" }>
+                <caption class="visually-hidden">"Six ways to tell positions"</caption>
+                <thead><tr>
+                    <th scope="col">"Positions"</th>
+                    <th scope="col">"right at "{LONGEST}", as trained"</th>
+                    <th scope="col">"right at "{LONGER}", never trained"</th>
+                    <th scope="col">"a swap moves logits by"</th>
+                </tr></thead>
+                <tbody>{Positions::ALL.iter().map(row).collect_view()}</tbody>
+            </table>
+        </div>
+        <p class="hint" data-testid="position-counting">{counting}</p>
+    }
+    .into_any()
+}
+
+/// How far the logits moved, or why that can't be said.
+fn swapped(model: &ModelReading) -> AnyView {
+    let moved = f64::from(model.swapped);
+    match &model.refusal {
+        Some(_) => view! { <span class="hint">"can't read it"</span> }.into_any(),
+        // Sums in another order round differently; an untrained model moves hardly more.
+        None if moved < 1e-4 => {
+            view! { <span data-value=moved.to_string()>"under 0.0001"</span> }.into_any()
+        }
+        None => view! { <span data-value=moved.to_string()>{short(moved)}</span> }.into_any(),
+    }
+}
+
+/// Accuracy while training, at the longest trained length.
+pub fn curves(page: Page) -> AnyView {
+    let lab = use_lab();
+    let lines = Memo::new(move |_| {
+        let line = |positions: &Positions| {
+            let name = accuracy_series(*positions, LONGEST);
+            let points =
+                lab.history.with(|h| h.named(&name).map_or(Vec::new(), |series| series.points()));
+            let (hue, dash) = look(*positions);
+            Line { name: positions.label().to_owned(), hue, dash, points }
+        };
+        Lines {
+            x_label: "training step".into(),
+            y_label: "share right".into(),
+            series: Positions::ALL.iter().map(line).collect(),
+            x_range: Lines::steps(lab.step.get()),
+            y_range: Some((0.0, 1.0)),
+            ..Lines::default()
+        }
+    });
+    view! {
+        <h2>"Same seed, same batches"</h2>
+        <LinesFigure name="position-curves" title=format!("Right at {LONGEST} symbols, while training") lines
+            provenance=page.provenance hint="The first measurement comes with the first step."/>
+    }
+    .into_any()
+}
+
+/// Accuracy against length.
+pub fn lengths(page: Page) -> AnyView {
+    let lab = use_lab();
+    let reading = page.reading;
+    let lines = Memo::new(move |_| {
+        lab.history.track();
+        let line = |positions: &Positions| {
+            let point =
+                |length: &u32| Some((f64::from(*length), f64::from(share(*positions, *length)?)));
+            let (hue, dash) = look(*positions);
+            let points = MEASURED.iter().filter_map(point).collect();
+            Line { name: positions.label().to_owned(), hue, dash, points }
+        };
+        let mut series: Vec<Line> = Positions::ALL.iter().map(line).collect();
+        let counting = reading.with(|r| r.as_ref().map_or(Vec::new(), |r| r.counting.clone()));
+        let counted = MEASURED.iter().zip(counting);
+        series.push(Line {
+            name: "by counting alone".into(),
+            hue: Hue::Muted,
+            dash: Dash::Solid,
+            points: counted.map(|(length, share)| (f64::from(*length), f64::from(share))).collect(),
+        });
+        Lines {
+            x_label: "symbols in the sequence".into(),
+            y_label: "share right".into(),
+            series,
+            x_range: Some((2.0, f64::from(MEASURED[MEASURED.len() - 1]))),
+            y_range: Some((0.0, 1.0)),
+            ..Lines::default()
+        }
+    });
+    let marker = Signal::derive(|| Some(f64::from(LONGEST)));
+    let on_pick = Callback::new(move |length: f64| {
+        page.set(|settings| settings.length = length.round() as u32);
+    });
+    view! {
+        <h2>"Longer than anything trained on"</h2>
+        <LinesFigure name="position-lengths" title="Right, by length; trained up to the mark" lines marker on_pick
+            provenance=page.provenance hint="The first measurement comes with the first step."/>
+        <p class="hint" data-testid="position-learned-ends">
+            "Learned positions stop at "{LONGEST}": there is no row for a later token, so there is no accuracy, \
+             not a low one. Click a length to read such a sequence below."
+        </p>
+    }
+    .into_any()
+}

@@ -1,0 +1,178 @@
+//! One sequence, and where each model looks when it is asked.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use unroll_protocol::{
+    AttentionRow,
+    architecture::Positions,
+    study::position::{Answer, Asked, ModelReading, Question, Reading, Settings},
+};
+
+use super::Page;
+use crate::{
+    controls::SliderField,
+    figures::{CellInspector, Matrix, MatrixFigure, ValueMap},
+};
+
+/// The sequence on show.
+pub fn asked(settings: &Settings) -> Asked {
+    Asked { example: settings.example, length: settings.length, number: settings.number }
+}
+
+pub fn panel(page: Page) -> AnyView {
+    let Page { reading, problem, .. } = page;
+    let shown = Memo::new(move |_| reading.get().map(|reading| Shown::new(&reading)));
+    let matrix = Memo::new(move |_| {
+        shown.with(|shown| shown.as_ref().map_or(Matrix::default(), |shown| shown.matrix.clone()))
+    });
+    let marked = Signal::derive(move || {
+        reading.with(|reading| {
+            let Some(reading) = reading else { return Vec::new() };
+            let rows = shown.with(|shown| shown.as_ref().map_or(0, |shown| shown.rows.len()));
+            (0..rows).map(|row| (row, reading.place as usize)).collect()
+        })
+    });
+    let on_pick = Callback::new(move |(row, key): (usize, usize)| {
+        let Some((positions, head, last)) = shown.with_untracked(|shown| {
+            let shown = shown.as_ref()?;
+            let (positions, head) = *shown.rows.get(row)?;
+            Some((positions, head, shown.matrix.columns.len()))
+        }) else {
+            return;
+        };
+        page.set(|settings| {
+            settings.encoding = positions;
+            settings.head = head + 1;
+            (settings.query, settings.key) = (last as u32, key as u32 + 1);
+        });
+    });
+    let another = move |_| page.set(|settings| settings.example = settings.example % 200 + 1);
+    view! {
+        <h2>"Where the number looks"</h2>
+        <p>
+            "The last token is the number. Each row is one head of one model: how much of its attention goes to each \
+             symbol. Outlined: the symbol that is asked for. Click a cell for its arithmetic."
+        </p>
+        <div class="position-beside">
+            <div class="position-shift">
+                <SliderField name="position-length"/>
+                <SliderField name="position-number"/>
+                <p class="field-error" role="alert" data-testid="position-asked-problem">{problem}</p>
+                <div class="button-row">
+                    <button type="button" class="button" data-testid="position-another" on:click=another>
+                        "Another sequence"
+                    </button>
+                </div>
+                {move || reading.get().map(|reading| answers(&reading))}
+            </div>
+            <MatrixFigure name="position-attention" title="Attention of the number, last layer" matrix marked
+                on_pick provenance=page.provenance/>
+        </div>
+        {inspector(page)}
+    }
+    .into_any()
+}
+
+/// The attention of all models as one matrix.
+#[derive(Clone, PartialEq)]
+struct Shown {
+    matrix: Matrix,
+    /// Whose each row is.
+    rows: Vec<(Positions, u32)>,
+}
+
+impl Shown {
+    fn new(reading: &Reading) -> Self {
+        let mut rows = Vec::new();
+        let (mut names, mut values) = (Vec::new(), Vec::new());
+        for model in &reading.models {
+            let heads = model.weights.shape.first().copied().unwrap_or(0);
+            for head in 0..heads {
+                rows.push((model.positions, head));
+                names.push(format!("{} {}", short_name(model.positions), head + 1));
+            }
+            values.extend_from_slice(&model.weights.values);
+        }
+        let matrix = Matrix {
+            row_axis: "model and head".into(),
+            column_axis: "token".into(),
+            rows: names,
+            columns: reading.tokens.clone(),
+            values,
+            map: ValueMap::Probability,
+            value_name: "attention weight".into(),
+            absent: String::new(),
+        };
+        Self { matrix, rows }
+    }
+}
+
+/// As long as a matrix's row labels may be.
+fn short_name(positions: Positions) -> &'static str {
+    match positions {
+        Positions::Sinusoidal => "Sinus.",
+        other => other.label(),
+    }
+}
+
+/// What each model answers.
+fn answers(reading: &Reading) -> AnyView {
+    let row = |model: &ModelReading| {
+        let id = model.positions.id();
+        let said = match &model.refusal {
+            Some(refusal) => view! { <span class="hint">{refusal.clone()}</span> }.into_any(),
+            None => {
+                let right = model.answer == reading.right;
+                view! {
+                    <b class:position-right=right>{format!("‘{}’", model.answer)}</b>
+                    {if right { " right" } else { " wrong" }}
+                    <span class="hint">{format!(", p = {:.4}", model.probability)}</span>
+                }
+                .into_any()
+            }
+        };
+        view! {
+            <dt>{model.positions.label()}</dt>
+            <dd data-testid=format!("position-answer-{id}")>{said}</dd>
+        }
+    };
+    let number = reading.tokens.last().cloned().unwrap_or_default();
+    let symbols = reading.tokens.len().saturating_sub(1);
+    view! {
+        <p data-testid="position-sequence">
+            <code class="position-tokens">{reading.tokens[..symbols].concat()}</code>
+            {format!(" and the number {number}: the answer is ‘{}’.", reading.right)}
+        </p>
+        <dl class="position-answers">{reading.models.iter().map(row).collect_view()}</dl>
+    }
+    .into_any()
+}
+
+/// The arithmetic of the open cell.
+fn inspector(page: Page) -> AnyView {
+    let (row, problem) = page.ask(
+        |s| {
+            let head = s.head.checked_sub(1)?;
+            let query = s.query.min(s.length + 1).saturating_sub(1);
+            Some(Question::Row { positions: s.encoding, asked: asked(s), head, query })
+        },
+        |answer| match answer {
+            Answer::Row(row) => Some(&**row),
+            _ => None,
+        },
+    );
+    let open = Memo::new(move |_| page.settings.with(|s| s.head > 0));
+    let row: Signal<Option<Arc<AttentionRow>>> =
+        Signal::derive(move || open.get().then(|| row.get()).flatten());
+    let key = Signal::derive(move || page.settings.with(|s| s.key.saturating_sub(1) as usize));
+    let go = Callback::new(move |(query, key): (usize, usize)| {
+        page.set(|settings| (settings.query, settings.key) = (query as u32 + 1, key as u32 + 1));
+    });
+    let close = Callback::new(move |()| page.set(|settings| settings.head = 0));
+    view! {
+        <p class="field-error" role="alert">{move || open.get().then(|| problem.get()).flatten()}</p>
+        <CellInspector row key go close provenance=page.provenance/>
+    }
+    .into_any()
+}

@@ -1,0 +1,211 @@
+//! What positions say of each other: products, scores, and the size of an integer.
+
+use leptos::prelude::*;
+use unroll_protocol::{
+    architecture::Positions,
+    study::position::{Answer, COMPARED, OFFSETS, Products, Question, Scores, Swamping},
+};
+
+use super::{Page, round_up};
+use crate::figures::{Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, ValueMap, short};
+
+/// Dot products of position vectors by offset.
+pub fn products(page: Page) -> AnyView {
+    let (products, problem) = page.ask(
+        |s| Some(Question::Products { positions: s.encoding, at: s.at }),
+        |answer| match answer {
+            Answer::Products(products) => Some(products),
+            _ => None,
+        },
+    );
+    // The last answer is of the encoding before, where this one has none.
+    let current = Memo::new(move |_| {
+        products
+            .get()
+            .filter(|p| p.positions == page.encoding.get() && problem.with(Option::is_none))
+    });
+    let lines = Memo::new(move |_| current.get().map_or(Lines::default(), |p| by_offset(&p)));
+    view! {
+        <h2>"How near two positions are"</h2>
+        <LinesFigure name="position-products" title="PE(p) · PE(p + offset)" lines provenance=page.provenance
+            hint="Nothing to multiply here."/>
+        <p class="field-error" role="alert" data-testid="products-problem">{problem}</p>
+        <p data-testid="products-verdict">{move || current.get().map(|p| apart(&p))}</p>
+    }
+    .into_any()
+}
+
+fn by_offset(products: &Products) -> Lines {
+    let looks =
+        [(Hue::Ink, Dash::Solid), (Hue::Weight, Dash::Dashed), (Hue::Gradient, Dash::Dotted)];
+    let lines = products.lines.iter().zip(looks).map(|((p, points), (hue, dash))| Line {
+        name: format!("p = {p}"),
+        hue,
+        dash,
+        points: points.iter().map(|(offset, product)| (f64::from(*offset), *product)).collect(),
+    });
+    let reach = f64::from(OFFSETS);
+    Lines {
+        x_label: "offset".into(),
+        y_label: "dot product".into(),
+        series: lines.collect(),
+        x_range: Some((-reach, reach)),
+        ..Lines::default()
+    }
+}
+
+/// Whether the lines coincide.
+fn apart(products: &Products) -> String {
+    let mut most = 0f64;
+    for (_, line) in &products.lines {
+        for (offset, value) in line {
+            for (_, other) in &products.lines {
+                let same = other.iter().find(|point| point.0 == *offset);
+                most = most.max(same.map_or(0.0, |point| (point.1 - value).abs()));
+            }
+        }
+    }
+    match products.positions {
+        Positions::Sinusoidal => format!(
+            "From every p the same curve, to {}: the product is a sum of cos(offset · speed), and p is not in it.",
+            short(most)
+        ),
+        _ => format!(
+            "From different p different curves, up to {} apart at the same offset: how near two positions are \
+             depends on where they are.",
+            short(most)
+        ),
+    }
+}
+
+/// Scores of one symbol with itself, everywhere.
+pub fn scores(page: Page) -> AnyView {
+    let (scores, problem) = page.ask(
+        |s| Some(Question::Scores { positions: s.encoding }),
+        |answer| match answer {
+            Answer::Scores(scores) => Some(scores),
+            _ => None,
+        },
+    );
+    let matrix = Memo::new(move |_| scores.get().map_or(Matrix::default(), |s| of_head(&s)));
+    view! {
+        <h2>"Offset or place?"</h2>
+        <p>
+            "The same symbol at every position, so that its live query and key differ by position alone: head 1's \
+             scores in the first layer, before softmax."
+        </p>
+        <MatrixFigure name="position-scores" title="q · k of one symbol with itself, everywhere" matrix
+            provenance=page.provenance/>
+        <p class="field-error" role="alert">{problem}</p>
+        <p data-testid="scores-verdict">{move || scores.get().map(|s| drifted(&s))}</p>
+    }
+    .into_any()
+}
+
+fn of_head(scores: &Scores) -> Matrix {
+    let length = scores.scores.shape.last().copied().unwrap_or(0);
+    let values = scores.scores.block(&[0]).unwrap_or_default().to_vec();
+    let limit = round_up(values.iter().fold(0f32, |most, v| most.max(v.abs())).max(0.01));
+    let names: Vec<String> = (0..length).map(|position| position.to_string()).collect();
+    Matrix {
+        row_axis: "query at".into(),
+        column_axis: "key at".into(),
+        rows: names.clone(),
+        columns: names,
+        values,
+        map: ValueMap::Signed { limit },
+        value_name: "score".into(),
+        absent: String::new(),
+    }
+}
+
+fn drifted(scores: &Scores) -> AnyView {
+    let most = |values: &[f32]| f64::from(values.iter().copied().fold(0.0, f32::max));
+    let (drift, spread) = (most(&scores.drift), most(&scores.spread));
+    let means = if spread < 1e-4 {
+        "all the same: nothing here knows a position."
+    } else if drift < 1e-3 * spread {
+        "along each diagonal the same to rounding: the score depends on the offset alone, wherever the two stand."
+    } else {
+        "different along one diagonal: the score depends on the places, not on their offset alone."
+    };
+    view! {
+        "At the same offset scores differ by at most "
+        <b data-testid="scores-drift" data-value=drift.to_string()>{short(drift)}</b>
+        "; all together by "
+        <b data-testid="scores-spread" data-value=spread.to_string()>{short(spread)}</b>
+        {format!(" (all heads). {}: {means}", scores.positions.label())}
+    }
+    .into_any()
+}
+
+/// Why a raw integer is a bad idea.
+pub fn swamping(page: Page) -> AnyView {
+    let (swamping, problem) = page.ask(
+        |_| Some(Question::Swamping),
+        |answer| match answer {
+            Answer::Swamping(swamping) => Some(swamping),
+            _ => None,
+        },
+    );
+    let lines = Memo::new(move |_| swamping.get().map_or(Lines::default(), |s| likeness(&s)));
+    view! {
+        <h2>"Why not simply add the number?"</h2>
+        <LinesFigure name="position-swamping" title="How alike two symbols become: cosine after LayerNorm" lines
+            provenance=page.provenance/>
+        <p class="field-error" role="alert">{problem}</p>
+        <p data-testid="swamping-verdict">{move || swamping.get().map(|s| swamped(&s))}</p>
+    }
+    .into_any()
+}
+
+fn likeness(swamping: &Swamping) -> Lines {
+    let looks = [
+        (Hue::Cell, Dash::Dashed),
+        (Hue::Muted, Dash::Dotted),
+        (Hue::Ink, Dash::Solid),
+        (Hue::Weight, Dash::Mixed),
+    ];
+    // Where the sinusoidal model is refused, its line is not there.
+    let look = |name: &str| match name {
+        "sinusoidal" => looks[2],
+        "learned" => looks[3],
+        "integer, in all alike" => looks[1],
+        _ => looks[0],
+    };
+    let line = |(name, cosines): &(String, Vec<f32>)| {
+        let (hue, dash) = look(name);
+        let points = cosines.iter().enumerate().map(|(p, c)| (p as f64, f64::from(*c))).collect();
+        Line { name: name.clone(), hue, dash, points }
+    };
+    Lines {
+        x_label: "position".into(),
+        y_label: "cosine".into(),
+        series: swamping.lines.iter().map(line).collect(),
+        y_range: Some((-1.0, 1.0)),
+        ..Lines::default()
+    }
+}
+
+fn swamped(swamping: &Swamping) -> AnyView {
+    let [a, b] = &swamping.symbols;
+    let last = |at: usize| {
+        let cosine = swamping.lines.get(at).and_then(|line| line.1.last()).copied();
+        format!("{:.4}", cosine.unwrap_or(f32::NAN))
+    };
+    let (all, one) = (f64::from(swamping.moved_by_all), f64::from(swamping.moved_by_one));
+    view! {
+        {format!(
+            "Add the position to one dimension, and soon it is all that is left: at position {} the cosine of ‘{a}’ \
+             and ‘{b}’ is {}. Add it to every dimension alike, and LayerNorm takes the mean away, position and all: \
+             its output moves by ",
+            COMPARED - 1,
+            last(0)
+        )}
+        <b data-testid="swamping-all" data-value=all.to_string()>{short(all)}</b>
+        " (in one dimension: "
+        <b data-testid="swamping-one" data-value=one.to_string()>{short(one)}</b>
+        "). That is why the integer model here has it in dimension 0."
+    }
+    .into_any()
+}

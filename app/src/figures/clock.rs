@@ -1,0 +1,196 @@
+//! A sinusoidal position as a clock: each pair of dimensions is the tip of a hand.
+
+use core::f64::consts::{PI, TAU};
+use std::sync::Arc;
+
+use leptos::{ev, html, prelude::*};
+use unroll_protocol::study::position::Clock;
+use web_sys::Element;
+
+use super::{
+    canvas::{use_latest, use_visible},
+    clock_export::{Drawn, clock_csv, clock_json, clock_svg, tip},
+    export::Provenance,
+    frame::{Files, Frame, choices},
+    plot::short,
+    theme::use_colors,
+};
+
+/// Length of a hand in the picture's units.
+const HAND: f64 = 88.0;
+
+/// A line from the middle to the tip.
+fn hand(encoding: &[f64], pair: usize, length: f64, class: &'static str) -> Option<AnyView> {
+    let (x, y) = tip(encoding, pair, length)?;
+    let (x, y) = (format!("{x:.2}"), format!("{y:.2}"));
+    Some(
+        view! {
+            <line class=class x1="0" y1="0" x2=x.clone() y2=y.clone()></line>
+            <circle class=class cx=x cy=y r="4"></circle>
+        }
+        .into_any(),
+    )
+}
+
+/// Two hands of the clock, the fastest and that of `pair` (from 0), where they stand now and,
+/// dashed, `k` positions on. Dragging a hand or the arrow keys give a new position to `go`; below,
+/// every pair has a small clock that chooses it.
+#[component]
+pub fn ClockFigure(
+    #[prop(into)] clock: Signal<Option<Arc<Clock>>>,
+    #[prop(into)] pair: Signal<usize>,
+    go: Callback<u32>,
+    choose: Callback<usize>,
+    #[prop(into)] provenance: Signal<Provenance>,
+) -> impl IntoView {
+    let dial = NodeRef::<html::Div>::new();
+    // Where the pointer was, in radians from 12 o'clock, the hand's radians for each position, and
+    // the position with its fraction.
+    let drag = StoredValue::new(None::<(f64, f64, f64)>);
+    let count = Memo::new(move |_| clock.with(|c| c.as_ref().map_or(0, |c| c.frequencies.len())));
+    let pair = Memo::new(move |_| pair.get().min(count.get().saturating_sub(1)));
+
+    let angle_of = move |e: &ev::PointerEvent| {
+        let dial = dial.get_untracked()?;
+        let dial: &Element = &dial;
+        let place = dial.get_bounding_client_rect();
+        let x = f64::from(e.client_x()) - place.left() - place.width() / 2.0;
+        let y = f64::from(e.client_y()) - place.top() - place.height() / 2.0;
+        Some(x.atan2(-y))
+    };
+    let on_down = move |e: ev::PointerEvent| {
+        let (Some(angle), Some(clock)) = (angle_of(&e), clock.get_untracked()) else { return };
+        // The hand that points there.
+        let away = |of: usize| {
+            let angle_of = tip(&clock.here, of, 1.0).map_or(0.0, |(x, y)| x.atan2(-y));
+            let turn = (angle_of - angle).rem_euclid(TAU);
+            turn.min(TAU - turn)
+        };
+        let lit = pair.get_untracked();
+        let held = if away(0) < away(lit) { 0 } else { lit };
+        let speed = clock.frequencies.get(held).copied().unwrap_or(1.0);
+        drag.set_value(Some((angle, speed, f64::from(clock.at))));
+        if let Some(dial) = dial.get_untracked() {
+            let _ = dial.set_pointer_capture(e.pointer_id());
+        }
+    };
+    let on_move = move |e: ev::PointerEvent| {
+        let (Some((before, speed, position)), Some(angle)) = (drag.get_value(), angle_of(&e))
+        else {
+            return;
+        };
+        let turn = (angle - before + PI).rem_euclid(TAU) - PI;
+        let position = (position + turn / speed).max(0.0);
+        drag.set_value(Some((angle, speed, position)));
+        go.run(position.round() as u32);
+    };
+    let on_up = move |_: ev::PointerEvent| drag.set_value(None);
+    let on_key = move |e: ev::KeyboardEvent| {
+        let Some(at) = clock.with_untracked(|c| c.as_ref().map(|c| c.at)) else { return };
+        let to = match e.key().as_str() {
+            "ArrowRight" | "ArrowUp" => at.saturating_add(1),
+            "ArrowLeft" | "ArrowDown" => at.saturating_sub(1),
+            "PageUp" => at.saturating_add(10),
+            "PageDown" => at.saturating_sub(10),
+            "Home" => 0,
+            _ => return,
+        };
+        e.prevent_default();
+        go.run(to);
+    };
+    let at = move || clock.with(|c| c.as_ref().map_or(0, |c| c.at));
+    let said = move || {
+        clock.with(|clock| {
+            clock.as_ref().map_or(String::new(), |clock| {
+                let lit = pair.get();
+                let each = |of: usize| {
+                    format!(
+                        "Dimensions {} and {}, {} rad a position: sin {:.4}, cos {:.4}.",
+                        2 * of,
+                        2 * of + 1,
+                        short(clock.frequencies[of]),
+                        clock.here[2 * of],
+                        clock.here[2 * of + 1]
+                    )
+                };
+                let other = (lit != 0).then(|| format!(" {}", each(lit)));
+                let text =
+                    format!("Position {}. {}{}", clock.at, each(0), other.unwrap_or_default());
+                text.replace('-', "−")
+            })
+        })
+    };
+    let hands = move || {
+        clock.with(|clock| {
+            let clock = clock.as_ref()?;
+            let lit = pair.get();
+            let of = |encoding: &[f64], names: [&'static str; 2]| {
+                [
+                    (lit != 0).then(|| hand(encoding, 0, HAND * 0.72, names[0])).flatten(),
+                    hand(encoding, lit, HAND, names[1]),
+                ]
+            };
+            Some(
+                view! {
+                    {(clock.k > 0).then(|| of(&clock.there, ["clock-fast clock-later", "clock-lit clock-later"]))}
+                    {of(&clock.here, ["clock-fast", "clock-lit"])}
+                }
+                .into_any(),
+            )
+        })
+    };
+    let small = move |of: usize| {
+        let speed = move || {
+            clock.with(|c| {
+                c.as_ref().and_then(|c| c.frequencies.get(of).copied()).map_or(String::new(), short)
+            })
+        };
+        let name = move || {
+            format!("{}, {}: dimensions turned by {} rad a position", 2 * of, 2 * of + 1, speed())
+        };
+        view! {
+            <button type="button" class="clock-small" data-testid=format!("clock-pair-{}", of + 1)
+                aria-pressed=move || (pair.get() == of).to_string() aria-label=name title=name
+                on:click=move |_| choose.run(of)>
+                <svg viewBox="-22 -22 44 44" aria-hidden="true">
+                    <circle class="clock-face" cx="0" cy="0" r="20"></circle>
+                    {move || clock.with(|c| hand(&c.as_ref()?.here, of, 16.0, "clock-lit"))}
+                </svg>
+                <span aria-hidden="true">{format!("{}, {}", 2 * of, 2 * of + 1)}</span>
+            </button>
+        }
+    };
+    let root = NodeRef::<html::Section>::new();
+    let colors = use_colors();
+    let source = Signal::derive(move || Drawn { clock: clock.get(), pair: pair.get() });
+    let drawn = use_latest(source, use_visible(root));
+    let empty = Signal::derive(move || count.get() == 0);
+    let title = Signal::derive(move || format!("Position {} as hands of a clock", at()));
+    let none = Signal::stored(None);
+    let files = Files { json: clock_json, csv: clock_csv, svg: clock_svg };
+    let tick = |hour: usize| {
+        let (sin, cos) = (hour as f64 / 12.0 * TAU).sin_cos();
+        let at = |r: f64| (format!("{:.1}", sin * r), format!("{:.1}", -cos * r));
+        let ((x1, y1), (x2, y2)) = (at(94.0), at(100.0));
+        view! { <line class="clock-tick" x1=x1 y1=y1 x2=x2 y2=y2></line> }
+    };
+    view! {
+        <Frame name="clock" kind="clock" title root empty choices=choices("clock", title, drawn, none, provenance, colors, files)>
+            <div class="clock-dial" node_ref=dial tabindex="0" role="slider" data-testid="clock-dial"
+                aria-label="Position" aria-valuemin="0" aria-valuenow=move || at().to_string() aria-valuetext=said
+                on:pointerdown=on_down on:pointermove=on_move on:pointerup=on_up on:pointercancel=on_up
+                on:keydown=on_key>
+                <svg viewBox="-110 -110 220 220" aria-hidden="true">
+                    <circle class="clock-face" cx="0" cy="0" r="100"></circle>
+                    {(0..12).map(tick).collect_view()}
+                    {hands}
+                </svg>
+            </div>
+            <p class="clock-said" data-testid="clock-said">{said}</p>
+            <div class="clock-all" role="group" aria-label="All pairs of dimensions">
+                {move || (0..count.get()).map(small).collect_view()}
+            </div>
+        </Frame>
+    }
+    .into_any()
+}

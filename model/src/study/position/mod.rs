@@ -1,0 +1,277 @@
+//! `position`: one model for each encoding of positions, alike in everything else, trained on the
+//! same batches of a task that needs order.
+
+mod encodings;
+mod models;
+mod reading;
+
+use burn::tensor::{Device, Tensor};
+use unroll_protocol::{
+    architecture::Positions,
+    study::position::{
+        Answer, Asked, CONTEXT, LONGEST, MEASURED, MOST_SHOWN, Question, SHORTEST, SYMBOLS, Spec,
+        accuracy_series, loss_series,
+    },
+};
+
+use super::{Built, Refusal, StudySlice, learner::Gradients, learner::usable_rate};
+use crate::{
+    loss::{masked_accuracy, masked_cross_entropy},
+    read_all,
+    tasks::{BatchTensors, NthSymbol, Split, Task},
+};
+use models::{Models, RATE};
+
+/// Sequences of one training batch.
+const ROWS: usize = 48;
+/// Sequences of each length that models are measured on.
+const MEASURED_ROWS: usize = 96;
+/// Steps between two measurements.
+const MEASURE_EVERY: u32 = 50;
+/// Models that take their batch in one slice.
+const AT_ONCE: usize = 3;
+
+/// See the module.
+pub struct Study {
+    spec: Spec,
+    device: Device,
+    models: Models,
+    /// For each of [`MEASURED`].
+    counting: Vec<f32>,
+    step: u32,
+    rate: f64,
+    /// The gradients of the models that are through with their batch.
+    gradients: Vec<Gradients>,
+    pending: Option<Pending>,
+    /// The last answer about all positions: nothing in it depends on training.
+    farthest: Option<encodings::Farthest>,
+}
+
+/// A step whose models are updated and which is only to be measured.
+struct Pending {
+    losses: Vec<f32>,
+    /// The models before it, in case it is dropped.
+    before: Models,
+    /// By model, one number for each of [`MEASURED`] that it can read.
+    accuracies: Vec<Tensor<1>>,
+}
+
+impl super::Study for Study {
+    type Spec = Spec;
+    type Question = Question;
+    type Answer = Answer;
+
+    fn new(spec: &Spec, _text: &str, device: &Device) -> Result<Self, Refusal> {
+        if !(2..=64).contains(&spec.width) {
+            return Err(Refusal(format!(
+                "Models of width {} can't be drawn: choose 2 to 64.",
+                spec.width
+            )));
+        }
+        if !(1..=3).contains(&spec.layers) {
+            return Err(Refusal(format!(
+                "{} layers take too long side by side: choose 1 to 3.",
+                spec.layers
+            )));
+        }
+        let counting = MEASURED.iter().map(|&length| {
+            let task = task(spec, length)?;
+            let batch = task.batch(spec.seed, Split::HeldOut, 0, MEASURED_ROWS);
+            Ok(task.by_counting(&batch) as f32)
+        });
+        Ok(Self {
+            spec: spec.clone(),
+            device: device.clone(),
+            models: Models::new(spec, device),
+            counting: counting.collect::<Result<_, Refusal>>()?,
+            step: 0,
+            rate: f64::from(RATE),
+            gradients: Vec::new(),
+            pending: None,
+            farthest: None,
+        })
+    }
+
+    fn built(&self) -> Built {
+        let Spec { layers, width, .. } = self.spec;
+        let plural = |count, what: &str| match count {
+            1 => format!("1 {what}"),
+            _ => format!("{count} {what}s"),
+        };
+        let note = format!(
+            "Each model has {} of width {width} with {}. All see the same {ROWS} sequences at each \
+             step, of {SHORTEST} to {LONGEST} symbols in turn, out of {SYMBOLS}.",
+            plural(layers, "layer"),
+            plural(self.spec.heads(), "head"),
+        );
+        let refused = self.models.refusals().map(str::to_owned);
+        Built {
+            parameters: self.models.parameters(),
+            vocabulary: Vec::new(),
+            series: self.series(),
+            notes: core::iter::once(note).chain(refused).collect(),
+        }
+    }
+
+    fn step(&self) -> u32 {
+        self.step
+    }
+
+    async fn advance(&mut self) -> StudySlice {
+        if let Some(pending) = self.pending.take() {
+            return self.measure(pending).await;
+        }
+        let batch = match self.training() {
+            Ok(batch) => batch,
+            Err(_) => return StudySlice::Diverged { loss: f32::NAN },
+        };
+        let first = self.gradients.len();
+        for learner in self.models.learners().skip(first).take(AT_ONCE) {
+            let tracked = learner.tracked();
+            let logits = tracked.forward(batch.inputs.clone());
+            let loss = masked_cross_entropy(logits, batch.targets.clone(), batch.weights.clone());
+            self.gradients.push(Gradients::of(&tracked, loss));
+        }
+        if self.gradients.len() < self.models.learners().count() {
+            return StudySlice::More;
+        }
+        let gradients = core::mem::take(&mut self.gradients);
+        let read = gradients.iter().flat_map(|g| [g.loss.clone(), g.norm.clone()]);
+        let read = match read_all(read).await {
+            Ok(read) => read.concat(),
+            Err(_) => vec![f32::NAN],
+        };
+        if let Some(&loss) = read.iter().find(|value| !value.is_finite()) {
+            return StudySlice::Diverged { loss };
+        }
+        let losses: Vec<f32> = read.into_iter().step_by(2).collect();
+        let due = self.step == 0 || (self.step + 1).is_multiple_of(MEASURE_EVERY);
+        let before = due.then(|| self.models.clone());
+        self.models.update(gradients, self.rate);
+        if let Some(before) = before {
+            self.pending = Some(Pending { losses, before, accuracies: Vec::new() });
+            return StudySlice::More;
+        }
+        self.step += 1;
+        let unmeasured = core::iter::repeat_n(None, self.series().len() - losses.len());
+        StudySlice::Step(losses.into_iter().map(Some).chain(unmeasured).collect())
+    }
+
+    fn discard(&mut self) {
+        self.gradients.clear();
+        if let Some(pending) = self.pending.take() {
+            self.models = pending.before;
+        }
+    }
+
+    fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
+        self.rate = usable_rate(rate)?;
+        Ok(())
+    }
+
+    async fn ask(&mut self, question: &Question) -> Result<Answer, Refusal> {
+        let width = self.spec.width as usize;
+        Ok(match question {
+            Question::Encoding { positions } => {
+                Answer::Encoding(encodings::encoding(&self.models, &self.spec, *positions).await?)
+            }
+            Question::Clock { at, k } => {
+                Answer::Clock(encodings::clock(*at, *k, width, &mut self.farthest)?)
+            }
+            Question::Products { positions, at } => {
+                let products = encodings::products(&self.models, &self.spec, *positions, *at);
+                Answer::Products(products.await?)
+            }
+            Question::Scores { positions } => {
+                Answer::Scores(reading::scores(self.models.get(*positions)?, *positions).await?)
+            }
+            Question::Swamping => Answer::Swamping(encodings::swamping(&self.models).await?),
+            Question::Reading(asked) => {
+                let sequence = self.sequence(asked)?;
+                let counting = self.counting.clone();
+                Answer::Reading(reading::reading(&self.models, sequence, counting).await?)
+            }
+            Question::Row { positions, asked, head, query } => {
+                let sequence = self.sequence(asked)?;
+                let cell = [*head as usize, *query as usize];
+                let row = reading::row(self.models.get(*positions)?, sequence, cell);
+                Answer::Row(Box::new(row.await?))
+            }
+        })
+    }
+}
+
+/// The chapter's task at `length` symbols.
+fn task(spec: &Spec, length: u32) -> Result<NthSymbol, Refusal> {
+    Ok(NthSymbol::new(SYMBOLS as usize, length as usize, LONGEST as usize, spec.from)?)
+}
+
+impl Study {
+    /// Losses, then accuracies, model by model.
+    fn series(&self) -> Vec<String> {
+        let kinds = || self.models.kinds();
+        let accuracies = kinds().flat_map(|positions| {
+            readable(positions).map(move |length| accuracy_series(positions, length))
+        });
+        kinds().map(loss_series).chain(accuracies).collect()
+    }
+
+    /// The next step's batch: one length a step, all of them in turn.
+    fn training(&self) -> Result<BatchTensors, Refusal> {
+        let length = SHORTEST + self.step % (LONGEST - SHORTEST + 1);
+        let task = task(&self.spec, length)?;
+        let batch = task.batch(self.spec.seed, Split::Training, self.step, ROWS);
+        Ok(batch.tensors(&self.device))
+    }
+
+    /// One model's measurement; with the last one the step is done.
+    async fn measure(&mut self, mut pending: Pending) -> StudySlice {
+        let index = pending.accuracies.len();
+        if let Some((positions, learner)) = self.models.with_kinds().nth(index) {
+            let accuracies = readable(positions).filter_map(|length| {
+                let task = task(&self.spec, length).ok()?;
+                let batch = task.batch(self.spec.seed, Split::HeldOut, 0, MEASURED_ROWS);
+                let BatchTensors { inputs, targets, weights } = batch.tensors(&self.device);
+                Some(masked_accuracy(learner.model.forward(inputs), targets, weights))
+            });
+            pending.accuracies.push(Tensor::cat(accuracies.collect(), 0));
+        }
+        if pending.accuracies.len() < self.models.learners().count() {
+            self.pending = Some(pending);
+            return StudySlice::More;
+        }
+        let measured = read_all(pending.accuracies).await.ok().map(|read| read.concat());
+        let losses = pending.losses.into_iter().map(Some);
+        let count = self.series().len() - losses.len();
+        let measured = (0..count).map(|i| measured.as_ref().and_then(|m| m.get(i).copied()));
+        self.step += 1;
+        StudySlice::Step(losses.chain(measured).collect())
+    }
+
+    /// The sequence on show: symbols drawn from the held-out stream, then the number asked.
+    fn sequence(&self, asked: &Asked) -> Result<reading::Sequence, Refusal> {
+        let Asked { example, length, number } = *asked;
+        if !(1..=MOST_SHOWN).contains(&length) {
+            return Err(Refusal(format!(
+                "A sequence of {length} symbols can't be shown: choose 1 to {MOST_SHOWN}."
+            )));
+        }
+        let most = length.min(LONGEST);
+        if !(1..=most).contains(&number) {
+            return Err(Refusal(format!(
+                "A sequence of {length} symbols has no symbol number {number} to ask for: ask for \
+                 1 to {most}."
+            )));
+        }
+        let task = task(&self.spec, length)?;
+        // Stream 0 is measured on.
+        let batch = task.batch(self.spec.seed, Split::HeldOut, 1 + example, 1);
+        Ok(reading::Sequence::new(&task, &batch, number as usize))
+    }
+}
+
+/// The measured lengths at which a model with these positions can be measured at all.
+fn readable(positions: Positions) -> impl Iterator<Item = u32> {
+    let ends = positions == Positions::Learned;
+    MEASURED.into_iter().filter(move |&length| !ends || length < CONTEXT)
+}

@@ -1,0 +1,181 @@
+// Where am I, as a learner meets it.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import {
+  accessibilityProblems,
+  byId,
+  eventually,
+  live,
+  numberUntil,
+  parameter,
+  paused,
+  useSite,
+  VIEWPORTS,
+} from "./harness.mjs";
+
+const site = useSite();
+/** Steps the chapter takes by itself. */
+const WARM = 200;
+
+/** The chapter with its models trained as far as they train themselves. */
+async function trained(t, query = "") {
+  const page = await site.open(t, `?chapter=position${query}`);
+  await numberUntil(page, "loss-step", (step) => step >= WARM, "warmed up");
+  await paused(page);
+  return page;
+}
+
+/** The chapter after its first measurement, for what does not need trained models. */
+async function opened(t, query = "", options = {}) {
+  const page = await site.open(t, `?chapter=position${query}`, options);
+  await live(page, "compare");
+  await byId(page, "train-toggle").click();
+  await paused(page);
+  return page;
+}
+
+
+
+/** What stands behind a shown number. */
+async function exact(page, id) {
+  const value = await byId(page, id).getAttribute("data-value", { timeout: 10_000 });
+  return Number(value);
+}
+
+const right = (page, encoding, length) => exact(page, `position-right-${encoding}-${length}`);
+
+test("only models that are told positions learn order, and the fixed code goes on beyond its training", async (t) => {
+  const page = await trained(t);
+  await live(page, "compare");
+  const none = await right(page, "none", 8);
+  assert((await right(page, "learned", 8)) > none + 0.3, "learned positions are far ahead of none");
+  assert((await right(page, "sinusoidal", 8)) > none + 0.3, "so are sinusoidal ones");
+  assert((await right(page, "sinusoidal", 16)) > none + 0.2, "also at twice the length");
+  // No row: a word, not a number.
+  assert.equal(await byId(page, "position-right-learned-16").textContent(), "no rows");
+  assert.match(await byId(page, "position-swap-none").textContent(), /^under 0\.0001$/);
+  assert.doesNotMatch(await byId(page, "position-swap-sinusoidal").textContent(), /under/);
+  t.diagnostic(`none ${none}, sinusoidal ${await right(page, "sinusoidal", 8)}`);
+});
+
+test("counted back from the end, distances win", async (t) => {
+  const page = await trained(t, "&position-from=end");
+  assert((await right(page, "rotary", 8)) > 0.8);
+  assert((await right(page, "rotary", 8)) > (await right(page, "sinusoidal", 8)) + 0.2);
+});
+
+test("the heatmap is of the chosen encoding", async (t) => {
+  const page = await opened(t);
+  const figure = byId(page, "figure-encoding");
+  await figure.scrollIntoViewIfNeeded();
+  await live(page, "encoding");
+  for (const [id, title] of [
+    ["learned", /as trained so far/],
+    ["rotary", /angle/],
+    ["alibi", /each distance/],
+    ["none", /Nothing is added/],
+    ["integer", /Integer/],
+  ]) {
+    await byId(page, `position-encoding-${id}`).check();
+    await eventually(async () => title.test(await figure.locator("h3").textContent()), id);
+    await paused(page);
+  }
+  await byId(page, "position-encoding-learned").check();
+  await byId(page, "position-no-rows").waitFor();
+});
+
+test("hands turn with the position, and one turn shifts them all", async (t) => {
+  const page = await opened(t);
+  await live(page, "clock");
+  const said = byId(page, "clock-said");
+  await byId(page, "clock-dial").scrollIntoViewIfNeeded();
+  // Dragging the slow hand a quarter of a turn: 0.316 rad a position, about 5 positions.
+  const box = await byId(page, "clock-dial").boundingBox();
+  const at = (radians, share = 0.7) => [
+    box.x + box.width / 2 + Math.sin(radians) * box.width * 0.5 * share,
+    box.y + box.height / 2 - Math.cos(radians) * box.height * 0.5 * share,
+  ];
+  const start = 5 * 10000 ** (-4 / 32);
+  await page.mouse.move(...at(start));
+  await page.mouse.down();
+  for (let part = 1; part <= 8; part++) await page.mouse.move(...at(start + (part / 8) * (Math.PI / 2)));
+  await page.mouse.up();
+  await eventually(() => parameter(page, "position-at") === "10", "dragged to 10");
+  await eventually(async () => /^Position 10\./.test(await said.textContent()), "the hands are there");
+  // The turn by k, at this position and at all.
+  await byId(page, "control-position-k").focus();
+  await page.keyboard.press("ArrowRight");
+  await eventually(() => parameter(page, "position-k") === "4", "k is 4");
+  await eventually(async () => /PE\(10\) against PE\(14\)/.test(await byId(page, "shift-verdict").textContent()), "verdict");
+  assert((await exact(page, "shift-difference")) < 1e-12);
+  assert((await exact(page, "shift-largest")) < 1e-9);
+  await byId(page, "clock-pair-8").click();
+  await eventually(async () => /Dimensions 14 and 15/.test(await said.textContent()), "another hand");
+});
+
+test("products and scores tell places from offsets", async (t) => {
+  const page = await opened(t);
+  const verdict = byId(page, "products-verdict");
+  await verdict.scrollIntoViewIfNeeded();
+  await eventually(async () => /same curve/.test(await verdict.textContent()), "sinusoidal");
+  assert((await exact(page, "scores-drift")) > 1e-3, "sinusoidal scores know places");
+  await byId(page, "position-encoding-rotary").check();
+  await eventually(async () => /offset alone/.test(await byId(page, "scores-verdict").textContent()), "rotary");
+  assert((await exact(page, "scores-drift")) < 1e-3 * (await exact(page, "scores-spread")));
+  await eventually(async () => /turn queries and keys/.test(await byId(page, "products-problem").textContent()), "no vectors");
+  // The raw integer.
+  assert((await exact(page, "swamping-all")) < 1e-6);
+  assert((await exact(page, "swamping-one")) > 1);
+});
+
+test("a cell of attention opens its arithmetic, with the keyboard alone", async (t) => {
+  const page = await opened(t);
+  const grid = byId(page, "figure-position-attention").locator("[tabindex='0']").first();
+  await grid.scrollIntoViewIfNeeded();
+  await live(page, "position-attention");
+  await grid.focus();
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Enter");
+  await eventually(() => Number(parameter(page, "position-head")) > 0, "a head is open");
+  await byId(page, "cell-inspector").waitFor();
+  await page.keyboard.press("Escape");
+  await eventually(() => !parameter(page, "position-head"), "closed");
+  // Choosing an encoding, position and shift by keys.
+  await byId(page, "position-encoding-sinusoidal").focus();
+  await page.keyboard.press("ArrowDown");
+  await eventually(() => parameter(page, "position-encoding") === "learned", "next encoding");
+  await byId(page, "clock-dial").focus();
+  await page.keyboard.press("PageUp");
+  await eventually(() => parameter(page, "position-at") === "15", "10 positions on");
+});
+
+test("what does not fit is said, and the rest stays", async (t) => {
+  const page = await opened(t, "&position-width=15&position-length=4&position-number=7");
+  await eventually(async () => /15 can't be split/.test(await byId(page, "position-problem").textContent()), "odd width");
+  assert.match(await byId(page, "clock-problem").textContent(), /even width/);
+  assert.match(await byId(page, "position-asked-problem").textContent(), /no symbol number 7/);
+  assert((await right(page, "learned", 8)) >= 0);
+  // Far out the turn is as exact as before.
+  const far = await opened(t, "&position-at=1000000&position-k=5000");
+  await live(far, "clock");
+  await eventually(async () => /PE\(1005000\)/.test(await byId(far, "shift-verdict").textContent()), "far");
+  assert((await exact(far, "shift-difference")) < 1e-6);
+  assert.match(await byId(far, "shift-verdict").textContent(), /beyond every sequence/);
+  // Longer than the learned table.
+  await byId(far, "try-long").click();
+  await eventually(async () => /9 rows/.test(await byId(far, "position-answer-learned").textContent()), "no row");
+});
+
+test("accessible at every size, light and dark", async (t) => {
+  for (const [name, viewport] of Object.entries(VIEWPORTS)) {
+    const page = await opened(t, "", { viewport });
+    for (const colorScheme of ["light", "dark"]) {
+      await page.emulateMedia({ colorScheme });
+      assert.deepEqual(await accessibilityProblems(page), [], `${name}, ${colorScheme}`);
+    }
+    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert(width <= viewport.width, `${name}: the page is ${width} wide`);
+    await page.close();
+  }
+});
