@@ -67,10 +67,8 @@ pub use seq2seq::{
 };
 pub use study::{AnyStudy, Built, Refusal, Study, StudySlice};
 pub use tasks::{
-    BatchTensors, Brackets, FillIn, LookAhead, NthSymbol, Quotes, Recall, SequenceBatch, Split,
-    Task, TaskError,
-    BatchTensors, Brackets, END, FillIn, LookAhead, PairBatch, PairTensors, Pairs, Quotes, Recall,
-    SequenceBatch, Split, Task, TaskError, TextPair,
+    BatchTensors, Brackets, END, FillIn, LookAhead, NthSymbol, PairBatch, PairTensors, Pairs,
+    Quotes, Recall, SequenceBatch, Split, Task, TaskError, TextPair,
 };
 pub use tokenizer::{CharTokenizer, MAX_VOCABULARY, UNKNOWN, VocabularyError};
 pub use trace::{TraceError, inspect, trace};

@@ -74,5 +74,5 @@ pub use plot::short;
 pub use scale::ValueMap;
 pub use scatter::{Cloud, Scatter, ScatterFigure};
 pub use theme::{Colors, FigureTheme};
-pub use view::largest;
 pub use transfer::{Transfer, TransferFigure, Written};
+pub use view::largest;

@@ -39,7 +39,7 @@ impl Study {
         };
 
         let model = &self.learner.model;
-        let one = Source::new(&[read.clone()], &self.device);
+        let one = Source::new(core::slice::from_ref(&read), &self.device);
         let mut written = model.decode_greedy(&one, most).await?.concat();
         if written.len() < most {
             written.push(END);
