@@ -164,6 +164,6 @@ mod tests {
             settings.as_object_mut().and_then(|s| s.remove(name)).expect("a setting");
         }
         let set = json!({"unroll": 1, "type": "set", "settings": settings}).to_string();
-        assert!(parse_request(&set).is_ok());
+        assert_eq!(parse_request(&set).err(), None);
     }
 }

@@ -168,6 +168,7 @@ fn score(shown: &Shown) -> AnyView {
                 </b>"."
             </p>
         }
+        .into_any()
     } else {
         view! {
             <p data-testid="inspector-mask" data-allowed="false">
@@ -176,6 +177,7 @@ fn score(shown: &Shown) -> AnyView {
                 ", so its weight will be exactly 0."
             </p>
         }
+        .into_any()
     };
     view! { {scaled}{bias}{mask} }.into_any()
 }
