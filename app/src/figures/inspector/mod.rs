@@ -101,7 +101,11 @@ pub fn CellInspector(
     let came_from = StoredValue::new_local(None::<web_sys::HtmlElement>);
     Effect::new(move |_| {
         let Some(heading) = heading.get() else { return };
-        let active = document().active_element().filter(|active| active.tag_name() != "BODY");
+        // Where a chapter opens with a cell on show, nobody has asked for it.
+        let asked = |active: &web_sys::Element| {
+            active.tag_name() != "BODY" && active.id() != "chapter-title"
+        };
+        let active = document().active_element().filter(asked);
         if let Some(active) = active.and_then(|active| active.dyn_into().ok()) {
             came_from.set_value(Some(active));
             // An element that is no longer there cannot be focused; then nothing is.
