@@ -3,18 +3,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  accessibilityProblems,
   asNumber,
   byId,
   drawn,
   eventually,
+  fitsEverywhere,
   live,
   number,
   numberUntil,
   parameter,
   paused,
   useSite,
-  VIEWPORTS,
 } from "./harness.mjs";
 
 const site = useSite();
@@ -209,18 +208,10 @@ test("sentences of no and one character, unknown ones, and delays too long are t
   await eventually(async () => /at most 15/.test(await byId(refused, "lab-problem").textContent()));
 });
 
-for (const [name, viewport] of Object.entries(VIEWPORTS)) {
-  for (const colorScheme of ["light", "dark"]) {
-    test(`accessible and nothing cut, ${name}, ${colorScheme}`, async (t) => {
-      for (const query of ["&birnn-editing=1&birnn-edit=8", "&birnn-task=fill"]) {
-        const page = await open(t, query, { viewport, colorScheme });
-        await byId(page, "more").locator("summary").click();
-        assert.deepEqual(await accessibilityProblems(page), []);
-        assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), viewport.width);
-        const bar = await page.locator(".lab-transport").evaluate((e) => [e.scrollWidth, e.clientWidth]);
-        assert(bar[0] <= bar[1], `the bar above the figure is cut: ${bar}`);
-        await page.close();
-      }
-    });
-  }
+for (const query of ["&birnn-editing=1&birnn-edit=8", "&birnn-task=fill"]) {
+  test(`nothing is cut off and nothing hard to read: ${query}`, async (t) => {
+    const page = await open(t, query);
+    await byId(page, "more").locator("summary").click();
+    await fitsEverywhere(page);
+  });
 }

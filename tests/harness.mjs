@@ -272,6 +272,30 @@ export async function watchLongTasks(page) {
   return () => page.evaluate(() => window.__longTasks);
 }
 
+/**
+ * That the page, at every width and in both themes, is no wider than the window, has no bar that
+ * is cut, and nothing that axe finds serious. `ready` is waited for after each change of size.
+ */
+export async function fitsEverywhere(page, ready = settled) {
+  for (const [name, viewport] of Object.entries(VIEWPORTS)) {
+    await page.setViewportSize(viewport);
+    await ready(page);
+    await drawn(page);
+    const [whole, ...bars] = await page.evaluate(() => {
+      const excess = (element) => element.scrollWidth - element.clientWidth;
+      const bars = document.querySelectorAll(".lab-transport");
+      return [document.documentElement, ...bars].map(excess);
+    });
+    assert(whole <= 0, `on a ${name} the page is ${whole} px wider than the window`);
+    assert(bars.every((bar) => bar <= 0), `on a ${name} a bar is cut: ${bars}`);
+    for (const colorScheme of ["light", "dark"]) {
+      await page.emulateMedia({ colorScheme });
+      await drawn(page);
+      assert.deepEqual(await accessibilityProblems(page), [], `${name}, ${colorScheme}`);
+    }
+  }
+}
+
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** axe's findings of at least the impact "serious", in words; `page` may be a frame. */

@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  accessibilityProblems,
   byId,
   drawn,
   eventually,
+  fitsEverywhere,
   live,
   number,
   numberUntil,
@@ -14,7 +14,6 @@ import {
   paused,
   settled,
   useSite,
-  VIEWPORTS,
 } from "./harness.mjs";
 
 const site = useSite();
@@ -291,16 +290,8 @@ test("one token, none, 512, and a band wider than the sentence", async (t) => {
   await eventually(async () => /Row 1 may look at nothing/.test(await text(page, "mask-problem")));
 });
 
-for (const [name, viewport] of Object.entries(VIEWPORTS)) {
-  for (const colorScheme of ["light", "dark"]) {
-    test(`accessible and nothing cut, ${name}, ${colorScheme}`, async (t) => {
-      const page = await open(t, "&mask-editing=1&mask-combine=and&mask-cell=3&mask-row=5", { viewport, colorScheme });
-      await byId(page, "more").locator("summary").click();
-      await drawn(page);
-      assert.deepEqual(await accessibilityProblems(page), []);
-      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), viewport.width);
-      const bar = await page.locator(".lab-transport").evaluate((e) => [e.scrollWidth, e.clientWidth]);
-      assert(bar[0] <= bar[1], `the bar above the figure is cut: ${bar}`);
-    });
-  }
-}
+test("nothing is cut off and nothing hard to read, at any size in any colours", async (t) => {
+  const page = await open(t, "&mask-editing=1&mask-combine=and&mask-cell=3&mask-row=5");
+  await byId(page, "more").locator("summary").click();
+  await fitsEverywhere(page);
+});

@@ -2,17 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import {
-  accessibilityProblems,
-  byId,
-  eventually,
-  live,
-  numberUntil,
-  parameter,
-  paused,
-  useSite,
-  VIEWPORTS,
-} from "./harness.mjs";
+import { byId, eventually, live, numberUntil, parameter, paused, useSite } from "./harness.mjs";
 
 const site = useSite();
 /** Steps the chapter takes by itself. */
@@ -165,17 +155,4 @@ test("what does not fit is said, and the rest stays", async (t) => {
   // Longer than the learned table.
   await byId(far, "try-long").click();
   await eventually(async () => /9 rows/.test(await byId(far, "position-answer-learned").textContent()), "no row");
-});
-
-test("accessible at every size, light and dark", async (t) => {
-  for (const [name, viewport] of Object.entries(VIEWPORTS)) {
-    const page = await opened(t, "", { viewport });
-    for (const colorScheme of ["light", "dark"]) {
-      await page.emulateMedia({ colorScheme });
-      assert.deepEqual(await accessibilityProblems(page), [], `${name}, ${colorScheme}`);
-    }
-    const width = await page.evaluate(() => document.documentElement.scrollWidth);
-    assert(width <= viewport.width, `${name}: the page is ${width} wide`);
-    await page.close();
-  }
 });

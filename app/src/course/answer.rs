@@ -39,6 +39,11 @@ pub fn use_answer(
     let answer = RwSignal::new(None::<Arc<Answer>>);
     let problem = RwSignal::new(None::<String>);
     let question = Memo::new(move |_| question());
+    // What would have to be asked of the model as it is now.
+    let due = Memo::new(move |_| {
+        let (generation, step) = (lab.generation.get(), lab.step.get());
+        Some((question.get().filter(|_| lab.active.get())?, generation, step))
+    });
     let asked = StoredValue::new_local(Asked::default());
     let again = RwSignal::new(0u32);
     let timer = use_timer();
@@ -57,12 +62,11 @@ pub fn use_answer(
     };
     Effect::new(move |_| {
         again.track();
-        let (generation, step) = (lab.generation.get(), lab.step.get());
-        let (Some(question), true) = (question.get(), lab.active.get()) else { return };
-        if generation == 0 || asked.with_value(|asked| asked.open.is_some()) {
+        let Some(now) = due.get() else { return };
+        // Generation 0 is no model yet.
+        if now.1 == 0 || asked.with_value(|asked| asked.open.is_some()) {
             return;
         }
-        let now = (question, generation, step);
         let (same, only_step, since) = asked.with_value(|asked| {
             let last = asked.last.as_ref();
             let only_step = last.is_some_and(|last| (&last.0, last.1) == (&now.0, now.1));
@@ -82,9 +86,7 @@ pub fn use_answer(
     });
     let behind = Memo::new(move |_| {
         again.track();
-        let (generation, step) = (lab.generation.get(), lab.step.get());
-        let (Some(question), true) = (question.get(), lab.active.get()) else { return false };
-        let now = (question, generation, step);
+        let Some(now) = due.get() else { return false };
         asked.with_value(|asked| asked.open.is_some() || asked.last.as_ref() != Some(&now))
     });
     lab.count_behind(behind.into());

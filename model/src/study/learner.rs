@@ -3,10 +3,11 @@
 use burn::{module::Module, tensor::Tensor};
 use unroll_protocol::OptimizerSpec;
 
-use super::Refusal;
+use super::{Refusal, StudySlice};
 use crate::{
     optimizer::{AdamW, global_norm},
     parameters::{GradientSum, parameter_count},
+    read::read_all,
 };
 
 /// AdamW at a learning rate that does not change by itself, without weight decay: a chapter's
@@ -61,6 +62,24 @@ impl Gradients {
         sum.add(tracked, &mut loss.backward());
         let gradients = sum.finish();
         Self { loss: loss.inner(), norm: global_norm(&gradients), gradients }
+    }
+
+    /// The losses of `all`, in one read.
+    ///
+    /// # Errors
+    ///
+    /// Where a loss or a norm is no finite number, or the device can't be read from: the slice
+    /// that says so. No model may then be updated.
+    pub(super) async fn losses(all: &[Self]) -> Result<Vec<f32>, StudySlice> {
+        let read = all.iter().flat_map(|one| [one.loss.clone(), one.norm.clone()]);
+        let read = match read_all(read).await {
+            Ok(read) => read.concat(),
+            Err(_) => vec![f32::NAN],
+        };
+        match read.iter().find(|value| !value.is_finite()) {
+            Some(&loss) => Err(StudySlice::Diverged { loss }),
+            None => Ok(read.into_iter().step_by(2).collect()),
+        }
     }
 }
 

@@ -4,6 +4,8 @@ mod log_bilinear;
 mod plane;
 mod text;
 
+use core::slice;
+
 use burn::tensor::{Device, Int, Tensor, TensorData, activation::log_softmax};
 use unroll_protocol::{
     Array, OptimizerSpec,
@@ -150,14 +152,10 @@ impl super::Study for Study {
         let logits = tracked.forward(token_tensor(&inputs, ROWS, &device));
         let loss = cross_entropy(logits, token_tensor(&targets, ROWS, &device));
         let gradients = Gradients::of(&tracked, loss);
-        let read = read_all([gradients.loss.clone(), gradients.norm.clone()]).await;
-        let [loss, length] = match read.as_deref() {
-            Ok([loss, norm]) => [loss[0], norm[0]],
-            _ => [f32::NAN; 2],
+        let loss = match Gradients::losses(slice::from_ref(&gradients)).await {
+            Ok(losses) => losses[0],
+            Err(diverged) => return diverged,
         };
-        if !loss.is_finite() || !length.is_finite() {
-            return StudySlice::Diverged { loss };
-        }
         self.model.update(gradients, self.rate);
         StudySlice::Step(vec![Some(loss), Some(loss * self.tokens_per_character())])
     }

@@ -16,7 +16,7 @@ use super::{
     Built, Refusal, StudySlice,
     learner::{Gradients, Learner, steady, usable_rate},
 };
-use crate::{Pairs, Seq2seq, Seq2seqConfig, Split, read_all};
+use crate::{Pairs, Seq2seq, Seq2seqConfig, Split};
 use held_out::HeldOut;
 
 /// Pairs in a training step.
@@ -133,15 +133,10 @@ impl super::Study for Study {
             return StudySlice::More;
         }
         let gradients = core::mem::take(&mut self.gradients);
-        let read = gradients.iter().flat_map(|g| [g.loss.clone(), g.norm.clone()]);
-        let read = match read_all(read).await {
-            Ok(read) => read.concat(),
-            Err(_) => vec![f32::NAN],
+        let losses = match Gradients::losses(&gradients).await {
+            Ok(losses) => losses,
+            Err(diverged) => return diverged,
         };
-        if let Some(&loss) = read.iter().find(|value| !value.is_finite()) {
-            return StudySlice::Diverged { loss };
-        }
-        let losses: Vec<f32> = read.into_iter().step_by(2).collect();
         let due = step == 0 || (step + 1).is_multiple_of(MEASURE_EVERY);
         let before = due.then(|| self.learners.clone());
         let rate = self.rate * (STEADY_STEPS / f64::from(step + 1)).sqrt().min(1.0);

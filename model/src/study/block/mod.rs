@@ -17,8 +17,8 @@ use super::{
     learner::{Gradients, Learner, steady, usable_rate},
 };
 use crate::{
-    CharTokenizer, Dataset, Dropout, Gpt, GptConfig, cross_entropy, named_parameters, read_all,
-    token_tensor, trace::TraceError,
+    CharTokenizer, Dataset, Dropout, Gpt, GptConfig, cross_entropy, named_parameters, token_tensor,
+    trace::TraceError,
 };
 
 /// Of both models.
@@ -96,18 +96,14 @@ impl super::Study for Study {
             return StudySlice::More;
         }
         let gradients = core::mem::take(&mut self.gradients);
-        let read = gradients.iter().flat_map(|g| [g.loss.clone(), g.norm.clone()]);
-        let read = match read_all(read).await {
-            Ok(read) => read.concat(),
-            Err(_) => vec![f32::NAN],
+        let losses = match Gradients::losses(&gradients).await {
+            Ok(losses) => losses,
+            Err(diverged) => return diverged,
         };
-        if let Some(&loss) = read.iter().find(|value| !value.is_finite()) {
-            return StudySlice::Diverged { loss };
-        }
         for (learner, gradients) in [&mut self.full, &mut self.cut].into_iter().zip(gradients) {
             learner.update(gradients, self.rate);
         }
-        StudySlice::Step(read.into_iter().step_by(2).map(Some).collect())
+        StudySlice::Step(losses.into_iter().map(Some).collect())
     }
 
     fn discard(&mut self) {

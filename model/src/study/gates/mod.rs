@@ -6,6 +6,8 @@ mod sums;
 mod task;
 mod units;
 
+use core::slice;
+
 use burn::tensor::Device;
 use unroll_protocol::{
     OptimizerSpec,
@@ -114,13 +116,10 @@ impl super::Study for Study {
                 let logits = tracked.forward(batch.inputs);
                 let loss = masked_cross_entropy(logits, batch.targets, batch.weights);
                 let gradients = Gradients::of(&tracked, loss);
-                let loss = match read_all([gradients.loss.clone(), gradients.norm.clone()]).await {
-                    Ok(read) if read[1][0].is_finite() => read[0][0],
-                    _ => f32::NAN,
+                let loss = match Gradients::losses(slice::from_ref(&gradients)).await {
+                    Ok(losses) => losses[0],
+                    Err(diverged) => return diverged,
                 };
-                if !loss.is_finite() {
-                    return StudySlice::Diverged { loss };
-                }
                 let due = step == 0 || (step + 1).is_multiple_of(MEASURE_EVERY);
                 let before = due.then(|| self.learner.clone());
                 self.learner.update(gradients, self.rate);

@@ -3,6 +3,8 @@
 mod held_out;
 mod seen;
 
+use core::slice;
+
 use burn::tensor::Device;
 use unroll_protocol::study::heads::{Answer, CONTEXT, Cost, HeadAt, Question, Spec, Track};
 
@@ -14,7 +16,6 @@ use crate::{
     data::{DataError, Dataset, Window, token_tensor},
     gpt::{Gpt, GptConfig},
     loss::cross_entropy,
-    read::read_all,
     tokenizer::CharTokenizer,
 };
 use held_out::{Baseline, Record};
@@ -132,16 +133,10 @@ impl super::Study for Study {
         let tracked = self.learner.tracked();
         let logits = tracked.forward(tokens(&drawn.inputs));
         let gradients = Gradients::of(&tracked, cross_entropy(logits, tokens(&drawn.targets)));
-        let loss = match read_all([gradients.loss.clone(), gradients.norm.clone()]).await {
-            Ok(read) => match read.concat()[..] {
-                [loss, norm] if norm.is_finite() => loss,
-                _ => f32::NAN,
-            },
-            Err(_) => f32::NAN,
+        let loss = match Gradients::losses(slice::from_ref(&gradients)).await {
+            Ok(losses) => losses[0],
+            Err(diverged) => return diverged,
         };
-        if !loss.is_finite() {
-            return StudySlice::Diverged { loss };
-        }
         let due = self.record.is_due(step + 1) || (step + 1).is_multiple_of(MEASURE_EVERY);
         let before = due.then(|| self.learner.clone());
         self.learner.update(gradients, self.rate);

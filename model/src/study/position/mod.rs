@@ -136,15 +136,10 @@ impl super::Study for Study {
             return StudySlice::More;
         }
         let gradients = core::mem::take(&mut self.gradients);
-        let read = gradients.iter().flat_map(|g| [g.loss.clone(), g.norm.clone()]);
-        let read = match read_all(read).await {
-            Ok(read) => read.concat(),
-            Err(_) => vec![f32::NAN],
+        let losses = match Gradients::losses(&gradients).await {
+            Ok(losses) => losses,
+            Err(diverged) => return diverged,
         };
-        if let Some(&loss) = read.iter().find(|value| !value.is_finite()) {
-            return StudySlice::Diverged { loss };
-        }
-        let losses: Vec<f32> = read.into_iter().step_by(2).collect();
         let due = self.step == 0 || (self.step + 1).is_multiple_of(MEASURE_EVERY);
         let before = due.then(|| self.models.clone());
         self.models.update(gradients, self.rate);

@@ -6,6 +6,8 @@ mod order;
 mod scale;
 mod shuffle;
 
+use core::slice;
+
 use burn::tensor::Device;
 use unroll_protocol::{
     Architecture, GptSpec, OptimizerSpec,
@@ -16,9 +18,7 @@ use super::{
     Built, Refusal, StudySlice,
     learner::{Gradients, Learner, steady, usable_rate},
 };
-use crate::{
-    CharTokenizer, Dataset, GptConfig, cross_entropy, data::token_tensor, gpt::Gpt, read_all,
-};
+use crate::{CharTokenizer, Dataset, GptConfig, cross_entropy, data::token_tensor, gpt::Gpt};
 use order::Order;
 use scale::Draw;
 
@@ -77,13 +77,12 @@ impl Text {
 
     async fn advance(&mut self, seed: u32, rate: f64, device: &Device) -> StudySlice {
         let gradients = self.gradients(seed, device);
-        let read = read_all([gradients.loss.clone(), gradients.norm.clone()]).await;
-        let read = read.map_or(vec![f32::NAN], |read| read.concat());
-        if let Some(&loss) = read.iter().find(|value| !value.is_finite()) {
-            return StudySlice::Diverged { loss };
-        }
+        let loss = match Gradients::losses(slice::from_ref(&gradients)).await {
+            Ok(losses) => losses[0],
+            Err(diverged) => return diverged,
+        };
         self.learner.update(gradients, rate);
-        StudySlice::Step(vec![Some(read[0])])
+        StudySlice::Step(vec![Some(loss)])
     }
 }
 

@@ -9,7 +9,10 @@ mod writing;
 use burn::tensor::Device;
 use unroll_protocol::study::rnn::{Answer, CellChoice, Question, Spec};
 
-use super::{Built, Refusal, StudySlice, learner::usable_rate};
+use super::{
+    Built, Refusal, StudySlice,
+    learner::{Gradients, usable_rate},
+};
 use crate::{CellKind, read_all};
 use learner::{Learner, gradients, learner};
 use task::Task;
@@ -92,15 +95,10 @@ impl super::Study for Study {
                 let step = self.step();
                 let batch = self.task.batch(self.spec.seed, step, &self.device);
                 let gradients = self.learners.each_ref().map(|learner| gradients(learner, &batch));
-                let read = gradients.iter().flat_map(|g| [g.loss.clone(), g.norm.clone()]);
-                let losses = match read_all(read).await {
-                    Ok(read) => read.concat(),
-                    Err(_) => vec![f32::NAN],
+                let losses = match Gradients::losses(&gradients).await {
+                    Ok(losses) => [losses[0], losses[1]],
+                    Err(diverged) => return diverged,
                 };
-                if let Some(&loss) = losses.iter().find(|loss| !loss.is_finite()) {
-                    return StudySlice::Diverged { loss };
-                }
-                let losses = [losses[0], losses[2]];
                 let due = step == 0 || (step + 1).is_multiple_of(MEASURE_EVERY);
                 let before = due.then(|| self.learners.clone());
                 for (learner, gradients) in self.learners.iter_mut().zip(gradients) {

@@ -2,6 +2,8 @@
 
 mod reading;
 
+use core::slice;
+
 use burn::tensor::Device;
 use unroll_protocol::{
     AttentionKind, PairTask,
@@ -12,7 +14,7 @@ use super::{
     Built, Refusal, StudySlice,
     learner::{Gradients, Learner, steady, usable_rate},
 };
-use crate::{PairBatch, Pairs, Seq2seq, Seq2seqConfig, Source, Split, read_all};
+use crate::{PairBatch, Pairs, Seq2seq, Seq2seqConfig, Source, Split};
 
 /// Pairs in one step.
 const ROWS: usize = 32;
@@ -136,21 +138,18 @@ impl super::Study for Study {
         batch.sources = self.read(batch.sources);
         let tracked = self.learner.tracked();
         let gradients = Gradients::of(&tracked, tracked.loss(&batch.tensors(&self.device)));
-        let read = match read_all([gradients.loss.clone(), gradients.norm.clone()]).await {
-            Ok(read) => read.concat(),
-            Err(_) => vec![f32::NAN],
+        let loss = match Gradients::losses(slice::from_ref(&gradients)).await {
+            Ok(losses) => losses[0],
+            Err(diverged) => return diverged,
         };
-        if let Some(&loss) = read.iter().find(|value| !value.is_finite()) {
-            return StudySlice::Diverged { loss };
-        }
         let due = step == 0 || (step + 1).is_multiple_of(MEASURE_EVERY);
         let before = due.then(|| self.learner.clone());
         self.learner.update(gradients, self.rate);
         if let Some(before) = before {
-            self.pending = Some(Pending { loss: read[0], before, right: Vec::new() });
+            self.pending = Some(Pending { loss, before, right: Vec::new() });
             return StudySlice::More;
         }
-        StudySlice::Step(self.values(read[0], None))
+        StudySlice::Step(self.values(loss, None))
     }
 
     fn discard(&mut self) {
