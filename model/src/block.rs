@@ -11,6 +11,7 @@ use crate::{
     attention::{Attention, AttentionConfig, AttentionRules, AttentionTrace},
     dropout::Dropout,
     feed_forward::{FeedForward, FeedForwardConfig},
+    fused::layer_norm,
     random::Normals,
 };
 
@@ -139,7 +140,7 @@ impl Block {
     /// What a layer reads from the residual stream.
     fn read(&self, norm: &Option<LayerNorm>, stream: &Tensor<3>) -> Tensor<3> {
         match norm {
-            Some(norm) if self.norm == NormPlacement::Pre => norm.forward(stream.clone()),
+            Some(norm) if self.norm == NormPlacement::Pre => layer_norm(norm, stream.clone()),
             _ => stream.clone(),
         }
     }
@@ -148,7 +149,7 @@ impl Block {
     fn write(&self, norm: &Option<LayerNorm>, stream: Tensor<3>, output: Tensor<3>) -> Tensor<3> {
         let stream = if self.residual { stream + output } else { output };
         match norm {
-            Some(norm) if self.norm == NormPlacement::Post => norm.forward(stream),
+            Some(norm) if self.norm == NormPlacement::Post => layer_norm(norm, stream),
             _ => stream,
         }
     }

@@ -1,6 +1,6 @@
 //! Dropout (Srivastava et al. 2014) whose masks can be replayed.
 
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::{Device, Tensor, TensorData};
 use rand::Rng;
 
 use crate::random::{Purpose, stream};
@@ -39,19 +39,32 @@ impl Dropout {
 
     /// Applies the mask of a site: 0 for the embeddings, 0 to 2 in a block.
     pub(crate) fn apply<const D: usize>(&self, input: Tensor<D>, site: u32) -> Tensor<D> {
+        let device = input.device();
+        match self.mask(input.dims(), site, &device) {
+            Some(mask) => input * mask,
+            None => input,
+        }
+    }
+
+    /// What [`apply`](Self::apply) multiplies by, without autodiff; `None` where nothing is
+    /// dropped.
+    pub(crate) fn mask<const D: usize>(
+        &self,
+        shape: [usize; D],
+        site: u32,
+        device: &Device,
+    ) -> Option<Tensor<D>> {
         if self.rate == 0.0 {
-            return input;
+            return None;
         }
         let place = [self.step, self.micro_batch, self.site + site];
         let mut rng = stream(self.seed, Purpose::Dropout, place);
         let dropped_below = (f64::from(self.rate) * 2f64.powi(32)) as u32;
         let scale = 1.0 / (1.0 - self.rate);
-        let shape = input.shape();
-        let mask: Vec<f32> = (0..shape.num_elements())
+        let mask: Vec<f32> = (0..shape.iter().product())
             .map(|_| if rng.next_u32() < dropped_below { 0.0 } else { scale })
             .collect();
-        let device = input.device().inner();
-        input * Tensor::from_data(TensorData::new(mask, shape), &device)
+        Some(Tensor::from_data(TensorData::new(mask, shape), &device.clone().inner()))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The position-wise feed-forward layer (Vaswani et al. 2017).
 
-use core::f64::consts::{FRAC_1_SQRT_2, PI};
+use core::f64::consts::PI;
 
 use burn::{
     module::Module,
@@ -14,6 +14,7 @@ use unroll_protocol::architecture::Activation;
 
 use crate::{
     dropout::Dropout,
+    fused::gelu,
     parameters::{bias, matrix, project},
     random::Normals,
 };
@@ -91,57 +92,4 @@ fn gelu_tanh<const D: usize>(input: Tensor<D>) -> Tensor<D> {
     let cube = input.clone() * input.clone() * input.clone();
     let inner = (input.clone() + cube * 0.044715) * (2.0 / PI).sqrt();
     input * (inner.tanh() + 1.0) * 0.5
-}
-
-/// The exact Gaussian error linear unit, `x Φ(x)` with the normal distribution function `Φ`.
-///
-/// burn's own is not used for two reasons. On GPUs its derivative is that of the tanh
-/// approximation, not of what it computed. And it evaluates the error function, by far the most
-/// expensive part on a CPU, once more on the way back; here the derivative
-/// `Φ(x) + x exp(-x²/2) / sqrt(2π)` is worked out while Φ is at hand, and attached to a term that
-/// is exactly 0.
-pub fn gelu<const D: usize>(input: Tensor<D>) -> Tensor<D> {
-    let x = input.clone().inner();
-    let phi = ((x.clone() * FRAC_1_SQRT_2).erf() + 1.0) * 0.5;
-    if !input.is_tracked() {
-        return x * phi;
-    }
-    let density = (x.clone() * x.clone() * -0.5).exp() * (1.0 / (2.0 * PI).sqrt());
-    let derivative = density * x.clone() + phi.clone();
-    let zero = input - x.clone();
-    zero * derivative + x * phi
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Φ(x) by its defining integral, Simpson's rule in f64.
-    fn distribution(x: f64) -> f64 {
-        let intervals = 2000;
-        let step = x / intervals as f64;
-        let density = |t: f64| (-0.5 * t * t).exp() / (2.0 * PI).sqrt();
-        let inner: f64 = (1..intervals)
-            .map(|i| density(i as f64 * step) * if i % 2 == 1 { 4.0 } else { 2.0 })
-            .sum();
-        0.5 + step / 3.0 * (density(0.0) + inner + density(x))
-    }
-
-    #[test]
-    fn gelu_and_its_derivative_are_exact() {
-        let points = [-5.0f32, -2.0, -0.7, -0.1, 0.0, 0.3, 1.0, 2.5, 6.0];
-        let input = Tensor::<1>::from_floats(points, &Device::flex().autodiff()).require_grad();
-        let output = gelu(input.clone());
-        let plain: Vec<f32> = gelu(input.clone().inner()).into_data().try_into_vec().unwrap();
-        let tracked: Vec<f32> = output.clone().into_data().try_into_vec().unwrap();
-        assert_eq!(plain, tracked);
-        let gradient = input.grad(&output.backward()).unwrap();
-        let gradient: Vec<f32> = gradient.into_data().try_into_vec().unwrap();
-        for ((x, y), slope) in points.iter().map(|&x| f64::from(x)).zip(plain).zip(gradient) {
-            let phi = distribution(x);
-            let density = (-0.5 * x * x).exp() / (2.0 * PI).sqrt();
-            assert!((f64::from(y) - x * phi).abs() < 2e-7, "gelu({x}) = {y}");
-            assert!((f64::from(slope) - (phi + x * density)).abs() < 3e-7, "gelu'({x}) = {slope}");
-        }
-    }
 }

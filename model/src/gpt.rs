@@ -14,6 +14,7 @@ use crate::{
     attention::{AttentionRules, Mask},
     block::{Block, BlockConfig, LayerTrace},
     dropout::Dropout,
+    fused::{layer_norm, product},
     parameters::{matrix, project},
     position::{Rotation, added},
     random::{Normals, Purpose, stream},
@@ -267,7 +268,7 @@ impl Gpt {
 
     fn normalise(&self, stream: Tensor<3>) -> Tensor<3> {
         match &self.final_norm {
-            Some(norm) => norm.forward(stream),
+            Some(norm) => layer_norm(norm, stream),
             None => stream,
         }
     }
@@ -279,7 +280,7 @@ impl Gpt {
                 let weight = self.token_embedding.weight.val();
                 let [vocabulary, width] = weight.dims();
                 let [batch, length, _] = normed.dims();
-                let rows = normed.reshape([batch * length, width]).matmul(weight.transpose());
+                let rows = product(normed.reshape([batch * length, width]), weight.transpose());
                 rows.reshape([batch, length, vocabulary])
             }
         }

@@ -1,6 +1,8 @@
 //! How surprised a model is by what comes next.
 
-use burn::tensor::{Int, Tensor, activation::log_softmax};
+use burn::tensor::{Int, Tensor};
+
+use crate::fused;
 
 /// Mean cross-entropy in nats per token.
 ///
@@ -33,9 +35,8 @@ pub fn cross_entropy_each(logits: Tensor<3>, targets: Tensor<2, Int>) -> Tensor<
     let [batch, length, vocabulary] = logits.dims();
     assert_eq!(targets.dims(), [batch, length], "one target for each row of logits");
     let tokens = batch * length;
-    let log_probabilities = log_softmax(logits.reshape([tokens, vocabulary]), 1);
-    let likelihoods = log_probabilities.gather(1, targets.reshape([tokens, 1]));
-    likelihoods.reshape([batch, length]).neg()
+    let losses = fused::cross_entropy(logits.reshape([tokens, vocabulary]), targets.reshape([tokens]));
+    losses.reshape([batch, length])
 }
 
 /// Mean cross-entropy in nats over the answers that are asked for: each counts as much as its
@@ -56,14 +57,10 @@ pub fn masked_cross_entropy(
     targets: Tensor<2, Int>,
     weights: Tensor<2>,
 ) -> Tensor<1> {
-    let [batch, length, outputs] = logits.dims();
-    assert_eq!(targets.dims(), [batch, length], "one target for each row of logits");
+    let [batch, length, _] = logits.dims();
     assert_eq!(weights.dims(), [batch, length], "one weight for each row of logits");
-    let rows = batch * length;
-    let log_probabilities = log_softmax(logits.reshape([rows, outputs]), 1);
-    let likelihoods = log_probabilities.gather(1, targets.reshape([rows, 1]));
-    let weights = weights.reshape([rows, 1]);
-    (likelihoods * weights.clone()).sum().neg() / weights.sum()
+    let losses = cross_entropy_each(logits, targets);
+    (losses * weights.clone()).sum() / weights.sum()
 }
 
 /// The share of the answers asked for, by weight, in which the likeliest one is right.

@@ -6,7 +6,10 @@ use burn::{
 };
 use unroll_protocol::OptimizerSpec;
 
-use crate::parameters::named_parameters;
+use crate::{
+    fused::{self, AdamStep},
+    parameters::named_parameters,
+};
 
 /// Running means of one parameter's gradient and squared gradient, flat.
 #[derive(Clone, Debug)]
@@ -80,7 +83,10 @@ impl AdamW {
             gradients: gradients.into_iter(),
             moments: core::mem::take(&mut self.moments).into_iter(),
             updated: Vec::new(),
-            coefficient: (clip > 0.0).then(|| clip_coefficient(norm, clip)),
+            coefficient: match clip > 0.0 {
+                true => clip_coefficient(norm, clip),
+                false => norm.ones_like(),
+            },
             beta1,
             beta2,
             epsilon: f64::from(self.spec.epsilon),
@@ -98,7 +104,7 @@ struct Update {
     gradients: std::vec::IntoIter<Tensor<1>>,
     moments: std::vec::IntoIter<Moments>,
     updated: Vec<Moments>,
-    coefficient: Option<Tensor<1>>,
+    coefficient: Tensor<1>,
     beta1: f64,
     beta2: f64,
     epsilon: f64,
@@ -112,10 +118,24 @@ impl ModuleMapper for Update {
         let same_model = "the moments and gradients belong to this model";
         let gradient = self.gradients.next().expect(same_model);
         let Moments { first, second } = self.moments.next().expect(same_model);
-        let gradient = match &self.coefficient {
-            Some(coefficient) => gradient * coefficient.clone(),
-            None => gradient,
-        };
+        let decay = if D >= 2 { self.decay } else { 1.0 };
+        if fused::has_kernels(gradient.device()) {
+            let step = AdamStep {
+                beta1: self.beta1 as f32,
+                beta2: self.beta2 as f32,
+                epsilon: self.epsilon as f32,
+                step_size: self.step_size as f32,
+                second_scale: self.second_scale as f32,
+                decay: decay as f32,
+            };
+            let (id, value, mapper) = param.consume();
+            let shape = value.shape();
+            let before = [value.reshape([-1]), first, second];
+            let [value, first, second] = fused::adam(step, &self.coefficient, &gradient, before);
+            self.updated.push(Moments { first, second });
+            return Param::from_mapped_value(id, value.reshape(shape), mapper);
+        }
+        let gradient = gradient * self.coefficient.clone();
         let first = first * self.beta1 + gradient.clone() * (1.0 - self.beta1);
         let squares = gradient.clone() * gradient;
         let second = second * self.beta2 + squares * (1.0 - self.beta2);
@@ -125,8 +145,7 @@ impl ModuleMapper for Update {
 
         let (id, value, mapper) = param.consume();
         let shape = value.shape();
-        let value = if D >= 2 { value * self.decay } else { value };
-        Param::from_mapped_value(id, value - step.reshape(shape), mapper)
+        Param::from_mapped_value(id, value * decay - step.reshape(shape), mapper)
     }
 }
 

@@ -6,7 +6,7 @@ use burn::{
     tensor::{Device, Gradients, Tensor, TensorData},
 };
 
-use crate::random::Normals;
+use crate::{fused::linear, random::Normals};
 
 /// A matrix drawn from N(0, `deviation`²).
 pub(crate) fn matrix(
@@ -69,7 +69,7 @@ fn trained<const D: usize>(tensor: Tensor<D>) -> Param<Tensor<D>> {
 /// - output: `[batch, T, out]`
 pub(crate) fn project(layer: &Linear, input: Tensor<3>) -> Tensor<3> {
     let [batch, length, width] = input.dims();
-    let rows = layer.forward(input.reshape([batch * length, width]));
+    let rows = linear(layer, input.reshape([batch * length, width]));
     let [_, width] = rows.dims();
     rows.reshape([batch, length, width])
 }

@@ -9,7 +9,7 @@ mod trace;
 use burn::{
     module::Module,
     nn::Linear,
-    tensor::{Device, Tensor, activation::softmax},
+    tensor::{Device, Tensor},
 };
 
 pub use mask::{EmptyRow, Mask};
@@ -19,6 +19,7 @@ pub use trace::{AttentionTrace, RowError, attention_row};
 
 use crate::{
     dropout::Dropout,
+    fused,
     parameters::{bias, matrix, project},
     random::Normals,
 };
@@ -160,25 +161,25 @@ impl Attention {
         let values = split(project(&self.value, memory));
         let kept = traced.then(|| (queries.clone(), keys.clone(), values.clone()));
 
-        // Scaling the queries and not the scores touches T * width numbers instead of T * T * heads.
-        let queries =
-            if self.scaled { queries * (1.0 / self.divisor(head_width)) } else { queries };
-        let scores = rules.bias(queries.matmul(keys.swap_dims(2, 3)));
-        let kept_scores = traced.then(|| scores.clone());
-        let weights = softmax(scores, 3);
-        let kept_weights = traced.then(|| weights.clone());
-        let mixed = rules.silence(dropout.apply(weights, 0).matmul(values));
-        let trace = kept.zip(kept_scores).zip(kept_weights).map(
-            |(((queries, keys, values), scores), weights)| AttentionTrace {
+        let divisor = self.divisor(head_width);
+        let [_, _, kept_keys, _] = keys.dims();
+        let keep = dropout.mask([batch, self.heads, length, kept_keys], 0, &queries.device());
+        let bias = rules.bias().cloned();
+        let (weights, mixed) =
+            fused::attend(queries, keys, values, bias, keep, (1.0 / divisor) as f32);
+        let mixed = rules.silence(mixed);
+        let trace = kept.map(|(queries, keys, values)| {
+            let products = queries.clone().matmul(keys.clone().swap_dims(2, 3)) / divisor;
+            AttentionTrace {
+                scores: rules.add_bias(products),
                 queries,
                 keys,
                 values,
-                scores,
                 weights,
                 mixed: mixed.clone(),
-                divisor: self.divisor(head_width),
-            },
-        );
+                divisor,
+            }
+        });
 
         let joined = mixed.swap_dims(1, 2).reshape([batch, length, width]);
         (dropout.apply(project(&self.output, joined), 1), trace)

@@ -88,11 +88,21 @@ impl AttentionRules {
         }
     }
 
+    /// What is added to every score, minus infinity where the mask blocks; `None` if it would be 0
+    /// throughout.
+    ///
+    /// # Shapes
+    ///
+    /// - output: `[1 or batch, 1 or heads, queries, keys]`
+    pub(super) fn bias(&self) -> Option<&Tensor<4>> {
+        self.bias.as_ref()
+    }
+
     /// # Shapes
     ///
     /// - scores: `[batch, heads, queries, keys]`
     /// - output: the same
-    pub(super) fn bias(&self, scores: Tensor<4>) -> Tensor<4> {
+    pub(super) fn add_bias(&self, scores: Tensor<4>) -> Tensor<4> {
         match &self.bias {
             Some(bias) => scores + bias.clone(),
             None => scores,

@@ -1,0 +1,68 @@
+//! The operations composed of burn's own, for devices without kernels.
+
+use core::f64::consts::{FRAC_1_SQRT_2, PI};
+
+use burn::{
+    nn::{LayerNorm, Linear},
+    tensor::{
+        Int, Tensor,
+        activation::{log_softmax, softmax},
+    },
+};
+
+pub(super) fn product(left: Tensor<2>, right: Tensor<2>) -> Tensor<2> {
+    left.matmul(right)
+}
+
+pub(super) fn linear(layer: &Linear, input: Tensor<2>) -> Tensor<2> {
+    layer.forward(input)
+}
+
+pub(super) fn attend(
+    queries: Tensor<4>,
+    keys: Tensor<4>,
+    values: Tensor<4>,
+    bias: Option<Tensor<4>>,
+    keep: Option<Tensor<4>>,
+    scale: f32,
+) -> (Tensor<4>, Tensor<4>) {
+    // Scaling the queries and not the scores touches T * d numbers instead of T * S.
+    let queries = if scale == 1.0 { queries } else { queries * scale };
+    let scores = queries.matmul(keys.swap_dims(2, 3));
+    let scores = match bias {
+        Some(bias) => scores + bias,
+        None => scores,
+    };
+    let weights = softmax(scores, 3);
+    let mixing = match keep {
+        Some(keep) => weights.clone() * keep,
+        None => weights.clone(),
+    };
+    (weights, mixing.matmul(values))
+}
+
+pub(super) fn layer_norm<const D: usize>(layer: &LayerNorm, input: Tensor<D>) -> Tensor<D> {
+    layer.forward(input)
+}
+
+/// burn's own is not used for two reasons. On GPUs its derivative is that of the tanh
+/// approximation, not of what it computed. And it evaluates the error function once more on the
+/// way back; here the derivative `Φ(x) + x exp(-x²/2) / sqrt(2π)` is worked out while Φ is at hand,
+/// and attached to a term that is exactly 0.
+pub(super) fn gelu<const D: usize>(input: Tensor<D>) -> Tensor<D> {
+    let x = input.clone().inner();
+    let phi = ((x.clone() * FRAC_1_SQRT_2).erf() + 1.0) * 0.5;
+    if !input.is_tracked() {
+        return x * phi;
+    }
+    let density = (x.clone() * x.clone() * -0.5).exp() * (1.0 / (2.0 * PI).sqrt());
+    let derivative = density * x.clone() + phi.clone();
+    let zero = input - x.clone();
+    zero * derivative + x * phi
+}
+
+pub(super) fn cross_entropy(logits: Tensor<2>, targets: Tensor<1, Int>) -> Tensor<1> {
+    let [rows, _] = logits.dims();
+    let likelihoods = log_softmax(logits, 1).gather(1, targets.reshape([rows, 1]));
+    likelihoods.reshape([rows]).neg()
+}

@@ -1,0 +1,196 @@
+//! The heaviest operations of a training step as single operations of burn, with backward passes
+//! of their own.
+//!
+//! On the CPU (burn's Flex) they run on [`crate::kernels`]; on any other device they are composed
+//! of burn's operations, as their documentation says. Both ways agree to rounding, which tests
+//! compare, gradients included. Registered through burn's feature `extension`.
+
+mod autodiff;
+mod composed;
+mod flex;
+#[cfg(test)]
+mod tests;
+
+use burn::{
+    backend::{
+        Autodiff, Backend, Dispatch, Flex, backend_extension,
+        tensor::{FloatTensor, IntTensor},
+    },
+    nn::{LayerNorm, Linear},
+    tensor::{Device, Int, Tensor},
+};
+
+pub use crate::kernels::rows::AdamStep;
+
+/// What burn's layer normalisation adds to a variance (Ba, Kiros and Hinton 2016 leave it open).
+const EPSILON: f32 = 1e-5;
+
+/// The operations on primitives. Shapes as in the functions of this module.
+#[backend_extension(Flex, Autodiff)]
+trait Fused: Backend {
+    fn product(left: FloatTensor<Self>, right: FloatTensor<Self>) -> FloatTensor<Self>;
+
+    fn linear(
+        input: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+    ) -> FloatTensor<Self>;
+
+    fn attend(
+        queries: FloatTensor<Self>,
+        keys: FloatTensor<Self>,
+        values: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        keep: FloatTensor<Self>,
+        scale: f32,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>);
+
+    fn layer_norm(
+        input: FloatTensor<Self>,
+        gamma: FloatTensor<Self>,
+        beta: FloatTensor<Self>,
+    ) -> FloatTensor<Self>;
+
+    fn gelu(input: FloatTensor<Self>) -> FloatTensor<Self>;
+
+    fn cross_entropy(
+        logits: FloatTensor<Self>,
+        targets: IntTensor<Self>,
+    ) -> FloatTensor<Self>;
+
+    fn adam(
+        step: AdamStep,
+        coefficient: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+        value: FloatTensor<Self>,
+        first: FloatTensor<Self>,
+        second: FloatTensor<Self>,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>);
+}
+
+/// Whether a device is the one the kernels are for.
+pub(crate) fn has_kernels(device: Device) -> bool {
+    device.inner() == Device::flex()
+}
+
+/// The product of two matrices.
+///
+/// # Shapes
+///
+/// - left: `[m, k]`
+/// - right: `[k, n]`
+/// - output: `[m, n]`
+pub fn product(left: Tensor<2>, right: Tensor<2>) -> Tensor<2> {
+    if !has_kernels(left.device()) {
+        return composed::product(left, right);
+    }
+    let output = <Dispatch as Fused>::product(left.into_dispatch(), right.into_dispatch());
+    Tensor::from_dispatch(output)
+}
+
+/// A linear layer, `x W + b`.
+///
+/// # Shapes
+///
+/// - input: `[rows, in]`
+/// - output: `[rows, out]`
+pub fn linear(layer: &Linear, input: Tensor<2>) -> Tensor<2> {
+    if !has_kernels(input.device()) {
+        return composed::linear(layer, input);
+    }
+    let Some(bias) = &layer.bias else { return product(input, layer.weight.val()) };
+    let (weight, bias) = (layer.weight.val().into_dispatch(), bias.val().into_dispatch());
+    Tensor::from_dispatch(<Dispatch as Fused>::linear(input.into_dispatch(), weight, bias))
+}
+
+/// `softmax(scale Q K^T + bias)` and its product with V, both for each head. `bias` and `keep` are
+/// constants; `keep` multiplies the weights before they mix, and not in the first output, through
+/// which no gradient flows.
+///
+/// # Shapes
+///
+/// - queries: `[batch, heads, T, d]`
+/// - keys, values: `[batch, heads, S, d]`
+/// - bias: `[1 or batch, 1 or heads, T, S]`, 0 where there is none
+/// - keep: `[batch, heads, T, S]`, 1 where there is none
+/// - outputs: weights `[batch, heads, T, S]` and mixed values `[batch, heads, T, d]`
+pub fn attend(
+    queries: Tensor<4>,
+    keys: Tensor<4>,
+    values: Tensor<4>,
+    bias: Option<Tensor<4>>,
+    keep: Option<Tensor<4>>,
+    scale: f32,
+) -> (Tensor<4>, Tensor<4>) {
+    if !has_kernels(queries.device()) {
+        return composed::attend(queries, keys, values, bias, keep, scale);
+    }
+    let device = queries.device().inner();
+    let one_for_all = |value: f32| Tensor::<4>::full([1; 4], value, &device);
+    let bias = bias.unwrap_or_else(|| one_for_all(0.0));
+    let keep = keep.unwrap_or_else(|| one_for_all(1.0));
+    let (weights, mixed) = <Dispatch as Fused>::attend(
+        queries.into_dispatch(),
+        keys.into_dispatch(),
+        values.into_dispatch(),
+        bias.into_dispatch(),
+        keep.into_dispatch(),
+        scale,
+    );
+    (Tensor::from_dispatch(weights), Tensor::from_dispatch(mixed))
+}
+
+/// Layer normalisation over the last dimension.
+pub fn layer_norm<const D: usize>(layer: &LayerNorm, input: Tensor<D>) -> Tensor<D> {
+    match &layer.beta {
+        Some(beta) if has_kernels(input.device()) => {
+            let (gamma, beta) = (layer.gamma.val().into_dispatch(), beta.val().into_dispatch());
+            let output = <Dispatch as Fused>::layer_norm(input.into_dispatch(), gamma, beta);
+            Tensor::from_dispatch(output)
+        }
+        _ => composed::layer_norm(layer, input),
+    }
+}
+
+/// The exact Gaussian error linear unit, `x Φ(x)` with the normal distribution function `Φ`
+/// (Hendrycks and Gimpel 2016).
+pub fn gelu<const D: usize>(input: Tensor<D>) -> Tensor<D> {
+    if !has_kernels(input.device()) {
+        return composed::gelu(input);
+    }
+    Tensor::from_dispatch(<Dispatch as Fused>::gelu(input.into_dispatch()))
+}
+
+/// Cross-entropy of every row, in nats.
+///
+/// # Shapes
+///
+/// - logits: `[rows, outputs]`
+/// - targets: `[rows]`
+/// - output: `[rows]`
+pub fn cross_entropy(logits: Tensor<2>, targets: Tensor<1, Int>) -> Tensor<1> {
+    if !has_kernels(logits.device()) {
+        return composed::cross_entropy(logits, targets);
+    }
+    let (logits, targets) = (logits.into_dispatch(), targets.into_dispatch());
+    Tensor::from_dispatch(<Dispatch as Fused>::cross_entropy(logits, targets))
+}
+
+/// One step of AdamW for a parameter: value, and both moments, flat, from the gradient times
+/// `coefficient`, `[1]`. Only where there [are kernels](has_kernels), and without autodiff.
+pub fn adam(
+    step: AdamStep,
+    coefficient: &Tensor<1>,
+    gradient: &Tensor<1>,
+    [value, first, second]: [Tensor<1>; 3],
+) -> [Tensor<1>; 3] {
+    let (value, first, second) = <Dispatch as Fused>::adam(
+        step,
+        coefficient.clone().into_dispatch(),
+        gradient.clone().into_dispatch(),
+        value.into_dispatch(),
+        first.into_dispatch(),
+        second.into_dispatch(),
+    );
+    [value, first, second].map(Tensor::from_dispatch)
+}

@@ -1,0 +1,231 @@
+//! The kernels against what they stand for: values and gradients.
+
+use core::f64::consts::PI;
+
+use burn::{
+    nn::{LayerNormConfig, LinearConfig},
+    tensor::{Device, Int, Tensor, TensorData},
+};
+
+use super::*;
+
+fn device() -> Device {
+    Device::flex().autodiff()
+}
+
+fn drawn<const D: usize>(shape: [usize; D], seed: usize) -> Tensor<D> {
+    let numbers = (0..shape.iter().product::<usize>())
+        .map(|i| ((i * 31 + seed * 19) % 47) as f32 / 23.0 - 1.0);
+    Tensor::from_data(TensorData::new(numbers.collect::<Vec<_>>(), shape), &device())
+}
+
+fn numbers<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+    tensor.inner().into_data().try_into_vec().expect("f32")
+}
+
+fn assert_near(what: &str, found: &[f32], expected: &[f32]) {
+    assert_eq!(found.len(), expected.len(), "{what}");
+    for (at, (found, expected)) in found.iter().zip(expected).enumerate() {
+        let off = (found - expected).abs();
+        assert!(off <= 2e-6 * expected.abs().max(1.0), "{what}, {at}: {found}, not {expected}");
+    }
+}
+
+/// Runs both, with the same upstream gradient, and compares outputs and gradients of all inputs.
+fn compare<const D: usize, const E: usize, const N: usize>(
+    what: &str,
+    inputs: [Tensor<D>; N],
+    kernel: impl Fn([Tensor<D>; N]) -> Tensor<E>,
+    composed: impl Fn([Tensor<D>; N]) -> Tensor<E>,
+) {
+    let run = |of: &dyn Fn([Tensor<D>; N]) -> Tensor<E>| {
+        let inputs = inputs.clone().map(|input| input.require_grad());
+        let output = of(inputs.clone());
+        let upstream = drawn(output.dims(), 9);
+        let mut gradients = (output.clone() * upstream).backward();
+        let of_inputs = inputs.map(|input| numbers(input.grad_remove(&mut gradients).expect("one")));
+        (numbers(output), of_inputs)
+    };
+    let ((found, found_of), (expected, expected_of)) = (run(&kernel), run(&composed));
+    assert_near(what, &found, &expected);
+    for (at, (found, expected)) in found_of.iter().zip(&expected_of).enumerate() {
+        assert_near(&format!("{what}, gradient of input {at}"), found, expected);
+    }
+    // Without gradients, too.
+    let plain = kernel(inputs.clone().map(Tensor::inner));
+    assert_eq!(numbers(plain), found, "{what}");
+}
+
+#[test]
+fn products_of_matrices_and_their_transposes() {
+    compare(
+        "product",
+        [drawn([9, 20], 1), drawn([20, 33], 2)],
+        |[a, b]| product(a, b),
+        |[a, b]| composed::product(a, b),
+    );
+    compare(
+        "transposed",
+        [drawn([20, 9], 1), drawn([33, 20], 2)],
+        |[a, b]| product(a.transpose(), b.transpose()),
+        |[a, b]| composed::product(a.transpose(), b.transpose()),
+    );
+}
+
+#[test]
+fn linear_layers() {
+    for bias in [true, false] {
+        let layer = LinearConfig::new(12, 19).with_bias(bias).init(&device());
+        compare(
+            "linear",
+            [drawn([7, 12], 3)],
+            |[x]| linear(&layer, x),
+            |[x]| composed::linear(&layer, x),
+        );
+        let gradient = |output: Tensor<2>| {
+            let gradients = (output.clone() * drawn(output.dims(), 5)).backward();
+            let weight = numbers(layer.weight.val().grad(&gradients).expect("one"));
+            let bias = layer.bias.as_ref().map(|b| numbers(b.val().grad(&gradients).expect("one")));
+            (weight, bias)
+        };
+        let found = gradient(linear(&layer, drawn([7, 12], 3)));
+        let expected = gradient(composed::linear(&layer, drawn([7, 12], 3)));
+        assert_near("weight", &found.0, &expected.0);
+        assert_near("bias", &found.1.unwrap_or_default(), &expected.1.unwrap_or_default());
+    }
+}
+
+#[test]
+fn attention_in_the_layout_the_layers_have() {
+    // Heads as views of rows, as a projection leaves them.
+    let heads = |x: Tensor<3>| {
+        let [batch, length, _] = x.dims();
+        x.reshape([batch, length, 3, 5]).swap_dims(1, 2)
+    };
+    let plain = device().inner();
+    let causal: Vec<f32> = (0..40 * 40)
+        .map(|i| if i % 40 > i / 40 { f32::NEG_INFINITY } else { (i % 7) as f32 * -0.1 })
+        .collect();
+    let causal = Tensor::<4>::from_data(TensorData::new(causal, [1, 1, 40, 40]), &plain);
+    let kept = drawn([2, 3, 40, 40], 6).inner();
+    for bias in [None, Some(causal)] {
+        for keep in [None, Some(kept.clone())] {
+            let inputs = [1, 2, 3].map(|seed| drawn([2, 40, 15], seed) * 2.0);
+            compare(
+                "attention",
+                inputs.clone(),
+                |x| {
+                    let [q, k, v] = x.map(heads);
+                    attend(q, k, v, bias.clone(), keep.clone(), 0.7).1
+                },
+                |x| {
+                    let [q, k, v] = x.map(heads);
+                    composed::attend(q, k, v, bias.clone(), keep.clone(), 0.7).1
+                },
+            );
+            let [q, k, v] = inputs.map(heads);
+            let found = attend(q.clone(), k.clone(), v.clone(), bias.clone(), keep.clone(), 0.7).0;
+            let expected = composed::attend(q, k, v, bias.clone(), keep.clone(), 0.7).0;
+            assert_near("weights", &numbers(found), &numbers(expected));
+        }
+    }
+    // Queries and keys of other lengths.
+    compare(
+        "cross-attention",
+        [drawn([1, 2, 5, 4], 1), drawn([1, 2, 9, 4], 2), drawn([1, 2, 9, 4], 3)],
+        |[q, k, v]| attend(q, k, v, None, None, 1.0).1,
+        |[q, k, v]| composed::attend(q, k, v, None, None, 1.0).1,
+    );
+}
+
+#[test]
+fn layer_norms() {
+    let layer = LayerNormConfig::new(21).init(&device());
+    compare(
+        "layer norm",
+        [drawn([2, 5, 21], 4)],
+        |[x]| layer_norm(&layer, x),
+        |[x]| composed::layer_norm(&layer, x),
+    );
+    let gradients = |output: Tensor<3>| {
+        let gradients = (output.clone() * drawn(output.dims(), 5)).backward();
+        let beta = layer.beta.as_ref().expect("it has one").val();
+        [layer.gamma.val(), beta].map(|p| numbers(p.grad(&gradients).expect("one")))
+    };
+    let found = gradients(layer_norm(&layer, drawn([2, 5, 21], 4)));
+    let expected = gradients(composed::layer_norm(&layer, drawn([2, 5, 21], 4)));
+    for (found, expected) in found.iter().zip(&expected) {
+        assert_near("parameter", found, expected);
+    }
+}
+
+#[test]
+fn gelus() {
+    compare(
+        "GELU",
+        [drawn([3, 50], 7) * 4.0],
+        |[x]| gelu(x),
+        |[x]| composed::gelu(x),
+    );
+}
+
+#[test]
+fn cross_entropies() {
+    let targets = || Tensor::<1, Int>::from_ints([3, 0, 10, 5], &device());
+    compare(
+        "cross-entropy",
+        [drawn([4, 11], 8) * 3.0],
+        |[x]| cross_entropy(x, targets()),
+        |[x]| composed::cross_entropy(x, targets()),
+    );
+}
+
+#[test]
+fn shared_tensors_are_not_overwritten() {
+    let plain = device().inner();
+    let value = Tensor::<1>::ones([5], &plain);
+    let held = value.clone();
+    let step = AdamStep {
+        beta1: 0.9,
+        beta2: 0.99,
+        epsilon: 1e-8,
+        step_size: 0.1,
+        second_scale: 1.0,
+        decay: 1.0,
+    };
+    let zeros = || Tensor::<1>::zeros([5], &plain);
+    let one = Tensor::<1>::ones([1], &plain);
+    let [moved, first, _] = adam(step, &one, &held, [value, zeros(), zeros()]);
+    assert_eq!(numbers(held), [1.0; 5]);
+    assert_near("first moment", &numbers(first), &[0.1; 5]);
+    assert_near("value", &numbers(moved), &[0.9; 5]);
+}
+
+/// Φ(x) by its defining integral, Simpson's rule in f64.
+fn distribution(x: f64) -> f64 {
+    let intervals = 2000;
+    let step = x / intervals as f64;
+    let density = |t: f64| (-0.5 * t * t).exp() / (2.0 * PI).sqrt();
+    let inner: f64 = (1..intervals)
+        .map(|i| density(i as f64 * step) * if i % 2 == 1 { 4.0 } else { 2.0 })
+        .sum();
+    0.5 + step / 3.0 * (density(0.0) + inner + density(x))
+}
+
+#[test]
+fn gelu_and_its_derivative_are_exact_both_ways() {
+    let points = [-5.0f32, -2.0, -0.7, -0.1, 0.0, 0.3, 1.0, 2.5, 6.0];
+    for gelu in [gelu::<1>, composed::gelu::<1>] {
+        let input = Tensor::<1>::from_floats(points, &device()).require_grad();
+        let output = gelu(input.clone());
+        let plain = numbers(gelu(input.clone().inner()));
+        assert_eq!(plain, numbers(output.clone()));
+        let gradient = numbers(input.grad(&output.backward()).expect("one"));
+        for ((x, y), slope) in points.iter().map(|&x| f64::from(x)).zip(plain).zip(gradient) {
+            let phi = distribution(x);
+            let density = (-0.5 * x * x).exp() / (2.0 * PI).sqrt();
+            assert!((f64::from(y) - x * phi).abs() < 4e-7, "gelu({x}) = {y}");
+            assert!((f64::from(slope) - (phi + x * density)).abs() < 4e-7, "gelu'({x}) = {slope}");
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! Scaled dot-product attention (Vaswani et al. 2017, equation 1), forward and backward, one head
+//! after the other: its scores stay in the first cache from their computation to their use.
+
+use super::{
+    matmul::{Onto, View, product},
+    rows::{dot, softmax},
+};
+
+/// Queries worked on together. Keys that none of them may look at are left out, so fewer would
+/// compute less, but gather each key more often.
+const BLOCK: usize = 32;
+
+/// Numbers of shape `[batch, heads, T, d]`, in any order in which the last dimension is a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Heads<'a> {
+    pub values: &'a [f32],
+    pub shape: [usize; 4],
+    pub strides: [usize; 4],
+}
+
+impl<'a> Heads<'a> {
+    fn of(self, sequence: usize, head: usize) -> View<'a> {
+        let start = sequence * self.strides[0] + head * self.strides[1];
+        View {
+            values: &self.values[start..],
+            shape: [self.shape[2], self.shape[3]],
+            strides: [self.strides[2], self.strides[3]],
+        }
+    }
+}
+
+/// Numbers of shape `[1 or batch, 1 or heads, T, S]`, or just one number for all.
+#[derive(Clone, Copy, Debug)]
+pub struct PerPair<'a> {
+    pub values: &'a [f32],
+    pub shape: [usize; 4],
+}
+
+impl<'a> PerPair<'a> {
+    /// Those of the pairs of one query, or the one for all.
+    fn row(self, sequence: usize, head: usize, query: usize) -> Result<&'a [f32], f32> {
+        let [sequences, heads, queries, keys] = self.shape;
+        if self.values.len() == 1 {
+            return Err(self.values[0]);
+        }
+        let sequence = if sequences == 1 { 0 } else { sequence };
+        let head = if heads == 1 { 0 } else { head };
+        let start = ((sequence * heads + head) * queries + query) * keys;
+        Ok(&self.values[start..start + keys])
+    }
+}
+
+/// Where the rows of one head start in a result of layout `[batch, T, heads, d]`.
+fn place(sequence: usize, head: usize, row: usize, length: usize, heads: usize, d: usize) -> usize {
+    ((sequence * length + row) * heads + head) * d
+}
+
+/// What one pass is about.
+#[derive(Clone, Copy, Debug)]
+pub struct Attend<'a> {
+    pub queries: Heads<'a>,
+    pub keys: Heads<'a>,
+    pub values: Heads<'a>,
+    /// Added to the scores; minus infinity blocks.
+    pub bias: PerPair<'a>,
+    /// What the weights are multiplied by before they mix: dropout.
+    pub keep: PerPair<'a>,
+    /// What products of queries and keys are multiplied by.
+    pub scale: f32,
+}
+
+impl Attend<'_> {
+    /// The weights before dropout, `[batch, heads, T, S]`, and the mixed values,
+    /// `[batch, T, heads, d]`.
+    pub fn forward(&self) -> (Vec<f32>, Vec<f32>) {
+        let [batch, heads, length, _] = self.queries.shape;
+        let [_, _, keys, d] = self.values.shape;
+        let mut weights = vec![0.0; batch * heads * length * keys];
+        let mut mixed = vec![0.0; batch * length * heads * d];
+        let mut kept = Vec::new();
+        let each = (0..batch).flat_map(|sequence| (0..heads).map(move |head| (sequence, head)));
+        for ((sequence, head), weights) in each.zip(weights.chunks_exact_mut(length * keys)) {
+            let query = self.queries.of(sequence, head);
+            let key = self.keys.of(sequence, head);
+            let value = self.values.of(sequence, head);
+            for from in (0..length).step_by(BLOCK) {
+                let count = BLOCK.min(length - from);
+                let weights = &mut weights[from * keys..][..count * keys];
+                let seen = (from..from + count).map(|row| self.seen(sequence, head, row, keys));
+                let seen = seen.max().unwrap_or(0);
+                let read = key.some_rows(0, seen).transposed();
+                product(query.some_rows(from, count), read, self.scale, Onto::Zero, weights, keys);
+                for (row, weights) in weights.chunks_exact_mut(keys).enumerate() {
+                    let weights = &mut weights[..seen];
+                    if let Ok(bias) = self.bias.row(sequence, head, from + row) {
+                        weights.iter_mut().zip(bias).for_each(|(weight, bias)| *weight += bias);
+                    }
+                    softmax(weights);
+                }
+                let mixing = self.kept(weights, [sequence, head, from], &mut kept);
+                let mixing = View::rows(mixing, [count, keys]).first_columns(seen);
+                let start = place(sequence, head, from, length, heads, d);
+                let mixed = &mut mixed[start..];
+                product(mixing, value.some_rows(0, seen), 1.0, Onto::Zero, mixed, heads * d);
+            }
+        }
+        (weights, mixed)
+    }
+
+    /// Gradients with respect to queries, keys and values, laid out `[batch, T, heads, d]`, from
+    /// that with respect to the mixed values and the weights of [`forward`](Self::forward).
+    pub fn backward(&self, weights: &[f32], upstream: Heads) -> [Vec<f32>; 3] {
+        let [batch, heads, length, d] = self.queries.shape;
+        let [_, _, keys, value_width] = self.values.shape;
+        let mut of_queries = vec![0.0; batch * length * heads * d];
+        let mut of_keys = vec![0.0; batch * keys * heads * d];
+        let mut of_values = vec![0.0; batch * keys * heads * value_width];
+        let mut slopes = vec![0.0; BLOCK * keys];
+        let mut kept = Vec::new();
+        let each = (0..batch).flat_map(|sequence| (0..heads).map(move |head| (sequence, head)));
+        for ((sequence, head), weights) in each.zip(weights.chunks_exact(length * keys)) {
+            let query = self.queries.of(sequence, head);
+            let key = self.keys.of(sequence, head);
+            let value = self.values.of(sequence, head);
+            let upstream = upstream.of(sequence, head);
+            let of_values = &mut of_values[place(sequence, head, 0, keys, heads, value_width)..];
+            let of_keys = &mut of_keys[place(sequence, head, 0, keys, heads, d)..];
+            for from in (0..length).step_by(BLOCK) {
+                let count = BLOCK.min(length - from);
+                let weights = &weights[from * keys..][..count * keys];
+                let slopes = &mut slopes[..count * keys];
+                // A weight of 0 has no part in any gradient.
+                let ends = weights.chunks_exact(keys);
+                let ends = ends.map(|row| row.iter().rposition(|&w| w != 0.0).map_or(0, |at| at + 1));
+                let seen = ends.max().unwrap_or(0);
+                let upstream = upstream.some_rows(from, count);
+
+                let mixing = self.kept(weights, [sequence, head, from], &mut kept);
+                let mixing = View::rows(mixing, [count, keys]).first_columns(seen);
+                let apart = heads * value_width;
+                product(mixing.transposed(), upstream, 1.0, Onto::Result, of_values, apart);
+
+                let read = value.some_rows(0, seen).transposed();
+                product(upstream, read, 1.0, Onto::Zero, slopes, keys);
+                let rows = slopes.chunks_exact_mut(keys).zip(weights.chunks_exact(keys));
+                for (row, (slopes, weights)) in rows.enumerate() {
+                    let (slopes, weights) = (&mut slopes[..seen], &weights[..seen]);
+                    match self.keep.row(sequence, head, from + row) {
+                        Ok(keep) => slopes.iter_mut().zip(keep).for_each(|(s, keep)| *s *= keep),
+                        Err(1.0) => {}
+                        Err(keep) => slopes.iter_mut().for_each(|s| *s *= keep),
+                    }
+                    let mean = dot(slopes, weights);
+                    for (slope, weight) in slopes.iter_mut().zip(weights) {
+                        *slope = weight * (*slope - mean);
+                    }
+                }
+
+                let slopes = View::rows(slopes, [count, keys]).first_columns(seen);
+                let apart = heads * d;
+                let start = place(sequence, head, from, length, heads, d);
+                let of_queries = &mut of_queries[start..];
+                product(slopes, key.some_rows(0, seen), self.scale, Onto::Zero, of_queries, apart);
+                let query = query.some_rows(from, count);
+                product(slopes.transposed(), query, self.scale, Onto::Result, of_keys, apart);
+            }
+        }
+        [of_queries, of_keys, of_values]
+    }
+
+    /// How many keys, counted from the first, reach to the last one a query may look at.
+    fn seen(&self, sequence: usize, head: usize, query: usize, keys: usize) -> usize {
+        match self.bias.row(sequence, head, query) {
+            Ok(bias) => {
+                bias.iter().rposition(|&b| b != f32::NEG_INFINITY).map_or(0, |last| last + 1)
+            }
+            Err(_) => keys,
+        }
+    }
+
+    /// The weights of some queries after dropout, in `room` if there is any.
+    fn kept<'b>(
+        &self,
+        weights: &'b [f32],
+        [sequence, head, from]: [usize; 3],
+        room: &'b mut Vec<f32>,
+    ) -> &'b [f32] {
+        if self.keep.values == [1.0] {
+            return weights;
+        }
+        let keys = self.keys.shape[2];
+        room.clear();
+        for (row, weights) in weights.chunks_exact(keys).enumerate() {
+            match self.keep.row(sequence, head, from + row) {
+                Ok(keep) => room.extend(weights.iter().zip(keep).map(|(w, keep)| w * keep)),
+                Err(keep) => room.extend(weights.iter().map(|w| w * keep)),
+            }
+        }
+        room
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(count: usize, seed: usize) -> Vec<f32> {
+        (0..count).map(|i| ((i * 29 + seed * 17) % 53) as f32 / 26.0 - 1.0).collect()
+    }
+
+    /// `sum(upstream * mixed)` in f64, straight from the definition.
+    fn objective(numbers: [&[f64]; 3], shape: [usize; 5], blocked: &[bool], keep: &[f32], upstream: &[f32]) -> f64 {
+        let [batch, heads, length, keys, d] = shape;
+        let [q, k, v] = numbers;
+        let at = |s: usize, n: usize, t: usize, h: usize, i: usize| ((s * n + t) * heads + h) * d + i;
+        let mut objective = 0.0;
+        for s in 0..batch {
+            for h in 0..heads {
+                for t in 0..length {
+                    let score = |u: usize| (0..d).map(|i| q[at(s, length, t, h, i)] * k[at(s, keys, u, h, i)]).sum::<f64>();
+                    let weight = |u: usize| if blocked[t * keys + u] { 0.0 } else { (0.5 * score(u)).exp() };
+                    let sum: f64 = (0..keys).map(weight).sum();
+                    for u in 0..keys {
+                        let keep = f64::from(keep[((s * heads + h) * length + t) * keys + u]);
+                        let mix = |i: usize| v[at(s, keys, u, h, i)] * f64::from(upstream[at(s, length, t, h, i)]);
+                        objective += weight(u) / sum * keep * (0..d).map(mix).sum::<f64>();
+                    }
+                }
+            }
+        }
+        objective
+    }
+
+    #[test]
+    fn gradients_are_the_derivatives_with_masks_and_dropout() {
+        let [batch, heads, length, keys, d] = [2, 2, 35, 34, 3];
+        let shape = [batch, heads, length, keys, d];
+        let layout = |n: usize| ([batch, heads, n, d], [n * heads * d, d, heads * d, 1]);
+        let q = numbers(batch * heads * length * d, 1);
+        let k = numbers(batch * heads * keys * d, 2);
+        let v = numbers(batch * heads * keys * d, 3);
+        let upstream = numbers(q.len(), 4);
+        let blocked: Vec<bool> =
+            (0..length * keys).map(|i| i % keys > i / keys || (i % 7 == 0 && i % keys != 0)).collect();
+        let bias: Vec<f32> =
+            blocked.iter().map(|&b| if b { f32::NEG_INFINITY } else { 0.0 }).collect();
+        let keep: Vec<f32> = (0..batch * heads * length * keys).map(|i| if i % 5 == 0 { 0.0 } else { 1.25 }).collect();
+        let view = |values, n| { let (shape, strides) = layout(n); Heads { values, shape, strides } };
+        let attend = Attend {
+            queries: view(&q, length),
+            keys: view(&k, keys),
+            values: view(&v, keys),
+            bias: PerPair { values: &bias, shape: [1, 1, length, keys] },
+            keep: PerPair { values: &keep, shape: [batch, heads, length, keys] },
+            scale: 0.5,
+        };
+        let (weights, mixed) = attend.forward();
+        for (row, weights) in weights.chunks_exact(keys).enumerate() {
+            assert!((weights.iter().sum::<f32>() - 1.0).abs() < 1e-6);
+            for (u, weight) in weights.iter().enumerate() {
+                assert_eq!(*weight == 0.0, blocked[row % length * keys + u]);
+            }
+        }
+        let wide = |values: &[f32]| values.iter().map(|&x| f64::from(x)).collect::<Vec<_>>();
+        let inputs = [wide(&q), wide(&k), wide(&v)];
+        let of = |inputs: &[Vec<f64>; 3]| objective([&inputs[0], &inputs[1], &inputs[2]], shape, &blocked, &keep, &upstream);
+        let found: f32 = mixed.iter().zip(&upstream).map(|(m, u)| m * u).sum();
+        assert!((f64::from(found) - of(&inputs)).abs() < 1e-4);
+        let gradients = attend.backward(&weights, view(&upstream, length));
+        for which in 0..3 {
+            for at in (0..inputs[which].len()).step_by(11) {
+                let moved = |by: f64| { let mut inputs = inputs.clone(); inputs[which][at] += by; of(&inputs) };
+                let slope = (moved(1e-5) - moved(-1e-5)) / 2e-5;
+                let found = f64::from(gradients[which][at]);
+                assert!((slope - found).abs() < 1e-5, "input {which}, {at}: {found}, not {slope}");
+            }
+        }
+    }
+}

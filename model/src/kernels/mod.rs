@@ -1,0 +1,11 @@
+//! What a training step spends its time on, over plain slices of f32 and for one core.
+//!
+//! Nothing here knows of tensors or gradients: [`crate::fused`] gives these to burn as operations
+//! with backward passes of their own. Everything is plain Rust that compilers turn into vector
+//! instructions, so that native tests run the very code the browser runs. Sums have an order that
+//! depends on shapes alone: the same input gives the same bits.
+
+pub mod attention;
+pub mod math;
+pub mod matmul;
+pub mod rows;
