@@ -35,7 +35,8 @@ pub fn cross_entropy_each(logits: Tensor<3>, targets: Tensor<2, Int>) -> Tensor<
     let [batch, length, vocabulary] = logits.dims();
     assert_eq!(targets.dims(), [batch, length], "one target for each row of logits");
     let tokens = batch * length;
-    let losses = fused::cross_entropy(logits.reshape([tokens, vocabulary]), targets.reshape([tokens]));
+    let losses =
+        fused::cross_entropy(logits.reshape([tokens, vocabulary]), targets.reshape([tokens]));
     losses.reshape([batch, length])
 }
 

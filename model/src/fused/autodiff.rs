@@ -12,7 +12,9 @@ use burn::backend::{
 
 use super::{
     AdamStep, Fused,
-    flex::{self, Attention, FlexTensor, in_order, integers, multiply, numbers, sum_of_rows, tensor},
+    flex::{
+        self, Attention, FlexTensor, in_order, integers, multiply, numbers, sum_of_rows, tensor,
+    },
 };
 use crate::kernels::matmul::Onto;
 
@@ -61,11 +63,14 @@ backward!(Attending, 3, (Attention, FlexTensor), |(attention, weights), upstream
     attention.backward(&weights, upstream).map(Some)
 });
 
-backward!(Normalising, 3, (FlexTensor, Vec<[f32; 2]>, FlexTensor), |(input, statistics, gamma),
-                                                                    upstream,
-                                                                    _wanted| {
-    flex::layer_norm_backward(&input, &statistics, &gamma, upstream).map(Some)
-});
+backward!(
+    Normalising,
+    3,
+    (FlexTensor, Vec<[f32; 2]>, FlexTensor),
+    |(input, statistics, gamma), upstream, _wanted| {
+        flex::layer_norm_backward(&input, &statistics, &gamma, upstream).map(Some)
+    }
+);
 
 backward!(Gelu, 1, FlexTensor, |slopes, upstream, _wanted| {
     let upstream = in_order(upstream);
@@ -91,8 +96,7 @@ fn product_gradients(
     upstream: FlexTensor,
     wanted: [bool; 2],
 ) -> [Option<FlexTensor>; 2] {
-    let of_right =
-        wanted[1].then(|| multiply(left.transpose(0, 1), upstream.clone(), Onto::Zero));
+    let of_right = wanted[1].then(|| multiply(left.transpose(0, 1), upstream.clone(), Onto::Zero));
     let of_left = wanted[0].then(|| multiply(upstream, right.transpose(0, 1), Onto::Zero));
     [of_left, of_right]
 }
@@ -128,8 +132,7 @@ impl<C: CheckpointStrategy> Fused for Autodiff<Flex, C> {
     ) -> (Float<C>, Float<C>) {
         let nodes = [queries.node(), keys.node(), values.node()];
         let inputs = [queries, keys, values].map(|input| input.into_primitive());
-        let attention =
-            Attention::new(inputs, bias.into_primitive(), keep.into_primitive(), scale);
+        let attention = Attention::new(inputs, bias.into_primitive(), keep.into_primitive(), scale);
         let (weights, mixed) = attention.forward();
         let mixed = match Attending.prepare::<C>(nodes).compute_bound().stateful() {
             OpsKind::Tracked(prepared) => prepared.finish((attention, weights.clone()), mixed),
@@ -182,8 +185,7 @@ impl<C: CheckpointStrategy> Fused for Autodiff<Flex, C> {
     ) -> (Float<C>, Float<C>, Float<C>) {
         let [coefficient, gradient, value, first, second] =
             [coefficient, gradient, value, first, second].map(|tensor| tensor.into_primitive());
-        let (value, first, second) =
-            Flex::adam(step, coefficient, gradient, value, first, second);
+        let (value, first, second) = Flex::adam(step, coefficient, gradient, value, first, second);
         (Float::<C>::new(value), Float::<C>::new(first), Float::<C>::new(second))
     }
 }

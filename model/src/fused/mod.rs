@@ -13,7 +13,7 @@ mod tests;
 
 use burn::{
     backend::{
-        Autodiff, Backend, Dispatch, Flex, backend_extension,
+        Backend, Dispatch, backend_extension,
         tensor::{FloatTensor, IntTensor},
     },
     nn::{LayerNorm, Linear},
@@ -53,10 +53,7 @@ trait Fused: Backend {
 
     fn gelu(input: FloatTensor<Self>) -> FloatTensor<Self>;
 
-    fn cross_entropy(
-        logits: FloatTensor<Self>,
-        targets: IntTensor<Self>,
-    ) -> FloatTensor<Self>;
+    fn cross_entropy(logits: FloatTensor<Self>, targets: IntTensor<Self>) -> FloatTensor<Self>;
 
     fn adam(
         step: AdamStep,

@@ -43,7 +43,8 @@ fn compare<const D: usize, const E: usize, const N: usize>(
         let output = of(inputs.clone());
         let upstream = drawn(output.dims(), 9);
         let mut gradients = (output.clone() * upstream).backward();
-        let of_inputs = inputs.map(|input| numbers(input.grad_remove(&mut gradients).expect("one")));
+        let of_inputs =
+            inputs.map(|input| numbers(input.grad_remove(&mut gradients).expect("one")));
         (numbers(output), of_inputs)
     };
     let ((found, found_of), (expected, expected_of)) = (run(&kernel), run(&composed));
@@ -161,12 +162,7 @@ fn layer_norms() {
 
 #[test]
 fn gelus() {
-    compare(
-        "GELU",
-        [drawn([3, 50], 7) * 4.0],
-        |[x]| gelu(x),
-        |[x]| composed::gelu(x),
-    );
+    compare("GELU", [drawn([3, 50], 7) * 4.0], |[x]| gelu(x), |[x]| composed::gelu(x));
 }
 
 #[test]
@@ -206,9 +202,8 @@ fn distribution(x: f64) -> f64 {
     let intervals = 2000;
     let step = x / intervals as f64;
     let density = |t: f64| (-0.5 * t * t).exp() / (2.0 * PI).sqrt();
-    let inner: f64 = (1..intervals)
-        .map(|i| density(i as f64 * step) * if i % 2 == 1 { 4.0 } else { 2.0 })
-        .sum();
+    let inner: f64 =
+        (1..intervals).map(|i| density(i as f64 * step) * if i % 2 == 1 { 4.0 } else { 2.0 }).sum();
     0.5 + step / 3.0 * (density(0.0) + inner + density(x))
 }
 

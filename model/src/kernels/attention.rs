@@ -131,7 +131,8 @@ impl Attend<'_> {
                 let slopes = &mut slopes[..count * keys];
                 // A weight of 0 has no part in any gradient.
                 let ends = weights.chunks_exact(keys);
-                let ends = ends.map(|row| row.iter().rposition(|&w| w != 0.0).map_or(0, |at| at + 1));
+                let ends =
+                    ends.map(|row| row.iter().rposition(|&w| w != 0.0).map_or(0, |at| at + 1));
                 let seen = ends.max().unwrap_or(0);
                 let upstream = upstream.some_rows(from, count);
 
@@ -209,20 +210,34 @@ mod tests {
     }
 
     /// `sum(upstream * mixed)` in f64, straight from the definition.
-    fn objective(numbers: [&[f64]; 3], shape: [usize; 5], blocked: &[bool], keep: &[f32], upstream: &[f32]) -> f64 {
+    fn objective(
+        numbers: [&[f64]; 3],
+        shape: [usize; 5],
+        blocked: &[bool],
+        keep: &[f32],
+        upstream: &[f32],
+    ) -> f64 {
         let [batch, heads, length, keys, d] = shape;
         let [q, k, v] = numbers;
-        let at = |s: usize, n: usize, t: usize, h: usize, i: usize| ((s * n + t) * heads + h) * d + i;
+        let at =
+            |s: usize, n: usize, t: usize, h: usize, i: usize| ((s * n + t) * heads + h) * d + i;
         let mut objective = 0.0;
         for s in 0..batch {
             for h in 0..heads {
                 for t in 0..length {
-                    let score = |u: usize| (0..d).map(|i| q[at(s, length, t, h, i)] * k[at(s, keys, u, h, i)]).sum::<f64>();
-                    let weight = |u: usize| if blocked[t * keys + u] { 0.0 } else { (0.5 * score(u)).exp() };
+                    let score = |u: usize| {
+                        (0..d)
+                            .map(|i| q[at(s, length, t, h, i)] * k[at(s, keys, u, h, i)])
+                            .sum::<f64>()
+                    };
+                    let weight =
+                        |u: usize| if blocked[t * keys + u] { 0.0 } else { (0.5 * score(u)).exp() };
                     let sum: f64 = (0..keys).map(weight).sum();
                     for u in 0..keys {
                         let keep = f64::from(keep[((s * heads + h) * length + t) * keys + u]);
-                        let mix = |i: usize| v[at(s, keys, u, h, i)] * f64::from(upstream[at(s, length, t, h, i)]);
+                        let mix = |i: usize| {
+                            v[at(s, keys, u, h, i)] * f64::from(upstream[at(s, length, t, h, i)])
+                        };
                         objective += weight(u) / sum * keep * (0..d).map(mix).sum::<f64>();
                     }
                 }
@@ -240,12 +255,18 @@ mod tests {
         let k = numbers(batch * heads * keys * d, 2);
         let v = numbers(batch * heads * keys * d, 3);
         let upstream = numbers(q.len(), 4);
-        let blocked: Vec<bool> =
-            (0..length * keys).map(|i| i % keys > i / keys || (i % 7 == 0 && i % keys != 0)).collect();
+        let blocked: Vec<bool> = (0..length * keys)
+            .map(|i| i % keys > i / keys || (i % 7 == 0 && i % keys != 0))
+            .collect();
         let bias: Vec<f32> =
             blocked.iter().map(|&b| if b { f32::NEG_INFINITY } else { 0.0 }).collect();
-        let keep: Vec<f32> = (0..batch * heads * length * keys).map(|i| if i % 5 == 0 { 0.0 } else { 1.25 }).collect();
-        let view = |values, n| { let (shape, strides) = layout(n); Heads { values, shape, strides } };
+        let keep: Vec<f32> = (0..batch * heads * length * keys)
+            .map(|i| if i % 5 == 0 { 0.0 } else { 1.25 })
+            .collect();
+        let view = |values, n| {
+            let (shape, strides) = layout(n);
+            Heads { values, shape, strides }
+        };
         let attend = Attend {
             queries: view(&q, length),
             keys: view(&k, keys),
@@ -263,13 +284,19 @@ mod tests {
         }
         let wide = |values: &[f32]| values.iter().map(|&x| f64::from(x)).collect::<Vec<_>>();
         let inputs = [wide(&q), wide(&k), wide(&v)];
-        let of = |inputs: &[Vec<f64>; 3]| objective([&inputs[0], &inputs[1], &inputs[2]], shape, &blocked, &keep, &upstream);
+        let of = |inputs: &[Vec<f64>; 3]| {
+            objective([&inputs[0], &inputs[1], &inputs[2]], shape, &blocked, &keep, &upstream)
+        };
         let found: f32 = mixed.iter().zip(&upstream).map(|(m, u)| m * u).sum();
         assert!((f64::from(found) - of(&inputs)).abs() < 1e-4);
         let gradients = attend.backward(&weights, view(&upstream, length));
         for which in 0..3 {
             for at in (0..inputs[which].len()).step_by(11) {
-                let moved = |by: f64| { let mut inputs = inputs.clone(); inputs[which][at] += by; of(&inputs) };
+                let moved = |by: f64| {
+                    let mut inputs = inputs.clone();
+                    inputs[which][at] += by;
+                    of(&inputs)
+                };
                 let slope = (moved(1e-5) - moved(-1e-5)) / 2e-5;
                 let found = f64::from(gradients[which][at]);
                 assert!((slope - found).abs() < 1e-5, "input {which}, {at}: {found}, not {slope}");

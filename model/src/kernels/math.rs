@@ -77,9 +77,7 @@ pub fn tanh(x: f32) -> f32 {
         * (1.0
             + small
                 * (-1.0 / 3.0
-                    + small
-                        * (2.0 / 15.0
-                            + small * (-17.0 / 315.0 + small * (62.0 / 2835.0)))));
+                    + small * (2.0 / 15.0 + small * (-17.0 / 315.0 + small * (62.0 / 2835.0)))));
     let far = 1.0 - 2.0 / (exp(2.0 * x) + 1.0);
     if small < 0.04 { series } else { far }
 }
@@ -125,7 +123,8 @@ mod tests {
     #[test]
     fn normal_distribution_by_its_defining_integral() {
         // Simpson's rule in f64, from 0 on.
-        let (step, density) = (0.005, |t: f64| (-0.5 * t * t).exp() / core::f64::consts::TAU.sqrt());
+        let (step, density) =
+            (0.005, |t: f64| (-0.5 * t * t).exp() / core::f64::consts::TAU.sqrt());
         let mut exact = 0.5;
         for i in 0..1600 {
             let x = f64::from(i) * step;

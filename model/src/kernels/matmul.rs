@@ -59,14 +59,7 @@ const DEPTH: usize = 512;
 /// # Panics
 ///
 /// Panics if the shapes do not agree or a slice is too short.
-pub fn product(
-    left: View,
-    right: View,
-    scale: f32,
-    onto: Onto,
-    result: &mut [f32],
-    apart: usize,
-) {
+pub fn product(left: View, right: View, scale: f32, onto: Onto, result: &mut [f32], apart: usize) {
     assert_eq!(left.shape[1], right.shape[0], "the inner dimensions agree");
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
@@ -317,10 +310,8 @@ mod tests {
             for depth in [1, 3, 8, 513, 1030] {
                 for columns in [1, 7, 8, 15, 16, 17, 24, 33] {
                     let (a, b) = (whole(rows * depth, 1), whole(depth * columns, 2));
-                    let lefts = [
-                        View::rows(&a, [rows, depth]),
-                        View::rows(&a, [depth, rows]).transposed(),
-                    ];
+                    let lefts =
+                        [View::rows(&a, [rows, depth]), View::rows(&a, [depth, rows]).transposed()];
                     let rights = [
                         View::rows(&b, [depth, columns]),
                         View::rows(&b, [columns, depth]).transposed(),

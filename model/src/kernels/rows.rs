@@ -26,7 +26,11 @@ pub fn sum(values: &[f32]) -> f32 {
 
 /// The largest number; not a number if one of them is none.
 pub fn largest(values: &[f32]) -> f32 {
-    fold(values, f32::NEG_INFINITY, |most, value| if value > most || value.is_nan() { value } else { most })
+    fold(
+        values,
+        f32::NEG_INFINITY,
+        |most, value| if value > most || value.is_nan() { value } else { most },
+    )
 }
 
 /// The sum of the products of two slices.
@@ -148,12 +152,20 @@ pub fn gelu(values: &mut [f32], slopes: Option<&mut [f32]>) {
     }
 }
 
+/// Rows added up before their sum is added to the whole: rounding grows with the number of
+/// additions one after the other.
+const ROWS_TOGETHER: usize = 32;
+
 /// Adds every row to `sums`.
 pub fn add_rows(rows: &[f32], sums: &mut [f32]) {
-    for row in rows.chunks_exact(sums.len().max(1)) {
-        for (sum, value) in sums.iter_mut().zip(row) {
-            *sum += value;
+    let width = sums.len().max(1);
+    let mut some = vec![0.0; sums.len()];
+    for rows in rows.chunks(ROWS_TOGETHER * width) {
+        some.fill(0.0);
+        for row in rows.chunks_exact(width) {
+            some.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
         }
+        sums.iter_mut().zip(&some).for_each(|(sum, some)| *sum += some);
     }
 }
 
@@ -181,7 +193,8 @@ pub fn adam(
     second: &mut [f32],
 ) {
     let AdamStep { beta1, beta2, epsilon, step_size, second_scale, decay } = step;
-    for (((value, gradient), first), second) in values.iter_mut().zip(gradient).zip(first).zip(second)
+    for (((value, gradient), first), second) in
+        values.iter_mut().zip(gradient).zip(first).zip(second)
     {
         let gradient = gradient * coefficient;
         *first = *first * beta1 + gradient * (1.0 - beta1);
@@ -224,7 +237,8 @@ mod tests {
 
     #[test]
     fn layer_norm_backward_is_the_derivative() {
-        let (row, gamma, upstream) = (values(13), values(26)[13..].to_vec(), values(40)[27..].to_vec());
+        let (row, gamma, upstream) =
+            (values(13), values(26)[13..].to_vec(), values(40)[27..].to_vec());
         // What the gradient of sum(upstream * output) is, by central differences in f64.
         let output = |row: &[f64]| {
             let mean = row.iter().sum::<f64>() / 13.0;
@@ -236,7 +250,13 @@ mod tests {
         let statistics = layer_statistics(&row, 1e-5);
         let (mut result, mut of_gamma, mut of_beta) = ([0.0; 13], [0.0; 13], [0.0; 13]);
         layer_norm_backward(
-            &row, statistics, &gamma, &upstream, &mut result, &mut of_gamma, &mut of_beta,
+            &row,
+            statistics,
+            &gamma,
+            &upstream,
+            &mut result,
+            &mut of_gamma,
+            &mut of_beta,
         );
         let wide: Vec<f64> = row.iter().map(|&x| x.into()).collect();
         for at in 0..13 {
