@@ -46,6 +46,19 @@ test("forward, loss and gradients agree with the CPU to 1e-4, and it trains", { 
   }
 });
 
+test("where speed decides, a GPU that is slower for this model is not used", { skip, timeout: 300_000 }, async (t) => {
+  const page = await site.open(t, `${TINY}&adapter=software&autostart=1`);
+  const badge = page.locator('[data-testid="device-badge"]', { hasText: "on the GPU" });
+  await badge.waitFor({ timeout: 240_000 });
+  const said = await badge.textContent();
+  const [, cpu, gpu] = said.match(/a step takes ([\d.]+) ms on the CPU, ([\d.]+) ms on the GPU/).map(Number);
+  t.diagnostic(`a step: CPU ${cpu} ms, GPU ${gpu} ms`);
+  assert(gpu > cpu, said);
+  assert.equal(await badge.getAttribute("data-device"), "cpu");
+  const step = await number(page, "loss-step");
+  await numberUntil(page, "loss-step", (now) => now > step, "training goes on");
+});
+
 test("a model in training moves to the GPU and trains on", { skip, timeout: 300_000 }, async (t) => {
   const query = `${TINY}&device=webgpu&adapter=software&autostart=1`;
   const page = await site.open(t, query);

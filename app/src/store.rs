@@ -3,6 +3,7 @@
 //! Events come in through [`Store::receive`] alone; commands leave through the methods below alone.
 //! Figures and controls read signals and call methods; they never see the engine.
 
+mod contest;
 mod engine;
 mod pace;
 mod state;
@@ -389,8 +390,8 @@ impl Store {
                 self.diverged.set(Some(Diverged { step, loss, last_good }));
             }
             Event::Checkpoint(checkpoint) => self.on_checkpoint(checkpoint),
-            // Told apart before it comes here: it may be a candidate's.
-            Event::Failed { .. } => {}
+            // Told apart before it comes here: it may be, or is, a candidate's.
+            Event::Failed { .. } | Event::Measured { .. } => {}
             // Of a chapter of the course, which has an engine of its own.
             Event::StudyStarted(_) | Event::StudyProgress(_) | Event::Answered { .. } => {}
         }
@@ -437,6 +438,7 @@ impl Store {
             self.run();
         }
         self.offer_hand_over();
+        self.measure_candidate();
     }
 
     fn on_progress(self, progress: Progress) {
@@ -449,6 +451,7 @@ impl Store {
         self.step.set(last.step);
         self.pace.update_value(Pace::progressed);
         self.keep_pace();
+        self.judge(progress.points.len(), progress.milliseconds_per_step);
     }
 
     fn on_checkpoint(self, checkpoint: Box<Checkpoint>) {

@@ -5,6 +5,7 @@
 //! held-out text), so whoever drives it can let messages in between any two slices.
 
 mod experiment;
+mod measure;
 mod study;
 
 use burn::tensor::Device;
@@ -16,6 +17,7 @@ use unroll_protocol::{
 
 use crate::meter::Meter;
 use experiment::{Experiment, Taken};
+use measure::Measuring;
 use study::StudyRun;
 pub use study::{NoStudies, Studies};
 
@@ -125,6 +127,7 @@ pub struct Session<S = AnyStudy> {
     present: Option<Present<S>>,
     going: Going,
     writing: Option<Writing>,
+    measuring: Option<Measuring>,
     /// Whose slice is next when there is both training and writing to do.
     writing_turn: bool,
     meter: Meter,
@@ -142,6 +145,7 @@ impl<S: Studies> Session<S> {
             present: None,
             going: Going::Paused,
             writing: None,
+            measuring: None,
             writing_turn: false,
             meter: Meter::default(),
             told_at: f64::NEG_INFINITY,
@@ -151,6 +155,7 @@ impl<S: Studies> Session<S> {
     /// Whether [`Self::advance`] has anything to do.
     pub fn has_work(&self) -> bool {
         self.writing.is_some()
+            || self.measuring.is_some()
             || self.going != Going::Paused
             || self.present.as_ref().is_some_and(Present::is_evaluating)
     }
@@ -230,6 +235,12 @@ impl<S: Studies> Session<S> {
                 let checkpoint = checkpoint.map_err(|error| error.to_string())?;
                 post(Event::Checkpoint(Box::new(checkpoint)));
             }
+            Command::Measure { spec, text } => {
+                check_size(text.len() as u64).map_err(|error| error.to_string())?;
+                let trainer = Trainer::new(&spec, &text, &self.device);
+                let trainer = trainer.map_err(|error| error.to_string())?;
+                self.measuring = Some(Measuring::new(trainer, (self.now)()));
+            }
             Command::RestoreLastGood => {
                 let experiment = self.gpt()?;
                 experiment.restore_last_good();
@@ -250,6 +261,11 @@ impl<S: Studies> Session<S> {
             self.write_token(post).await;
         } else if training {
             self.train_slice(post).await;
+        } else if let Some(measuring) = &mut self.measuring
+            && let Some(milliseconds_per_step) = measuring.advance(self.now).await
+        {
+            self.measuring = None;
+            post(Event::Measured { milliseconds_per_step });
         }
     }
 

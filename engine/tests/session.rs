@@ -348,3 +348,25 @@ fn one_repeated_character_trains_with_a_note() {
     driven.train(20);
     assert!(driven.points().iter().all(|point| point.loss.is_finite()));
 }
+
+#[test]
+fn a_measurement_is_of_a_throw_away_model_and_waits_for_training() {
+    let mut driven = Driven::started(spec(), TEXT);
+    driven.train(5);
+    let before = driven.trace("the cat");
+    let measure = |spec| Command::Measure { spec, text: TEXT.repeat(8) };
+    let mut unbuildable = spec();
+    unbuildable.gpt.heads = 3;
+    assert_eq!(refused(&driven.say(measure(unbuildable))).0, CommandKind::Measure);
+    assert!(driven.say(measure(spec())).is_empty());
+    driven.events.clear();
+    driven.until(|events| matches!(events.last(), Some(Event::Measured { .. })));
+    let Some(Event::Measured { milliseconds_per_step }) = driven.events.last() else {
+        panic!("not measured: {:?}", driven.events);
+    };
+    // The tests' clock goes on by 10 ms at each look, and nobody else looks.
+    assert_eq!(*milliseconds_per_step, 10.0);
+    let after = driven.trace("the cat");
+    assert_eq!((before.step, before.weights), (after.step, after.weights));
+    assert!(!driven.session.has_work());
+}

@@ -37,6 +37,9 @@ pub enum Command {
     Generate { id: u32, sample: SampleSpec },
     /// Asks for an [`Event::Checkpoint`].
     Save,
+    /// Takes a few steps with a throw-away model, whenever there is nothing else to do. Answered by
+    /// [`Event::Measured`].
+    Measure { spec: ExperimentSpec, text: String },
     /// Goes back to the last state with a finite loss, after [`Event::Diverged`].
     RestoreLastGood,
 }
@@ -56,6 +59,7 @@ pub enum CommandKind {
     Ask(u32),
     Generate,
     Save,
+    Measure,
     RestoreLastGood,
     /// Bytes that are no command.
     Unreadable,
@@ -76,6 +80,7 @@ impl Command {
             Self::Ask { id, .. } => CommandKind::Ask(*id),
             Self::Generate { .. } => CommandKind::Generate,
             Self::Save => CommandKind::Save,
+            Self::Measure { .. } => CommandKind::Measure,
             Self::RestoreLastGood => CommandKind::RestoreLastGood,
         }
     }
@@ -148,6 +153,10 @@ pub enum Event {
         last_good: u32,
     },
     Checkpoint(Box<Checkpoint>),
+    /// How long a step of the model of [`Command::Measure`] takes here, the median of some.
+    Measured {
+        milliseconds_per_step: f32,
+    },
     /// The engine can't go on (a panic, out of memory). The last thing it says.
     Failed {
         message: String,

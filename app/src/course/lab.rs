@@ -268,6 +268,7 @@ impl Lab {
             | Event::Generated { .. }
             | Event::Checkpoint(_)
             | Event::Inspected { .. }
+            | Event::Measured { .. }
             | Event::Failed { .. } => {}
         }
     }

@@ -2,11 +2,15 @@
 
 use leptos::prelude::*;
 use unroll_protocol::{
-    Checkpoint, Command, DeviceKind, DeviceReport, Event, RunState,
+    Checkpoint, Command, DeviceKind, DeviceReport, Event, Link, RunState,
     link::{Adapter, DeviceChoice},
 };
 
-use super::{Device, Severity, Store, pace::Starting};
+use super::{
+    Device, Severity, Store,
+    contest::{Contest, Verdict},
+    pace::Starting,
+};
 use crate::worker::{EngineBinary, EngineClient, Incoming, find_gpu};
 
 /// Deaths without progress after which no further engine is started by itself.
@@ -16,10 +20,16 @@ const MOST_DEATHS: u32 = 3;
 #[derive(Default)]
 pub struct Engine {
     current: Option<(u32, EngineClient)>,
-    /// A WebGPU engine that is loading, checking itself, or waiting for the present model.
+    /// A WebGPU engine that is loading, checking itself, or waiting for the present model; or,
+    /// where speed decides, whichever of the two is slower for the present model.
     candidate: Option<(u32, EngineClient)>,
-    /// The candidate's own report, once it may take over.
+    /// The candidate's own report, once it has checked itself.
+    checked: Option<DeviceReport>,
+    /// The same, once it may take over.
     trusted: Option<DeviceReport>,
+    contest: Contest,
+    /// The model that is about to be started was judged already, on the other engine.
+    moved: bool,
     /// Whether engines were asked for at all: a chapter of the course does without.
     open: bool,
     /// Engines started so far. Tells the last words of a replaced engine from the present one's.
@@ -81,12 +91,27 @@ impl Store {
             return false;
         };
         let running = self.state.get_untracked() == RunState::Running;
-        self.engine.update_value(|engine| engine.current = engine.candidate.take());
+        let before = self.device.with_untracked(|device| match device {
+            Device::Ready { report, .. } => Some(report.clone()),
+            Device::Loading | Device::Unavailable(_) => None,
+        });
+        let by_speed = self.chosen_by_speed();
+        self.engine.update_value(|engine| {
+            core::mem::swap(&mut engine.current, &mut engine.candidate);
+            // Where speed decides, the other may be the faster one for the next model.
+            engine.checked = before.filter(|_| by_speed);
+            match (&engine.checked, &engine.candidate) {
+                (Some(_), Some((_, client))) => client.send(&Command::Pause),
+                _ => engine.candidate = None,
+            }
+            engine.moved = true;
+        });
         self.pace.update_value(|pace| {
             pace.engine_gone();
             pace.run_on = running;
         });
-        self.device.set(Device::Ready { report, note: None });
+        let note = self.device_note.get_untracked().filter(|_| by_speed);
+        self.device.set(Device::Ready { report, note });
         self.resume(Some(Box::new(checkpoint.clone())));
         true
     }
@@ -188,6 +213,9 @@ impl Store {
             }
             Incoming::Event(event) if current => self.receive(event),
             Incoming::Event(Event::Ready(report)) if candidate => self.candidate_ready(report),
+            Incoming::Event(Event::Measured { milliseconds_per_step }) if candidate => {
+                self.engine.update_value(|e| e.contest.other_took(milliseconds_per_step));
+            }
             Incoming::Event(Event::Failed { message: reason }) | Incoming::Died(reason)
                 if candidate =>
             {
@@ -204,8 +232,51 @@ impl Store {
             wasm_bindgen_futures::spawn_local(async move { self.reject_candidate(reason) });
             return;
         }
-        self.engine.update_value(|engine| engine.trusted = Some(report));
-        self.offer_hand_over();
+        if self.chosen_by_speed() {
+            self.engine.update_value(|engine| engine.checked = Some(report));
+            self.measure_candidate();
+        } else {
+            self.engine.update_value(|engine| engine.trusted = Some(report));
+            self.offer_hand_over();
+        }
+    }
+
+    fn chosen_by_speed(self) -> bool {
+        self.link.with_untracked(|link| link.device == DeviceChoice::Auto)
+    }
+
+    /// Has the candidate train a throw-away copy of the model that was just built, if one waits.
+    pub(super) fn measure_candidate(self) {
+        let present = self.built.with_untracked(Link::experiment);
+        let text = self.source.with_untracked(|source| source.text.to_string());
+        self.engine.update_value(|engine| {
+            if core::mem::take(&mut engine.moved) {
+                return;
+            }
+            engine.contest = Contest::default();
+            if let (Some((_, client)), Some(_)) = (&engine.candidate, &engine.checked) {
+                client.send(&Command::Measure { spec: present, text });
+            }
+        });
+    }
+
+    /// The present engine took some steps more: the moment to see which engine is faster.
+    pub(super) fn judge(self, steps: usize, milliseconds: f32) {
+        let verdict = self.engine.try_update_value(|e| e.contest.present_took(steps, milliseconds));
+        let Some(Verdict { other_wins, present, other }) = verdict.flatten() else { return };
+        let on_gpu = self.device.with_untracked(
+            |device| matches!(device, Device::Ready { report, .. } if report.kind == DeviceKind::WebGpu),
+        );
+        let (gpu, cpu) = if on_gpu { (present, other) } else { (other, present) };
+        self.note_device(Some(&format!(
+            "a step takes {} on the CPU, {} on the GPU",
+            ms(cpu),
+            ms(gpu)
+        )));
+        if other_wins {
+            self.engine.update_value(|engine| engine.trusted = engine.checked.take());
+            self.offer_hand_over();
+        }
     }
 
     /// Asks for the checkpoint that [`Self::hand_over`] takes along, if a candidate waits for it.
@@ -218,8 +289,17 @@ impl Store {
     fn reject_candidate(self, reason: &str) {
         self.engine.update_value(|engine| {
             engine.candidate = None;
+            engine.checked = None;
             engine.trusted = None;
         });
         self.note_device(Some(reason.trim_end_matches('.')));
+    }
+}
+
+/// A duration for people: `8.3 ms`, `120 ms`.
+fn ms(milliseconds: f32) -> String {
+    match milliseconds < 100.0 {
+        true => format!("{milliseconds:.1} ms"),
+        false => format!("{milliseconds:.0} ms"),
     }
 }

@@ -1,0 +1,48 @@
+//! How fast a model trains on this device, on a throw-away copy of it.
+
+use unroll_model::{Slice, Trainer, read_all};
+
+/// Steps before the clock counts: a GPU compiles its programs in them.
+const UNTIMED: u32 = 3;
+/// Steps that are timed at most, and for how long, in milliseconds.
+const TIMED: usize = 7;
+const LONGEST: f64 = 3000.0;
+
+/// A measurement under way.
+pub struct Measuring {
+    trainer: Trainer,
+    untimed: u32,
+    began: f64,
+    since: f64,
+    times: Vec<f64>,
+}
+
+impl Measuring {
+    pub fn new(trainer: Trainer, now: f64) -> Self {
+        Self { trainer, untimed: UNTIMED, began: now, since: now, times: Vec::new() }
+    }
+
+    /// One slice; the median of a step's milliseconds once it is known. A device that does not give
+    /// back its loss is infinitely slow.
+    pub async fn advance(&mut self, now: fn() -> f64) -> Option<f32> {
+        let Slice::Gradients(gradients) = self.trainer.advance() else { return None };
+        // As in training, where the loss of every step is read: what is queued is then done.
+        if read_all([gradients.loss, gradients.gradient_norm]).await.is_err() {
+            return Some(f32::INFINITY);
+        }
+        self.trainer.apply();
+        let at = now();
+        let took = at - core::mem::replace(&mut self.since, at);
+        if self.untimed > 0 {
+            self.untimed -= 1;
+            self.began = at;
+            return None;
+        }
+        self.times.push(took);
+        if self.times.len() < TIMED && at - self.began < LONGEST {
+            return None;
+        }
+        self.times.sort_by(f64::total_cmp);
+        Some(self.times[self.times.len() / 2] as f32)
+    }
+}
