@@ -14,7 +14,7 @@ use crate::{
     attention::{AttentionRules, Mask},
     block::{Block, BlockConfig, LayerTrace},
     dropout::Dropout,
-    fused::{layer_norm, product},
+    fused::{self, layer_norm, product},
     parameters::{matrix, project},
     position::{Rotation, added},
     random::{Normals, Purpose, stream},
@@ -200,7 +200,7 @@ impl Gpt {
             "{length} tokens are longer than the context of {}",
             self.context
         );
-        let mut embedded = self.token_embedding.forward(tokens);
+        let mut embedded = fused::embed(&self.token_embedding, tokens);
         let [_, _, width] = embedded.dims();
         if adds_vectors(self.architecture) {
             embedded = embedded * (width as f64).sqrt();

@@ -3,7 +3,7 @@
 use core::f64::consts::{FRAC_1_SQRT_2, PI};
 
 use burn::{
-    nn::{LayerNorm, Linear},
+    nn::{Embedding, LayerNorm, Linear},
     tensor::{
         Int, Tensor,
         activation::{log_softmax, softmax},
@@ -39,6 +39,18 @@ pub(super) fn attend(
         None => weights.clone(),
     };
     (weights, mixing.matmul(values))
+}
+
+/// As the product with one-hot vectors: on a GPU, the gradient of looking rows up is a loop over
+/// the tokens, one after the other.
+pub(super) fn embed(layer: &Embedding, tokens: Tensor<2, Int>) -> Tensor<3> {
+    let weight = layer.weight.val();
+    let ([batch, length], [vocabulary, width]) = (tokens.dims(), weight.dims());
+    let all = Tensor::<1, Int>::arange(0..vocabulary as i64, &tokens.device());
+    let rows = batch * length;
+    let one_hot = tokens.reshape([rows, 1]).expand([rows, vocabulary]);
+    let one_hot = one_hot.equal(all.reshape([1, vocabulary]).expand([rows, vocabulary])).float();
+    one_hot.matmul(weight).reshape([batch, length, width])
 }
 
 pub(super) fn layer_norm<const D: usize>(layer: &LayerNorm, input: Tensor<D>) -> Tensor<D> {

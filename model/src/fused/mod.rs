@@ -16,7 +16,7 @@ use burn::{
         Backend, Dispatch, backend_extension,
         tensor::{FloatTensor, IntTensor},
     },
-    nn::{LayerNorm, Linear},
+    nn::{Embedding, LayerNorm, Linear},
     tensor::{Device, Int, Tensor},
 };
 
@@ -135,6 +135,19 @@ pub fn attend(
         scale,
     );
     (Tensor::from_dispatch(weights), Tensor::from_dispatch(mixed))
+}
+
+/// The embeddings of tokens.
+///
+/// # Shapes
+///
+/// - tokens: `[batch, T]`
+/// - output: `[batch, T, width]`
+pub fn embed(layer: &Embedding, tokens: Tensor<2, Int>) -> Tensor<3> {
+    match has_kernels(tokens.device()) {
+        true => layer.forward(tokens),
+        false => composed::embed(layer, tokens),
+    }
 }
 
 /// Layer normalisation over the last dimension.

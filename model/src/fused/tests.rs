@@ -3,7 +3,7 @@
 use core::f64::consts::PI;
 
 use burn::{
-    nn::{LayerNormConfig, LinearConfig},
+    nn::{EmbeddingConfig, LayerNormConfig, LinearConfig},
     tensor::{Device, Int, Tensor, TensorData},
 };
 
@@ -137,6 +137,20 @@ fn attention_in_the_layout_the_layers_have() {
         |[q, k, v]| attend(q, k, v, None, None, 1.0).1,
         |[q, k, v]| composed::attend(q, k, v, None, None, 1.0).1,
     );
+}
+
+#[test]
+fn embeddings() {
+    let layer = EmbeddingConfig::new(7, 5).init(&device());
+    let tokens = || Tensor::<2, Int>::from_ints([[3, 0, 6], [3, 3, 1]], &device());
+    let run = |of: fn(&Embedding, Tensor<2, Int>) -> Tensor<3>| {
+        let output = of(&layer, tokens());
+        let gradients = (output.clone() * drawn(output.dims(), 5)).backward();
+        (numbers(output), numbers(layer.weight.val().grad(&gradients).expect("one")))
+    };
+    let (found, expected) = (run(embed), run(composed::embed));
+    assert_near("embeddings", &found.0, &expected.0);
+    assert_near("their gradient", &found.1, &expected.1);
 }
 
 #[test]

@@ -92,6 +92,7 @@ impl Attend<'_> {
                 product(query.some_rows(from, count), read, self.scale, Onto::Zero, weights, keys);
                 for (row, weights) in weights.chunks_exact_mut(keys).enumerate() {
                     let weights = &mut weights[..seen];
+                    // One number for all scores would change no weight.
                     if let Ok(bias) = self.bias.row(sequence, head, from + row) {
                         weights.iter_mut().zip(bias).for_each(|(weight, bias)| *weight += bias);
                     }
