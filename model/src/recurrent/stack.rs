@@ -12,7 +12,7 @@ use super::{
     input::{Source, steps_of},
     watch::{Record, StepProbes, Watch},
 };
-use crate::random::Normals;
+use crate::{fused::has_kernels, random::Normals};
 
 /// Configuration of [`Recurrent`] layers.
 #[derive(Clone, Copy, Debug)]
@@ -197,8 +197,14 @@ impl Pass<'_> {
     /// What the cell puts out, `[T * batch, output]` with the rows of one step together, its last
     /// state, and the trace if one is wanted.
     fn run(&self, source: &Source, mut state: State) -> (Tensor<2>, State, Option<RecurrentTrace>) {
+        let inputs = source.project(self.cell);
+        if !self.traced && self.forced.is_empty() && has_kernels(inputs.device()) {
+            let truncation = self.options.truncation;
+            let (rows, state) = self.cell.sequence(inputs, state, self.backward, truncation);
+            return (rows, state, None);
+        }
         let mut inputs: Vec<Option<Tensor<2>>> =
-            steps_of(source.project(self.cell), self.length).into_iter().map(Some).collect();
+            steps_of(inputs, self.length).into_iter().map(Some).collect();
         let weights = self.cell.weights();
         let mut hidden = Vec::with_capacity(self.length);
         let mut records = Vec::new();

@@ -8,9 +8,9 @@ use unroll_protocol::AttentionKind;
 
 use super::{Encoded, encoder::product};
 use crate::{
+    fused::{self, has_kernels, recurrent::tanh},
     parameters::{given_vector, uniform_matrix},
     random::Normals,
-    recurrent::tanh,
 };
 
 /// The parameters of a score. None of them has a bias, as in the papers.
@@ -87,6 +87,18 @@ impl AlignmentLayer {
             None => states,
         };
         let scores = match &self.vector {
+            Some(vector) if has_kernels(keys.device()) => {
+                let (states, padding) = (encoded.states.clone(), encoded.padding.clone());
+                let fused::recurrent::Additive { contexts, scores, weights } =
+                    fused::recurrent::additive(
+                        queries.clone(),
+                        keys,
+                        vector.val(),
+                        states,
+                        padding,
+                    );
+                return Seen { queries, scores, weights, contexts };
+            }
             Some(vector) => {
                 let sums = queries.clone().reshape([batch, steps, 1, width])
                     + keys.reshape([batch, 1, length, width]);
