@@ -171,3 +171,46 @@ impl Additive<'_> {
         (of_queries, gradients)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(count: usize, seed: usize) -> Vec<f32> {
+        (0..count).map(|i| ((i * 37 + seed * 53 + i / 7) % 89) as f32 / 44.0 - 1.0).collect()
+    }
+
+    #[test]
+    fn the_way_back_is_the_derivative() {
+        let low = f32::NEG_INFINITY;
+        let padding = [0.0, 0.0, 0.0, 0.0, 0.0, low];
+        // Two sources of three states, two queries each, A = 9, E = 4.
+        let parts = [drawn(2 * 2 * 9, 1), drawn(2 * 3 * 9, 2), drawn(9, 3), drawn(2 * 3 * 4, 4)];
+        let upstream = drawn(2 * 2 * 4, 5);
+        let loss = |[queries, keys, vector, values]: &[Vec<f32>; 4]| -> f64 {
+            let source = Additive { length: 3, keys, vector, values, padding: &padding };
+            let contexts = source.forward(queries, 2).0;
+            contexts.iter().zip(&upstream).map(|(x, u)| f64::from(*x) * f64::from(*u)).sum()
+        };
+        let [queries, keys, vector, values] = &parts;
+        let source = Additive { length: 3, keys, vector, values, padding: &padding };
+        let (_, looked) = source.forward(queries, 2);
+        assert_eq!(looked.weights[8..9], [0.0]);
+        for weights in looked.weights.chunks(3) {
+            assert!((weights.iter().sum::<f32>() - 1.0).abs() < 1e-6);
+        }
+        let (of_queries, others) = source.backward(&looked, 2, &upstream);
+        let found = [of_queries, others.keys, others.vector, others.values];
+        for (part, found) in found.iter().enumerate() {
+            for (at, &found) in found.iter().enumerate() {
+                let moved = |by: f32| {
+                    let mut parts = parts.clone();
+                    parts[part][at] += by;
+                    loss(&parts)
+                };
+                let slope = (moved(4e-3) - moved(-4e-3)) / 8e-3;
+                assert!((slope - f64::from(found)).abs() < 2e-4, "part {part}, {at}: {found}");
+            }
+        }
+    }
+}

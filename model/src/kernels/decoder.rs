@@ -218,3 +218,93 @@ impl Decoder<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(count: usize, seed: usize) -> Vec<f32> {
+        (0..count).map(|i| ((i * 37 + seed * 53 + i / 7) % 89) as f32 / 44.0 - 1.0).collect()
+    }
+
+    const SIZES: [usize; 6] = [2, 3, 4, 3, 5, 2];
+
+    /// In the order of the gradients below.
+    fn parts() -> [Vec<f32>; 9] {
+        let [batch, steps, length, hidden, width, context] = SIZES;
+        [
+            drawn(steps * batch * 3 * hidden, 1),
+            drawn(context * 3 * hidden, 2),
+            drawn(hidden * 3 * hidden, 3),
+            drawn(hidden, 4),
+            drawn(hidden * width, 5),
+            drawn(batch * hidden, 6),
+            drawn(batch * length * width, 7),
+            drawn(width, 8),
+            drawn(batch * length * context, 9),
+        ]
+    }
+
+    fn decoder<'a>(parts: &'a [Vec<f32>; 9], padding: &'a [f32]) -> Decoder<'a> {
+        let [batch, steps, length, hidden, ..] = SIZES;
+        let [input, context_weight, recurrent, candidate_bias, query_weight, initial, ..] = parts;
+        let [.., keys, vector, values] = parts;
+        let source = Additive { length, keys, vector, values, padding };
+        Decoder {
+            batch,
+            steps,
+            hidden,
+            source,
+            input,
+            context_weight,
+            recurrent,
+            candidate_bias,
+            query_weight,
+            initial,
+        }
+    }
+
+    #[test]
+    fn the_way_back_is_the_derivative() {
+        let low = f32::NEG_INFINITY;
+        for padding in [&[][..], &[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, low, low]] {
+            let parts = parts();
+            let Decoded { both, kept, .. } = decoder(&parts, padding).forward();
+            let upstream = drawn(both.len(), 10);
+            let loss = |parts: &[Vec<f32>; 9]| -> f64 {
+                let both = decoder(parts, padding).forward().both;
+                both.iter().zip(&upstream).map(|(x, u)| f64::from(*x) * f64::from(*u)).sum()
+            };
+            let of = decoder(&parts, padding).backward(&both, &kept, &upstream);
+            let found = [
+                of.input,
+                of.context_weight,
+                of.recurrent,
+                of.candidate_bias,
+                of.query_weight,
+                of.initial,
+                of.source.keys,
+                of.source.vector,
+                of.source.values,
+            ];
+            for (part, found) in found.iter().enumerate() {
+                for (at, &found) in found.iter().enumerate() {
+                    let moved = |by: f32| {
+                        let mut parts = parts.clone();
+                        parts[part][at] += by;
+                        loss(&parts)
+                    };
+                    let slope = (moved(4e-3) - moved(-4e-3)) / 8e-3;
+                    let off = (slope - f64::from(found)).abs();
+                    assert!(off < 4e-4, "part {part}, {at}: {found}, not {slope}");
+                }
+            }
+            if !padding.is_empty() {
+                // The second source's last two states are padding.
+                let [_, _, length, _, width, context] = SIZES;
+                assert!(found[6][2 * length * width - 2 * width..].iter().all(|&of| of == 0.0));
+                assert!(found[8][2 * length * context - 2 * context..].iter().all(|&of| of == 0.0));
+            }
+        }
+    }
+}

@@ -11,12 +11,6 @@ pub struct Panels {
     packed: Vec<f32>,
 }
 
-/// The width of the panel that starts at `column`, and how many of its columns the matrix has.
-fn panel_width(columns: usize, column: usize) -> (usize, usize) {
-    let left = columns - column;
-    if left >= 16 { (16, 16) } else { (8, left.min(8)) }
-}
-
 impl Panels {
     pub fn new(right: View) -> Self {
         let [depth, columns] = right.shape;
@@ -25,8 +19,9 @@ impl Panels {
             let deep = DEPTH.min(depth - from);
             let mut column = 0;
             while column < columns {
-                let (wide, width) = panel_width(columns, column);
-                if wide == 16 {
+                let wide = columns - column >= 16;
+                let width = if wide { 16 } else { 8.min(columns - column) };
+                if wide {
                     gather_panel::<16>(right, from, deep, column, width, &mut panel);
                 } else {
                     gather_panel::<8>(right, from, deep, column, width, &mut panel);
@@ -73,7 +68,7 @@ impl Panels {
         if depth == 0 {
             return matmul::start(onto, result, apart, rows, columns);
         }
-        let (mut packed, mut rest) = (Vec::new(), &self.packed[..]);
+        let mut packed = Vec::new();
         for from in (0..depth).step_by(DEPTH) {
             let deep = DEPTH.min(depth - from);
             let onto = if from == 0 { onto } else { Onto::Result };
@@ -81,11 +76,13 @@ impl Panels {
             let left = Left { rows, deep, packed: &packed };
             let mut column = 0;
             while column < columns {
-                let (wide, width) = panel_width(columns, column);
-                let (panel, others) = rest.split_at(deep * wide);
-                rest = others;
+                // Written out as in `matmul`: with the width from a function, the compiler left the
+                // tiles scalar.
+                let wide = columns - column >= 16;
+                let width = if wide { 16 } else { 8.min(columns - column) };
+                let panel = &self.packed[from * columns.next_multiple_of(8) + deep * column..];
                 let place = Place { onto, scale: 1.0, apart, column, width };
-                if wide == 16 {
+                if wide {
                     left.times::<2, 16>(panel, place, result, add);
                 } else {
                     left.times::<4, 8>(panel, place, result, add);
