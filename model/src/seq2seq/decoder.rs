@@ -64,6 +64,19 @@ impl Seq2seq {
         state: DecoderState,
         previous: Tensor<2, Int>,
     ) -> Run {
+        let at_once = has_kernels(self.device());
+        self.run_as(encoded, state, previous, at_once)
+    }
+
+    /// [`run`](Self::run) `at_once`, which needs kernels, or composed of burn's operations step by
+    /// step.
+    fn run_as(
+        &self,
+        encoded: &Encoded,
+        state: DecoderState,
+        previous: Tensor<2, Int>,
+        at_once: bool,
+    ) -> Run {
         let [batch, length] = previous.dims();
         assert_eq!([batch], [encoded.size()[0]], "one row of tokens for each source");
         let (hidden, targets) = (self.hidden(), self.targets());
@@ -72,7 +85,6 @@ impl Seq2seq {
         let bias = self.decoder.bias.as_ref().expect("a GRU has one").val();
         let table = weight.clone().narrow(0, 0, targets) + bias.unsqueeze::<2>();
         let inputs = look_up(table, steps_first.clone());
-        let at_once = has_kernels(weight.device());
         let context_weight = || {
             let [rows, _] = weight.dims();
             weight.clone().narrow(0, targets, rows - targets)
@@ -109,7 +121,7 @@ impl Seq2seq {
                 let (mut states, mut seen) = (Vec::new(), Vec::new());
                 for input in steps_of(inputs, length) {
                     let looked =
-                        attention.attend(state.clone().reshape([batch, 1, hidden]), encoded);
+                        attention.attend(state.clone().reshape([batch, 1, hidden]), encoded, false);
                     let [_, _, width] = looked.contexts.dims();
                     let context = looked.contexts.clone().reshape([batch, width]);
                     state = gru.step(input + context.matmul(from_context.clone()), state);
@@ -121,7 +133,7 @@ impl Seq2seq {
             Some(attention) => {
                 let states = plain(inputs);
                 let all = batch_first(states.clone(), batch);
-                let seen = attention.attend(all, encoded);
+                let seen = attention.attend(all, encoded, at_once);
                 (states, Some(seen))
             }
         };
@@ -229,5 +241,65 @@ fn joined(steps: Vec<Seen>) -> Seen {
         scores: all(|seen| &seen.scores),
         weights: all(|seen| &seen.weights),
         contexts: all(|seen| &seen.contexts),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use burn::{module::Module, tensor::Device};
+    use unroll_protocol::AttentionKind;
+
+    use super::*;
+    use crate::{Seq2seqConfig, data::token_tensor, parameters::GradientSum, seq2seq::Source};
+
+    fn numbers<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+        tensor.inner().into_data().try_into_vec().expect("f32")
+    }
+
+    #[test]
+    fn at_once_is_step_by_step() {
+        let device = Device::flex().autodiff();
+        let rows = vec![vec![1, 4, 2], vec![3, 3, 1, 2, 0], vec![5]];
+        let source = Source::new(&rows, &device);
+        let previous = || token_tensor(&[0, 2, 1, 3, 0, 1, 2, 2, 0, 3, 3, 1], 3, &device);
+        for &attention in AttentionKind::ALL {
+            for bidirectional in [false, true] {
+                let config = Seq2seqConfig {
+                    sources: 6,
+                    targets: 4,
+                    hidden: 5,
+                    bidirectional,
+                    attention,
+                    alignment: 7,
+                    seed: 2,
+                };
+                let model = config.init(&device).train();
+                let run = |at_once: bool| {
+                    let encoded = model.encode_as(&source, at_once);
+                    let start = model.start(&encoded);
+                    let run = model.run_as(&encoded, start, previous(), at_once);
+                    let weights = Tensor::<3>::ones(run.logits.dims(), &device).cumsum(2);
+                    let mut gradients = (run.logits.clone() * weights).sum().backward();
+                    let mut sum = GradientSum::default();
+                    sum.add(&model, &mut gradients);
+                    let gradients = sum.finish().into_iter().map(numbers);
+                    let seen = run.seen.map(|seen| numbers(seen.weights)).unwrap_or_default();
+                    let last = numbers(run.last.hidden);
+                    let mut all = vec![numbers(run.logits), numbers(run.states), seen, last];
+                    all.extend(gradients);
+                    all
+                };
+                for (part, (found, expected)) in run(true).iter().zip(run(false)).enumerate() {
+                    assert_eq!(found.len(), expected.len());
+                    let most = expected.iter().fold(1f32, |most, x| most.max(x.abs()));
+                    for (found, expected) in found.iter().zip(expected) {
+                        assert!(
+                            (found - expected).abs() < 3e-6 * most,
+                            "{attention:?}, part {part}: {found}, not {expected}"
+                        );
+                    }
+                }
+            }
+        }
     }
 }

@@ -116,9 +116,15 @@ impl Seq2seq {
     ///
     /// Panics if a token is not of the vocabulary.
     pub fn encode(&self, source: &Source) -> Encoded {
+        self.encode_as(source, has_kernels(self.device()))
+    }
+
+    /// [`encode`](Self::encode) `at_once`, which needs kernels, or composed of burn's operations
+    /// step by step.
+    pub(super) fn encode_as(&self, source: &Source, at_once: bool) -> Encoded {
         let cells: Vec<_> =
             [Some(&self.forward), self.backward.as_ref()].into_iter().flatten().collect();
-        let (states, summary) = if has_kernels(self.device()) {
+        let (states, summary) = if at_once {
             self.read_at_once(&cells, source)
         } else {
             self.read_step_by_step(&cells, source)
