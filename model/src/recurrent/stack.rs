@@ -116,8 +116,10 @@ impl Recurrent {
         self.run(input, options, false).0
     }
 
-    /// Like [`forward`](Self::forward), keeping what was computed on the way. The outputs are the
-    /// same to the last bit.
+    /// Like [`forward`](Self::forward), keeping what was computed on the way. It goes step by step
+    /// where [`forward`](Self::forward) takes each direction of a layer as one operation if the
+    /// device [has kernels](crate::fused::has_kernels) for it and no gate is forced; the outputs
+    /// are the same to the last bit.
     pub fn forward_traced(
         &self,
         input: SequenceInput,

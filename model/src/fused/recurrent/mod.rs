@@ -4,6 +4,11 @@
 //! Whole sequences exist where there [are kernels](has_kernels) only; elsewhere, and where steps
 //! are looked into, [`crate::recurrent`] and [`crate::seq2seq`] go step by step.
 
+#![allow(
+    clippy::too_many_arguments,
+    reason = "operations on primitives take every tensor by itself"
+)]
+
 mod autodiff;
 mod flex;
 #[cfg(test)]

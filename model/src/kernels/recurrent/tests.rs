@@ -121,10 +121,7 @@ fn truncation_is_a_run_in_pieces() {
         let size = of.batch * of.output;
         let ended = if of.backward { 0 } else { 2 * size };
         let (initial, cell) = (&states[ended..ended + size], &states[3 * size..]);
-        let (piece, parts, mut up, cell) = {
-            let made = pieces(1, last_at, initial, cell);
-            (made.0, made.1, made.2, made.3)
-        };
+        let (piece, parts, mut up, cell) = pieces(1, last_at, initial, cell);
         up.extend(cell);
         let second = gradients(&piece, &parts, &up);
         let near = |found: &[f32], expected: Vec<f32>| {
