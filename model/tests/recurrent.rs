@@ -87,6 +87,49 @@ fn a_sequence_in_two_halves_ends_as_in_one() {
 }
 
 #[test]
+fn a_whole_sequence_has_the_gradients_of_its_steps() {
+    let device = device();
+    for kind in KINDS {
+        for truncation in [None, Some(4)] {
+            let model = config(kind).init(&device).train();
+            let batch = batch(&device.clone().autodiff());
+            let options = RunOptions { truncation, ..RunOptions::default() };
+            let gradients = |traced: bool| {
+                let inputs = batch.inputs.clone();
+                let (logits, finals) = match traced {
+                    true => {
+                        let trace = model.forward_traced(inputs, &options);
+                        (trace.logits, trace.finals)
+                    }
+                    false => {
+                        let output = model.run(inputs, &options);
+                        (output.logits, output.finals)
+                    }
+                };
+                let weights = batch.weights.clone() + 0.5;
+                let mut loss = masked_cross_entropy(logits, batch.targets.clone(), weights);
+                // The last states count as well, in both directions and of the cell.
+                for states in finals {
+                    for state in [Some(states.forward), states.backward].into_iter().flatten() {
+                        loss = loss + (state.hidden.clone() * state.hidden).sum();
+                        if let Some(cell) = state.cell {
+                            loss = loss + (cell.clone() * cell).sum();
+                        }
+                    }
+                }
+                let mut sum = GradientSum::default();
+                sum.add(&model, &mut loss.backward());
+                sum.finish().into_iter().map(values).collect::<Vec<_>>()
+            };
+            for (whole, steps) in gradients(false).iter().zip(gradients(true)) {
+                let apart = relative_difference(&steps, whole);
+                assert!(apart < 1e-5, "{kind:?}, {truncation:?}: {apart}");
+            }
+        }
+    }
+}
+
+#[test]
 fn the_steps_contributions_are_the_gradient() {
     let device = device();
     for kind in KINDS {

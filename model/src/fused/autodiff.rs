@@ -49,6 +49,8 @@ macro_rules! backward {
     };
 }
 
+pub(super) use backward;
+
 backward!(Product, 2, (FlexTensor, FlexTensor), |(left, right), upstream, wanted| {
     product_gradients(left, right, upstream, wanted)
 });

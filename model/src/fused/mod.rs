@@ -8,6 +8,7 @@
 mod autodiff;
 mod composed;
 mod flex;
+pub(crate) mod recurrent;
 #[cfg(test)]
 mod tests;
 

@@ -9,21 +9,21 @@ use burn::{
 
 use super::*;
 
-fn device() -> Device {
+pub(super) fn device() -> Device {
     Device::flex().autodiff()
 }
 
-fn drawn<const D: usize>(shape: [usize; D], seed: usize) -> Tensor<D> {
+pub(super) fn drawn<const D: usize>(shape: [usize; D], seed: usize) -> Tensor<D> {
     let numbers = (0..shape.iter().product::<usize>())
         .map(|i| ((i * 31 + seed * 19) % 47) as f32 / 23.0 - 1.0);
     Tensor::from_data(TensorData::new(numbers.collect::<Vec<_>>(), shape), &device())
 }
 
-fn numbers<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+pub(super) fn numbers<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
     tensor.inner().into_data().try_into_vec().expect("f32")
 }
 
-fn assert_near(what: &str, found: &[f32], expected: &[f32]) {
+pub(super) fn assert_near(what: &str, found: &[f32], expected: &[f32]) {
     assert_eq!(found.len(), expected.len(), "{what}");
     for (at, (found, expected)) in found.iter().zip(expected).enumerate() {
         let off = (found - expected).abs();
@@ -32,7 +32,7 @@ fn assert_near(what: &str, found: &[f32], expected: &[f32]) {
 }
 
 /// Runs both, with the same upstream gradient, and compares outputs and gradients of all inputs.
-fn compare<const D: usize, const E: usize, const N: usize>(
+pub(super) fn compare<const D: usize, const E: usize, const N: usize>(
     what: &str,
     inputs: [Tensor<D>; N],
     kernel: impl Fn([Tensor<D>; N]) -> Tensor<E>,

@@ -51,7 +51,7 @@ pub enum Onto<'a> {
 }
 
 /// Longest sum a tile takes at once: a panel of the right factor then stays in the first cache.
-const DEPTH: usize = 512;
+pub(super) const DEPTH: usize = 512;
 
 /// Computes `onto + scale * left · right` into `result`, whose rows are `apart` numbers apart.
 /// The order of every sum depends on the shapes alone.
@@ -122,7 +122,7 @@ fn multiply(
 }
 
 /// `onto` alone.
-fn start(onto: Onto, result: &mut [f32], apart: usize, rows: usize, columns: usize) {
+pub(super) fn start(onto: Onto, result: &mut [f32], apart: usize, rows: usize, columns: usize) {
     for row in 0..rows {
         let result = &mut result[row * apart..][..columns];
         match onto {
@@ -139,7 +139,7 @@ const GATHERED: usize = 4;
 /// Copies a left factor: four rows side by side, one column after the other; beyond the last row
 /// stand zeros. Then a tile reads one run of numbers, which is worth the copy.
 #[inline(always)]
-fn gather_rows(left: View, from: usize, deep: usize, packed: &mut Vec<f32>) {
+pub(super) fn gather_rows(left: View, from: usize, deep: usize, packed: &mut Vec<f32>) {
     let [rows, _] = left.shape;
     let [down, across] = left.strides;
     packed.clear();
@@ -173,7 +173,7 @@ fn gather_rows(left: View, from: usize, deep: usize, packed: &mut Vec<f32>) {
 /// Copies `width` columns of the right factor, row by row, `WIDE` numbers each; what is beyond the
 /// matrix stays 0.
 #[inline(always)]
-fn gather_panel<const WIDE: usize>(
+pub(super) fn gather_panel<const WIDE: usize>(
     right: View,
     from: usize,
     deep: usize,
@@ -209,26 +209,26 @@ fn gather_panel<const WIDE: usize>(
 
 /// Where a panel's result goes.
 #[derive(Clone, Copy)]
-struct Place<'a> {
-    onto: Onto<'a>,
-    scale: f32,
-    apart: usize,
-    column: usize,
-    width: usize,
+pub(super) struct Place<'a> {
+    pub(super) onto: Onto<'a>,
+    pub(super) scale: f32,
+    pub(super) apart: usize,
+    pub(super) column: usize,
+    pub(super) width: usize,
 }
 
 /// Some columns of a left factor.
-struct Left<'a> {
-    rows: usize,
-    deep: usize,
+pub(super) struct Left<'a> {
+    pub(super) rows: usize,
+    pub(super) deep: usize,
     /// From [`gather_rows`].
-    packed: &'a [f32],
+    pub(super) packed: &'a [f32],
 }
 
 impl Left<'_> {
     /// Multiplies all rows, `HIGH` at a time, by a panel.
     #[inline(always)]
-    fn times<const HIGH: usize, const WIDE: usize>(
+    pub(super) fn times<const HIGH: usize, const WIDE: usize>(
         &self,
         panel: &[f32],
         place: Place,

@@ -5,7 +5,12 @@
 //! instructions, so that native tests run the very code the browser runs. Sums have an order that
 //! depends on shapes alone: the same input gives the same bits.
 
+pub mod alignment;
 pub mod attention;
+pub mod cells;
+pub mod decoder;
 pub mod math;
 pub mod matmul;
+pub mod panels;
+pub mod recurrent;
 pub mod rows;

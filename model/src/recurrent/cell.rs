@@ -2,13 +2,19 @@
 
 use burn::{
     module::{Module, Param},
+    nn::Linear,
     tensor::{Device, Tensor},
 };
 
 use super::{
-    CellKind, Gate, Initialization, elman, gru, initialization::recurrent, lstm, watch::Watch,
+    Activation, CellKind, Gate, Initialization, elman, gru, initialization::recurrent, lstm,
+    watch::Watch,
 };
 use crate::{
+    fused::{
+        self,
+        recurrent::{Cells, Rule, Sequence},
+    },
     parameters::{given_vector, uniform_matrix},
     random::Normals,
 };
@@ -153,7 +159,8 @@ impl Cell {
     /// - rows: `[n, inputs]`
     /// - output: `[n, gates * hidden]`
     pub(super) fn project(&self, rows: Tensor<2>) -> Tensor<2> {
-        self.with_bias(rows.matmul(self.input_weight.val()))
+        let (weight, bias) = (self.input_weight.clone(), self.bias.clone());
+        fused::linear(&Linear { weight, bias }, rows)
     }
 
     /// `W x + b` for each one-hot x there is: the rows of W, and the bias.
@@ -161,15 +168,59 @@ impl Cell {
     /// # Shapes
     ///
     /// - output: `[inputs, gates * hidden]`
-    pub(super) fn project_one_hot(&self) -> Tensor<2> {
-        self.with_bias(self.input_weight.val())
-    }
-
-    fn with_bias(&self, rows: Tensor<2>) -> Tensor<2> {
+    pub(crate) fn project_one_hot(&self) -> Tensor<2> {
+        let rows = self.input_weight.val();
         match &self.bias {
             Some(bias) => rows + bias.val().unsqueeze::<2>(),
             None => rows,
         }
+    }
+
+    /// All steps of a sequence at once, where there [are kernels](fused::has_kernels) for it: the
+    /// hidden states, and the last state. To the last bit what [`step`](Self::step) after step
+    /// gives.
+    ///
+    /// # Shapes
+    ///
+    /// - input, from [`project`](Self::project), in the order of positions:
+    ///   `[T * batch, gates * hidden]`
+    /// - output: `[T * batch, output]`
+    pub(crate) fn sequence(
+        &self,
+        input: Tensor<2>,
+        state: State,
+        backward: bool,
+        truncation: Option<usize>,
+    ) -> (Tensor<2>, State) {
+        let ([rows, _], [batch, output]) = (input.dims(), state.hidden.dims());
+        let rule = match self.kind {
+            CellKind::Elman { activation: Activation::Tanh, .. } => Rule::ElmanTanh,
+            CellKind::Elman { activation: Activation::Sigmoid, .. } => Rule::ElmanSigmoid,
+            CellKind::Lstm { .. } => Rule::Lstm,
+            CellKind::Gru => Rule::Gru,
+            CellKind::ChoGru => Rule::ChoGru,
+        };
+        let sequence = Sequence {
+            rule,
+            batch,
+            steps: rows / batch,
+            hidden: self.hidden(),
+            output,
+            backward,
+            projected: self.projection.is_some(),
+            truncation,
+        };
+        let cells = Cells {
+            recurrent: self.recurrent_weight.val(),
+            candidate_bias: self.candidate_bias.as_ref().map(Param::val),
+            projection: self.projection.as_ref().map(Param::val),
+            initial: state.hidden,
+            initial_cell: state.cell,
+        };
+        let (states, cell) = fused::recurrent::sequence(sequence, input, cells);
+        let last = if backward { 0 } else { rows - batch };
+        let hidden = states.clone().narrow(0, last, batch);
+        (states, State { hidden, cell })
     }
 
     pub(super) fn weights(&self) -> Weights {

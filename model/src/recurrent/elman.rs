@@ -2,10 +2,10 @@
 
 use burn::tensor::Tensor;
 
-use super::{
-    Activation, Gate, State, Weights,
-    activation::{sigmoid, tanh},
-    watch::Watch,
+use super::{Activation, Gate, State, Weights, watch::Watch};
+use crate::fused::{
+    product,
+    recurrent::{sigmoid, tanh},
 };
 
 /// `s_t = f(W x_t + U s_(t-1) + b)`
@@ -16,7 +16,7 @@ pub(super) fn step(
     state: State,
     watch: &mut Watch,
 ) -> State {
-    let sum = watch.sum(input, state.hidden.matmul(weights.recurrent.clone()));
+    let sum = watch.sum(input, product(state.hidden, weights.recurrent.clone()));
     let value = match activation {
         Activation::Tanh => tanh(sum),
         Activation::Sigmoid => sigmoid(sum),

@@ -2,10 +2,10 @@
 
 use burn::tensor::Tensor;
 
-use super::{
-    Gate, State, Weights,
-    activation::{sigmoid, tanh},
-    watch::Watch,
+use super::{Gate, State, Weights, watch::Watch};
+use crate::fused::{
+    product,
+    recurrent::{sigmoid, tanh},
 };
 
 /// PyTorch's: `n = tanh(W x + b_n + r * (U h + b_hn))`. The reset gate acts after the product, so
@@ -13,7 +13,7 @@ use super::{
 pub(super) fn step(weights: &Weights, input: Tensor<2>, state: State, watch: &mut Watch) -> State {
     let [_, width] = input.dims();
     let hidden = width / 3;
-    let from_state = state.hidden.clone().matmul(weights.recurrent.clone());
+    let from_state = product(state.hidden.clone(), weights.recurrent.clone());
     let sums = watch
         .sum(input.clone().narrow(1, 0, 2 * hidden), from_state.clone().narrow(1, 0, 2 * hidden));
     let (reset, update) = reset_and_update(sums, watch);
@@ -39,13 +39,13 @@ pub(super) fn cho_step(
     let hidden = width / 3;
     let sums = watch.sum(
         input.clone().narrow(1, 0, 2 * hidden),
-        state.hidden.clone().matmul(weights.recurrent.clone()),
+        product(state.hidden.clone(), weights.recurrent.clone()),
     );
     let (reset, update) = reset_and_update(sums, watch);
     let candidate = weights.candidate.as_ref().expect("Cho's GRU has its candidate's U apart");
     let sum = watch.sum(
         input.narrow(1, 2 * hidden, hidden),
-        (reset * state.hidden.clone()).matmul(candidate.clone()),
+        product(reset * state.hidden.clone(), candidate.clone()),
     );
     mix(sum, update, state, watch)
 }

@@ -3,6 +3,7 @@
 use burn::tensor::{Int, Tensor};
 
 use super::Cell;
+use crate::fused::recurrent::look_up;
 
 /// A batch of sequences as a stack of layers reads it.
 #[derive(Clone, Debug)]
@@ -75,14 +76,14 @@ impl Source {
     pub(super) fn project(&self, cell: &Cell) -> Tensor<2> {
         match self {
             Self::Rows(rows) => cell.project(rows.clone()),
-            Self::Tokens { table: None, ids } => cell.project_one_hot().select(0, ids.clone()),
+            Self::Tokens { table: None, ids } => look_up(cell.project_one_hot(), ids.clone()),
             Self::Tokens { table: Some(table), ids } => {
                 let ([vocabulary, _], [tokens]) = (table.dims(), ids.dims());
                 // The order that multiplies fewer rows.
                 if vocabulary <= tokens {
-                    cell.project(table.clone()).select(0, ids.clone())
+                    look_up(cell.project(table.clone()), ids.clone())
                 } else {
-                    cell.project(table.clone().select(0, ids.clone()))
+                    cell.project(look_up(table.clone(), ids.clone()))
                 }
             }
         }

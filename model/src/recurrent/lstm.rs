@@ -3,16 +3,16 @@
 
 use burn::tensor::Tensor;
 
-use super::{
-    Gate, State, Weights,
-    activation::{sigmoid, tanh},
-    watch::Watch,
+use super::{Gate, State, Weights, watch::Watch};
+use crate::fused::{
+    product,
+    recurrent::{sigmoid, tanh},
 };
 
 /// `c_t = f * c_(t-1) + i * g`, `h_t = o * tanh(c_t)`, and with a projection `r_t = P h_t` in
 /// place of `h_t`.
 pub(super) fn step(weights: &Weights, input: Tensor<2>, state: State, watch: &mut Watch) -> State {
-    let sums = watch.sum(input, state.hidden.matmul(weights.recurrent.clone()));
+    let sums = watch.sum(input, product(state.hidden, weights.recurrent.clone()));
     let [_, width] = sums.dims();
     let hidden = width / 4;
     // Two neighbours with the same non-linearity: one operation for both.
@@ -28,7 +28,7 @@ pub(super) fn step(weights: &Weights, input: Tensor<2>, state: State, watch: &mu
     let value = match &weights.projection {
         Some(projection) => {
             watch.unprojected(&value);
-            value.matmul(projection.clone())
+            product(value, projection.clone())
         }
         None => value,
     };

@@ -1,7 +1,6 @@
 //! Recurrent networks, written out so that every sum in them can be looked at, reached into and
 //! differentiated.
 
-mod activation;
 mod cell;
 mod elman;
 mod force;
@@ -32,4 +31,4 @@ pub use trace::{
 };
 
 use cell::Weights;
-pub(crate) use {activation::tanh, input::steps_of};
+pub(crate) use input::steps_of;

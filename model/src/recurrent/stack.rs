@@ -12,7 +12,7 @@ use super::{
     input::{Source, steps_of},
     watch::{Record, StepProbes, Watch},
 };
-use crate::random::Normals;
+use crate::{fused::has_kernels, random::Normals};
 
 /// Configuration of [`Recurrent`] layers.
 #[derive(Clone, Copy, Debug)]
@@ -116,8 +116,10 @@ impl Recurrent {
         self.run(input, options, false).0
     }
 
-    /// Like [`forward`](Self::forward), keeping what was computed on the way. The outputs are the
-    /// same to the last bit.
+    /// Like [`forward`](Self::forward), keeping what was computed on the way. It goes step by step
+    /// where [`forward`](Self::forward) takes each direction of a layer as one operation if the
+    /// device [has kernels](crate::fused::has_kernels) for it and no gate is forced; the outputs
+    /// are the same to the last bit.
     pub fn forward_traced(
         &self,
         input: SequenceInput,
@@ -197,8 +199,14 @@ impl Pass<'_> {
     /// What the cell puts out, `[T * batch, output]` with the rows of one step together, its last
     /// state, and the trace if one is wanted.
     fn run(&self, source: &Source, mut state: State) -> (Tensor<2>, State, Option<RecurrentTrace>) {
+        let inputs = source.project(self.cell);
+        if !self.traced && self.forced.is_empty() && has_kernels(inputs.device()) {
+            let truncation = self.options.truncation;
+            let (rows, state) = self.cell.sequence(inputs, state, self.backward, truncation);
+            return (rows, state, None);
+        }
         let mut inputs: Vec<Option<Tensor<2>>> =
-            steps_of(source.project(self.cell), self.length).into_iter().map(Some).collect();
+            steps_of(inputs, self.length).into_iter().map(Some).collect();
         let weights = self.cell.weights();
         let mut hidden = Vec::with_capacity(self.length);
         let mut records = Vec::new();

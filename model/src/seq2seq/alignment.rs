@@ -8,9 +8,9 @@ use unroll_protocol::AttentionKind;
 
 use super::{Encoded, encoder::product};
 use crate::{
+    fused::{self, recurrent::tanh},
     parameters::{given_vector, uniform_matrix},
     random::Normals,
-    recurrent::tanh,
 };
 
 /// The parameters of a score. None of them has a bias, as in the papers.
@@ -74,12 +74,13 @@ impl AlignmentLayer {
         }
     }
 
-    /// Attends with `T` steps at once, none of which depends on another's result.
+    /// Attends with `T` steps, none of which depends on another's result; `at_once` as one
+    /// operation, where there are kernels for it.
     ///
     /// # Shapes
     ///
     /// - states, the decoder's: `[batch, T, H]`
-    pub(super) fn attend(&self, states: Tensor<3>, encoded: &Encoded) -> Seen {
+    pub(super) fn attend(&self, states: Tensor<3>, encoded: &Encoded, at_once: bool) -> Seen {
         let keys = encoded.keys.clone().expect("encoded by a model with attention");
         let ([batch, steps, _], [_, length, width]) = (states.dims(), keys.dims());
         let queries = match &self.query {
@@ -87,6 +88,18 @@ impl AlignmentLayer {
             None => states,
         };
         let scores = match &self.vector {
+            Some(vector) if at_once => {
+                let (states, padding) = (encoded.states.clone(), encoded.padding.clone());
+                let fused::recurrent::Additive { contexts, scores, weights } =
+                    fused::recurrent::additive(
+                        queries.clone(),
+                        keys,
+                        vector.val(),
+                        states,
+                        padding,
+                    );
+                return Seen { queries, scores, weights, contexts };
+            }
             Some(vector) => {
                 let sums = queries.clone().reshape([batch, steps, 1, width])
                     + keys.reshape([batch, 1, length, width]);

@@ -3,7 +3,10 @@
 use burn::tensor::{Device, Int, Tensor, TensorData};
 
 use super::{Seq2seq, gru::Gru};
-use crate::recurrent::steps_of;
+use crate::{
+    fused::{self, has_kernels, recurrent::look_up},
+    recurrent::{Cell, steps_of},
+};
 
 /// Added to the update gate's sum at padding: large enough for a sigmoid of exactly 1, so that the
 /// state is kept to the last bit and no gradient comes of it, whatever the weights.
@@ -67,12 +70,13 @@ impl Source {
     }
 
     /// Rows of a table of 1 row for padding and `tokens` rows for each direction: step by step, and
-    /// within a step direction by direction, each in its own order.
-    fn places(&self, tokens: usize, directions: usize) -> Tensor<1, Int> {
-        let mut places = Vec::with_capacity(self.length * directions * self.batch());
+    /// within a step direction by direction, each from the start or, where `backward` says so, from
+    /// the end.
+    fn places(&self, tokens: usize, backward: &[bool]) -> Tensor<1, Int> {
+        let mut places = Vec::with_capacity(self.length * backward.len() * self.batch());
         for step in 0..self.length {
-            for direction in 0..directions {
-                let at = if direction == 0 { step } else { self.length - 1 - step };
+            for (direction, &backward) in backward.iter().enumerate() {
+                let at = if backward { self.length - 1 - step } else { step };
                 places.extend(self.rows.iter().map(|row| match row.get(at) {
                     Some(&token) => {
                         assert!((token as usize) < tokens, "no token {token} among {tokens}");
@@ -112,22 +116,64 @@ impl Seq2seq {
     ///
     /// Panics if a token is not of the vocabulary.
     pub fn encode(&self, source: &Source) -> Encoded {
+        self.encode_as(source, has_kernels(self.device()))
+    }
+
+    /// [`encode`](Self::encode) `at_once`, which needs kernels, or composed of burn's operations
+    /// step by step.
+    pub(super) fn encode_as(&self, source: &Source, at_once: bool) -> Encoded {
         let cells: Vec<_> =
             [Some(&self.forward), self.backward.as_ref()].into_iter().flatten().collect();
-        let (batch, length, directions) = (source.batch(), source.length(), cells.len());
-        let hidden = self.forward.hidden();
-        let gru = Gru::new(&cells, batch);
+        let (states, summary) = if at_once {
+            self.read_at_once(&cells, source)
+        } else {
+            self.read_step_by_step(&cells, source)
+        };
+        let states = states.swap_dims(0, 1);
+        let states = match &self.projection {
+            Some(projection) => product(states, projection.val()),
+            None => states,
+        };
+        let keys = self.attention.as_ref().map(|attention| attention.keys(&states));
+        Encoded { states, summary, keys, padding: source.padding() }
+    }
 
-        // W x + b of every token there is, then looked up for all steps and directions at once.
+    /// What a cell reads at padding: a row of sums that keeps the state.
+    fn held(&self, device: &Device) -> Tensor<2> {
+        let hidden = self.hidden();
         let mut held = vec![0.0; 3 * hidden];
         held[hidden..2 * hidden].fill(HELD);
-        let held = Tensor::from_data(TensorData::new(held, [1, 3 * hidden]), &source.device);
-        let mut table = vec![held];
-        table.extend(cells.iter().map(|cell| {
-            let bias = cell.bias.as_ref().expect("a GRU has one").val();
-            cell.input_weight.val() + bias.unsqueeze::<2>()
-        }));
-        let inputs = Tensor::cat(table, 0).select(0, source.places(self.sources(), directions));
+        Tensor::from_data(TensorData::new(held, [1, 3 * hidden]), device)
+    }
+
+    /// States `[S, batch, E]` and the summary, each direction as one operation.
+    fn read_at_once(&self, cells: &[&Cell], source: &Source) -> (Tensor<3>, Tensor<2>) {
+        let (batch, length) = (source.batch(), source.length());
+        let places = source.places(self.sources(), &[false]);
+        let (mut states, mut lasts) = (Vec::new(), Vec::new());
+        for (cell, backward) in cells.iter().zip([false, true]) {
+            let table = Tensor::cat(vec![self.held(&source.device), cell.project_one_hot()], 0);
+            let inputs = look_up(table, places.clone());
+            let (rows, last) = cell.sequence(inputs, cell.zero_state(batch), backward, None);
+            states.push(rows);
+            lasts.push(last.hidden);
+        }
+        let states = Tensor::cat(states, 1);
+        let [_, width] = states.dims();
+        (states.reshape([length, batch, width]), Tensor::cat(lasts, 1))
+    }
+
+    /// The same, all directions step together.
+    fn read_step_by_step(&self, cells: &[&Cell], source: &Source) -> (Tensor<3>, Tensor<2>) {
+        let (batch, length, directions) = (source.batch(), source.length(), cells.len());
+        let hidden = self.forward.hidden();
+        let gru = Gru::new(cells, batch);
+
+        // W x + b of every token there is, then looked up for all steps and directions at once.
+        let mut table = vec![self.held(&source.device)];
+        table.extend(cells.iter().map(|cell| cell.project_one_hot()));
+        let places = source.places(self.sources(), &[false, true][..directions]);
+        let inputs = Tensor::cat(table, 0).select(0, places);
 
         let mut state = Tensor::zeros([directions * batch, hidden], &source.device);
         let mut states = Vec::with_capacity(length);
@@ -147,13 +193,7 @@ impl Seq2seq {
             let half = |index| states.clone().narrow(1, index, 1).reshape([length, batch, hidden]);
             Tensor::cat(vec![half(0), half(1).flip([0])], 2)
         };
-        let states = states.swap_dims(0, 1);
-        let states = match &self.projection {
-            Some(projection) => product(states, projection.val()),
-            None => states,
-        };
-        let keys = self.attention.as_ref().map(|attention| attention.keys(&states));
-        Encoded { states, summary, keys, padding: source.padding() }
+        (states, summary)
     }
 }
 
@@ -161,5 +201,5 @@ impl Seq2seq {
 pub(super) fn product(rows: Tensor<3>, matrix: Tensor<2>) -> Tensor<3> {
     let [batch, length, width] = rows.dims();
     let [_, out] = matrix.dims();
-    rows.reshape([batch * length, width]).matmul(matrix).reshape([batch, length, out])
+    fused::product(rows.reshape([batch * length, width]), matrix).reshape([batch, length, out])
 }

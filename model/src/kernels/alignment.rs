@@ -1,0 +1,216 @@
+//! Additive attention (Bahdanau et al. 2015, appendix A.1.2; Luong et al. 2015's "concat"): scores
+//! `vᵀ tanh(q + k_j)`, their softmax over the source, and the mix of its states.
+
+use super::{
+    math::tanh,
+    rows::{dot, softmax},
+};
+
+/// A batch of sources of `S` states.
+#[derive(Clone, Copy, Debug)]
+pub struct Additive<'a> {
+    /// S
+    pub length: usize,
+    /// `[batch, S, A]`
+    pub keys: &'a [f32],
+    /// v, `[A]`
+    pub vector: &'a [f32],
+    /// What is mixed, `[batch, S, E]`.
+    pub values: &'a [f32],
+    /// 0 at tokens and -inf at padding, `[batch, S]`; empty if there is no padding.
+    pub padding: &'a [f32],
+}
+
+/// What was seen with each of a number of queries.
+#[derive(Clone, Debug)]
+pub struct Looked {
+    /// `tanh(q + k_j)`, `[queries, S, A]`.
+    tanhs: Vec<f32>,
+    /// `[queries, S]`
+    pub scores: Vec<f32>,
+    /// `[queries, S]`
+    pub weights: Vec<f32>,
+}
+
+/// Gradients by what an [`Additive`] holds, added up over all queries.
+#[derive(Clone, Debug)]
+pub struct Gradients {
+    pub keys: Vec<f32>,
+    pub vector: Vec<f32>,
+    pub values: Vec<f32>,
+}
+
+impl Gradients {
+    pub fn new(of: &Additive) -> Self {
+        let zeros = |values: &[f32]| vec![0.0; values.len()];
+        Self { keys: zeros(of.keys), vector: zeros(of.vector), values: zeros(of.values) }
+    }
+}
+
+impl Looked {
+    pub fn new(of: &Additive, queries: usize) -> Self {
+        let scores = vec![0.0; queries * of.length];
+        let tanhs = vec![0.0; scores.len() * of.vector.len()];
+        Self { tanhs, weights: scores.clone(), scores }
+    }
+}
+
+/// Adds `scale` times a row.
+fn add_scaled(row: &[f32], scale: f32, sum: &mut [f32]) {
+    for (sum, value) in sum.iter_mut().zip(row) {
+        *sum += scale * value;
+    }
+}
+
+impl Additive<'_> {
+    /// Width of the values.
+    pub fn value_width(&self) -> usize {
+        self.values.len() / (self.keys.len() / self.vector.len())
+    }
+
+    /// Looks at source `row` with a query, the one numbered `at` in `looked`. `context` becomes
+    /// the mix.
+    pub fn look(
+        &self,
+        row: usize,
+        query: &[f32],
+        at: usize,
+        looked: &mut Looked,
+        context: &mut [f32],
+    ) {
+        let (length, width, mixed) = (self.length, self.vector.len(), context.len());
+        let scores = &mut looked.scores[at * length..][..length];
+        let tanhs = &mut looked.tanhs[at * length * width..][..length * width];
+        let keys = self.keys[row * length * width..].chunks_exact(width);
+        for ((score, tanhs), key) in scores.iter_mut().zip(tanhs.chunks_exact_mut(width)).zip(keys)
+        {
+            for ((value, query), key) in tanhs.iter_mut().zip(query).zip(key) {
+                *value = tanh(query + key);
+            }
+            *score = dot(tanhs, self.vector);
+        }
+        if !self.padding.is_empty() {
+            let padding = &self.padding[row * length..][..length];
+            scores.iter_mut().zip(padding).for_each(|(score, padding)| *score += padding);
+        }
+        let weights = &mut looked.weights[at * length..][..length];
+        weights.copy_from_slice(scores);
+        softmax(weights);
+        context.fill(0.0);
+        let values = self.values[row * length * mixed..].chunks_exact(mixed);
+        for (weight, value) in weights.iter().zip(values) {
+            add_scaled(value, *weight, context);
+        }
+    }
+
+    /// The way back of [`look`](Self::look) from the gradient by its context. `of_query` becomes
+    /// the gradient by the query.
+    pub fn look_backward(
+        &self,
+        row: usize,
+        at: usize,
+        looked: &Looked,
+        of_context: &[f32],
+        of_query: &mut [f32],
+        gradients: &mut Gradients,
+    ) {
+        let (length, width, mixed) = (self.length, self.vector.len(), of_context.len());
+        let weights = &looked.weights[at * length..][..length];
+        let tanhs = looked.tanhs[at * length * width..].chunks_exact(width);
+        let values = self.values[row * length * mixed..].chunks_exact(mixed);
+        let of_weights = values.clone().map(|value| dot(of_context, value));
+        let along: f32 = weights.iter().zip(of_weights).map(|(weight, of)| weight * of).sum();
+        of_query.fill(0.0);
+        let of_values = gradients.values[row * length * mixed..].chunks_exact_mut(mixed);
+        let of_keys = gradients.keys[row * length * width..].chunks_exact_mut(width);
+        let each = weights.iter().zip(tanhs).zip(values.zip(of_values).zip(of_keys));
+        for ((&weight, tanhs), ((value, of_value), of_key)) in each {
+            // Padding, above all: nothing goes back through it.
+            if weight == 0.0 {
+                continue;
+            }
+            add_scaled(of_context, weight, of_value);
+            let of_score = weight * (dot(of_context, value) - along);
+            add_scaled(tanhs, of_score, &mut gradients.vector);
+            let each = of_key.iter_mut().zip(&mut *of_query).zip(tanhs).zip(self.vector);
+            for (((of_key, of_query), y), v) in each {
+                let of_sum = of_score * v * (1.0 - y * y);
+                *of_key += of_sum;
+                *of_query += of_sum;
+            }
+        }
+    }
+
+    /// Looks with several queries of each source, `[batch, T, A]`: the contexts, `[batch, T, E]`.
+    pub fn forward(&self, queries: &[f32], steps: usize) -> (Vec<f32>, Looked) {
+        let (width, mixed) = (self.vector.len(), self.value_width());
+        let count = queries.len() / width;
+        let mut looked = Looked::new(self, count);
+        let mut contexts = vec![0.0; count * mixed];
+        let each = queries.chunks_exact(width).zip(contexts.chunks_exact_mut(mixed));
+        for (at, (query, context)) in each.enumerate() {
+            self.look(at / steps, query, at, &mut looked, context);
+        }
+        (contexts, looked)
+    }
+
+    /// The way back of [`forward`](Self::forward): the gradient by the queries, and the others.
+    pub fn backward(
+        &self,
+        looked: &Looked,
+        steps: usize,
+        of_contexts: &[f32],
+    ) -> (Vec<f32>, Gradients) {
+        let (width, mixed) = (self.vector.len(), self.value_width());
+        let mut gradients = Gradients::new(self);
+        let mut of_queries = vec![0.0; of_contexts.len() / mixed * width];
+        let each = of_contexts.chunks_exact(mixed).zip(of_queries.chunks_exact_mut(width));
+        for (at, (of_context, of_query)) in each.enumerate() {
+            self.look_backward(at / steps, at, looked, of_context, of_query, &mut gradients);
+        }
+        (of_queries, gradients)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(count: usize, seed: usize) -> Vec<f32> {
+        (0..count).map(|i| ((i * 37 + seed * 53 + i / 7) % 89) as f32 / 44.0 - 1.0).collect()
+    }
+
+    #[test]
+    fn the_way_back_is_the_derivative() {
+        let low = f32::NEG_INFINITY;
+        let padding = [0.0, 0.0, 0.0, 0.0, 0.0, low];
+        // Two sources of three states, two queries each, A = 9, E = 4.
+        let parts = [drawn(2 * 2 * 9, 1), drawn(2 * 3 * 9, 2), drawn(9, 3), drawn(2 * 3 * 4, 4)];
+        let upstream = drawn(2 * 2 * 4, 5);
+        let loss = |[queries, keys, vector, values]: &[Vec<f32>; 4]| -> f64 {
+            let source = Additive { length: 3, keys, vector, values, padding: &padding };
+            let contexts = source.forward(queries, 2).0;
+            contexts.iter().zip(&upstream).map(|(x, u)| f64::from(*x) * f64::from(*u)).sum()
+        };
+        let [queries, keys, vector, values] = &parts;
+        let source = Additive { length: 3, keys, vector, values, padding: &padding };
+        let (_, looked) = source.forward(queries, 2);
+        assert_eq!(looked.weights[8..9], [0.0]);
+        for weights in looked.weights.chunks(3) {
+            assert!((weights.iter().sum::<f32>() - 1.0).abs() < 1e-6);
+        }
+        let (of_queries, others) = source.backward(&looked, 2, &upstream);
+        let found = [of_queries, others.keys, others.vector, others.values];
+        for (part, found) in found.iter().enumerate() {
+            for (at, &found) in found.iter().enumerate() {
+                let moved = |by: f32| {
+                    let mut parts = parts.clone();
+                    parts[part][at] += by;
+                    loss(&parts)
+                };
+                let slope = (moved(4e-3) - moved(-4e-3)) / 8e-3;
+                assert!((slope - f64::from(found)).abs() < 2e-4, "part {part}, {at}: {found}");
+            }
+        }
+    }
+}
