@@ -99,6 +99,8 @@ pub struct Link {
     pub seed: u32,
     pub device: DeviceChoice,
     pub adapter: Adapter,
+    /// Workers that share each step on the CPU; 0 is automatic.
+    pub workers: u32,
     pub corpus: Corpus,
     pub layers: u32,
     pub heads: u32,
@@ -145,6 +147,7 @@ impl Default for Link {
             seed: 1,
             device: DeviceChoice::Auto,
             adapter: Adapter::Hardware,
+            workers: 0,
             corpus: Corpus::Tales,
             layers: 2,
             heads: 4,

@@ -6,7 +6,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 /// Raised whenever [`crate::Command`] or [`crate::Event`] changes shape, so that a cached engine of
 /// another release is recognised instead of being misread.
-pub const VERSION: u8 = 4;
+pub const VERSION: u8 = 5;
 
 /// Why bytes are not a message. `Display` is the sentence the page shows.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,7 +58,7 @@ mod tests {
 
     fn start() -> Command {
         let spec = Link::default().experiment();
-        Command::Start { spec, text: "some text".into(), resume: None }
+        Command::Start { spec, text: "some text".into(), resume: None, workers: 2 }
     }
 
     #[test]
