@@ -271,6 +271,7 @@ impl Link {
             width: other.width,
             context: other.context,
             batch: other.batch,
+            workers: other.workers,
             learning_rate: other.learning_rate,
             dropout: other.dropout,
             tied: other.tied,
