@@ -7,9 +7,11 @@ use crate::ExperimentSpec;
 /// Most workers that share a step: beyond it the exchange of gradients takes what computing gains.
 pub const MOST_WORKERS: u32 = 8;
 
-/// Multiply-adds of a step's forward pass below which one worker does it alone. A step of so few
-/// takes about 3 ms on one core; the exchange of gradients and waking two threads take about 1.
-const WORTH_SHARING: u64 = 6_000_000;
+/// Multiply-adds of a step's forward pass below which one worker does it alone. Measured in
+/// Chromium on two workers, in CPU time of the first one: at 7 million (3 ms alone) sharing saves
+/// less than the exchange costs, at 42 million (10 ms alone) it saves a quarter, at 650 million
+/// half.
+const WORTH_SHARING: u64 = 20_000_000;
 
 /// How the steps of a run are shared, as the engine tells whenever it changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
