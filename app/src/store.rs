@@ -464,6 +464,8 @@ impl Store {
         self.curve.update(|curve| curve.extend(&progress.points));
         self.step.set(last.step);
         self.pace.update_value(Pace::progressed);
+        // A run that started before the first picture has none yet.
+        self.call_helpers();
         self.keep_pace();
     }
 

@@ -31,8 +31,14 @@ impl Store {
         if on_cpu { pool::workers(&link.experiment(), link.workers, cores()) } else { 1 }
     }
 
-    /// Starts the helpers that the present model's steps are divided for and that never were.
+    /// Starts the helpers that the present model's steps are divided for and that never were; not
+    /// before the first picture is there, which they would hold up.
     pub(super) fn call_helpers(self) {
+        if self.trace.with_untracked(Option::is_none)
+            && self.probe_problem.with_untracked(Option::is_none)
+        {
+            return;
+        }
         let workers = self.started.with_untracked(|s| s.as_ref().map_or(1, |s| s.workers));
         let Some((there, generation)) = self
             .helpers
