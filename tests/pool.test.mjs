@@ -173,11 +173,11 @@ test("the number of workers is a setting that starts another run and goes into t
 test("gradients go from worker to worker, not through the page's thread", async (t) => {
   const page = await site.open(t);
   await page.addInitScript(() => {
-    window.heard = 0;
+    window.heard = [];
     window.Worker = class extends Worker {
       constructor(...given) {
         super(...given);
-        this.addEventListener("message", ({ data }) => (window.heard += data.byteLength ?? 0));
+        this.addEventListener("message", ({ data }) => window.heard.push(data.byteLength ?? 0));
       }
     };
   });
@@ -186,13 +186,13 @@ test("gradients go from worker to worker, not through the page's thread", async 
   await byId(page, "train-toggle").click();
   await working(page, 1);
   const longTasks = await watchLongTasks(page);
-  const heard = () => page.evaluate(() => window.heard);
-  const [from, before] = [await number(page, "loss-step"), await heard()];
-  const to = await numberUntil(page, "loss-step", (step) => step > from + 30, "30 more");
-  const each = ((await heard()) - before) / (to - from);
-  t.diagnostic(`${Math.round(each)} bytes a step; tasks over 50 ms: ${JSON.stringify(await longTasks())}`);
-  // A gradient of 0.8 million numbers is 3.2 million bytes.
-  assert(each > 0 && each < 1_000_000, `the page heard ${each} bytes a step`);
+  const from = await number(page, "loss-step");
+  await numberUntil(page, "loss-step", (step) => step > from + 30, "30 more");
+  const heard = await page.evaluate(() => window.heard);
+  t.diagnostic(`tasks over 50 ms on this machine: ${JSON.stringify(await longTasks())}`);
+  // A gradient of 0.8 million numbers is 3.2 million bytes; a checkpoint three times as many.
+  assert(heard.length > 10);
+  assert.deepEqual(heard.filter((bytes) => bytes > 3e6 && bytes < 5e6), []);
 });
 
 test("several workers train in a sandboxed frame of another origin", async (t) => {
