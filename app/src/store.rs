@@ -5,6 +5,7 @@
 
 mod contest;
 mod engine;
+mod helpers;
 mod pace;
 mod state;
 
@@ -12,14 +13,16 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use unroll_protocol::{
-    AttentionRow, Checkpoint, Command, CommandKind, Event, Link, Progress, RunState, SampleSpec,
-    Started, Trace,
+    AttentionRow, Checkpoint, Command, CommandKind, Event, Link, PoolReport, Progress, RunState,
+    SampleSpec, Started, Trace,
     link::{Corpus, LinkProblem},
     text::Accepted,
 };
 
 use crate::{corpora, figures::Curve};
 use engine::Engine;
+use helpers::Helpers;
+pub use helpers::cores;
 use pace::{Pace, Starting};
 pub use state::{Device, Diverged, Notice, Severity, Source, Speed, Written};
 
@@ -62,9 +65,12 @@ pub struct Store {
     pub diverged: RwSignal<Option<Diverged>>,
     /// Step of the model that a start over replaced, while it can be brought back.
     pub can_bring_back: RwSignal<Option<u32>>,
+    /// The helpers that share the steps.
+    pub pool: RwSignal<PoolReport>,
     /// Why this device; shown with it.
     device_note: RwSignal<Option<String>>,
     engine: StoredValue<Engine, LocalStorage>,
+    helpers: StoredValue<Helpers, LocalStorage>,
     pace: StoredValue<Pace, LocalStorage>,
     previous: StoredValue<Option<Previous>, LocalStorage>,
 }
@@ -95,8 +101,10 @@ impl Store {
             notices: RwSignal::new(Vec::new()),
             diverged: RwSignal::new(None),
             can_bring_back: RwSignal::new(None),
+            pool: RwSignal::new(PoolReport::default()),
             device_note: RwSignal::new(None),
             engine: StoredValue::new_local(Engine::default()),
+            helpers: StoredValue::new_local(Helpers::default()),
             pace: StoredValue::new_local(Pace::default()),
             previous: StoredValue::new_local(None),
         };
@@ -112,6 +120,7 @@ impl Store {
     /// Trains until told otherwise.
     pub fn run(self) {
         self.diverged.set(None);
+        self.call_helpers();
         self.send(&Command::Run);
     }
 
@@ -123,6 +132,7 @@ impl Store {
     /// Takes one optimizer step.
     pub fn take_step(self) {
         self.diverged.set(None);
+        self.call_helpers();
         self.send(&Command::Steps(1));
     }
 
@@ -144,7 +154,11 @@ impl Store {
 
     /// Whether the form describes another model than the present one. Tracks both.
     pub fn needs_start_over(self) -> bool {
-        self.link.with(|link| self.built.with(|built| link.experiment() != built.experiment()))
+        self.link.with(|link| {
+            self.built.with(|built| {
+                link.experiment() != built.experiment() || link.workers != built.workers
+            })
+        })
     }
 
     /// Puts the form back to the present model's settings.
@@ -278,8 +292,9 @@ impl Store {
     /// Sends a start, whose answer [`Self::on_started`] takes up with what is kept here.
     fn send_start(self, starting: Starting, resume: Option<Box<Checkpoint>>) {
         let (spec, text) = (starting.link.experiment(), starting.source.text.to_string());
+        let workers = self.workers_for(&starting.link);
         self.pace.update_value(|pace| pace.starting.push_back(starting));
-        self.send(&Command::Start { spec, text, resume });
+        self.send(&Command::Start { spec, text, resume, workers });
     }
 
     /// Begins with the usual model and text, where what the link asked for can't be built: the page
@@ -390,6 +405,7 @@ impl Store {
                 self.diverged.set(Some(Diverged { step, loss, last_good }));
             }
             Event::Checkpoint(checkpoint) => self.on_checkpoint(checkpoint),
+            Event::Pool(report) => self.on_pool(report),
             // Told apart before it comes here: it may be, or is, a candidate's.
             Event::Failed { .. } | Event::Measured { .. } => {}
             // Of a chapter of the course, which has an engine of its own.
@@ -450,6 +466,8 @@ impl Store {
         self.curve.update(|curve| curve.extend(&progress.points));
         self.step.set(last.step);
         self.pace.update_value(Pace::progressed);
+        // A run that started before the first picture has none yet.
+        self.call_helpers();
         self.keep_pace();
         self.judge(progress.points.len(), progress.milliseconds_per_step);
     }

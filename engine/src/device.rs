@@ -5,7 +5,7 @@ use unroll_protocol::{DeviceKind, DeviceReport};
 
 /// The CPU, through burn's Flex backend.
 pub fn cpu() -> (Device, DeviceReport) {
-    let name = "CPU, one core, 128-bit SIMD".to_owned();
+    let name = "CPU, 128-bit SIMD".to_owned();
     (Device::flex(), DeviceReport { kind: DeviceKind::Cpu, name, self_check: None })
 }
 

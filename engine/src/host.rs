@@ -8,10 +8,12 @@ use std::{
     task::{Poll, Waker},
 };
 
-use js_sys::{Array, Uint8Array};
+use js_sys::{Array, Uint8Array, Uint32Array};
 use unroll_protocol::{Event, wire};
 use wasm_bindgen::{JsCast, JsValue, closure::Closure};
-use web_sys::{DedicatedWorkerGlobalScope, MessageChannel, MessageEvent};
+use web_sys::{DedicatedWorkerGlobalScope, MessageChannel, MessageEvent, MessagePort};
+
+use crate::pool::{Parcel, Sender};
 
 /// Work goes on at most this long, in milliseconds, before waiting messages are let in.
 const BREATHE_AFTER: f64 = 4.0;
@@ -44,15 +46,33 @@ pub fn report_panics() {
     }));
 }
 
+/// What comes to a worker.
+pub enum Incoming {
+    /// From the page: an encoded command.
+    Page(Vec<u8>),
+    /// From the page: a port, and the number of the helper at its other end, or 0 for the first
+    /// worker, whose helper this worker is then to be.
+    Port(u32, MessagePort),
+    /// From the worker of this number.
+    Parcel(u32, Parcel),
+}
+
 #[derive(Default)]
 struct Queue {
-    messages: VecDeque<Vec<u8>>,
+    messages: VecDeque<Incoming>,
     /// Set by [`Inbox::breathe`] once the event loop has come round.
     came_round: bool,
+    /// Set by [`Inbox::wait_at_most`] once its time is over.
+    timed_out: bool,
     waker: Option<Waker>,
 }
 
 impl Queue {
+    fn push(&mut self, incoming: Incoming) {
+        self.messages.push_back(incoming);
+        self.wake();
+    }
+
     fn wake(&mut self) {
         if let Some(waker) = self.waker.take() {
             waker.wake();
@@ -60,12 +80,15 @@ impl Queue {
     }
 }
 
-/// Messages from the page, in order.
+/// Messages from the page and from other workers, in order.
 pub struct Inbox {
     queue: Rc<RefCell<Queue>>,
     /// A message to ourselves: the one way to let the event loop run that timers do not clamp.
     round: MessageChannel,
     last_breath: f64,
+    /// Of other workers, with what they call.
+    ports: Vec<(MessagePort, Closure<dyn FnMut(MessageEvent)>)>,
+    on_timer: Closure<dyn FnMut()>,
     _on_message: Closure<dyn FnMut(MessageEvent)>,
     _on_round: Closure<dyn FnMut(JsValue)>,
 }
@@ -79,10 +102,22 @@ impl Inbox {
         let on_message = {
             let queue = Rc::clone(&queue);
             Closure::<dyn FnMut(MessageEvent)>::new(move |message: MessageEvent| {
-                // What is not bytes becomes an empty message, which is refused like any other.
-                let data = message.data().dyn_into::<Uint8Array>();
+                let incoming = match read_port(&message) {
+                    Some((number, port)) => Incoming::Port(number, port),
+                    // What is not bytes becomes an empty message, which is refused like any other.
+                    None => {
+                        let data = message.data().dyn_into::<Uint8Array>();
+                        Incoming::Page(data.map(|bytes| bytes.to_vec()).unwrap_or_default())
+                    }
+                };
+                queue.borrow_mut().push(incoming);
+            })
+        };
+        let on_timer = {
+            let queue = Rc::clone(&queue);
+            Closure::<dyn FnMut()>::new(move || {
                 let mut queue = queue.borrow_mut();
-                queue.messages.push_back(data.map(|bytes| bytes.to_vec()).unwrap_or_default());
+                queue.timed_out = true;
                 queue.wake();
             })
         };
@@ -96,11 +131,46 @@ impl Inbox {
         };
         scope().set_onmessage(Some(on_message.as_ref().unchecked_ref()));
         round.port1().set_onmessage(Some(on_round.as_ref().unchecked_ref()));
-        Ok(Self { queue, round, last_breath: now(), _on_message: on_message, _on_round: on_round })
+        Ok(Self {
+            queue,
+            round,
+            last_breath: now(),
+            ports: Vec::new(),
+            on_timer,
+            _on_message: on_message,
+            _on_round: on_round,
+        })
+    }
+
+    /// Listens to another worker too, whose parcels come with `number`. Returns the way to send it
+    /// some; their buffers are transferred, not copied.
+    pub fn open(&mut self, number: u32, port: MessagePort) -> Sender {
+        let queue = Rc::clone(&self.queue);
+        let on_parcel = Closure::<dyn FnMut(MessageEvent)>::new(move |message: MessageEvent| {
+            if let Some(parcel) = read_parcel(&message.data()) {
+                queue.borrow_mut().push(Incoming::Parcel(number, parcel));
+            }
+        });
+        port.set_onmessage(Some(on_parcel.as_ref().unchecked_ref()));
+        self.ports.push((port.clone(), on_parcel));
+        Box::new(move |parcel| {
+            let (data, buffer): (JsValue, JsValue) = match &parcel {
+                Parcel::State(bytes) => {
+                    let bytes = Uint8Array::from(bytes.as_slice());
+                    (bytes.clone().into(), bytes.buffer().into())
+                }
+                Parcel::Numbers(words) => {
+                    let words = Uint32Array::from(words.as_slice());
+                    (words.clone().into(), words.buffer().into())
+                }
+            };
+            // Fails only for what can't be cloned or transferred; a fresh buffer always can.
+            let _ = port.post_message_with_transferable(&data, &Array::of1(&buffer));
+        })
     }
 
     /// The next message, if one has come.
-    pub fn take(&self) -> Option<Vec<u8>> {
+    pub fn take(&self) -> Option<Incoming> {
         self.queue.borrow_mut().messages.pop_front()
     }
 
@@ -108,6 +178,21 @@ impl Inbox {
     pub async fn wait(&mut self) {
         self.until(|queue| !queue.messages.is_empty()).await;
         self.last_breath = now();
+    }
+
+    /// Waits for a message, but at most so many milliseconds. Whether one came.
+    pub async fn wait_at_most(&mut self, milliseconds: f64) -> bool {
+        self.queue.borrow_mut().timed_out = false;
+        let timer = scope().set_timeout_with_callback_and_timeout_and_arguments_0(
+            self.on_timer.as_ref().unchecked_ref(),
+            milliseconds as i32,
+        );
+        self.until(|queue| !queue.messages.is_empty() || queue.timed_out).await;
+        if let Ok(timer) = timer {
+            scope().clear_timeout_with_handle(timer);
+        }
+        self.last_breath = now();
+        !self.queue.borrow().messages.is_empty()
     }
 
     /// Lets messages in, if the last time is long enough ago.
@@ -133,4 +218,18 @@ impl Inbox {
         })
         .await;
     }
+}
+
+/// A port the page sent, and whose it is; `None` where the message is another.
+fn read_port(message: &MessageEvent) -> Option<(u32, MessagePort)> {
+    let number = message.data().as_f64().filter(|number| (0.0..256.0).contains(number))?;
+    let port = message.ports().get(0).dyn_into().ok()?;
+    Some((number as u32, port))
+}
+
+fn read_parcel(data: &JsValue) -> Option<Parcel> {
+    if let Some(words) = data.dyn_ref::<Uint32Array>() {
+        return Some(Parcel::Numbers(words.to_vec()));
+    }
+    data.dyn_ref::<Uint8Array>().map(|bytes| Parcel::State(bytes.to_vec()))
 }

@@ -15,7 +15,10 @@ use unroll_protocol::{
     StudyProgress, StudySpec, text::check_size,
 };
 
-use crate::meter::Meter;
+use crate::{
+    meter::Meter,
+    pool::{Parcel, Pool, Sender},
+};
 use experiment::{Experiment, Taken};
 use measure::Measuring;
 use study::StudyRun;
@@ -57,9 +60,9 @@ impl<S: Studies> Present<S> {
         }
     }
 
-    async fn advance(&mut self) -> Taken {
+    async fn advance(&mut self, pool: &mut Pool) -> Taken {
         match self {
-            Self::Gpt(experiment) => experiment.advance().await,
+            Self::Gpt(experiment) => experiment.advance(pool).await,
             Self::Study(study) => study.advance().await,
         }
     }
@@ -132,6 +135,9 @@ pub struct Session<S = AnyStudy> {
     writing_turn: bool,
     meter: Meter,
     told_at: f64,
+    pool: Pool,
+    /// The last slice found nothing to do but to wait for a helper.
+    waiting: bool,
 }
 
 impl<S: Studies> Session<S> {
@@ -149,7 +155,31 @@ impl<S: Studies> Session<S> {
             writing_turn: false,
             meter: Meter::default(),
             told_at: f64::NEG_INFINITY,
+            pool: Pool::new(now),
+            waiting: false,
         }
+    }
+
+    /// Whether there is nothing to do before a helper or the page says something.
+    pub fn is_waiting(&self) -> bool {
+        self.waiting && self.has_work() && self.writing.is_none()
+    }
+
+    /// Helper `number`, counted from 1, can be reached through `send`.
+    pub fn add_helper(&mut self, number: u32, send: Sender) {
+        self.pool.add(number, send);
+    }
+
+    /// Takes in what helper `number` sent.
+    pub fn hear_helper(&mut self, number: u32, parcel: Parcel) {
+        self.pool.receive(number, parcel);
+        self.waiting = false;
+    }
+
+    /// Helpers were silent for a [`TICK`](crate::pool::TICK) while [`Self::is_waiting`].
+    pub fn tick(&mut self) {
+        self.pool.tick();
+        self.waiting = false;
     }
 
     /// Whether [`Self::advance`] has anything to do.
@@ -166,6 +196,14 @@ impl<S: Studies> Session<S> {
         if let Err(reason) = self.carry_out(command, post).await {
             post(Event::Refused { command: kind, reason });
         }
+        self.waiting = false;
+        self.report_pool(post);
+    }
+
+    fn report_pool(&mut self, post: &mut impl FnMut(Event)) {
+        if let Some(report) = self.pool.take_report() {
+            post(Event::Pool(report));
+        }
     }
 
     /// Answers bytes that are no command.
@@ -179,7 +217,9 @@ impl<S: Studies> Session<S> {
         post: &mut impl FnMut(Event),
     ) -> Result<(), String> {
         match command {
-            Command::Start { spec, text, resume } => self.start(&spec, &text, resume, post)?,
+            Command::Start { spec, text, resume, workers } => {
+                self.start(&spec, text, resume, workers, post)?;
+            }
             Command::StartStudy { spec, text } => self.start_study(&spec, &text, post)?,
             Command::Run => {
                 self.present()?;
@@ -193,6 +233,7 @@ impl<S: Studies> Session<S> {
                 // The weights only change at the end of a step, so a half-done one can be dropped:
                 // taking it again from its beginning gives the same numbers.
                 present.discard();
+                self.pool.discard();
                 self.go(Going::Paused, post);
             }
             Command::Steps(count) => {
@@ -242,12 +283,15 @@ impl<S: Studies> Session<S> {
                 self.measuring = Some(Measuring::new(trainer, (self.now)()));
             }
             Command::RestoreLastGood => {
+                let workers = self.pool.shards();
                 let experiment = self.gpt()?;
                 experiment.restore_last_good();
-                let started = experiment.started();
+                let started = experiment.started(workers);
+                self.pool.state_was_set();
                 post(Event::Restored(started));
                 self.go(Going::Paused, post);
             }
+            Command::HelperLost(number) => self.pool.lose(number),
         }
         Ok(())
     }
@@ -267,6 +311,7 @@ impl<S: Studies> Session<S> {
             self.measuring = None;
             post(Event::Measured { milliseconds_per_step });
         }
+        self.report_pool(post);
     }
 
     fn present(&mut self) -> Result<&mut Present<S>, String> {
@@ -298,20 +343,22 @@ impl<S: Studies> Session<S> {
     fn start(
         &mut self,
         spec: &ExperimentSpec,
-        text: &str,
+        text: String,
         resume: Option<Box<Checkpoint>>,
+        workers: u32,
         post: &mut impl FnMut(Event),
     ) -> Result<(), String> {
         check_size(text.len() as u64).map_err(|error| error.to_string())?;
         let trainer = match resume {
-            None => Trainer::new(spec, text, &self.device).map_err(|error| error.to_string())?,
-            Some(checkpoint) => Trainer::from_checkpoint(&checkpoint, text, &self.device)
+            None => Trainer::new(spec, &text, &self.device).map_err(|error| error.to_string())?,
+            Some(checkpoint) => Trainer::from_checkpoint(&checkpoint, &text, &self.device)
                 .map_err(|error| error.to_string())?,
         };
+        self.pool.start(workers.min(trainer.spec().batch), text);
         let experiment = Experiment::new(trainer);
         self.writing = None;
         self.meter = Meter::default();
-        post(Event::Started(experiment.started()));
+        post(Event::Started(experiment.started(self.pool.shards())));
         self.present = Some(Present::Gpt(Box::new(experiment)));
         self.go(Going::Paused, post);
         Ok(())
@@ -331,6 +378,7 @@ impl<S: Studies> Session<S> {
         let study = StudyRun::new(study);
         self.writing = None;
         self.meter = Meter::default();
+        self.pool.start(1, String::new());
         post(Event::StudyStarted(Box::new(study.started())));
         self.present = Some(Present::Study(Box::new(study)));
         self.go(Going::Paused, post);
@@ -339,8 +387,10 @@ impl<S: Studies> Session<S> {
 
     async fn train_slice(&mut self, post: &mut impl FnMut(Event)) {
         let Some(present) = &mut self.present else { return };
-        match present.advance().await {
-            Taken::Nothing => {}
+        let taken = present.advance(&mut self.pool).await;
+        self.waiting = matches!(taken, Taken::Waiting);
+        match taken {
+            Taken::Nothing | Taken::Waiting => {}
             Taken::Step => {
                 let now = (self.now)();
                 self.meter.finish_step(now);

@@ -46,7 +46,8 @@ impl Driven {
 
     fn started(spec: ExperimentSpec, text: &str) -> Self {
         let mut driven = Self::new();
-        let said = driven.say(Command::Start { spec, text: text.repeat(8), resume: None });
+        let said =
+            driven.say(Command::Start { spec, text: text.repeat(8), resume: None, workers: 1 });
         assert!(matches!(said[0], Event::Started(_)), "{said:?}");
         driven
     }
@@ -265,7 +266,8 @@ fn a_refused_start_leaves_the_present_model_training() {
         (spec(), "short".to_owned()),
         (spec(), "x".repeat(6_000_000)),
     ] {
-        let (command, reason) = refused(&driven.say(Command::Start { spec, text, resume: None }));
+        let (command, reason) =
+            refused(&driven.say(Command::Start { spec, text, resume: None, workers: 1 }));
         assert_eq!(command, CommandKind::Start);
         assert!(reason.ends_with('.'), "{reason}");
     }
@@ -328,7 +330,7 @@ fn a_saved_model_goes_on_elsewhere_bit_for_bit_and_a_corrupted_one_is_refused() 
     let mut second = Driven::new();
     let mut corrupted = checkpoint.clone();
     corrupted.parameters[0].value.values.pop();
-    let start = |resume| Command::Start { spec: spec(), text: TEXT.repeat(8), resume };
+    let start = |resume| Command::Start { spec: spec(), text: TEXT.repeat(8), resume, workers: 1 };
     refused(&second.say(start(Some(corrupted))));
     second.say(start(Some(checkpoint)));
     assert_eq!(first.trace("cat").weights, second.trace("cat").weights);
@@ -342,7 +344,12 @@ fn a_saved_model_goes_on_elsewhere_bit_for_bit_and_a_corrupted_one_is_refused() 
 #[test]
 fn one_repeated_character_trains_with_a_note() {
     let mut driven = Driven::new();
-    let said = driven.say(Command::Start { spec: spec(), text: "a".repeat(200), resume: None });
+    let said = driven.say(Command::Start {
+        spec: spec(),
+        text: "a".repeat(200),
+        resume: None,
+        workers: 1,
+    });
     let Event::Started(started) = &said[0] else { panic!("{said:?}") };
     assert_eq!(started.notes.len(), 1, "{:?}", started.notes);
     driven.train(20);

@@ -5,31 +5,34 @@ use rand::Rng;
 
 use crate::random::{Purpose, stream};
 
-/// Which activations one pass over one micro-batch drops: a pure function of seed, step,
-/// micro-batch and site, drawn on the host so that every device drops the same ones.
+/// Which activations one pass over some of a batch's sequences drops: a pure function of seed, step,
+/// sequence and site, drawn on the host so that every device drops the same ones, and however the
+/// batch is divided.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dropout {
     rate: f32,
     seed: u32,
     step: u32,
-    micro_batch: u32,
+    /// Number of the pass's first sequence within its batch.
+    first: u32,
     site: u32,
 }
 
 impl Dropout {
     /// Drops nothing, as in inference.
     pub fn off() -> Self {
-        Self { rate: 0.0, seed: 0, step: 0, micro_batch: 0, site: 0 }
+        Self { rate: 0.0, seed: 0, step: 0, first: 0, site: 0 }
     }
 
     /// Drops each activation with probability `rate` and scales the others by `1 / (1 - rate)`.
+    /// The first axis of what it is applied to counts sequences, from number `first` of the batch.
     ///
     /// # Panics
     ///
     /// Panics if `rate` is outside `[0, 1)`.
-    pub fn new(rate: f32, seed: u32, step: u32, micro_batch: u32) -> Self {
+    pub fn new(rate: f32, seed: u32, step: u32, first: u32) -> Self {
         assert!((0.0..1.0).contains(&rate), "a dropout rate of {rate} is outside [0, 1)");
-        Self { rate, seed, step, micro_batch, site: 0 }
+        Self { rate, seed, step, first, site: 0 }
     }
 
     /// The same pass seen from block `layer`, whose masks differ from every other block's.
@@ -57,13 +60,16 @@ impl Dropout {
         if self.rate == 0.0 {
             return None;
         }
-        let place = [self.step, self.micro_batch, self.site + site];
-        let mut rng = stream(self.seed, Purpose::Dropout, place);
         let dropped_below = (f64::from(self.rate) * 2f64.powi(32)) as u32;
         let scale = 1.0 / (1.0 - self.rate);
-        let mask: Vec<f32> = (0..shape.iter().product())
-            .map(|_| if rng.next_u32() < dropped_below { 0.0 } else { scale })
-            .collect();
+        let each = shape[1..].iter().product();
+        let mut mask = Vec::with_capacity(shape[0] * each);
+        for sequence in 0..shape[0] as u32 {
+            let place = [self.step, self.first + sequence, self.site + site];
+            let mut rng = stream(self.seed, Purpose::Dropout, place);
+            let draw = || if rng.next_u32() < dropped_below { 0.0 } else { scale };
+            mask.extend(core::iter::repeat_with(draw).take(each));
+        }
         Some(Tensor::from_data(TensorData::new(mask, shape), &device.clone().inner()))
     }
 }
@@ -95,5 +101,12 @@ mod tests {
         assert_ne!(values(dropout, 1), values(dropout.in_block(0), 1));
         assert_ne!(values(dropout, 1), values(Dropout::new(0.5, 1, 3, 3), 1));
         assert!(values(Dropout::off(), 1).iter().all(|&v| v == 1.0));
+    }
+
+    #[test]
+    fn a_sequence_keeps_its_mask_however_the_batch_is_divided() {
+        let whole = values(Dropout::new(0.5, 1, 2, 0), 1);
+        let rest = values(Dropout::new(0.5, 1, 2, 40), 1);
+        assert_eq!(whole[40 * 100..], rest[..60 * 100]);
     }
 }

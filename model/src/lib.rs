@@ -76,6 +76,6 @@ pub use tasks::{
 pub use tokenizer::{CharTokenizer, MAX_VOCABULARY, UNKNOWN, VocabularyError};
 pub use trace::{TraceError, inspect, trace};
 pub use training::{
-    BuildError, CheckpointError, Evaluation, EvaluationSlice, Slice, Snapshot, StepGradients,
-    Trainer,
+    BuildError, CheckpointError, Evaluation, EvaluationSlice, Shard, ShardPass, ShardSlice, Slice,
+    Snapshot, StepGradients, Trainer,
 };

@@ -9,6 +9,7 @@ pub mod checkpoint;
 pub mod link;
 pub mod message;
 pub mod number;
+pub mod pool;
 pub mod spec;
 pub mod study;
 pub mod text;
@@ -25,6 +26,7 @@ pub use message::{
     SampleSpec, SelfCheck, Started,
 };
 pub use number::read_number;
+pub use pool::PoolReport;
 pub use spec::{ExperimentSpec, GptSpec, OptimizerSpec, SpecError};
 pub use study::{Answer, Question, StudyPoint, StudyProgress, StudySpec, StudyStarted};
 pub use text::TextError;

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Answer, AttentionRow, Checkpoint, ExperimentSpec, Question, StudyProgress, StudySpec,
-    StudyStarted, Trace,
+    Answer, AttentionRow, Checkpoint, ExperimentSpec, PoolReport, Question, StudyProgress,
+    StudySpec, StudyStarted, Trace,
 };
 
 /// From the page to the engine.
@@ -12,8 +12,9 @@ use crate::{
 pub enum Command {
     /// Builds a model for `text` in place of the present one. Answered by [`Event::Started`], or by
     /// [`Event::Refused`], in which case the present experiment goes on untouched.
-    /// With a checkpoint, goes on from it.
-    Start { spec: ExperimentSpec, text: String, resume: Option<Box<Checkpoint>> },
+    /// With a checkpoint, goes on from it. `workers` share each step, see
+    /// [`pool::workers`](crate::pool::workers); those that are missing are made up for.
+    Start { spec: ExperimentSpec, text: String, resume: Option<Box<Checkpoint>>, workers: u32 },
     /// Builds what a chapter trains in place of the present model. Answered by
     /// [`Event::StudyStarted`], or by [`Event::Refused`], in which case nothing changed.
     StartStudy { spec: StudySpec, text: String },
@@ -42,6 +43,8 @@ pub enum Command {
     Measure { spec: ExperimentSpec, text: String },
     /// Goes back to the last state with a finite loss, after [`Event::Diverged`].
     RestoreLastGood,
+    /// The helper of this number, counted from 1, is gone.
+    HelperLost(u32),
 }
 
 /// Which command an answer is about.
@@ -61,6 +64,7 @@ pub enum CommandKind {
     Save,
     Measure,
     RestoreLastGood,
+    HelperLost,
     /// Bytes that are no command.
     Unreadable,
 }
@@ -82,6 +86,7 @@ impl Command {
             Self::Save => CommandKind::Save,
             Self::Measure { .. } => CommandKind::Measure,
             Self::RestoreLastGood => CommandKind::RestoreLastGood,
+            Self::HelperLost(_) => CommandKind::HelperLost,
         }
     }
 }
@@ -124,6 +129,8 @@ pub enum Event {
     Progress(Progress),
     /// The same of what a chapter trains.
     StudyProgress(StudyProgress),
+    /// Helpers came to share the steps, or were lost.
+    Pool(PoolReport),
     Trace(Box<Trace>),
     /// What [`Command::Inspect`] `id` asked for, of the model after `step` steps.
     Inspected {
@@ -212,6 +219,8 @@ pub struct Started {
     pub notes: Vec<String>,
     /// Steps already taken, when resumed.
     pub step: u32,
+    /// Workers among which each step is divided.
+    pub workers: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -58,7 +58,7 @@ mod tests {
 
     fn start() -> Command {
         let spec = Link::default().experiment();
-        Command::Start { spec, text: "some text".into(), resume: None }
+        Command::Start { spec, text: "some text".into(), resume: None, workers: 2 }
     }
 
     #[test]

@@ -169,6 +169,7 @@ pub fn use_provenance(store: Store) -> Signal<Provenance> {
             Device::Ready { report, .. } => report.name.clone(),
             Device::Loading | Device::Unavailable(_) => String::new(),
         }),
+        workers: store.started.with(|s| s.as_ref().map(|s| s.workers)),
     })
     .into()
 }

@@ -3,8 +3,8 @@
 use leptos::{ev, html, prelude::*};
 use unroll_protocol::{DeviceKind, DeviceReport, SelfCheck};
 
-use super::format::four_digits;
-use crate::store::{Device, Store};
+use super::format::{counted, four_digits};
+use crate::store::{Device, Store, cores};
 
 /// The device in a few words; opens to its name, its self-check and its speed.
 #[component]
@@ -82,6 +82,13 @@ fn Report(report: DeviceReport, note: Option<String>) -> impl IntoView {
             <dt>"Device"</dt>
             <dd>{report.name}</dd>
             {note.map(|note| view! { <dt>"Why"</dt> <dd>{note}</dd> })}
+            {(report.kind == DeviceKind::Cpu).then(|| view! {
+                <dt>"Workers"</dt>
+                <dd data-testid="workers" data-working=move || store.pool.get().working
+                    data-lost=move || store.pool.get().lost>
+                    {move || workers(store)}
+                </dd>
+            })}
             <dt>"Speed"</dt>
             <dd>
                 {move || store.speed.get().map_or_else(
@@ -97,6 +104,26 @@ fn Report(report: DeviceReport, note: Option<String>) -> impl IntoView {
             }.into_any(),
         }}
     }
+}
+
+/// How many workers share a step, and why.
+fn workers(store: Store) -> String {
+    let Some(workers) = store.started.with(|s| s.as_ref().map(|s| s.workers)) else {
+        return "not known yet".to_owned();
+    };
+    let asked = store.built.with(|link| link.workers);
+    let cores = counted(u64::from(cores()), "core");
+    let why = match (asked, workers) {
+        (1.., _) if asked == workers => "as asked for".to_owned(),
+        (1.., _) => "one for each piece of the batch".to_owned(),
+        (0, 1) => format!("enough for a model of this size on {cores}"),
+        (0, _) => format!("chosen for {cores}"),
+    };
+    let lost = match store.pool.get().lost {
+        0 => String::new(),
+        lost => format!("; {lost} stopped, the others do its part"),
+    };
+    format!("{workers}, {why}{lost}")
 }
 
 /// The self-check: how far this device is from the CPU.

@@ -18,7 +18,7 @@ use crate::store::Store;
 /// Always in sight, in this order; the learning rate follows with its slider.
 const MAIN: [&str; 6] = ["layers", "heads", "width", "context", "batch", "seed"];
 /// Settings that "back to the defaults" puts back.
-const FORM: [&str; 16] = [
+const FORM: [&str; 17] = [
     "layers",
     "heads",
     "width",
@@ -35,6 +35,7 @@ const FORM: [&str; 16] = [
     "activation",
     "residual",
     "scaled",
+    "workers",
 ];
 /// A model that was never trained is rebuilt so long after the last key: nothing is lost by it.
 const SETTLED: Duration = Duration::from_millis(500);
@@ -119,6 +120,7 @@ pub fn Settings() -> impl IntoView {
                 <div class="fields">
                     {number("dropout")}
                     {flag("tied")}
+                    {number("workers")}
                     <DeviceField/>
                 </div>
             </details>

@@ -267,6 +267,7 @@ impl Lab {
             | Event::Trace(_)
             | Event::Generated { .. }
             | Event::Checkpoint(_)
+            | Event::Pool(_)
             | Event::Inspected { .. }
             | Event::Measured { .. }
             | Event::Failed { .. } => {}

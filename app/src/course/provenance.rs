@@ -39,6 +39,7 @@ pub fn use_task_provenance(
                 Device::Ready { report, .. } => report.name.clone(),
                 Device::Loading | Device::Unavailable(_) => String::new(),
             }),
+            workers: None,
         }
     })
     .into()

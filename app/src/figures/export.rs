@@ -20,6 +20,8 @@ pub struct Provenance {
     pub text: String,
     /// What computed, e.g. `CPU, 128-bit SIMD`.
     pub device: String,
+    /// Workers among which each step was divided, where that is a choice.
+    pub workers: Option<u32>,
 }
 
 /// The release of the page, part of every export.
@@ -31,6 +33,9 @@ impl Provenance {
         map.insert("parameters".into(), json!(self.parameters));
         map.insert("text".into(), json!(self.text));
         map.insert("device".into(), json!(self.device));
+        if let Some(workers) = self.workers {
+            map.insert("workers".into(), json!(workers));
+        }
         map.insert("release".into(), json!(RELEASE));
     }
 
@@ -38,7 +43,11 @@ impl Provenance {
     pub fn caption(&self) -> String {
         let seed = self.experiment.as_ref().and_then(|e| e.get("seed"));
         let seed = seed.map_or(String::new(), |seed| format!(", seed {seed}"));
-        format!("Unroll {RELEASE}{seed}, {}", self.device)
+        let workers = match self.workers {
+            Some(workers @ 2..) => format!(", {workers} workers"),
+            Some(0 | 1) | None => String::new(),
+        };
+        format!("Unroll {RELEASE}{seed}, {}{workers}", self.device)
     }
 }
 
@@ -234,6 +243,7 @@ mod tests {
             parameters: Some(1234),
             text: "tales".into(),
             device: "CPU".into(),
+            workers: Some(2),
         }
     }
 

@@ -73,9 +73,14 @@ impl Store {
     }
 
     pub(super) fn send(self, command: &Command) {
+        self.with_engine(|engine| engine.send(command));
+    }
+
+    /// Does something with the present engine, if there is one.
+    pub(super) fn with_engine(self, act: impl FnOnce(&EngineClient)) {
         self.engine.with_value(|engine| {
             if let Some((_, client)) = &engine.current {
-                client.send(command);
+                act(client);
             }
         });
     }
@@ -106,6 +111,7 @@ impl Store {
             }
             engine.moved = true;
         });
+        self.dismiss_helpers();
         self.pace.update_value(|pace| {
             pace.engine_gone();
             pace.run_on = running;
@@ -128,6 +134,7 @@ impl Store {
             |device| matches!(device, Device::Ready { report, .. } if report.kind == DeviceKind::WebGpu),
         );
         self.engine.update_value(|engine| engine.current = None);
+        self.dismiss_helpers();
         self.state.set(RunState::Paused);
         let deaths = self.pace.try_update_value(|pace| {
             pace.engine_gone();

@@ -3,7 +3,9 @@
 use js_sys::{Array, Reflect, Uint8Array};
 use unroll_protocol::{Command, Event, wire};
 use wasm_bindgen::{JsCast, JsValue, closure::Closure};
-use web_sys::{ErrorEvent, MessageEvent, Worker, WorkerOptions, WorkerType};
+use web_sys::{
+    ErrorEvent, MessageChannel, MessageEvent, MessagePort, Worker, WorkerOptions, WorkerType,
+};
 
 /// The engines: one source, three binaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +73,18 @@ impl EngineClient {
         // Fails only for what can't be cloned or transferred; a fresh buffer always can.
         let _ = self.worker.post_message_with_transfer(&bytes, &transfer);
     }
+}
+
+/// Gives two running engines a line to each other: `helper` becomes helper `number`, counted from 1,
+/// of `engine`.
+pub fn introduce(engine: &EngineClient, helper: &EngineClient, number: u32) {
+    // Fails in no browser that has workers.
+    let Ok(channel) = MessageChannel::new() else { return };
+    let send = |client: &EngineClient, number: u32, port: MessagePort| {
+        let _ = client.worker.post_message_with_transfer(&number.into(), &Array::of1(&port));
+    };
+    send(engine, number, channel.port1());
+    send(helper, 0, channel.port2());
 }
 
 impl Drop for EngineClient {

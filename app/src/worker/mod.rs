@@ -4,4 +4,4 @@ mod adapter;
 mod client;
 
 pub use adapter::find_gpu;
-pub use client::{EngineBinary, EngineClient, Incoming, build_id};
+pub use client::{EngineBinary, EngineClient, Incoming, build_id, introduce};

@@ -1,8 +1,10 @@
 //! One model in training: what is due after a step, and the way back when the numbers run away.
 
 use burn::tensor::Tensor;
-use unroll_model::{Evaluation, EvaluationSlice, Slice, Snapshot, Trainer, read_all};
+use unroll_model::{Evaluation, EvaluationSlice, Shard, Slice, Snapshot, Trainer, read_all};
 use unroll_protocol::{CurvePoint, Started};
+
+use crate::pool::{Pool, Shared};
 
 /// Steps between measurements on held-out text.
 const EVALUATE_EVERY: u32 = 20;
@@ -20,8 +22,12 @@ const RUNAWAY_FACTOR: f32 = 20.0;
 /// What a slice brought about.
 pub enum Taken {
     Nothing,
+    /// Nothing, and there is nothing to do before a helper says something.
+    Waiting,
     Step,
-    Diverged { loss: f32 },
+    Diverged {
+        loss: f32,
+    },
 }
 
 /// A trainer with its curve and its last good state.
@@ -63,8 +69,8 @@ impl Experiment {
         &self.trainer
     }
 
-    /// What was built, for the page.
-    pub fn started(&self) -> Started {
+    /// What was built, for the page; `workers` share its steps.
+    pub fn started(&self, workers: u32) -> Started {
         let data = self.trainer.dataset();
         Started {
             spec: *self.trainer.spec(),
@@ -74,6 +80,7 @@ impl Experiment {
             held_out_tokens: data.held_out.len() as u64,
             notes: self.trainer.notes(),
             step: self.trainer.step(),
+            workers,
         }
     }
 
@@ -117,10 +124,13 @@ impl Experiment {
     }
 
     /// One slice of the evaluation under way, else of the next training step.
-    pub async fn advance(&mut self) -> Taken {
+    pub async fn advance(&mut self, pool: &mut Pool) -> Taken {
         if self.evaluation.is_some() {
             self.advance_evaluation().await;
             return Taken::Nothing;
+        }
+        if pool.shards() > 1 {
+            return self.advance_shared(pool).await;
         }
         match self.trainer.advance() {
             Slice::More => Taken::Nothing,
@@ -128,16 +138,42 @@ impl Experiment {
                 let learning_rate = self.trainer.learning_rate_at_next_step();
                 let [loss, gradient_norm] =
                     read_scalars([gradients.loss, gradients.gradient_norm]).await;
-                self.finish_step(loss, gradient_norm, learning_rate)
+                self.finish_step(loss, gradient_norm, learning_rate, None)
             }
         }
     }
 
-    fn finish_step(&mut self, loss: f32, gradient_norm: f32, learning_rate: f32) -> Taken {
+    /// One slice of the next step, where several workers share it.
+    async fn advance_shared(&mut self, pool: &mut Pool) -> Taken {
+        let sum = match pool.advance(&self.trainer).await {
+            Shared::More => return Taken::Nothing,
+            Shared::Waiting => return Taken::Waiting,
+            Shared::Sum(sum) => sum.ok(),
+        };
+        let gradients = sum.as_ref().and_then(|sum| self.trainer.set_gradients(sum));
+        let (Some(sum), Some(gradients)) = (sum, gradients) else {
+            pool.state_was_set();
+            return Taken::Diverged { loss: f32::NAN };
+        };
+        let learning_rate = self.trainer.learning_rate_at_next_step();
+        let [gradient_norm] = read_scalars([gradients.gradient_norm]).await;
+        self.finish_step(sum.loss, gradient_norm, learning_rate, Some((pool, &sum)))
+    }
+
+    fn finish_step(
+        &mut self,
+        loss: f32,
+        gradient_norm: f32,
+        learning_rate: f32,
+        shared: Option<(&mut Pool, &Shard)>,
+    ) -> Taken {
         let knows_nothing = (self.trainer.tokenizer().len() as f32).ln().max(1.0);
         let ran_away = loss > RUNAWAY_FACTOR * knows_nothing;
         if !loss.is_finite() || !gradient_norm.is_finite() || ran_away {
             self.trainer.discard();
+            if let Some((pool, _)) = shared {
+                pool.state_was_set();
+            }
             return Taken::Diverged { loss };
         }
         // The loss is that of the weights before the update, and so are those kept.
@@ -148,6 +184,9 @@ impl Experiment {
             self.good.learning_rate = rate_before.unwrap_or(self.good.learning_rate);
         }
         self.best_loss = self.best_loss.min(loss);
+        if let Some((pool, sum)) = shared {
+            pool.step_is_taken(&self.trainer, sum);
+        }
         self.trainer.apply();
         let step = self.trainer.step();
         self.points.push(CurvePoint { step, loss, held_out: None, gradient_norm, learning_rate });

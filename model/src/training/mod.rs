@@ -3,14 +3,16 @@
 mod checkpoint;
 mod evaluation;
 mod pass;
+mod shard;
 
-use core::fmt;
+use core::{fmt, ops::Range};
 
 use burn::tensor::{Device, Tensor};
 use unroll_protocol::{ExperimentSpec, SpecError, spec::MAX_PARAMETERS};
 
 pub use checkpoint::CheckpointError;
 pub use evaluation::{Evaluation, EvaluationSlice};
+pub use shard::{Shard, ShardPass, ShardSlice};
 
 use crate::{
     attention::AttentionRules,
@@ -20,7 +22,7 @@ use crate::{
     schedule::LearningRateSchedule,
     tokenizer::CharTokenizer,
 };
-use pass::{DropoutSource, Pass, sequences_per_slice, split_evenly};
+use pass::{DropoutSource, Pass, sequences_per_slice};
 
 /// A model, what it learns from, and how far it has come.
 ///
@@ -152,7 +154,8 @@ impl Trainer {
         match &mut self.progress {
             Progress::Computed { slice, .. } => return Slice::Gradients(slice.clone()),
             Progress::Idle => {
-                self.progress = Progress::Computing(Box::new(self.start_pass()));
+                self.progress =
+                    Progress::Computing(Box::new(self.start_pass(0..self.spec.batch as usize)));
                 return self.advance();
             }
             Progress::Computing(pass) => {
@@ -287,15 +290,16 @@ impl Trainer {
         self.optimizer = snapshot.optimizer.clone();
     }
 
-    fn start_pass(&self) -> Pass {
+    /// Over the sequences `rows` of the next step's batch.
+    fn start_pass(&self, rows: Range<usize>) -> Pass {
         let ExperimentSpec { seed, gpt, batch, .. } = self.spec;
         let (step, batch, context) = (self.step(), batch as usize, gpt.context as usize);
-        let most = sequences_per_slice(&gpt, self.tokenizer.len());
         Pass::new(
             self.model.as_ref().expect("the model is back after every update"),
             &self.rules,
-            self.dataset.batch(seed, step, batch, context),
-            split_evenly(batch, most),
+            (self.dataset.batch(seed, step, batch, context), batch),
+            rows,
+            sequences_per_slice(&gpt, self.tokenizer.len()),
             DropoutSource { rate: gpt.dropout, seed, step },
         )
     }

@@ -1,5 +1,7 @@
 //! Loss and gradients of one batch, in slices.
 
+use core::ops::Range;
+
 use burn::{
     module::Module,
     tensor::{Device, Gradients, Tensor},
@@ -34,7 +36,8 @@ pub(super) fn split_evenly(count: usize, most: usize) -> Vec<usize> {
     (0..parts).map(|part| count / parts + usize::from(part < count % parts)).collect()
 }
 
-/// One step's forward and backward passes, a stage of one micro-batch at a time.
+/// A step's forward and backward passes over some of its batch, a stage of one micro-batch at a
+/// time.
 ///
 /// The stages are the embeddings, each block, and the head with the loss. Each is an autodiff
 /// graph of its own: its input is a leaf, and on the way back the gradient of the loss with
@@ -46,8 +49,10 @@ pub(super) struct Pass {
     device: Device,
     batch: Batch,
     dropout: DropoutSource,
+    /// Sequences of the whole batch.
+    sequences: usize,
     micro_batches: Vec<usize>,
-    /// The micro-batch under way and how many sequences came before it.
+    /// The micro-batch under way and which sequence of the batch is its first.
     current: usize,
     before: usize,
     stages: Stages,
@@ -86,11 +91,13 @@ struct Stage {
 }
 
 impl Pass {
+    /// Over the sequences `rows` of a batch of `sequences`, at most `most` at a time.
     pub(super) fn new(
         model: &Gpt,
         rules: &AttentionRules,
-        batch: Batch,
-        micro_batches: Vec<usize>,
+        (batch, sequences): (Batch, usize),
+        rows: Range<usize>,
+        most: usize,
         dropout: DropoutSource,
     ) -> Self {
         Self {
@@ -99,9 +106,10 @@ impl Pass {
             rules: rules.clone(),
             batch,
             dropout,
-            micro_batches,
+            sequences,
+            micro_batches: split_evenly(rows.len(), most),
             current: 0,
-            before: 0,
+            before: rows.start,
             stages: Stages::Start,
             gradients: GradientSum::default(),
             loss: None,
@@ -132,7 +140,8 @@ impl Pass {
         matches!(self.stages, Stages::Done)
     }
 
-    /// Mean loss and the gradients of the whole batch, flat, one for each parameter.
+    /// What the sequences add to the batch's mean loss and to its gradients, flat, one for each
+    /// parameter.
     ///
     /// # Panics
     ///
@@ -155,7 +164,7 @@ impl Pass {
             let logits = self.model.logits(input.clone());
             let targets = token_tensor(self.rows(&self.batch.targets), sequences, &self.device);
             // Weighted by its share of the batch: the sum over micro-batches is the batch's mean.
-            let share = sequences as f64 / self.micro_batches.iter().sum::<usize>() as f64;
+            let share = sequences as f64 / self.sequences as f64;
             let loss = cross_entropy(logits, targets) * share;
             return Stages::Head { embedded, blocks, input, loss };
         };
@@ -193,14 +202,14 @@ impl Pass {
 
     /// The tokens of the micro-batch under way.
     fn rows<'a>(&self, tokens: &'a [u32]) -> &'a [u32] {
-        let context = tokens.len() / self.micro_batches.iter().sum::<usize>();
+        let context = tokens.len() / self.sequences;
         let end = self.before + self.micro_batches[self.current];
         &tokens[self.before * context..end * context]
     }
 
     fn dropout(&self) -> Dropout {
         let DropoutSource { rate, seed, step } = self.dropout;
-        Dropout::new(rate, seed, step, self.current as u32)
+        Dropout::new(rate, seed, step, self.before as u32)
     }
 }
 

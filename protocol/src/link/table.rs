@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{
     architecture::{Activation, MaskKind, NormPlacement, Positions},
+    pool::MOST_WORKERS,
     read_number,
     study::{
         alignment, bigram, birnn, block, bptt, gates, heads, mask, norm, position, qkv, rnn,
@@ -223,6 +224,9 @@ const GENERAL: &[Setting] = &[
     chosen!("device", "Device", device: DeviceChoice, "What computes: the GPU or the CPU."),
     chosen!("adapter", "Adapter", adapter: Adapter,
         "For tests: lets WebGPU run on a software adapter."),
+    plain!(of Gpt, "workers", "Workers", workers: Whole, Kind::Whole { min: 0, max: MOST_WORKERS },
+        "How many workers share a step on the CPU: 0 takes as many as are worth it on this machine. \
+         Part of what makes a run come out the same."),
     plain!("idea", "Idea", idea: Whole, Kind::Whole { min: 0, max: 20 },
         "Which idea of the teacher's step-through is on show; 0 is none."),
     plain!("autostart", "Start at once", autostart: Flag, Kind::Flag,

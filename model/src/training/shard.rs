@@ -1,0 +1,152 @@
+//! A step divided among several workers.
+//!
+//! The batch of a step follows from seed and step alone, so a worker with a replica of the trainer
+//! needs only to know which of its sequences are its own. What they add to the gradient of the
+//! batch's mean loss is a [`Shard`]; the sum of all shards, in their order, is the gradient of the
+//! batch. Which worker computed a shard, and when, does not change a bit of it.
+
+use core::ops::Range;
+
+use burn::tensor::{Tensor, TensorData};
+
+use super::{Progress, StepGradients, Trainer, pass::Pass};
+use crate::{
+    optimizer::global_norm,
+    parameters::named_parameters,
+    read::{ReadError, read_all},
+};
+
+/// What some of a batch's sequences add to the batch's mean loss and its gradient.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shard {
+    /// In nats per token, weighted by the shard's share of the batch.
+    pub loss: f32,
+    /// Of every parameter, one after the other in the order of
+    /// [`named_parameters`](crate::named_parameters), weighted likewise.
+    pub gradient: Vec<f32>,
+}
+
+impl Shard {
+    /// Adds the shard that comes next in order.
+    ///
+    /// # Panics
+    ///
+    /// Panics if it is of another model.
+    pub fn add(&mut self, next: &Self) {
+        assert_eq!(self.gradient.len(), next.gradient.len(), "shards of one model");
+        self.loss += next.loss;
+        for (sum, gradient) in self.gradient.iter_mut().zip(&next.gradient) {
+            *sum += gradient;
+        }
+    }
+}
+
+/// A shard under way. Keeps the weights it began with, so training can't go on beside it without
+/// copying them.
+pub struct ShardPass {
+    pass: Box<Pass>,
+}
+
+/// What became of a slice of a [`ShardPass`].
+#[allow(clippy::large_enum_variant, reason = "looked at and dropped, never stored")]
+pub enum ShardSlice {
+    /// There is more to compute.
+    More(ShardPass),
+    /// It is there; what is left is to read it from the device.
+    Computed(ComputedShard),
+}
+
+/// A shard that is still on its device.
+pub struct ComputedShard {
+    loss: Tensor<1>,
+    gradients: Vec<Tensor<1>>,
+}
+
+impl ShardPass {
+    /// Computes one slice more, as [`Trainer::advance`] does.
+    pub fn advance(mut self) -> ShardSlice {
+        if !self.pass.advance() {
+            return ShardSlice::More(self);
+        }
+        let (loss, gradients) = self.pass.finish();
+        ShardSlice::Computed(ComputedShard { loss, gradients })
+    }
+}
+
+impl ComputedShard {
+    /// Reads it in one await.
+    pub async fn read(self) -> Result<Shard, ReadError> {
+        let length = self.gradients.iter().map(|gradient| gradient.dims()[0]).sum();
+        let read = read_all(core::iter::once(self.loss).chain(self.gradients)).await?;
+        let loss = read[0].first().copied().unwrap_or(f32::NAN);
+        let mut gradient = Vec::with_capacity(length);
+        for part in &read[1..] {
+            gradient.extend_from_slice(part);
+        }
+        Ok(Shard { loss, gradient })
+    }
+}
+
+impl Trainer {
+    /// Starts on shard `index` of `count` of the next step's batch: sequences next to each other,
+    /// as many as in every other shard or one less, the first shards having fewer.
+    ///
+    /// # Panics
+    ///
+    /// Panics unless `index < count` and there is a sequence for every shard.
+    pub fn start_shard(&self, index: usize, count: usize) -> ShardPass {
+        let rows = shard_rows(self.spec().batch as usize, index, count);
+        ShardPass { pass: Box::new(self.start_pass(rows)) }
+    }
+
+    /// Has [`apply`](Self::apply) take the next step with the sum of all its shards, in place of
+    /// what [`advance`](Self::advance) would compute. `None`, and nothing is changed, if it is not
+    /// of this model.
+    pub fn set_gradients(&mut self, sum: &Shard) -> Option<StepGradients> {
+        let model = self.model.as_ref().expect("the model is back after every update");
+        let sizes: Vec<usize> =
+            named_parameters(model).iter().map(|(_, shape, _)| shape.iter().product()).collect();
+        if sizes.iter().sum::<usize>() != sum.gradient.len() {
+            return None;
+        }
+        let tensor = |values: &[f32]| {
+            Tensor::from_data(TensorData::new(values.to_vec(), [values.len()]), self.device())
+        };
+        let mut rest = sum.gradient.as_slice();
+        let mut gradients = Vec::with_capacity(sizes.len());
+        for size in sizes {
+            let (own, others) = rest.split_at(size);
+            gradients.push(tensor(own));
+            rest = others;
+        }
+        let gradient_norm = global_norm(&gradients);
+        let slice = StepGradients { loss: tensor(&[sum.loss]), gradient_norm };
+        self.progress = Progress::Computed { slice: slice.clone(), gradients };
+        Some(slice)
+    }
+}
+
+/// Sequences of shard `index` of `count` of a batch. The first worker, which does more than its
+/// shard, has the smallest.
+fn shard_rows(batch: usize, index: usize, count: usize) -> Range<usize> {
+    assert!(index < count && count <= batch, "shard {index} of {count} of {batch} sequences");
+    let start =
+        |index: usize| index * (batch / count) + (index + batch % count).saturating_sub(count);
+    start(index)..start(index + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_cover_a_batch_in_order_and_the_first_is_the_smallest() {
+        let all =
+            |batch, count| (0..count).map(|i| shard_rows(batch, i, count)).collect::<Vec<_>>();
+        assert_eq!(shard_rows(12, 0, 1), 0..12);
+        assert_eq!(all(12, 2), [0..6, 6..12]);
+        assert_eq!(all(8, 3), [0..2, 2..5, 5..8]);
+        assert_eq!(all(7, 3), [0..2, 2..4, 4..7]);
+        assert_eq!(all(3, 3), [0..1, 1..2, 2..3]);
+    }
+}
