@@ -502,5 +502,12 @@ fn first_source(link: &Link) -> (Source, Option<String>) {
         (corpus, _) => (corpus, None),
     };
     let text = corpora::text(corpus).unwrap_or_default();
+    let missing = if text.is_empty() {
+        let sentence = "The page's texts could not be loaded: is the connection gone? Reload the \
+                        page, or paste a text of your own.";
+        Some(sentence.to_owned())
+    } else {
+        missing
+    };
     (Source { corpus, name: corpora::name(corpus).to_owned(), text }, missing)
 }

@@ -30,3 +30,4 @@ pub use study::{Answer, Question, StudyPoint, StudyProgress, StudySpec, StudySta
 pub use text::TextError;
 pub use trace::{Array, Trace};
 pub use transduction::{AttentionKind, PairTask};
+pub use wire::Packed;

@@ -11,6 +11,7 @@ mod format;
 mod intake;
 mod learning_rate;
 mod notices;
+mod packing;
 mod probe;
 mod settings;
 #[allow(dead_code, reason = "chapters will use it")]
@@ -36,5 +37,5 @@ pub use text_chooser::TextChooser;
 pub use theme::{ThemeChoice, use_theme};
 pub use timer::{Timer, use_timer};
 pub use transport::Transport;
-pub use url::{read_url, share, use_url};
+pub use url::{read_first_url, read_query, share, use_url};
 pub use writing::Writing;

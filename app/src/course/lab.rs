@@ -7,8 +7,10 @@
 use std::{cell::RefCell, collections::HashMap, rc::Rc, sync::Arc};
 
 use leptos::prelude::*;
+use serde::de::DeserializeOwned;
 use unroll_protocol::{
-    Answer, Command, CommandKind, Event, Question, RunState, StudySpec, StudyStarted, link::Chapter,
+    Answer, Command, CommandKind, Event, Packed, Question, RunState, StudySpec, StudyStarted,
+    link::Chapter,
 };
 
 use super::History;
@@ -23,6 +25,9 @@ const MOST_DEATHS: u32 = 3;
 
 /// Takes the answer to one question, or the sentence of its refusal.
 type Taker = Rc<dyn Fn(Result<Arc<Answer>, String>)>;
+
+/// Reads an answer of one chapter; the error is a sentence.
+type Reader = fn(&Packed) -> Result<Answer, String>;
 
 /// A chapter's models. `Copy`: handles owned by the page's root, so that the chapter's view may
 /// come and go.
@@ -67,6 +72,7 @@ struct Inner {
     run_on: bool,
     questions: u32,
     waiting: HashMap<u32, Taker>,
+    reader: Option<Reader>,
 }
 
 impl Lab {
@@ -124,6 +130,16 @@ impl Lab {
     pub fn retry_engine(self) {
         self.inner.update_value(|inner| inner.deaths = 0);
         self.start_engine();
+    }
+
+    /// Has answers read as a chapter's `A`. The chapter says so before it asks: it alone knows how,
+    /// and is fetched with it.
+    pub fn read_answers<A: DeserializeOwned + Into<Answer>>(self) {
+        let read = |packed: &Packed| match packed.unpack::<A>() {
+            Ok(answer) => Ok(answer.into()),
+            Err(error) => Err(error.to_string()),
+        };
+        self.inner.update_value(|inner| inner.reader = Some(read));
     }
 
     /// Asks one question; `take` is called once with the answer. Returns what [`Self::forget`]
@@ -250,7 +266,7 @@ impl Lab {
                 self.state.set(state);
                 self.step.set(step);
             }
-            Event::Answered { id, answer, .. } => self.answered(id, Ok(Arc::from(answer))),
+            Event::Answered { id, answer, .. } => self.answered(id, Ok(answer)),
             Event::Refused { command: CommandKind::Ask(id), reason } => {
                 self.answered(id, Err(reason));
             }
@@ -288,10 +304,14 @@ impl Lab {
         }
     }
 
-    fn answered(self, id: u32, answer: Result<Arc<Answer>, String>) {
-        let taker = self.inner.try_update_value(|inner| inner.waiting.remove(&id)).flatten();
-        if let Some(take) = taker {
-            take(answer);
+    fn answered(self, id: u32, answer: Result<Packed, String>) {
+        let (taker, reader) = self
+            .inner
+            .try_update_value(|inner| (inner.waiting.remove(&id), inner.reader))
+            .unwrap_or_default();
+        // What nobody waits for any more is not even read.
+        if let (Some(take), Some(read)) = (taker, reader) {
+            take(answer.and_then(|answer| read(&answer)).map(Arc::new));
         }
     }
 
