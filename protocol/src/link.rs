@@ -9,7 +9,8 @@ pub(crate) mod rows;
 mod table;
 
 pub use fragment::{FRAGMENT_LIMIT, FragmentError, Written};
-pub use table::{Kind, Setting, Value, settings};
+pub(crate) use table::TableRow;
+pub use table::{Kind, Setting, Value, Words, general_words, settings, words};
 
 use core::fmt;
 

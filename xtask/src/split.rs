@@ -13,7 +13,7 @@ use std::{
 };
 
 use crate::{
-    Result, paths, shell,
+    Result, imports, paths, shell,
     stamp::{self, Hash},
     tools,
 };
@@ -79,6 +79,9 @@ fn divide(folder: &Path, whole: &Path, rooms: &Path) -> Result {
     let script = read_text(&divided.join(SCRIPT))?;
     let bound_script = read_text(&bound.join(format!("{APP}.js")))?;
     let bound_wasm = read(&bound.join(format!("{APP}_bg.wasm")))?;
+    let (bound_wasm, bound_script) =
+        imports::shorten(&bound_wasm, &bound_script, &format!("./{APP}_bg.js"))
+            .ok_or("`wasm-bindgen` has left no whole wasm file of the app.")?;
     let pieces = pieces(&divided)?;
 
     // All of one build, and only that, fits together: one hash names them all.

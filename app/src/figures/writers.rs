@@ -16,12 +16,15 @@ use super::{
 };
 use crate::fetched::{Fetch, part};
 
+/// Ends when the browser has taken the file.
+type Saving = Pin<Box<dyn Future<Output = Result<(), JsValue>>>>;
+
 /// One function for each figure, which takes the id of the menu's line, and one to hand files over.
 #[derive(Clone, Copy)]
 pub struct Writers {
     pub attention: fn(&str, &HeadView, &Provenance, &Colors) -> Option<File>,
     pub loss: fn(&str, &Curve, usize, &Provenance, &Colors) -> Option<File>,
-    pub save: fn(String, File) -> Pin<Box<dyn Future<Output = Result<(), JsValue>>>>,
+    pub save: fn(String, File) -> Saving,
 }
 
 pub const WRITERS: Fetch<Writers> = part!(writers: Writers = Writers {

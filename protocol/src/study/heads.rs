@@ -8,7 +8,7 @@ use crate::{
     Architecture, Array, GptSpec, Trace,
     architecture::Positions,
     attention::AttentionRow,
-    link::{Kind, Setting, Value, rows::plain},
+    link::{Kind, TableRow, Value, rows::plain},
 };
 
 /// Most tokens the model sees at once.
@@ -80,7 +80,7 @@ impl Settings {
 }
 
 /// The chapter's rows of the settings table.
-pub(crate) const ROWS: &[Setting] = &[
+pub(crate) const ROWS: &[TableRow] = &[
     plain!(of Heads, "heads-layers", "Layers", many_heads.layers: Whole,
         Kind::Whole { min: 1, max: MOST }, "Layers of heads. Builds the model anew."),
     plain!(of Heads, "heads-count", "Heads in a layer", many_heads.heads: Whole,
@@ -92,7 +92,7 @@ pub(crate) const ROWS: &[Setting] = &[
         Kind::Whole { min: 1, max: MOST }, "Layer of the enlarged head."),
     plain!(of Heads, "heads-head", "Head shown", many_heads.head: Whole,
         Kind::Whole { min: 1, max: MOST }, "The enlarged head within its layer."),
-    Setting {
+    TableRow {
         name: "heads-off",
         label: "Heads switched off",
         help: "Layer and head of each head whose output counts as 0.",
