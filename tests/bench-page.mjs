@@ -8,7 +8,7 @@
 // each, which Chromium's tools open.
 import { mkdir, writeFile } from "node:fs/promises";
 
-import { byId, live, numberUntil, Site } from "./harness.mjs";
+import { byId, live, number, numberUntil, Site } from "./harness.mjs";
 
 /** How long each is watched, in seconds. */
 const WATCHED = Number(process.argv[2] ?? 8);
@@ -60,10 +60,12 @@ async function watch({ name, query, figure, ready }) {
     await page.goto(`${site.url}${query}`);
     await byId(page, "train-toggle").waitFor();
     await ready?.(page);
-    await numberUntil(page, "loss-step", (step) => step >= 1, "trained");
     if (figure) await byId(page, figure).scrollIntoViewIfNeeded();
-    const toggle = byId(page, "train-toggle");
-    if ((await toggle.getAttribute("data-state")) !== "running") await toggle.click();
+    // Chapters take their first steps by themselves, and then wait.
+    await page.locator('[data-testid="train-toggle"][data-state="paused"]').waitFor();
+    await byId(page, "train-toggle").click();
+    const from = await number(page, "loss-step");
+    await numberUntil(page, "loss-step", (step) => step >= from + 3, "trained");
     for (const slower of [1, 4]) {
       await devtools.send("Emulation.setCPUThrottlingRate", { rate: slower });
       await measure(page, devtools, `page/${name}${slower > 1 ? `-${slower}x` : ""}`);

@@ -9,7 +9,7 @@ mod state;
 
 use std::sync::Arc;
 
-use leptos::prelude::*;
+use leptos::{ev, prelude::*};
 use unroll_protocol::{
     AttentionRow, Checkpoint, Command, CommandKind, Event, Link, Progress, RunState, SampleSpec,
     Started, Trace,
@@ -105,6 +105,12 @@ impl Store {
         if let Some(sentence) = missing {
             store.notify(Severity::Note, sentence);
         }
+        // As long as the page, like the store.
+        window_event_listener(ev::visibilitychange, move |_| {
+            if store.started.with_untracked(Option::is_some) {
+                store.keep_pace();
+            }
+        });
         store
     }
 
@@ -318,15 +324,16 @@ impl Store {
         let (step, running) =
             (self.step.get_untracked(), self.state.get_untracked() == RunState::Running);
         let now = now();
-        if self.pace.with_value(|pace| pace.trace_due(step)) {
+        // Behind another tab nobody looks; what is due then is asked for when somebody does.
+        let watched = !document().hidden();
+        if watched && self.pace.with_value(|pace| pace.trace_due(step)) {
             self.request_trace();
         }
-        if self.pace.with_value(|pace| pace.inspection_due(step)) {
+        if watched && self.pace.with_value(|pace| pace.inspection_due(step)) {
             self.request_row();
         }
-        if let Some(id) =
-            self.pace.try_update_value(|p| p.next_writing(now, step, running)).flatten()
-        {
+        let writing = || self.pace.try_update_value(|p| p.next_writing(now, step, running));
+        if let Some(id) = watched.then(writing).flatten().flatten() {
             let link = self.link.get_untracked();
             let sample = SampleSpec {
                 prompt: String::new(),

@@ -6,9 +6,11 @@
 pub mod architecture;
 pub mod attention;
 pub mod checkpoint;
+mod floats;
 pub mod link;
 pub mod message;
 pub mod number;
+mod shared;
 pub mod spec;
 pub mod study;
 pub mod text;

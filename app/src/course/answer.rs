@@ -42,7 +42,8 @@ pub fn use_answer(
     // What would have to be asked of the model as it is now.
     let due = Memo::new(move |_| {
         let (generation, step) = (lab.generation.get(), lab.step.get());
-        Some((question.get().filter(|_| lab.active.get())?, generation, step))
+        let asking = lab.active.get() && lab.watched.get();
+        Some((question.get().filter(|_| asking)?, generation, step))
     });
     let asked = StoredValue::new_local(Asked::default());
     let again = RwSignal::new(0u32);

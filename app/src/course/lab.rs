@@ -6,7 +6,7 @@
 
 use std::{cell::RefCell, collections::HashMap, rc::Rc, sync::Arc};
 
-use leptos::prelude::*;
+use leptos::{ev, prelude::*};
 use serde::de::DeserializeOwned;
 use unroll_protocol::{
     Answer, Command, CommandKind, Event, Packed, Question, RunState, StudySpec, StudyStarted,
@@ -50,6 +50,9 @@ pub struct Lab {
     pub problem: RwSignal<Option<String>>,
     /// Whether the chapter is on show.
     pub active: Memo<bool>,
+    /// Whether the page itself is in sight, rather than behind another tab: nobody reads answers
+    /// there.
+    pub watched: RwSignal<bool>,
     /// How many standing questions have no answer yet for what they ask now, of the model as it
     /// is now.
     pub behind: RwSignal<u32>,
@@ -89,6 +92,7 @@ impl Lab {
             diverged: RwSignal::new(None),
             problem: RwSignal::new(None),
             active: Memo::new(move |_| store.link.with(|link| link.chapter == chapter)),
+            watched: RwSignal::new(!document().hidden()),
             behind: RwSignal::new(0),
             ready: RwSignal::new(false),
             again: Trigger::new(),
@@ -100,6 +104,10 @@ impl Lab {
         });
         lab.start_engine();
         lab.follow_settings();
+        // As long as the page: labs are never given up.
+        window_event_listener(ev::visibilitychange, move |_| {
+            lab.watched.set(!document().hidden());
+        });
         lab
     }
 

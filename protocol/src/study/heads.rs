@@ -1,6 +1,7 @@
 //! `heads`: every head of a small GPT, what it looks at, what it writes and what it is worth.
 
 use core::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -201,7 +202,9 @@ pub enum Answer {
 /// Every head on one text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Seen {
-    pub trace: Trace,
+    /// Shared: it holds a few megabytes.
+    #[serde(with = "crate::shared")]
+    pub trace: Arc<Trace>,
     pub off: Vec<HeadAt>,
     /// Head by head, layer by layer; empty where there is no query but the first.
     pub statistics: Vec<Statistics>,
