@@ -61,6 +61,7 @@ async function watch({ name, query, figure, ready }) {
     await byId(page, "train-toggle").waitFor();
     await ready?.(page);
     if (figure) await byId(page, figure).scrollIntoViewIfNeeded();
+    await page.locator('main [data-state="live"]').first().waitFor();
     // Chapters take their first steps by themselves, and then wait.
     await page.locator('[data-testid="train-toggle"][data-state="paused"]').waitFor();
     await byId(page, "train-toggle").click();
