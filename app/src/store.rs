@@ -17,7 +17,10 @@ use unroll_protocol::{
     text::Accepted,
 };
 
-use crate::{corpora, figures::Curve};
+use crate::{
+    corpora,
+    figures::{Curve, rest_left, set_training},
+};
 use engine::Engine;
 use pace::{Pace, Starting};
 pub use state::{Device, Diverged, Notice, Severity, Source, Speed, Written};
@@ -326,7 +329,9 @@ impl Store {
         let now = now();
         // Behind another tab nobody looks; what is due then is asked for when somebody does.
         let watched = !document().hidden();
-        if watched && self.pace.with_value(|pace| pace.trace_due(step)) {
+        let resting = running && rest_left() > 0.0;
+        let due = |pace: &Pace| pace.trace_due(now, step, running);
+        if watched && !resting && self.pace.with_value(due) {
             self.request_trace();
         }
         if watched && self.pace.with_value(|pace| pace.inspection_due(step)) {
@@ -366,13 +371,14 @@ impl Store {
                 }
             }
             Event::State { state, step } => {
+                set_training(state == RunState::Running);
                 self.state.set(state);
                 self.step.set(step);
                 self.keep_pace();
             }
             Event::Progress(progress) => self.on_progress(progress),
             Event::Trace(trace) => {
-                self.pace.update_value(|pace| pace.trace_arrived(trace.id, trace.step));
+                self.pace.update_value(|pace| pace.trace_arrived(trace.id, trace.step, now()));
                 self.probe_problem.set(None);
                 self.trace.set(Some(Arc::new(*trace)));
                 self.keep_pace();

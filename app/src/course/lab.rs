@@ -16,6 +16,7 @@ use unroll_protocol::{
 use super::History;
 use crate::{
     chapters,
+    figures::set_training,
     store::{Device, Severity, Source, Store},
     worker::{EngineBinary, EngineClient, Incoming},
 };
@@ -271,6 +272,7 @@ impl Lab {
                 self.step.set(self.history.with_untracked(History::last_step));
             }
             Event::State { state, step } => {
+                set_training(state == RunState::Running);
                 self.state.set(state);
                 self.step.set(step);
             }
