@@ -1,7 +1,7 @@
 //! The built-in texts, all written or generated for this project (see `cargo xtask corpora`).
 //!
-//! The tales are part of the page, so that the first model needs nothing else; the others are
-//! fetched when somebody asks for them.
+//! All are fetched. The one that the page begins with comes while the page's wasm does: index.html
+//! tells the browser of it.
 
 use std::{cell::RefCell, collections::HashMap, sync::Arc};
 
@@ -11,8 +11,6 @@ use wasm_bindgen_futures::JsFuture;
 
 use crate::worker::build_id;
 
-const TALES: &str = include_str!("../../assets/corpora/tales.txt");
-
 thread_local! {
     static FETCHED: RefCell<HashMap<&'static str, Arc<str>>> = RefCell::default();
 }
@@ -20,7 +18,6 @@ thread_local! {
 /// A built-in text, if it is here already; `None` for the learner's own.
 pub fn text(corpus: Corpus) -> Option<Arc<str>> {
     match corpus {
-        Corpus::Tales => Some(TALES.into()),
         Corpus::Own => None,
         fetched => FETCHED.with_borrow(|texts| texts.get(fetched.id()).cloned()),
     }

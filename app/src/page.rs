@@ -1,11 +1,14 @@
 //! The page's frame: what is around every chapter.
 
 use leptos::{prelude::*, task::spawn_local};
-use unroll_protocol::link::Chapter;
+use unroll_protocol::{
+    Link,
+    link::{Chapter, LinkProblem},
+};
 
 use crate::{
     chapters::{self, gpt},
-    controls::{CopyLink, DeviceBadge, Notices, ThemeChoice, read_url, use_theme, use_url},
+    controls::{CopyLink, DeviceBadge, Notices, ThemeChoice, use_theme, use_url},
     course::{CourseBar, Labs, Progress, use_navigation},
     embed::{self, Exports, use_embed},
     fetched::{Fetch, part},
@@ -15,11 +18,9 @@ use crate::{
 };
 
 /// The whole page, or the figure alone where the link says so.
-#[component]
-pub fn Page() -> impl IntoView {
-    let (link, problems) = read_url();
+pub fn page(link: Link, problems: &[LinkProblem]) -> AnyView {
     let embedded = link.embed;
-    let store = Store::new(link, &problems);
+    let store = Store::new(link, problems);
     let labs = Labs::new(store);
     let progress = Progress::read();
     provide_context(store);

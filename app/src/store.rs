@@ -11,7 +11,7 @@ mod state;
 
 use std::sync::Arc;
 
-use leptos::prelude::*;
+use leptos::{ev, prelude::*};
 use unroll_protocol::{
     AttentionRow, Checkpoint, Command, CommandKind, Event, Link, PoolReport, Progress, RunState,
     SampleSpec, Started, Trace,
@@ -19,7 +19,10 @@ use unroll_protocol::{
     text::Accepted,
 };
 
-use crate::{corpora, figures::Curve};
+use crate::{
+    corpora,
+    figures::{Curve, rest_left, set_training},
+};
 use engine::Engine;
 use helpers::Helpers;
 pub use helpers::cores;
@@ -114,6 +117,12 @@ impl Store {
         if let Some(sentence) = missing {
             store.notify(Severity::Note, sentence);
         }
+        // As long as the page, like the store.
+        window_event_listener(ev::visibilitychange, move |_| {
+            if store.started.with_untracked(Option::is_some) {
+                store.keep_pace();
+            }
+        });
         store
     }
 
@@ -334,15 +343,18 @@ impl Store {
         let (step, running) =
             (self.step.get_untracked(), self.state.get_untracked() == RunState::Running);
         let now = now();
-        if self.pace.with_value(|pace| pace.trace_due(step)) {
+        // Behind another tab nobody looks; what is due then is asked for when somebody does.
+        let watched = !document().hidden();
+        let resting = running && rest_left() > 0.0;
+        let due = |pace: &Pace| pace.trace_due(now, step, running);
+        if watched && !resting && self.pace.with_value(due) {
             self.request_trace();
         }
-        if self.pace.with_value(|pace| pace.inspection_due(step)) {
+        if watched && self.pace.with_value(|pace| pace.inspection_due(step)) {
             self.request_row();
         }
-        if let Some(id) =
-            self.pace.try_update_value(|p| p.next_writing(now, step, running)).flatten()
-        {
+        let writing = || self.pace.try_update_value(|p| p.next_writing(now, step, running));
+        if let Some(id) = watched.then(writing).flatten().flatten() {
             let link = self.link.get_untracked();
             let sample = SampleSpec {
                 prompt: String::new(),
@@ -375,13 +387,14 @@ impl Store {
                 }
             }
             Event::State { state, step } => {
+                set_training(state == RunState::Running);
                 self.state.set(state);
                 self.step.set(step);
                 self.keep_pace();
             }
             Event::Progress(progress) => self.on_progress(progress),
             Event::Trace(trace) => {
-                self.pace.update_value(|pace| pace.trace_arrived(trace.id, trace.step));
+                self.pace.update_value(|pace| pace.trace_arrived(trace.id, trace.step, now()));
                 self.probe_problem.set(None);
                 self.trace.set(Some(Arc::new(*trace)));
                 self.keep_pace();
@@ -523,5 +536,12 @@ fn first_source(link: &Link) -> (Source, Option<String>) {
         (corpus, _) => (corpus, None),
     };
     let text = corpora::text(corpus).unwrap_or_default();
+    let missing = if text.is_empty() {
+        let sentence = "The page's texts could not be loaded: is the connection gone? Reload the \
+                        page, or paste a text of your own.";
+        Some(sentence.to_owned())
+    } else {
+        missing
+    };
     (Source { corpus, name: corpora::name(corpus).to_owned(), text }, missing)
 }

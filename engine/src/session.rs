@@ -267,7 +267,7 @@ impl<S: Studies> Session<S> {
                 let Present::Study(study) = self.present()? else {
                     return Err("The model in training is not this chapter's.".to_owned());
                 };
-                let answer = Box::new(study.ask(&question).await?);
+                let answer = study.ask(&question).await?.pack();
                 post(Event::Answered { id, step: study.step(), answer });
             }
             Command::Generate { id, sample } => self.write(id, &sample)?,

@@ -10,7 +10,9 @@ pub struct SavedParameter {
     /// Path in the model, e.g. `blocks.0.attention.query.weight`.
     pub name: String,
     pub value: Array,
+    #[serde(with = "crate::floats")]
     pub first_moment: Vec<f32>,
+    #[serde(with = "crate::floats")]
     pub second_moment: Vec<f32>,
 }
 

@@ -6,10 +6,12 @@
 pub mod architecture;
 pub mod attention;
 pub mod checkpoint;
+mod floats;
 pub mod link;
 pub mod message;
 pub mod number;
 pub mod pool;
+mod shared;
 pub mod spec;
 pub mod study;
 pub mod text;
@@ -32,3 +34,4 @@ pub use study::{Answer, Question, StudyPoint, StudyProgress, StudySpec, StudySta
 pub use text::TextError;
 pub use trace::{Array, Trace};
 pub use transduction::{AttentionKind, PairTask};
+pub use wire::Packed;

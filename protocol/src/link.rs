@@ -9,7 +9,8 @@ pub(crate) mod rows;
 mod table;
 
 pub use fragment::{FRAGMENT_LIMIT, FragmentError, Written};
-pub use table::{Kind, Setting, Value, settings};
+pub(crate) use table::TableRow;
+pub use table::{Kind, Setting, Value, Words, general_words, settings, words};
 
 use core::fmt;
 
@@ -221,6 +222,26 @@ impl Link {
         query: impl IntoIterator<Item = (&'a str, &'a str)>,
         fragment: &str,
     ) -> (Self, Vec<LinkProblem>) {
+        let (mut link, mut problems) = Self::parse_query(query);
+        problems.extend(link.take_written(Written::decode(fragment)).err());
+        (link, problems)
+    }
+
+    /// Takes up what a fragment says, or its problem.
+    pub fn take_written(
+        &mut self,
+        written: Result<Written, FragmentError>,
+    ) -> Result<(), LinkProblem> {
+        let written = written.map_err(LinkProblem::Fragment)?;
+        self.mask.drawn = written.mask.clone();
+        self.written = written;
+        Ok(())
+    }
+
+    /// As [`Self::parse`], of the query alone.
+    pub fn parse_query<'a>(
+        query: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> (Self, Vec<LinkProblem>) {
         let mut link = Self::default();
         let mut problems = Vec::new();
         for (name, given) in query {
@@ -236,13 +257,6 @@ impl Link {
                     expected: setting.kind.to_string(),
                 }),
             }
-        }
-        match Written::decode(fragment) {
-            Ok(written) => {
-                link.mask.drawn = written.mask.clone();
-                link.written = written;
-            }
-            Err(error) => problems.push(LinkProblem::Fragment(error)),
         }
         (link, problems)
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Answer, AttentionRow, Checkpoint, ExperimentSpec, PoolReport, Question, StudyProgress,
+    AttentionRow, Checkpoint, ExperimentSpec, Packed, PoolReport, Question, StudyProgress,
     StudySpec, StudyStarted, Trace,
 };
 
@@ -138,11 +138,12 @@ pub enum Event {
         step: u32,
         row: Box<AttentionRow>,
     },
-    /// What a chapter's models said to question `id` after `step` steps.
+    /// What a chapter's models said to question `id` after `step` steps: its [`crate::Answer`],
+    /// which the chapter alone can read.
     Answered {
         id: u32,
         step: u32,
-        answer: Box<Answer>,
+        answer: Packed,
     },
     /// Text written so far by the model as it was at `step`.
     Generated {

@@ -21,6 +21,8 @@ pub mod tokens;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Packed;
+
 /// The same type of every chapter as one enum.
 macro_rules! of_chapters {
     ($(#[$doc:meta])* $name:ident of $type:ident) => {
@@ -81,6 +83,26 @@ of_chapters! {
     /// What a chapter's models answer.
     Answer of Answer
 }
+
+/// Has [`Answer::pack`] find the chapter's own answer.
+macro_rules! pack {
+    ($($variant:ident),+) => {
+        impl Answer {
+            /// The chapter's own answer as bytes, which the chapter unpacks as its own type: what is
+            /// around the chapters need not know how to read fourteen of them.
+            pub fn pack(&self) -> Packed {
+                match self {
+                    $(Self::$variant(inner) => Packed::of(inner),)+
+                }
+            }
+        }
+    };
+}
+
+pack!(
+    Tokens, Bigram, Rnn, Bptt, Gates, Birnn, Norm, Seq2seq, Alignment, Qkv, Mask, Heads, Position,
+    Block
+);
 
 /// What was built.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Array {
     pub shape: Vec<u32>,
+    #[serde(with = "crate::floats")]
     pub values: Vec<f32>,
 }
 

@@ -11,6 +11,7 @@ mod build;
 mod corpora;
 mod dist;
 mod doctor;
+mod imports;
 mod npm;
 mod paths;
 mod serve;

@@ -13,7 +13,7 @@ use std::{
 };
 
 use crate::{
-    Result, paths, shell,
+    Result, imports, paths, shell,
     stamp::{self, Hash},
     tools,
 };
@@ -29,17 +29,30 @@ const INSTANTIATE: &str = "WebAssembly.instantiateStreaming(src, imports)";
 /// What stands for them here: pieces are parts of files, and a host may send wasm under any type.
 const LOADER: &str = r#"
 const files = new Map();
-/** A part of a file, which is fetched once. After a failure the next call tries again. */
-function part(name, start, end) {
+/** What `read` makes of a file, which is fetched once. After a failure the next call tries again. */
+function file(name, read) {
   if (!files.has(name)) {
     const file = fetch(new URL(name, import.meta.url)).then((response) => {
-      if (response.ok) return response.arrayBuffer();
+      if (response.ok) return read(response);
       throw new Error(`${response.status} for ${response.url}`);
     });
     file.catch(() => files.delete(name));
     files.set(name, file);
   }
-  return files.get(name).then((bytes) => new Uint8Array(bytes, start, end - start));
+  return files.get(name);
+}
+/** A file that is one piece, compiled while it comes where the host says that it is wasm. */
+function whole(name) {
+  return file(name, (response) => {
+    const isWasm = response.headers.get("content-type") === "application/wasm";
+    return isWasm ? WebAssembly.compileStreaming(response) : response.arrayBuffer();
+  });
+}
+/** One of a file's pieces. */
+function part(name, start, end) {
+  return file(name, (response) => response.arrayBuffer()).then(
+    (bytes) => new Uint8Array(bytes, start, end - start),
+  );
 }
 "#;
 
@@ -79,6 +92,9 @@ fn divide(folder: &Path, whole: &Path, rooms: &Path) -> Result {
     let script = read_text(&divided.join(SCRIPT))?;
     let bound_script = read_text(&bound.join(format!("{APP}.js")))?;
     let bound_wasm = read(&bound.join(format!("{APP}_bg.wasm")))?;
+    let (bound_wasm, bound_script) =
+        imports::shorten(&bound_wasm, &bound_script, &format!("./{APP}_bg.js"))
+            .ok_or("`wasm-bindgen` has left no whole wasm file of the app.")?;
     let pieces = pieces(&divided)?;
 
     // All of one build, and only that, fits together: one hash names them all.
@@ -133,20 +149,20 @@ fn arrange(script: &str, pieces: &[Piece], hash: &str) -> Option<(String, Files)
     let mut shared = Vec::new();
     let mut files = Vec::new();
     for Piece { name, bytes } in pieces {
-        let (file, start) = match name.strip_prefix("split_") {
+        let call = match name.strip_prefix("split_") {
             Some(part) => {
                 let file = format!("{PART}{part}-{hash}.wasm");
-                files.push((file.clone(), bytes.clone()));
-                (file, 0)
+                let call = format!("whole(\"./{file}\")");
+                files.push((file, bytes.clone()));
+                call
             }
             None => {
                 let start = shared.len();
                 shared.extend_from_slice(bytes);
-                (shared_name.clone(), start)
+                format!("part(\"./{shared_name}\", {start}, {})", shared.len())
             }
         };
         let fetch = format!("{}{name}{}", FETCH.0, FETCH.1);
-        let call = format!("part(\"./{file}\", {start}, {})", start + bytes.len());
         if script.matches(&fetch).count() != 1 {
             return None;
         }
@@ -239,7 +255,7 @@ mod tests {
         for part in [
             r#"part("./parts-9.wasm", 0, 3)"#,
             r#"part("./parts-9.wasm", 3, 5)"#,
-            r#"part("./part-rnn-9.wasm", 0, 1)"#,
+            r#"whole("./part-rnn-9.wasm")"#,
         ] {
             assert_eq!(script.matches(part).count(), 1, "{part}");
         }

@@ -1,8 +1,8 @@
 //! `cargo xtask stamp`: the last step of each build of the site, run by Trunk (see Trunk.toml).
 //!
-//! Workers are loaded under fixed names, so the page asks for them with `?v=<build>`: a short hash
-//! of everything a worker loads, written into index.html. A browser then keeps a worker for as
-//! long as it is the same and never mixes two releases. The step also adds the WebGPU engine, if
+//! Workers and texts are loaded under fixed names, so the page asks for them with `?v=<build>`: a
+//! short hash of them all, written into index.html. A browser then keeps them for as long as they
+//! are the same and never mixes two releases. The step also adds the WebGPU engine, if
 //! it was built from the present sources: one of another time may not speak the page's protocol.
 //! It divides the app's wasm (see [`split`]). And it takes the names of functions out of all wasm, a
 //! fifth of what would go over the wire.
@@ -21,13 +21,16 @@ use crate::{
 /// When set, the site is left without the WebGPU engine.
 pub const NO_WEBGPU: &str = "UNROLL_NO_WEBGPU";
 
-/// Whatever workers load.
-const WORKER_FILES: [&str; 5] = [
+/// What the page asks for by the build: whatever workers load, and the texts.
+const BUILD_FILES: [&str; 8] = [
     "worker.js",
     "engine_cpu.js",
     "engine_cpu_bg.wasm",
     "engine_course.js",
     "engine_course_bg.wasm",
+    "corpora/tales.txt",
+    "corpora/names.txt",
+    "corpora/brackets.txt",
 ];
 
 /// Where index.html names the build.
@@ -61,7 +64,7 @@ pub fn apply(folder: &Path) -> Result<bool> {
     }
     remove_names(folder)?;
     let mut hash = Hash::new();
-    for name in WORKER_FILES {
+    for name in BUILD_FILES {
         hash.file(name, &folder.join(name))?;
     }
     if webgpu {
@@ -127,7 +130,7 @@ pub fn without_names(wasm: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The number that `bytes` start with, in wasm's variable-length form, and what follows it.
-fn leb128(bytes: &[u8]) -> Option<(usize, &[u8])> {
+pub fn leb128(bytes: &[u8]) -> Option<(usize, &[u8])> {
     let mut number = 0;
     // A 32-bit number takes at most five bytes.
     for (i, byte) in bytes.iter().take(5).enumerate() {

@@ -10,7 +10,7 @@ use super::Info;
 use crate::{
     controls::{DivergedAlert, ProbeEditor, Settings, TextChooser, Transport, Writing},
     course::WayIn,
-    figures::{AttentionFigure, Inspection, LossFigure, Provenance},
+    figures::{AttentionFigure, Experiment, Inspection, LossFigure, Provenance},
     store::{Device, Store},
 };
 
@@ -162,7 +162,7 @@ fn use_linked(store: Store, field: fn(&mut Link) -> &mut u32) -> RwSignal<u32> {
 /// What an export says of where its numbers come from.
 pub fn use_provenance(store: Store) -> Signal<Provenance> {
     Memo::new(move |_| Provenance {
-        experiment: store.started.with(|s| serde_json::to_value(s.as_ref()?.spec).ok()),
+        experiment: store.started.with(|s| Some(Experiment::Gpt(s.as_ref()?.spec))),
         parameters: store.started.with(|s| s.as_ref().map(|s| s.parameters)),
         text: store.source.with(|source| source.name.clone()),
         device: store.device.with(|device| match device {

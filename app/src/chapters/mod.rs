@@ -20,9 +20,10 @@ mod seq2seq;
 mod tokens;
 
 use leptos::prelude::*;
-use unroll_protocol::link::Chapter;
+use unroll_protocol::{link::Chapter, study};
 
 use crate::{
+    course::use_lab,
     fetched::{Fetch, Fetched, View, part},
     store::Store,
 };
@@ -73,7 +74,10 @@ macro_rules! elsewhere {
     ($chapter:ident) => {
         &Entry::new(
             $chapter::INFO,
-            Content::Elsewhere(part!($chapter: View = $chapter::INFO.view)),
+            Content::Elsewhere(part!($chapter: View = || {
+                use_lab().read_answers::<study::$chapter::Answer>();
+                ($chapter::INFO.view)()
+            })),
         )
     };
 }

@@ -8,9 +8,10 @@ use wasm_bindgen_futures::JsFuture;
 
 use super::{
     format::{counted, rate},
-    url::{Share, share},
+    packing,
+    url::{Share, share as share_link},
 };
-use crate::store::Store;
+use crate::store::{Severity, Store};
 
 /// A button that copies the link, and beside the copied link what it does not include.
 #[component]
@@ -24,12 +25,22 @@ pub fn CopyLink() -> impl IntoView {
 
     let copy = move |_| {
         let link = store.link.get_untracked();
-        let share = untrack(|| share(store, &link));
-        let missing = untrack(|| left_out(store, &share, departed.get_untracked()));
-        let address = share.absolute();
-        copied.set(false);
-        shown.set(Some((share, missing)));
         wasm_bindgen_futures::spawn_local(async move {
+            let mut share = untrack(|| share_link(store, &link));
+            if packing::is_underway() {
+                if packing::fetch().await.is_none() {
+                    store.notify(
+                        Severity::Failure,
+                        "What packs your writing into a link could not be fetched: is the \
+                         connection gone?",
+                    );
+                }
+                share = untrack(|| share_link(store, &link));
+            }
+            let missing = untrack(|| left_out(store, &share, departed.get_untracked()));
+            let address = share.absolute();
+            copied.try_set(false);
+            shown.try_set(Some((share, missing)));
             copied.try_set(to_clipboard(&address).await);
             if let Some(field) = field.try_get_untracked().flatten() {
                 field.select();

@@ -3,11 +3,11 @@
 use leptos::{ev, prelude::*};
 use unroll_protocol::{
     Link, SpecError,
-    link::{Kind, Setting, Value},
+    link::{Kind, Setting, Value, Words},
     read_number,
 };
 
-use super::format::{rate, setting};
+use super::format::{general, rate, setting};
 use crate::store::Store;
 
 /// How a value got into a field.
@@ -39,7 +39,7 @@ pub fn NumberField(
     #[prop(optional)] children: Option<Children>,
 ) -> impl IntoView {
     let store = expect_context::<Store>();
-    let setting = setting(name);
+    let (setting, words) = (setting(name), general(name));
     let value = Memo::new(move |_| store.link.with(setting.get));
     // What stands in the field while it is not what the form holds.
     let typed = RwSignal::new(None::<String>);
@@ -62,7 +62,7 @@ pub fn NumberField(
         let unreadable =
             typed.with(|t| t.as_ref().is_some_and(|t| setting.kind.parse(t).is_none()));
         unreadable
-            .then(|| format!("{} is {}. It is still {}.", setting.label, setting.kind, value.get()))
+            .then(|| format!("{} is {}. It is still {}.", words.label, setting.kind, value.get()))
     };
     let wrong = Memo::new(move |_| unreadable().or_else(|| problem.and_then(|p| p.get())));
 
@@ -101,8 +101,8 @@ pub fn NumberField(
         _ => unreachable!("a number in the table"),
     };
     view! {
-        <div class="field" class:field-wrong=move || wrong.get().is_some() title=setting.help>
-            <label for=id.clone()>{setting.label}</label>
+        <div class="field" class:field-wrong=move || wrong.get().is_some() title=words.help>
+            <label for=id.clone()>{words.label}</label>
             <input type="text" role="spinbutton" autocomplete="off" spellcheck="false"
                 inputmode=if matches!(setting.kind, Kind::Real { .. }) { "decimal" } else { "numeric" }
                 id=id.clone() data-testid=id
@@ -113,7 +113,7 @@ pub fn NumberField(
                 prop:value=move || typed.get().unwrap_or_else(|| value.get().to_string())
                 on:input=on_input on:change=on_change on:keydown=on_key/>
             <span class="field-range" aria-hidden="true">{range(setting.kind)}</span>
-            <span class="visually-hidden" id=hint>{setting.help}</span>
+            <span class="visually-hidden" id=hint>{words.help}</span>
             {children.map(|children| children())}
             <p class="field-error" role="alert" id=error>{move || wrong.get()}</p>
         </div>
@@ -125,8 +125,10 @@ pub fn NumberField(
 pub fn FlagField(
     /// Row of the settings table.
     name: &'static str,
+    /// What the page says of it.
+    words: &'static Words,
     /// Called instead of writing the link.
-    #[prop(optional, into)]
+    #[prop(optional_no_strip, into)]
     on_entry: Option<Callback<Value>>,
 ) -> impl IntoView {
     let store = expect_context::<Store>();
@@ -137,12 +139,12 @@ pub fn FlagField(
     };
     let (id, hint) = (format!("control-{name}"), format!("hint-{name}"));
     view! {
-        <div class="field field-flag" title=setting.help>
-            <label for=id.clone()>{setting.label}</label>
+        <div class="field field-flag" title=words.help>
+            <label for=id.clone()>{words.label}</label>
             <input type="checkbox" id=id.clone() data-testid=id aria-describedby=hint.clone()
                 prop:checked=move || store.link.with(setting.get) == Value::Flag(true)
                 on:change=move |event| enter(Value::Flag(event_target_checked(&event)))/>
-            <span class="visually-hidden" id=hint>{setting.help}</span>
+            <span class="visually-hidden" id=hint>{words.help}</span>
         </div>
     }
 }
@@ -160,7 +162,7 @@ pub fn SelectField(
     #[prop(optional)] children: Option<Children>,
 ) -> impl IntoView {
     let store = expect_context::<Store>();
-    let setting = setting(name);
+    let (setting, words) = (setting(name), general(name));
     let Kind::Choice(choices) = setting.kind else { unreachable!("a choice in the table") };
     let chosen =
         chosen.unwrap_or_else(|| Signal::derive(move || store.link.with(setting.get).to_string()));
@@ -171,15 +173,15 @@ pub fn SelectField(
     };
     let (id, hint) = (format!("control-{name}"), format!("hint-{name}"));
     view! {
-        <div class="field" title=setting.help>
-            <label for=id.clone()>{setting.label}</label>
+        <div class="field" title=words.help>
+            <label for=id.clone()>{words.label}</label>
             <select id=id.clone() data-testid=id aria-describedby=hint.clone()
                 prop:value=move || chosen.get() on:change=enter>
                 {choices.iter().map(|&(id, label)| view! {
                     <option value=id selected=chosen.get_untracked() == id>{label}</option>
                 }).collect_view()}
             </select>
-            <span class="visually-hidden" id=hint>{setting.help}</span>
+            <span class="visually-hidden" id=hint>{words.help}</span>
             {children.map(|children| children())}
         </div>
     }

@@ -1,6 +1,6 @@
 //! Numbers as people read them.
 
-use unroll_protocol::link::{Setting, settings};
+use unroll_protocol::link::{Setting, Words, general_words, settings, words};
 
 /// A whole number with its thousands apart: `104,960`.
 pub fn grouped(number: u64) -> String {
@@ -40,6 +40,17 @@ pub fn counted(number: u64, noun: &str) -> String {
 /// The row of the settings table with this name, which must be there.
 pub fn setting(name: &str) -> &'static Setting {
     settings().find(|setting| setting.name == name).expect("a row of the settings table")
+}
+
+/// What the page says of a setting that is of no one chapter of the course.
+pub fn general(name: &str) -> &'static Words {
+    general_words().find(|words| words.name == name).expect("a general row of the settings table")
+}
+
+/// What the page says of any setting. Only for the chapters' controls, which are fetched: it brings
+/// the words of all chapters along.
+pub fn any(name: &str) -> &'static Words {
+    words().find(|words| words.name == name).expect("a row of the settings table")
 }
 
 #[cfg(test)]

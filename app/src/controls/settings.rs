@@ -7,7 +7,7 @@ use unroll_protocol::{Link, SpecError, link::Value};
 
 use super::{
     field::{Entry, FlagField, NumberField, SelectField},
-    format::{counted, setting},
+    format::{counted, general, setting},
     learning_rate::LearningRate,
     start_over::StartOver,
     timer::use_timer,
@@ -75,7 +75,7 @@ pub fn Settings() -> impl IntoView {
     };
     let flag = move |name: &'static str| {
         let on_entry = Callback::new(move |value| enter(name, value, Entry::Done));
-        view! { <FlagField name on_entry/> }
+        view! { <FlagField name words=general(name) on_entry/> }
     };
     let choice = move |name: &'static str| {
         let here = move || {
@@ -197,7 +197,7 @@ fn help_at(event: &web_sys::Event) -> Option<&'static str> {
     let element: web_sys::Element = event.target()?.dyn_into().ok()?;
     let field = element.closest(".field").ok()??;
     let control = field.query_selector("[id^=control-]").ok()??;
-    Some(setting(control.id().strip_prefix("control-")?).help)
+    Some(general(control.id().strip_prefix("control-")?).help)
 }
 
 #[cfg(test)]
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn the_form_names_rows_of_the_table() {
         for name in MAIN.into_iter().chain(FORM).chain(["device"]) {
-            assert_eq!(setting(name).name, name);
+            assert_eq!((setting(name).name, general(name).name), (name, name));
         }
     }
 }

@@ -6,7 +6,10 @@ use unroll_protocol::{
     read_number,
 };
 
-use super::{field::two_digits, format::setting};
+use super::{
+    field::{self, two_digits},
+    format::{any, setting},
+};
 use crate::store::Store;
 
 /// Where a slider's knob can stand.
@@ -93,7 +96,7 @@ pub fn SliderField(
     on_change: Option<Callback<Value>>,
 ) -> impl IntoView {
     let store = expect_context::<Store>();
-    let setting = setting(name);
+    let (setting, words) = (setting(name), any(name));
     let (min, max, whole) = match setting.kind {
         Kind::Whole { min, max } => (min as f32, max as f32, true),
         Kind::Real { min, max } => (min, max, false),
@@ -135,16 +138,28 @@ pub fn SliderField(
     let (id, hint) = (format!("control-{name}"), format!("hint-{name}"));
     view! {
         <div class="slider-field">
-            <label for=id.clone()>{setting.label}</label>
+            <label for=id.clone()>{words.label}</label>
             <output for=id.clone()>{move || value.get().to_string()}</output>
             <input type="range" id=id.clone() data-testid=id min=low.to_string() max=high.to_string()
                 step=step.to_string() aria-describedby=hint.clone()
                 aria-valuetext=move || value.get().to_string()
                 prop:value=move || position().to_string() on:input=move_to on:change=let_go/>
-            <p class="hint" id=hint>{setting.help}</p>
+            <p class="hint" id=hint>{words.help}</p>
         </div>
     }
     .into_any()
+}
+
+/// A labelled checkbox for a setting of any chapter.
+#[component]
+pub fn FlagField(
+    /// Row of the settings table.
+    name: &'static str,
+    /// Called instead of writing the link.
+    #[prop(optional, into)]
+    on_entry: Option<Callback<Value>>,
+) -> impl IntoView {
+    view! { <field::FlagField name words=any(name) on_entry=on_entry/> }
 }
 
 /// A choice of the link as a row of buttons, of which one is on.
@@ -157,7 +172,7 @@ pub fn ChoiceField(
     on_change: Option<Callback<Value>>,
 ) -> impl IntoView {
     let store = expect_context::<Store>();
-    let setting = setting(name);
+    let (setting, words) = (setting(name), any(name));
     let Kind::Choice(choices) = setting.kind else { unreachable!("a choice in the table") };
     let value = Memo::new(move |_| store.link.with(setting.get));
     let hint = format!("hint-{name}");
@@ -180,9 +195,9 @@ pub fn ChoiceField(
     };
     view! {
         <fieldset class="choice-field" data-testid=format!("control-{name}") aria-describedby=described>
-            <legend>{setting.label}</legend>
+            <legend>{words.label}</legend>
             <div class="segments">{choices.iter().map(segment).collect_view()}</div>
-            <p class="hint" id=hint>{setting.help}</p>
+            <p class="hint" id=hint>{words.help}</p>
         </fieldset>
     }
     .into_any()

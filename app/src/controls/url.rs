@@ -5,13 +5,13 @@ use core::time::Duration;
 use leptos::prelude::*;
 use unroll_protocol::{
     Link,
-    link::{Chapter, Corpus, LinkProblem, Written},
+    link::{Chapter, Corpus, FragmentError, LinkProblem, Written},
     study::mask::Drawn,
 };
 use wasm_bindgen::JsValue;
 use web_sys::UrlSearchParams;
 
-use super::timer::use_timer;
+use super::{packing, timer::use_timer};
 use crate::{corpora, store::Store};
 
 /// Browsers refuse to change the address more than about a hundred times in half a minute.
@@ -20,11 +20,25 @@ const PAUSE: Duration = Duration::from_millis(400);
 /// already fills the fragment.
 const MOST_TRIED: usize = 128 * 1024;
 
-/// Reads the address of the page.
-pub fn read_url() -> (Link, Vec<LinkProblem>) {
-    let location = window().location();
-    let (query, hash) =
-        (location.search().unwrap_or_default(), location.hash().unwrap_or_default());
+/// Reads the address that the page was opened with.
+pub async fn read_first_url() -> (Link, Vec<LinkProblem>) {
+    let (mut link, mut problems) = read_query();
+    let hash = window().location().hash().unwrap_or_default();
+    let fragment = hash.strip_prefix('#').unwrap_or(&hash);
+    if !fragment.is_empty() {
+        // A part that can't be fetched is as good as a fragment that can't be read.
+        let written = match packing::fetch().await {
+            Some(packing) => (packing.unpack)(fragment),
+            None => Err(FragmentError::Damaged),
+        };
+        problems.extend(link.take_written(written).err());
+    }
+    (link, problems)
+}
+
+/// Reads the settings in the address of the page, without what was written.
+pub fn read_query() -> (Link, Vec<LinkProblem>) {
+    let query = window().location().search().unwrap_or_default();
     let mut pairs = Vec::new();
     if let Ok(parameters) = UrlSearchParams::new_with_str(&query)
         && let Ok(Some(entries)) = js_sys::try_iter(&parameters)
@@ -37,8 +51,7 @@ pub fn read_url() -> (Link, Vec<LinkProblem>) {
             }
         }
     }
-    let pairs = pairs.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    Link::parse(pairs, hash.strip_prefix('#').unwrap_or(&hash))
+    Link::parse_query(pairs.iter().map(|(name, value)| (name.as_str(), value.as_str())))
 }
 
 /// Keeps the address of the page in step with the settings and with what was written, so that
@@ -49,6 +62,7 @@ pub fn use_url(store: Store) {
         store.link.track();
         store.probe.track();
         store.source.track();
+        packing::track();
         if timer.is_running() {
             return;
         }
@@ -86,13 +100,20 @@ impl Share {
     }
 }
 
-/// The link to `link` with the present probe and text. Tracks both.
+/// The link to `link` with the present probe and text. Tracks both, and whether what packs them is
+/// here: until then the link goes without them.
 pub fn share(store: Store, link: &Link) -> Share {
     let probe = store.probe.get();
-    store.source.with(|source| pack(link, source.corpus, &source.text, probe))
+    store.source.with(|source| pack(link, source.corpus, &source.text, probe, packing::pack))
 }
 
-fn pack(link: &Link, corpus: Corpus, text: &str, probe: String) -> Share {
+fn pack(
+    link: &Link,
+    corpus: Corpus,
+    text: &str,
+    probe: String,
+    pack: impl Fn(&Written) -> Result<String, FragmentError>,
+) -> Share {
     let probe = (probe != corpora::probe(corpus)).then_some(probe);
     let own = corpus == Corpus::Own;
     let tried = (own && text.len() <= MOST_TRIED).then(|| text.to_owned());
@@ -106,7 +127,7 @@ fn pack(link: &Link, corpus: Corpus, text: &str, probe: String) -> Share {
     ];
     let (written, fragment) = tries
         .into_iter()
-        .find_map(|written| Some((written.clone(), written.encode().ok()?)))
+        .find_map(|written| Some((written.clone(), pack(&written).ok()?)))
         .unwrap_or_default();
     Share {
         query: Link { corpus, ..link.clone() }.query(),
@@ -129,10 +150,10 @@ mod tests {
     fn takes_along_what_was_written_as_far_as_it_fits() {
         let link = Link::default();
         let usual = corpora::probe(Corpus::Tales).to_owned();
-        let share = pack(&link, Corpus::Tales, "whatever", usual);
+        let share = pack(&link, Corpus::Tales, "whatever", usual, Written::encode);
         assert_eq!(share, Share { query: "chapter=gpt".into(), ..Share::default() });
 
-        let share = pack(&link, Corpus::Own, "short text", "probe".into());
+        let share = pack(&link, Corpus::Own, "short text", "probe".into(), Written::encode);
         let (probe, text) = (Some("probe".into()), Some("short text".into()));
         let written = Written { probe, text, ..Written::default() };
         assert_eq!(Written::decode(&share.fragment), Ok(written));
@@ -140,22 +161,22 @@ mod tests {
         assert!(!share.without_text && !share.without_probe);
 
         for long in [noise(9000), "a".repeat(MOST_TRIED + 1)] {
-            let share = pack(&link, Corpus::Own, &long, "probe".into());
+            let share = pack(&link, Corpus::Own, &long, "probe".into(), Written::encode);
             let written = Written { probe: Some("probe".into()), ..Written::default() };
             assert_eq!(Written::decode(&share.fragment), Ok(written));
             assert!(share.without_text && !share.without_probe);
         }
 
-        let share = pack(&link, Corpus::Tales, "", noise(9000));
+        let share = pack(&link, Corpus::Tales, "", noise(9000), Written::encode);
         assert_eq!(share.fragment, "");
         assert!(share.without_probe && !share.without_text);
 
         // What was drawn goes along, in its chapter.
         let mut link = link;
         link.mask.drawn.set(&link.mask.pattern, 9, (0, 3), true);
-        assert_eq!(pack(&link, Corpus::Tales, "", noise(9000)).fragment, "");
+        assert_eq!(pack(&link, Corpus::Tales, "", noise(9000), Written::encode).fragment, "");
         link.chapter = Chapter::Mask;
-        let share = pack(&link, Corpus::Tales, "", noise(9000));
+        let share = pack(&link, Corpus::Tales, "", noise(9000), Written::encode);
         assert_eq!(Written::decode(&share.fragment).unwrap().mask, link.mask.drawn);
         assert!(share.without_probe);
     }

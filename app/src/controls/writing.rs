@@ -5,7 +5,7 @@ use unroll_protocol::{link::Value, read_number};
 
 use super::{
     field::{Entry, NumberField},
-    format::{grouped, setting},
+    format::{general, grouped, setting},
 };
 use crate::store::Store;
 
@@ -28,7 +28,7 @@ pub fn Writing() -> impl IntoView {
             store.write_again();
         }
     };
-    let temperature_row = setting("temperature");
+    let (temperature_row, words) = (setting("temperature"), general("temperature"));
     view! {
         <div class="writing">
             // Scrolls, so it takes the focus; not live, or a screen reader would never fall silent.
@@ -42,8 +42,8 @@ pub fn Writing() -> impl IntoView {
             </div>
             <p class="hint" id="sample-step">"Written " {after}</p>
             <div class="fields">
-                <div class="field" title=temperature_row.help>
-                    <label for="control-temperature">{temperature_row.label}</label>
+                <div class="field" title=words.help>
+                    <label for="control-temperature">{words.label}</label>
                     <input type="range" id="control-temperature" data-testid="control-temperature"
                         min="0" max=HOTTEST.to_string() step="0.05" aria-describedby="hint-temperature"
                         prop:value=move || temperature().to_string()
@@ -57,7 +57,7 @@ pub fn Writing() -> impl IntoView {
                     <output class="field-range" for="control-temperature">
                         {move || format!("{:.2}", temperature())}
                     </output>
-                    <span class="visually-hidden" id="hint-temperature">{temperature_row.help}</span>
+                    <span class="visually-hidden" id="hint-temperature">{words.help}</span>
                 </div>
                 <NumberField name="topk" on_entry=Callback::new(top_k)/>
             </div>

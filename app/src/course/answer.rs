@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use unroll_protocol::{Answer, Question};
 
 use super::Lab;
-use crate::controls::use_timer;
+use crate::{controls::use_timer, figures::rest_left};
 
 /// While training, the same question is asked no more often than this: the answers cost time that
 /// training could use, and no eye follows more.
@@ -42,7 +42,8 @@ pub fn use_answer(
     // What would have to be asked of the model as it is now.
     let due = Memo::new(move |_| {
         let (generation, step) = (lab.generation.get(), lab.step.get());
-        Some((question.get().filter(|_| lab.active.get())?, generation, step))
+        let asking = lab.active.get() && lab.watched.get();
+        Some((question.get().filter(|_| asking)?, generation, step))
     });
     let asked = StoredValue::new_local(Asked::default());
     let again = RwSignal::new(0u32);
@@ -75,8 +76,10 @@ pub fn use_answer(
         if same {
             return;
         }
-        if only_step && since < PAUSE {
-            timer.start(Duration::from_millis((PAUSE - since).ceil() as u64), move || {
+        // No figure shows an answer while it rests.
+        let wait = (PAUSE - since).max(rest_left());
+        if only_step && wait > 0.0 {
+            timer.start(Duration::from_millis(wait.ceil() as u64), move || {
                 again.try_update(|again| *again += 1);
             });
             return;

@@ -6,14 +6,17 @@
 
 use std::{cell::RefCell, collections::HashMap, rc::Rc, sync::Arc};
 
-use leptos::prelude::*;
+use leptos::{ev, prelude::*};
+use serde::de::DeserializeOwned;
 use unroll_protocol::{
-    Answer, Command, CommandKind, Event, Question, RunState, StudySpec, StudyStarted, link::Chapter,
+    Answer, Command, CommandKind, Event, Packed, Question, RunState, StudySpec, StudyStarted,
+    link::Chapter,
 };
 
 use super::History;
 use crate::{
     chapters,
+    figures::set_training,
     store::{Device, Severity, Source, Store},
     worker::{EngineBinary, EngineClient, Incoming},
 };
@@ -23,6 +26,9 @@ const MOST_DEATHS: u32 = 3;
 
 /// Takes the answer to one question, or the sentence of its refusal.
 type Taker = Rc<dyn Fn(Result<Arc<Answer>, String>)>;
+
+/// Reads an answer of one chapter; the error is a sentence.
+type Reader = fn(&Packed) -> Result<Answer, String>;
 
 /// A chapter's models. `Copy`: handles owned by the page's root, so that the chapter's view may
 /// come and go.
@@ -45,6 +51,9 @@ pub struct Lab {
     pub problem: RwSignal<Option<String>>,
     /// Whether the chapter is on show.
     pub active: Memo<bool>,
+    /// Whether the page itself is in sight, rather than behind another tab: nobody reads answers
+    /// there.
+    pub watched: RwSignal<bool>,
     /// How many standing questions have no answer yet for what they ask now, of the model as it
     /// is now.
     pub behind: RwSignal<u32>,
@@ -67,6 +76,7 @@ struct Inner {
     run_on: bool,
     questions: u32,
     waiting: HashMap<u32, Taker>,
+    reader: Option<Reader>,
 }
 
 impl Lab {
@@ -83,6 +93,7 @@ impl Lab {
             diverged: RwSignal::new(None),
             problem: RwSignal::new(None),
             active: Memo::new(move |_| store.link.with(|link| link.chapter == chapter)),
+            watched: RwSignal::new(!document().hidden()),
             behind: RwSignal::new(0),
             ready: RwSignal::new(false),
             again: Trigger::new(),
@@ -94,6 +105,10 @@ impl Lab {
         });
         lab.start_engine();
         lab.follow_settings();
+        // As long as the page: labs are never given up.
+        window_event_listener(ev::visibilitychange, move |_| {
+            lab.watched.set(!document().hidden());
+        });
         lab
     }
 
@@ -124,6 +139,16 @@ impl Lab {
     pub fn retry_engine(self) {
         self.inner.update_value(|inner| inner.deaths = 0);
         self.start_engine();
+    }
+
+    /// Has answers read as a chapter's `A`. The chapter says so before it asks: it alone knows how,
+    /// and is fetched with it.
+    pub fn read_answers<A: DeserializeOwned + Into<Answer>>(self) {
+        let read = |packed: &Packed| match packed.unpack::<A>() {
+            Ok(answer) => Ok(answer.into()),
+            Err(error) => Err(error.to_string()),
+        };
+        self.inner.update_value(|inner| inner.reader = Some(read));
     }
 
     /// Asks one question; `take` is called once with the answer. Returns what [`Self::forget`]
@@ -247,10 +272,11 @@ impl Lab {
                 self.step.set(self.history.with_untracked(History::last_step));
             }
             Event::State { state, step } => {
+                set_training(state == RunState::Running);
                 self.state.set(state);
                 self.step.set(step);
             }
-            Event::Answered { id, answer, .. } => self.answered(id, Ok(Arc::from(answer))),
+            Event::Answered { id, answer, .. } => self.answered(id, Ok(answer)),
             Event::Refused { command: CommandKind::Ask(id), reason } => {
                 self.answered(id, Err(reason));
             }
@@ -290,10 +316,14 @@ impl Lab {
         }
     }
 
-    fn answered(self, id: u32, answer: Result<Arc<Answer>, String>) {
-        let taker = self.inner.try_update_value(|inner| inner.waiting.remove(&id)).flatten();
-        if let Some(take) = taker {
-            take(answer);
+    fn answered(self, id: u32, answer: Result<Packed, String>) {
+        let (taker, reader) = self
+            .inner
+            .try_update_value(|inner| (inner.waiting.remove(&id), inner.reader))
+            .unwrap_or_default();
+        // What nobody waits for any more is not even read.
+        if let (Some(take), Some(read)) = (taker, reader) {
+            take(answer.and_then(|answer| read(&answer)).map(Arc::new));
         }
     }
 

@@ -7,7 +7,7 @@ use wasm_bindgen::JsValue;
 use super::Progress;
 use crate::{
     chapters::{self, Entry},
-    controls::{read_url, share},
+    controls::{read_query, share},
     store::Store,
 };
 
@@ -38,7 +38,7 @@ fn go(store: Store, chapter: Chapter) {
 /// Follows the browser's back and forward, notes what was seen, names the page. Call once.
 pub fn use_navigation(store: Store, progress: Progress) {
     let listener = window_event_listener(ev::popstate, move |_| {
-        let (link, _) = read_url();
+        let (link, _) = read_query();
         store.link.update(|now| {
             now.chapter = link.chapter;
             now.idea = link.idea;

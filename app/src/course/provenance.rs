@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::Lab;
 use crate::{
     chapters,
-    figures::Provenance,
+    figures::{Experiment, Provenance},
     store::{Device, Store},
 };
 
@@ -23,16 +23,13 @@ pub fn use_task_provenance(
     let uses_text = chapters::info(lab.chapter).uses_text;
     Memo::new(move |_| {
         let started = lab.started.get();
-        // The enum's one entry is the chapter's own spec.
-        let spec = started.as_ref().and_then(|started| serde_json::to_value(&started.spec).ok());
-        let spec = spec.and_then(|spec| spec.as_object()?.values().next().cloned());
         let text = match task() {
             Some(task) => task.to_owned(),
             None if uses_text => store.source.with(|source| source.name.clone()),
             None => String::new(),
         };
         Provenance {
-            experiment: spec,
+            experiment: started.as_ref().map(|s| Experiment::Study(s.spec.clone())),
             parameters: started.map(|started| started.parameters),
             text,
             device: lab.device.with(|device| match device {

@@ -8,11 +8,10 @@ use unroll_protocol::{AttentionRow, Trace};
 use super::{
     CellInspector,
     canvas::{use_frame, use_visible},
-    download::{Choice, ExportMenu, File, LocalFile},
-    export::{Provenance, attention_csv, attention_json, attention_json_all},
+    download::{Choice, ExportMenu, LocalFile},
+    export::Provenance,
     head_grid::{HeadGrid, Switches},
     heatmap::Heatmap,
-    heatmap_svg::attention_svg,
     next::{NextToken, TopKeys},
     readout::Readout,
     select::{Cell, Selection},
@@ -20,6 +19,7 @@ use super::{
     theme::{Colors, use_colors},
     tokens::Tokens,
     view::HeadView,
+    writers::Writers,
 };
 use crate::fetched::{Fetch, Fetched, View, part};
 
@@ -203,13 +203,13 @@ fn choices(
     provenance: Signal<Provenance>,
     colors: Memo<Colors>,
 ) -> Vec<Choice> {
-    let choice = |id, label, make: fn(&HeadView, &Provenance, &Colors) -> Option<File>| Choice {
+    let choice = |id, label| Choice {
         id,
         label,
-        make: Callback::new(move |()| {
+        make: Callback::new(move |writers: Writers| {
             let view = view.get_untracked()?;
             let (provenance, colors) = (provenance.get_untracked(), colors.get_untracked());
-            let file = make(&view, &provenance, &colors)?;
+            let file = (writers.attention)(id, &view, &provenance, &colors)?;
             let (step, l, h) = (view.trace().step, view.layer(), view.head());
             let which =
                 if id == "json-all" { "all-heads".into() } else { format!("layer{l}-head{h}") };
@@ -217,14 +217,10 @@ fn choices(
         }),
     };
     vec![
-        choice("json", "JSON, this head", |v, p, _| {
-            attention_json(v.trace(), v.layer(), v.head(), p).map(File::Json)
-        }),
-        choice("json-all", "JSON, all heads", |v, p, _| {
-            Some(File::JsonPieces(Box::new(attention_json_all(v.trace(), p))))
-        }),
-        choice("csv", "CSV", |v, p, _| Some(File::Csv(attention_csv(v, p)))),
-        choice("svg", "SVG", |v, _, c| Some(File::Svg(attention_svg(v, c)))),
-        choice("png", "PNG", |v, _, c| Some(File::Png(attention_svg(v, c)))),
+        choice("json", "JSON, this head"),
+        choice("json-all", "JSON, all heads"),
+        choice("csv", "CSV"),
+        choice("svg", "SVG"),
+        choice("png", "PNG"),
     ]
 }

@@ -1,7 +1,7 @@
 //! What every figure needs of the browser: its size and pixel ratio, whether it is on screen, and
 //! one redraw a frame however often the data changes.
 
-use std::sync::Arc;
+use std::{cell::Cell, sync::Arc};
 
 use leptos::{html::ElementType, prelude::*, tachys::html::node_ref::NodeRefContainer};
 use wasm_bindgen::{Clamped, JsCast, closure::Closure};
@@ -11,6 +11,52 @@ use web_sys::{
 };
 
 type Disconnect = Box<dyn Fn()>;
+
+/// A frame that takes longer than this, in milliseconds, has cost another one at 60 Hz.
+const SMOOTH: f64 = 25.0;
+/// After such a frame no figure takes over new data for so many times as long as it took, but
+/// not for longer than this many milliseconds: the page stays usable on a slow machine, and still
+/// shows several steps a second.
+const REST: f64 = 1.5;
+const LONGEST_REST: f64 = 250.0;
+
+thread_local! {
+    /// Until when figures rest, on the page's clock.
+    static RESTING: Cell<f64> = const { Cell::new(0.0) };
+    static IS_TIMED: Cell<bool> = const { Cell::new(false) };
+    static TRAINING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Says whether something trains. Figures rest only then: what is drawn afterwards stays.
+pub fn set_training(training: bool) {
+    TRAINING.set(training);
+    RESTING.set(0.0);
+}
+
+/// For how many milliseconds figures take over nothing new, because redrawing was slow just now.
+pub fn rest_left() -> f64 {
+    (RESTING.get() - clock()).max(0.0)
+}
+
+/// Times the frame in which this is called, with all that is drawn, laid out and painted in it.
+fn time_frame() {
+    if !TRAINING.get() || IS_TIMED.replace(true) {
+        return;
+    }
+    let begun = clock();
+    request_animation_frame(move || {
+        IS_TIMED.set(false);
+        let (now, hidden) = (clock(), document().hidden());
+        let took = now - begun;
+        // Behind another tab there are no frames.
+        let rest = took > SMOOTH && !hidden && TRAINING.get();
+        RESTING.set(if rest { now + (REST * took).min(LONGEST_REST) } else { 0.0 });
+    });
+}
+
+fn clock() -> f64 {
+    window().performance().map_or(0.0, |performance| performance.now())
+}
 
 /// An observer with its callback; gives both back when its owner is disposed.
 struct Observing {
@@ -111,7 +157,8 @@ where
 }
 
 /// The latest value of `source`, taken over at most once a frame and only while `visible`: a
-/// figure that nobody sees costs nothing, and one that is seen never falls behind.
+/// figure that nobody sees costs nothing, and one that is seen never falls behind. Where redrawing
+/// is slow it is taken over less often (see [`rest_left`]).
 pub fn use_frame<T>(source: Signal<T>, visible: Signal<bool>) -> Signal<T>
 where
     T: Clone + Send + Sync + 'static,
@@ -123,13 +170,7 @@ where
         if !visible.get() || frame.with_value(Option::is_some) {
             return;
         }
-        let request = request_animation_frame_with_handle(move || {
-            frame.try_set_value(None);
-            if let Some(value) = source.try_get_untracked() {
-                shown.try_set(value);
-            }
-        });
-        frame.set_value(request.ok());
+        take_over(source, shown, frame);
     });
     on_cleanup(move || {
         if let Some(Some(request)) = frame.try_get_value() {
@@ -137,6 +178,29 @@ where
         }
     });
     shown.into()
+}
+
+/// Takes the latest value over in the next frame in which figures do not rest.
+fn take_over<T>(
+    source: Signal<T>,
+    shown: RwSignal<T>,
+    frame: StoredValue<Option<AnimationFrameRequestHandle>>,
+) where
+    T: Clone + Send + Sync + 'static,
+{
+    let request = request_animation_frame_with_handle(move || {
+        // `None` where the figure is gone.
+        if frame.try_set_value(None).is_some() {
+            return;
+        }
+        if rest_left() > 0.0 {
+            take_over(source, shown, frame);
+        } else if let Some(value) = source.try_get_untracked() {
+            time_frame();
+            shown.try_set(value);
+        }
+    });
+    frame.try_set_value(request.ok());
 }
 
 /// As [`use_frame`] for data worth sharing: what is drawn, read and exported is one snapshot.

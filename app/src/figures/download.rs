@@ -1,5 +1,6 @@
 //! Handing a figure to the learner as a file.
 
+use super::writers::{WRITERS, Writers};
 use leptos::{ev, html, prelude::*, task::spawn_local};
 use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use wasm_bindgen_futures::JsFuture;
@@ -23,13 +24,14 @@ pub enum File {
 }
 
 /// One line of the menu. `make` returns the file's name without its ending; `None` says that
-/// there is nothing to export yet.
+/// there is nothing to export yet. The figures of the page's own wasm leave writing to the
+/// [`Writers`], which are fetched.
 #[derive(Clone, Copy)]
 pub struct Choice {
     /// Ends the button's test id: `export-<figure>-<id>`.
     pub id: &'static str,
     pub label: &'static str,
-    pub make: Callback<(), Option<(String, LocalFile)>>,
+    pub make: Callback<Writers, Option<(String, LocalFile)>>,
 }
 
 /// Files hold iterators that never leave the page's thread; callbacks want `Send`.
@@ -53,13 +55,19 @@ pub fn ExportMenu(figure: &'static str, choices: Vec<Choice>) -> impl IntoView {
     let buttons = choices.into_iter().map(|choice| {
         let save = move |_| {
             problem.set("");
-            let Some((name, file)) = choice.make.run(()) else {
-                problem.set("There is nothing to export yet.");
-                return;
-            };
-            close();
             spawn_local(async move {
-                if save(&name, file.take()).await.is_err() {
+                let Ok(writers) = WRITERS().await else {
+                    problem.try_set("What makes files could not be fetched. Try again.");
+                    return;
+                };
+                // The figure may be gone by now.
+                let Some(made) = choice.make.try_run(writers) else { return };
+                let Some((name, file)) = made else {
+                    problem.try_set("There is nothing to export yet.");
+                    return;
+                };
+                close();
+                if (writers.save)(name, file.take()).await.is_err() {
                     problem.try_set("This browser did not let the file be made.");
                 }
             });
@@ -80,7 +88,8 @@ pub fn ExportMenu(figure: &'static str, choices: Vec<Choice>) -> impl IntoView {
     }
 }
 
-async fn save(name: &str, file: File) -> Result<(), JsValue> {
+/// Has the browser save `file` under `name` and the ending of its kind.
+pub async fn save(name: String, file: File) -> Result<(), JsValue> {
     let (blob, ending) = match file {
         File::Json(text) => (text_blob(&[text], "application/json")?, "json"),
         File::JsonPieces(pieces) => {

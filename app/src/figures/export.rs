@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use unroll_protocol::Trace;
+use unroll_protocol::{ExperimentSpec, StudySpec, Trace};
 
 use super::{curve::Curve, view::HeadView};
 
 /// What made the numbers of a figure. On the same release, engine and text it makes them again.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Provenance {
-    /// The chapter's experiment as JSON: model, optimizer, task, `seed`; `None` before one started.
-    pub experiment: Option<Value>,
+    /// The chapter's experiment: model, optimizer, task, `seed`; `None` before one started.
+    pub experiment: Option<Experiment>,
     /// Trained parameters of the model as built.
     pub parameters: Option<u64>,
     /// What the training text is called, e.g. `tales` or a file's name.
@@ -24,12 +24,32 @@ pub struct Provenance {
     pub workers: Option<u32>,
 }
 
+/// What decides every number of a chapter's models. It becomes JSON when something is exported.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Experiment {
+    Gpt(ExperimentSpec),
+    Study(StudySpec),
+}
+
+impl Experiment {
+    fn json(&self) -> Option<Value> {
+        match self {
+            Self::Gpt(spec) => serde_json::to_value(spec).ok(),
+            // The enum's one entry is the chapter's own spec.
+            Self::Study(spec) => match serde_json::to_value(spec).ok()? {
+                Value::Object(entry) => entry.into_iter().next().map(|(_, spec)| spec),
+                _ => None,
+            },
+        }
+    }
+}
+
 /// The release of the page, part of every export.
 pub const RELEASE: &str = env!("CARGO_PKG_VERSION");
 
 impl Provenance {
     pub fn write_into(&self, map: &mut Map<String, Value>) {
-        map.insert("experiment".into(), json!(self.experiment));
+        map.insert("experiment".into(), json!(self.experiment_json()));
         map.insert("parameters".into(), json!(self.parameters));
         map.insert("text".into(), json!(self.text));
         map.insert("device".into(), json!(self.device));
@@ -39,9 +59,14 @@ impl Provenance {
         map.insert("release".into(), json!(RELEASE));
     }
 
+    fn experiment_json(&self) -> Option<Value> {
+        self.experiment.as_ref()?.json()
+    }
+
     /// One line for a caption.
     pub fn caption(&self) -> String {
-        let seed = self.experiment.as_ref().and_then(|e| e.get("seed"));
+        let experiment = self.experiment_json();
+        let seed = experiment.as_ref().and_then(|e| e.get("seed"));
         let seed = seed.map_or(String::new(), |seed| format!(", seed {seed}"));
         let workers = match self.workers {
             Some(workers @ 2..) => format!(", {workers} workers"),
@@ -167,7 +192,7 @@ pub fn field(text: &str) -> String {
 
 /// A comment line that says what made the numbers.
 pub fn csv_comment(figure: &str, provenance: &Provenance) -> String {
-    let experiment = serde_json::to_string(&provenance.experiment).unwrap_or_default();
+    let experiment = serde_json::to_string(&provenance.experiment_json()).unwrap_or_default();
     format!("# {figure}; {}; experiment {experiment}\n", provenance.caption())
 }
 
@@ -239,7 +264,7 @@ mod tests {
 
     fn provenance() -> Provenance {
         Provenance {
-            experiment: serde_json::to_value(unroll_protocol::Link::default().experiment()).ok(),
+            experiment: Some(Experiment::Gpt(unroll_protocol::Link::default().experiment())),
             parameters: Some(1234),
             text: "tales".into(),
             device: "CPU".into(),
@@ -258,7 +283,7 @@ mod tests {
             (&json!(2), &json!(1), &json!(7))
         );
         assert_eq!(read["axes"][1]["labels"], json!(["a", " ", "\u{fffd}"]));
-        assert_eq!(read["experiment"]["seed"], provenance().experiment.unwrap()["seed"]);
+        assert_eq!(read["experiment"]["seed"], json!(unroll_protocol::Link::default().seed));
         let view = HeadView::new(trace, 2, 1).unwrap();
         for q in 0..3 {
             for k in 0..3 {

@@ -77,7 +77,7 @@ pub fn choices<T: Send + Sync + 'static>(
     let choice = |id, label, make: Make<T>| Choice {
         id,
         label,
-        make: Callback::new(move |()| {
+        make: Callback::new(move |_| {
             let (data, provenance) = (data.get_untracked(), provenance.get_untracked());
             let caption = Caption {
                 name,

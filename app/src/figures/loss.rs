@@ -7,10 +7,11 @@ use plotters_canvas::CanvasBackend;
 use super::{
     canvas::{prepare, use_frame, use_size, use_visible},
     curve::Curve,
-    download::{Choice, ExportMenu, File, LocalFile},
-    export::{Provenance, loss_csv, loss_json},
-    loss_plot::{self, Plot, last_step_shown, loss_svg},
+    download::{Choice, ExportMenu, LocalFile},
+    export::Provenance,
+    loss_plot::{self, Plot, last_step_shown},
     theme::{Colors, use_colors},
+    writers::Writers,
 };
 
 /// Training and held-out loss in nats per token over steps, with the loss of knowing nothing.
@@ -165,25 +166,20 @@ fn choices(
     provenance: Signal<Provenance>,
     colors: Memo<Colors>,
 ) -> Vec<Choice> {
-    type Make = fn(&Curve, usize, &Provenance, &Colors) -> File;
-    let choice = |id, label, make: Make| Choice {
+    let choice = |id, label| Choice {
         id,
         label,
-        make: Callback::new(move |()| {
+        make: Callback::new(move |writers: Writers| {
             let (provenance, colors) = (provenance.get_untracked(), colors.get_untracked());
             curve.with_untracked(|curve| {
-                let file = make(curve, vocabulary.get_untracked(), &provenance, &colors);
+                let vocabulary = vocabulary.get_untracked();
+                let file = (writers.loss)(id, curve, vocabulary, &provenance, &colors)?;
                 let name = format!("unroll-loss-step{}", curve.last_step());
                 Some((name, LocalFile::new(file)))
             })
         }),
     };
-    vec![
-        choice("json", "JSON", |c, v, p, _| File::Json(loss_json(c, v, p))),
-        choice("csv", "CSV", |c, _, p, _| File::Csv(loss_csv(c, p))),
-        choice("svg", "SVG", |c, v, _, colors| File::Svg(loss_svg(c, v, colors.palette))),
-        choice("png", "PNG", |c, v, _, colors| File::Png(loss_svg(c, v, colors.palette))),
-    ]
+    vec![choice("json", "JSON"), choice("csv", "CSV"), choice("svg", "SVG"), choice("png", "PNG")]
 }
 
 #[cfg(test)]

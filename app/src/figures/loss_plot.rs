@@ -9,7 +9,7 @@ use plotters::{
 use super::{
     color::{Palette, Rgb},
     curve::Curve,
-    plot::{FONT, rgb, tick_distance},
+    plot::{font, rgb, tick_distance},
 };
 
 /// Space around the plot, in CSS pixels: room for the axis labels and the names at the lines' ends.
@@ -121,7 +121,7 @@ pub fn draw<DB: DrawingBackend>(
     // Text is placed by hand: plotters' own axes measure it by laying out the whole page anew.
     let at = |step: f64, loss: f64| chart.backend_coord(&(step, loss));
     let text = |text: &str, (x, y): (i32, i32), size: f64, color: Rgb, h: HPos, v: VPos| {
-        let font = (FONT, size * plot.scale * plot.text_scale).into_font();
+        let font = font(size * plot.scale * plot.text_scale);
         let style = font.color(&rgb(color)).pos(Pos::new(h, v));
         area.draw(&Text::new(text.to_string(), (x, y), style))
     };
@@ -153,7 +153,7 @@ pub fn draw<DB: DrawingBackend>(
     let below = ((left + right) / 2, bottom + px(26.0));
     text("step", below, 13.0, palette.muted, HPos::Center, VPos::Top)?;
     let middle = (at(0.0, top).1 + bottom) / 2;
-    let font = (FONT, 13.0 * plot.scale * plot.text_scale).into_font();
+    let font = font(13.0 * plot.scale * plot.text_scale);
     let upwards = font
         .transform(FontTransform::Rotate270)
         .color(&rgb(palette.muted))

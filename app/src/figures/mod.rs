@@ -53,14 +53,15 @@ mod tokens;
 mod transfer;
 pub mod unrolled;
 mod view;
+mod writers;
 
 pub use attention::{AttentionFigure, Inspection, KeptCell};
 pub use bars::{Bar, top_bars};
 pub use bars_figure::BarsFigure;
-pub use canvas::use_visible;
+pub use canvas::{rest_left, set_training, use_visible};
 pub use clock::ClockFigure;
 pub use curve::Curve;
-pub use export::{Provenance, attention_json, loss_json};
+pub use export::{Experiment, Provenance, attention_json, loss_json};
 pub use head_grid::Switches;
 pub use histogram::{Bins, Histogram, HistogramFigure};
 pub use hue::{Dash, Hue};

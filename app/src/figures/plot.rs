@@ -9,7 +9,13 @@ use plotters::{
 
 use super::color::Rgb;
 
-pub const FONT: &str = "system-ui, sans-serif";
+const FONT: &str = "system-ui, sans-serif";
+
+/// The page's font. Not by plotters' conversion from a name, which brings Unicode's tables of small
+/// letters along: 5 KB to download.
+pub fn font(size: f64) -> FontDesc<'static> {
+    FontDesc::new(FontFamily::Name(FONT), size, FontStyle::Normal)
+}
 
 /// plotters' SVG backend divides font sizes by this.
 pub const SVG_TEXT_SCALE: f64 = 1.24;
@@ -342,14 +348,14 @@ impl<DB: DrawingBackend> Surface<'_, DB> {
         color: Rgb,
         anchor: Anchor,
     ) -> Drawn<DB> {
-        let font = (FONT, size * self.scale * self.text_scale).into_font();
+        let font = font(size * self.scale * self.text_scale);
         let style = font.color(&rgb(color)).pos(Pos::new(anchor.0, anchor.1));
         self.area.draw(&Text::new(text.to_string(), self.pixel(at), style))
     }
 
     /// Text that reads upwards, its middle at `at`.
     pub fn upwards(&self, text: &str, at: (f64, f64), size: f64, color: Rgb) -> Drawn<DB> {
-        let font = (FONT, size * self.scale * self.text_scale).into_font();
+        let font = font(size * self.scale * self.text_scale);
         let style = font.transform(FontTransform::Rotate270).color(&rgb(color));
         let style = style.pos(Pos::new(HPos::Center, VPos::Top));
         self.area.draw(&Text::new(text.to_string(), self.pixel(at), style))

@@ -14,6 +14,9 @@ use crate::figures::Curve;
 const WRITING_SHARE: f64 = 0.1;
 /// Never a new piece of writing sooner than this, in milliseconds: people have to read it.
 const WRITING_PAUSE: f64 = 2000.0;
+/// In training, from one trace to asking for the next, in milliseconds: reading and drawing them
+/// takes the page's time, and no eye follows more.
+const TRACE_PAUSE: f64 = 50.0;
 /// Between checkpoints kept against a crash, in milliseconds.
 const SAVE_PAUSE: f64 = 15_000.0;
 
@@ -33,6 +36,7 @@ pub struct Pace {
     notices: u32,
     trace: Request,
     traced_step: Option<u32>,
+    traced_at: f64,
     inspection: Request,
     inspected_step: Option<u32>,
     writing: Request,
@@ -79,15 +83,18 @@ impl Pace {
         self.trace.next()
     }
 
-    /// Whether the weights have changed since the last trace and none is open.
-    pub fn trace_due(&self, step: u32) -> bool {
-        !self.trace.open && self.traced_step != Some(step)
+    /// Whether the weights have changed since the last trace, none is open, and in training the
+    /// last one came long enough ago.
+    pub fn trace_due(&self, now: f64, step: u32, running: bool) -> bool {
+        let soon = running && now < self.traced_at + TRACE_PAUSE;
+        !self.trace.open && self.traced_step != Some(step) && !soon
     }
 
-    pub fn trace_arrived(&mut self, id: u32, step: u32) {
+    pub fn trace_arrived(&mut self, id: u32, step: u32, now: f64) {
         if id == self.trace.last {
             self.trace.open = false;
             self.traced_step = Some(step);
+            self.traced_at = now;
         }
     }
 

@@ -4,7 +4,7 @@
 macro_rules! plain {
     ($(of $chapter:ident,)? $name:literal, $label:literal, $($field:ident).+: $variant:ident,
      $kind:expr, $help:literal) => {
-        $crate::link::Setting {
+        $crate::link::TableRow {
             name: $name,
             label: $label,
             help: $help,
@@ -24,7 +24,7 @@ macro_rules! plain {
 macro_rules! chosen {
     ($(of $chapter:ident,)? $name:literal, $label:literal, $($field:ident).+: $type:ident,
      $help:literal) => {
-        $crate::link::Setting {
+        $crate::link::TableRow {
             name: $name,
             label: $label,
             help: $help,

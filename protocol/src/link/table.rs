@@ -16,14 +16,36 @@ use crate::{
     },
 };
 
-/// One thing a link can say.
-pub struct Setting {
-    /// Name in the query.
+/// A row of the table, as it is written down. It becomes a [`Setting`] and its [`Words`]: the page
+/// needs every setting of every chapter at once, to read an address, but words only where it shows
+/// their control.
+#[derive(Clone, Copy)]
+pub(crate) struct TableRow {
+    pub name: &'static str,
+    pub label: &'static str,
+    pub help: &'static str,
+    pub of: Option<Chapter>,
+    pub kind: Kind,
+    pub get: fn(&Link) -> Value,
+    pub set: fn(&mut Link, Value),
+}
+
+/// What the page says of a setting.
+#[derive(Clone, Copy)]
+pub struct Words {
+    /// The setting's name in the query.
     pub name: &'static str,
     /// What its control is called.
     pub label: &'static str,
     /// What it does, for the control's hint and the documentation.
     pub help: &'static str,
+}
+
+/// One thing a link can say.
+#[derive(Clone, Copy)]
+pub struct Setting {
+    /// Name in the query.
+    pub name: &'static str,
     /// The one chapter it is about; `None` where it is about more than one.
     pub of: Option<Chapter>,
     pub kind: Kind,
@@ -144,29 +166,91 @@ impl fmt::Display for Value {
     }
 }
 
+/// The chapters' rows, in the course's order.
+macro_rules! of_chapters {
+    ($table:ident) => {
+        [
+            $table!(tokens::ROWS),
+            $table!(bigram::ROWS),
+            $table!(rnn::ROWS),
+            $table!(bptt::ROWS),
+            $table!(gates::ROWS),
+            $table!(birnn::ROWS),
+            $table!(norm::ROWS),
+            $table!(seq2seq::ROWS),
+            $table!(alignment::ROWS),
+            $table!(qkv::ROWS),
+            $table!(mask::ROWS),
+            $table!(heads::ROWS),
+            $table!(position::ROWS),
+            $table!(block::ROWS),
+        ]
+    };
+}
+
+/// The settings of rows, made when this is compiled.
+macro_rules! settings {
+    ($rows:expr) => {
+        const {
+            let mut settings = [$rows[0].setting(); $rows.len()];
+            let mut i = 0;
+            while i < settings.len() {
+                settings[i] = $rows[i].setting();
+                i += 1;
+            }
+            &{ settings }
+        }
+    };
+}
+
+/// The words of rows, likewise.
+macro_rules! words {
+    ($rows:expr) => {
+        const {
+            let mut words = [$rows[0].words(); $rows.len()];
+            let mut i = 0;
+            while i < words.len() {
+                words[i] = $rows[i].words();
+                i += 1;
+            }
+            &{ words }
+        }
+    };
+}
+
+impl TableRow {
+    const fn setting(&self) -> Setting {
+        let Self { name, label: _, help: _, of, kind, get, set } = *self;
+        Setting { name, of, kind, get, set }
+    }
+
+    const fn words(&self) -> Words {
+        let Self { name, label, help, .. } = *self;
+        Words { name, label, help }
+    }
+}
+
 /// Every setting, in the order of a link.
 pub fn settings() -> impl Iterator<Item = &'static Setting> + Clone {
-    let chapters = [
-        tokens::ROWS,
-        bigram::ROWS,
-        rnn::ROWS,
-        bptt::ROWS,
-        gates::ROWS,
-        birnn::ROWS,
-        norm::ROWS,
-        seq2seq::ROWS,
-        alignment::ROWS,
-        qkv::ROWS,
-        mask::ROWS,
-        heads::ROWS,
-        position::ROWS,
-        block::ROWS,
-    ];
-    GENERAL.iter().chain(chapters.into_iter().flatten())
+    static GENERAL_SETTINGS: &[Setting] = settings!(GENERAL);
+    static OF_CHAPTERS: [&[Setting]; 14] = of_chapters!(settings);
+    GENERAL_SETTINGS.iter().chain(OF_CHAPTERS.iter().copied().flatten())
+}
+
+/// What the page says of settings that are of no one chapter of the course.
+pub fn general_words() -> impl Iterator<Item = &'static Words> + Clone {
+    static WORDS: &[Words] = words!(GENERAL);
+    WORDS.iter()
+}
+
+/// What the page says of every setting, in the order of [`settings`].
+pub fn words() -> impl Iterator<Item = &'static Words> + Clone {
+    static OF_CHAPTERS: [&[Words]; 14] = of_chapters!(words);
+    general_words().chain(OF_CHAPTERS.iter().copied().flatten())
 }
 
 /// What is about the page as a whole, or about the GPT lab.
-const GENERAL: &[Setting] = &[
+const GENERAL: &[TableRow] = &[
     chosen!("chapter", "Chapter", chapter: Chapter, "Which chapter is open."),
     chosen!("corpus", "Text", corpus: Corpus, "What the model learns to write."),
     plain!(of Gpt, "layers", "Layers", layers: Whole, Kind::Whole { min: 1, max: 12 },
@@ -196,7 +280,7 @@ const GENERAL: &[Setting] = &[
         "Tokens that each one sees in a local band, itself included."),
     chosen!(of Gpt, "norms", "Layer norms", architecture.norm: NormPlacement,
         "Before each layer, after it, or nowhere."),
-    Setting {
+    TableRow {
         name: "activation",
         label: "Activation",
         help: "The non-linearity of the feed-forward layers.",
@@ -233,7 +317,7 @@ const GENERAL: &[Setting] = &[
         "Starts training when the page opens."),
     plain!("embed", "Embedded", embed: Flag, Kind::Flag,
         "Shows the figure alone, for an iframe in another page."),
-    Setting {
+    TableRow {
         name: "hide",
         label: "Hidden parts",
         help: "Parts an embedded figure leaves out.",
@@ -269,14 +353,15 @@ mod tests {
     /// The table as people read it.
     fn documented() -> String {
         let default = Link::default();
-        let row = |s: &Setting| {
-            let help = s.help.split_whitespace().collect::<Vec<_>>().join(" ");
+        let row = |(s, words): (&Setting, &Words)| {
+            assert_eq!(s.name, words.name);
+            let help = words.help.split_whitespace().collect::<Vec<_>>().join(" ");
             let default = (s.get)(&default).to_string();
             let default = if default.is_empty() { "none".to_owned() } else { default };
             let of = s.of.map_or("all", Chapter::id);
             format!("| `{}` | {of} | {} | {default} | {help} |\n", s.name, s.kind)
         };
-        let rows: String = settings().map(row).collect();
+        let rows: String = settings().zip(words()).map(row).collect();
         format!(
             "| name | chapter | values | default | what it does |\n|---|---|---|---|---|\n{rows}"
         )

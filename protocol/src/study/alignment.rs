@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Array, AttentionRow,
     link::{
-        Kind, Setting,
+        Kind, TableRow,
         rows::{chosen, plain},
     },
     transduction::{AttentionKind, PairTask},
@@ -75,7 +75,7 @@ impl Settings {
 }
 
 /// The chapter's rows of the settings table.
-pub(crate) const ROWS: &[Setting] = &[
+pub(crate) const ROWS: &[TableRow] = &[
     chosen!(of Alignment, "alignment-task", "Task", alignment.task: PairTask,
         "What the models learn. Builds them anew."),
     chosen!(of Alignment, "alignment-attention", "Attention", alignment.attention: AttentionKind,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Array,
     link::{
-        Kind, Setting,
+        Kind, TableRow,
         rows::{choice, chosen, plain},
     },
 };
@@ -109,7 +109,7 @@ impl Settings {
 const LAST_CODE_POINT: u32 = char::MAX as u32;
 
 /// The chapter's rows of the settings table.
-pub(crate) const ROWS: &[Setting] = &[
+pub(crate) const ROWS: &[TableRow] = &[
     chosen!(of Bigram, "bigram-view", "Matrix shows", bigram.view: View,
         "Which estimate of “what comes next” the matrix shows."),
     chosen!(of Bigram, "bigram-order", "Order", bigram.order: Order,

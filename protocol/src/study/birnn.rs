@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Array,
     link::{
-        Kind, Setting,
+        Kind, TableRow,
         rows::{choice, chosen, plain},
     },
 };
@@ -97,7 +97,7 @@ impl Settings {
 }
 
 /// The chapter's rows of the settings table.
-pub(crate) const ROWS: &[Setting] = &[
+pub(crate) const ROWS: &[TableRow] = &[
     chosen!(of Birnn, "birnn-task", "Task", birnn.task: TaskChoice,
         "Made-up symbols, of which one is asked before it comes, or your text with letters missing. \
          Builds the models anew."),

@@ -6,7 +6,7 @@ use crate::{
     Architecture, Array, GptSpec,
     architecture::{Activation, NormPlacement},
     link::{
-        Kind, Setting,
+        Kind, TableRow,
         rows::{choice, chosen, plain},
     },
 };
@@ -92,7 +92,7 @@ impl Settings {
 }
 
 /// The chapter's rows of the settings table.
-pub(crate) const ROWS: &[Setting] = &[
+pub(crate) const ROWS: &[TableRow] = &[
     chosen!(of Block, "block-norm", "Norms", block.norm: Norm,
         "Before each layer, as in GPT-2, or after it, as in 2017."),
     chosen!(of Block, "block-activation", "Feed-forward", block.activation: Activation,

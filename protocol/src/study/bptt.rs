@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Array, OptimizerSpec,
     link::{
-        Kind, Setting,
+        Kind, TableRow,
         rows::{choice, chosen, plain},
     },
 };
@@ -143,7 +143,7 @@ impl Settings {
 }
 
 /// The chapter's rows of the settings table.
-pub(crate) const ROWS: &[Setting] = &[
+pub(crate) const ROWS: &[TableRow] = &[
     plain!(of Bptt, "bptt-gap", "Longest gap n", bptt.gap: Whole, Kind::Whole { min: 1, max: 62 },
         "Most distractors between the symbol and the question. Training mixes gaps from 1 to n."),
     plain!(of Bptt, "bptt-length", "Sequence T", bptt.length: Whole, Kind::Whole { min: 3, max: 64 },

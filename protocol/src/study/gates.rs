@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub use answer::{Answer, Followed, GateSum, Guess, Outcome, Seen, Shut, Sums, Term, Units};
 
 use crate::link::{
-    Kind, Setting, Value,
+    Kind, TableRow, Value,
     rows::{choice, chosen, plain},
 };
 
@@ -215,7 +215,7 @@ impl Settings {
 }
 
 /// The chapter's rows of the settings table.
-pub(crate) const ROWS: &[Setting] = &[
+pub(crate) const ROWS: &[TableRow] = &[
     chosen!(of Gates, "gates-cell", "Cell", gates.cell: CellChoice,
         "Which cell is trained. A GRU is PyTorch’s; Cho’s differs in one place, see More."),
     chosen!(of Gates, "gates-task", "Task", gates.task: TaskChoice,
@@ -242,7 +242,7 @@ pub(crate) const ROWS: &[Setting] = &[
         "What a click in the edit mode holds a gate at."),
     chosen!(of Gates, "gates-reach", "For how long", gates.reach: ReachChoice,
         "Whether a gate is held at every step or from the clicked one on."),
-    Setting {
+    TableRow {
         name: "gates-forced",
         label: "Gates held",
         help: "Gates held open (1) or shut (0), each as gate:unit:value or gate:unit:value:step.",

@@ -1,6 +1,7 @@
 //! `heads`: every head of a small GPT, what it looks at, what it writes and what it is worth.
 
 use core::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +9,7 @@ use crate::{
     Architecture, Array, GptSpec, Trace,
     architecture::Positions,
     attention::AttentionRow,
-    link::{Kind, Setting, Value, rows::plain},
+    link::{Kind, TableRow, Value, rows::plain},
 };
 
 /// Most tokens the model sees at once.
@@ -80,7 +81,7 @@ impl Settings {
 }
 
 /// The chapter's rows of the settings table.
-pub(crate) const ROWS: &[Setting] = &[
+pub(crate) const ROWS: &[TableRow] = &[
     plain!(of Heads, "heads-layers", "Layers", many_heads.layers: Whole,
         Kind::Whole { min: 1, max: MOST }, "Layers of heads. Builds the model anew."),
     plain!(of Heads, "heads-count", "Heads in a layer", many_heads.heads: Whole,
@@ -92,7 +93,7 @@ pub(crate) const ROWS: &[Setting] = &[
         Kind::Whole { min: 1, max: MOST }, "Layer of the enlarged head."),
     plain!(of Heads, "heads-head", "Head shown", many_heads.head: Whole,
         Kind::Whole { min: 1, max: MOST }, "The enlarged head within its layer."),
-    Setting {
+    TableRow {
         name: "heads-off",
         label: "Heads switched off",
         help: "Layer and head of each head whose output counts as 0.",
@@ -201,7 +202,9 @@ pub enum Answer {
 /// Every head on one text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Seen {
-    pub trace: Trace,
+    /// Shared: it holds a few megabytes.
+    #[serde(with = "crate::shared")]
+    pub trace: Arc<Trace>,
     pub off: Vec<HeadAt>,
     /// Head by head, layer by layer; empty where there is no query but the first.
     pub statistics: Vec<Statistics>,

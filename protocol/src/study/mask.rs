@@ -10,7 +10,7 @@ use crate::{
     Array,
     attention::AttentionRow,
     link::{
-        Kind, Setting,
+        Kind, TableRow,
         rows::{choice, chosen, plain},
     },
 };
@@ -81,7 +81,7 @@ impl Settings {
 }
 
 /// The chapter's rows of the settings table.
-pub(crate) const ROWS: &[Setting] = &[
+pub(crate) const ROWS: &[TableRow] = &[
     chosen!(of Mask, "mask-base", "Mask", mask.pattern.base: Preset,
         "Who may look at whom, before cells are set by hand."),
     chosen!(of Mask, "mask-combine", "Combined with", mask.pattern.combine: Combine,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Array,
     link::{
-        Kind, Setting,
+        Kind, TableRow,
         rows::{choice, chosen, plain},
     },
 };
@@ -129,7 +129,7 @@ impl Settings {
 }
 
 /// The chapter's rows of the settings table.
-pub(crate) const ROWS: &[Setting] = &[
+pub(crate) const ROWS: &[TableRow] = &[
     chosen!(of Norm, "norm-experiment", "Experiment", norm.experiment: Experiment,
         "Three experiments, each with models of its own."),
     chosen!(of Norm, "norm-axis", "Normalisation", norm.axis: Axis,

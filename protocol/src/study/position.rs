@@ -6,7 +6,7 @@ use crate::{
     Array, AttentionRow,
     architecture::Positions,
     link::{
-        Kind, Setting,
+        Kind, TableRow,
         rows::{choice, chosen, plain},
     },
 };
@@ -103,7 +103,7 @@ impl Settings {
 }
 
 /// The chapter's rows of the settings table.
-pub(crate) const ROWS: &[Setting] = &[
+pub(crate) const ROWS: &[TableRow] = &[
     chosen!(of Position, "position-encoding", "Encoding", position.encoding: Positions,
         "The encoding on show."),
     chosen!(of Position, "position-from", "Count", position.from: CountFrom,

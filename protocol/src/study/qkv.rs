@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Array, AttentionRow,
     link::{
-        Kind, Setting,
+        Kind, TableRow,
         rows::{choice, chosen, plain},
     },
 };
@@ -108,7 +108,7 @@ impl Settings {
 }
 
 /// The chapter's rows of the settings table.
-pub(crate) const ROWS: &[Setting] = &[
+pub(crate) const ROWS: &[TableRow] = &[
     chosen!(of Qkv, "qkv-experiment", "Experiment", qkv.experiment: Experiment,
         "Five looks at attention."),
     chosen!(of Qkv, "qkv-memory", "Keys and values from", qkv.memory: Memory,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Array,
     link::{
-        Kind, Setting,
+        Kind, TableRow,
         rows::{choice, chosen, plain},
     },
 };
@@ -102,7 +102,7 @@ impl Settings {
 const LAST: u32 = char::MAX as u32;
 
 /// The chapter's rows of the settings table.
-pub(crate) const ROWS: &[Setting] = &[
+pub(crate) const ROWS: &[TableRow] = &[
     plain!(of Rnn, "rnn-columns", "Columns", rnn.columns: Whole,
         Kind::Whole { min: 0, max: MOST_COLUMNS },
         "How many steps of the loop are unrolled; 0 is folded."),

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Array, PairTask,
     link::{
-        Kind, Setting,
+        Kind, TableRow,
         rows::{chosen, plain},
     },
 };
@@ -58,7 +58,7 @@ impl Settings {
 }
 
 /// The chapter's rows of the settings table.
-pub(crate) const ROWS: &[Setting] = &[
+pub(crate) const ROWS: &[TableRow] = &[
     chosen!(of Seq2seq, "seq2seq-task", "Task", seq2seq.task: PairTask,
         "What is learnt. Builds the model anew."),
     plain!(of Seq2seq, "seq2seq-longest", "Longest string trained on", seq2seq.longest: Whole,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Array,
     link::{
-        Kind, Setting,
+        Kind, TableRow,
         rows::{choice, chosen, plain},
     },
 };
@@ -76,7 +76,7 @@ impl Settings {
 }
 
 /// The chapter's rows of the settings table.
-pub(crate) const ROWS: &[Setting] = &[
+pub(crate) const ROWS: &[TableRow] = &[
     chosen!(of Tokens, "tokens-scheme", "The model reads", tokens.scheme: Scheme,
         "What counts as one token for the model."),
     plain!(of Tokens, "tokens-merges", "Merges", tokens.merges: Whole,

@@ -66,7 +66,13 @@ impl Page {
                 _ => None,
             })
         });
-        let trace = Memo::new(move |_| seen.get().map(|seen| Arc::new(seen.trace.clone())));
+        let trace = Memo::new_with_compare(
+            move |_| seen.with(|seen| seen.as_ref().map(|seen| seen.trace.clone())),
+            |old, new| match (old, new) {
+                (Some(Some(old)), Some(Some(new))) => !Arc::ptr_eq(old, new),
+                _ => true,
+            },
+        );
         let shape = Memo::new(move |_| {
             let of_model = seen.with(|seen| match seen.as_ref()?.written.shape.as_slice() {
                 &[layers, heads] => Some((layers, heads)),

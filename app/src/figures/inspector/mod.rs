@@ -224,7 +224,7 @@ fn choices(shown: Memo<Option<Shown>>, provenance: Signal<Provenance>) -> Vec<Ch
     let choice = |id, label, make: fn(&Shown, &Provenance) -> File| Choice {
         id,
         label,
-        make: Callback::new(move |()| {
+        make: Callback::new(move |_| {
             let shown = shown.get_untracked()?;
             let file = provenance.with_untracked(|provenance| make(&shown, provenance));
             let AttentionRow { layer, head, query, .. } = *shown.row;

@@ -1,5 +1,7 @@
 //! Heads on the learner's sentence.
 
+use std::sync::Arc;
+
 use burn::tensor::{Tensor, activation::softmax};
 use unroll_protocol::{
     Array, Trace,
@@ -90,7 +92,7 @@ impl<'a> Pass<'a> {
         };
         let written = array(&[layers, heads]);
         let statistics = statistics_of(&read.next().unwrap_or_default());
-        Ok(Seen { trace, off, statistics, written })
+        Ok(Seen { trace: Arc::new(trace), off, statistics, written })
     }
 
     pub async fn row(self, at: HeadAt, query: usize) -> Result<AttentionRow, Refusal> {

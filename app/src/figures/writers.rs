@@ -1,0 +1,62 @@
+//! What makes files of the figures that are part of the page's own wasm. It is fetched when the
+//! first file is asked for: most visits ask for none.
+
+use core::pin::Pin;
+
+use wasm_bindgen::JsValue;
+
+use super::{
+    curve::Curve,
+    download::{File, save},
+    export::{Provenance, attention_csv, attention_json, attention_json_all, loss_csv, loss_json},
+    heatmap_svg::attention_svg,
+    loss_plot::loss_svg,
+    theme::Colors,
+    view::HeadView,
+};
+use crate::fetched::{Fetch, part};
+
+/// Ends when the browser has taken the file.
+type Saving = Pin<Box<dyn Future<Output = Result<(), JsValue>>>>;
+
+/// One function for each figure, which takes the id of the menu's line, and one to hand files over.
+#[derive(Clone, Copy)]
+pub struct Writers {
+    pub attention: fn(&str, &HeadView, &Provenance, &Colors) -> Option<File>,
+    pub loss: fn(&str, &Curve, usize, &Provenance, &Colors) -> Option<File>,
+    pub save: fn(String, File) -> Saving,
+}
+
+pub const WRITERS: Fetch<Writers> = part!(writers: Writers = Writers {
+    attention,
+    loss,
+    save: |name, file| Box::pin(save(name, file)),
+});
+
+fn attention(id: &str, view: &HeadView, provenance: &Provenance, colors: &Colors) -> Option<File> {
+    let trace = view.trace();
+    Some(match id {
+        "json" => File::Json(attention_json(trace, view.layer(), view.head(), provenance)?),
+        "json-all" => File::JsonPieces(Box::new(attention_json_all(trace, provenance))),
+        "csv" => File::Csv(attention_csv(view, provenance)),
+        "svg" => File::Svg(attention_svg(view, colors)),
+        "png" => File::Png(attention_svg(view, colors)),
+        _ => return None,
+    })
+}
+
+fn loss(
+    id: &str,
+    curve: &Curve,
+    vocabulary: usize,
+    provenance: &Provenance,
+    colors: &Colors,
+) -> Option<File> {
+    Some(match id {
+        "json" => File::Json(loss_json(curve, vocabulary, provenance)),
+        "csv" => File::Csv(loss_csv(curve, provenance)),
+        "svg" => File::Svg(loss_svg(curve, vocabulary, colors.palette)),
+        "png" => File::Png(loss_svg(curve, vocabulary, colors.palette)),
+        _ => return None,
+    })
+}
