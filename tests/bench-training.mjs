@@ -74,7 +74,7 @@ const ratios = [];
 const site = await new Site().start({ path: "/" });
 const hosts = { 1: await serve(PEERS), 2: await serve(PEERS, { isolated: true }) };
 const browser = await launch();
-const native = process.env.UNROLL_NATIVE && program(process.env.UNROLL_NATIVE, [TEXT_FILE]);
+const native = process.env.UNROLL_NATIVE ? program(process.env.UNROLL_NATIVE, [TEXT_FILE]) : null;
 /** By the number of threads: a process each, as PyTorch's pool of threads is made for good. */
 const python = {};
 for (const threads of process.env.UNROLL_PYTHON ? [1, 2] : []) {
@@ -126,7 +126,11 @@ async function compare(name, settings, candidates) {
   // The last step that all of them took.
   const last = Math.min(...running.map(({ losses }) => losses.length));
   for (const { id, rounds, losses } of running) {
-    print(`${name}/${id}`, "ms/step", rounds.flat(), { first_loss: losses[0], [`loss_${last}`]: losses[last - 1] });
+    print(`${name}/${id}`, "ms/step", rounds.flat(), {
+      first_loss: losses[0],
+      last_loss: losses[last - 1],
+      last_step: last,
+    });
   }
   const at = running.map(({ losses }) => losses[last - 1]);
   if (Math.max(...at) > 1.15 * Math.min(...at)) {
