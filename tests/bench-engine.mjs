@@ -30,6 +30,9 @@ function address(settings, workers) {
   if (settings.kind === "gpt") {
     const { layers, heads, width, context, batch, rate } = settings;
     Object.assign(query, { layers, heads, width, context, batch, lr: rate, dropout: 0 });
+  } else if (settings.kind === "seq2seq") {
+    query.chapter = "seq2seq";
+    Object.assign(query, { "seq2seq-hidden": settings.width, "seq2seq-longest": settings.context });
   } else {
     query.chapter = "gates";
     Object.assign(query, { "gates-task": "text", "gates-cell": settings.kind, "gates-units": settings.width });

@@ -60,10 +60,13 @@ const WORKLOADS = [
   ["gpt-0.8m-t32", gpt(4, 4, 128, 32, 24), CURVE],
   ["gpt-0.8m-t128", gpt(4, 4, 128, 128, 6), CURVE],
   ["gpt-0.8m-t256", gpt(4, 4, 128, 256, 3), CURVE],
-  // The chapters of the browser train no plain RNN by itself.
+  // No chapter trains a plain RNN by itself.
   ["rnn-64", cell("rnn"), ["native-1", "pytorch-1"]],
   ["lstm-64", cell("lstm"), CELLS],
   ["gru-64", cell("gru"), CELLS],
+  // Strings of up to 10 letters, reversed. In the browser the chapter also measures its accuracy on
+  // held-out strings every 20 steps.
+  ["seq2seq-64", { kind: "seq2seq", width: 64, context: 10, batch: 32, rate: 0.01 }, CELLS],
 ];
 
 const wanted = (name) => name.includes(options.only);

@@ -7,6 +7,7 @@
 //! {"kind": "gpt", "layers": 4, "heads": 4, "width": 128, "context": 64, "batch": 12,
 //!  "rate": 0.001, "budget": 2000, "each": 150}
 //! {"kind": "lstm", "width": 64, "context": 32, "batch": 16, "rate": 0.01}
+//! {"kind": "seq2seq", "width": 64, "context": 10, "batch": 32, "rate": 0.01}
 //! ```
 //!
 //! and answers each with `{"samples": [..], "losses": [..], "parameters": ..}`: milliseconds of a
@@ -27,10 +28,13 @@ use burn::{
 };
 use serde_json::{Value, json};
 use unroll_model::{
-    AdamW, CellKind, CharTokenizer, Dataset, GradientSum, Initialization, SequenceConfig,
-    SequenceModel, Slice, Trainer, global_norm, masked_cross_entropy, token_tensor,
+    AdamW, CellKind, CharTokenizer, Dataset, GradientSum, Initialization, Pairs, Seq2seq,
+    Seq2seqConfig, SequenceConfig, SequenceModel, Slice, Split, Trainer, global_norm,
+    masked_cross_entropy, token_tensor,
 };
-use unroll_protocol::{Architecture, ExperimentSpec, GptSpec, OptimizerSpec};
+use unroll_protocol::{
+    Architecture, AttentionKind, ExperimentSpec, GptSpec, OptimizerSpec, PairTask,
+};
 
 /// A sample takes at least this long, in milliseconds.
 const SAMPLE: f64 = 100.0;
@@ -69,18 +73,52 @@ fn fail(sentence: &str) -> ! {
 /// What is in training.
 enum Run {
     Gpt(Box<Trainer>),
-    Cell(Box<Cell>),
+    /// One recurrent layer and its readout, on windows of the text.
+    Cell(Box<Learner<SequenceModel>>, Dataset),
+    /// Two GRUs, reversing strings.
+    Seq2seq(Box<Learner<Seq2seq>>, Pairs),
 }
 
-/// One recurrent layer and its readout.
-struct Cell {
-    model: Option<SequenceModel>,
+/// A model with its optimizer.
+struct Learner<M> {
+    model: Option<M>,
     optimizer: AdamW,
-    data: Dataset,
     rate: f64,
     batch: usize,
     context: usize,
     step: u32,
+}
+
+impl<M: Module> Learner<M> {
+    fn new(request: &Request, model: M) -> Box<Self> {
+        Box::new(Self {
+            optimizer: AdamW::new(&request.optimizer(), &model),
+            model: Some(model),
+            rate: request.number("rate"),
+            batch: request.whole("batch"),
+            context: request.whole("context"),
+            step: 0,
+        })
+    }
+
+    fn parameters(&self) -> u64 {
+        self.model.as_ref().expect("the model is back after every step").num_params() as u64
+    }
+
+    /// Takes a step down `loss`; its value before.
+    fn step(&mut self, loss: impl FnOnce(&M) -> Tensor<1>) -> f32 {
+        let model = self.model.take().expect("the model is back after every step");
+        let tracked = model.clone().train();
+        let loss = loss(&tracked);
+        let mut sum = GradientSum::default();
+        sum.add(&tracked, &mut loss.backward());
+        drop(tracked);
+        let gradients = sum.finish();
+        let norm = global_norm(&gradients);
+        self.model = Some(self.optimizer.update(model, gradients, &norm, self.rate));
+        self.step += 1;
+        loss.into_scalar()
+    }
 }
 
 impl Run {
@@ -103,15 +141,28 @@ impl Run {
                 let trainer = Trainer::new(&spec, text, &device);
                 return Self::Gpt(Box::new(trainer.unwrap_or_else(|e| fail(&e.to_string()))));
             }
+            Some("seq2seq") => {
+                let task = Pairs::new(PairTask::Reverse, request.whole("context"));
+                let task = task.unwrap_or_else(|e| fail(&e.to_string()));
+                let config = Seq2seqConfig {
+                    sources: task.sources(),
+                    targets: task.targets(),
+                    hidden: request.whole("width"),
+                    bidirectional: false,
+                    attention: AttentionKind::None,
+                    alignment: 1,
+                    seed: 1,
+                };
+                return Self::Seq2seq(Learner::new(request, config.init(&device)), task);
+            }
             Some("rnn") => CellKind::RNN,
             Some("lstm") => CellKind::LSTM,
             Some("gru") => CellKind::Gru,
-            _ => fail("a request's kind is one of gpt, rnn, lstm, gru"),
+            _ => fail("a request's kind is one of gpt, rnn, lstm, gru, seq2seq"),
         };
         let tokenizer = CharTokenizer::from_text(text);
-        let context = request.whole("context");
-        let data = Dataset::new(tokenizer.encode(text), context);
-        let model = SequenceConfig {
+        let data = Dataset::new(tokenizer.encode(text), request.whole("context"));
+        let config = SequenceConfig {
             vocabulary: tokenizer.len(),
             outputs: tokenizer.len(),
             embedding: None,
@@ -121,30 +172,22 @@ impl Run {
             bidirectional: false,
             initialization: Initialization::Uniform,
             seed: 1,
-        }
-        .init(&device);
-        Self::Cell(Box::new(Cell {
-            optimizer: AdamW::new(&request.optimizer(), &model),
-            model: Some(model),
-            data: data.unwrap_or_else(|e| fail(&e.to_string())),
-            rate: request.number("rate"),
-            batch: request.whole("batch"),
-            context,
-            step: 0,
-        }))
+        };
+        let data = data.unwrap_or_else(|e| fail(&e.to_string()));
+        Self::Cell(Learner::new(request, config.init(&device)), data)
     }
 
     fn parameters(&self) -> u64 {
         match self {
             Self::Gpt(trainer) => trainer.parameter_count(),
-            Self::Cell(cell) => {
-                cell.model.as_ref().expect("the model is back after every step").num_params() as u64
-            }
+            Self::Cell(learner, _) => learner.parameters(),
+            Self::Seq2seq(learner, _) => learner.parameters(),
         }
     }
 
     /// Takes a step; the loss before it.
     fn step(&mut self) -> f32 {
+        let device = Device::flex();
         match self {
             Self::Gpt(trainer) => loop {
                 if let Slice::Gradients(gradients) = trainer.advance() {
@@ -152,30 +195,20 @@ impl Run {
                     return gradients.loss.into_scalar();
                 }
             },
-            Self::Cell(cell) => cell.step(),
+            Self::Cell(learner, data) => {
+                let (rows, context) = (learner.batch, learner.context);
+                let batch = data.batch(1, learner.step, rows, context);
+                let [inputs, targets] =
+                    [&batch.inputs, &batch.targets].map(|ids| token_tensor(ids, rows, &device));
+                let weights = Tensor::ones([rows, context], &device);
+                learner.step(|model| masked_cross_entropy(model.forward(inputs), targets, weights))
+            }
+            Self::Seq2seq(learner, task) => {
+                let batch = task.batch(1, Split::Training, learner.step, learner.batch);
+                let batch = batch.tensors(&device);
+                learner.step(|model| model.loss(&batch))
+            }
         }
-    }
-}
-
-impl Cell {
-    fn step(&mut self) -> f32 {
-        let device = Device::flex();
-        let rows = self.batch;
-        let batch = self.data.batch(1, self.step, rows, self.context);
-        let [inputs, targets] =
-            [&batch.inputs, &batch.targets].map(|ids| token_tensor(ids, rows, &device));
-        self.step += 1;
-        let model = self.model.take().expect("the model is back after every step");
-        let tracked = model.clone().train();
-        let weights = Tensor::ones([rows, self.context], &device);
-        let loss = masked_cross_entropy(tracked.forward(inputs), targets, weights);
-        let mut sum = GradientSum::default();
-        sum.add(&tracked, &mut loss.backward());
-        drop(tracked);
-        let gradients = sum.finish();
-        let norm = global_norm(&gradients);
-        self.model = Some(self.optimizer.update(model, gradients, &norm, self.rate));
-        loss.into_scalar()
     }
 }
 

@@ -71,6 +71,28 @@ class Recurrent(nn.Module):
         return self.readout(self.cell(F.one_hot(tokens, self.vocabulary).float())[0])
 
 
+class Seq2seq(nn.Module):
+    """Cho et al. 2014: a GRU reads the source into one vector, another writes from it."""
+
+    def __init__(self, symbols, hidden):
+        super().__init__()
+        self.symbols = symbols
+        self.encoder = nn.GRU(symbols, hidden, batch_first=True)
+        self.initial = nn.Linear(hidden, hidden)
+        self.decoder = nn.GRU(symbols + hidden, hidden, batch_first=True)
+        self.readout = nn.Linear(2 * hidden, symbols)
+        self.from_previous = nn.Linear(symbols, symbols, bias=False)
+
+    def forward(self, source, lengths, previous):
+        states, _ = self.encoder(F.one_hot(source, self.symbols).float())
+        summary = states[torch.arange(len(lengths)), lengths - 1]
+        start = torch.tanh(self.initial(summary))[None]
+        before = F.one_hot(previous, self.symbols).float()
+        repeated = summary[:, None].expand(-1, previous.shape[1], -1)
+        written, _ = self.decoder(torch.cat([before, repeated], 2), start)
+        return self.readout(torch.cat([written, repeated], 2)) + self.from_previous(before)
+
+
 class Run:
     """A model in training on windows of the text."""
 
@@ -78,11 +100,14 @@ class Run:
         torch.manual_seed(1)
         self.tokens, self.kind = tokens, request["kind"]
         self.batch, self.context = request["batch"], request["context"]
-        self.vocabulary, self.rate = request["vocabulary"], request["rate"]
+        self.vocabulary, self.rate = request.get("vocabulary"), request["rate"]
         self.steps = 0
         if self.kind == "gpt":
             sizes = (request["layers"], request["heads"], request["width"])
             self.model = Gpt(self.vocabulary, self.context, *sizes)
+        elif self.kind == "seq2seq":
+            self.vocabulary = 27  # letters and, as 0, the end
+            self.model = Seq2seq(self.vocabulary, request["width"])
         else:
             self.model = Recurrent(self.kind, self.vocabulary, request["width"])
         matrices = [p for p in self.model.parameters() if p.dim() > 1]
@@ -92,11 +117,29 @@ class Run:
             groups, lr=self.rate, betas=(0.9, 0.99), eps=1e-8, weight_decay=0.1, fused=True
         )
 
-    def step(self):
+    def window(self):
+        """Logits and targets of a batch of windows of the text."""
         starts = torch.randint(len(self.tokens) - self.context - 1, (self.batch,))
         at = starts[:, None] + torch.arange(self.context)
-        logits = self.model(self.tokens[at])
-        loss = F.cross_entropy(logits.view(-1, self.vocabulary), self.tokens[at + 1].view(-1))
+        return self.model(self.tokens[at]), self.tokens[at + 1]
+
+    def pairs(self):
+        """Logits and targets of random strings of any length, to be reversed; -100 is padding."""
+        lengths = torch.randint(1, self.context + 1, (self.batch,))
+        longest = int(lengths.max())
+        inside = torch.arange(longest) < lengths[:, None]
+        source = torch.randint(1, self.vocabulary, (self.batch, longest)) * inside
+        back = (lengths[:, None] - 1 - torch.arange(longest)).clamp(min=0)
+        backwards = source.gather(1, back) * inside
+        end = torch.zeros(self.batch, 1, dtype=torch.long)
+        previous = torch.cat([end, backwards], 1)
+        targets = torch.cat([backwards, end], 1)
+        targets[torch.arange(longest + 1) > lengths[:, None]] = -100
+        return self.model(source, lengths, previous), targets
+
+    def step(self):
+        logits, targets = self.pairs() if self.kind == "seq2seq" else self.window()
+        loss = F.cross_entropy(logits.reshape(-1, self.vocabulary), targets.reshape(-1))
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
         nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
