@@ -32,6 +32,10 @@ pub fn packages_are_there() -> bool {
 }
 
 fn are_there(folder: &Path) -> bool {
+    // A link is somebody else's folder (a second worktree's, say): `npm ci` would empty it.
+    if folder.join("node_modules").is_symlink() {
+        return true;
+    }
     let changed = |path: &Path| -> Option<SystemTime> { path.metadata().ok()?.modified().ok() };
     // npm writes this file last.
     let installed = changed(&folder.join("node_modules/.package-lock.json"));
