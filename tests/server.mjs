@@ -19,16 +19,20 @@ const TYPES = {
 /**
  * Serves `folder` below `path` (which starts and ends with a slash) on a free port.
  *
- * `cors: true` lets pages of other origins read the files, as many static hosts do. `pages` maps
- * addresses to HTML; entries may be added while the server runs. `requests` lists the addresses
- * asked for so far.
+ * `cors: true` lets pages of other origins read the files, as many static hosts do;
+ * `isolated: true` makes the pages cross-origin isolated, as few do. `pages` maps addresses to HTML;
+ * entries may be added while the server runs. `requests` lists the addresses asked for so far.
  */
-export async function serve(folder, { path = "/", cors = false, pages = new Map() } = {}) {
+export async function serve(folder, { path = "/", cors = false, isolated = false, pages = new Map() } = {}) {
   const requests = [];
   const server = createServer(async (request, response) => {
     requests.push(request.url);
     const headers = { "cache-control": "no-store" };
     if (cors) headers["access-control-allow-origin"] = "*";
+    if (isolated) {
+      headers["cross-origin-opener-policy"] = "same-origin";
+      headers["cross-origin-embedder-policy"] = "require-corp";
+    }
     const answer = (status, type, body) => {
       response.writeHead(status, { ...headers, "content-type": type, "content-length": body.length });
       response.end(request.method === "HEAD" ? undefined : body);

@@ -1,49 +1,94 @@
-//! `cargo xtask bench`: figures of this machine, natively and in its browser.
+//! `cargo xtask bench`: figures of this machine, natively and in its browser, beside those of other
+//! libraries.
 //!
 //! Each measuring program prints one JSON object a line: `{"name": .., "unit": .., "median": ..,
 //! "min": .., "max": ..}`. All of them, with the command that made each, go into
 //! `<target>/bench.json`.
 
-use std::{fs, process::Command};
+use std::{env, fs, path::PathBuf, process::Command};
 
 use crate::{
-    Options, Result, build, dist, paths, setup,
+    Options, Result, build, dist, npm, paths, setup,
     shell::{self, cargo},
 };
 
+/// The program that takes our native steps.
+const NATIVE: &str = "bench_rounds";
+
 pub fn run(arguments: &[String]) -> Result {
-    let options = Options::parse(arguments, &[], &["--runs"], false)?;
+    let valued = ["--runs", "--rounds", "--only", "--python"];
+    let options = Options::parse(arguments, &["--quick"], &valued, false)?;
     let runs: u32 = options.number("--runs", 5)?;
+    let rounds: u32 = options.number("--rounds", 3)?;
+    let only: String = options.number("--only", String::new())?;
+    let given: PathBuf = options
+        .number("--python", PathBuf::from(env::var_os("UNROLL_PYTHON").unwrap_or_default()))?;
+    let quick = options.has("--quick");
     setup::page()?;
     let browser = setup::browser_tests()?;
+    if let Err(sentence) = npm::peers() {
+        shell::say(&format!("without jax-js and TensorFlow.js: {sentence}"));
+    }
     let mut figures = Figures::default();
 
-    let mut native = cargo();
-    native.args(["run", "--release", "--locked", "-p", "unroll-model", "--example", "bench"]);
-    figures.take(&mut native, "cargo run --release -p unroll-model --example bench")?;
-
+    let built = format!("cargo build --release -p unroll-model --example {NATIVE}");
+    shell::step(&built, || {
+        let arguments = ["build", "--release", "--locked", "-p", "unroll-model", "--example"];
+        shell::run(cargo().args(arguments).arg(NATIVE))
+    })?;
     // The WebGPU engine has no part in these figures: there is no GPU to time it on in a headless
     // browser.
     let site = paths::site("bench");
     let _claim = build::site(&site, false)?;
-    let sizes = dist::measure(&site)?;
-    let sized = "cargo xtask dist";
-    figures.add("size/until-usable-cpu", "bytes, brotli", dist::first_load(&sizes), sized);
-    figures.add("size/app-wasm", "bytes, brotli", dist::app_wasm(&sizes), sized);
+    let node = |script: &str| {
+        let mut command = shell::command("node");
+        command
+            .arg(paths::tests().join(script))
+            .env("UNROLL_SITE", &site)
+            .env("UNROLL_CHROME", &browser);
+        command
+    };
 
-    let mut page = shell::command("node");
-    page.arg(paths::tests().join("bench.mjs"))
-        .arg(runs.to_string())
-        .env("UNROLL_SITE", &site)
-        .env("UNROLL_CHROME", &browser);
-    figures.take(&mut page, "node tests/bench.mjs")?;
+    let native = format!("release/examples/{NATIVE}{}", env::consts::EXE_SUFFIX);
+    let mut training = node("bench-training.mjs");
+    training
+        .args(["--rounds", &rounds.to_string(), "--only", &only])
+        .args(quick.then_some("--quick"))
+        .env("UNROLL_NATIVE", paths::target().join(native))
+        .env("UNROLL_PYTHON", torch(given).unwrap_or_default());
+    let ratios = figures.take(&mut training, "node tests/bench-training.mjs")?;
+
+    if !quick && only.is_empty() {
+        let sizes = dist::measure(&site)?;
+        let sized = "cargo xtask dist";
+        let until_usable = dist::first_load(&sizes);
+        figures.add("size/until-usable-cpu", "bytes, brotli", until_usable, sized);
+        figures.add("size/app-wasm", "bytes, brotli", dist::app_wasm(&sizes), sized);
+        let mut page = node("bench.mjs");
+        figures.take(page.arg(runs.to_string()), "node tests/bench.mjs")?;
+    }
 
     figures.print();
+    for line in ratios {
+        println!("{line}");
+    }
     let path = paths::target().join("bench.json");
     fs::write(&path, format!("[\n{}\n]\n", figures.0.join(",\n")))
         .map_err(|error| format!("{} can't be written: {error}.", path.display()))?;
     println!("\nAlso in {}", path.display());
     Ok(())
+}
+
+/// The Python that was named, if it has PyTorch.
+fn torch(python: PathBuf) -> Option<PathBuf> {
+    if python.as_os_str().is_empty() {
+        return None;
+    }
+    let found = shell::output(Command::new(&python).args(["-c", "import torch"])).is_some();
+    if !found {
+        shell::say(&format!("without PyTorch: {} can't import torch", python.display()));
+    }
+    found.then_some(python)
 }
 
 /// The figures so far, each a JSON object.
@@ -52,13 +97,16 @@ struct Figures(Vec<String>);
 
 impl Figures {
     /// Runs a measuring program and keeps its figures. `shown` is what a person types for it.
-    fn take(&mut self, command: &mut Command, shown: &str) -> Result {
-        let mut lines = Vec::new();
+    /// Whatever else it printed is returned.
+    fn take(&mut self, command: &mut Command, shown: &str) -> Result<Vec<String>> {
+        let (mut lines, mut rest) = (Vec::new(), Vec::new());
         shell::step(shown, || {
             shell::run_lines(command, |line| {
-                println!("{line}");
                 if line.starts_with('{') && field(line, "name").is_some() {
+                    println!("{line}");
                     lines.push(line.trim_end().to_owned());
+                } else {
+                    rest.push(line.to_owned());
                 }
             })
         })?;
@@ -66,7 +114,7 @@ impl Figures {
             let line = line.strip_suffix('}').unwrap_or(&line);
             self.0.push(format!("{line}, \"command\": \"{shown}\"}}"));
         }
-        Ok(())
+        Ok(rest)
     }
 
     fn add(&mut self, name: &str, unit: &str, value: u64, shown: &str) {
@@ -78,7 +126,8 @@ impl Figures {
 
     fn print(&self) {
         println!("\n{:<44} {:>12} {:>12} {:>12}  unit", "figure", "median", "min", "max");
-        for figure in &self.0 {
+        // Ratios have a table of their own.
+        for figure in self.0.iter().filter(|figure| field(figure, "unit") != Some("ratio")) {
             let text = |key| field(figure, key).unwrap_or("-");
             let number = |key| match text(key).parse::<f64>() {
                 Ok(value) if value.abs() < 1000.0 => format!("{value:.2}"),

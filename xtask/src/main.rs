@@ -51,8 +51,8 @@ const VERBS: &[Verb] = &[
     },
     Verb {
         name: "bench",
-        options: "[--runs N]",
-        help: "measure training and loading, here and in a browser",
+        options: "[--quick] [--only PATTERN] [--python PATH] [--rounds N] [--runs N]",
+        help: "measure training, beside other libraries, and loading",
         run: bench::run,
     },
     Verb {
@@ -118,7 +118,7 @@ fn print_help() {
     }
     println!(
         "\nEnvironment: CHROME (the browser for tests), CARGO_TARGET_DIR (where builds, tools and \
-         sites go; `target` if unset)."
+         sites go; `target` if unset), UNROLL_PYTHON (a Python with torch, for bench)."
     );
 }
 
@@ -162,7 +162,7 @@ impl Options {
         self.flags.iter().any(|f| f == flag)
     }
 
-    /// The last value given for `name`, as a number.
+    /// The last value given for `name`, read as a number or whatever else is wanted.
     fn number<N: std::str::FromStr>(&self, name: &str, default: N) -> Result<N> {
         match self.values.iter().rev().find(|(n, _)| n == name) {
             None => Ok(default),

@@ -26,25 +26,41 @@ pub fn node() -> Result<String> {
     Ok(version)
 }
 
-/// Whether `npm ci` has run since package-lock.json changed.
+/// Whether `npm ci` has run in `tests/` since its package-lock.json changed.
 pub fn packages_are_there() -> bool {
+    are_there(&paths::tests())
+}
+
+fn are_there(folder: &Path) -> bool {
+    // A link is somebody else's folder (a second worktree's, say): `npm ci` would empty it.
+    if folder.join("node_modules").is_symlink() {
+        return true;
+    }
     let changed = |path: &Path| -> Option<SystemTime> { path.metadata().ok()?.modified().ok() };
-    let tests = paths::tests();
     // npm writes this file last.
-    let installed = changed(&tests.join("node_modules/.package-lock.json"));
-    installed.is_some() && installed >= changed(&tests.join("package-lock.json"))
+    let installed = changed(&folder.join("node_modules/.package-lock.json"));
+    installed.is_some() && installed >= changed(&folder.join("package-lock.json"))
 }
 
 /// Installs the npm packages of the tests, if they are absent or old.
 pub fn packages() -> Result {
+    install(&paths::tests(), "npm")
+}
+
+/// The same for the libraries that the benchmark compares with.
+pub fn peers() -> Result {
+    install(&paths::tests().join("peers"), "npm-peers")
+}
+
+fn install(folder: &Path, log: &str) -> Result {
     node()?;
-    if packages_are_there() {
+    if are_there(folder) {
         return Ok(());
     }
-    shell::step("npm ci in tests", || {
+    shell::step(&format!("npm ci in {}", paths::short(folder)), || {
         let mut command = shell::command(NPM);
-        command.current_dir(paths::tests()).args(["ci", "--no-audit", "--no-fund"]);
-        shell::run_logged(&mut command, &paths::log("npm"))
+        command.current_dir(folder).args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"]);
+        shell::run_logged(&mut command, &paths::log(log))
     })
 }
 

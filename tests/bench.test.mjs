@@ -1,0 +1,35 @@
+// That the benchmark still can do what it times: it reads the engine's messages by itself.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { test } from "node:test";
+import { text } from "node:stream/consumers";
+
+import { siteFolder } from "./harness.mjs";
+import { variants } from "./bench-engine.mjs";
+
+test("the smallest GPT's steps are timed in the browser, and its loss falls", async () => {
+  const script = join(import.meta.dirname, "bench-training.mjs");
+  const child = spawn(process.execPath, [script, "--rounds", "1", "--only", "gpt-4k/browser-1"], {
+    env: { ...process.env, UNROLL_SITE: siteFolder(), UNROLL_NATIVE: "", UNROLL_PYTHON: "" },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const ended = once(child, "exit");
+  const printed = await text(child.stdout);
+  assert.deepEqual(await ended, [0, null], printed);
+  const line = printed.split("\n").find((line) => line.startsWith("{"));
+  assert(line, `no figure in: ${printed}`);
+  const figure = JSON.parse(line);
+  assert.equal(figure.name, "gpt-4k/browser-1");
+  assert(0 < figure.min && figure.min <= figure.median && figure.median <= figure.max, line);
+  // Knowing nothing of 56 characters is ln 56 = 4.03 nats.
+  assert(Math.abs(figure.first_loss - Math.log(56)) < 0.1, line);
+  assert(figure.last_loss < 3.5, line);
+});
+
+test("the numbers of commands are those of their places in the source", () => {
+  const source = "pub enum Shape {\n    /// Dot.\n    Dot,\n    Line { length: u32 },\n    Box(u32),\n}\n";
+  assert.deepEqual(variants("Shape", source), { Dot: 0, Line: 1, Box: 2 });
+  assert.throws(() => variants("Colour", source));
+});
