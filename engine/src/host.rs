@@ -57,6 +57,9 @@ pub enum Incoming {
     Parcel(u32, Parcel),
 }
 
+/// Called with every message of a port, for as long as it is kept.
+type Listener = Closure<dyn FnMut(MessageEvent)>;
+
 #[derive(Default)]
 struct Queue {
     messages: VecDeque<Incoming>,
@@ -87,9 +90,9 @@ pub struct Inbox {
     round: MessageChannel,
     last_breath: f64,
     /// Of other workers, with what they call.
-    ports: Vec<(MessagePort, Closure<dyn FnMut(MessageEvent)>)>,
+    ports: Vec<(MessagePort, Listener)>,
     on_timer: Closure<dyn FnMut()>,
-    _on_message: Closure<dyn FnMut(MessageEvent)>,
+    _on_message: Listener,
     _on_round: Closure<dyn FnMut(JsValue)>,
 }
 

@@ -371,8 +371,8 @@ fn a_measurement_is_of_a_throw_away_model_and_waits_for_training() {
     let Some(Event::Measured { milliseconds_per_step }) = driven.events.last() else {
         panic!("not measured: {:?}", driven.events);
     };
-    // The tests' clock goes on by 10 ms at each look, and nobody else looks.
-    assert_eq!(*milliseconds_per_step, 10.0);
+    // The tests' clock goes on by 10 ms at each look, of this test or of another one.
+    assert!(milliseconds_per_step.is_finite() && *milliseconds_per_step >= 10.0);
     let after = driven.trace("the cat");
     assert_eq!((before.step, before.weights), (after.step, after.weights));
     assert!(!driven.session.has_work());
