@@ -11,6 +11,7 @@ import {
   numberUntil,
   parameter,
   paused,
+  settled,
   train,
   useSite,
 } from "./harness.mjs";
@@ -191,6 +192,8 @@ test("the check is answered from the live model, and the ideas step through", as
   const page = await opened(t);
   await byId(page, "check-block").scrollIntoViewIfNeeded();
   for (let round = 0; round < 2; round++) {
+    // Another question, when its answer comes, takes a guess back.
+    await settled(page);
     await byId(page, "check-block-option-0").check({ force: true });
     await eventually(async () => (await byId(page, "check-block-submit").getAttribute("aria-disabled")) !== "true");
     await byId(page, "check-block-submit").click();

@@ -11,6 +11,7 @@ import {
   numberUntil,
   parameter,
   paused,
+  settled,
   train,
   useSite,
   watchLongTasks,
@@ -56,6 +57,7 @@ test("pressing a row moves the others under BatchNorm, by exactly 0 under LayerN
   await byId(page, "norm-row-5").click();
   await eventually(async () => (await byId(page, "norm-row-5").getAttribute("aria-pressed")) === "true");
   await eventually(async () => (await byId(page, "norm-coupling").textContent()).startsWith("Example 5"));
+  await settled(page);
   const coupled = await moves(page);
   assert(coupled.every((moved) => moved > 0.001), `${coupled}`);
   await eventually(async () => parameter(page, "norm-row") === "5");
@@ -64,6 +66,7 @@ test("pressing a row moves the others under BatchNorm, by exactly 0 under LayerN
 
   await choose(page, "norm-axis", "layer");
   await most(page, (most) => most === 0);
+  await settled(page);
   const alone = await moves(page);
   assert(alone.every((moved, row) => row === 4 || moved === 0), `${alone}`);
   assert(alone[4] < 1e-3, "a layer divides the row's own size away");
