@@ -1,5 +1,5 @@
 // What every library in the browser is given: the same text, cut into windows, and the same way of
-// being timed. (pytorch.py and model/examples/bench.rs do the same for programs.)
+// being timed. (pytorch.py and model/examples/bench_rounds.rs do the same for programs.)
 
 /** AdamW's settings, as the page's GPT has them. */
 export const ADAM = { beta1: 0.9, beta2: 0.99, epsilon: 1e-8, decay: 0.1, clip: 1, warmup: 20 };

@@ -130,9 +130,7 @@ impl Store {
     }
 
     pub(super) fn engine_died(self, reason: &str) {
-        let on_gpu = self.device.with_untracked(
-            |device| matches!(device, Device::Ready { report, .. } if report.kind == DeviceKind::WebGpu),
-        );
+        let on_gpu = self.is_on_gpu();
         self.engine.update_value(|engine| engine.current = None);
         self.dismiss_helpers();
         self.state.set(RunState::Paused);
@@ -248,21 +246,27 @@ impl Store {
         }
     }
 
+    fn is_on_gpu(self) -> bool {
+        self.device.with_untracked(
+            |device| matches!(device, Device::Ready { report, .. } if report.kind == DeviceKind::WebGpu),
+        )
+    }
+
     fn chosen_by_speed(self) -> bool {
         self.link.with_untracked(|link| link.device == DeviceChoice::Auto)
     }
 
     /// Has the candidate train a throw-away copy of the model that was just built, if one waits.
     pub(super) fn measure_candidate(self) {
-        let present = self.built.with_untracked(Link::experiment);
-        let text = self.source.with_untracked(|source| source.text.to_string());
         self.engine.update_value(|engine| {
             if core::mem::take(&mut engine.moved) {
                 return;
             }
             engine.contest = Contest::default();
             if let (Some((_, client)), Some(_)) = (&engine.candidate, &engine.checked) {
-                client.send(&Command::Measure { spec: present, text });
+                let spec = self.built.with_untracked(Link::experiment);
+                let text = self.source.with_untracked(|source| source.text.to_string());
+                client.send(&Command::Measure { spec, text });
             }
         });
     }
@@ -271,10 +275,7 @@ impl Store {
     pub(super) fn judge(self, steps: usize, milliseconds: f32) {
         let verdict = self.engine.try_update_value(|e| e.contest.present_took(steps, milliseconds));
         let Some(Verdict { other_wins, present, other }) = verdict.flatten() else { return };
-        let on_gpu = self.device.with_untracked(
-            |device| matches!(device, Device::Ready { report, .. } if report.kind == DeviceKind::WebGpu),
-        );
-        let (gpu, cpu) = if on_gpu { (present, other) } else { (other, present) };
+        let (gpu, cpu) = if self.is_on_gpu() { (present, other) } else { (other, present) };
         self.note_device(Some(&format!(
             "a step takes {} on the CPU, {} on the GPU",
             ms(cpu),

@@ -47,33 +47,25 @@ pub fn dot(left: &[f32], right: &[f32]) -> f32 {
     lanes.iter().sum::<f32>() + rest
 }
 
-/// Replaces a row by `e^(x - largest)`; the sum of that, and the largest.
-#[inline(always)]
-fn exponentials(row: &mut [f32]) -> (f32, f32) {
+/// Replaces a row by its softmax; what it was divided by, the sum of `e^(x - largest)`, and the
+/// largest.
+pub fn softmax(row: &mut [f32]) -> (f32, f32) {
     let most = largest(row);
     for value in row.iter_mut() {
         *value = exp(*value - most);
     }
-    (sum(row), most)
-}
-
-/// Replaces a row by its softmax.
-pub fn softmax(row: &mut [f32]) {
-    let (sum, _) = exponentials(row);
+    let sum = sum(row);
     let scale = 1.0 / sum;
     for value in row {
         *value *= scale;
     }
+    (sum, most)
 }
 
 /// The cross-entropy of `target` in nats; `row` holds logits, and then probabilities.
 pub fn cross_entropy(row: &mut [f32], target: usize) -> f32 {
     let logit = row[target];
-    let (sum, most) = exponentials(row);
-    let scale = 1.0 / sum;
-    for value in row {
-        *value *= scale;
-    }
+    let (sum, most) = softmax(row);
     libm::logf(sum) - (logit - most)
 }
 
