@@ -242,6 +242,8 @@ export async function paused(page) {
 
 /** Waits until every picture in sight of a chapter answers what is asked of the model now. */
 export async function settled(page) {
+  // A figure that has just come into sight has not asked yet: first its observer is told.
+  await drawn(page);
   await page.locator('main:not([data-answers="behind"])').waitFor();
 }
 
@@ -254,10 +256,13 @@ export async function train(page, steps) {
   return number(page, "loss-step");
 }
 
-/** Waits for two frames: whatever was to be drawn is drawn. */
+/** Waits for two frames, and for what they told observers: whatever was to be drawn is drawn. */
 export function drawn(page) {
   return page.evaluate(
-    () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+    () =>
+      new Promise((resolve) =>
+        requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve))),
+      ),
   );
 }
 
