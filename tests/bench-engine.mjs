@@ -3,6 +3,8 @@
 // The page itself is opened with the settings to be timed, and starts its own engine (or engines).
 // From then on the page's questions to it are held back: no pictures, no writing, no saving, as the
 // other libraries draw nothing either. The engine is asked for steps and says when they are done.
+// Several workers are let start as in the page (once it has its first picture and trains), and are
+// timed when all of them share the steps.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -37,7 +39,7 @@ function address(settings, workers) {
     query.chapter = "gates";
     Object.assign(query, { "gates-task": "text", "gates-cell": settings.kind, "gates-units": settings.width });
   }
-  if (workers > 1) query.workers = workers;
+  if (workers > 1) Object.assign(query, { workers, hide: "text,loss,sample" });
   return `?${new URLSearchParams(query)}`;
 }
 
@@ -45,12 +47,13 @@ function address(settings, workers) {
 export async function ourEngine(browser, url, settings, workers) {
   const context = await browser.newContext({ viewport: { width: 360, height: 300 } });
   const page = await context.newPage();
-  await page.addInitScript(inPage, PROTOCOL);
+  await page.addInitScript(inPage, { ...PROTOCOL, workers });
   await page.goto(new URL(address(settings, workers), url).href);
   await page.waitForFunction(() => window.__engine?.started, undefined, { polling: 50, timeout: 60_000 });
   // A setting that is out of range keeps its default, and the page says so.
   const complaint = await page.evaluate(() => document.querySelector(".notice")?.textContent ?? "");
   if (complaint) throw new Error(complaint);
+  if (workers > 1) await page.evaluate((count) => window.__engine.share(count - 1), workers);
   return {
     measure: (budget, each) => page.evaluate(([b, e]) => window.__engine.measure(b, e), [budget, each ?? null]),
     close: () => context.close(),
@@ -59,9 +62,11 @@ export async function ourEngine(browser, url, settings, workers) {
 
 /** Runs in the page, before anything else does. */
 function inPage(protocol) {
-  const { command, event } = protocol;
+  const { command, event, workers } = protocol;
   const held = ["Run", "Pause", "Steps", "Trace", "Inspect", "Ask", "Generate", "Save"];
   const heldBack = new Set(held.map((name) => command[name]));
+  // The first picture is what helpers wait for.
+  if (workers > 1) heldBack.delete(command.Trace);
   const starts = [command.Start, command.StartStudy];
 
   class Spied extends Worker {
@@ -100,6 +105,8 @@ function inPage(protocol) {
     step: 0,
     target: 0,
     losses: [],
+    helping: 0,
+    pictured: () => {},
     stopped: () => {},
     failed: () => {},
     /** Takes note of an event; true for what the page need not hear. */
@@ -120,6 +127,14 @@ function inPage(protocol) {
         case event.StudyProgress:
           engine.losses.push(...losses(bytes));
           return true;
+        case event.Trace:
+          heldBack.add(command.Trace);
+          // The page hears of it first.
+          setTimeout(engine.pictured);
+          return false;
+        case event.Pool:
+          engine.helping = reader(bytes, 2).whole();
+          return false;
         case event.Refused:
         case event.Diverged:
         case event.Failed:
@@ -144,10 +159,16 @@ function inPage(protocol) {
         engine.worker.command([command.Steps, ...number]);
       });
     },
-    /** As `timed` of peers/workload.mjs does it; a sample is one request for steps. */
+    /** Has the page start its helpers, and trains until all of them do their shares. */
+    async share(helpers) {
+      await engine.picture;
+      document.querySelector('[data-testid="train-step"]').click();
+      while (engine.helping < helpers) await engine.steps(1);
+    },
+    /** As `timed` of peers/workload.mjs does it; a sample is one request for steps. The losses are
+     * of all steps since those returned last. */
     async measure(budget, each) {
       const samples = [];
-      engine.losses = [];
       const chunk = each ? Math.max(1, Math.ceil(100 / each)) : 1;
       const begin = performance.now();
       do {
@@ -155,9 +176,10 @@ function inPage(protocol) {
         await engine.steps(chunk);
         samples.push((performance.now() - start) / chunk);
       } while (performance.now() - begin < budget);
-      return { samples, losses: engine.losses };
+      return { samples, losses: engine.losses.splice(0) };
     },
   });
+  engine.picture = new Promise((resolve) => (engine.pictured = resolve));
 
   /** The loss of every point: of a GPT's curve with `rest`, which reads on past it, else the first
    * series of a chapter's. */
