@@ -108,7 +108,9 @@ async function compare(name, settings, candidates) {
       const first = await candidate.measure(0);
       const warm = await candidate.measure(WARM);
       const losses = [...first.losses, ...warm.losses];
-      running.push({ id, ...candidate, each: Math.min(...warm.samples), losses, rounds: [] });
+      const { allocations, allocated } = warm;
+      const asked = allocations === undefined ? {} : { allocations, allocated };
+      running.push({ id, ...candidate, each: Math.min(...warm.samples), losses, asked, rounds: [] });
     } catch (error) {
       leftOut.set(id, `${String(error.message ?? error).split("\n")[0]} (${name})`);
     }
@@ -127,11 +129,12 @@ async function compare(name, settings, candidates) {
 
   // The last step that all of them took.
   const last = Math.min(...running.map(({ losses }) => losses.length));
-  for (const { id, rounds, losses } of running) {
+  for (const { id, rounds, losses, asked } of running) {
     print(`${name}/${id}`, "ms/step", rounds.flat(), {
       first_loss: losses[0],
       last_loss: losses[last - 1],
       last_step: last,
+      ...asked,
     });
   }
   const at = running.map(({ losses }) => losses[last - 1]);

@@ -10,15 +10,18 @@
 //! {"kind": "seq2seq", "width": 64, "context": 10, "batch": 32, "rate": 0.01}
 //! ```
 //!
-//! and answers each with `{"samples": [..], "losses": [..], "parameters": ..}`: milliseconds of a
-//! step, over about `budget` milliseconds, and the loss of every step. A sample is the mean of so
-//! many steps that it takes about 100 ms, given that one takes `each` milliseconds. A model stays
-//! and is trained on until another one is asked for.
+//! and answers each with `{"samples": [..], "losses": [..], "parameters": .., "allocations": ..,
+//! "allocated": ..}`: milliseconds of a step, over about `budget` milliseconds, the loss of every
+//! step, and how often the last step asked for memory, for how many bytes in all. A sample is the
+//! mean of so many steps that it takes about 100 ms, given that one takes `each` milliseconds. A
+//! model stays and is trained on until another one is asked for.
 
 use std::{
+    alloc::{GlobalAlloc, Layout, System},
     env, fs,
     io::{self, BufRead},
     process::exit,
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
     time::Instant,
 };
 
@@ -35,6 +38,52 @@ use unroll_model::{
 use unroll_protocol::{
     Architecture, AttentionKind, ExperimentSpec, GptSpec, OptimizerSpec, PairTask,
 };
+
+/// The system's allocator, counting what it is asked for.
+struct Counting;
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+static ALLOCATED: AtomicU64 = AtomicU64::new(0);
+
+impl Counting {
+    fn count(bytes: usize) {
+        ALLOCATIONS.fetch_add(1, Relaxed);
+        ALLOCATED.fetch_add(bytes as u64, Relaxed);
+    }
+
+    /// Requests and bytes so far.
+    fn so_far() -> [u64; 2] {
+        [&ALLOCATIONS, &ALLOCATED].map(|count| count.load(Relaxed))
+    }
+}
+
+// SAFETY: every request is handed on to the system's allocator as it came.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        Self::count(layout.size());
+        // SAFETY: the caller's promises are those that are asked for.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        Self::count(layout.size());
+        // SAFETY: as above.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        Self::count(size);
+        // SAFETY: as above; `old` came from the system's allocator.
+        unsafe { System.realloc(old, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, old: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(old, layout) }
+    }
+}
 
 /// A sample takes at least this long, in milliseconds.
 const SAMPLE: f64 = 100.0;
@@ -228,15 +277,29 @@ fn main() {
         let chunk = chunk.clamp(1, 100_000);
         let (mut samples, mut losses) = (Vec::new(), Vec::new());
         let begin = Instant::now();
+        let mut asked = [0; 2];
         loop {
             let start = Instant::now();
-            losses.extend((0..chunk).map(|_| run.step()));
+            losses.extend((0..chunk).map(|_| {
+                let before = Counting::so_far();
+                let loss = run.step();
+                let after = Counting::so_far();
+                asked = [after[0] - before[0], after[1] - before[1]];
+                loss
+            }));
             samples.push(start.elapsed().as_secs_f64() * 1e3 / chunk as f64);
             if begin.elapsed().as_secs_f64() * 1e3 >= budget {
                 break;
             }
         }
         let parameters = run.parameters();
-        println!("{}", json!({"samples": samples, "losses": losses, "parameters": parameters}));
+        let [allocations, allocated] = asked;
+        println!(
+            "{}",
+            json!({
+                "samples": samples, "losses": losses, "parameters": parameters,
+                "allocations": allocations, "allocated": allocated,
+            })
+        );
     }
 }
