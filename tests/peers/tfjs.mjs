@@ -12,7 +12,7 @@ export async function build(settings, text) {
   tf.wasm.setWasmPaths("./node_modules/@tensorflow/tfjs-backend-wasm/dist/");
   await tf.setBackend("wasm");
   await tf.ready();
-  const { layers, heads, width, context, batch, vocabulary, rate } = settings;
+  const { layers, heads, width, context, batch, vocabulary } = settings;
   const list = parameters(settings);
   const rows = batch * context;
   const part = width / heads;
@@ -65,7 +65,7 @@ export async function build(settings, text) {
   return {
     async step() {
       const batchOf = draw();
-      const now = rateAt(++steps, rate);
+      const now = rateAt(++steps, settings);
       const [value, ...after] = tf.tidy(() => {
         const hot = (ids) => tf.oneHot(tf.tensor1d(ids, "int32"), vocabulary).toFloat();
         const { value, grads } = tf.valueAndGrads(loss(hot(batchOf.inputs), hot(batchOf.targets)))(weights);

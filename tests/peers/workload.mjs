@@ -4,9 +4,9 @@
 /** AdamW's settings, as the page's GPT has them. */
 export const ADAM = { beta1: 0.9, beta2: 0.99, epsilon: 1e-8, decay: 0.1, clip: 1, warmup: 20 };
 
-/** The learning rate of step `step`, counted from 1. */
-export function rateAt(step, peak) {
-  return peak * Math.min(1, step / ADAM.warmup);
+/** The learning rate of step `step`, counted from 1: the GPT warms up, chapters' models do not. */
+export function rateAt(step, { kind, rate }) {
+  return kind === "gpt" ? rate * Math.min(1, step / ADAM.warmup) : rate;
 }
 
 /** Draws batches of windows of `text`: `{inputs, targets}`, each `batch * context` ids. */
@@ -43,29 +43,44 @@ export function normals() {
     );
 }
 
+/** Gates of a recurrent cell: each has its own part of the weights. */
+const GATES = { rnn: 1, gru: 3, lstm: 4 };
+
 /**
- * The parameters of the GPT, in the order that the libraries' models take them: shape, and the
- * standard deviation of the initial weights (`null` for the gains of norms, which start at 1; 0 for
- * biases). Weights are `[inputs, outputs]`.
+ * The parameters of the model, in the order that the libraries' models take them: `shape`, `size`,
+ * and how they start: the `deviation` of normal numbers, or `value` for all. Weights are
+ * `[inputs, outputs]`.
  */
-export function parameters({ layers, width, context, vocabulary }) {
-  const [d, into] = [width, 0.02 / Math.sqrt(2 * layers)];
-  const list = [[[vocabulary, d], 0.02], [[context, d], 0.02]];
-  for (let layer = 0; layer < layers; layer++) {
-    list.push([[d], null], [[d], 0]);
-    list.push([[d, 3 * d], 0.02], [[3 * d], 0], [[d, d], into], [[d], 0]);
-    list.push([[d], null], [[d], 0]);
-    list.push([[d, 4 * d], 0.02], [[4 * d], 0], [[4 * d, d], into], [[d], 0]);
+export function parameters(settings) {
+  const { kind, layers, width: d, context, vocabulary } = settings;
+  const normal = (deviation, ...shape) => ({ shape, deviation });
+  const all = (value, ...shape) => ({ shape, value });
+  const list = [];
+  if (kind === "gpt") {
+    const into = 0.02 / Math.sqrt(2 * layers);
+    list.push(normal(0.02, vocabulary, d), normal(0.02, context, d));
+    for (let layer = 0; layer < layers; layer++) {
+      list.push(all(1, d), all(0, d));
+      list.push(normal(0.02, d, 3 * d), all(0, 3 * d), normal(into, d, d), all(0, d));
+      list.push(all(1, d), all(0, d));
+      list.push(normal(0.02, d, 4 * d), all(0, 4 * d), normal(into, 4 * d, d), all(0, d));
+    }
+    list.push(all(1, d), all(0, d), normal(0.02, d, vocabulary));
+  } else {
+    // As far from 0 as PyTorch's: uniform in ±1/sqrt(d) has this deviation.
+    const [gates, spread] = [GATES[kind], 1 / Math.sqrt(3 * d)];
+    list.push(normal(spread, vocabulary, gates * d), normal(spread, d, gates * d));
+    list.push(all(0, gates * d), all(0, gates * d));
+    list.push(normal(spread, d, vocabulary), all(0, vocabulary));
   }
-  list.push([[d], null], [[d], 0], [[d, vocabulary], 0.02]);
-  return list.map(([shape, deviation]) => ({ shape, deviation, size: shape.reduce((a, b) => a * b) }));
+  return list.map((entry) => ({ ...entry, size: entry.shape.reduce((a, b) => a * b) }));
 }
 
 /** The initial values of each of [`parameters`], flat. */
 export function initial(list) {
   const draw = normals();
-  return list.map(({ size, deviation }) =>
-    deviation === null ? new Float32Array(size).fill(1) : draw(size, deviation),
+  return list.map(({ size, deviation, value }) =>
+    value === undefined ? draw(size, deviation) : new Float32Array(size).fill(value),
   );
 }
 
