@@ -27,10 +27,22 @@ pub(super) const HEIGHT: usize = 256;
 pub(super) struct Avx(());
 
 impl Avx {
+    #[inline(always)]
     pub(super) fn new() -> Option<Self> {
         let there = std::arch::is_x86_feature_detected!("avx2")
             && std::arch::is_x86_feature_detected!("fma");
         there.then_some(Self(()))
+    }
+
+    /// Runs `work`, which the compiler puts in place and then compiles for AVX2.
+    #[inline(always)]
+    pub(super) fn run<R>(self, work: impl FnOnce() -> R) -> R {
+        #[target_feature(enable = "avx2,fma")]
+        fn run<R>(work: impl FnOnce() -> R) -> R {
+            work()
+        }
+        // SAFETY: as below.
+        unsafe { run(work) }
     }
 
     /// Multiplies all rows by a panel, as [`super::tiles::Tiles::times`] says.

@@ -18,3 +18,4 @@ pub mod panels;
 pub mod recurrent;
 pub mod rows;
 mod tiles;
+mod wide;
