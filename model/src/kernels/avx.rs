@@ -38,6 +38,7 @@ impl Avx {
     #[inline(always)]
     pub(super) fn run<R>(self, work: impl FnOnce() -> R) -> R {
         #[target_feature(enable = "avx2,fma")]
+        #[inline]
         fn run<R>(work: impl FnOnce() -> R) -> R {
             work()
         }

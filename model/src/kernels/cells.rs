@@ -25,7 +25,7 @@ fn add(input: &[f32], from_state: &[f32], gates: &mut [f32]) {
 
 /// Elman's: `s_t = tanh(sum)`.
 pub fn elman_tanh(input: &[f32], from_state: &[f32], state: &mut [f32]) {
-    wide(|| {
+    wide!({
         add(input, from_state, state);
         apply(state, tanh);
     })
@@ -33,7 +33,7 @@ pub fn elman_tanh(input: &[f32], from_state: &[f32], state: &mut [f32]) {
 
 /// Elman's: `s_t = sigmoid(sum)`.
 pub fn elman_sigmoid(input: &[f32], from_state: &[f32], state: &mut [f32]) {
-    wide(|| {
+    wide!({
         add(input, from_state, state);
         apply(state, sigmoid);
     })
@@ -41,7 +41,7 @@ pub fn elman_sigmoid(input: &[f32], from_state: &[f32], state: &mut [f32]) {
 
 /// The gradient by the sum from that by the state.
 pub fn elman_tanh_backward(state: &[f32], upstream: &[f32], delta: &mut [f32]) {
-    wide(|| {
+    wide!({
         for ((delta, y), upstream) in delta.iter_mut().zip(state).zip(upstream) {
             *delta = upstream * (1.0 - y * y);
         }
@@ -50,7 +50,7 @@ pub fn elman_tanh_backward(state: &[f32], upstream: &[f32], delta: &mut [f32]) {
 
 /// The gradient by the sum from that by the state.
 pub fn elman_sigmoid_backward(state: &[f32], upstream: &[f32], delta: &mut [f32]) {
-    wide(|| {
+    wide!({
         for ((delta, y), upstream) in delta.iter_mut().zip(state).zip(upstream) {
             *delta = upstream * (y - y * y);
         }
@@ -67,7 +67,7 @@ pub fn lstm(
     squashed: &mut [f32],
     state: &mut [f32],
 ) {
-    wide(|| {
+    wide!({
         let hidden = previous_cell.len();
         add(input, from_state, gates);
         apply(&mut gates[..2 * hidden], sigmoid);
@@ -98,7 +98,7 @@ pub fn lstm_backward(
     of_cell: &mut [f32],
     deltas: &mut [f32],
 ) {
-    wide(|| {
+    wide!({
         let [i, f, g, o] = blocks(gates);
         let [of_i, of_f, of_g, of_o] = blocks_mut(deltas);
         for (((of_o, o), squashed), (upstream, of_cell)) in
@@ -124,7 +124,7 @@ pub fn lstm_backward(
 
 /// r and z of either GRU into the first two blocks of `gates`.
 pub fn reset_and_update(input: &[f32], from_state: &[f32], gates: &mut [f32]) {
-    wide(|| {
+    wide!({
         add(input, from_state, gates);
         apply(gates, sigmoid);
     })
@@ -133,7 +133,7 @@ pub fn reset_and_update(input: &[f32], from_state: &[f32], gates: &mut [f32]) {
 /// PyTorch's GRU after its gates: `n = tanh(input + r * (U h + b_hn))`, into the third block. Of
 /// input and `gates` all three blocks.
 pub fn gru_candidate(input: &[f32], before_reset: &[f32], gates: &mut [f32]) {
-    wide(|| {
+    wide!({
         let hidden = before_reset.len();
         let input = &input[2 * hidden..];
         let [r, _, n] = blocks_mut(gates);
@@ -145,7 +145,7 @@ pub fn gru_candidate(input: &[f32], before_reset: &[f32], gates: &mut [f32]) {
 
 /// Cho's GRU after its gates: `n = tanh(input + U (r * h))`, into the third block.
 pub fn cho_candidate(input: &[f32], from_kept: &[f32], gates: &mut [f32]) {
-    wide(|| {
+    wide!({
         let hidden = from_kept.len();
         let candidate = &mut gates[2 * hidden..];
         add(&input[2 * hidden..], from_kept, candidate);
@@ -155,7 +155,7 @@ pub fn cho_candidate(input: &[f32], from_kept: &[f32], gates: &mut [f32]) {
 
 /// `h_t = (1 - z) * n + z * h_(t-1)` of either GRU.
 pub fn mix(gates: &[f32], previous: &[f32], state: &mut [f32]) {
-    wide(|| {
+    wide!({
         let [_, z, n] = blocks(gates);
         for (((state, previous), z), n) in state.iter_mut().zip(previous).zip(z).zip(n) {
             *state = (1.0 - z) * n + z * previous;
@@ -172,7 +172,7 @@ pub fn mix_backward(
     deltas: &mut [f32],
     of_previous: &mut [f32],
 ) {
-    wide(|| {
+    wide!({
         let [_, z, n] = blocks(gates);
         let [_, of_z, of_n] = blocks_mut(deltas);
         for (((of_z, of_n), (z, n)), (upstream, previous)) in
@@ -190,7 +190,7 @@ pub fn mix_backward(
 /// PyTorch's GRU: the gradient by r's sum into the first block of `deltas`, whose others
 /// [`mix_backward`] has filled, and the gradient by `U h + b_hn` of all blocks into `inner`.
 pub fn gru_backward(gates: &[f32], before_reset: &[f32], deltas: &mut [f32], inner: &mut [f32]) {
-    wide(|| {
+    wide!({
         let [r, ..] = blocks::<3>(gates);
         let [of_r, of_z, of_n] = blocks_mut(deltas);
         let [inner_r, inner_z, inner_n] = blocks_mut(inner);
@@ -215,7 +215,7 @@ pub fn cho_backward(
     deltas: &mut [f32],
     of_previous: &mut [f32],
 ) {
-    wide(|| {
+    wide!({
         let [r, ..] = blocks::<3>(gates);
         let [of_r, ..] = blocks_mut::<3>(deltas);
         for ((of_r, r), (of_kept, previous)) in

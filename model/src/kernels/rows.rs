@@ -24,12 +24,12 @@ fn fold(values: &[f32], start: f32, with: impl Fn(f32, f32) -> f32 + Copy) -> f3
 
 /// The sum of all numbers.
 pub fn sum(values: &[f32]) -> f32 {
-    wide(|| fold(values, 0.0, |sum, value| sum + value))
+    wide!({ fold(values, 0.0, |sum, value| sum + value) })
 }
 
 /// The largest number; not a number if one of them is none.
 pub fn largest(values: &[f32]) -> f32 {
-    wide(|| {
+    wide!({
         fold(
             values,
             f32::NEG_INFINITY,
@@ -40,7 +40,7 @@ pub fn largest(values: &[f32]) -> f32 {
 
 /// The sum of the products of two slices.
 pub fn dot(left: &[f32], right: &[f32]) -> f32 {
-    wide(|| {
+    wide!({
         let ((left, left_rest), (right, right_rest)) =
             (left.as_chunks::<LANES>(), right.as_chunks::<LANES>());
         let mut lanes = [0f32; LANES];
@@ -57,7 +57,7 @@ pub fn dot(left: &[f32], right: &[f32]) -> f32 {
 /// Replaces a row by its softmax; what it was divided by, the sum of `e^(x - largest)`, and the
 /// largest.
 pub fn softmax(row: &mut [f32]) -> (f32, f32) {
-    wide(|| {
+    wide!({
         let most = largest(row);
         for value in row.iter_mut() {
             *value = exp(*value - most);
@@ -80,7 +80,7 @@ pub fn cross_entropy(row: &mut [f32], target: usize) -> f32 {
 
 /// Mean and one over standard deviation of a row.
 pub fn layer_statistics(row: &[f32], epsilon: f32) -> [f32; 2] {
-    wide(|| {
+    wide!({
         let count = row.len() as f32;
         let mean = sum(row) / count;
         let (chunks, rest) = row.as_chunks::<LANES>();
@@ -104,7 +104,7 @@ pub fn layer_norm(
     beta: &[f32],
     result: &mut [f32],
 ) {
-    wide(|| {
+    wide!({
         for (((result, value), gamma), beta) in result.iter_mut().zip(row).zip(gamma).zip(beta) {
             *result = (value - mean) * scale * gamma + beta;
         }
@@ -122,7 +122,7 @@ pub fn layer_norm_backward(
     gamma_sum: &mut [f32],
     beta_sum: &mut [f32],
 ) {
-    wide(|| {
+    wide!({
         let count = row.len() as f32;
         for (((((result, value), gamma), upstream), gamma_sum), beta_sum) in
             result.iter_mut().zip(row).zip(gamma).zip(upstream).zip(gamma_sum).zip(beta_sum)
@@ -143,17 +143,19 @@ pub fn layer_norm_backward(
 /// The exact Gaussian error linear unit `x Φ(x)`, and its derivative `Φ(x) + x φ(x)` into `slopes`
 /// where there are any.
 pub fn gelu(values: &mut [f32], slopes: Option<&mut [f32]>) {
-    wide(|| match slopes {
-        Some(slopes) => {
-            for (value, slope) in values.iter_mut().zip(slopes) {
-                let (below, density) = normal(*value);
-                *slope = below + *value * density;
-                *value *= below;
+    wide!({
+        match slopes {
+            Some(slopes) => {
+                for (value, slope) in values.iter_mut().zip(slopes) {
+                    let (below, density) = normal(*value);
+                    *slope = below + *value * density;
+                    *value *= below;
+                }
             }
-        }
-        None => {
-            for value in values {
-                *value *= normal(*value).0;
+            None => {
+                for value in values {
+                    *value *= normal(*value).0;
+                }
             }
         }
     })
@@ -165,7 +167,7 @@ const ROWS_TOGETHER: usize = 32;
 
 /// Adds every row to `sums`.
 pub fn add_rows(rows: &[f32], sums: &mut [f32]) {
-    wide(|| {
+    wide!({
         let width = sums.len().max(1);
         let mut some = vec![0.0; sums.len()];
         for rows in rows.chunks(ROWS_TOGETHER * width) {
@@ -201,7 +203,7 @@ pub fn adam(
     first: &mut [f32],
     second: &mut [f32],
 ) {
-    wide(|| {
+    wide!({
         let AdamStep { beta1, beta2, epsilon, step_size, second_scale, decay } = step;
         for (((value, gradient), first), second) in
             values.iter_mut().zip(gradient).zip(first).zip(second)
