@@ -293,8 +293,9 @@ mod tests {
     }
 
     fn check(left: View, right: View, onto: Onto) {
-        check_with(Tiles::quickest(), left, right, onto);
-        check_with(Tiles::Portable, left, right, onto);
+        for tiles in Tiles::all() {
+            check_with(tiles, left, right, onto);
+        }
     }
 
     fn check_with(tiles: Tiles, left: View, right: View, onto: Onto) {

@@ -3,11 +3,11 @@
 //!
 //! The tiles here are plain Rust, which the compiler turns into vectors with simd128 in wasm. Their
 //! sizes were chosen by measurement: in Chromium, larger tiles spill and run at half the speed.
-//! `avx` has those for native processors with AVX2.
+//! `avx` and `avx512` have those for native processors with longer registers.
 
-#[cfg(target_arch = "x86_64")]
-use super::avx;
 use super::matmul::Onto;
+#[cfg(target_arch = "x86_64")]
+use super::{avx, avx512};
 
 /// Columns of the wider panels of a right factor.
 pub(super) const WIDE: usize = 16;
@@ -40,16 +40,33 @@ pub(super) enum Tiles {
     Portable,
     #[cfg(target_arch = "x86_64")]
     Avx(avx::Avx),
+    #[cfg(target_arch = "x86_64")]
+    Avx512(avx512::Avx512),
 }
 
 impl Tiles {
     /// The best that the processor has.
     pub(super) fn quickest() -> Self {
         #[cfg(target_arch = "x86_64")]
-        if let Some(avx) = avx::Avx::new() {
-            return Self::Avx(avx);
+        {
+            let avx512 = avx512::Avx512::new().map(Self::Avx512);
+            if let Some(tiles) = avx512.or_else(|| avx::Avx::new().map(Self::Avx)) {
+                return tiles;
+            }
         }
         Self::Portable
+    }
+
+    /// All that the processor has.
+    #[cfg(test)]
+    pub(super) fn all() -> Vec<Self> {
+        let mut all = vec![Self::Portable];
+        #[cfg(target_arch = "x86_64")]
+        {
+            all.extend(avx::Avx::new().map(Self::Avx));
+            all.extend(avx512::Avx512::new().map(Self::Avx512));
+        }
+        all
     }
 
     /// Rows of a left factor that are copied and multiplied by all panels before the next are.
@@ -57,7 +74,7 @@ impl Tiles {
     pub(super) fn height(self) -> usize {
         match self {
             #[cfg(target_arch = "x86_64")]
-            Self::Avx(_) => avx::HEIGHT,
+            Self::Avx(_) | Self::Avx512(_) => avx::HEIGHT,
             Self::Portable => usize::MAX,
         }
     }
@@ -68,6 +85,8 @@ impl Tiles {
         match self {
             #[cfg(target_arch = "x86_64")]
             Self::Avx(avx) => avx.times(left, panel, place, result),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512(avx512) => avx512.times(left, panel, place, result),
             Self::Portable if place.width == WIDE => {
                 left.times::<2, WIDE>(panel, place, result);
             }
