@@ -34,7 +34,8 @@ impl Avx {
         there.then_some(Self(()))
     }
 
-    /// Runs `work`, which the compiler puts in place and then compiles for AVX2.
+    /// Runs `work`, which the compiler puts in place and then compiles for AVX2. It never joins a
+    /// product and a sum into one operation by itself, so that results stay as they are.
     #[inline(always)]
     pub(super) fn run<R>(self, work: impl FnOnce() -> R) -> R {
         #[target_feature(enable = "avx2,fma")]
@@ -42,7 +43,8 @@ impl Avx {
         fn run<R>(work: impl FnOnce() -> R) -> R {
             work()
         }
-        // SAFETY: as below.
+        // SAFETY: the function asks for AVX2 and FMA alone, and `self` exists only where
+        // `Avx::new` found both.
         unsafe { run(work) }
     }
 
