@@ -1,10 +1,9 @@
 //! Products of matrices in slices, for one core.
 //!
-//! The inner loop keeps a tile of the result in eight vector registers and adds one outer product
-//! to it at a time (the scheme of Goto and van de Geijn 2008, with a tile chosen by measurement: in
-//! Chromium's wasm, larger tiles spill and run at half the speed). Written in plain Rust: the
-//! compiler turns the tile into vectors, with simd128 in wasm and with AVX2 where a native
-//! processor has it.
+//! The scheme is that of Goto and van de Geijn 2008: both factors are copied in pieces into the
+//! order in which [`super::tiles`] reads them, of a size that stays in a cache until it is read.
+
+use super::tiles::{GATHERED, Left, NARROW, Place, Tiles, WIDE};
 
 /// A matrix in a slice: the entry in row `i` and column `j` stands at
 /// `i * strides[0] + j * strides[1]`.
@@ -51,7 +50,7 @@ pub enum Onto<'a> {
 }
 
 /// Longest sum a tile takes at once: a panel of the right factor then stays in the first cache.
-pub(super) const DEPTH: usize = 512;
+const DEPTH: usize = 512;
 
 /// Computes `onto + scale * left · right` into `result`, whose rows are `apart` numbers apart.
 /// The order of every sum depends on the shapes alone.
@@ -60,69 +59,105 @@ pub(super) const DEPTH: usize = 512;
 ///
 /// Panics if the shapes do not agree or a slice is too short.
 pub fn product(left: View, right: View, scale: f32, onto: Onto, result: &mut [f32], apart: usize) {
-    assert_eq!(left.shape[1], right.shape[0], "the inner dimensions agree");
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
-        // SAFETY: the processor has what the function is compiled for.
-        return unsafe { product_avx2(left, right, scale, onto, result, apart) };
+    multiply(Tiles::quickest(), left, &Right::Gathered(right), scale, onto, result, apart);
+}
+
+/// A right factor, of which the product reads a panel of columns at a time.
+#[derive(Debug)]
+pub(super) enum Right<'a> {
+    /// Each panel is copied when its turn comes.
+    Gathered(View<'a>),
+    /// All panels, one after the other, from [`pack`].
+    Packed { shape: [usize; 2], panels: &'a [f32] },
+}
+
+impl Right<'_> {
+    fn shape(&self) -> [usize; 2] {
+        match self {
+            Self::Gathered(view) => view.shape,
+            Self::Packed { shape, .. } => *shape,
+        }
     }
-    multiply(left, right, scale, onto, result, apart, |a, b, sum| sum + a * b);
+
+    /// `width` columns from `column` on, of the `deep` rows from `from` on; in `room` if copied.
+    fn panel<'a>(
+        &'a self,
+        [from, deep]: [usize; 2],
+        [column, width]: [usize; 2],
+        room: &'a mut Vec<f32>,
+    ) -> &'a [f32] {
+        match self {
+            Self::Gathered(view) => {
+                gather_panel(*view, [from, deep], [column, width], room);
+                room
+            }
+            Self::Packed { shape: [_, columns], panels } => {
+                &panels[from * columns.next_multiple_of(NARROW) + deep * column..]
+            }
+        }
+    }
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-unsafe fn product_avx2(
+/// How many columns the next panel takes when so many are left. The wider one is a little quicker;
+/// the narrower wastes less at the edge.
+fn next_width(left: usize) -> usize {
+    if left >= WIDE { WIDE } else { NARROW.min(left) }
+}
+
+/// All panels of a right factor in the order in which the product reads them.
+pub(super) fn pack(right: View) -> Vec<f32> {
+    let [depth, columns] = right.shape;
+    let (mut packed, mut panel) = (Vec::new(), Vec::new());
+    for from in (0..depth).step_by(DEPTH) {
+        let deep = DEPTH.min(depth - from);
+        let mut column = 0;
+        while column < columns {
+            let width = next_width(columns - column);
+            gather_panel(right, [from, deep], [column, width], &mut panel);
+            packed.extend_from_slice(&panel);
+            column += width;
+        }
+    }
+    packed
+}
+
+/// [`product`] with these tiles and a right factor that may be packed.
+pub(super) fn multiply(
+    tiles: Tiles,
     left: View,
-    right: View,
+    right: &Right,
     scale: f32,
     onto: Onto,
     result: &mut [f32],
     apart: usize,
 ) {
-    multiply(left, right, scale, onto, result, apart, f32::mul_add);
-}
-
-/// [`product`] with `add(a, b, sum)` for `a * b + sum`.
-#[inline(always)]
-fn multiply(
-    left: View,
-    right: View,
-    scale: f32,
-    onto: Onto,
-    result: &mut [f32],
-    apart: usize,
-    add: impl Fn(f32, f32, f32) -> f32 + Copy,
-) {
-    let ([rows, depth], [_, columns]) = (left.shape, right.shape);
+    let ([rows, depth], [right_depth, columns]) = (left.shape, right.shape());
+    assert_eq!(depth, right_depth, "the inner dimensions agree");
     if depth == 0 {
         return start(onto, result, apart, rows, columns);
     }
-    let (mut panel, mut packed) = (Vec::new(), Vec::new());
+    let (mut packed, mut room) = (Vec::new(), Vec::new());
     for from in (0..depth).step_by(DEPTH) {
         let deep = DEPTH.min(depth - from);
         let onto = if from == 0 { onto } else { Onto::Result };
-        gather_rows(left, from, deep, &mut packed);
-        let left = Left { rows, deep, packed: &packed };
-        let mut column = 0;
-        while column < columns {
-            // The wider tile is a little quicker; the narrower wastes less at the edge.
-            let wide = columns - column >= 16;
-            let width = if wide { 16 } else { 8.min(columns - column) };
-            let place = Place { onto, scale, apart, column, width };
-            if wide {
-                gather_panel::<16>(right, from, deep, column, width, &mut panel);
-                left.times::<2, 16>(&panel, place, result, add);
-            } else {
-                gather_panel::<8>(right, from, deep, column, width, &mut panel);
-                left.times::<4, 8>(&panel, place, result, add);
+        for row in (0..rows).step_by(tiles.height()) {
+            let rows = tiles.height().min(rows - row);
+            gather_rows(left.some_rows(row, rows), from, deep, &mut packed);
+            let left = Left { rows, deep, packed: &packed };
+            let result = &mut result[row * apart..];
+            let mut column = 0;
+            while column < columns {
+                let width = next_width(columns - column);
+                let panel = right.panel([from, deep], [column, width], &mut room);
+                tiles.times(&left, panel, Place { onto, scale, apart, column, width }, result);
+                column += width;
             }
-            column += width;
         }
     }
 }
 
 /// `onto` alone.
-pub(super) fn start(onto: Onto, result: &mut [f32], apart: usize, rows: usize, columns: usize) {
+fn start(onto: Onto, result: &mut [f32], apart: usize, rows: usize, columns: usize) {
     for row in 0..rows {
         let result = &mut result[row * apart..][..columns];
         match onto {
@@ -133,13 +168,9 @@ pub(super) fn start(onto: Onto, result: &mut [f32], apart: usize, rows: usize, c
     }
 }
 
-/// Rows gathered together in [`gather_rows`].
-const GATHERED: usize = 4;
-
 /// Copies a left factor: four rows side by side, one column after the other; beyond the last row
 /// stand zeros. Then a tile reads one run of numbers, which is worth the copy.
-#[inline(always)]
-pub(super) fn gather_rows(left: View, from: usize, deep: usize, packed: &mut Vec<f32>) {
+fn gather_rows(left: View, from: usize, deep: usize, packed: &mut Vec<f32>) {
     let [rows, _] = left.shape;
     let [down, across] = left.strides;
     packed.clear();
@@ -170,25 +201,30 @@ pub(super) fn gather_rows(left: View, from: usize, deep: usize, packed: &mut Vec
     }
 }
 
-/// Copies `width` columns of the right factor, row by row, `WIDE` numbers each; what is beyond the
-/// matrix stays 0.
-#[inline(always)]
-pub(super) fn gather_panel<const WIDE: usize>(
+/// Copies `width` columns of the right factor, row by row, as many numbers each as the panel is
+/// wide; what is beyond the matrix stays 0.
+fn gather_panel(right: View, rows: [usize; 2], columns: [usize; 2], panel: &mut Vec<f32>) {
+    if columns[1] == WIDE {
+        gather::<WIDE>(right, rows, columns, panel);
+    } else {
+        gather::<NARROW>(right, rows, columns, panel);
+    }
+}
+
+fn gather<const WIDTH: usize>(
     right: View,
-    from: usize,
-    deep: usize,
-    column: usize,
-    width: usize,
+    [from, deep]: [usize; 2],
+    [column, width]: [usize; 2],
     panel: &mut Vec<f32>,
 ) {
     let [down, across] = right.strides;
     panel.clear();
-    panel.resize(deep * WIDE, 0.0);
-    let rows = panel.as_chunks_mut::<WIDE>().0;
+    panel.resize(deep * WIDTH, 0.0);
+    let rows = panel.as_chunks_mut::<WIDTH>().0;
     let first = from * down + column * across;
-    if across == 1 && width == WIDE {
+    if across == 1 && width == WIDTH {
         for (at, row) in rows.iter_mut().enumerate() {
-            row.copy_from_slice(&right.values[first + at * down..][..WIDE]);
+            row.copy_from_slice(&right.values[first + at * down..][..WIDTH]);
         }
     } else if down == 1 {
         // Columns are runs of numbers: read each in one go.
@@ -207,90 +243,6 @@ pub(super) fn gather_panel<const WIDE: usize>(
     }
 }
 
-/// Where a panel's result goes.
-#[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
-    pub(super) onto: Onto<'a>,
-    pub(super) scale: f32,
-    pub(super) apart: usize,
-    pub(super) column: usize,
-    pub(super) width: usize,
-}
-
-/// Some columns of a left factor.
-pub(super) struct Left<'a> {
-    pub(super) rows: usize,
-    pub(super) deep: usize,
-    /// From [`gather_rows`].
-    pub(super) packed: &'a [f32],
-}
-
-impl Left<'_> {
-    /// Multiplies all rows, `HIGH` at a time, by a panel.
-    #[inline(always)]
-    pub(super) fn times<const HIGH: usize, const WIDE: usize>(
-        &self,
-        panel: &[f32],
-        place: Place,
-        result: &mut [f32],
-        add: impl Fn(f32, f32, f32) -> f32 + Copy,
-    ) {
-        let mut row = 0;
-        while row + HIGH <= self.rows {
-            self.tile::<HIGH, WIDE>(row, panel, place, result, add);
-            row += HIGH;
-        }
-        while row < self.rows {
-            self.tile::<1, WIDE>(row, panel, place, result, add);
-            row += 1;
-        }
-    }
-
-    #[inline(always)]
-    fn tile<const HIGH: usize, const WIDE: usize>(
-        &self,
-        row: usize,
-        panel: &[f32],
-        place: Place,
-        result: &mut [f32],
-        add: impl Fn(f32, f32, f32) -> f32 + Copy,
-    ) {
-        let panel = &panel.as_chunks::<WIDE>().0[..self.deep];
-        let mut sums = [[0f32; WIDE]; HIGH];
-        let group = &self.packed[row / GATHERED * GATHERED * self.deep..][..GATHERED * self.deep];
-        let offset = row % GATHERED;
-        for (left, right) in group.as_chunks::<GATHERED>().0.iter().zip(panel) {
-            for i in 0..HIGH {
-                let value = left[(offset + i) % GATHERED];
-                for j in 0..WIDE {
-                    sums[i][j] = add(value, right[j], sums[i][j]);
-                }
-            }
-        }
-        let Place { onto, scale, apart, column, width } = place;
-        for (i, sums) in sums.iter().enumerate() {
-            let result = &mut result[(row + i) * apart + column..][..width];
-            match onto {
-                Onto::Zero => write(result, sums, |_, sum| sum * scale),
-                Onto::Result => write(result, sums, |held, sum| held + sum * scale),
-                Onto::Row(values) => {
-                    let values = &values[column..column + width];
-                    for ((result, sum), value) in result.iter_mut().zip(sums).zip(values) {
-                        *result = value + sum * scale;
-                    }
-                }
-            }
-        }
-    }
-}
-
-#[inline(always)]
-fn write(result: &mut [f32], sums: &[f32], with: impl Fn(f32, f32) -> f32) {
-    for (result, sum) in result.iter_mut().zip(sums) {
-        *result = with(*result, *sum);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -306,7 +258,7 @@ mod tests {
 
     #[test]
     fn agrees_with_the_definition_in_every_layout_and_at_every_edge() {
-        for rows in [1, 2, 3, 4, 5, 9, 16] {
+        for rows in [1, 2, 3, 4, 5, 9, 12, 16] {
             for depth in [1, 3, 8, 513, 1030] {
                 for columns in [1, 7, 8, 15, 16, 17, 24, 33] {
                     let (a, b) = (whole(rows * depth, 1), whole(depth * columns, 2));
@@ -329,12 +281,29 @@ mod tests {
         }
     }
 
+    #[test]
+    fn more_rows_than_are_copied_at_a_time() {
+        let [rows, depth, columns] = [519, 515, 21];
+        let (a, b, bias) = (whole(rows * depth, 1), whole(depth * columns, 2), whole(columns, 3));
+        let right = View::rows(&b, [depth, columns]);
+        for onto in [Onto::Zero, Onto::Row(&bias), Onto::Result] {
+            check(View::rows(&a, [rows, depth]), right, onto);
+        }
+        check(View::rows(&a, [depth, rows]).transposed(), right, Onto::Result);
+    }
+
     fn check(left: View, right: View, onto: Onto) {
+        for tiles in Tiles::all() {
+            check_with(tiles, left, right, onto);
+        }
+    }
+
+    fn check_with(tiles: Tiles, left: View, right: View, onto: Onto) {
         let ([rows, depth], [_, columns]) = (left.shape, right.shape);
         let apart = columns + 3;
         let before = whole(rows * apart, 4);
         let mut result = before.clone();
-        product(left, right, 0.5, onto, &mut result, apart);
+        multiply(tiles, left, &Right::Gathered(right), 0.5, onto, &mut result, apart);
         for i in 0..rows {
             for j in 0..apart {
                 let at = i * apart + j;
@@ -348,7 +317,7 @@ mod tests {
                     Onto::Row(row) => row[j],
                     Onto::Result => before[at],
                 };
-                assert_eq!(result[at], start + 0.5 * sum, "{left:?} {right:?} {onto:?}");
+                assert_eq!(result[at], start + 0.5 * sum, "{tiles:?} {left:?} {right:?} {onto:?}");
             }
         }
     }

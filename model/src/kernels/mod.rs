@@ -2,11 +2,16 @@
 //!
 //! Nothing here knows of tensors or gradients: [`crate::fused`] gives these to burn as operations
 //! with backward passes of their own. Everything is plain Rust that compilers turn into vector
-//! instructions, so that native tests run the very code the browser runs. Sums have an order that
-//! depends on shapes alone: the same input gives the same bits.
+//! instructions, so that native tests run the very code the browser runs; only the tiles of products
+//! are written anew for x86-64 in `avx` and `avx512`, and tests run all. Sums have an order that depends on
+//! shapes alone: the same input gives the same bits.
 
 pub mod alignment;
 pub mod attention;
+#[cfg(target_arch = "x86_64")]
+mod avx;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 pub mod cells;
 pub mod decoder;
 pub mod math;
@@ -14,3 +19,5 @@ pub mod matmul;
 pub mod panels;
 pub mod recurrent;
 pub mod rows;
+mod tiles;
+mod wide;

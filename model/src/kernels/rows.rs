@@ -1,7 +1,10 @@
 //! Operations row by row: softmax, layer normalisation, cross-entropy, and what runs over all
 //! numbers of a slice alike.
 
-use super::math::{exp, normal};
+use super::{
+    math::{exp, normal},
+    wide::wide,
+};
 
 /// Partial sums or maxima: as many as fit a loop's vectors.
 const LANES: usize = 8;
@@ -21,45 +24,51 @@ fn fold(values: &[f32], start: f32, with: impl Fn(f32, f32) -> f32 + Copy) -> f3
 
 /// The sum of all numbers.
 pub fn sum(values: &[f32]) -> f32 {
-    fold(values, 0.0, |sum, value| sum + value)
+    wide!({ fold(values, 0.0, |sum, value| sum + value) })
 }
 
 /// The largest number; not a number if one of them is none.
 pub fn largest(values: &[f32]) -> f32 {
-    fold(
-        values,
-        f32::NEG_INFINITY,
-        |most, value| if value > most || value.is_nan() { value } else { most },
-    )
+    wide!({
+        fold(
+            values,
+            f32::NEG_INFINITY,
+            |most, value| if value > most || value.is_nan() { value } else { most },
+        )
+    })
 }
 
 /// The sum of the products of two slices.
 pub fn dot(left: &[f32], right: &[f32]) -> f32 {
-    let ((left, left_rest), (right, right_rest)) =
-        (left.as_chunks::<LANES>(), right.as_chunks::<LANES>());
-    let mut lanes = [0f32; LANES];
-    for (left, right) in left.iter().zip(right) {
-        for ((lane, l), r) in lanes.iter_mut().zip(left).zip(right) {
-            *lane += l * r;
+    wide!({
+        let ((left, left_rest), (right, right_rest)) =
+            (left.as_chunks::<LANES>(), right.as_chunks::<LANES>());
+        let mut lanes = [0f32; LANES];
+        for (left, right) in left.iter().zip(right) {
+            for ((lane, l), r) in lanes.iter_mut().zip(left).zip(right) {
+                *lane += l * r;
+            }
         }
-    }
-    let rest: f32 = left_rest.iter().zip(right_rest).map(|(l, r)| l * r).sum();
-    lanes.iter().sum::<f32>() + rest
+        let rest: f32 = left_rest.iter().zip(right_rest).map(|(l, r)| l * r).sum();
+        lanes.iter().sum::<f32>() + rest
+    })
 }
 
 /// Replaces a row by its softmax; what it was divided by, the sum of `e^(x - largest)`, and the
 /// largest.
 pub fn softmax(row: &mut [f32]) -> (f32, f32) {
-    let most = largest(row);
-    for value in row.iter_mut() {
-        *value = exp(*value - most);
-    }
-    let sum = sum(row);
-    let scale = 1.0 / sum;
-    for value in row {
-        *value *= scale;
-    }
-    (sum, most)
+    wide!({
+        let most = largest(row);
+        for value in row.iter_mut() {
+            *value = exp(*value - most);
+        }
+        let sum = sum(row);
+        let scale = 1.0 / sum;
+        for value in row {
+            *value *= scale;
+        }
+        (sum, most)
+    })
 }
 
 /// The cross-entropy of `target` in nats; `row` holds logits, and then probabilities.
@@ -71,18 +80,20 @@ pub fn cross_entropy(row: &mut [f32], target: usize) -> f32 {
 
 /// Mean and one over standard deviation of a row.
 pub fn layer_statistics(row: &[f32], epsilon: f32) -> [f32; 2] {
-    let count = row.len() as f32;
-    let mean = sum(row) / count;
-    let (chunks, rest) = row.as_chunks::<LANES>();
-    let mut lanes = [0f32; LANES];
-    for chunk in chunks {
-        for (lane, value) in lanes.iter_mut().zip(chunk) {
-            *lane += (value - mean) * (value - mean);
+    wide!({
+        let count = row.len() as f32;
+        let mean = sum(row) / count;
+        let (chunks, rest) = row.as_chunks::<LANES>();
+        let mut lanes = [0f32; LANES];
+        for chunk in chunks {
+            for (lane, value) in lanes.iter_mut().zip(chunk) {
+                *lane += (value - mean) * (value - mean);
+            }
         }
-    }
-    let rest: f32 = rest.iter().map(|value| (value - mean) * (value - mean)).sum();
-    let variance = (lanes.iter().sum::<f32>() + rest) / count;
-    [mean, 1.0 / (variance + epsilon).sqrt()]
+        let rest: f32 = rest.iter().map(|value| (value - mean) * (value - mean)).sum();
+        let variance = (lanes.iter().sum::<f32>() + rest) / count;
+        [mean, 1.0 / (variance + epsilon).sqrt()]
+    })
 }
 
 /// `γ (x - mean) / deviation + β` of a row, into `result`.
@@ -93,9 +104,11 @@ pub fn layer_norm(
     beta: &[f32],
     result: &mut [f32],
 ) {
-    for (((result, value), gamma), beta) in result.iter_mut().zip(row).zip(gamma).zip(beta) {
-        *result = (value - mean) * scale * gamma + beta;
-    }
+    wide!({
+        for (((result, value), gamma), beta) in result.iter_mut().zip(row).zip(gamma).zip(beta) {
+            *result = (value - mean) * scale * gamma + beta;
+        }
+    })
 }
 
 /// The gradient of [`layer_norm`] with respect to its input, into `result`, from that with respect
@@ -109,39 +122,43 @@ pub fn layer_norm_backward(
     gamma_sum: &mut [f32],
     beta_sum: &mut [f32],
 ) {
-    let count = row.len() as f32;
-    for (((((result, value), gamma), upstream), gamma_sum), beta_sum) in
-        result.iter_mut().zip(row).zip(gamma).zip(upstream).zip(gamma_sum).zip(beta_sum)
-    {
-        *gamma_sum += upstream * (value - mean) * scale;
-        *beta_sum += upstream;
-        *result = upstream * gamma;
-    }
-    let along_mean = sum(result) / count;
-    // The product with the normalised row, which is (row - mean) * scale.
-    let along_row = (dot(result, row) - mean * sum(result)) * scale / count;
-    for (result, value) in result.iter_mut().zip(row) {
-        *result = scale * (*result - along_mean - (value - mean) * scale * along_row);
-    }
+    wide!({
+        let count = row.len() as f32;
+        for (((((result, value), gamma), upstream), gamma_sum), beta_sum) in
+            result.iter_mut().zip(row).zip(gamma).zip(upstream).zip(gamma_sum).zip(beta_sum)
+        {
+            *gamma_sum += upstream * (value - mean) * scale;
+            *beta_sum += upstream;
+            *result = upstream * gamma;
+        }
+        let along_mean = sum(result) / count;
+        // The product with the normalised row, which is (row - mean) * scale.
+        let along_row = (dot(result, row) - mean * sum(result)) * scale / count;
+        for (result, value) in result.iter_mut().zip(row) {
+            *result = scale * (*result - along_mean - (value - mean) * scale * along_row);
+        }
+    })
 }
 
 /// The exact Gaussian error linear unit `x Φ(x)`, and its derivative `Φ(x) + x φ(x)` into `slopes`
 /// where there are any.
 pub fn gelu(values: &mut [f32], slopes: Option<&mut [f32]>) {
-    match slopes {
-        Some(slopes) => {
-            for (value, slope) in values.iter_mut().zip(slopes) {
-                let (below, density) = normal(*value);
-                *slope = below + *value * density;
-                *value *= below;
+    wide!({
+        match slopes {
+            Some(slopes) => {
+                for (value, slope) in values.iter_mut().zip(slopes) {
+                    let (below, density) = normal(*value);
+                    *slope = below + *value * density;
+                    *value *= below;
+                }
+            }
+            None => {
+                for value in values {
+                    *value *= normal(*value).0;
+                }
             }
         }
-        None => {
-            for value in values {
-                *value *= normal(*value).0;
-            }
-        }
-    }
+    })
 }
 
 /// Rows added up before their sum is added to the whole: rounding grows with the number of
@@ -150,15 +167,17 @@ const ROWS_TOGETHER: usize = 32;
 
 /// Adds every row to `sums`.
 pub fn add_rows(rows: &[f32], sums: &mut [f32]) {
-    let width = sums.len().max(1);
-    let mut some = vec![0.0; sums.len()];
-    for rows in rows.chunks(ROWS_TOGETHER * width) {
-        some.fill(0.0);
-        for row in rows.chunks_exact(width) {
-            some.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
+    wide!({
+        let width = sums.len().max(1);
+        let mut some = vec![0.0; sums.len()];
+        for rows in rows.chunks(ROWS_TOGETHER * width) {
+            some.fill(0.0);
+            for row in rows.chunks_exact(width) {
+                some.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
+            }
+            sums.iter_mut().zip(&some).for_each(|(sum, some)| *sum += some);
         }
-        sums.iter_mut().zip(&some).for_each(|(sum, some)| *sum += some);
-    }
+    })
 }
 
 /// The numbers of one step of AdamW; see [`crate::AdamW`] for the formula.
@@ -184,16 +203,18 @@ pub fn adam(
     first: &mut [f32],
     second: &mut [f32],
 ) {
-    let AdamStep { beta1, beta2, epsilon, step_size, second_scale, decay } = step;
-    for (((value, gradient), first), second) in
-        values.iter_mut().zip(gradient).zip(first).zip(second)
-    {
-        let gradient = gradient * coefficient;
-        *first = *first * beta1 + gradient * (1.0 - beta1);
-        *second = *second * beta2 + gradient * gradient * (1.0 - beta2);
-        let denominator = second.sqrt() * second_scale + epsilon;
-        *value = *value * decay - *first / denominator * step_size;
-    }
+    wide!({
+        let AdamStep { beta1, beta2, epsilon, step_size, second_scale, decay } = step;
+        for (((value, gradient), first), second) in
+            values.iter_mut().zip(gradient).zip(first).zip(second)
+        {
+            let gradient = gradient * coefficient;
+            *first = *first * beta1 + gradient * (1.0 - beta1);
+            *second = *second * beta2 + gradient * gradient * (1.0 - beta2);
+            let denominator = second.sqrt() * second_scale + epsilon;
+            *value = *value * decay - *first / denominator * step_size;
+        }
+    })
 }
 
 #[cfg(test)]
