@@ -276,11 +276,11 @@ impl<S: Studies> Session<S> {
                 let checkpoint = checkpoint.map_err(|error| error.to_string())?;
                 post(Event::Checkpoint(Box::new(checkpoint)));
             }
-            Command::Measure { spec, text } => {
+            Command::Measure { id, spec, text } => {
                 check_size(text.len() as u64).map_err(|error| error.to_string())?;
                 let trainer = Trainer::new(&spec, &text, &self.device);
                 let trainer = trainer.map_err(|error| error.to_string())?;
-                self.measuring = Some(Measuring::new(trainer, (self.now)()));
+                self.measuring = Some(Measuring::new(id, trainer, (self.now)()));
             }
             Command::RestoreLastGood => {
                 let workers = self.pool.shards();
@@ -308,8 +308,9 @@ impl<S: Studies> Session<S> {
         } else if let Some(measuring) = &mut self.measuring
             && let Some(milliseconds_per_step) = measuring.advance(self.now).await
         {
+            let id = measuring.id();
             self.measuring = None;
-            post(Event::Measured { milliseconds_per_step });
+            post(Event::Measured { id, milliseconds_per_step });
         }
         self.report_pool(post);
     }

@@ -10,6 +10,7 @@ const LONGEST: f64 = 3000.0;
 
 /// A measurement under way.
 pub struct Measuring {
+    id: u32,
     trainer: Trainer,
     untimed: u32,
     began: f64,
@@ -18,8 +19,13 @@ pub struct Measuring {
 }
 
 impl Measuring {
-    pub fn new(trainer: Trainer, now: f64) -> Self {
-        Self { trainer, untimed: UNTIMED, began: now, since: now, times: Vec::new() }
+    pub fn new(id: u32, trainer: Trainer, now: f64) -> Self {
+        Self { id, trainer, untimed: UNTIMED, began: now, since: now, times: Vec::new() }
+    }
+
+    /// Of the command that asked for it.
+    pub fn id(&self) -> u32 {
+        self.id
     }
 
     /// One slice; the median of a step's milliseconds once it is known. A device that does not give

@@ -12,6 +12,7 @@ use crate::{
     attention::AttentionRules,
     data::{Batch, token_tensor},
     dropout::Dropout,
+    fused::backward_from,
     gpt::Gpt,
     loss::cross_entropy,
     parameters::GradientSum,
@@ -183,8 +184,7 @@ impl Pass {
     ) -> Stages {
         let stage = blocks.pop();
         let output = stage.as_ref().map_or(embedded.clone(), |stage| stage.output.clone());
-        // The gradient of this product, summed over all entries, is `upstream` at the output.
-        let mut gradients = (output * upstream).backward();
+        let mut gradients = backward_from(output, upstream);
         self.gradients.add(&self.model, &mut gradients);
         match stage {
             Some(stage) => {
