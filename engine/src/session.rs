@@ -19,7 +19,7 @@ use crate::{
     meter::Meter,
     pool::{Parcel, Pool, Sender},
 };
-use experiment::{Experiment, Taken};
+use experiment::{Experiment, Taken, steps_together};
 use measure::Measuring;
 use study::StudyRun;
 pub use study::{NoStudies, Studies};
@@ -60,10 +60,24 @@ impl<S: Studies> Present<S> {
         }
     }
 
-    async fn advance(&mut self, pool: &mut Pool) -> Taken {
+    async fn advance(&mut self, pool: &mut Pool, together: u32) -> Taken {
         match self {
-            Self::Gpt(experiment) => experiment.advance(pool).await,
+            Self::Gpt(experiment) => experiment.advance(pool, together).await,
             Self::Study(study) => study.advance().await,
+        }
+    }
+
+    async fn settle(&mut self) -> Taken {
+        match self {
+            Self::Gpt(experiment) => experiment.settle().await,
+            Self::Study(_) => Taken::Nothing,
+        }
+    }
+
+    fn reads_wait(&self) -> bool {
+        match self {
+            Self::Gpt(experiment) => experiment.trainer().reads_wait(),
+            Self::Study(_) => false,
         }
     }
 
@@ -216,6 +230,7 @@ impl<S: Studies> Session<S> {
         command: Command,
         post: &mut impl FnMut(Event),
     ) -> Result<(), String> {
+        self.settle(post).await;
         match command {
             Command::Start { spec, text, resume, workers } => {
                 self.start(&spec, text, resume, workers, post)?;
@@ -388,24 +403,15 @@ impl<S: Studies> Session<S> {
 
     async fn train_slice(&mut self, post: &mut impl FnMut(Event)) {
         let Some(present) = &mut self.present else { return };
-        let taken = present.advance(&mut self.pool).await;
+        let together = match self.going {
+            _ if !present.reads_wait() => 1,
+            Going::Steps(Some(left)) => left.max(1),
+            _ => u32::MAX,
+        };
+        let together = together.min(steps_together(self.meter.milliseconds_per_step().into()));
+        let taken = present.advance(&mut self.pool, together).await;
         self.waiting = matches!(taken, Taken::Waiting);
-        match taken {
-            Taken::Nothing | Taken::Waiting => {}
-            Taken::Step => {
-                let now = (self.now)();
-                self.meter.finish_step(now);
-                if let Going::Steps(Some(left)) = self.going {
-                    self.going = Going::Steps(Some(left.saturating_sub(1)));
-                }
-            }
-            Taken::Diverged { loss } => {
-                let step = present.step() + 1;
-                let last_good = present.last_good_step();
-                self.go(Going::Paused, post);
-                post(Event::Diverged { step, loss, last_good });
-            }
-        }
+        self.account(taken, post);
         let evaluating = self.present.as_ref().is_some_and(Present::is_evaluating);
         if self.going == Going::Steps(Some(0)) && !evaluating {
             self.go(Going::Paused, post);
@@ -413,6 +419,34 @@ impl<S: Studies> Session<S> {
             || (self.going == Going::Paused && !evaluating)
         {
             self.flush(post);
+        }
+    }
+
+    /// Before anything is said of the model or done to it, steps taken ahead are looked at.
+    async fn settle(&mut self, post: &mut impl FnMut(Event)) {
+        if let Some(present) = &mut self.present {
+            let taken = present.settle().await;
+            self.account(taken, post);
+        }
+    }
+
+    fn account(&mut self, taken: Taken, post: &mut impl FnMut(Event)) {
+        match taken {
+            Taken::Nothing | Taken::Waiting => {}
+            Taken::Steps(count) => {
+                let now = (self.now)();
+                self.meter.finish_steps(count, now);
+                if let Going::Steps(Some(left)) = self.going {
+                    self.going = Going::Steps(Some(left.saturating_sub(count)));
+                }
+            }
+            Taken::Diverged { loss } => {
+                let Some(present) = &self.present else { return };
+                let step = present.step() + 1;
+                let last_good = present.last_good_step();
+                self.go(Going::Paused, post);
+                post(Event::Diverged { step, loss, last_good });
+            }
         }
     }
 

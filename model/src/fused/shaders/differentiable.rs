@@ -60,7 +60,11 @@ impl<const N: usize, K: Back<N>> Backward<Wgpu, N> for Step<N, K> {
 }
 
 /// The output of an operation, with the way back from it.
-fn finish<const N: usize, K: Back<N>>(inputs: [&Tracked; N], kept: K, output: CubeTensor) -> Tracked {
+fn finish<const N: usize, K: Back<N>>(
+    inputs: [&Tracked; N],
+    kept: K,
+    output: CubeTensor,
+) -> Tracked {
     let step = Step::<N, K>(core::marker::PhantomData);
     let nodes = inputs.map(|input| input.node());
     match step.prepare::<NoCheckpointing>(nodes).compute_bound().stateful() {
