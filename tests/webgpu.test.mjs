@@ -27,10 +27,21 @@ test("forward, loss and gradients agree with the CPU to 1e-4, and it trains", { 
   assert(differences.every((difference) => difference <= 1e-4), details);
   await page.keyboard.press("Escape");
 
-  // The same first steps as on the CPU.
+  await sameSteps(t, page, TINY);
+});
+
+test("rows wider than a workgroup give the same losses", { skip, timeout: 400_000 }, async (t) => {
+  const wide = "?layers=1&heads=2&width=80&context=72&batch=2&seed=4&dropout=0.1";
+  const page = await site.open(t, `${wide}&device=webgpu&adapter=software`);
+  await page.locator('[data-testid="device-badge"][data-device="webgpu"]').waitFor({ timeout: 240_000 });
+  await sameSteps(t, page, wide);
+});
+
+/** The first steps of the GPU's page have the losses that the CPU has with the same settings. */
+async function sameSteps(t, page, settings) {
   const losses = async (page) => {
     const seen = [];
-    for (let step = 1; step <= 2; step++) {
+    for (let step = 1; step <= 3; step++) {
       await byId(page, "train-step").click();
       await numberUntil(page, "loss-step", (now) => now === step, String(step));
       seen.push(asNumber(await byId(page, "loss-value").textContent()));
@@ -38,13 +49,14 @@ test("forward, loss and gradients agree with the CPU to 1e-4, and it trains", { 
     return seen;
   };
   const gpu = await losses(page);
-  const other = await site.open(t, `${TINY}&device=cpu`);
+  const other = await site.open(t, `${settings}&device=cpu`);
   await live(other, "attention");
   const cpu = await losses(other);
+  t.diagnostic(`losses: GPU ${gpu}, CPU ${cpu}`);
   for (const [i, loss] of gpu.entries()) {
     assert(Math.abs(loss - cpu[i]) <= 2e-4 * cpu[i], `step ${i + 1}: GPU ${loss}, CPU ${cpu[i]}`);
   }
-});
+}
 
 test("where speed decides, a GPU that is slower for this model is not used", { skip, timeout: 300_000 }, async (t) => {
   const page = await site.open(t, `${TINY}&adapter=software&autostart=1`);

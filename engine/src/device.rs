@@ -18,7 +18,7 @@ pub async fn webgpu() -> Result<(Device, DeviceReport), String> {
     let device = AnyDevice::wgpu_options()
         // Commands queued before they are submitted: a small model's kernels are far shorter than
         // a submission.
-        .tasks_max(128)
+        .tasks_max(256)
         .init_async()
         .await
         .map_err(|error| format!("the GPU could not be set up ({error})"))?;

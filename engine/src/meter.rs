@@ -25,10 +25,14 @@ impl Meter {
         self.since = None;
     }
 
-    /// A step was finished at `now`.
-    pub fn finish_step(&mut self, now: f64) {
+    /// So many steps were finished since the last ones, and it is `now`.
+    pub fn finish_steps(&mut self, count: u32, now: f64) {
+        if count == 0 {
+            return;
+        }
         if let Some(since) = self.since.replace(now) {
-            self.durations.push_back(now - since);
+            let each = (now - since) / f64::from(count);
+            self.durations.extend((0..count).map(|_| each));
         }
         let mut total: f64 = self.durations.iter().sum();
         while self.durations.len() > MOST_STEPS || (self.durations.len() > 1 && total > WINDOW_MS) {
@@ -63,16 +67,22 @@ mod tests {
         let mut meter = Meter::default();
         assert_eq!((meter.milliseconds_per_step(), meter.tokens_per_second(8)), (0.0, 0.0));
         meter.start(0.0);
-        meter.finish_step(100.0);
+        meter.finish_steps(1, 100.0);
         meter.stop();
         meter.start(10_000.0);
-        meter.finish_step(10_100.0);
+        meter.finish_steps(1, 10_100.0);
         assert_eq!(meter.milliseconds_per_step(), 100.0);
         assert_eq!(meter.tokens_per_second(8), 80.0);
         for step in 1..=100 {
-            meter.finish_step(10_100.0 + 10.0 * f64::from(step));
+            meter.finish_steps(1, 10_100.0 + 10.0 * f64::from(step));
         }
         assert_eq!(meter.milliseconds_per_step(), 10.0);
         assert_eq!(meter.tokens_per_second(8), 800.0);
+        // Steps that are looked at together took the same time each.
+        let mut meter = Meter::default();
+        meter.start(0.0);
+        meter.finish_steps(0, 20.0);
+        meter.finish_steps(4, 20.0);
+        assert_eq!((meter.milliseconds_per_step(), meter.tokens_per_second(8)), (5.0, 1600.0));
     }
 }

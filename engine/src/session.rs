@@ -6,28 +6,29 @@
 
 mod experiment;
 mod measure;
+mod present;
 mod study;
+mod writing;
 
 use burn::tensor::Device;
-use unroll_model::{AnyStudy, Generator, Gpt, Trainer};
+use unroll_model::{AnyStudy, Trainer};
 use unroll_protocol::{
-    Checkpoint, Command, CommandKind, Event, ExperimentSpec, Progress, RunState, SampleSpec,
-    StudyProgress, StudySpec, text::check_size,
+    Checkpoint, Command, CommandKind, Event, ExperimentSpec, RunState, StudySpec, text::check_size,
 };
 
 use crate::{
     meter::Meter,
     pool::{Parcel, Pool, Sender},
 };
-use experiment::{Experiment, Taken};
+use experiment::{Experiment, Taken, steps_together};
 use measure::Measuring;
+use present::Present;
 use study::StudyRun;
 pub use study::{NoStudies, Studies};
+use writing::Writing;
 
 /// Milliseconds between two [`Event::Progress`] while training: faster than eyes or screens.
 const PROGRESS_EVERY: f64 = 50.0;
-/// Milliseconds between two [`Event::Generated`] of one piece of writing.
-const WRITING_EVERY: f64 = 60.0;
 
 /// How training goes on.
 #[derive(Clone, Copy, PartialEq)]
@@ -35,92 +36,6 @@ enum Going {
     Paused,
     /// Until this many more steps are taken; `None` without end.
     Steps(Option<u32>),
-}
-
-/// What is in training.
-enum Present<S> {
-    /// The GPT lab's model.
-    Gpt(Box<Experiment>),
-    /// A chapter's models.
-    Study(Box<StudyRun<S>>),
-}
-
-impl<S: Studies> Present<S> {
-    fn step(&self) -> u32 {
-        match self {
-            Self::Gpt(experiment) => experiment.trainer().step(),
-            Self::Study(study) => study.step(),
-        }
-    }
-
-    fn is_evaluating(&self) -> bool {
-        match self {
-            Self::Gpt(experiment) => experiment.is_evaluating(),
-            Self::Study(_) => false,
-        }
-    }
-
-    async fn advance(&mut self, pool: &mut Pool) -> Taken {
-        match self {
-            Self::Gpt(experiment) => experiment.advance(pool).await,
-            Self::Study(study) => study.advance().await,
-        }
-    }
-
-    fn discard(&mut self) {
-        match self {
-            Self::Gpt(experiment) => experiment.discard(),
-            Self::Study(study) => study.discard(),
-        }
-    }
-
-    fn set_learning_rate(&mut self, rate: f32) -> Result<(), String> {
-        match self {
-            Self::Gpt(experiment) => experiment.set_learning_rate(rate),
-            Self::Study(study) => study.set_learning_rate(rate),
-        }
-    }
-
-    fn last_good_step(&self) -> u32 {
-        match self {
-            Self::Gpt(experiment) => experiment.last_good_step(),
-            Self::Study(_) => 0,
-        }
-    }
-
-    /// What happened since last told, if anything.
-    fn progress(&mut self, meter: &Meter) -> Option<Event> {
-        let milliseconds_per_step = meter.milliseconds_per_step();
-        match self {
-            Self::Gpt(experiment) => {
-                let points = experiment.take_points();
-                let tokens = experiment.trainer().tokens_per_step();
-                let tokens_per_second = meter.tokens_per_second(tokens);
-                (!points.is_empty()).then_some(Event::Progress(Progress {
-                    points,
-                    tokens_per_second,
-                    milliseconds_per_step,
-                }))
-            }
-            Self::Study(study) => {
-                let points = study.take_points();
-                (!points.is_empty()).then_some(Event::StudyProgress(StudyProgress {
-                    points,
-                    milliseconds_per_step,
-                }))
-            }
-        }
-    }
-}
-
-/// A piece of writing under way.
-struct Writing {
-    id: u32,
-    step: u32,
-    generator: Generator,
-    /// The model as it was when the writing began.
-    model: Gpt,
-    told_at: f64,
 }
 
 /// One engine: at most one experiment, one piece of writing. `S` is what it can train for chapters.
@@ -216,6 +131,7 @@ impl<S: Studies> Session<S> {
         command: Command,
         post: &mut impl FnMut(Event),
     ) -> Result<(), String> {
+        self.settle(post).await;
         match command {
             Command::Start { spec, text, resume, workers } => {
                 self.start(&spec, text, resume, workers, post)?;
@@ -270,17 +186,20 @@ impl<S: Studies> Session<S> {
                 let answer = study.ask(&question).await?.pack();
                 post(Event::Answered { id, step: study.step(), answer });
             }
-            Command::Generate { id, sample } => self.write(id, &sample)?,
+            Command::Generate { id, sample } => {
+                let now = (self.now)();
+                self.writing = Some(Writing::new(id, self.gpt()?.trainer(), &sample, now)?);
+            }
             Command::Save => {
                 let checkpoint = self.gpt()?.trainer().checkpoint().await;
                 let checkpoint = checkpoint.map_err(|error| error.to_string())?;
                 post(Event::Checkpoint(Box::new(checkpoint)));
             }
-            Command::Measure { spec, text } => {
+            Command::Measure { id, spec, text } => {
                 check_size(text.len() as u64).map_err(|error| error.to_string())?;
                 let trainer = Trainer::new(&spec, &text, &self.device);
                 let trainer = trainer.map_err(|error| error.to_string())?;
-                self.measuring = Some(Measuring::new(trainer, (self.now)()));
+                self.measuring = Some(Measuring::new(id, trainer, (self.now)()));
             }
             Command::RestoreLastGood => {
                 let workers = self.pool.shards();
@@ -302,14 +221,19 @@ impl<S: Studies> Session<S> {
             || self.present.as_ref().is_some_and(Present::is_evaluating);
         self.writing_turn = self.writing.is_some() && (!self.writing_turn || !training);
         if self.writing_turn {
-            self.write_token(post).await;
+            if let Some(writing) = &mut self.writing
+                && writing.advance(self.now, post).await
+            {
+                self.writing = None;
+            }
         } else if training {
             self.train_slice(post).await;
         } else if let Some(measuring) = &mut self.measuring
             && let Some(milliseconds_per_step) = measuring.advance(self.now).await
         {
+            let id = measuring.id();
             self.measuring = None;
-            post(Event::Measured { milliseconds_per_step });
+            post(Event::Measured { id, milliseconds_per_step });
         }
         self.report_pool(post);
     }
@@ -387,24 +311,15 @@ impl<S: Studies> Session<S> {
 
     async fn train_slice(&mut self, post: &mut impl FnMut(Event)) {
         let Some(present) = &mut self.present else { return };
-        let taken = present.advance(&mut self.pool).await;
+        let together = match self.going {
+            _ if !present.reads_wait() => 1,
+            Going::Steps(Some(left)) => left.max(1),
+            _ => u32::MAX,
+        };
+        let together = together.min(steps_together(self.meter.milliseconds_per_step().into()));
+        let taken = present.advance(&mut self.pool, together).await;
         self.waiting = matches!(taken, Taken::Waiting);
-        match taken {
-            Taken::Nothing | Taken::Waiting => {}
-            Taken::Step => {
-                let now = (self.now)();
-                self.meter.finish_step(now);
-                if let Going::Steps(Some(left)) = self.going {
-                    self.going = Going::Steps(Some(left.saturating_sub(1)));
-                }
-            }
-            Taken::Diverged { loss } => {
-                let step = present.step() + 1;
-                let last_good = present.last_good_step();
-                self.go(Going::Paused, post);
-                post(Event::Diverged { step, loss, last_good });
-            }
-        }
+        self.account(taken, post);
         let evaluating = self.present.as_ref().is_some_and(Present::is_evaluating);
         if self.going == Going::Steps(Some(0)) && !evaluating {
             self.go(Going::Paused, post);
@@ -415,6 +330,34 @@ impl<S: Studies> Session<S> {
         }
     }
 
+    /// Before anything is said of the model or done to it, steps taken ahead are looked at.
+    async fn settle(&mut self, post: &mut impl FnMut(Event)) {
+        if let Some(present) = &mut self.present {
+            let taken = present.settle().await;
+            self.account(taken, post);
+        }
+    }
+
+    fn account(&mut self, taken: Taken, post: &mut impl FnMut(Event)) {
+        match taken {
+            Taken::Nothing | Taken::Waiting => {}
+            Taken::Steps(count) => {
+                let now = (self.now)();
+                self.meter.finish_steps(count, now);
+                if let Going::Steps(Some(left)) = self.going {
+                    self.going = Going::Steps(Some(left.saturating_sub(count)));
+                }
+            }
+            Taken::Diverged { loss } => {
+                let Some(present) = &self.present else { return };
+                let step = present.step() + 1;
+                let last_good = present.last_good_step();
+                self.go(Going::Paused, post);
+                post(Event::Diverged { step, loss, last_good });
+            }
+        }
+    }
+
     /// Tells what happened since last told.
     fn flush(&mut self, post: &mut impl FnMut(Event)) {
         let Some(progress) = self.present.as_mut().and_then(|p| p.progress(&self.meter)) else {
@@ -422,39 +365,5 @@ impl<S: Studies> Session<S> {
         };
         self.told_at = (self.now)();
         post(progress);
-    }
-
-    fn write(&mut self, id: u32, sample: &SampleSpec) -> Result<(), String> {
-        let trainer = self.gpt()?.trainer();
-        let step = trainer.step();
-        // The writing is all by the model as it is now, even if training goes on meanwhile.
-        let (model, context) = (trainer.model(), trainer.spec().gpt.context as usize);
-        let generator = Generator::new(trainer.tokenizer(), sample, context)
-            .map_err(|error| error.to_string())?;
-        let told_at = (self.now)();
-        self.writing = Some(Writing { id, step, generator, model, told_at });
-        Ok(())
-    }
-
-    async fn write_token(&mut self, post: &mut impl FnMut(Event)) {
-        let Some(writing) = &mut self.writing else { return };
-        if !writing.generator.is_done()
-            && let Err(error) = writing.generator.advance(&writing.model).await
-        {
-            self.writing = None;
-            let reason = error.to_string();
-            post(Event::Refused { command: CommandKind::Generate, reason });
-            return;
-        }
-        let done = writing.generator.is_done();
-        let now = (self.now)();
-        if done || now - writing.told_at >= WRITING_EVERY {
-            writing.told_at = now;
-            let Writing { id, step, ref generator, .. } = *writing;
-            post(Event::Generated { id, step, text: generator.text(), done });
-        }
-        if done {
-            self.writing = None;
-        }
     }
 }

@@ -361,14 +361,14 @@ fn a_measurement_is_of_a_throw_away_model_and_waits_for_training() {
     let mut driven = Driven::started(spec(), TEXT);
     driven.train(5);
     let before = driven.trace("the cat");
-    let measure = |spec| Command::Measure { spec, text: TEXT.repeat(8) };
+    let measure = |spec| Command::Measure { id: 7, spec, text: TEXT.repeat(8) };
     let mut unbuildable = spec();
     unbuildable.gpt.heads = 3;
     assert_eq!(refused(&driven.say(measure(unbuildable))).0, CommandKind::Measure);
     assert!(driven.say(measure(spec())).is_empty());
     driven.events.clear();
     driven.until(|events| matches!(events.last(), Some(Event::Measured { .. })));
-    let Some(Event::Measured { milliseconds_per_step }) = driven.events.last() else {
+    let Some(Event::Measured { id: 7, milliseconds_per_step }) = driven.events.last() else {
         panic!("not measured: {:?}", driven.events);
     };
     // The tests' clock goes on by 10 ms at each look, of this test or of another one.

@@ -6,6 +6,8 @@ use burn::{
 };
 use unroll_protocol::OptimizerSpec;
 
+#[cfg(feature = "webgpu")]
+use crate::fused::shaders;
 use crate::{
     fused::{self, AdamStep},
     parameters::named_parameters,
@@ -29,6 +31,9 @@ pub struct AdamW {
     spec: OptimizerSpec,
     steps: u32,
     moments: Vec<Moments>,
+    /// Which parameters decay, for the GPU; worked out with the first step.
+    #[cfg(feature = "webgpu")]
+    decays: Option<Tensor<1>>,
 }
 
 impl AdamW {
@@ -41,12 +46,18 @@ impl AdamW {
                 Moments { first: zeros(), second: zeros() }
             })
             .collect();
-        Self { spec: *spec, steps: 0, moments }
+        Self::resume(spec, 0, moments)
     }
 
     /// An optimizer that goes on after `steps` steps.
     pub fn resume(spec: &OptimizerSpec, steps: u32, moments: Vec<Moments>) -> Self {
-        Self { spec: *spec, steps, moments }
+        Self {
+            spec: *spec,
+            steps,
+            moments,
+            #[cfg(feature = "webgpu")]
+            decays: None,
+        }
     }
 
     /// Steps taken.
@@ -75,10 +86,22 @@ impl AdamW {
         assert_eq!(gradients.len(), self.moments.len(), "one gradient for each parameter");
         // A hostile checkpoint may start at the end of the range.
         self.steps = self.steps.saturating_add(1);
-        let clip = f64::from(self.spec.clip_norm);
-        let beta1 = f64::from(self.spec.beta1);
-        let beta2 = f64::from(self.spec.beta2);
+        let spec = self.spec;
+        let [beta1, beta2] = [spec.beta1, spec.beta2].map(f64::from);
         let exponent = f64::from(self.steps);
+        let step = AdamStep {
+            beta1: spec.beta1,
+            beta2: spec.beta2,
+            epsilon: spec.epsilon,
+            step_size: (rate / (1.0 - libm::pow(beta1, exponent))) as f32,
+            second_scale: (1.0 / (1.0 - libm::pow(beta2, exponent)).sqrt()) as f32,
+            decay: (1.0 - rate * f64::from(spec.weight_decay)) as f32,
+        };
+        #[cfg(feature = "webgpu")]
+        if gradients.first().is_some_and(|gradient| !fused::has_kernels(gradient.device())) {
+            return self.update_at_once(model, gradients, norm, step);
+        }
+        let clip = f64::from(spec.clip_norm);
         let mut update = Update {
             gradients: gradients.into_iter(),
             moments: core::mem::take(&mut self.moments).into_iter(),
@@ -87,30 +110,64 @@ impl AdamW {
                 true => clip_coefficient(norm, clip),
                 false => norm.ones_like(),
             },
-            beta1,
-            beta2,
-            epsilon: f64::from(self.spec.epsilon),
-            step_size: rate / (1.0 - libm::pow(beta1, exponent)),
-            second_scale: 1.0 / (1.0 - libm::pow(beta2, exponent)).sqrt(),
-            decay: 1.0 - rate * f64::from(self.spec.weight_decay),
+            step,
         };
         let model = model.map(&mut update);
         self.moments = update.updated;
         model
     }
+
+    /// All parameters in one call of the GPU.
+    #[cfg(feature = "webgpu")]
+    fn update_at_once<M: Module>(
+        &mut self,
+        model: M,
+        gradients: Vec<Tensor<1>>,
+        norm: &Tensor<1>,
+        adam: AdamStep,
+    ) -> M {
+        let named = named_parameters(&model);
+        let decays = self.decays.get_or_insert_with(|| {
+            let matrices: Vec<bool> = named.iter().map(|(_, shape, _)| shape.len() >= 2).collect();
+            shaders::decay_map(&matrices, &gradients)
+        });
+        let values = named.into_iter().map(|(_, _, value)| value).collect();
+        let (first, second) =
+            self.moments.drain(..).map(|moments| (moments.first, moments.second)).unzip();
+        let OptimizerSpec { beta1, beta2, clip_norm, .. } = self.spec;
+        let rest = [beta1, beta2].map(|beta| (1.0 - f64::from(beta)) as f32);
+        let step = shaders::Step { adam, largest_norm: clip_norm, rest };
+        let before = [values, first, second];
+        let [values, first, second] =
+            shaders::adam(&step, gradients, norm.clone(), decays.clone(), before);
+        let moments = first.into_iter().zip(second);
+        self.moments = moments.map(|(first, second)| Moments { first, second }).collect();
+        model.map(&mut Replace { values: values.into_iter() })
+    }
 }
 
+/// Puts new values in place of a model's own.
+#[cfg(feature = "webgpu")]
+struct Replace {
+    values: std::vec::IntoIter<Tensor<1>>,
+}
+
+#[cfg(feature = "webgpu")]
+impl ModuleMapper for Replace {
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        let (id, before, mapper) = param.consume();
+        let value = self.values.next().expect("there is one for each parameter");
+        Param::from_mapped_value(id, value.reshape(before.shape()), mapper)
+    }
+}
+
+/// Parameter by parameter, in place, on a device with [kernels](fused::has_kernels).
 struct Update {
     gradients: std::vec::IntoIter<Tensor<1>>,
     moments: std::vec::IntoIter<Moments>,
     updated: Vec<Moments>,
     coefficient: Tensor<1>,
-    beta1: f64,
-    beta2: f64,
-    epsilon: f64,
-    step_size: f64,
-    second_scale: f64,
-    decay: f64,
+    step: AdamStep,
 }
 
 impl ModuleMapper for Update {
@@ -118,34 +175,14 @@ impl ModuleMapper for Update {
         let same_model = "the moments and gradients belong to this model";
         let gradient = self.gradients.next().expect(same_model);
         let Moments { first, second } = self.moments.next().expect(same_model);
-        let decay = if D >= 2 { self.decay } else { 1.0 };
-        if fused::has_kernels(gradient.device()) {
-            let step = AdamStep {
-                beta1: self.beta1 as f32,
-                beta2: self.beta2 as f32,
-                epsilon: self.epsilon as f32,
-                step_size: self.step_size as f32,
-                second_scale: self.second_scale as f32,
-                decay: decay as f32,
-            };
-            let (id, value, mapper) = param.consume();
-            let shape = value.shape();
-            let before = [value.reshape([-1]), first, second];
-            let [value, first, second] = fused::adam(step, &self.coefficient, &gradient, before);
-            self.updated.push(Moments { first, second });
-            return Param::from_mapped_value(id, value.reshape(shape), mapper);
-        }
-        let gradient = gradient * self.coefficient.clone();
-        let first = first * self.beta1 + gradient.clone() * (1.0 - self.beta1);
-        let squares = gradient.clone() * gradient;
-        let second = second * self.beta2 + squares * (1.0 - self.beta2);
-        let denominator = second.clone().sqrt() * self.second_scale + self.epsilon;
-        let step = first.clone() / denominator * self.step_size;
-        self.updated.push(Moments { first, second });
-
+        let decay = if D >= 2 { self.step.decay } else { 1.0 };
+        let step = AdamStep { decay, ..self.step };
         let (id, value, mapper) = param.consume();
         let shape = value.shape();
-        Param::from_mapped_value(id, value * decay - step.reshape(shape), mapper)
+        let before = [value.reshape([-1]), first, second];
+        let [value, first, second] = fused::adam(step, &self.coefficient, &gradient, before);
+        self.updated.push(Moments { first, second });
+        Param::from_mapped_value(id, value.reshape(shape), mapper)
     }
 }
 
@@ -155,6 +192,10 @@ impl ModuleMapper for Update {
 ///
 /// - output: `[1]`
 pub fn global_norm(gradients: &[Tensor<1>]) -> Tensor<1> {
+    #[cfg(feature = "webgpu")]
+    if gradients.first().is_some_and(|gradient| !fused::has_kernels(gradient.device())) {
+        return shaders::norm(gradients);
+    }
     let squares =
         gradients.iter().map(|gradient| (gradient.clone() * gradient.clone()).sum()).collect();
     Tensor::cat(squares, 0).sum().sqrt()

@@ -6,6 +6,8 @@ use burn::{
     tensor::{Device, Gradients, Tensor, TensorData},
 };
 
+#[cfg(feature = "webgpu")]
+use crate::fused::{has_kernels, shaders};
 use crate::{fused::linear, random::Normals};
 
 /// A matrix drawn from N(0, `deviation`²).
@@ -151,6 +153,11 @@ impl GradientSum {
     /// Panics if no backward pass reached some parameter.
     pub fn finish(self) -> Vec<Tensor<1>> {
         let every = "a backward pass through the whole model reaches every parameter";
-        self.sums.into_iter().map(|sum| sum.expect(every)).collect()
+        let gradients = self.sums.into_iter().map(|sum| sum.expect(every)).collect::<Vec<_>>();
+        #[cfg(feature = "webgpu")]
+        if gradients.first().is_some_and(|gradient| !has_kernels(gradient.device())) {
+            return shaders::laid_flat(gradients);
+        }
+        gradients
     }
 }

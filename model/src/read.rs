@@ -4,6 +4,9 @@ use core::fmt;
 
 use burn::tensor::{Tensor, Transaction};
 
+#[cfg(feature = "webgpu")]
+use crate::fused::{has_kernels, shaders};
+
 /// A device did not give back what it computed. `Display` is a sentence for the page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadError {
@@ -24,9 +27,28 @@ impl std::error::Error for ReadError {}
 pub async fn read_all(
     tensors: impl IntoIterator<Item = Tensor<1>>,
 ) -> Result<Vec<Vec<f32>>, ReadError> {
-    let transaction = tensors
-        .into_iter()
-        .fold(Transaction::default(), |transaction, tensor| transaction.register(tensor.inner()));
+    let tensors: Vec<_> = tensors.into_iter().map(Tensor::inner).collect();
+    #[cfg(feature = "webgpu")]
+    if tensors.len() > 1 && !has_kernels(tensors[0].device()) {
+        return read_joined(tensors).await;
+    }
+    read_each(tensors).await
+}
+
+/// Reads them as one tensor: each one read costs a buffer, a copy and a call that waits.
+#[cfg(feature = "webgpu")]
+async fn read_joined(tensors: Vec<Tensor<1>>) -> Result<Vec<Vec<f32>>, ReadError> {
+    let lengths: Vec<usize> = tensors.iter().map(|tensor| tensor.dims()[0]).collect();
+    let (joined, starts) = shaders::joined(tensors);
+    let read = read_each(vec![joined]).await?.pop().unwrap_or_default();
+    let part = |(start, length): (usize, usize)| read.get(start..start + length);
+    let parts = starts.into_iter().zip(lengths).map(part);
+    let parts: Option<Vec<_>> = parts.map(|part| part.map(<[f32]>::to_vec)).collect();
+    parts.ok_or_else(|| ReadError { reason: "less than asked for".to_owned() })
+}
+
+async fn read_each(tensors: Vec<Tensor<1>>) -> Result<Vec<Vec<f32>>, ReadError> {
+    let transaction = tensors.into_iter().fold(Transaction::default(), Transaction::register);
     let read = transaction.execute_async().await;
     let read = read.map_err(|error| ReadError { reason: error.to_string() })?;
     read.into_iter()

@@ -39,8 +39,8 @@ pub enum Command {
     /// Asks for an [`Event::Checkpoint`].
     Save,
     /// Takes a few steps with a throw-away model, whenever there is nothing else to do. Answered by
-    /// [`Event::Measured`].
-    Measure { spec: ExperimentSpec, text: String },
+    /// [`Event::Measured`] with the same `id`.
+    Measure { id: u32, spec: ExperimentSpec, text: String },
     /// Goes back to the last state with a finite loss, after [`Event::Diverged`].
     RestoreLastGood,
     /// The helper of this number, counted from 1, is gone.
@@ -163,6 +163,7 @@ pub enum Event {
     Checkpoint(Box<Checkpoint>),
     /// How long a step of the model of [`Command::Measure`] takes here, the median of some.
     Measured {
+        id: u32,
         milliseconds_per_step: f32,
     },
     /// The engine can't go on (a panic, out of memory). The last thing it says.

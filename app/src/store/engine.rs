@@ -218,8 +218,8 @@ impl Store {
             }
             Incoming::Event(event) if current => self.receive(event),
             Incoming::Event(Event::Ready(report)) if candidate => self.candidate_ready(report),
-            Incoming::Event(Event::Measured { milliseconds_per_step }) if candidate => {
-                self.engine.update_value(|e| e.contest.other_took(milliseconds_per_step));
+            Incoming::Event(Event::Measured { id, milliseconds_per_step }) if candidate => {
+                self.engine.update_value(|e| e.contest.other_took(id, milliseconds_per_step));
             }
             Incoming::Event(Event::Failed { message: reason }) | Incoming::Died(reason)
                 if candidate =>
@@ -262,11 +262,11 @@ impl Store {
             if core::mem::take(&mut engine.moved) {
                 return;
             }
-            engine.contest = Contest::default();
+            let id = engine.contest.next_model();
             if let (Some((_, client)), Some(_)) = (&engine.candidate, &engine.checked) {
                 let spec = self.built.with_untracked(Link::experiment);
                 let text = self.source.with_untracked(|source| source.text.to_string());
-                client.send(&Command::Measure { spec, text });
+                client.send(&Command::Measure { id, spec, text });
             }
         });
     }

@@ -1,7 +1,9 @@
 //! One model in training: what is due after a step, and the way back when the numbers run away.
 
 use burn::tensor::Tensor;
-use unroll_model::{Evaluation, EvaluationSlice, Shard, Slice, Snapshot, Trainer, read_all};
+use unroll_model::{
+    Evaluation, EvaluationSlice, Shard, Slice, Snapshot, StepGradients, Trainer, read_all,
+};
 use unroll_protocol::{CurvePoint, Started};
 
 use crate::pool::{Pool, Shared};
@@ -19,12 +21,24 @@ const GOOD_MARGIN: f32 = 0.1;
 /// A loss this many times that of knowing nothing has run away, though it is still a number.
 const RUNAWAY_FACTOR: f32 = 20.0;
 
+/// Most steps whose losses are read together, and the milliseconds they may take together. A GPU
+/// that is asked for a number finishes what it has and stands still until it is asked for more.
+const MOST_AHEAD: f64 = 8.0;
+const LONGEST_AHEAD: f64 = 50.0;
+
+/// How many steps are worth reading together, if one takes so many milliseconds; 0 is not known.
+pub fn steps_together(milliseconds_per_step: f64) -> u32 {
+    let fit = (LONGEST_AHEAD / milliseconds_per_step).clamp(1.0, MOST_AHEAD) as u32;
+    if milliseconds_per_step > 0.0 { fit } else { 1 }
+}
+
 /// What a slice brought about.
 pub enum Taken {
     Nothing,
     /// Nothing, and there is nothing to do before a helper says something.
     Waiting,
-    Step,
+    /// So many steps.
+    Steps(u32),
     Diverged {
         loss: f32,
     },
@@ -40,6 +54,30 @@ pub struct Experiment {
     /// The learning rate before it was changed, if the weights of that moment are worth keeping:
     /// known only by their loss, which the next step computes.
     rate_before: Option<f32>,
+    ahead: Option<Ahead>,
+    /// Every step before this one is looked at before the next: the last time, some went wrong.
+    careful_until: u32,
+}
+
+/// Steps that were taken without looking at what they computed.
+struct Ahead {
+    /// Before the first of them.
+    before: Snapshot,
+    steps: Vec<Unseen>,
+}
+
+/// A step's numbers, on the device.
+struct Unseen {
+    gradients: StepGradients,
+    learning_rate: f32,
+}
+
+/// A step's numbers.
+#[derive(Clone, Copy)]
+struct Seen {
+    loss: f32,
+    gradient_norm: f32,
+    learning_rate: f32,
 }
 
 /// A state to go back to.
@@ -62,7 +100,16 @@ impl Experiment {
     pub fn new(trainer: Trainer) -> Self {
         let good = Good::of(&trainer);
         let best_loss = f32::INFINITY;
-        Self { trainer, points: Vec::new(), evaluation: None, good, best_loss, rate_before: None }
+        Self {
+            trainer,
+            points: Vec::new(),
+            evaluation: None,
+            good,
+            best_loss,
+            rate_before: None,
+            ahead: None,
+            careful_until: 0,
+        }
     }
 
     pub fn trainer(&self) -> &Trainer {
@@ -115,6 +162,7 @@ impl Experiment {
 
     pub fn restore_last_good(&mut self) {
         self.evaluation = None;
+        self.ahead = None;
         self.points.clear();
         self.trainer.restore(&self.good.snapshot);
         let rate = self.good.learning_rate;
@@ -123,8 +171,9 @@ impl Experiment {
         self.rate_before = None;
     }
 
-    /// One slice of the evaluation under way, else of the next training step.
-    pub async fn advance(&mut self, pool: &mut Pool) -> Taken {
+    /// One slice of the evaluation under way, else of the next training step. Where reads wait, up
+    /// to `together` steps are looked at together; what is computed does not depend on it.
+    pub async fn advance(&mut self, pool: &mut Pool, together: u32) -> Taken {
         if self.evaluation.is_some() {
             self.advance_evaluation().await;
             return Taken::Nothing;
@@ -136,10 +185,65 @@ impl Experiment {
             Slice::More => Taken::Nothing,
             Slice::Gradients(gradients) => {
                 let learning_rate = self.trainer.learning_rate_at_next_step();
-                let [loss, gradient_norm] =
-                    read_scalars([gradients.loss, gradients.gradient_norm]).await;
-                self.finish_step(loss, gradient_norm, learning_rate, None)
+                let step = Unseen { gradients, learning_rate };
+                if self.may_go_on(together) {
+                    self.go_on(step);
+                    return Taken::Nothing;
+                }
+                self.look(Some(step)).await
             }
+        }
+    }
+
+    /// Whether the step that was computed may be taken before its numbers are known.
+    fn may_go_on(&self, together: u32) -> bool {
+        let step = self.trainer.step();
+        let unseen = self.ahead.as_ref().map_or(0, |ahead| ahead.steps.len() as u32);
+        let waits = unseen + 1 < together && step + 1 > self.careful_until;
+        waits && !self.is_keeping_due() && !(step + 1).is_multiple_of(EVALUATE_EVERY)
+    }
+
+    fn go_on(&mut self, step: Unseen) {
+        let trainer = &mut self.trainer;
+        let ahead = self
+            .ahead
+            .get_or_insert_with(|| Ahead { before: trainer.snapshot(), steps: Vec::new() });
+        ahead.steps.push(step);
+        trainer.apply();
+    }
+
+    /// Looks at the steps taken ahead, so that what is said of the model is known to be so.
+    pub async fn settle(&mut self) -> Taken {
+        match self.ahead {
+            Some(_) => self.look(None).await,
+            None => Taken::Nothing,
+        }
+    }
+
+    /// Looks at the steps taken ahead, then at the one that was computed, if any, and takes it. If
+    /// one of those ahead should not have been taken, none was, and they are taken again one by
+    /// one: what they compute depends on nothing but the state before.
+    async fn look(&mut self, computed: Option<Unseen>) -> Taken {
+        let (before, steps) =
+            self.ahead.take().map_or((None, Vec::new()), |ahead| (Some(ahead.before), ahead.steps));
+        let taken = steps.len();
+        let seen = read_steps(steps.into_iter().chain(computed)).await;
+        if let Some(before) = before {
+            if let Some(wrong) = seen[..taken].iter().position(|step| self.ran_away(step)) {
+                self.trainer.restore(&before);
+                self.careful_until = before.step() + wrong as u32 + 1;
+                return Taken::Nothing;
+            }
+            for (step, seen) in (before.step() + 1..).zip(&seen[..taken]) {
+                self.note(step, seen);
+            }
+        }
+        match seen.get(taken) {
+            Some(computed) => match self.finish_step(*computed, None) {
+                Taken::Steps(count) => Taken::Steps(taken as u32 + count),
+                other => other,
+            },
+            None => Taken::Steps(taken as u32),
         }
     }
 
@@ -157,19 +261,31 @@ impl Experiment {
         };
         let learning_rate = self.trainer.learning_rate_at_next_step();
         let [gradient_norm] = read_scalars([gradients.gradient_norm]).await;
-        self.finish_step(sum.loss, gradient_norm, learning_rate, Some((pool, &sum)))
+        let seen = Seen { loss: sum.loss, gradient_norm, learning_rate };
+        self.finish_step(seen, Some((pool, &sum)))
     }
 
-    fn finish_step(
-        &mut self,
-        loss: f32,
-        gradient_norm: f32,
-        learning_rate: f32,
-        shared: Option<(&mut Pool, &Shard)>,
-    ) -> Taken {
+    fn ran_away(&self, step: &Seen) -> bool {
         let knows_nothing = (self.trainer.tokenizer().len() as f32).ln().max(1.0);
-        let ran_away = loss > RUNAWAY_FACTOR * knows_nothing;
-        if !loss.is_finite() || !gradient_norm.is_finite() || ran_away {
+        let ran_away = step.loss > RUNAWAY_FACTOR * knows_nothing;
+        !step.loss.is_finite() || !step.gradient_norm.is_finite() || ran_away
+    }
+
+    /// Whether the weights of now are kept once the loss says that they are good.
+    fn is_keeping_due(&self) -> bool {
+        self.rate_before.is_some() || self.trainer.step().is_multiple_of(KEEP_EVERY)
+    }
+
+    /// A point of the curve, of a step that was taken.
+    fn note(&mut self, step: u32, seen: &Seen) {
+        let Seen { loss, gradient_norm, learning_rate } = *seen;
+        self.best_loss = self.best_loss.min(loss);
+        self.points.push(CurvePoint { step, loss, held_out: None, gradient_norm, learning_rate });
+    }
+
+    fn finish_step(&mut self, seen: Seen, shared: Option<(&mut Pool, &Shard)>) -> Taken {
+        let loss = seen.loss;
+        if self.ran_away(&seen) {
             self.trainer.discard();
             if let Some((pool, _)) = shared {
                 pool.state_was_set();
@@ -177,23 +293,22 @@ impl Experiment {
             return Taken::Diverged { loss };
         }
         // The loss is that of the weights before the update, and so are those kept.
+        let due = self.is_keeping_due();
         let rate_before = self.rate_before.take();
-        let due = rate_before.is_some() || self.trainer.step().is_multiple_of(KEEP_EVERY);
         if due && loss <= GOOD_FACTOR * self.best_loss + GOOD_MARGIN {
             self.good = Good::of(&self.trainer);
             self.good.learning_rate = rate_before.unwrap_or(self.good.learning_rate);
         }
-        self.best_loss = self.best_loss.min(loss);
         if let Some((pool, sum)) = shared {
             pool.step_is_taken(&self.trainer, sum);
         }
         self.trainer.apply();
         let step = self.trainer.step();
-        self.points.push(CurvePoint { step, loss, held_out: None, gradient_norm, learning_rate });
+        self.note(step, &seen);
         if step.is_multiple_of(EVALUATE_EVERY) {
             self.evaluation = Evaluation::new(&self.trainer, EVALUATION_WINDOWS);
         }
-        Taken::Step
+        Taken::Steps(1)
     }
 
     async fn advance_evaluation(&mut self) {
@@ -207,9 +322,28 @@ impl Experiment {
     }
 }
 
+/// Reads the numbers of steps in one await. A device that no longer answers gives no numbers.
+async fn read_steps(steps: impl Iterator<Item = Unseen>) -> Vec<Seen> {
+    let (mut rates, mut tensors) = (Vec::new(), Vec::new());
+    for Unseen { gradients, learning_rate } in steps {
+        rates.push(learning_rate);
+        tensors.extend([gradients.loss, gradients.gradient_norm]);
+    }
+    let read = read_all(tensors).await.unwrap_or_default();
+    let number = |at: usize| read.get(at).and_then(|v| v.first().copied()).unwrap_or(f32::NAN);
+    let seen = rates.into_iter().enumerate().map(|(i, learning_rate)| {
+        let (loss, gradient_norm) = (number(2 * i), number(2 * i + 1));
+        Seen { loss, gradient_norm, learning_rate }
+    });
+    seen.collect()
+}
+
 /// Reads tensors of one number each in one await. A device that no longer answers is as bad as a
 /// loss that is no number, so that is what it gives.
 async fn read_scalars<const N: usize>(tensors: [Tensor<1>; N]) -> [f32; N] {
     let read = read_all(tensors).await.unwrap_or_default();
     core::array::from_fn(|i| read.get(i).and_then(|v| v.first().copied()).unwrap_or(f32::NAN))
 }
+
+#[cfg(test)]
+mod tests;

@@ -128,7 +128,7 @@ impl<S: Studies> StudyRun<S> {
             StudySlice::More => Taken::Nothing,
             StudySlice::Step(values) => {
                 self.points.push(StudyPoint { step: self.study.step(), values });
-                Taken::Step
+                Taken::Steps(1)
             }
             StudySlice::Diverged { loss } => {
                 self.study.discard();

@@ -1,14 +1,18 @@
 //! The heaviest operations of a training step as single operations of burn, with backward passes
 //! of their own.
 //!
-//! On the CPU (burn's Flex) they run on [`crate::kernels`]; on any other device they are composed
-//! of burn's operations, as their documentation says. Both ways agree to rounding, which tests
-//! compare, gradients included. Registered through burn's feature `extension`.
+//! On the CPU (burn's Flex) they run on [`crate::kernels`], on a GPU on the programs of `shaders`; on
+//! any other device they are composed of burn's operations, as their documentation says. All ways
+//! agree to rounding: tests compare CPU and composed, gradients included, and every start of the
+//! GPU's engine compares GPU and CPU. Registered through burn's feature `extension`.
 
 mod autodiff;
+#[cfg_attr(feature = "webgpu", allow(dead_code, reason = "where there are shaders, they run"))]
 mod composed;
 mod flex;
 pub(crate) mod recurrent;
+#[cfg(feature = "webgpu")]
+pub(crate) mod shaders;
 #[cfg(test)]
 mod tests;
 
@@ -18,8 +22,13 @@ use burn::{
         tensor::{FloatTensor, IntTensor},
     },
     nn::{Embedding, LayerNorm, Linear},
-    tensor::{Device, Int, Tensor},
+    tensor::{Device, Gradients, Int, Tensor},
 };
+
+#[cfg(not(feature = "webgpu"))]
+use composed as elsewhere;
+#[cfg(feature = "webgpu")]
+use shaders as elsewhere;
 
 pub use crate::kernels::rows::AdamStep;
 
@@ -80,7 +89,7 @@ pub(crate) fn has_kernels(device: Device) -> bool {
 /// - output: `[m, n]`
 pub fn product(left: Tensor<2>, right: Tensor<2>) -> Tensor<2> {
     if !has_kernels(left.device()) {
-        return composed::product(left, right);
+        return elsewhere::product(left, right);
     }
     let output = <Dispatch as Fused>::product(left.into_dispatch(), right.into_dispatch());
     Tensor::from_dispatch(output)
@@ -94,7 +103,7 @@ pub fn product(left: Tensor<2>, right: Tensor<2>) -> Tensor<2> {
 /// - output: `[rows, out]`
 pub fn linear(layer: &Linear, input: Tensor<2>) -> Tensor<2> {
     if !has_kernels(input.device()) {
-        return composed::linear(layer, input);
+        return elsewhere::linear(layer, input);
     }
     let Some(bias) = &layer.bias else { return product(input, layer.weight.val()) };
     let (weight, bias) = (layer.weight.val().into_dispatch(), bias.val().into_dispatch());
@@ -121,7 +130,7 @@ pub fn attend(
     scale: f32,
 ) -> (Tensor<4>, Tensor<4>) {
     if !has_kernels(queries.device()) {
-        return composed::attend(queries, keys, values, bias, keep, scale);
+        return elsewhere::attend(queries, keys, values, bias, keep, scale);
     }
     let device = queries.device().inner();
     let one_for_all = |value: f32| Tensor::<4>::full([1; 4], value, &device);
@@ -147,7 +156,7 @@ pub fn attend(
 pub fn embed(layer: &Embedding, tokens: Tensor<2, Int>) -> Tensor<3> {
     match has_kernels(tokens.device()) {
         true => layer.forward(tokens),
-        false => composed::embed(layer, tokens),
+        false => elsewhere::embed(layer, tokens),
     }
 }
 
@@ -159,7 +168,7 @@ pub fn layer_norm<const D: usize>(layer: &LayerNorm, input: Tensor<D>) -> Tensor
             let output = <Dispatch as Fused>::layer_norm(input.into_dispatch(), gamma, beta);
             Tensor::from_dispatch(output)
         }
-        _ => composed::layer_norm(layer, input),
+        _ => elsewhere::layer_norm(layer, input),
     }
 }
 
@@ -167,7 +176,7 @@ pub fn layer_norm<const D: usize>(layer: &LayerNorm, input: Tensor<D>) -> Tensor
 /// (Hendrycks and Gimpel 2016).
 pub fn gelu<const D: usize>(input: Tensor<D>) -> Tensor<D> {
     if !has_kernels(input.device()) {
-        return composed::gelu(input);
+        return elsewhere::gelu(input);
     }
     Tensor::from_dispatch(<Dispatch as Fused>::gelu(input.into_dispatch()))
 }
@@ -181,7 +190,7 @@ pub fn gelu<const D: usize>(input: Tensor<D>) -> Tensor<D> {
 /// - output: `[rows]`
 pub fn cross_entropy(logits: Tensor<2>, targets: Tensor<1, Int>) -> Tensor<1> {
     if !has_kernels(logits.device()) {
-        return composed::cross_entropy(logits, targets);
+        return elsewhere::cross_entropy(logits, targets);
     }
     let (logits, targets) = (logits.into_dispatch(), targets.into_dispatch());
     Tensor::from_dispatch(<Dispatch as Fused>::cross_entropy(logits, targets))
@@ -204,4 +213,14 @@ pub fn adam(
         second.into_dispatch(),
     );
     [value, first, second].map(Tensor::from_dispatch)
+}
+
+/// The backward pass from `output` on, whose own gradient is `upstream`.
+pub fn backward_from(output: Tensor<3>, upstream: Tensor<3>) -> Gradients {
+    #[cfg(feature = "webgpu")]
+    if !has_kernels(output.device()) {
+        return shaders::seed(output, upstream).backward();
+    }
+    // The gradient of this product, summed over all entries, is `upstream` at the output.
+    (output * upstream).backward()
 }

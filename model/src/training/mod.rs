@@ -17,6 +17,7 @@ pub use shard::{Shard, ShardPass, ShardSlice};
 use crate::{
     attention::AttentionRules,
     data::{DataError, Dataset},
+    fused::has_kernels,
     gpt::{Gpt, GptConfig},
     optimizer::{AdamW, global_norm},
     schedule::LearningRateSchedule,
@@ -251,6 +252,11 @@ impl Trainer {
     /// The device without autodiff.
     pub fn device(&self) -> &Device {
         &self.device
+    }
+
+    /// Whether a read has to wait for the device, which stands still meanwhile.
+    pub fn reads_wait(&self) -> bool {
+        !has_kernels(self.device.clone())
     }
 
     /// Number of trained parameters.

@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use burn::{
     module::Module,
-    tensor::{Device, Gradients, Tensor},
+    tensor::{Device, Gradients, Int, Tensor},
 };
 use unroll_protocol::GptSpec;
 
@@ -12,6 +12,7 @@ use crate::{
     attention::AttentionRules,
     data::{Batch, token_tensor},
     dropout::Dropout,
+    fused::backward_from,
     gpt::Gpt,
     loss::cross_entropy,
     parameters::GradientSum,
@@ -55,6 +56,9 @@ pub(super) struct Pass {
     /// The micro-batch under way and which sequence of the batch is its first.
     current: usize,
     before: usize,
+    /// What its tokens are to predict. On the device from its start on: sending something to a GPU
+    /// in the middle of its work has what is queued submitted first.
+    targets: Option<Tensor<2, Int>>,
     stages: Stages,
     gradients: GradientSum,
     loss: Option<Tensor<1>>,
@@ -110,6 +114,7 @@ impl Pass {
             micro_batches: split_evenly(rows.len(), most),
             current: 0,
             before: rows.start,
+            targets: None,
             stages: Stages::Start,
             gradients: GradientSum::default(),
             loss: None,
@@ -150,19 +155,26 @@ impl Pass {
         (self.loss.expect("the pass has ended"), self.gradients.finish())
     }
 
-    fn embed(&self) -> Stages {
-        let tokens = self.rows(&self.batch.inputs);
-        let tokens = token_tensor(tokens, self.micro_batches[self.current], &self.device);
+    fn embed(&mut self) -> Stages {
+        let sequences = self.micro_batches[self.current];
+        let on_device = |tokens| token_tensor(self.rows(tokens), sequences, &self.device);
+        let (tokens, targets) = (on_device(&self.batch.inputs), on_device(&self.batch.targets));
+        self.targets = Some(targets);
         let embedded = self.model.embed(tokens, &self.dropout());
         Stages::Forward { stream: embedded.clone().inner(), embedded, blocks: Vec::new() }
     }
 
-    fn forward(&self, embedded: Tensor<3>, mut blocks: Vec<Stage>, stream: Tensor<3>) -> Stages {
+    fn forward(
+        &mut self,
+        embedded: Tensor<3>,
+        mut blocks: Vec<Stage>,
+        stream: Tensor<3>,
+    ) -> Stages {
         let input = stream.autodiff().require_grad();
         let Some(block) = self.model.blocks.get(blocks.len()) else {
             let sequences = self.micro_batches[self.current];
             let logits = self.model.logits(input.clone());
-            let targets = token_tensor(self.rows(&self.batch.targets), sequences, &self.device);
+            let targets = self.targets.take().expect("sent with the tokens");
             // Weighted by its share of the batch: the sum over micro-batches is the batch's mean.
             let share = sequences as f64 / self.sequences as f64;
             let loss = cross_entropy(logits, targets) * share;
@@ -183,8 +195,7 @@ impl Pass {
     ) -> Stages {
         let stage = blocks.pop();
         let output = stage.as_ref().map_or(embedded.clone(), |stage| stage.output.clone());
-        // The gradient of this product, summed over all entries, is `upstream` at the output.
-        let mut gradients = (output * upstream).backward();
+        let mut gradients = backward_from(output, upstream);
         self.gradients.add(&self.model, &mut gradients);
         match stage {
             Some(stage) => {

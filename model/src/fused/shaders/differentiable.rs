@@ -1,0 +1,343 @@
+//! Operations with backward passes of their own.
+
+use burn::{
+    backend::{
+        Autodiff, TensorMetadata,
+        autodiff::{
+            checkpoint::{base::Checkpointer, strategy::NoCheckpointing},
+            grads::Gradients,
+            ops::{Backward, Ops, OpsKind},
+        },
+        tensor::FloatTensor,
+        wgpu::{CubeTensor, Wgpu},
+    },
+    nn::LayerNorm,
+    tensor::{Int, Tensor},
+};
+use burn_cubecl::kernel::into_contiguous;
+
+use super::{argument, elementwise, empty, kernels, of_rows, tensor};
+use crate::fused::{EPSILON, composed};
+
+type Tracking = Autodiff<Wgpu, NoCheckpointing>;
+type Tracked = FloatTensor<Tracking>;
+
+/// As a tensor that may be tracked, row by row, and whether it was on a device with autodiff.
+fn lifted<const D: usize>(tensor: Tensor<D>) -> (Tracked, bool) {
+    match tensor.clone().try_into_primitive::<Tracking>() {
+        Ok(tracked) => (tracked, true),
+        Err(_) => (Tracked::new(super::primitive(tensor)), false),
+    }
+}
+
+/// The way back of [`lifted`].
+fn lowered<const D: usize>(tracked: Tracked, autodiff: bool) -> Tensor<D> {
+    match autodiff {
+        true => Tensor::from_primitive::<Tracking>(tracked),
+        false => tensor(tracked.into_primitive()),
+    }
+}
+
+/// What runs on the GPU when an operation of `N` inputs is gone back through.
+trait Back<const N: usize>: Clone + Send + Sync + core::fmt::Debug + 'static {
+    fn back(self, upstream: CubeTensor) -> [CubeTensor; N];
+}
+
+#[derive(Debug)]
+struct Step<const N: usize, K>(core::marker::PhantomData<K>);
+
+impl<const N: usize, K: Back<N>> Backward<Wgpu, N> for Step<N, K> {
+    type State = K;
+
+    fn backward(self, ops: Ops<K, N>, gradients: &mut Gradients, _: &mut Checkpointer) {
+        let upstream = into_contiguous(gradients.consume::<Wgpu>(&ops.node));
+        for (parent, found) in ops.parents.into_iter().zip(ops.state.back(upstream)) {
+            if let Some(parent) = parent {
+                gradients.register::<Wgpu>(parent.id, found);
+            }
+        }
+    }
+}
+
+/// The output of an operation, with the way back from it.
+fn finish<const N: usize, K: Back<N>>(
+    inputs: [&Tracked; N],
+    kept: K,
+    output: CubeTensor,
+) -> Tracked {
+    let step = Step::<N, K>(core::marker::PhantomData);
+    let nodes = inputs.map(|input| input.node());
+    match step.prepare::<NoCheckpointing>(nodes).compute_bound().stateful() {
+        OpsKind::Tracked(prepared) => prepared.finish(kept, output),
+        OpsKind::UnTracked(prepared) => prepared.finish(output),
+    }
+}
+
+fn contiguous(tracked: &Tracked) -> CubeTensor {
+    into_contiguous(tracked.primitive().clone())
+}
+
+fn width(tensor: &CubeTensor) -> usize {
+    *tensor.shape().iter().last().expect("a tensor has dimensions")
+}
+
+/// As many numbers as `like` has, in its shape.
+fn as_large(like: &CubeTensor) -> CubeTensor {
+    empty(like, like.shape())
+}
+
+#[derive(Clone, Debug)]
+struct Normalised {
+    input: CubeTensor,
+    statistics: CubeTensor,
+    gamma: CubeTensor,
+}
+
+impl Back<3> for Normalised {
+    fn back(self, upstream: CubeTensor) -> [CubeTensor; 3] {
+        let Self { input, statistics, gamma } = self;
+        let width = width(&input);
+        let rows = input.meta.num_elements() / width;
+        let client = input.client.clone();
+        let of_input = as_large(&input);
+        let (of_gamma, of_beta) = (as_large(&gamma), as_large(&gamma));
+        let (cubes, cube) = of_rows(&client, rows);
+        kernels::layer_norm_rows_back::launch(
+            &client,
+            cubes,
+            cube,
+            argument(input.clone()),
+            argument(statistics.clone()),
+            argument(gamma),
+            argument(upstream.clone()),
+            argument(of_input.clone()),
+            rows,
+        );
+        let (cubes, cube) = of_rows(&client, width);
+        kernels::layer_norm_columns_back::launch(
+            &client,
+            cubes,
+            cube,
+            argument(input),
+            argument(statistics),
+            argument(upstream),
+            argument(of_gamma.clone()),
+            argument(of_beta.clone()),
+            rows,
+        );
+        [of_input, of_gamma, of_beta]
+    }
+}
+
+pub(crate) fn layer_norm<const D: usize>(layer: &LayerNorm, input: Tensor<D>) -> Tensor<D> {
+    let Some(beta) = &layer.beta else { return composed::layer_norm(layer, input) };
+    let (input, autodiff) = lifted(input);
+    let ((gamma, _), (beta, _)) = (lifted(layer.gamma.val()), lifted(beta.val()));
+    let kept = contiguous(&input);
+    let rows = kept.meta.num_elements() / width(&kept);
+    let (output, statistics) = (as_large(&kept), empty(&kept, [2 * rows]));
+    let client = kept.client.clone();
+    let (cubes, cube) = of_rows(&client, rows);
+    let scales = contiguous(&gamma);
+    kernels::layer_norm::launch(
+        &client,
+        cubes,
+        cube,
+        argument(kept.clone()),
+        argument(scales.clone()),
+        argument(contiguous(&beta)),
+        argument(output.clone()),
+        argument(statistics.clone()),
+        rows,
+        EPSILON,
+    );
+    let kept = Normalised { input: kept, statistics, gamma: scales };
+    lowered(finish([&input, &gamma, &beta], kept, output), autodiff)
+}
+
+/// Factors of what comes back.
+#[derive(Clone, Debug)]
+struct Slopes(CubeTensor);
+
+impl Back<1> for Slopes {
+    fn back(self, upstream: CubeTensor) -> [CubeTensor; 1] {
+        let output = as_large(&upstream);
+        let client = output.client.clone();
+        let (cubes, cube) = elementwise(&client, output.meta.num_elements());
+        kernels::multiply::launch(
+            &client,
+            cubes,
+            cube,
+            argument(self.0),
+            argument(upstream),
+            argument(output.clone()),
+        );
+        [output]
+    }
+}
+
+pub(crate) fn gelu<const D: usize>(input: Tensor<D>) -> Tensor<D> {
+    let (input, autodiff) = lifted(input);
+    let numbers = contiguous(&input);
+    let (output, slopes) = (as_large(&numbers), as_large(&numbers));
+    let client = numbers.client.clone();
+    let (cubes, cube) = elementwise(&client, numbers.meta.num_elements());
+    kernels::gelu::launch(
+        &client,
+        cubes,
+        cube,
+        argument(numbers),
+        argument(output.clone()),
+        argument(slopes.clone()),
+    );
+    lowered(finish([&input], Slopes(slopes), output), autodiff)
+}
+
+#[derive(Clone, Debug)]
+struct Surprise {
+    probabilities: CubeTensor,
+    targets: CubeTensor,
+}
+
+impl Back<1> for Surprise {
+    fn back(self, upstream: CubeTensor) -> [CubeTensor; 1] {
+        let gradient = as_large(&self.probabilities);
+        let client = gradient.client.clone();
+        let width = width(&gradient);
+        let (cubes, cube) = elementwise(&client, gradient.meta.num_elements());
+        kernels::cross_entropy_back::launch(
+            &client,
+            cubes,
+            cube,
+            argument(self.probabilities),
+            argument(self.targets),
+            argument(upstream),
+            argument(gradient.clone()),
+            width,
+        );
+        [gradient]
+    }
+}
+
+pub(crate) fn cross_entropy(logits: Tensor<2>, targets: Tensor<1, Int>) -> Tensor<1> {
+    let [rows, width] = logits.dims();
+    let (logits, autodiff) = lifted(logits);
+    let targets = targets.inner().try_into_primitive::<Wgpu>().expect("targets beside the logits");
+    let targets = into_contiguous(targets);
+    let numbers = contiguous(&logits);
+    let (losses, probabilities) = (empty(&numbers, [rows]), as_large(&numbers));
+    let client = numbers.client.clone();
+    let (cubes, cube) = of_rows(&client, rows);
+    kernels::cross_entropy::launch(
+        &client,
+        cubes,
+        cube,
+        argument(numbers),
+        argument(targets.clone()),
+        argument(losses.clone()),
+        argument(probabilities.clone()),
+        width,
+    );
+    lowered(finish([&logits], Surprise { probabilities, targets }, losses), autodiff)
+}
+
+#[derive(Clone, Debug)]
+struct Weights {
+    weights: CubeTensor,
+    scale: f32,
+}
+
+impl Back<1> for Weights {
+    fn back(self, upstream: CubeTensor) -> [CubeTensor; 1] {
+        let gradient = as_large(&self.weights);
+        let client = gradient.client.clone();
+        let width = width(&gradient);
+        let rows = gradient.meta.num_elements() / width;
+        let (cubes, cube) = of_rows(&client, rows);
+        kernels::softmax_back::launch(
+            &client,
+            cubes,
+            cube,
+            argument(self.weights),
+            argument(upstream),
+            argument(gradient.clone()),
+            self.scale,
+            rows,
+            width,
+        );
+        [gradient]
+    }
+}
+
+/// `softmax(scale x + bias)` along the last dimension.
+fn softmax(scores: Tensor<4>, bias: Option<Tensor<4>>, scale: f32) -> Tensor<4> {
+    let [batch, heads, queries, width] = scores.dims();
+    let (scores, autodiff) = lifted(scores);
+    let numbers = contiguous(&scores);
+    let weights = as_large(&numbers);
+    let client = numbers.client.clone();
+    let [bias_batches, bias_heads] = bias.as_ref().map_or([1; 2], |bias| {
+        let [batches, heads, _, _] = bias.dims();
+        [batches, heads]
+    });
+    let biased = bias.is_some();
+    let bias = match bias {
+        Some(bias) => super::primitive(bias.inner()),
+        None => empty(&numbers, [1]),
+    };
+    let rows = batch * heads * queries;
+    let (cubes, cube) = of_rows(&client, rows);
+    kernels::softmax::launch(
+        &client,
+        cubes,
+        cube,
+        argument(numbers),
+        argument(bias),
+        argument(weights.clone()),
+        scale,
+        rows,
+        width,
+        queries,
+        heads,
+        bias_batches,
+        bias_heads,
+        biased,
+    );
+    let kept = Weights { weights: weights.clone(), scale };
+    lowered(finish([&scores], kept, weights), autodiff)
+}
+
+pub(crate) fn attend(
+    queries: Tensor<4>,
+    keys: Tensor<4>,
+    values: Tensor<4>,
+    bias: Option<Tensor<4>>,
+    keep: Option<Tensor<4>>,
+    scale: f32,
+) -> (Tensor<4>, Tensor<4>) {
+    let weights = softmax(queries.matmul(keys.swap_dims(2, 3)), bias, scale);
+    let mixing = match keep {
+        Some(keep) => weights.clone() * keep,
+        None => weights.clone(),
+    };
+    (weights, mixing.matmul(values))
+}
+
+/// A gradient that was worked out elsewhere.
+#[derive(Clone, Debug)]
+struct Given(CubeTensor);
+
+impl Back<1> for Given {
+    fn back(self, _one: CubeTensor) -> [CubeTensor; 1] {
+        [self.0]
+    }
+}
+
+/// A tensor whose backward pass starts with `upstream` as the gradient with respect to `output`.
+/// Its own number means nothing.
+pub(crate) fn seed(output: Tensor<3>, upstream: Tensor<3>) -> Tensor<1> {
+    let (output, autodiff) = lifted(output);
+    let upstream = super::primitive(upstream);
+    let nothing = empty(&upstream, [1]);
+    lowered(finish([&output], Given(upstream), nothing), autodiff)
+}

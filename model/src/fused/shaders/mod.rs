@@ -1,0 +1,60 @@
+//! The operations on a GPU, each with programs of our own where composing it of burn's operations
+//! takes many calls: a small model's step is nothing but calls there.
+
+mod differentiable;
+mod flat;
+mod kernels;
+
+use burn::{
+    backend::wgpu::{CubeTensor, Wgpu},
+    tensor::{DType, Shape, Tensor},
+};
+use burn_cubecl::{kernel::into_contiguous, ops::numeric::empty_device_contiguous_dtype};
+use cubecl::{
+    calculate_cube_count_elemwise,
+    client::Client,
+    prelude::{BufferArg, CubeCount, CubeDim},
+};
+
+pub(super) use super::composed::{embed, linear, product};
+pub(crate) use differentiable::{attend, cross_entropy, gelu, layer_norm, seed};
+pub(crate) use flat::{Step, adam, decay_map, joined, laid_flat, norm};
+use kernels::UNITS;
+
+/// Units of a cube where each has one number to work out.
+const EACH: u32 = 256;
+
+/// The tensor as CubeCL has it, row by row.
+///
+/// # Panics
+///
+/// Panics if it is on another device, or tracked.
+fn primitive<const D: usize>(tensor: Tensor<D>) -> CubeTensor {
+    into_contiguous(tensor.try_into_primitive::<Wgpu>().expect("a plain tensor of the GPU"))
+}
+
+fn tensor<const D: usize>(primitive: CubeTensor) -> Tensor<D> {
+    Tensor::from_primitive::<Wgpu>(primitive)
+}
+
+/// Room for numbers, on the device of `like`.
+fn empty(like: &CubeTensor, shape: impl Into<Shape>) -> CubeTensor {
+    let (client, device) = (like.client.clone(), like.device.clone());
+    empty_device_contiguous_dtype(client, device, shape.into(), DType::F32)
+}
+
+fn argument(tensor: CubeTensor) -> BufferArg {
+    tensor.into_tensor_arg().into_buffer_arg()
+}
+
+/// Cubes for one unit a number.
+fn elementwise(client: &Client, numbers: usize) -> (CubeCount, CubeDim) {
+    let cube = CubeDim::new_1d(EACH);
+    (calculate_cube_count_elemwise(client, numbers, cube), cube)
+}
+
+/// One cube a row.
+fn of_rows(client: &Client, rows: usize) -> (CubeCount, CubeDim) {
+    let cube = CubeDim::new_1d(UNITS as u32);
+    (calculate_cube_count_elemwise(client, rows * UNITS, cube), cube)
+}
