@@ -21,13 +21,13 @@ use unroll_protocol::{
 
 use crate::{
     corpora,
-    figures::{Curve, rest_left, set_training},
+    figures::{Curve, Sight, rest_left, set_training},
 };
 use engine::Engine;
 use helpers::Helpers;
 pub use helpers::cores;
 use pace::{Pace, Starting};
-pub use state::{Device, Diverged, Notice, Severity, Source, Speed, Written};
+pub use state::{Device, Diverged, InSight, Notice, Severity, Source, Speed, Written};
 
 /// The model as it was before the last start over.
 struct Previous {
@@ -70,6 +70,8 @@ pub struct Store {
     pub can_bring_back: RwSignal<Option<u32>>,
     /// The helpers that share the steps.
     pub pool: RwSignal<PoolReport>,
+    /// Where on the page the trace is shown, and where what the model writes.
+    pub in_sight: InSight,
     /// Why this device; shown with it.
     device_note: RwSignal<Option<String>>,
     engine: StoredValue<Engine, LocalStorage>,
@@ -105,6 +107,7 @@ impl Store {
             diverged: RwSignal::new(None),
             can_bring_back: RwSignal::new(None),
             pool: RwSignal::new(PoolReport::default()),
+            in_sight: InSight { trace: Sight::new(), writing: Sight::new() },
             device_note: RwSignal::new(None),
             engine: StoredValue::new_local(Engine::default()),
             helpers: StoredValue::new_local(Helpers::default()),
@@ -117,6 +120,14 @@ impl Store {
         if let Some(sentence) = missing {
             store.notify(Severity::Note, sentence);
         }
+        // What comes into sight is asked for at once.
+        Effect::new(move |_| {
+            store.in_sight.trace.is_on();
+            store.in_sight.writing.is_on();
+            if store.started.with_untracked(Option::is_some) {
+                store.keep_pace();
+            }
+        });
         // As long as the page, like the store.
         window_event_listener(ev::visibilitychange, move |_| {
             if store.started.with_untracked(Option::is_some) {
@@ -345,16 +356,18 @@ impl Store {
         let now = now();
         // Behind another tab nobody looks; what is due then is asked for when somebody does.
         let watched = !document().hidden();
+        // At rest, what is out of sight is brought up to date too: see `use_answer`.
+        let seen = |sight: Sight| watched && (!running || untrack(|| sight.is_on()));
         let resting = running && rest_left() > 0.0;
         let due = |pace: &Pace| pace.trace_due(now, step, running);
-        if watched && !resting && self.pace.with_value(due) {
+        if seen(self.in_sight.trace) && !resting && self.pace.with_value(due) {
             self.request_trace();
         }
-        if watched && self.pace.with_value(|pace| pace.inspection_due(step)) {
+        if seen(self.in_sight.trace) && self.pace.with_value(|pace| pace.inspection_due(step)) {
             self.request_row();
         }
         let writing = || self.pace.try_update_value(|p| p.next_writing(now, step, running));
-        if let Some(id) = watched.then(writing).flatten().flatten() {
+        if let Some(id) = seen(self.in_sight.writing).then(writing).flatten().flatten() {
             let link = self.link.get_untracked();
             let sample = SampleSpec {
                 prompt: String::new(),

@@ -54,6 +54,8 @@ pub struct Lab {
     /// Whether the page itself is in sight, rather than behind another tab: nobody reads answers
     /// there.
     pub watched: RwSignal<bool>,
+    /// Whether the parts of the chapter's page are in sight.
+    pub sights: Sights,
     /// How many standing questions have no answer yet for what they ask now, of the model as it
     /// is now.
     pub behind: RwSignal<u32>,
@@ -62,6 +64,24 @@ pub struct Lab {
     again: Trigger,
     store: Store,
     inner: StoredValue<Inner, LocalStorage>,
+}
+
+/// Which parts of a chapter's page are in sight; kept by its frame.
+#[derive(Clone, Copy)]
+pub struct Sights {
+    /// The main figure with its controls.
+    pub figure: RwSignal<bool>,
+    /// The further figures, or any of them.
+    pub further: RwSignal<bool>,
+    /// The question to the learner.
+    pub check: RwSignal<bool>,
+}
+
+impl Sights {
+    fn new() -> Self {
+        let [figure, further, check] = [(); 3].map(|()| RwSignal::new(false));
+        Self { figure, further, check }
+    }
 }
 
 #[derive(Default)]
@@ -94,6 +114,7 @@ impl Lab {
             problem: RwSignal::new(None),
             active: Memo::new(move |_| store.link.with(|link| link.chapter == chapter)),
             watched: RwSignal::new(!document().hidden()),
+            sights: Sights::new(),
             behind: RwSignal::new(0),
             ready: RwSignal::new(false),
             again: Trigger::new(),

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use unroll_protocol::{DeviceReport, link::Corpus};
 
+use crate::figures::Sight;
+
 /// What computes, as the badge shows it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Device {
@@ -15,6 +17,13 @@ pub enum Device {
     },
     /// No engine could be started; the sentence says why.
     Unavailable(String),
+}
+
+/// The parts of the page that show what is asked of the engine again and again.
+#[derive(Clone, Copy)]
+pub struct InSight {
+    pub trace: Sight,
+    pub writing: Sight,
 }
 
 /// How fast training goes.
