@@ -9,7 +9,7 @@ use unroll_protocol::{Answer, Question, RunState};
 use super::Lab;
 use crate::{
     controls::use_timer,
-    figures::{Sight, rest_left},
+    figures::{Sight, rest_left, time_frame},
 };
 
 /// While training, the same question is asked no more often than this: the answers cost time that
@@ -74,6 +74,7 @@ pub fn use_answer(
         asked.try_update_value(|asked| asked.open = None);
         match said {
             Ok(said) => {
+                time_frame();
                 problem.try_set(None);
                 answer.try_set(Some(said));
             }

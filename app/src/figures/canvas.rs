@@ -35,8 +35,9 @@ pub fn rest_left() -> f64 {
     (RESTING.get() - clock()).max(0.0)
 }
 
-/// Times the frame in which this is called, with all that is drawn, laid out and painted in it.
-fn time_frame() {
+/// Times the frame in which this is called, with all that is drawn, laid out and painted in it, so
+/// that figures rest where it is slow.
+pub fn time_frame() {
     if !TRAINING.get() || IS_TIMED.replace(true) {
         return;
     }
