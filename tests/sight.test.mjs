@@ -22,17 +22,18 @@ const site = useSite();
 const STEPS = 60;
 const SENTENCE = "Once, by the slow green river, there was a mill, and in the mill lived Marl".slice(0, 64);
 
-/** Counts what the page sends to its workers. */
-function countMessages() {
-  window.__sent = 0;
+/** Counts what the page asks of its workers: Trace, Inspect, Ask and Generate of `Command`. */
+function countQuestions() {
+  window.__asked = 0;
   const send = Worker.prototype.postMessage;
-  Worker.prototype.postMessage = function (...all) {
-    window.__sent += 1;
-    return send.apply(this, all);
+  Worker.prototype.postMessage = function (message, ...more) {
+    // A version, then the command's number.
+    if ([6, 7, 8, 9].includes(message[1])) window.__asked += 1;
+    return send.call(this, message, ...more);
   };
 }
 
-const sent = (page) => page.evaluate(() => window.__sent);
+const asked = (page) => page.evaluate(() => window.__asked);
 const shownStep = async (page) =>
   Number(await byId(page, "figure-attention").getAttribute("data-step"));
 
@@ -51,7 +52,7 @@ async function further(page) {
 
 /** Opens `address`, and trains without end once the steps it takes by itself are done. */
 async function training(t, address) {
-  const page = await site.open(t, address, { init: countMessages });
+  const page = await site.open(t, address, { init: countQuestions });
   await live(page, "attention");
   await paused(page);
   await byId(page, "train-toggle").click();
@@ -64,10 +65,10 @@ async function trainsUnasked(page) {
   await settled(page);
   // What was asked just before may still have been on its way.
   await further(page);
-  const before = await sent(page);
+  const before = await asked(page);
   const figure = await shownStep(page);
   const step = await further(page);
-  assert.equal(await sent(page), before, "something was asked that nobody sees");
+  assert.equal(await asked(page), before, "something was asked that nobody sees");
   assert.equal(await shownStep(page), figure, "a figure was drawn that nobody sees");
   return step;
 }
@@ -78,10 +79,10 @@ for (const [name, address] of [
 ]) {
   test(`${name} asks nothing while its figures are out of sight, and at once when they come back`, async (t) => {
     const page = await training(t, address);
-    const before = await sent(page);
+    const before = await asked(page);
     const seen = await shownStep(page);
     await shows(page, seen + 1);
-    assert((await sent(page)) > before, "a figure in sight asks");
+    assert((await asked(page)) > before, "a figure in sight asks");
     await scrollPast(page);
     const step = await trainsUnasked(page);
     await page.evaluate(() => window.scrollTo(0, 0));
