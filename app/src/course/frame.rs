@@ -24,6 +24,25 @@ use crate::{
     store::Store,
 };
 
+/// Which parts of a chapter's page are in sight; kept by its frame.
+#[derive(Clone, Copy)]
+pub struct Sights {
+    /// The main figure with its controls.
+    pub figure: RwSignal<bool>,
+    /// The further figures, or any of them.
+    pub further: RwSignal<bool>,
+    /// The question to the learner.
+    pub check: RwSignal<bool>,
+}
+
+impl Sights {
+    /// Of a page that is not there yet.
+    pub fn new() -> Self {
+        let [figure, further, check] = [(); 3].map(|()| RwSignal::new(false));
+        Self { figure, further, check }
+    }
+}
+
 /// A chapter's page, or its figure alone where it is embedded.
 #[component]
 pub fn ChapterFrame(

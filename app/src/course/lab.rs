@@ -13,7 +13,7 @@ use unroll_protocol::{
     link::Chapter,
 };
 
-use super::History;
+use super::{History, frame::Sights};
 use crate::{
     chapters,
     figures::set_training,
@@ -64,24 +64,6 @@ pub struct Lab {
     again: Trigger,
     store: Store,
     inner: StoredValue<Inner, LocalStorage>,
-}
-
-/// Which parts of a chapter's page are in sight; kept by its frame.
-#[derive(Clone, Copy)]
-pub struct Sights {
-    /// The main figure with its controls.
-    pub figure: RwSignal<bool>,
-    /// The further figures, or any of them.
-    pub further: RwSignal<bool>,
-    /// The question to the learner.
-    pub check: RwSignal<bool>,
-}
-
-impl Sights {
-    fn new() -> Self {
-        let [figure, further, check] = [(); 3].map(|()| RwSignal::new(false));
-        Self { figure, further, check }
-    }
 }
 
 #[derive(Default)]

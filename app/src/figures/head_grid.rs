@@ -10,7 +10,7 @@ const SIDE: usize = 64;
 /// Painting goes on in the next frame after this many milliseconds,
 const SLICE: f64 = 4.0;
 /// and after so many heads: the browser, too, takes its time over each canvas that has changed.
-const MOST_A_FRAME: usize = 24;
+const MOST_A_FRAME: usize = 18;
 
 /// Heads that can be switched off, as a chapter has them; layers and heads count from 1.
 #[derive(Clone, Copy)]
@@ -176,8 +176,9 @@ fn use_sliced_painting(
             canvases.iter().for_each(Track::track);
             todo.set_value(canvases.len());
         });
+        // Not in the frame that takes the trace over: there is enough to draw in that.
         if frame.with_value(Option::is_none) {
-            paint_slice(painting);
+            paint_next_frame(painting);
         }
     });
     on_cleanup(move || {
@@ -203,7 +204,7 @@ struct Painting {
 }
 
 fn paint_slice(painting: Painting) {
-    let Painting { trace, colors, todo, next, frame, work, painted } = painting;
+    let Painting { trace, colors, todo, next, work, painted, .. } = painting;
     let Some(view) = trace.get_untracked() else { return };
     let now = || window().performance().map_or(0.0, |p| p.now());
     let begun = now();
@@ -225,19 +226,21 @@ fn paint_slice(painting: Painting) {
             }
         });
     });
-    let more = todo.get_value() > 0;
-    let request = more.then(|| {
-        request_animation_frame_with_handle(move || {
-            if frame.try_set_value(None).is_none() {
-                paint_slice(painting);
-            }
-        })
-        .ok()
-    });
-    frame.set_value(request.flatten());
-    if !more {
+    if todo.get_value() > 0 {
+        paint_next_frame(painting);
+    } else {
         painted.set(Some(view.trace().step));
     }
+}
+
+fn paint_next_frame(painting: Painting) {
+    let frame = painting.frame;
+    let request = request_animation_frame_with_handle(move || {
+        if frame.try_set_value(None).is_none() {
+            paint_slice(painting);
+        }
+    });
+    frame.set_value(request.ok());
 }
 
 /// Writes one head's RGBA pixels over `pixels` and returns how many make a side; blocked cells stay

@@ -64,10 +64,7 @@ impl Sight {
 
     /// Whether any part is in sight. What has no part named may be anywhere, and always is. Tracks.
     pub fn is_on(self) -> bool {
-        // Each is read, so that each is tracked.
-        let seen = |parts: &Vec<Signal<bool>>| {
-            parts.iter().fold(false, |any, part| part.try_get().unwrap_or(false) || any)
-        };
-        self.parts.with(|parts| parts.is_empty() || seen(parts))
+        let seen = |part: &Signal<bool>| part.try_get().unwrap_or(false);
+        self.parts.with(|parts| parts.is_empty() || parts.iter().any(seen))
     }
 }
