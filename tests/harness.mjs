@@ -50,6 +50,8 @@ const WITH_SOFTWARE_GPU = [
   "--enable-features=Vulkan",
 ];
 
+const TASKS = ["blink.user_timing", "devtools.timeline", "disabled-by-default-devtools.timeline"];
+
 // Chromium says this whenever a page asks for an adapter and there is none: the usual case here.
 const HARMLESS = [/No available adapters/];
 
@@ -131,9 +133,10 @@ export class Site {
 
   /**
    * Opens `address` (relative to the site, or whole) in a fresh profile. The page closes with the
-   * test `t`, which fails if there were problems that no pattern of `allow` matches.
+   * test `t`, which fails if there were problems that no pattern of `allow` matches. `init` runs in
+   * the page before anything of it does.
    */
-  async open(t, address = "", { viewport = VIEWPORTS.laptop, allow = [], ...options } = {}) {
+  async open(t, address = "", { viewport = VIEWPORTS.laptop, allow = [], init, ...options } = {}) {
     const context = await this.browser.newContext({
       viewport,
       colorScheme: "light",
@@ -143,6 +146,7 @@ export class Site {
     context.setDefaultTimeout(PATIENCE);
     const page = await context.newPage();
     const problems = watch(page);
+    if (init) await page.addInitScript(init);
     t.after(async () => {
       await context.close();
       const serious = problems.filter((problem) => !allow.some((pattern) => pattern.test(problem)));
@@ -264,6 +268,29 @@ export function drawn(page) {
         requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve))),
       ),
   );
+}
+
+/** Scrolls everything of the page out of sight, to where nothing is; returns when it is seen. */
+export async function scrollPast(page) {
+  await page.evaluate(() => {
+    const empty = document.createElement("div");
+    empty.style.height = "9000px";
+    document.body.append(empty);
+    window.scrollTo(0, document.body.scrollHeight);
+  });
+  await drawn(page);
+}
+
+/** The page's main-thread tasks while `act` runs, as their milliseconds of processor time. */
+export async function taskTimes(site, page, act) {
+  await site.browser.startTracing(page, { categories: TASKS });
+  await page.evaluate(() => performance.mark("unroll-main"));
+  await act();
+  const { traceEvents } = JSON.parse(await site.browser.stopTracing());
+  const main = traceEvents.find((event) => event.name === "unroll-main");
+  const own = ({ name, ph, pid, tid }) =>
+    name === "RunTask" && ph === "X" && pid === main.pid && tid === main.tid;
+  return traceEvents.filter(own).map((task) => (task.tdur ?? 0) / 1000);
 }
 
 /** Collects the main thread's tasks of over 50 ms from now on. Call the result for the list. */

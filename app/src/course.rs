@@ -18,9 +18,9 @@ mod setting;
 mod transport;
 mod undo;
 
-pub use answer::{Answered, use_answer};
+pub use answer::{Answered, use_answer, use_seen};
 pub use attempt::{Try, trial};
-pub use frame::ChapterFrame;
+pub use frame::{ChapterFrame, panel, use_part};
 pub use history::History;
 pub use ideas::Idea;
 pub use lab::{Lab, Labs, use_lab};

@@ -5,6 +5,7 @@
 
 mod contest;
 mod engine;
+mod events;
 mod helpers;
 mod pace;
 mod state;
@@ -13,21 +14,21 @@ use std::sync::Arc;
 
 use leptos::{ev, prelude::*};
 use unroll_protocol::{
-    AttentionRow, Checkpoint, Command, CommandKind, Event, Link, PoolReport, Progress, RunState,
-    SampleSpec, Started, Trace,
+    AttentionRow, Checkpoint, Command, Link, PoolReport, RunState, SampleSpec, Started, Trace,
     link::{Corpus, LinkProblem},
     text::Accepted,
 };
 
 use crate::{
     corpora,
-    figures::{Curve, rest_left, set_training},
+    figures::{Curve, Sight, rest_left},
 };
 use engine::Engine;
 use helpers::Helpers;
 pub use helpers::cores;
 use pace::{Pace, Starting};
-pub use state::{Device, Diverged, Notice, Severity, Source, Speed, Written};
+use state::first_source;
+pub use state::{Device, Diverged, InSight, Notice, Severity, Source, Speed, Written};
 
 /// The model as it was before the last start over.
 struct Previous {
@@ -70,6 +71,8 @@ pub struct Store {
     pub can_bring_back: RwSignal<Option<u32>>,
     /// The helpers that share the steps.
     pub pool: RwSignal<PoolReport>,
+    /// Where on the page the trace is shown, and where what the model writes.
+    pub in_sight: InSight,
     /// Why this device; shown with it.
     device_note: RwSignal<Option<String>>,
     engine: StoredValue<Engine, LocalStorage>,
@@ -105,6 +108,7 @@ impl Store {
             diverged: RwSignal::new(None),
             can_bring_back: RwSignal::new(None),
             pool: RwSignal::new(PoolReport::default()),
+            in_sight: InSight { trace: Sight::new(), writing: Sight::new() },
             device_note: RwSignal::new(None),
             engine: StoredValue::new_local(Engine::default()),
             helpers: StoredValue::new_local(Helpers::default()),
@@ -117,6 +121,14 @@ impl Store {
         if let Some(sentence) = missing {
             store.notify(Severity::Note, sentence);
         }
+        // What comes into sight is asked for at once.
+        Effect::new(move |_| {
+            store.in_sight.trace.is_on();
+            store.in_sight.writing.is_on();
+            if store.started.with_untracked(Option::is_some) {
+                store.keep_pace();
+            }
+        });
         // As long as the page, like the store.
         window_event_listener(ev::visibilitychange, move |_| {
             if store.started.with_untracked(Option::is_some) {
@@ -345,16 +357,18 @@ impl Store {
         let now = now();
         // Behind another tab nobody looks; what is due then is asked for when somebody does.
         let watched = !document().hidden();
+        // At rest, what is out of sight is brought up to date too: see `use_answer`.
+        let seen = |sight: Sight| watched && (!running || untrack(|| sight.is_on()));
         let resting = running && rest_left() > 0.0;
         let due = |pace: &Pace| pace.trace_due(now, step, running);
-        if watched && !resting && self.pace.with_value(due) {
+        if seen(self.in_sight.trace) && !resting && self.pace.with_value(due) {
             self.request_trace();
         }
-        if watched && self.pace.with_value(|pace| pace.inspection_due(step)) {
+        if seen(self.in_sight.trace) && self.pace.with_value(|pace| pace.inspection_due(step)) {
             self.request_row();
         }
         let writing = || self.pace.try_update_value(|p| p.next_writing(now, step, running));
-        if let Some(id) = watched.then(writing).flatten().flatten() {
+        if let Some(id) = seen(self.in_sight.writing).then(writing).flatten().flatten() {
             let link = self.link.get_untracked();
             let sample = SampleSpec {
                 prompt: String::new(),
@@ -369,139 +383,6 @@ impl Store {
             self.send(&Command::Save);
         }
     }
-
-    fn receive(self, event: Event) {
-        match event {
-            Event::Ready(report) => self.engine_ready(report),
-            Event::Started(started) => self.on_started(started),
-            Event::Restored(started) => self.on_restored(started),
-            Event::Refused { command, reason } => {
-                self.pace.update_value(|pace| pace.refused(command));
-                match command {
-                    CommandKind::Trace => self.probe_problem.set(Some(reason)),
-                    CommandKind::Inspect => self.inspect_problem.set(Some(reason)),
-                    _ => self.notify(Severity::Refusal, reason),
-                }
-                if command == CommandKind::Start && self.started.with_untracked(Option::is_none) {
-                    self.begin_as_usual();
-                }
-            }
-            Event::State { state, step } => {
-                set_training(state == RunState::Running);
-                self.state.set(state);
-                self.step.set(step);
-                self.keep_pace();
-            }
-            Event::Progress(progress) => self.on_progress(progress),
-            Event::Trace(trace) => {
-                self.pace.update_value(|pace| pace.trace_arrived(trace.id, trace.step, now()));
-                self.probe_problem.set(None);
-                self.trace.set(Some(Arc::new(*trace)));
-                self.keep_pace();
-            }
-            Event::Inspected { id, step, row } => {
-                let asked = self.pace.try_update_value(|p| p.inspection_arrived(id, step));
-                if asked == Some(true) && self.inspecting.get_untracked().is_some() {
-                    self.inspect_problem.set(None);
-                    self.inspected.set(Some(Arc::new(*row)));
-                    self.keep_pace();
-                }
-            }
-            Event::Generated { id, step, text, done } => {
-                if self.pace.try_update_value(|pace| pace.writing_arrived(id, done, now()))
-                    == Some(true)
-                {
-                    self.written.set(Written { step, text, done });
-                }
-            }
-            Event::Diverged { step, loss, last_good } => {
-                self.diverged.set(Some(Diverged { step, loss, last_good }));
-            }
-            Event::Checkpoint(checkpoint) => self.on_checkpoint(checkpoint),
-            Event::Pool(report) => self.on_pool(report),
-            // Told apart before it comes here: it may be, or is, a candidate's.
-            Event::Failed { .. } | Event::Measured { .. } => {}
-            // Of a chapter of the course, which has an engine of its own.
-            Event::StudyStarted(_) | Event::StudyProgress(_) | Event::Answered { .. } => {}
-        }
-    }
-
-    fn on_restored(self, started: Started) {
-        let rate = started.spec.optimizer.learning_rate;
-        self.link.update(|link| link.learning_rate = rate);
-        self.built.update(|link| link.learning_rate = rate);
-        self.pace.update_value(Pace::restored);
-        self.take_up(started);
-    }
-
-    /// Shows the model as the engine has it now: other weights than a moment ago.
-    fn take_up(self, started: Started) {
-        self.step.set(started.step);
-        self.diverged.set(None);
-        // Also after a crash: what was trained since the checkpoint is gone.
-        self.curve.update(|curve| curve.truncate(started.step));
-        self.started.set(Some(Arc::new(started)));
-        self.request_trace();
-        self.request_row();
-        self.write_again();
-    }
-
-    fn on_started(self, started: Started) {
-        let starting = self.pace.try_update_value(Pace::started).flatten();
-        let Some(Starting { link, source, curve }) = starting else { return };
-        let autostart = link.autostart && self.started.get_untracked().is_none();
-        self.built.set(link);
-        self.take_source(source);
-        // Not before now: until here the engine may still have told of the old model.
-        if let Some(curve) = curve {
-            self.curve.set(curve);
-        }
-        for note in &started.notes {
-            self.notify(Severity::Note, note.clone());
-        }
-        self.speed.set(None);
-        self.take_up(started);
-        let run_on =
-            self.pace.try_update_value(|pace| core::mem::take(&mut pace.run_on)) == Some(true);
-        if autostart || run_on {
-            self.run();
-        }
-        self.offer_hand_over();
-        self.measure_candidate();
-    }
-
-    fn on_progress(self, progress: Progress) {
-        let Some(last) = progress.points.last().copied() else { return };
-        self.speed.set(Some(Speed {
-            tokens_per_second: progress.tokens_per_second,
-            milliseconds_per_step: progress.milliseconds_per_step,
-        }));
-        self.curve.update(|curve| curve.extend(&progress.points));
-        self.step.set(last.step);
-        self.pace.update_value(Pace::progressed);
-        // A run that started before the first picture has none yet.
-        self.call_helpers();
-        self.keep_pace();
-        self.judge(progress.points.len(), progress.milliseconds_per_step);
-    }
-
-    fn on_checkpoint(self, checkpoint: Box<Checkpoint>) {
-        if self.hand_over(&checkpoint) {
-            return;
-        }
-        if self.pace.try_update_value(|pace| core::mem::take(&mut pace.keep_previous)) == Some(true)
-        {
-            self.can_bring_back.set(Some(checkpoint.step));
-            self.previous.set_value(Some(Previous {
-                link: self.built.get_untracked(),
-                source: self.source.get_untracked(),
-                curve: self.curve.get_untracked(),
-                checkpoint,
-            }));
-        } else {
-            self.pace.update_value(|pace| pace.saved = Some(checkpoint));
-        }
-    }
 }
 
 /// Characters the model writes at a time.
@@ -510,38 +391,4 @@ const WRITTEN_LENGTH: u32 = 160;
 /// Milliseconds on the page's monotonic clock.
 fn now() -> f64 {
     web_sys::window().and_then(|w| w.performance()).map_or(0.0, |performance| performance.now())
-}
-
-/// The text the URL asks for, and a sentence where it can't be had.
-fn first_source(link: &Link) -> (Source, Option<String>) {
-    let own = link.written.text.as_deref().map(unroll_protocol::text::from_str);
-    let (corpus, missing) = match (link.corpus, own) {
-        (Corpus::Own, Some(Ok(accepted))) => {
-            let text = accepted.text.into();
-            return (Source { corpus: Corpus::Own, name: "Your text".to_owned(), text }, None);
-        }
-        (Corpus::Own, Some(Err(error))) => (Corpus::Tales, Some(error.to_string())),
-        (Corpus::Own, None) => (
-            Corpus::Tales,
-            Some(
-                "The link was made with a text of its author's that it does not include, so the \
-                 tales are used: paste or open that text to see the same."
-                    .to_owned(),
-            ),
-        ),
-        (corpus, _) if corpora::text(corpus).is_none() => (
-            Corpus::Tales,
-            Some("The text of the link could not be loaded, so the tales are used.".to_owned()),
-        ),
-        (corpus, _) => (corpus, None),
-    };
-    let text = corpora::text(corpus).unwrap_or_default();
-    let missing = if text.is_empty() {
-        let sentence = "The page's texts could not be loaded: is the connection gone? Reload the \
-                        page, or paste a text of your own.";
-        Some(sentence.to_owned())
-    } else {
-        missing
-    };
-    (Source { corpus, name: corpora::name(corpus).to_owned(), text }, missing)
 }

@@ -9,7 +9,7 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::{DivergedAlert, ProbeEditor, Settings, TextChooser, Transport, Writing},
-    course::WayIn,
+    course::{WayIn, use_part},
     figures::{AttentionFigure, Experiment, Inspection, LossFigure, Provenance},
     store::{Device, Store},
 };
@@ -32,6 +32,7 @@ pub const INFO: Info = Info {
 /// The chapter as it stands on the page.
 #[component]
 fn Chapter() -> impl IntoView {
+    let attention = use_part(expect_context::<Store>().in_sight.trace);
     view! {
         <main id="main" class="chapter" data-testid="chapter-gpt">
             <div class="chapter-intro">
@@ -44,7 +45,7 @@ fn Chapter() -> impl IntoView {
                 <WayIn/>
             </div>
             <div class="lab">
-                <div class="panel">
+                <div class="panel" node_ref=attention>
                     <h2>"Attention"</h2>
                     <ProbeEditor/>
                     <Attention compact=false/>
@@ -85,12 +86,13 @@ fn Chapter() -> impl IntoView {
 fn EmbeddedChapter() -> impl IntoView {
     let store = expect_context::<Store>();
     let shows = move |part| store.link.with(|link| !link.hide.contains(&part));
+    let attention = use_part(store.in_sight.trace);
     view! {
         <main id="main" class="embed" data-testid="chapter-gpt">
             <Show when=move || shows(Part::Controls)><Transport/></Show>
             <DivergedAlert/>
             <div class="embed-columns">
-                <div class="embed-figure">
+                <div class="embed-figure" node_ref=attention>
                     <Show when=move || shows(Part::Controls)><ProbeEditor/></Show>
                     <Attention compact=true/>
                 </div>

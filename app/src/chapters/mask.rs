@@ -99,7 +99,9 @@ fn MaskChapter() -> impl IntoView {
     let answered = use_answer(lab, move || {
         let look = settings.with(|settings| question(settings, store.probe.get()));
         Some(Question::Look(look).into())
-    });
+    })
+    .shown_in(lab.sights.figure)
+    .shown_in(lab.sights.further);
     let seen = Memo::new(move |_| answered.answer.with(|answer| seen_of(answer.as_deref())));
     let provenance = use_provenance(lab);
     let page = Page { store, lab, settings, seen, problem: answered.problem, provenance };

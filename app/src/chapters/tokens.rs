@@ -17,7 +17,10 @@ use super::Info;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField},
     course::{Answered, ChapterFrame, Idea, Lab, use_answer, use_done, use_lab},
-    figures::text::{AROUND, stretch},
+    figures::{
+        Sight,
+        text::{AROUND, stretch},
+    },
     store::Store,
     teaching::CheckYourself,
 };
@@ -83,6 +86,8 @@ const IDEAS: &[Idea] = &[
 struct Shown {
     store: Store,
     lab: Lab,
+    /// Where on the page the next three are shown.
+    in_sight: [Sight; 3],
     levels: Signal<Option<Arc<Levels>>>,
     embedding: Signal<Option<Arc<Embedding>>>,
     window: Signal<Option<Arc<Window>>>,
@@ -127,7 +132,8 @@ impl Shown {
         });
         let embedding = use_answer(lab, move || {
             Some(Question::Tokens(tokens::Question::Embedding { token: token.get()? }))
-        });
+        })
+        .shown_in(lab.sights.figure);
         let first = Memo::new(move |before: Option<&u32>| {
             settings.with(|s| stretch(before.copied(), s.at, s.window))
         });
@@ -142,6 +148,7 @@ impl Shown {
             store,
             lab,
             levels,
+            in_sight: [embedding.sight, window.sight, chain.sight],
             embedding: typed(embedding, |answer| match answer {
                 Answer::Embedding(embedding) => Some(embedding),
                 _ => None,
@@ -204,7 +211,7 @@ fn use_text_answer(lab: Lab, question: impl Fn() -> Question + Send + Sync + 'st
         }
     });
     on_cleanup(forget);
-    Answered { answer: answer.into(), problem: problem.into() }
+    Answered { answer: answer.into(), problem: problem.into(), sight: Sight::new() }
 }
 
 /// The answers to one question, as what they are.

@@ -7,7 +7,7 @@ use super::{
     field::{Entry, NumberField},
     format::{general, grouped, setting},
 };
-use crate::store::Store;
+use crate::{course::use_part, store::Store};
 
 /// Hottest writing on the slider. Above it every character is as likely as any other.
 const HOTTEST: f32 = 2.0;
@@ -16,6 +16,7 @@ const HOTTEST: f32 = 2.0;
 #[component]
 pub fn Writing() -> impl IntoView {
     let store = expect_context::<Store>();
+    let part = use_part(store.in_sight.writing);
     let step = Memo::new(move |_| store.written.with(|written| written.step));
     let after = move || match step.get() {
         0 => "before any training".to_owned(),
@@ -30,7 +31,7 @@ pub fn Writing() -> impl IntoView {
     };
     let (temperature_row, words) = (setting("temperature"), general("temperature"));
     view! {
-        <div class="writing">
+        <div class="writing" node_ref=part>
             // Scrolls, so it takes the focus; not live, or a screen reader would never fall silent.
             <div class="sample" tabindex="0" role="group" aria-label="Text written by the model"
                 aria-describedby="sample-step">

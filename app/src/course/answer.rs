@@ -4,10 +4,13 @@ use core::time::Duration;
 use std::{rc::Rc, sync::Arc};
 
 use leptos::prelude::*;
-use unroll_protocol::{Answer, Question};
+use unroll_protocol::{Answer, Question, RunState};
 
 use super::Lab;
-use crate::{controls::use_timer, figures::rest_left};
+use crate::{
+    controls::use_timer,
+    figures::{Sight, rest_left, time_frame},
+};
 
 /// While training, the same question is asked no more often than this: the answers cost time that
 /// training could use, and no eye follows more.
@@ -20,9 +23,20 @@ pub struct Answered {
     pub answer: Signal<Option<Arc<Answer>>>,
     /// Why the question as it stands has no answer, as a sentence.
     pub problem: Signal<Option<String>>,
+    /// Where on the page the answers are shown.
+    pub sight: Sight,
 }
 
-/// What was asked, of which model, when.
+impl Answered {
+    /// Names a part of the page that shows the answers. Once one is named, the answers follow
+    /// training only while one of them is in sight; before, always.
+    pub fn shown_in(self, part: impl Into<Signal<bool>>) -> Self {
+        self.sight.add(part.into());
+        self
+    }
+}
+
+/// What was asked, of which model at which step, when.
 #[derive(Default)]
 struct Asked {
     last: Option<(Question, u32, u32)>,
@@ -32,6 +46,10 @@ struct Asked {
 
 /// Asks `question` whenever what it reads, the model or its step changes; one at a time. `None`
 /// asks nothing.
+///
+/// A step of training alone is no reason to ask while nobody sees the answer (see
+/// [`Answered::shown_in`]): it is asked when somebody does, and once training rests, so that what
+/// is out of sight is never older than the model at rest.
 pub fn use_answer(
     lab: Lab,
     question: impl Fn() -> Option<Question> + Send + Sync + 'static,
@@ -39,11 +57,15 @@ pub fn use_answer(
     let answer = RwSignal::new(None::<Arc<Answer>>);
     let problem = RwSignal::new(None::<String>);
     let question = Memo::new(move |_| question());
-    // What would have to be asked of the model as it is now.
+    let sight = Sight::new();
+    let follows = Memo::new(move |_| lab.state.get() == RunState::Paused || sight.is_on());
+    // What would have to be asked of the model as it is now; without a step where it does not
+    // matter how far the model is.
     let due = Memo::new(move |_| {
-        let (generation, step) = (lab.generation.get(), lab.step.get());
         let asking = lab.active.get() && lab.watched.get();
-        Some((question.get().filter(|_| asking)?, generation, step))
+        let question = question.get().filter(|_| asking)?;
+        let step = follows.get().then(|| lab.step.get());
+        Some((question, lab.generation.get(), step))
     });
     let asked = StoredValue::new_local(Asked::default());
     let again = RwSignal::new(0u32);
@@ -52,6 +74,7 @@ pub fn use_answer(
         asked.try_update_value(|asked| asked.open = None);
         match said {
             Ok(said) => {
+                time_frame();
                 problem.try_set(None);
                 answer.try_set(Some(said));
             }
@@ -68,12 +91,12 @@ pub fn use_answer(
         if now.1 == 0 || asked.with_value(|asked| asked.open.is_some()) {
             return;
         }
-        let (same, only_step, since) = asked.with_value(|asked| {
+        let (answers, only_step, since) = asked.with_value(|asked| {
             let last = asked.last.as_ref();
             let only_step = last.is_some_and(|last| (&last.0, last.1) == (&now.0, now.1));
-            (last == Some(&now), only_step, clock() - asked.at)
+            (answers(last, &now), only_step, clock() - asked.at)
         });
-        if same {
+        if answers {
             return;
         }
         // No figure shows an answer while it rests.
@@ -84,13 +107,18 @@ pub fn use_answer(
             });
             return;
         }
-        let id = lab.ask(now.0.clone(), Rc::new(take));
-        asked.update_value(|asked| *asked = Asked { last: Some(now), open: Some(id), at: clock() });
+        let (question, generation, step) = now;
+        let step = step.unwrap_or_else(|| lab.step.get_untracked());
+        let id = lab.ask(question.clone(), Rc::new(take));
+        asked.update_value(|asked| {
+            let last = Some((question, generation, step));
+            *asked = Asked { last, open: Some(id), at: clock() };
+        });
     });
     let behind = Memo::new(move |_| {
         again.track();
         let Some(now) = due.get() else { return false };
-        asked.with_value(|asked| asked.open.is_some() || asked.last.as_ref() != Some(&now))
+        asked.with_value(|asked| asked.open.is_some() || !answers(asked.last.as_ref(), &now))
     });
     lab.count_behind(behind.into());
     on_cleanup(move || {
@@ -98,7 +126,32 @@ pub fn use_answer(
             lab.forget(id);
         }
     });
-    Answered { answer: answer.into(), problem: problem.into() }
+    Answered { answer: answer.into(), problem: problem.into(), sight }
+}
+
+/// Whether what was asked last answers what is due now: the same of the same model, at its step if
+/// that matters.
+fn answers(last: Option<&(Question, u32, u32)>, due: &(Question, u32, Option<u32>)) -> bool {
+    last.is_some_and(|last| {
+        (&last.0, last.1) == (&due.0, due.1) && due.2.is_none_or(|step| step == last.2)
+    })
+}
+
+/// `source` as it is while `part` is in sight or training rests, and as it was last otherwise: for
+/// what is much to write and shows what another figure asks for, too.
+pub fn use_seen<T>(lab: Lab, part: Signal<bool>, source: Signal<T>) -> Signal<T>
+where
+    T: Clone + Send + Sync + 'static,
+{
+    let follows = Memo::new(move |_| lab.state.get() == RunState::Paused || part.get());
+    let seen = Memo::new_with_compare(
+        move |last: Option<&T>| match last {
+            Some(last) if !follows.get() => last.clone(),
+            _ => source.get(),
+        },
+        |_, _| true,
+    );
+    seen.into()
 }
 
 /// Milliseconds on the page's monotonic clock.

@@ -1,7 +1,13 @@
 //! What is around the figure of every chapter.
 
-use leptos::prelude::*;
+use leptos::{
+    html::{self, ElementType},
+    prelude::*,
+    tachys::html::node_ref::NodeRefContainer,
+};
 use unroll_protocol::link::Part;
+use wasm_bindgen::JsCast;
+use web_sys::Element;
 
 use super::{
     Idea, Labs,
@@ -11,7 +17,31 @@ use super::{
     undo::{Undo, use_undo},
     use_lab,
 };
-use crate::{chapters, controls::TextChooser, store::Store};
+use crate::{
+    chapters,
+    controls::TextChooser,
+    figures::{Sight, use_visible},
+    store::Store,
+};
+
+/// Which parts of a chapter's page are in sight; kept by its frame.
+#[derive(Clone, Copy)]
+pub struct Sights {
+    /// The main figure with its controls.
+    pub figure: RwSignal<bool>,
+    /// The further figures, or any of them.
+    pub further: RwSignal<bool>,
+    /// The question to the learner.
+    pub check: RwSignal<bool>,
+}
+
+impl Sights {
+    /// Of a page that is not there yet.
+    pub fn new() -> Self {
+        let [figure, further, check] = [(); 3].map(|()| RwSignal::new(false));
+        Self { figure, further, check }
+    }
+}
 
 /// A chapter's page, or its figure alone where it is embedded.
 #[component]
@@ -50,8 +80,10 @@ pub fn ChapterFrame(
     let (embedded, hidden) = store.link.with_untracked(|l| (l.embed, l.hide.clone()));
     if embedded {
         let shows = move |part| !hidden.contains(&part);
+        // All there is.
+        let main = use_region(lab.sights.figure);
         return view! {
-            <main id="main" class="embed" data-testid=testid data-answers=answers>
+            <main id="main" class="embed" node_ref=main data-testid=testid data-answers=answers>
                 {shows(Part::Controls).then(|| view! { <LabTransport lab/> })}
                 {shows(Part::Text).then(|| view! { <Ideas ideas/> })}
                 {figure.run()}
@@ -62,6 +94,11 @@ pub fn ChapterFrame(
         .into_any();
     }
     let undo = use_undo(store);
+    let (in_figure, in_further, in_check) = (
+        use_region(lab.sights.figure),
+        use_region(lab.sights.further),
+        use_region(lab.sights.check),
+    );
     let further = further.map(|further| further.run());
     view! {
         <main id="main" class="chapter course-chapter" data-testid=testid data-answers=answers>
@@ -72,7 +109,7 @@ pub fn ChapterFrame(
             </div>
             <Ideas ideas/>
             <div class="lab course-lab">
-                <div class="panel course-figure">
+                <div class="panel course-figure" node_ref=in_figure>
                     <LabTransport lab/>
                     {figure.run()}
                 </div>
@@ -82,7 +119,9 @@ pub fn ChapterFrame(
                     <WaysBack undo/>
                 </div>
             </div>
-            {further.map(|further| view! { <div class="course-further">{further}</div> })}
+            {further.map(|further| view! {
+                <div class="course-further" node_ref=in_further>{further}</div>
+            })}
             <div class="lab-below">
                 <div class="panel">
                     <h2>"What to try"</h2>
@@ -90,7 +129,7 @@ pub fn ChapterFrame(
                         {tries.into_iter().map(|t| view! { <li>{t.run()}</li> }).collect_view()}
                     </ol>
                 </div>
-                <div class="course-check" data-testid="check">{check.run()}</div>
+                <div class="course-check" node_ref=in_check data-testid="check">{check.run()}</div>
                 {info.uses_text.then(|| view! {
                     <div class="panel">
                         <h2>"The text it learns"</h2>
@@ -106,6 +145,38 @@ pub fn ChapterFrame(
         </main>
     }
     .into_any()
+}
+
+/// Names one more part of the page that `sight` is about: the element that the reference is put on.
+pub fn use_part<E>(sight: Sight) -> NodeRef<E>
+where
+    E: ElementType + 'static,
+    E::Output: JsCast + Clone + AsRef<Element> + 'static,
+    NodeRef<E>: NodeRefContainer<E>,
+{
+    let part = NodeRef::new();
+    sight.add(use_visible(part));
+    part
+}
+
+/// A box of a chapter that knows whether it is in sight.
+pub fn panel(class: &'static str, content: impl FnOnce(Signal<bool>) -> AnyView) -> AnyView {
+    let root = NodeRef::<html::Div>::new();
+    let content = content(use_visible(root));
+    view! { <div class=class node_ref=root>{content}</div> }.into_any()
+}
+
+/// Keeps `seen` at whether the element is in sight that the reference is put on.
+fn use_region<E>(seen: RwSignal<bool>) -> NodeRef<E>
+where
+    E: ElementType + 'static,
+    E::Output: JsCast + Clone + AsRef<Element> + 'static,
+    NodeRef<E>: NodeRefContainer<E>,
+{
+    let region = NodeRef::new();
+    let visible = use_visible(region);
+    Effect::new(move |_| seen.set(visible.get()));
+    region
 }
 
 /// Undo, and back to the chapter's start.

@@ -13,7 +13,7 @@ use unroll_protocol::{
     link::Chapter,
 };
 
-use super::History;
+use super::{History, frame::Sights};
 use crate::{
     chapters,
     figures::set_training,
@@ -54,6 +54,8 @@ pub struct Lab {
     /// Whether the page itself is in sight, rather than behind another tab: nobody reads answers
     /// there.
     pub watched: RwSignal<bool>,
+    /// Whether the parts of the chapter's page are in sight.
+    pub sights: Sights,
     /// How many standing questions have no answer yet for what they ask now, of the model as it
     /// is now.
     pub behind: RwSignal<u32>,
@@ -94,6 +96,7 @@ impl Lab {
             problem: RwSignal::new(None),
             active: Memo::new(move |_| store.link.with(|link| link.chapter == chapter)),
             watched: RwSignal::new(!document().hidden()),
+            sights: Sights::new(),
             behind: RwSignal::new(0),
             ready: RwSignal::new(false),
             again: Trigger::new(),

@@ -7,7 +7,7 @@ use unroll_protocol::{AttentionRow, Trace};
 
 use super::{
     CellInspector,
-    canvas::{use_frame, use_visible},
+    canvas::use_frame,
     download::{Choice, ExportMenu, LocalFile},
     export::Provenance,
     head_grid::{HeadGrid, Switches},
@@ -15,6 +15,7 @@ use super::{
     next::{NextToken, TopKeys},
     readout::Readout,
     select::{Cell, Selection},
+    sight::use_visible,
     table::WeightTable,
     theme::{Colors, use_colors},
     tokens::Tokens,

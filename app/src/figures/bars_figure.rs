@@ -7,11 +7,12 @@ use serde_json::{Map, json};
 
 use super::{
     bars::{Bar, Bars},
-    canvas::{use_latest, use_visible},
+    canvas::use_latest,
     export::{Provenance, axis, csv_comment, field},
     frame::{Caption, Files, Frame, choices},
     heatmap_svg::{escape, write_rect},
     hue::Hue,
+    sight::use_visible,
     theme::{Colors, use_colors},
 };
 

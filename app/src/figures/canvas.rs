@@ -1,14 +1,11 @@
-//! What every figure needs of the browser: its size and pixel ratio, whether it is on screen, and
-//! one redraw a frame however often the data changes.
+//! What every figure needs of the browser: its size and pixel ratio, and one redraw a frame however
+//! often the data changes.
 
 use std::{cell::Cell, sync::Arc};
 
 use leptos::{html::ElementType, prelude::*, tachys::html::node_ref::NodeRefContainer};
 use wasm_bindgen::{Clamped, JsCast, closure::Closure};
-use web_sys::{
-    CanvasRenderingContext2d, Element, HtmlCanvasElement, ImageData, IntersectionObserver,
-    IntersectionObserverEntry, ResizeObserver,
-};
+use web_sys::{CanvasRenderingContext2d, Element, HtmlCanvasElement, ImageData, ResizeObserver};
 
 type Disconnect = Box<dyn Fn()>;
 
@@ -38,8 +35,9 @@ pub fn rest_left() -> f64 {
     (RESTING.get() - clock()).max(0.0)
 }
 
-/// Times the frame in which this is called, with all that is drawn, laid out and painted in it.
-fn time_frame() {
+/// Times the frame in which this is called, with all that is drawn, laid out and painted in it, so
+/// that figures rest where it is slow.
+pub fn time_frame() {
     if !TRAINING.get() || IS_TIMED.replace(true) {
         return;
     }
@@ -72,7 +70,7 @@ impl Drop for Observing {
 
 /// Calls `see` whenever the observer that `observe` makes has something to say about the element.
 /// Both live until the calling owner is disposed.
-fn use_observer<E>(
+pub(super) fn use_observer<E>(
     target: NodeRef<E>,
     observe: fn(&js_sys::Function, &Element) -> Option<Disconnect>,
     see: impl Fn(js_sys::Array) + Clone + 'static,
@@ -90,33 +88,6 @@ fn use_observer<E>(
             StoredValue::new_local(Observing { disconnect, _callback: callback });
         }
     });
-}
-
-/// Whether the element is within the viewport, or about to be.
-pub fn use_visible<E>(target: NodeRef<E>) -> Signal<bool>
-where
-    E: ElementType + 'static,
-    E::Output: JsCast + Clone + AsRef<Element> + 'static,
-    NodeRef<E>: NodeRefContainer<E>,
-{
-    let visible = RwSignal::new(false);
-    use_observer(
-        target,
-        |callback, element| {
-            let observer = IntersectionObserver::new(callback).ok()?;
-            observer.observe(element);
-            Some(Box::new(move || observer.disconnect()))
-        },
-        move |entries| {
-            let entry: IntersectionObserverEntry = entries.at(-1).unchecked_into();
-            visible.try_maybe_update(|v| {
-                let changed = *v != entry.is_intersecting();
-                *v = entry.is_intersecting();
-                (changed, ())
-            });
-        },
-    );
-    visible.into()
 }
 
 /// Size of an element in CSS pixels, and device pixels for each of them.
@@ -159,18 +130,31 @@ where
 /// The latest value of `source`, taken over at most once a frame and only while `visible`: a
 /// figure that nobody sees costs nothing, and one that is seen never falls behind. Where redrawing
 /// is slow it is taken over less often (see [`rest_left`]).
+///
+/// Between a change and the frame that takes it over, and while nobody looks, `source` is not
+/// followed: however many messages change it meanwhile, it is not computed for any of them.
 pub fn use_frame<T>(source: Signal<T>, visible: Signal<bool>) -> Signal<T>
 where
     T: Clone + Send + Sync + 'static,
 {
     let shown = RwSignal::new(source.get_untracked());
     let frame = StoredValue::new(None::<AnimationFrameRequestHandle>);
+    // Notified in the frame in which the next value is to be taken over.
+    let due = RwSignal::new(false);
     Effect::new(move |_| {
-        source.track();
+        let due_now = due.get();
         if !visible.get() || frame.with_value(Option::is_some) {
             return;
         }
-        take_over(source, shown, frame);
+        if due_now {
+            // In the frame still: what follows from it is drawn in it. Followed from here on; the
+            // next change runs this again, which then waits for its frame.
+            time_frame();
+            shown.set(source.get());
+            due.update_untracked(|due| *due = false);
+        } else {
+            wait_for_frame(frame, due);
+        }
     });
     on_cleanup(move || {
         if let Some(Some(request)) = frame.try_get_value() {
@@ -180,24 +164,17 @@ where
     shown.into()
 }
 
-/// Takes the latest value over in the next frame in which figures do not rest.
-fn take_over<T>(
-    source: Signal<T>,
-    shown: RwSignal<T>,
-    frame: StoredValue<Option<AnimationFrameRequestHandle>>,
-) where
-    T: Clone + Send + Sync + 'static,
-{
+/// Notifies `due` in the next frame in which figures do not rest.
+fn wait_for_frame(frame: StoredValue<Option<AnimationFrameRequestHandle>>, due: RwSignal<bool>) {
     let request = request_animation_frame_with_handle(move || {
         // `None` where the figure is gone.
         if frame.try_set_value(None).is_some() {
             return;
         }
         if rest_left() > 0.0 {
-            take_over(source, shown, frame);
-        } else if let Some(value) = source.try_get_untracked() {
-            time_frame();
-            shown.try_set(value);
+            wait_for_frame(frame, due);
+        } else {
+            due.try_set(true);
         }
     });
     frame.try_set_value(request.ok());
@@ -208,19 +185,9 @@ pub fn use_latest<T>(source: Signal<T>, visible: Signal<bool>) -> Memo<Arc<T>>
 where
     T: Clone + Send + Sync + 'static,
 {
-    // What goes through `use_frame` is a count of the changes; the data is copied once a frame.
-    let changes = Memo::new(move |n: Option<&u64>| {
-        source.track();
-        n.map_or(0, |n| n + 1)
-    });
-    let frame = use_frame(Signal::<u64>::from(changes), visible);
-    Memo::new_with_compare(
-        move |_| {
-            frame.track();
-            Arc::new(source.get_untracked())
-        },
-        |_, _| true,
-    )
+    let latest = Memo::new_with_compare(move |_| Arc::new(source.get()), |_, _| true);
+    let shown = use_frame(Signal::<Arc<T>>::from(latest), visible);
+    Memo::new_with_compare(move |_| shown.get(), |_, _| true)
 }
 
 /// Makes the canvas's pixels match its size on screen and returns it cleared, ready to draw on in

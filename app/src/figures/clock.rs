@@ -8,11 +8,12 @@ use unroll_protocol::study::position::Clock;
 use web_sys::Element;
 
 use super::{
-    canvas::{use_latest, use_visible},
+    canvas::use_latest,
     clock_export::{Drawn, clock_csv, clock_json, clock_svg, tip},
     export::Provenance,
     frame::{Files, Frame, choices},
     plot::short,
+    sight::use_visible,
     theme::use_colors,
 };
 

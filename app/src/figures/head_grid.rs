@@ -7,8 +7,10 @@ use super::{canvas::put_pixels, theme::Colors, view::HeadView};
 
 /// Most pixels along a side; longer sentences show the largest weight of each block of cells.
 const SIDE: usize = 64;
-/// Painting goes on in the next frame after this many milliseconds.
-const SLICE: f64 = 8.0;
+/// Painting goes on in the next frame after this many milliseconds,
+const SLICE: f64 = 4.0;
+/// and after so many heads: the browser, too, takes its time over each canvas that has changed.
+const MOST_A_FRAME: usize = 18;
 
 /// Heads that can be switched off, as a chapter has them; layers and heads count from 1.
 #[derive(Clone, Copy)]
@@ -174,8 +176,9 @@ fn use_sliced_painting(
             canvases.iter().for_each(Track::track);
             todo.set_value(canvases.len());
         });
+        // Not in the frame that takes the trace over: there is enough to draw in that.
         if frame.with_value(Option::is_none) {
-            paint_slice(painting);
+            paint_next_frame(painting);
         }
     });
     on_cleanup(move || {
@@ -201,61 +204,73 @@ struct Painting {
 }
 
 fn paint_slice(painting: Painting) {
-    let Painting { trace, colors, todo, next, frame, work, painted } = painting;
+    let Painting { trace, colors, todo, next, work, painted, .. } = painting;
     let Some(view) = trace.get_untracked() else { return };
     let now = || window().performance().map_or(0.0, |p| p.now());
     let begun = now();
+    let mut pixels = Vec::new();
+    let mut done = 0;
     work.with_value(|(places, canvases)| {
         colors.with_untracked(|colors| {
-            while todo.get_value() > 0 && now() - begun < SLICE {
+            while todo.get_value() > 0 && done < MOST_A_FRAME && now() - begun < SLICE {
                 let at = next.get_value() % places.len();
                 let (layer, head) = places[at];
                 // `of` clamps: a trace of another shape than this grid's is on its way out.
                 if let Some(canvas) = canvases[at].get_untracked() {
-                    let (pixels, side) = thumbnail(&view.of(layer, head), colors);
+                    let side = thumbnail(&view.of(layer, head), colors, &mut pixels);
                     put_pixels(&canvas, &pixels, side as u32);
                 }
+                done += 1;
                 next.set_value(at + 1);
                 todo.update_value(|n| *n -= 1);
             }
         });
     });
-    let more = todo.get_value() > 0;
-    let request = more.then(|| {
-        request_animation_frame_with_handle(move || {
-            if frame.try_set_value(None).is_none() {
-                paint_slice(painting);
-            }
-        })
-        .ok()
-    });
-    frame.set_value(request.flatten());
-    if !more {
+    if todo.get_value() > 0 {
+        paint_next_frame(painting);
+    } else {
         painted.set(Some(view.trace().step));
     }
 }
 
-/// RGBA pixels of one head and how many make a side; blocked cells stay transparent.
-fn thumbnail(view: &HeadView, colors: &Colors) -> (Vec<u8>, usize) {
-    let t = view.size();
+fn paint_next_frame(painting: Painting) {
+    let frame = painting.frame;
+    let request = request_animation_frame_with_handle(move || {
+        if frame.try_set_value(None).is_none() {
+            paint_slice(painting);
+        }
+    });
+    frame.set_value(request.ok());
+}
+
+/// Writes one head's RGBA pixels over `pixels` and returns how many make a side; blocked cells stay
+/// transparent.
+fn thumbnail(view: &HeadView, colors: &Colors, pixels: &mut Vec<u8>) -> usize {
+    let (t, mask) = (view.size(), &view.trace().mask);
     let block = t.div_ceil(SIDE);
     let side = t.div_ceil(block);
-    let mut largest = vec![f32::NAN; side * side];
-    for (query, row) in view.matrix().chunks_exact(t).enumerate() {
-        let line = &mut largest[query / block * side..][..side];
-        for (key, &weight) in row.iter().enumerate() {
-            if view.is_blocked(query, key) {
-                continue;
+    pixels.clear();
+    if block == 1 {
+        pixels.resize(4 * t * t, 0);
+        let cells = view.matrix().iter().zip(mask).zip(pixels.chunks_exact_mut(4));
+        for ((&weight, &allowed), pixel) in cells {
+            if allowed {
+                pixel.copy_from_slice(&colors.ramp.pixel(weight));
             }
+        }
+        return side;
+    }
+    let mut largest = vec![f32::NAN; side * side];
+    let rows = view.matrix().chunks_exact(t).zip(mask.chunks_exact(t));
+    for (query, (row, mask)) in rows.enumerate() {
+        let line = &mut largest[query / block * side..][..side];
+        for (key, (&weight, _)) in row.iter().zip(mask).enumerate().filter(|cell| *cell.1.1) {
             // `max` lets a number win over NaN.
             line[key / block] = line[key / block].max(weight);
         }
     }
-    let pixels = largest.iter().flat_map(|&weight| {
-        let color = colors.ramp.at(weight);
-        [color.0, color.1, color.2, if weight.is_nan() { 0 } else { 255 }]
-    });
-    (pixels.collect(), side)
+    pixels.extend(largest.iter().flat_map(|&weight| colors.ramp.pixel(weight)));
+    side
 }
 
 #[cfg(test)]
@@ -282,7 +297,8 @@ mod tests {
         };
         let view = HeadView::new(Arc::new(trace), 1, 1).unwrap();
         let colors = Colors::new(&Palette::LIGHT);
-        let (pixels, side) = thumbnail(&view, &colors);
+        let mut pixels = Vec::new();
+        let side = thumbnail(&view, &colors, &mut pixels);
         assert_eq!((side, pixels.len()), (50, 50 * 50 * 4));
         let pixel = |q: usize, k: usize| &pixels[(q * side + k) * 4..][..4];
         let one = colors.ramp.at(1.0);

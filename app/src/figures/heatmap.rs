@@ -4,7 +4,7 @@ use leptos::{ev, html, prelude::*};
 
 use super::{
     canvas::use_size,
-    heatmap_paint::{Geometry, hidden_canvas, paint},
+    heatmap_paint::{Geometry, Ground, hidden_canvas, paint},
     scale::{ScaleBar, ValueMap},
     select::{Cell, Selection},
     theme::Colors,
@@ -35,13 +35,14 @@ pub fn Heatmap(
     });
     // Owned here, reused by every painting, dropped with the component.
     let cells = StoredValue::new_local(hidden_canvas());
-    Effect::new(move |_| {
-        let (Some(canvas), Some(cells)) = (canvas.get(), cells.get_value()) else { return };
+    Effect::new(move |before: Option<Option<Ground>>| {
+        let (canvas, cells) = (canvas.get()?, cells.get_value()?);
+        let (size, geometry, before) = (size.get(), geometry.get(), before.flatten());
         view.with(|view| {
             colors.with(|colors| {
-                paint(&canvas, &cells, size.get(), geometry.get(), view.as_ref(), colors)
+                paint(&canvas, &cells, size, geometry, view.as_ref(), colors, before)
             })
-        });
+        })
     });
 
     let hit = move |e: &ev::MouseEvent| {

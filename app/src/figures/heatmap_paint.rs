@@ -5,6 +5,7 @@ use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
 use super::{
     canvas::{self, Size},
+    color::Palette,
     select::Cell,
     theme::Colors,
     token,
@@ -76,8 +77,20 @@ impl Geometry {
     }
 }
 
+/// All that a painting shows but the weights.
+#[derive(Clone, PartialEq)]
+pub struct Ground {
+    size: Size,
+    geometry: Geometry,
+    palette: &'static Palette,
+    tokens: Vec<String>,
+    mask: Vec<bool>,
+}
+
 /// Paints one head. `cells` is a canvas nobody sees that holds one pixel for each cell; it is kept
-/// between calls. `None` if the browser refuses a canvas.
+/// between calls. Where `canvas` has the same ground from the call before, only the cells are
+/// painted. Returns what is to be given as `before` next time; `None` if the browser refuses a
+/// canvas.
 pub fn paint(
     canvas: &HtmlCanvasElement,
     cells: &HtmlCanvasElement,
@@ -85,35 +98,47 @@ pub fn paint(
     geometry: Geometry,
     view: Option<&HeadView>,
     colors: &Colors,
-) -> Option<()> {
-    let context = canvas::prepare(canvas, size)?;
-    context.scale(size.scale, size.scale).ok()?;
+    before: Option<Ground>,
+) -> Option<Ground> {
     let view = view.filter(|v| v.size() == geometry.count);
+    let (tokens, mask) =
+        view.map(|v| (v.trace().tokens.clone(), v.trace().mask.clone())).unwrap_or_default();
+    let ground = Ground { size, geometry, palette: colors.palette, tokens, mask };
+    // Several cells to a pixel are averaged, which leaves the outermost half transparent: those
+    // cannot be painted over. One cell to several pixels stays sharp and covers what was there.
+    let averaged = geometry.cell * size.scale < 1.0;
+    let context = if averaged || before.as_ref() != Some(&ground) {
+        let context = canvas::prepare(canvas, size)?;
+        context.scale(size.scale, size.scale).ok()?;
+        if let Some(view) = view {
+            paint_blocked(&context, geometry, colors);
+            paint_labels(&context, geometry, view, colors)?;
+        }
+        context.set_transform(size.scale, 0.0, 0.0, size.scale, 0.0, 0.0).ok()?;
+        paint_frame(&context, size, geometry, colors)?;
+        // The context keeps its transform; the next painting starts from none.
+        context.set_transform(1.0, 0.0, 0.0, 1.0, 0.0, 0.0).ok()?;
+        context
+    } else {
+        canvas.get_context("2d").ok()??.unchecked_into()
+    };
     if let Some(view) = view {
-        paint_blocked(&context, geometry, colors);
         canvas::put_pixels(cells, &pixels(view, colors), geometry.count as u32)?;
-        // Several cells to a pixel are averaged, one cell to several pixels stays sharp.
-        context.set_image_smoothing_enabled(geometry.cell * size.scale < 1.0);
-        let (o, side) = (geometry.origin, geometry.side());
+        context.set_image_smoothing_enabled(averaged);
+        let (o, side) = (geometry.origin * size.scale, geometry.side() * size.scale);
         context.draw_image_with_html_canvas_element_and_dw_and_dh(cells, o, o, side, side).ok()?;
-        paint_labels(&context, geometry, view, colors)?;
     }
-    context.set_transform(size.scale, 0.0, 0.0, size.scale, 0.0, 0.0).ok()?;
-    paint_frame(&context, size, geometry, colors)?;
-    // The context keeps its transform; the next painting starts from none.
-    context.set_transform(1.0, 0.0, 0.0, 1.0, 0.0, 0.0).ok()
+    Some(ground)
 }
 
 /// One RGBA pixel a cell, `[T (query), T (key)]`; blocked cells stay transparent.
 fn pixels(view: &HeadView, colors: &Colors) -> Vec<u8> {
     let t = view.size();
     let mut pixels = vec![0; t * t * 4];
-    let cells = pixels.chunks_exact_mut(4).zip(view.matrix());
-    for (i, (pixel, &weight)) in cells.enumerate() {
-        if !view.is_blocked(i / t, i % t) {
-            let color = colors.ramp.at(weight);
-            pixel.copy_from_slice(&[color.0, color.1, color.2, 255]);
-        }
+    let cells = view.matrix().iter().zip(&view.trace().mask);
+    for (pixel, (&weight, _)) in pixels.chunks_exact_mut(4).zip(cells).filter(|cell| *cell.1.1) {
+        let color = colors.ramp.at(weight);
+        pixel.copy_from_slice(&[color.0, color.1, color.2, 255]);
     }
     pixels
 }

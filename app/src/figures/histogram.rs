@@ -6,7 +6,7 @@ use plotters_canvas::CanvasBackend;
 use serde_json::{Map, json};
 
 use super::{
-    canvas::{prepare, use_latest, use_size, use_visible},
+    canvas::{prepare, use_latest, use_size},
     export::{Provenance, axis, csv_comment, field},
     frame::{Caption, Files, Frame, choices},
     histogram_plot::{self, Grid, histogram_svg},
@@ -14,6 +14,7 @@ use super::{
     plot::{Surface, short},
     readout::SpokenReading,
     select::Pointing,
+    sight::use_visible,
     table::TableData,
     theme::use_colors,
 };

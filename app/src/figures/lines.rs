@@ -5,12 +5,13 @@ use plotters::drawing::IntoDrawingArea;
 use plotters_canvas::CanvasBackend;
 
 use super::{
-    canvas::{prepare, use_latest, use_size, use_visible},
+    canvas::{prepare, use_latest, use_size},
     export::Provenance,
     frame::{Files, Frame, choices},
     lines_data::{Lines, lines_csv, lines_json, nearest},
     lines_plot::{self, Layout, lines_svg},
     plot::{Surface, short},
+    sight::use_visible,
     table::TableData,
     theme::use_colors,
 };

@@ -5,11 +5,12 @@ use plotters::drawing::IntoDrawingArea;
 use plotters_canvas::CanvasBackend;
 
 use super::{
-    canvas::{prepare, use_frame, use_size, use_visible},
+    canvas::{prepare, use_frame, use_size},
     curve::Curve,
     download::{Choice, ExportMenu, LocalFile},
     export::Provenance,
     loss_plot::{self, Plot, last_step_shown},
+    sight::use_visible,
     theme::{Colors, use_colors},
     writers::Writers,
 };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use leptos::{ev, html, prelude::*};
 
 use super::{
-    canvas::{use_latest, use_size, use_visible},
+    canvas::{use_latest, use_size},
     export::Provenance,
     frame::{Files, Frame, choices},
     heatmap_paint::hidden_canvas,
@@ -15,6 +15,7 @@ use super::{
     readout::SpokenReading,
     scale::ScaleBar,
     select::Pointing,
+    sight::use_visible,
     table::TableData,
     theme::use_colors,
 };

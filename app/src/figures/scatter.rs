@@ -7,7 +7,7 @@ use serde_json::{Map, json};
 
 use super::{
     Hue,
-    canvas::{use_latest, use_visible},
+    canvas::use_latest,
     color::Palette,
     export::{Provenance, axis, csv_comment, field},
     frame::{Caption, Files, Frame, choices},
@@ -15,6 +15,7 @@ use super::{
     plot::{Axis, short},
     readout::SpokenReading,
     select::Pointing,
+    sight::use_visible,
     table::TableData,
     theme::{Colors, use_colors},
 };

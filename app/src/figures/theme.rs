@@ -1,5 +1,7 @@
 //! Which of the two themes figures are drawn in.
 
+use std::sync::{Arc, OnceLock};
+
 use leptos::prelude::*;
 
 use super::color::{Palette, Ramp, SignedRamp};
@@ -15,13 +17,20 @@ pub struct FigureTheme {
 #[derive(Clone)]
 pub struct Colors {
     pub palette: &'static Palette,
-    pub ramp: Ramp,
-    pub signed: SignedRamp,
+    pub ramp: Arc<Ramp>,
+    pub signed: Arc<SignedRamp>,
 }
 
 impl Colors {
     pub fn new(palette: &'static Palette) -> Self {
-        Self { palette, ramp: Ramp::new(palette), signed: SignedRamp::new(palette) }
+        let (ramp, signed) = (Ramp::new(palette), SignedRamp::new(palette));
+        Self { palette, ramp: Arc::new(ramp), signed: Arc::new(signed) }
+    }
+
+    /// Of a theme. The maps are worked out once: every cell of a table asks for them.
+    fn of(dark: bool) -> Self {
+        static KNOWN: [OnceLock<Colors>; 2] = [const { OnceLock::new() }; 2];
+        KNOWN[usize::from(dark)].get_or_init(|| Self::new(Palette::of(dark))).clone()
     }
 }
 
@@ -34,5 +43,5 @@ impl PartialEq for Colors {
 /// The colours to draw with, from [`FigureTheme`]; light where no page provides one.
 pub fn use_colors() -> Memo<Colors> {
     let theme = use_context::<FigureTheme>();
-    Memo::new(move |_| Colors::new(Palette::of(theme.is_some_and(|t| t.dark.get()))))
+    Memo::new(move |_| Colors::of(theme.is_some_and(|t| t.dark.get())))
 }

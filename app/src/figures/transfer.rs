@@ -6,7 +6,8 @@ use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
 use super::{
-    canvas::{put_pixels, use_latest, use_visible},
+    canvas::{put_pixels, use_latest},
+    sight::use_visible,
     theme::{Colors, use_colors},
     token,
 };

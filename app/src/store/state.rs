@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use unroll_protocol::{DeviceReport, link::Corpus};
+use unroll_protocol::{DeviceReport, Link, link::Corpus};
+
+use crate::{corpora, figures::Sight};
 
 /// What computes, as the badge shows it.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +17,13 @@ pub enum Device {
     },
     /// No engine could be started; the sentence says why.
     Unavailable(String),
+}
+
+/// The parts of the page that show what is asked of the engine again and again.
+#[derive(Clone, Copy)]
+pub struct InSight {
+    pub trace: Sight,
+    pub writing: Sight,
 }
 
 /// How fast training goes.
@@ -67,4 +76,38 @@ pub struct Source {
     /// For people: `Tales`, or the name of an opened file.
     pub name: String,
     pub text: Arc<str>,
+}
+
+/// The text the URL asks for, and a sentence where it can't be had.
+pub fn first_source(link: &Link) -> (Source, Option<String>) {
+    let own = link.written.text.as_deref().map(unroll_protocol::text::from_str);
+    let (corpus, missing) = match (link.corpus, own) {
+        (Corpus::Own, Some(Ok(accepted))) => {
+            let text = accepted.text.into();
+            return (Source { corpus: Corpus::Own, name: "Your text".to_owned(), text }, None);
+        }
+        (Corpus::Own, Some(Err(error))) => (Corpus::Tales, Some(error.to_string())),
+        (Corpus::Own, None) => (
+            Corpus::Tales,
+            Some(
+                "The link was made with a text of its author's that it does not include, so the \
+                 tales are used: paste or open that text to see the same."
+                    .to_owned(),
+            ),
+        ),
+        (corpus, _) if corpora::text(corpus).is_none() => (
+            Corpus::Tales,
+            Some("The text of the link could not be loaded, so the tales are used.".to_owned()),
+        ),
+        (corpus, _) => (corpus, None),
+    };
+    let text = corpora::text(corpus).unwrap_or_default();
+    let missing = if text.is_empty() {
+        let sentence = "The page's texts could not be loaded: is the connection gone? Reload the \
+                        page, or paste a text of your own.";
+        Some(sentence.to_owned())
+    } else {
+        missing
+    };
+    (Source { corpus, name: corpora::name(corpus).to_owned(), text }, missing)
 }

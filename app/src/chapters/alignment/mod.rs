@@ -82,7 +82,9 @@ impl Page {
         let answered = use_answer(lab, move || {
             let source = settings.with(|settings| source(settings, || store.probe.get()));
             Some(Question::Reading(source).into())
-        });
+        })
+        .shown_in(lab.sights.figure)
+        .shown_in(lab.sights.check);
         let reading = Memo::new(move |_| {
             let answer = answered.answer.get()?;
             match <&Answer>::try_from(&*answer) {
@@ -158,14 +160,16 @@ fn seen(reading: &Reading, shown: usize) -> Alignment {
 
 /// The row that the cell inspector shows, while a cell is open.
 fn use_row(page: Page) -> Signal<Option<Arc<AttentionRow>>> {
-    let answered = use_answer(use_lab(), move || {
+    let lab = use_lab();
+    let answered = use_answer(lab, move || {
         page.settings.with(|settings| {
             // Not while nothing is open: each answer reads the source once more.
             let (at, _) = settings.at.checked_sub(1).zip(settings.key.checked_sub(1))?;
             let source = source(settings, || page.store.probe.get());
             Some(Question::Row { source, model: settings.model - 1, at }.into())
         })
-    });
+    })
+    .shown_in(lab.sights.figure);
     Memo::new(move |_| {
         let open = page.settings.with(|s| s.key > 0 && s.at > 0);
         // What an attention-less model says is a refusal.

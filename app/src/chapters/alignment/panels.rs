@@ -5,14 +5,14 @@ use unroll_protocol::study::alignment::{Answer, Lengths, Question, name};
 
 use super::{Page, exact, style};
 use crate::{
-    course::{use_answer, use_lab},
+    course::{panel, use_answer, use_lab},
     figures::{Line, Lines, LinesFigure, Reference},
 };
 
 pub fn further(page: Page) -> AnyView {
     view! {
         <div class="panel"><Training page/></div>
-        <div class="panel"><ByLength page/></div>
+        {panel("panel", move |seen| view! { <ByLength page seen/> }.into_any())}
     }
     .into_any()
 }
@@ -65,9 +65,9 @@ fn Training(page: Page) -> impl IntoView {
 
 /// The same by the source's length, at the last measurement.
 #[component]
-fn ByLength(page: Page) -> impl IntoView {
+fn ByLength(page: Page, seen: Signal<bool>) -> impl IntoView {
     let lab = use_lab();
-    let answered = use_answer(lab, move || Some(Question::Lengths.into()));
+    let answered = use_answer(lab, move || Some(Question::Lengths.into())).shown_in(seen);
     let lengths = Memo::new(move |_| {
         let answer = answered.answer.get();
         match answer.as_ref().and_then(|answer| <&Answer>::try_from(&**answer).ok()) {

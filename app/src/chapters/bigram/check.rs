@@ -17,8 +17,10 @@ const OPTIONS: usize = 4;
 pub fn check() -> AnyView {
     let vocabulary = use_vocabulary();
     let turn = RwSignal::new(0usize);
+    let lab = use_lab();
     let (row, _) = use_part(
-        use_lab(),
+        lab,
+        lab.sights.check,
         move || Question::Row { character: u32::from(ASKED[turn.get() % ASKED.len()]) },
         |answer| if let Answer::Row(row) = answer { Some(row) } else { None },
     );

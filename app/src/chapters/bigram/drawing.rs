@@ -27,6 +27,7 @@ pub fn Drawing() -> impl IntoView {
     let drawn = use_setting(|link| &mut link.bigram.drawn);
     let (writing, problem) = use_part(
         lab,
+        lab.sights.further,
         move || Question::Writing {
             from: from.get(),
             k: k.get(),

@@ -57,10 +57,11 @@ fn BigramChapter() -> impl IntoView {
 /// The part of an answer that `of` picks, of a standing question.
 fn use_part<T: Clone + PartialEq + Send + Sync + 'static>(
     lab: Lab,
+    part: impl Into<Signal<bool>>,
     question: impl Fn() -> bigram::Question + Send + Sync + 'static,
     of: fn(&bigram::Answer) -> Option<&T>,
 ) -> (Memo<Option<T>>, Signal<Option<String>>) {
-    let answered = use_answer(lab, move || Some(Question::from(question())));
+    let answered = use_answer(lab, move || Some(Question::from(question()))).shown_in(part);
     let part = Memo::new(move |_| {
         let answer: Arc<Answer> = answered.answer.get()?;
         of(<&bigram::Answer>::try_from(&*answer).ok()?).cloned()

@@ -16,9 +16,11 @@ use crate::{
 };
 
 fn use_scores() -> Memo<Option<Surprises>> {
+    let lab = use_lab();
     let k = use_setting(|link| &mut link.bigram.k);
     use_part(
-        use_lab(),
+        lab,
+        lab.sights.further,
         move || Question::Scores { k: k.get() },
         |answer| if let Answer::Scores(scores) = answer { Some(&**scores) } else { None },
     )
@@ -176,6 +178,7 @@ pub fn Smoothing() -> impl IntoView {
     let k = use_setting(|link| &mut link.bigram.k);
     let (curve, _) = use_part(
         lab,
+        lab.sights.further,
         || Question::Curve,
         |answer| if let Answer::Curve(curve) = answer { Some(curve) } else { None },
     );
@@ -268,6 +271,7 @@ pub fn Terms() -> impl IntoView {
     );
     let (writing, _) = use_part(
         lab,
+        lab.sights.further,
         move || Question::Writing {
             from: from.get(),
             k: k.get(),
@@ -283,6 +287,7 @@ pub fn Terms() -> impl IntoView {
     });
     let (scoring, problem) = use_part(
         lab,
+        lab.sights.further,
         move || Question::Sentence { text: text.get(), k: k.get() },
         |answer| if let Answer::Sentence(scoring) = answer { Some(scoring) } else { None },
     );

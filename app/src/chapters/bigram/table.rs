@@ -28,6 +28,7 @@ pub fn figure() -> AnyView {
     let next = use_setting(|link| &mut link.bigram.next);
     let (matrix, problem) = use_part(
         lab,
+        lab.sights.figure,
         move || Question::Matrix { order: order.get(), most: most.get() },
         |answer| if let Answer::Matrix(matrix) = answer { Some(matrix) } else { None },
     );
@@ -110,9 +111,11 @@ pub fn figure() -> AnyView {
 
 /// The row that is pinned, or one that says much.
 pub fn use_row() -> Memo<Option<Row>> {
+    let lab = use_lab();
     let row = use_setting(|link| &mut link.bigram.row);
     use_part(
-        use_lab(),
+        lab,
+        lab.sights.figure,
         move || Question::Row { character: row.get() },
         |answer| if let Answer::Row(row) = answer { Some(row) } else { None },
     )
@@ -195,9 +198,11 @@ const OPTIONS: usize = 4;
 /// has the answer.
 #[component]
 fn GuessRow(row: Memo<Option<Row>>) -> impl IntoView {
+    let lab = use_lab();
     let vocabulary = use_vocabulary();
     let matrix = use_part(
-        use_lab(),
+        lab,
+        lab.sights.figure,
         || Question::Matrix { order: Order::Frequent, most: OPTIONS as u32 },
         |answer| if let Answer::Matrix(matrix) = answer { Some(matrix) } else { None },
     )

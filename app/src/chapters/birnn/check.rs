@@ -53,14 +53,16 @@ pub fn Check(page: Page) -> impl IntoView {
         let room = length.get().checked_sub(2 * APART).filter(|room| *room > 0)?;
         Some(APART + (4 + 3 * count.get()) % room)
     });
-    let answered = use_answer(use_lab(), move || {
+    let lab = use_lab();
+    let answered = use_answer(lab, move || {
         let edit = Edit { position: changed.get()? as u32, letter: None };
         let text = page.store.probe.with(|probe| probe.chars().take(READ).collect());
         // Nothing is hidden here: a hidden letter could be the changed one.
         page.settings.with(|settings| {
             Some(question(&super::Settings { at: 0, ..settings.clone() }, text, Some(edit)))
         })
-    });
+    })
+    .shown_in(lab.sights.check);
     let reading = reading_of(answered);
     let place = move |after: bool| {
         let at = changed.get()?;

@@ -94,7 +94,10 @@ fn BirnnChapter() -> impl IntoView {
             });
             Some(question(settings, store.probe.get(), edit))
         })
-    });
+    })
+    .shown_in(lab.sights.figure)
+    .shown_in(lab.sights.further)
+    .shown_in(lab.sights.check);
     let provenance =
         use_task_provenance(lab, move || (task.get() == TaskChoice::Look).then_some("made up"));
     let reading = reading_of(answered);

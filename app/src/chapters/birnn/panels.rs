@@ -266,10 +266,12 @@ fn Reach(page: Page) -> impl IntoView {
 #[component]
 fn Guess(page: Page) -> impl IntoView {
     let number = Memo::new(move |_| page.settings.with(|s| s.passage));
-    let answered = use_answer(use_lab(), move || {
+    let lab = use_lab();
+    let answered = use_answer(lab, move || {
         let fill = page.task.get() == TaskChoice::Fill;
         fill.then(|| Question::from(birnn::Question::Passage { number: number.get() }))
-    });
+    })
+    .shown_in(lab.sights.further);
     let passage = Memo::new(move |_| {
         let answer = answered.answer.get()?;
         match <&Answer>::try_from(&*answer) {

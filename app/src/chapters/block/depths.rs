@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use leptos::prelude::*;
+use leptos::{html, prelude::*};
 use unroll_protocol::study::block::{Answer, Depths, Question};
 
 use super::Page;
 use crate::{
     course::use_answer,
-    figures::{Dash, Hue, Line, Lines, LinesFigure, YScale},
+    figures::{Dash, Hue, Line, Lines, LinesFigure, YScale, use_visible},
 };
 
 /// Losses a point of the curve is the mean of.
@@ -77,7 +77,9 @@ pub fn losses(page: Page) -> AnyView {
 }
 
 pub fn gradients(page: Page) -> AnyView {
-    let answered = use_answer(page.lab, || Some(Question::Depths.into()));
+    let root = NodeRef::<html::Div>::new();
+    let answered =
+        use_answer(page.lab, || Some(Question::Depths.into())).shown_in(use_visible(root));
     let depths = Memo::new(move |_| {
         let answer = answered.answer.get()?;
         match <&Answer>::try_from(&*answer) {
@@ -129,7 +131,7 @@ pub fn gradients(page: Page) -> AnyView {
         })
     };
     view! {
-        <div class="panel">
+        <div class="panel" node_ref=root>
             <h2>"How far back the gradient reaches"</h2>
             <LinesFigure name="block-depth" title="Length of the loss's gradient in the stream, by depth" lines
                 provenance=page.provenance/>

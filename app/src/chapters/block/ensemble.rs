@@ -1,13 +1,13 @@
 //! Dropout: many sub-networks in one.
 
-use leptos::prelude::*;
+use leptos::{html, prelude::*};
 use unroll_protocol::study::block::{Answer, Ensemble, MASKS, Question};
 
 use super::Page;
 use crate::{
     controls::SliderField,
     course::{use_answer, use_setting},
-    figures::{Matrix, MatrixFigure, ValueMap, largest},
+    figures::{Matrix, MatrixFigure, ValueMap, largest, use_visible},
 };
 
 /// Likeliest tokens on show.
@@ -15,13 +15,15 @@ const TOP: usize = 8;
 
 pub fn panel(page: Page) -> AnyView {
     let dropout = use_setting(|link| &mut link.block.dropout);
+    let root = NodeRef::<html::Div>::new();
     let answered = use_answer(page.lab, move || {
         let text = page.store.probe.get();
         Some(
             Question::Ensemble { text, position: page.position.get(), dropout: dropout.get() }
                 .into(),
         )
-    });
+    })
+    .shown_in(use_visible(root));
     let ensemble = Memo::new(move |_| {
         let answer = answered.answer.get()?;
         match <&Answer>::try_from(&*answer) {
@@ -49,7 +51,7 @@ pub fn panel(page: Page) -> AnyView {
         })
     };
     view! {
-        <div class="panel">
+        <div class="panel" node_ref=root>
             <h2>"Dropout: many networks in one"</h2>
             <SliderField name="block-dropout" step=0.05/>
             <MatrixFigure name="block-ensemble" title="The next character, by sub-networks of the full model" matrix

@@ -89,7 +89,9 @@ fn BlockChapter() -> impl IntoView {
         let text = store.probe.get();
         let (shown, position, token) = (shown.get(), position.get(), token.get());
         Some(Question::Stream { text, shown, position, token }.into())
-    });
+    })
+    .shown_in(lab.sights.figure)
+    .shown_in(lab.sights.further);
     let page = Page {
         store,
         lab,

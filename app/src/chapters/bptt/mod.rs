@@ -62,7 +62,10 @@ fn BpttChapter() -> impl IntoView {
     let lab = use_lab();
     let store = expect_context::<Store>();
     let settings = Memo::new(move |_| store.link.with(|link| link.bptt.clone()));
-    let asked = use_answer(lab, move || Some(Question::from(settings.with(Settings::question))));
+    let asked = use_answer(lab, move || Some(Question::from(settings.with(Settings::question))))
+        .shown_in(lab.sights.figure)
+        .shown_in(lab.sights.further)
+        .shown_in(lab.sights.check);
     let flow = Memo::new(move |_| {
         let answer = asked.answer.get()?;
         let Answer::Flow(flow) = <&Answer>::try_from(&*answer).ok()?;

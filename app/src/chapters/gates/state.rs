@@ -72,7 +72,9 @@ impl Gates {
                 quantity: shown.get(),
                 forced: forced.get(),
             })
-        });
+        })
+        .shown_in(lab.sights.figure)
+        .shown_in(lab.sights.further);
         // Until the first steps are done nobody can read a ranking, and asking would delay them.
         let settled = Memo::new(move |_| {
             lab.step.get() >= super::INFO.warm_steps || lab.state.get() == RunState::Paused
@@ -96,7 +98,8 @@ impl Gates {
         let sums = use_answer(lab, move || {
             let (unit, at) = (unit.get() as u32, at.get()? as u32);
             ask(gates::Question::Sums { sentence: sentence.get(), forced: forced.get(), unit, at })
-        });
+        })
+        .shown_in(lab.sights.figure);
         let provenance = use_task_provenance(lab, move || {
             let task = task.get();
             (task != TaskChoice::Text).then(|| task.label())

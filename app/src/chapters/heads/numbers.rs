@@ -1,10 +1,14 @@
 //! Every head in numbers: what it looks at, what it writes, what it is worth.
 
-use leptos::prelude::*;
+use leptos::{html, prelude::*};
 use unroll_protocol::study::heads::{HeadAt, Statistics};
 
 use super::{name, signed, state::Page};
-use crate::teaching::{Term, Word};
+use crate::{
+    course::use_seen,
+    figures::use_visible,
+    teaching::{Term, Word},
+};
 
 /// From which share on a head is said to tend to one place.
 const MUCH: f32 = 0.4;
@@ -29,7 +33,7 @@ pub fn habit(statistics: Statistics, alike: Statistics) -> &'static str {
 
 /// Of a head without any preference, on the sentence on show.
 pub fn alike(page: Page) -> Option<Statistics> {
-    page.trace.with(|trace| Statistics::alike(trace.as_ref()?.tokens.len()))
+    page.seen.with(|seen| Statistics::alike(seen.as_ref()?.trace.tokens.len()))
 }
 
 /// What `at` does on the sentence on show.
@@ -39,6 +43,11 @@ pub fn statistics(page: Page, at: HeadAt) -> Option<Statistics> {
 
 #[component]
 pub fn Numbers(page: Page) -> impl IntoView {
+    let root = NodeRef::<html::Div>::new();
+    let in_sight = use_visible(root);
+    page.sight.add(in_sight);
+    // A line for each head is much to write at every answer to the figure above.
+    let page = Page { seen: use_seen(page.lab, in_sight, page.seen), ..page };
     let heads = Memo::new(move |_| {
         let (layers, heads) = page.shape.get();
         (1..=layers)
@@ -47,7 +56,7 @@ pub fn Numbers(page: Page) -> impl IntoView {
     });
     let too_short = move || page.seen.with(|s| s.as_ref().is_some_and(|s| s.statistics.is_empty()));
     view! {
-        <div class="panel heads-wide">
+        <div class="panel heads-wide" node_ref=root>
             <h2>"Every head in numbers"</h2>
             <p class="heads-summary" data-testid="heads-summary">{move || summary(page)}</p>
             {move || too_short().then(|| view! {

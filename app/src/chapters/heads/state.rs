@@ -11,7 +11,7 @@ use unroll_protocol::{
 use super::INFO;
 use crate::{
     course::{Lab, use_answer, use_lab, use_provenance, use_setting},
-    figures::Provenance,
+    figures::{Provenance, Sight},
     store::Store,
 };
 
@@ -30,6 +30,8 @@ pub struct Page {
     /// Query and key of the pinned cell, from 0.
     pub cell: Memo<Option<(usize, usize)>>,
     pub seen: Signal<Option<Arc<Seen>>>,
+    /// Where on the page that is shown.
+    pub sight: Sight,
     pub trace: Signal<Option<Arc<Trace>>>,
     pub problem: Signal<Option<String>>,
     /// The row that is worked out: layer, head and query, from 0.
@@ -38,6 +40,8 @@ pub struct Page {
     pub row_problem: Signal<Option<String>>,
     /// What each head alone costs, as last measured.
     pub alone: RwSignal<Vec<Cost>>,
+    /// Those of them that are of the model as it is now.
+    pub costs: Memo<Vec<Cost>>,
     pub cost_problem: Signal<Option<String>>,
     /// What all heads that are off cost together.
     pub joint: Signal<Option<Cost>>,
@@ -59,7 +63,8 @@ impl Page {
         let answered = use_answer(lab, move || {
             let text = store.probe.get();
             Some(Question::from(heads::Question::Seen { text, off: off.get() }))
-        });
+        })
+        .shown_in(lab.sights.figure);
         let seen = Memo::new(move |_| {
             part(&*answered.answer.get()?, |answer| match answer {
                 heads::Answer::Seen(seen) => Some(Arc::new((**seen).clone())),
@@ -95,7 +100,8 @@ impl Page {
             let at = HeadAt { layer: layer + 1, head: head + 1 };
             let (text, off) = (store.probe.get(), off.get());
             Some(Question::from(heads::Question::Row { text, off, at, query }))
-        });
+        })
+        .shown_in(lab.sights.figure);
         let row = Memo::new(move |_| {
             wanted.get()?;
             part(&*rows.answer.get()?, |answer| match answer {
@@ -115,12 +121,17 @@ impl Page {
             at,
             cell,
             seen: seen.into(),
+            sight: answered.sight,
             trace: trace.into(),
             problem: answered.problem,
             wanted,
             row: row.into(),
             row_problem: rows.problem,
             alone,
+            costs: Memo::new(move |_| {
+                let step = lab.step.get();
+                alone.with(|alone| alone.iter().filter(|cost| cost.step == step).cloned().collect())
+            }),
             cost_problem,
             joint,
             joint_problem,
@@ -149,9 +160,7 @@ impl Page {
 
     /// What `at` alone costs the model as it is now, if that is measured.
     pub fn cost_of(self, at: HeadAt) -> Option<Cost> {
-        let step = self.lab.step.get();
-        self.alone
-            .with(|alone| alone.iter().find(|cost| cost.off == [at] && cost.step == step).cloned())
+        self.costs.with(|costs| costs.iter().find(|cost| cost.off == [at]).cloned())
     }
 }
 
@@ -171,7 +180,8 @@ fn use_joint(lab: Lab, off: Memo<Vec<HeadAt>>) -> (Signal<Option<Cost>>, Signal<
     let answered = use_answer(lab, move || {
         let off = off.get();
         (!off.is_empty()).then(|| Question::from(heads::Question::Cost { off }))
-    });
+    })
+    .shown_in(lab.sights.figure);
     let joint = Memo::new(move |_| {
         let off = off.get();
         let cost = cost_in(&*answered.answer.get()?)?;

@@ -1,6 +1,6 @@
 //! One head over training.
 
-use leptos::prelude::*;
+use leptos::{html, prelude::*};
 use unroll_protocol::{
     Question,
     study::heads::{self, Answer, Statistics, Track},
@@ -9,14 +9,16 @@ use unroll_protocol::{
 use super::state::Page;
 use crate::{
     course::use_answer,
-    figures::{Dash, Hue, Line, Lines, LinesFigure, Reference},
+    figures::{Dash, Hue, Line, Lines, LinesFigure, Reference, use_visible},
 };
 
 #[component]
 pub fn Tracked(page: Page) -> impl IntoView {
+    let root = NodeRef::<html::Div>::new();
     let answered = use_answer(page.lab, move || {
         Some(Question::from(heads::Question::Track { at: page.at.get() }))
-    });
+    })
+    .shown_in(use_visible(root));
     let track = Memo::new(move |_| {
         let answer = answered.answer.get()?;
         match <&Answer>::try_from(&*answer) {
@@ -55,7 +57,7 @@ pub fn Tracked(page: Page) -> impl IntoView {
     });
     let provenance = page.provenance;
     view! {
-        <div class="panel heads-wide">
+        <div class="panel heads-wide" node_ref=root>
             <h2>"One head over training"</h2>
             <p class="hint" data-testid="heads-track">
                 {move || track.with(|track| track.as_ref().map(|track| format!(

@@ -1,6 +1,6 @@
 //! W_O's part: what each head adds to one token's residual stream.
 
-use leptos::prelude::*;
+use leptos::{html, prelude::*};
 use unroll_protocol::{
     Question,
     study::heads::{self, Answer, HeadAt, Written},
@@ -9,7 +9,7 @@ use unroll_protocol::{
 use super::{name, state::Page};
 use crate::{
     course::use_answer,
-    figures::{Matrix, MatrixFigure, ValueMap, token},
+    figures::{Matrix, MatrixFigure, ValueMap, token, use_visible},
 };
 
 #[component]
@@ -19,11 +19,15 @@ pub fn WhatIsWritten(page: Page) -> impl IntoView {
         let last = page.trace.with(|t| t.as_ref().map(|t| t.tokens.len().saturating_sub(1)))?;
         Some(page.cell.get().map_or(last, |(query, _)| query.min(last)))
     });
+    let root = NodeRef::<html::Div>::new();
+    let seen = use_visible(root);
+    page.sight.add(seen);
     let answered = use_answer(page.lab, move || {
         let (text, off) = (page.store.probe.get(), page.settings.with(|s| s.off.clone()));
         let (layer, query) = (page.at.get().layer, query.get()? as u32);
         Some(Question::from(heads::Question::Written { text, off, layer, query }))
-    });
+    })
+    .shown_in(seen);
     let written = Memo::new(move |_| {
         let answer = answered.answer.get()?;
         match <&Answer>::try_from(&*answer) {
@@ -47,7 +51,7 @@ pub fn WhatIsWritten(page: Page) -> impl IntoView {
     let apart = Memo::new(move |_| written.with(|w| w.as_ref().map(difference)));
     let marked = Signal::derive(Vec::new);
     view! {
-        <div class="panel heads-wide">
+        <div class="panel heads-wide" node_ref=root>
             <h2>"What each head writes"</h2>
             <p>
                 "Concatenating the heads and multiplying by W_O is the same as giving each head its own rows \

@@ -60,7 +60,8 @@ pub fn Check(page: Page) -> impl IntoView {
             change: Some(Change { position, letter: None }),
         };
         Some(Question::Look(look).into())
-    });
+    })
+    .shown_in(page.lab.sights.check);
     // The places asked about and how much their outputs moved.
     let moved = Memo::new(move |_| {
         let at = position.get()?;

@@ -30,7 +30,8 @@ pub fn check() -> AnyView {
             let text = store.probe.get();
             Question::Layer { text, axis, statistics, layer: layer.get(), row: 1, factor }.into()
         })
-    });
+    })
+    .shown_in(lab.sights.check);
     // Only of the round that is asked: the last answer stays until the next is there.
     let found = Memo::new(move |_| {
         let answer = answered.answer.get()?;

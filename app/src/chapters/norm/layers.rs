@@ -50,7 +50,8 @@ pub fn use_coupling() -> Coupling {
             factor: settings.factor,
         };
         Some(question.into())
-    });
+    })
+    .shown_in(lab.sights.figure);
     let layer = Memo::new(move |_| {
         let answer = answered.answer.get()?;
         match <&Answer>::try_from(&*answer) {
@@ -211,7 +212,8 @@ pub fn further() -> AnyView {
     let axis = use_setting(|link| &mut link.norm.axis);
     let provenance = use_provenance(lab);
     let answered =
-        use_answer(lab, move || is_of(lab, Experiment::Layers).then(|| Question::Depths.into()));
+        use_answer(lab, move || is_of(lab, Experiment::Layers).then(|| Question::Depths.into()))
+            .shown_in(lab.sights.further);
     let depths = Memo::new(move |_| {
         let answer = answered.answer.get()?;
         match <&Answer>::try_from(&*answer) {

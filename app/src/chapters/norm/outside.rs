@@ -33,7 +33,8 @@ pub fn figure() -> AnyView {
     let lab = use_lab();
     let provenance = use_provenance(lab);
     let answered =
-        use_answer(lab, move || is_of(lab, Experiment::Outside).then(|| Question::Offsets.into()));
+        use_answer(lab, move || is_of(lab, Experiment::Outside).then(|| Question::Offsets.into()))
+            .shown_in(lab.sights.figure);
     let offsets = Memo::new(move |_| {
         let answer = answered.answer.get()?;
         match <&Answer>::try_from(&*answer) {

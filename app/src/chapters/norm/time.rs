@@ -21,7 +21,8 @@ pub fn figure() -> AnyView {
     let time = use_setting(|link| &mut link.norm.time);
     let answered = use_answer(lab, move || {
         is_of(lab, Experiment::Time).then(|| Question::Steps { time: time.get() }.into())
-    });
+    })
+    .shown_in(lab.sights.figure);
     let steps = Memo::new(move |_| {
         let answer = answered.answer.get()?;
         match <&Answer>::try_from(&*answer) {
@@ -146,7 +147,8 @@ pub fn further() -> AnyView {
     let provenance = use_provenance(lab);
     let answered = use_answer(lab, move || {
         is_of(lab, Experiment::Time).then(|| Question::Steps { time: 0 }.into())
-    });
+    })
+    .shown_in(lab.sights.further);
     let matrix = Signal::derive(move || {
         let answer = answered.answer.get();
         match answer.as_deref().map(<&Answer>::try_from) {

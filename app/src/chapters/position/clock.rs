@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use unroll_protocol::study::position::{Answer, CONTEXT, Clock, FARTHEST, Question, TRIED};
 
 use super::Page;
+use crate::course::use_lab;
 use crate::{
     controls::SliderField,
     figures::{ClockFigure, Matrix, MatrixFigure, ValueMap, short},
@@ -13,6 +14,7 @@ use crate::{
 
 pub fn panel(page: Page) -> AnyView {
     let (clock, problem) = page.ask(
+        use_lab().sights.figure,
         |s| Some(Question::Clock { at: s.at, k: s.k }),
         |answer| match answer {
             Answer::Clock(clock) => Some(clock),

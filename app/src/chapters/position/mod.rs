@@ -19,7 +19,7 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField},
-    course::{Answered, ChapterFrame, use_answer, use_lab, use_provenance},
+    course::{Answered, ChapterFrame, panel, use_answer, use_lab, use_provenance},
     figures::{Dash, Hue, Matrix, MatrixFigure, Provenance, ValueMap},
     store::Store,
 };
@@ -41,8 +41,8 @@ struct Page {
     provenance: Signal<Provenance>,
     /// What every model makes of the sequence on show.
     reading: Memo<Option<Arc<Reading>>>,
-    /// Why there is no such sequence.
-    problem: Signal<Option<String>>,
+    /// Why there is no such sequence, and where that is shown.
+    answered: Answered,
 }
 
 impl Page {
@@ -52,10 +52,13 @@ impl Page {
 
     fn ask<T: Clone + PartialEq + Send + Sync + 'static>(
         self,
+        seen: impl Into<Signal<bool>>,
         question: fn(&Settings) -> Option<Question>,
         pick: fn(&Answer) -> Option<&T>,
     ) -> (Memo<Option<Arc<T>>>, Signal<Option<String>>) {
-        ask(self.settings, question, pick)
+        let (answered, found) = ask(self.settings, question, pick);
+        answered.shown_in(seen);
+        (found, answered.problem)
     }
 }
 
@@ -64,15 +67,15 @@ fn ask<T: Clone + PartialEq + Send + Sync + 'static>(
     settings: Memo<Settings>,
     question: fn(&Settings) -> Option<Question>,
     pick: fn(&Answer) -> Option<&T>,
-) -> (Memo<Option<Arc<T>>>, Signal<Option<String>>) {
+) -> (Answered, Memo<Option<Arc<T>>>) {
     let asked =
         move || settings.with(|settings| question(settings).map(|question| question.into()));
-    let Answered { answer, problem } = use_answer(use_lab(), asked);
+    let answered = use_answer(use_lab(), asked);
     let found = Memo::new(move |_| {
-        let answer = answer.get()?;
+        let answer = answered.answer.get()?;
         pick(<&Answer>::try_from(&*answer).ok()?).map(|found| Arc::new(found.clone()))
     });
-    (found, problem)
+    (answered, found)
 }
 
 /// How the line of an encoding is drawn.
@@ -94,7 +97,7 @@ fn PositionChapter() -> impl IntoView {
     let lab = use_lab();
     let settings = Memo::new(move |_| store.link.with(|link| link.position.clone()));
     let encoding = Memo::new(move |_| settings.with(|s| s.encoding));
-    let (reading, problem) = ask(
+    let (answered, reading) = ask(
         settings,
         |s| Some(Question::Reading(reading::asked(s))),
         |answer| match answer {
@@ -102,8 +105,10 @@ fn PositionChapter() -> impl IntoView {
             _ => None,
         },
     );
+    // The table of the main figure, the losses by position, and the question at the end.
+    answered.shown_in(lab.sights.figure).shown_in(lab.sights.further).shown_in(lab.sights.check);
     let provenance = use_provenance(lab);
-    let page = Page { store, settings, encoding, provenance, reading, problem };
+    let page = Page { store, settings, encoding, provenance, reading, answered };
     view! {
         <ChapterFrame
             before="Attention looks at everything at once: shuffle the tokens, and nothing it computes tells."
@@ -142,17 +147,19 @@ fn further(page: Page) -> AnyView {
     view! {
         <div class="panel">{compare::curves(page)}</div>
         <div class="panel">{compare::lengths(page)}</div>
-        <div class="panel position-wide">{reading::panel(page)}</div>
-        <div class="panel">{relations::products(page)}</div>
-        <div class="panel">{relations::scores(page)}</div>
-        <div class="panel position-wide">{relations::swamping(page)}</div>
+        {panel("panel position-wide", |seen| reading::panel(page, seen))}
+        {panel("panel", |seen| relations::products(page, seen))}
+        {panel("panel", |seen| relations::scores(page, seen))}
+        {panel("panel position-wide", |seen| relations::swamping(page, seen))}
     }
     .into_any()
 }
 
 /// The encoding on show, position by position.
 fn heatmap(page: Page) -> AnyView {
+    let lab = use_lab();
     let (encoding, problem) = page.ask(
+        lab.sights.figure,
         |s| Some(Question::Encoding { positions: s.encoding }),
         |answer| match answer {
             Answer::Encoding(encoding) => Some(encoding),

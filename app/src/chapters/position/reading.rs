@@ -20,8 +20,9 @@ pub fn asked(settings: &Settings) -> Asked {
     Asked { example: settings.example, length: settings.length, number: settings.number }
 }
 
-pub fn panel(page: Page) -> AnyView {
-    let Page { reading, problem, .. } = page;
+pub fn panel(page: Page, seen: Signal<bool>) -> AnyView {
+    let Page { reading, answered, .. } = page;
+    let problem = answered.problem;
     let shown = Memo::new(move |_| reading.get().map(|reading| Shown::new(&reading)));
     let matrix = Memo::new(move |_| {
         shown.with(|shown| shown.as_ref().map_or(Matrix::default(), |shown| shown.matrix.clone()))
@@ -69,7 +70,7 @@ pub fn panel(page: Page) -> AnyView {
             <MatrixFigure name="position-attention" title="Attention of the number, last layer" matrix marked
                 on_pick provenance=page.provenance/>
         </div>
-        {inspector(page)}
+        {inspector(page, seen)}
     }
     .into_any()
 }
@@ -150,8 +151,9 @@ fn answers(reading: &Reading) -> AnyView {
 }
 
 /// The arithmetic of the open cell.
-fn inspector(page: Page) -> AnyView {
+fn inspector(page: Page, seen: Signal<bool>) -> AnyView {
     let (row, problem) = page.ask(
+        seen,
         |s| {
             let head = s.head.checked_sub(1)?;
             let query = s.query.min(s.length + 1).saturating_sub(1);

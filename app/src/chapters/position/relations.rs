@@ -10,8 +10,9 @@ use super::{Page, round_up};
 use crate::figures::{Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, ValueMap, short};
 
 /// Dot products of position vectors by offset.
-pub fn products(page: Page) -> AnyView {
+pub fn products(page: Page, seen: Signal<bool>) -> AnyView {
     let (products, problem) = page.ask(
+        seen,
         |s| Some(Question::Products { positions: s.encoding, at: s.at }),
         |answer| match answer {
             Answer::Products(products) => Some(products),
@@ -79,8 +80,9 @@ fn apart(products: &Products) -> String {
 }
 
 /// Scores of one symbol with itself, everywhere.
-pub fn scores(page: Page) -> AnyView {
+pub fn scores(page: Page, seen: Signal<bool>) -> AnyView {
     let (scores, problem) = page.ask(
+        seen,
         |s| Some(Question::Scores { positions: s.encoding }),
         |answer| match answer {
             Answer::Scores(scores) => Some(scores),
@@ -140,8 +142,9 @@ fn drifted(scores: &Scores) -> AnyView {
 }
 
 /// Why a raw integer is a bad idea.
-pub fn swamping(page: Page) -> AnyView {
+pub fn swamping(page: Page, seen: Signal<bool>) -> AnyView {
     let (swamping, problem) = page.ask(
+        seen,
         |_| Some(Question::Swamping),
         |answer| match answer {
             Answer::Swamping(swamping) => Some(swamping),

@@ -41,7 +41,9 @@ pub fn use_page() -> Page {
         let (memory, layer, head, query) = asked.get();
         is_of(lab, Models::Text)
             .then(|| Question::Head { text: store.probe.get(), memory, layer, head, query }.into())
-    });
+    })
+    .shown_in(lab.sights.figure)
+    .shown_in(lab.sights.further);
     let head = Memo::new(move |_| {
         let answer = answered.answer.get()?;
         match <&Answer>::try_from(&*answer) {

@@ -27,7 +27,8 @@ pub fn figure() -> AnyView {
         lab.started
             .with(Option::is_some)
             .then(|| Question::Cost { length, attention, round: round.get() }.into())
-    });
+    })
+    .shown_in(lab.sights.figure);
     Effect::new(move |_| {
         let Some(answer) = answered.answer.get() else { return };
         if let Ok(Answer::Cost(cost)) = <&Answer>::try_from(&*answer) {

@@ -27,7 +27,8 @@ pub fn figure() -> AnyView {
     let answered = use_answer(lab, move || {
         let draw = draw.get();
         is_of(lab, Models::Order).then(|| Question::Word { draw }.into())
-    });
+    })
+    .shown_in(lab.sights.figure);
     let word = Memo::new(move |_| {
         let answer = answered.answer.get()?;
         match <&Answer>::try_from(&*answer) {

@@ -30,7 +30,8 @@ pub fn figure() -> AnyView {
         let (draw, positions, causal) = asked.get();
         is_of(lab, Models::Text)
             .then(|| Question::Shuffle { text: store.probe.get(), draw, positions, causal }.into())
-    });
+    })
+    .shown_in(lab.sights.figure);
     let shuffle = Memo::new(move |_| {
         let answer = answered.answer.get()?;
         match <&Answer>::try_from(&*answer) {

@@ -46,7 +46,8 @@ pub fn Check(shared: Shared) -> impl IntoView {
             example: shared.store.link.with(|link| link.rnn.example),
         };
         Some(question.into())
-    });
+    })
+    .shown_in(shared.lab.sights.check);
     let counts =
         move || asked.get().map(|(t, _, _, length)| [1, length - t - 1, length - t, length]);
     // How many states the live network moved.

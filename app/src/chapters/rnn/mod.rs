@@ -75,7 +75,8 @@ impl Shared {
                 example: example.get(),
             };
             Some(question.into())
-        });
+        })
+        .shown_in(lab.sights.figure);
         let all = Memo::new_with_compare(
             move |_| answered.answer.with(|answer| unrolled(answer.as_deref())),
             |_, _| true,

@@ -1,6 +1,6 @@
 //! Both networks go on from the sentence; one odd character can be forced on them.
 
-use leptos::prelude::*;
+use leptos::{html, prelude::*};
 use unroll_protocol::{
     Link,
     study::rnn::{self, Character, Odd, Writing},
@@ -10,7 +10,7 @@ use super::Shared;
 use crate::{
     controls::SliderField,
     course::{use_answer, use_setting},
-    figures::token,
+    figures::{token, use_visible},
 };
 
 /// Characters written.
@@ -26,6 +26,7 @@ pub fn WritingPanel(shared: Shared) -> impl IntoView {
     let odd = use_setting(|link: &mut Link| &mut link.rnn.odd);
     let letter = use_setting(|link: &mut Link| &mut link.rnn.odd_letter);
     let temperature = use_setting(|link: &mut Link| &mut link.rnn.temperature);
+    let root = NodeRef::<html::Section>::new();
     let answered = use_answer(shared.lab, move || {
         if shared.end_only.get() {
             return None;
@@ -39,7 +40,8 @@ pub fn WritingPanel(shared: Shared) -> impl IntoView {
             odd: position.map(|position| Odd { position, letter }),
         };
         Some(question.into())
-    });
+    })
+    .shown_in(use_visible(root));
     let writing = Memo::new(move |_| {
         answered.answer.with(|answer| match <&rnn::Answer>::try_from(answer.as_deref()?) {
             Ok(rnn::Answer::Writing(writing)) => Some(writing.clone()),
@@ -79,7 +81,7 @@ pub fn WritingPanel(shared: Shared) -> impl IntoView {
         .into_any()
     };
     view! {
-        <section class="panel rnn-writing" data-testid="figure-rnn-writing" aria-label="Let it write">
+        <section class="panel rnn-writing" node_ref=root data-testid="figure-rnn-writing" aria-label="Let it write">
             <h2>"Let it write"</h2>
             <Show when=move || !shared.end_only.get()
                 fallback=|| view! {

@@ -15,9 +15,11 @@ use crate::{
 #[component]
 pub fn Check(page: Page) -> impl IntoView {
     let count = RwSignal::new(0u32);
-    let answered = use_answer(use_lab(), move || {
+    let lab = use_lab();
+    let answered = use_answer(lab, move || {
         Some(Question::from(seq2seq::Question::Odds { number: count.get() }))
-    });
+    })
+    .shown_in(lab.sights.check);
     // In an order that does not give the lengths away.
     let odds = Memo::new(move |_| {
         let answer = answered.answer.get()?;

@@ -54,7 +54,9 @@ fn Seq2seqChapter() -> impl IntoView {
         let (example, beam) = asked.get();
         let text = (example == 0).then(|| store.probe.get());
         Some(Question::from(seq2seq::Question::Reading { text, example, beam }))
-    });
+    })
+    .shown_in(lab.sights.figure)
+    .shown_in(lab.sights.further);
     let reading = Memo::new(move |_| {
         let answer = answered.answer.get()?;
         match <&Answer>::try_from(&*answer) {

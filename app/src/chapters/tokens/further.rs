@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use super::Shown;
 use crate::{
+    course::use_part,
     figures::{
         Hue,
         text::{ChainFigure, LookupFigure, TokenMap, WindowFigure, parted},
@@ -25,6 +26,7 @@ pub fn Further(shown: Shown) -> impl IntoView {
 
 #[component]
 fn Lookup(shown: Shown) -> impl IntoView {
+    let part = use_part(shown.in_sight[0]);
     let title = move || {
         shown.embedding.with(|e| {
             let e = e.as_ref()?;
@@ -43,7 +45,7 @@ fn Lookup(shown: Shown) -> impl IntoView {
         })
     };
     view! {
-        <div class="panel">
+        <div class="panel" node_ref=part>
             <h2 data-testid="lookup-title">{move || title().unwrap_or_else(|| "An id picks a row".to_owned())}</h2>
             <p>
                 "The "<Term of=Word::Embedding/>" E holds a row of numbers for each id. Picking one is the \
@@ -61,6 +63,7 @@ fn Lookup(shown: Shown) -> impl IntoView {
 
 #[component]
 fn Map(shown: Shown) -> impl IntoView {
+    let part = use_part(shown.in_sight[0]);
     // What this model's numbers say now.
     let claim = move || {
         let (right, letters) = shown.embedding.with(|e| e.as_ref().and_then(|e| parted(e)))?;
@@ -76,7 +79,7 @@ fn Map(shown: Shown) -> impl IntoView {
         ))
     };
     view! {
-        <div class="panel">
+        <div class="panel" node_ref=part>
             <h2>"Tokens that are followed alike come to lie together"</h2>
             <p>
                 "Each row as a point, seen where the rows spread most (their two principal components). \
@@ -92,8 +95,9 @@ fn Map(shown: Shown) -> impl IntoView {
 
 #[component]
 fn Window(shown: Shown) -> impl IntoView {
+    let part = use_part(shown.in_sight[1]);
     view! {
-        <div class="panel">
+        <div class="panel" node_ref=part>
             <h2>"The window makes the examples"</h2>
             <p>
                 "Drag the window. Every token in it asks: what comes next? So one row of T tokens holds T \
@@ -110,8 +114,9 @@ fn Window(shown: Shown) -> impl IntoView {
 
 #[component]
 fn Chain(shown: Shown) -> impl IntoView {
+    let part = use_part(shown.in_sight[2]);
     view! {
-        <div class="panel">
+        <div class="panel" node_ref=part>
             <h2>"How likely is your sentence?"</h2>
             <p>
                 "As likely as all its tokens one after the other: multiply. The last factor is that of the "

@@ -5,7 +5,8 @@ use web_sys::CanvasRenderingContext2d;
 
 use super::{
     super::{
-        canvas::{prepare, use_latest, use_size, use_visible},
+        canvas::{prepare, use_latest, use_size},
+        sight::use_visible,
         strip::{Rect, paint_strip},
         theme::{Colors, use_colors},
     },

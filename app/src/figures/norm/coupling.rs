@@ -11,12 +11,13 @@ use super::{
 };
 use crate::figures::{
     Matrix, Provenance, ValueMap,
-    canvas::{use_latest, use_visible},
+    canvas::use_latest,
     frame::{Files, Frame, choices},
     matrix_data::{matrix_csv, matrix_json},
     matrix_svg::matrix_svg,
     scale::ScaleBar,
     select::Pointing,
+    sight::use_visible,
     table::TableData,
     theme::use_colors,
     token,

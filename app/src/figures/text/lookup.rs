@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use leptos::prelude::*;
+use leptos::{ev, prelude::*};
 use unroll_protocol::study::tokens::Embedding;
+use wasm_bindgen::JsCast;
 
 use crate::figures::{color::Rgb, theme::use_colors, token::mark};
 
@@ -244,9 +245,17 @@ fn ValueCell(looks: Looks, column: usize, value: Memo<Option<f32>>) -> impl Into
         let back = colors.with(|colors| colors.signed.at(value / looks.limit.get()));
         format!("background:{};color:{}", back.css(), ink_on(back))
     };
+    // All digits, for whom points at it: not written into every cell at every answer.
+    let on_move = move |e: ev::PointerEvent| {
+        let cell: Option<web_sys::Element> = e.current_target().map(JsCast::unchecked_into);
+        if let Some((cell, value)) = cell.zip(value.get_untracked()) {
+            // Fails for names that are none.
+            let _ = cell.set_attribute("title", &value.to_string());
+        }
+    };
     view! {
         <td class="number lookup-value" class:lookup-open=move || looks.column.get() == Some(column)
-            style=style title=move || value.get().map(|v| v.to_string())>
+            style=style on:pointermove=on_move>
             {move || digits(value.get())}
         </td>
     }

@@ -10,11 +10,12 @@ use leptos::{ev, html, prelude::*};
 use wasm_bindgen::JsCast;
 
 use super::{
-    canvas::{use_latest, use_size, use_visible},
+    canvas::{use_latest, use_size},
     export::Provenance,
     frame::{Files, Frame, choices},
     readout::SpokenReading,
     select::Pointing,
+    sight::use_visible,
     table::TableData,
     theme::use_colors,
     token,

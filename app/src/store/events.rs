@@ -1,0 +1,147 @@
+//! What the engine says, and what the store makes of it.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use unroll_protocol::{Checkpoint, CommandKind, Event, Progress, RunState, Started};
+
+use super::{
+    Diverged, Previous, Severity, Speed, Store, Written, now,
+    pace::{Pace, Starting},
+};
+use crate::figures::set_training;
+
+impl Store {
+    pub(super) fn receive(self, event: Event) {
+        match event {
+            Event::Ready(report) => self.engine_ready(report),
+            Event::Started(started) => self.on_started(started),
+            Event::Restored(started) => self.on_restored(started),
+            Event::Refused { command, reason } => {
+                self.pace.update_value(|pace| pace.refused(command));
+                match command {
+                    CommandKind::Trace => self.probe_problem.set(Some(reason)),
+                    CommandKind::Inspect => self.inspect_problem.set(Some(reason)),
+                    _ => self.notify(Severity::Refusal, reason),
+                }
+                if command == CommandKind::Start && self.started.with_untracked(Option::is_none) {
+                    self.begin_as_usual();
+                }
+            }
+            Event::State { state, step } => {
+                set_training(state == RunState::Running);
+                self.state.set(state);
+                self.step.set(step);
+                self.keep_pace();
+            }
+            Event::Progress(progress) => self.on_progress(progress),
+            Event::Trace(trace) => {
+                self.pace.update_value(|pace| pace.trace_arrived(trace.id, trace.step, now()));
+                self.probe_problem.set(None);
+                self.trace.set(Some(Arc::new(*trace)));
+                self.keep_pace();
+            }
+            Event::Inspected { id, step, row } => {
+                let asked = self.pace.try_update_value(|p| p.inspection_arrived(id, step));
+                if asked == Some(true) && self.inspecting.get_untracked().is_some() {
+                    self.inspect_problem.set(None);
+                    self.inspected.set(Some(Arc::new(*row)));
+                    self.keep_pace();
+                }
+            }
+            Event::Generated { id, step, text, done } => {
+                if self.pace.try_update_value(|pace| pace.writing_arrived(id, done, now()))
+                    == Some(true)
+                {
+                    self.written.set(Written { step, text, done });
+                }
+            }
+            Event::Diverged { step, loss, last_good } => {
+                self.diverged.set(Some(Diverged { step, loss, last_good }));
+            }
+            Event::Checkpoint(checkpoint) => self.on_checkpoint(checkpoint),
+            Event::Pool(report) => self.on_pool(report),
+            // Told apart before it comes here: it may be, or is, a candidate's.
+            Event::Failed { .. } | Event::Measured { .. } => {}
+            // Of a chapter of the course, which has an engine of its own.
+            Event::StudyStarted(_) | Event::StudyProgress(_) | Event::Answered { .. } => {}
+        }
+    }
+
+    fn on_restored(self, started: Started) {
+        let rate = started.spec.optimizer.learning_rate;
+        self.link.update(|link| link.learning_rate = rate);
+        self.built.update(|link| link.learning_rate = rate);
+        self.pace.update_value(Pace::restored);
+        self.take_up(started);
+    }
+
+    /// Shows the model as the engine has it now: other weights than a moment ago.
+    fn take_up(self, started: Started) {
+        self.step.set(started.step);
+        self.diverged.set(None);
+        // Also after a crash: what was trained since the checkpoint is gone.
+        self.curve.update(|curve| curve.truncate(started.step));
+        self.started.set(Some(Arc::new(started)));
+        self.request_trace();
+        self.request_row();
+        self.write_again();
+    }
+
+    fn on_started(self, started: Started) {
+        let starting = self.pace.try_update_value(Pace::started).flatten();
+        let Some(Starting { link, source, curve }) = starting else { return };
+        let autostart = link.autostart && self.started.get_untracked().is_none();
+        self.built.set(link);
+        self.take_source(source);
+        // Not before now: until here the engine may still have told of the old model.
+        if let Some(curve) = curve {
+            self.curve.set(curve);
+        }
+        for note in &started.notes {
+            self.notify(Severity::Note, note.clone());
+        }
+        self.speed.set(None);
+        self.take_up(started);
+        let run_on =
+            self.pace.try_update_value(|pace| core::mem::take(&mut pace.run_on)) == Some(true);
+        if autostart || run_on {
+            self.run();
+        }
+        self.offer_hand_over();
+        self.measure_candidate();
+    }
+
+    fn on_progress(self, progress: Progress) {
+        let Some(last) = progress.points.last().copied() else { return };
+        self.speed.set(Some(Speed {
+            tokens_per_second: progress.tokens_per_second,
+            milliseconds_per_step: progress.milliseconds_per_step,
+        }));
+        self.curve.update(|curve| curve.extend(&progress.points));
+        self.step.set(last.step);
+        self.pace.update_value(Pace::progressed);
+        // A run that started before the first picture has none yet.
+        self.call_helpers();
+        self.keep_pace();
+        self.judge(progress.points.len(), progress.milliseconds_per_step);
+    }
+
+    fn on_checkpoint(self, checkpoint: Box<Checkpoint>) {
+        if self.hand_over(&checkpoint) {
+            return;
+        }
+        if self.pace.try_update_value(|pace| core::mem::take(&mut pace.keep_previous)) == Some(true)
+        {
+            self.can_bring_back.set(Some(checkpoint.step));
+            self.previous.set_value(Some(Previous {
+                link: self.built.get_untracked(),
+                source: self.source.get_untracked(),
+                curve: self.curve.get_untracked(),
+                checkpoint,
+            }));
+        } else {
+            self.pace.update_value(|pace| pace.saved = Some(checkpoint));
+        }
+    }
+}
