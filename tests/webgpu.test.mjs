@@ -30,8 +30,8 @@ test("forward, loss and gradients agree with the CPU to 1e-4, and it trains", { 
   await sameSteps(t, page, TINY);
 });
 
-test("rows wider than a workgroup give the same losses", { skip, timeout: 400_000 }, async (t) => {
-  const wide = "?layers=1&heads=2&width=80&context=72&batch=2&seed=4&dropout=0.1";
+test("rows wider than a workgroup, ALiBi and norms after give the same losses", { skip, timeout: 400_000 }, async (t) => {
+  const wide = "?layers=1&heads=2&width=80&context=72&batch=2&seed=4&dropout=0.1&positions=alibi&tied=1&norms=post";
   const page = await site.open(t, `${wide}&device=webgpu&adapter=software`);
   await page.locator('[data-testid="device-badge"][data-device="webgpu"]').waitFor({ timeout: 240_000 });
   await sameSteps(t, page, wide);

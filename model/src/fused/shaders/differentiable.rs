@@ -102,7 +102,7 @@ impl Back<3> for Normalised {
         let of_input = as_large(&input);
         let (of_gamma, of_beta) = (as_large(&gamma), as_large(&gamma));
         let (cubes, cube) = of_rows(&client, rows);
-        kernels::layer_norm_rows_back::launch(
+        kernels::rows::layer_norm_rows_back::launch(
             &client,
             cubes,
             cube,
@@ -114,7 +114,7 @@ impl Back<3> for Normalised {
             rows,
         );
         let (cubes, cube) = of_rows(&client, width);
-        kernels::layer_norm_columns_back::launch(
+        kernels::rows::layer_norm_columns_back::launch(
             &client,
             cubes,
             cube,
@@ -139,7 +139,7 @@ pub(crate) fn layer_norm<const D: usize>(layer: &LayerNorm, input: Tensor<D>) ->
     let client = kept.client.clone();
     let (cubes, cube) = of_rows(&client, rows);
     let scales = contiguous(&gamma);
-    kernels::layer_norm::launch(
+    kernels::rows::layer_norm::launch(
         &client,
         cubes,
         cube,
@@ -164,7 +164,7 @@ impl Back<1> for Slopes {
         let output = as_large(&upstream);
         let client = output.client.clone();
         let (cubes, cube) = elementwise(&client, output.meta.num_elements());
-        kernels::multiply::launch(
+        kernels::rows::multiply::launch(
             &client,
             cubes,
             cube,
@@ -182,7 +182,7 @@ pub(crate) fn gelu<const D: usize>(input: Tensor<D>) -> Tensor<D> {
     let (output, slopes) = (as_large(&numbers), as_large(&numbers));
     let client = numbers.client.clone();
     let (cubes, cube) = elementwise(&client, numbers.meta.num_elements());
-    kernels::gelu::launch(
+    kernels::rows::gelu::launch(
         &client,
         cubes,
         cube,
@@ -205,7 +205,7 @@ impl Back<1> for Surprise {
         let client = gradient.client.clone();
         let width = width(&gradient);
         let (cubes, cube) = elementwise(&client, gradient.meta.num_elements());
-        kernels::cross_entropy_back::launch(
+        kernels::rows::cross_entropy_back::launch(
             &client,
             cubes,
             cube,
@@ -228,7 +228,7 @@ pub(crate) fn cross_entropy(logits: Tensor<2>, targets: Tensor<1, Int>) -> Tenso
     let (losses, probabilities) = (empty(&numbers, [rows]), as_large(&numbers));
     let client = numbers.client.clone();
     let (cubes, cube) = of_rows(&client, rows);
-    kernels::cross_entropy::launch(
+    kernels::rows::cross_entropy::launch(
         &client,
         cubes,
         cube,
@@ -254,7 +254,7 @@ impl Back<1> for Weights {
         let width = width(&gradient);
         let rows = gradient.meta.num_elements() / width;
         let (cubes, cube) = of_rows(&client, rows);
-        kernels::softmax_back::launch(
+        kernels::rows::softmax_back::launch(
             &client,
             cubes,
             cube,
@@ -287,7 +287,7 @@ fn softmax(scores: Tensor<4>, bias: Option<Tensor<4>>, scale: f32) -> Tensor<4> 
     };
     let rows = batch * heads * queries;
     let (cubes, cube) = of_rows(&client, rows);
-    kernels::softmax::launch(
+    kernels::rows::softmax::launch(
         &client,
         cubes,
         cube,

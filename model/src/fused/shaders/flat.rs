@@ -72,7 +72,7 @@ fn flatten(parts: &[CubeTensor]) -> (CubeTensor, Layout) {
         let mut next = || argument(sources.next().expect("without end"));
         let count = end - starts[0];
         let (cubes, cube) = elementwise(&first.client, count);
-        kernels::gather::launch(
+        kernels::flat::gather::launch(
             &first.client,
             cubes,
             cube,
@@ -140,7 +140,7 @@ pub(crate) fn norm(tensors: &[Tensor<1>]) -> Tensor<1> {
     let (sums, root) = (empty(&flat, [count]), empty(&flat, [1]));
     let client = flat.client.clone();
     let cube = CubeDim::new_1d(UNITS as u32);
-    kernels::squares::launch(
+    kernels::flat::squares::launch(
         &client,
         CubeCount::Static(count as u32, 1, 1),
         cube,
@@ -148,7 +148,7 @@ pub(crate) fn norm(tensors: &[Tensor<1>]) -> Tensor<1> {
         argument(sums.clone()),
         count * UNITS,
     );
-    kernels::root_of_sum::launch(
+    kernels::flat::root_of_sum::launch(
         &client,
         CubeCount::Static(1, 1, 1),
         cube,
@@ -194,7 +194,7 @@ pub(crate) fn adam(
     let client = gradients.client.clone();
     let (cubes, cube) = elementwise(&client, layout.end);
     let AdamStep { beta1, beta2, epsilon, step_size, second_scale, decay } = step.adam;
-    kernels::adam::launch(
+    kernels::flat::adam::launch(
         &client,
         cubes,
         cube,

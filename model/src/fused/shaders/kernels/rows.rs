@@ -1,172 +1,15 @@
-//! The programs that run on the GPU, in CubeCL.
-//!
-//! All tensors are f32 (targets i32) and lie row by row. A program "of rows" has one cube, that is
-//! one WebGPU workgroup, of [`UNITS`] units for each row.
+//! Of activations, most of them row by row.
 
 #![allow(unstable_name_collisions, reason = "`erf` is CubeCL's")]
 #![allow(clippy::too_many_arguments, reason = "bindings and numbers of a program")]
 
 use cubecl::prelude::*;
 
-/// Units of the cube that works on a row: a wavefront of any GPU, and enough for widths of 16.
-pub(super) const UNITS: usize = 64;
-/// Where a part begins in a flat buffer is a multiple of this many numbers: 256 bytes, the most
-/// that WebGPU may ask of where a binding begins.
-pub(super) const ALIGNMENT: usize = 64;
-/// Sources that [`gather`] reads at once. With what it writes and what CubeCL adds these are the
-/// eight storage buffers that every WebGPU device has.
-pub(super) const SOURCES: usize = 6;
-
-/// The sum of what each unit of the cube brings, for all of them, in the same order on every
-/// device.
-#[cube]
-fn sum_of_cube(own: f32) -> f32 {
-    let mut shared = Shared::new_slice(comptime!(UNITS));
-    shared[UNIT_POS as usize] = own;
-    sync_cube();
-    let mut sum = 0.0f32;
-    for unit in 0..comptime!(UNITS) {
-        sum += shared[unit];
-    }
-    sum
-}
-
-/// The largest of what each unit of the cube brings.
-#[cube]
-fn largest_of_cube(own: f32) -> f32 {
-    let mut shared = Shared::new_slice(comptime!(UNITS));
-    shared[UNIT_POS as usize] = own;
-    sync_cube();
-    let mut largest = shared[0];
-    for unit in 1..comptime!(UNITS) {
-        largest = max(largest, shared[unit]);
-    }
-    largest
-}
-
-/// What the buffer `source`, laid down from `start` on, has at `at`; `otherwise` beside it.
-#[cube]
-fn pick(source: &[f32], start: usize, at: usize, otherwise: f32) -> f32 {
-    let mut value = otherwise;
-    if at >= start && at < start + source.len() {
-        value = source[at - start];
-    }
-    value
-}
-
-/// Where the next source begins in the flat buffer.
-#[cube]
-fn after(source: &[f32], start: usize) -> usize {
-    start + (source.len() + comptime!(ALIGNMENT - 1)) / comptime!(ALIGNMENT) * comptime!(ALIGNMENT)
-}
-
-/// Lays sources down one after the other, from `start` on, zeros between them, `count` numbers in
-/// all.
-#[cube(launch)]
-pub(super) fn gather(
-    a: &[f32],
-    b: &[f32],
-    c: &[f32],
-    d: &[f32],
-    e: &[f32],
-    f: &[f32],
-    flat: &mut [f32],
-    start: usize,
-    count: usize,
-) {
-    let at = ABSOLUTE_POS;
-    if at < count {
-        let of_b = after(a, 0);
-        let of_c = after(b, of_b);
-        let of_d = after(c, of_c);
-        let of_e = after(d, of_d);
-        let of_f = after(e, of_e);
-        let mut value = pick(a, 0, at, 0.0);
-        value = pick(b, of_b, at, value);
-        value = pick(c, of_c, at, value);
-        value = pick(d, of_d, at, value);
-        value = pick(e, of_e, at, value);
-        value = pick(f, of_f, at, value);
-        flat[start + at] = value;
-    }
-}
-
-/// Each cube's share of the sum of squares.
-#[cube(launch)]
-pub(super) fn squares(values: &[f32], sums: &mut [f32], stride: usize) {
-    let mut sum = 0.0f32;
-    let mut at = ABSOLUTE_POS;
-    while at < values.len() {
-        let value = values[at];
-        sum += value * value;
-        at += stride;
-    }
-    let sum = sum_of_cube(sum);
-    if UNIT_POS == 0 {
-        sums[CUBE_POS] = sum;
-    }
-}
-
-/// The square root of a sum, by one cube.
-#[cube(launch)]
-pub(super) fn root_of_sum(sums: &[f32], root: &mut [f32]) {
-    let mut sum = 0.0f32;
-    let mut at = UNIT_POS as usize;
-    while at < sums.len() {
-        sum += sums[at];
-        at += comptime!(UNITS);
-    }
-    let sum = sum_of_cube(sum);
-    if UNIT_POS == 0 {
-        root[0] = f32::sqrt(sum);
-    }
-}
-
-/// One step of AdamW for all parameters; see [`crate::optimizer`] for the rule. `state` is values,
-/// then first, then second moments, each as long as `gradients`. `decays` is 1 for every
-/// [`ALIGNMENT`] numbers of a parameter that decays, 0 for those of any other.
-#[cube(launch)]
-pub(super) fn adam(
-    gradients: &[f32],
-    values: &[f32],
-    first: &[f32],
-    second: &[f32],
-    norm: &[f32],
-    decays: &[f32],
-    state: &mut [f32],
-    largest_norm: f32,
-    beta1: f32,
-    rest1: f32,
-    beta2: f32,
-    rest2: f32,
-    epsilon: f32,
-    step_size: f32,
-    second_scale: f32,
-    decay: f32,
-) {
-    let at = ABSOLUTE_POS;
-    let count = gradients.len();
-    if at < count {
-        let mut coefficient = 1.0f32;
-        if largest_norm > 0.0 {
-            coefficient = min(largest_norm / (norm[0] + 1e-6), 1.0);
-        }
-        let gradient = gradients[at] * coefficient;
-        let m = first[at] * beta1 + gradient * rest1;
-        let v = second[at] * beta2 + gradient * gradient * rest2;
-        let mut value = values[at];
-        if decays[at / comptime!(ALIGNMENT)] > 0.5 {
-            value *= decay;
-        }
-        state[at] = value - m / (f32::sqrt(v) * second_scale + epsilon) * step_size;
-        state[count + at] = m;
-        state[2 * count + at] = v;
-    }
-}
+use super::{UNITS, largest_of_cube, sum_of_cube};
 
 /// Layer normalisation of rows, and of each row the mean and the reciprocal of the deviation.
 #[cube(launch)]
-pub(super) fn layer_norm(
+pub(crate) fn layer_norm(
     input: &[f32],
     gamma: &[f32],
     beta: &[f32],
@@ -209,7 +52,7 @@ pub(super) fn layer_norm(
 
 /// The gradient with respect to the rows that were normalised.
 #[cube(launch)]
-pub(super) fn layer_norm_rows_back(
+pub(crate) fn layer_norm_rows_back(
     input: &[f32],
     statistics: &[f32],
     gamma: &[f32],
@@ -246,7 +89,7 @@ pub(super) fn layer_norm_rows_back(
 
 /// The gradients with respect to γ and β, one cube for each column.
 #[cube(launch)]
-pub(super) fn layer_norm_columns_back(
+pub(crate) fn layer_norm_columns_back(
     input: &[f32],
     statistics: &[f32],
     upstream: &[f32],
@@ -278,7 +121,7 @@ pub(super) fn layer_norm_columns_back(
 
 /// `x Φ(x)` and its derivative, `Φ(x) + x exp(-x²/2) / sqrt(2π)`.
 #[cube(launch)]
-pub(super) fn gelu(input: &[f32], output: &mut [f32], slopes: &mut [f32]) {
+pub(crate) fn gelu(input: &[f32], output: &mut [f32], slopes: &mut [f32]) {
     let at = ABSOLUTE_POS;
     if at < input.len() {
         let x = input[at];
@@ -289,7 +132,7 @@ pub(super) fn gelu(input: &[f32], output: &mut [f32], slopes: &mut [f32]) {
 }
 
 #[cube(launch)]
-pub(super) fn multiply(left: &[f32], right: &[f32], output: &mut [f32]) {
+pub(crate) fn multiply(left: &[f32], right: &[f32], output: &mut [f32]) {
     let at = ABSOLUTE_POS;
     if at < output.len() {
         output[at] = left[at] * right[at];
@@ -298,7 +141,7 @@ pub(super) fn multiply(left: &[f32], right: &[f32], output: &mut [f32]) {
 
 /// The probabilities of rows of logits, and what each row's target costs, in nats.
 #[cube(launch)]
-pub(super) fn cross_entropy(
+pub(crate) fn cross_entropy(
     logits: &[f32],
     targets: &[i32],
     losses: &mut [f32],
@@ -337,7 +180,7 @@ pub(super) fn cross_entropy(
 }
 
 #[cube(launch)]
-pub(super) fn cross_entropy_back(
+pub(crate) fn cross_entropy_back(
     probabilities: &[f32],
     targets: &[i32],
     upstream: &[f32],
@@ -358,7 +201,7 @@ pub(super) fn cross_entropy_back(
 /// `softmax(scale x + bias)` of rows, numbered batch by batch, head by head, query by query. The
 /// bias may have one batch or one head for all.
 #[cube(launch)]
-pub(super) fn softmax(
+pub(crate) fn softmax(
     scores: &[f32],
     bias: &[f32],
     weights: &mut [f32],
@@ -409,7 +252,7 @@ pub(super) fn softmax(
 }
 
 #[cube(launch)]
-pub(super) fn softmax_back(
+pub(crate) fn softmax_back(
     weights: &[f32],
     upstream: &[f32],
     gradient: &mut [f32],
