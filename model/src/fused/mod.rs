@@ -21,7 +21,7 @@ use burn::{
     tensor::{Device, Int, Tensor},
 };
 
-pub use crate::kernels::rows::AdamStep;
+pub use unroll_kernels::rows::AdamStep;
 
 /// What burn's layer normalisation adds to a variance (Ba, Kiros and Hinton 2016 leave it open).
 const EPSILON: f32 = 1e-5;

@@ -1,0 +1,20 @@
+//! What a training step spends its time on, over plain slices of f32 and for one core.
+//!
+//! Nothing here knows of tensors or gradients: `unroll_model`, in `fused`, gives these to burn as
+//! operations with backward passes of their own. Everything is plain Rust that compilers turn into
+//! vector instructions, so that native tests run the very code the browser runs. Sums have an order
+//! that depends on shapes alone: the same input gives the same bits.
+//!
+//! A crate of its own, because in the engines that browsers load this code is compiled for speed
+//! and nearly all else for size (see the profile `page`).
+
+pub mod alignment;
+pub mod attention;
+pub mod cells;
+pub mod decoder;
+pub mod math;
+pub mod matmul;
+pub mod panels;
+pub mod recurrent;
+pub mod rows;
+pub mod squash;
