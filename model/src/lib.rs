@@ -17,7 +17,6 @@ mod dropout;
 mod feed_forward;
 mod fused;
 mod gpt;
-mod kernels;
 mod loss;
 mod norm;
 mod optimizer;

@@ -21,7 +21,8 @@ use crate::{
 const APP: &[&str] = &["--profile", "page", "--package", "unroll-app"];
 /// The same for the CPU engines.
 const CPU: &[&str] = &[
-    "--release",
+    "--profile",
+    "engine",
     "--package",
     "unroll-engine",
     "--bin",

@@ -148,7 +148,7 @@ pub fn sources() -> Result<String> {
     for name in ["Cargo.lock", "Cargo.toml", ".cargo/config.toml"] {
         hash.file(name, &paths::root().join(name))?;
     }
-    for room in ["engine", "model", "protocol"] {
+    for room in ["engine", "kernels", "model", "protocol"] {
         let manifest = format!("{room}/Cargo.toml");
         hash.file(&manifest, &paths::root().join(&manifest))?;
         let mut files = Vec::new();

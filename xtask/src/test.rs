@@ -21,6 +21,8 @@ const CLIPPY: &[(&str, &[&str])] = &[
             "-p",
             "unroll-protocol",
             "-p",
+            "unroll-kernels",
+            "-p",
             "unroll-model",
             "-p",
             "xtask",
@@ -36,7 +38,8 @@ const CLIPPY: &[(&str, &[&str])] = &[
     (
         "clippy, wasm CPU engine",
         &[
-            "--release",
+            "--profile",
+            "engine",
             "-p",
             "unroll-engine",
             "--lib",
@@ -69,8 +72,18 @@ const CLIPPY_WEBGPU: (&str, &[&str]) = (
 /// compile much faster without optimization.
 const NATIVE: &[(&str, &[&str])] = &[
     (
-        "tests of protocol, model, xtask",
-        &["--release", "-p", "unroll-protocol", "-p", "unroll-model", "-p", "xtask"],
+        "tests of kernels, protocol, model, xtask",
+        &[
+            "--release",
+            "-p",
+            "unroll-kernels",
+            "-p",
+            "unroll-protocol",
+            "-p",
+            "unroll-model",
+            "-p",
+            "xtask",
+        ],
     ),
     (
         "tests of the engine",

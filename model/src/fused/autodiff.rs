@@ -16,7 +16,7 @@ use super::{
         self, Attention, FlexTensor, in_order, integers, multiply, numbers, sum_of_rows, tensor,
     },
 };
-use crate::kernels::matmul::Onto;
+use unroll_kernels::matmul::Onto;
 
 type Float<C> = FloatTensor<Autodiff<Flex, C>>;
 

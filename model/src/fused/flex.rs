@@ -6,7 +6,7 @@ use burn::{
 };
 
 use super::{AdamStep, EPSILON, Fused};
-use crate::kernels::{
+use unroll_kernels::{
     attention::{Attend, Heads, PerPair},
     matmul::{self, Onto, View},
     rows,

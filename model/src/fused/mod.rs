@@ -1,7 +1,7 @@
 //! The heaviest operations of a training step as single operations of burn, with backward passes
 //! of their own.
 //!
-//! On the CPU (burn's Flex) they run on [`crate::kernels`], on a GPU on the programs of `shaders`; on
+//! On the CPU (burn's Flex) they run on [`unroll_kernels`], on a GPU on the programs of `shaders`; on
 //! any other device they are composed of burn's operations, as their documentation says. All ways
 //! agree to rounding: tests compare CPU and composed, gradients included, and every start of the
 //! GPU's engine compares GPU and CPU. Registered through burn's feature `extension`.
@@ -30,7 +30,7 @@ use composed as elsewhere;
 #[cfg(feature = "webgpu")]
 use shaders as elsewhere;
 
-pub use crate::kernels::rows::AdamStep;
+pub use unroll_kernels::rows::AdamStep;
 
 /// What burn's layer normalisation adds to a variance (Ba, Kiros and Hinton 2016 leave it open).
 const EPSILON: f32 = 1e-5;

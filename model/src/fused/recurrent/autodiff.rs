@@ -14,13 +14,11 @@ use super::{
     Recurrent, Sequence, Squash,
     flex::{self, Aligned, Decoding, Operands},
 };
-use crate::{
-    fused::{
-        autodiff::backward,
-        flex::{FlexTensor, integers},
-    },
-    kernels::{alignment, decoder, recurrent},
+use crate::fused::{
+    autodiff::backward,
+    flex::{FlexTensor, integers},
 };
+use unroll_kernels::{alignment, decoder, recurrent};
 
 type Float<C> = FloatTensor<Autodiff<Flex, C>>;
 

@@ -3,10 +3,8 @@
 use burn::backend::{Flex, TensorMetadata};
 
 use super::{Recurrent, Rule, Sequence, Squash};
-use crate::{
-    fused::flex::{FlexTensor, in_order, integers, numbers, tensor},
-    kernels::{alignment, decoder, math, recurrent},
-};
+use crate::fused::flex::{FlexTensor, in_order, integers, numbers, tensor};
+use unroll_kernels::{alignment, decoder, recurrent, rows::add_to_rows};
 
 fn shape<const D: usize>(tensor: &FlexTensor) -> [usize; D] {
     tensor.shape().dims()
@@ -20,10 +18,7 @@ pub(super) fn shaped(values: Vec<f32>, like: &FlexTensor) -> FlexTensor {
 pub(super) fn squash(function: Squash, input: FlexTensor) -> FlexTensor {
     let input = in_order(input);
     let mut values = numbers(&input).to_vec();
-    match function {
-        Squash::Tanh => values.iter_mut().for_each(|value| *value = math::tanh(*value)),
-        Squash::Sigmoid => values.iter_mut().for_each(|value| *value = math::sigmoid(*value)),
-    }
+    function.apply(&mut values);
     shaped(values, &input)
 }
 
@@ -34,12 +29,7 @@ pub(super) fn squash_backward(
     upstream: FlexTensor,
 ) -> FlexTensor {
     let upstream = in_order(upstream);
-    let each = numbers(&upstream).iter().zip(numbers(output));
-    let values = match function {
-        Squash::Tanh => each.map(|(upstream, y)| upstream * (1.0 - y * y)).collect(),
-        Squash::Sigmoid => each.map(|(upstream, y)| upstream * (y - y * y)).collect(),
-    };
-    shaped(values, output)
+    shaped(function.backward(numbers(output), numbers(&upstream)), output)
 }
 
 pub(super) fn look_up(table: FlexTensor, rows: &[i32]) -> FlexTensor {
@@ -59,12 +49,8 @@ pub(super) fn look_up_backward(
     rows: &[i32],
     upstream: FlexTensor,
 ) -> FlexTensor {
-    let upstream = in_order(upstream);
     let mut sums = vec![0.0f32; count * width];
-    for (&row, upstream) in rows.iter().zip(numbers(&upstream).chunks_exact(width)) {
-        let sums = &mut sums[row as usize * width..][..width];
-        sums.iter_mut().zip(upstream).for_each(|(sum, value)| *sum += value);
-    }
+    add_to_rows(numbers(&in_order(upstream)), width, rows, &mut sums);
     tensor(sums, [count, width])
 }
 

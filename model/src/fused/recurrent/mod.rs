@@ -22,15 +22,10 @@ use burn::{
     tensor::{Int, Tensor, activation},
 };
 
-use super::has_kernels;
-pub use crate::kernels::recurrent::{Rule, Sequence};
+use unroll_kernels::squash::Squash;
 
-/// A non-linearity whose derivative comes from what it returned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Squash {
-    Tanh,
-    Sigmoid,
-}
+use super::has_kernels;
+pub use unroll_kernels::recurrent::{Rule, Sequence};
 
 /// The operations on primitives. Shapes as in the functions of this module.
 #[backend_extension(Flex, Autodiff)]

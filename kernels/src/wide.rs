@@ -9,7 +9,7 @@ macro_rules! wide {
     ($work:block) => {
         // The block stands here twice and not in one closure: the compiler puts a function for
         // certain in the place of its call only where there is one call.
-        if let Some(avx) = $crate::kernels::avx::Avx::new() { avx.run(|| $work) } else $work
+        if let Some(avx) = $crate::avx::Avx::new() { avx.run(|| $work) } else $work
     };
 }
 

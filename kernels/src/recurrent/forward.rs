@@ -1,7 +1,7 @@
 //! From the input to the states.
 
 use super::{Inputs, Kept, Rule, Sequence};
-use crate::kernels::{
+use crate::{
     cells,
     matmul::{Onto, View},
     panels::Panels,
@@ -151,7 +151,7 @@ impl Sequence {
 }
 
 /// A step of PyTorch's GRU for one row; what the reset gate multiplies is kept in `reset`.
-pub(in crate::kernels) fn gru_row(
+pub(crate) fn gru_row(
     input: &[f32],
     from_state: &[f32],
     previous: &[f32],

@@ -180,7 +180,19 @@ pub fn add_rows(rows: &[f32], sums: &mut [f32]) {
     })
 }
 
-/// The numbers of one step of AdamW; see [`crate::AdamW`] for the formula.
+/// Adds each of `added`, rows as wide as those of `sums`, to the row of `sums` that `places` names.
+///
+/// # Panics
+///
+/// Panics if there is no such row.
+pub fn add_to_rows(added: &[f32], width: usize, places: &[i32], sums: &mut [f32]) {
+    for (&place, added) in places.iter().zip(added.chunks_exact(width)) {
+        let sums = &mut sums[place as usize * width..][..width];
+        sums.iter_mut().zip(added).for_each(|(sum, value)| *sum += value);
+    }
+}
+
+/// The numbers of one step of AdamW; `unroll_model::AdamW` has the formula.
 #[derive(Clone, Copy, Debug)]
 pub struct AdamStep {
     pub beta1: f32,

@@ -1,7 +1,7 @@
 //! Backpropagation through time.
 
 use super::{Gradients, Inputs, Kept, Rule, Sequence};
-use crate::kernels::{
+use crate::{
     cells,
     matmul::{self, Onto, View},
     panels::Panels,
@@ -178,7 +178,7 @@ impl Sequence {
 
     /// The transpose of all steps' previous states times rows of the steps: a product, and one for
     /// the first step, whose previous state is elsewhere.
-    pub(in crate::kernels) fn previous_times(
+    pub(crate) fn previous_times(
         &self,
         initial: &[f32],
         states: View,

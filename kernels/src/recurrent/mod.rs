@@ -13,7 +13,7 @@ use super::matmul::View;
 
 pub(super) use forward::gru_row;
 
-/// What a cell computes; see [`crate::CellKind`].
+/// What a cell computes; `unroll_model::CellKind` has the formulas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     ElmanTanh,

@@ -1,0 +1,27 @@
+//! What a training step spends its time on, over plain slices of f32 and for one core.
+//!
+//! Nothing here knows of tensors or gradients: `unroll_model`, in `fused`, gives these to burn as
+//! operations with backward passes of their own. Everything is plain Rust that compilers turn into
+//! vector instructions, so that native tests run the very code the browser runs; only the tiles of
+//! products are written anew for x86-64 in `avx` and `avx512`, and tests run all. Sums have an order
+//! that depends on shapes alone: the same input gives the same bits.
+//!
+//! A crate of its own, because in the engines that browsers load this code is compiled for speed
+//! and nearly all else for size (see the profile `engine`).
+
+pub mod alignment;
+pub mod attention;
+#[cfg(target_arch = "x86_64")]
+mod avx;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+pub mod cells;
+pub mod decoder;
+pub mod math;
+pub mod matmul;
+pub mod panels;
+pub mod recurrent;
+pub mod rows;
+pub mod squash;
+mod tiles;
+mod wide;
