@@ -133,8 +133,8 @@ export class Site {
 
   /**
    * Opens `address` (relative to the site, or whole) in a fresh profile. The page closes with the
-   * test `t`, which fails if there were problems that no pattern of `allow` matches. `init` runs in
-   * the page before anything of it does.
+   * test `t`, which fails if there were problems that no pattern of `allow` matches. `init`, a
+   * function and its argument, runs in the page before anything of it does.
    */
   async open(t, address = "", { viewport = VIEWPORTS.laptop, allow = [], init, ...options } = {}) {
     const context = await this.browser.newContext({
@@ -146,7 +146,7 @@ export class Site {
     context.setDefaultTimeout(PATIENCE);
     const page = await context.newPage();
     const problems = watch(page);
-    if (init) await page.addInitScript(init);
+    if (init) await page.addInitScript(...init);
     t.after(async () => {
       await context.close();
       const serious = problems.filter((problem) => !allow.some((pattern) => pattern.test(problem)));

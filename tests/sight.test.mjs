@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { variants } from "./bench-engine.mjs";
 import {
   byId,
   drawn,
@@ -22,13 +23,16 @@ const site = useSite();
 const STEPS = 60;
 const SENTENCE = "Once, by the slow green river, there was a mill, and in the mill lived Marl".slice(0, 64);
 
-/** Counts what the page asks of its workers: Trace, Inspect, Ask and Generate of `Command`. */
-function countQuestions() {
+const commands = variants("Command");
+const QUESTIONS = ["Trace", "Inspect", "Ask", "Generate"].map((name) => commands[name]);
+
+/** Counts what the page asks of its workers: commands of these numbers. */
+function countQuestions(questions) {
   window.__asked = 0;
   const send = Worker.prototype.postMessage;
   Worker.prototype.postMessage = function (message, ...more) {
     // A version, then the command's number.
-    if ([6, 7, 8, 9].includes(message[1])) window.__asked += 1;
+    if (questions.includes(message[1])) window.__asked += 1;
     return send.call(this, message, ...more);
   };
 }
@@ -52,7 +56,7 @@ async function further(page) {
 
 /** Opens `address`, and trains without end once the steps it takes by itself are done. */
 async function training(t, address) {
-  const page = await site.open(t, address, { init: countQuestions });
+  const page = await site.open(t, address, { init: [countQuestions, QUESTIONS] });
   await live(page, "attention");
   await paused(page);
   await byId(page, "train-toggle").click();

@@ -181,7 +181,10 @@ fn joint_in_words(page: Page) -> AnyView {
                 Some(_) => "± is the standard error of the windows' mean difference.",
                 None => "a single window says nothing about its own uncertainty.",
             }}
-            {all.then_some(" No token can see another now: what is left is the token itself and its position.")}
+            {all.then_some(
+                " No token can see another now: what is left is the token itself. Not even its place: that is \
+                 told by rotating queries and keys, which nobody reads any more."
+            )}
         </span>
     }
     .into_any()

@@ -61,6 +61,11 @@ pub fn more() -> impl IntoView {
              model misses, not what a model trained without the head would reach."
         </p>
         <p>
+            "The model is GPT-2's architecture in small, but for how it is told where a token stands: queries \
+             and keys are rotated by their position (Su et al. 2021; the next chapter compares the ways). With \
+             a learned vector for each position, heads take far longer to find the previous token."
+        </p>
+        <p>
             "In machine translation, Voita et al. 2019 found few heads with clear jobs, some of them looking at \
              a neighbouring token, and could prune most others; Michel, Levy and Neubig 2019 removed heads one \
              at a time, as here, and many cost next to nothing. A head that looks at the previous token in an \
