@@ -75,7 +75,9 @@ test("three equal averages, and the one that depends on the data", async (t) => 
   assert((await value(page, "mask-loop-attention")) > 0.01);
   // All of the row's weights: 1/8 eight times, then 0.
   await byId(page, "figure-mask-weights").locator(".table-box summary").click();
-  const line = await byId(page, "mask-weights-table").locator("tbody tr").first().locator("td").allTextContents();
+  const row = byId(page, "mask-weights-table").locator("tbody tr").first();
+  await row.waitFor();
+  const line = await row.locator("td").allTextContents();
   assert.deepEqual(line.slice(0, 9), [...Array(8).fill("0.1250"), "0.0000"]);
 });
 
