@@ -21,6 +21,8 @@ impl Store {
                 self.pace.update_value(|pace| pace.refused(command));
                 match command {
                     CommandKind::Trace => self.probe_problem.set(Some(reason)),
+                    // A cell may have been closed meanwhile, as by a shorter sentence.
+                    CommandKind::Inspect if self.inspecting.get_untracked().is_none() => {}
                     CommandKind::Inspect => self.inspect_problem.set(Some(reason)),
                     _ => self.notify(Severity::Refusal, reason),
                 }
