@@ -2,9 +2,10 @@
 //!
 //! Nothing here knows of tensors or gradients: `unroll_model`, in `fused`, gives these to burn as
 //! operations with backward passes of their own. Everything is plain Rust that compilers turn into
-//! vector instructions, so that native tests run the very code the browser runs; only the tiles of
-//! products are written anew for x86-64 in `avx` and `avx512`, and tests run all. Sums have an order
-//! that depends on shapes alone: the same input gives the same bits.
+//! vector instructions (`cargo xtask test` looks for them in what browsers get), so that native tests
+//! run the very code the browser runs; only the tiles of products ask for vectors by name, in `four`
+//! and, for x86-64, in `avx` and `avx512`, and tests run all. Sums have an order that depends on
+//! shapes alone: the same input gives the same bits.
 //!
 //! A crate of its own, because in the engines that browsers load this code is compiled for speed
 //! and nearly all else for size (see the profile `engine`).
@@ -17,6 +18,7 @@ mod avx;
 mod avx512;
 pub mod cells;
 pub mod decoder;
+mod four;
 pub mod math;
 pub mod matmul;
 pub mod panels;

@@ -1,13 +1,18 @@
 //! The inner loop of a product: a tile of the result, kept in vector registers, to which one outer
 //! product at a time is added.
 //!
-//! The tiles here are plain Rust, which the compiler turns into vectors with simd128 in wasm. Their
-//! sizes were chosen by measurement: in Chromium, larger tiles spill and run at half the speed.
-//! `avx` and `avx512` have those for native processors with longer registers.
+//! The tiles here are for registers of four numbers, which simd128 has in wasm. Their sizes were
+//! chosen by measurement: in Chromium, larger tiles spill and run at half the speed. (Relaxed SIMD's
+//! joined multiply-add was measured too: where a processor adds beside its multipliers it gains
+//! nothing, and its rounding would differ between machines.) `avx` and `avx512` have those for
+//! native processors with longer registers.
 
-use super::matmul::Onto;
 #[cfg(target_arch = "x86_64")]
 use super::{avx, avx512};
+use super::{
+    four::{Four, LANES},
+    matmul::Onto,
+};
 
 /// Columns of the wider panels of a right factor.
 pub(super) const WIDE: usize = 16;
@@ -88,16 +93,16 @@ impl Tiles {
             #[cfg(target_arch = "x86_64")]
             Self::Avx512(avx512) => avx512.times(left, panel, place, result),
             Self::Portable if place.width == WIDE => {
-                left.times::<2, WIDE>(panel, place, result);
+                left.times::<2, { WIDE / LANES }>(panel, place, result);
             }
-            Self::Portable => left.times::<4, NARROW>(panel, place, result),
+            Self::Portable => left.times::<4, { NARROW / LANES }>(panel, place, result),
         }
     }
 }
 
 impl Left<'_> {
-    /// Multiplies all rows, `HIGH` at a time, by a panel. Inlined like all that is in it: with a
-    /// call for each panel, products take a twentieth to a fifth longer in wasm.
+    /// Multiplies all rows, `HIGH` at a time, by a panel of so many registers a row. Inlined like all
+    /// that is in it: with a call for each panel, products take a twentieth to a fifth longer in wasm.
     #[inline(always)]
     fn times<const HIGH: usize, const WIDTH: usize>(
         &self,
@@ -124,38 +129,56 @@ impl Left<'_> {
         place: Place,
         result: &mut [f32],
     ) {
-        let panel = &panel.as_chunks::<WIDTH>().0[..self.deep];
-        let mut sums = [[0f32; WIDTH]; HIGH];
+        let panel = &panel.as_chunks::<LANES>().0.as_chunks::<WIDTH>().0[..self.deep];
+        let mut sums = [[Four::splat(0.0); WIDTH]; HIGH];
         let group = &self.packed[row / GATHERED * GATHERED * self.deep..][..GATHERED * self.deep];
         let offset = row % GATHERED;
         for (left, right) in group.as_chunks::<GATHERED>().0.iter().zip(panel) {
-            for i in 0..HIGH {
-                let value = left[(offset + i) % GATHERED];
-                for j in 0..WIDTH {
-                    sums[i][j] += value * right[j];
+            let right = right.each_ref().map(Four::load);
+            for (i, sums) in sums.iter_mut().enumerate() {
+                let value = Four::splat(left[(offset + i) % GATHERED]);
+                for (sum, right) in sums.iter_mut().zip(right) {
+                    *sum = value.times(right).plus(*sum);
                 }
             }
         }
-        let Place { onto, scale, apart, column, width } = place;
         for (i, sums) in sums.iter().enumerate() {
-            let result = &mut result[(row + i) * apart + column..][..width];
-            match onto {
-                Onto::Zero => write(result, sums, |_, sum| sum * scale),
-                Onto::Result => write(result, sums, |held, sum| held + sum * scale),
-                Onto::Row(values) => {
-                    let values = &values[column..column + width];
-                    for ((result, sum), value) in result.iter_mut().zip(sums).zip(values) {
-                        *result = value + sum * scale;
-                    }
-                }
-            }
+            put(sums, row + i, place, result);
         }
     }
 }
 
+/// Writes the sums of a row.
 #[inline(always)]
-fn write(result: &mut [f32], sums: &[f32], with: impl Fn(f32, f32) -> f32) {
-    for (result, sum) in result.iter_mut().zip(sums) {
-        *result = with(*result, *sum);
+fn put<const WIDTH: usize>(sums: &[Four; WIDTH], row: usize, place: Place, result: &mut [f32]) {
+    let Place { onto, scale, apart, column, width } = place;
+    let result = &mut result[row * apart + column..][..width];
+    let onto = match onto {
+        Onto::Zero | Onto::Result => onto,
+        Onto::Row(values) => Onto::Row(&values[column..][..width]),
+    };
+    let (whole, rest) = result.as_chunks_mut::<LANES>();
+    for (at, sum) in sums.iter().enumerate() {
+        let sum = sum.times(Four::splat(scale));
+        if let Some(result) = whole.get_mut(at) {
+            let sum = match onto {
+                Onto::Zero => sum,
+                Onto::Row(values) => Four::load(&values.as_chunks().0[at]).plus(sum),
+                Onto::Result => Four::load(result).plus(sum),
+            };
+            sum.store(result);
+        } else {
+            let mut sums = [0.0; LANES];
+            sum.store(&mut sums);
+            let past = LANES * at;
+            for (at, (result, sum)) in rest.iter_mut().zip(sums).enumerate() {
+                *result = match onto {
+                    Onto::Zero => sum,
+                    Onto::Row(values) => values[past + at] + sum,
+                    Onto::Result => *result + sum,
+                };
+            }
+            return;
+        }
     }
 }

@@ -21,6 +21,7 @@ mod split;
 mod stamp;
 mod test;
 mod tools;
+mod vectors;
 
 use std::process::ExitCode;
 

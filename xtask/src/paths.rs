@@ -6,6 +6,8 @@ use std::{
     sync::LazyLock,
 };
 
+use crate::tools::WASM;
+
 /// The repository.
 pub fn root() -> &'static Path {
     static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
@@ -46,6 +48,11 @@ pub const WEBGPU_FILES: [&str; 2] = ["engine_webgpu.js", "engine_webgpu_bg.wasm"
 /// The WebGPU engine as the browser gets it.
 pub fn webgpu() -> PathBuf {
     target().join("webgpu")
+}
+
+/// A CPU engine as the compiler leaves it, with the names of its functions.
+pub fn compiled(engine: &str) -> PathBuf {
+    target().join(WASM).join("engine").join(format!("{engine}.wasm"))
 }
 
 /// A built site; each use has its own, so that testing does not pull the page from under `serve`.

@@ -9,6 +9,7 @@ use crate::{
     Options, Result, build, npm, paths, setup,
     shell::{self, cargo, duration, say},
     tools::WASM,
+    vectors,
 };
 
 /// What clippy looks at, as arguments: native code with its tests, then what browsers run. The
@@ -165,6 +166,9 @@ pub fn run(arguments: &[String]) -> Result {
         claim = Some(build::site(&site, webgpu)?);
         Ok(())
     });
+    if claim.is_some() {
+        phases.run("vector instructions", || vectors::check(&paths::compiled("engine_course")));
+    }
     phases.print();
     let Some(browser) = browser.filter(|_| claim.is_some()) else { return phases.result() };
     say("tests in the browser");
