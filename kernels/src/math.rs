@@ -27,18 +27,12 @@ pub fn exp(x: f32) -> f32 {
     for term in [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0] {
         power = power * r + term;
     }
-    // 2^n in two factors: n may be 128, one more than an exponent can hold.
-    let half = ((shifted.to_bits() as i32) << 16) >> 17;
-    let whole = ((shifted.to_bits() as i32) << 16) >> 16;
-    let factor = |n: i32| f32::from_bits(((n + 127) << 23) as u32);
-    let value = power * factor(half) * factor(whole - half);
-    if x < LOWEST {
-        0.0
-    } else if x > HIGHEST {
-        f32::INFINITY
-    } else {
-        value
-    }
+    // Times 2^n by adding n to the exponent, for which there is room: at the ends of the range, where
+    // n is -126 or 128, the power is above and below 1.
+    let value = f32::from_bits(power.to_bits().wrapping_add(shifted.to_bits() << 23));
+    let value = if x < LOWEST { 0.0 } else { value };
+    // Not a number stays none.
+    if x <= HIGHEST { value } else { x + f32::INFINITY }
 }
 
 /// The standard normal distribution function `Φ(x)` to 2e-7, and its derivative, the density.
