@@ -23,10 +23,10 @@ pub fn exp(x: f32) -> f32 {
     let shifted = clamped * LOG2_E + ROUND;
     let n = shifted - ROUND;
     let r = (clamped - n * LN_2_HIGH) - n * LN_2_LOW;
-    let mut power = 1.0 / 5040.0;
-    for term in [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0] {
-        power = power * r + term;
-    }
+    let r2 = r * r;
+    let high = (1.0 / 5040.0 * r + 1.0 / 720.0) * r2 + (1.0 / 120.0 * r + 1.0 / 24.0);
+    let low = (1.0 / 6.0 * r + 0.5) * r2 + (r + 1.0);
+    let power = high * (r2 * r2) + low;
     // Times 2^n by adding n to the exponent, for which there is room: at the ends of the range, where
     // n is -126 or 128, the power is above and below 1.
     let value = f32::from_bits(power.to_bits().wrapping_add(shifted.to_bits() << 23));
@@ -53,10 +53,10 @@ pub fn normal(x: f32) -> (f32, f32) {
     ];
     let bell = exp(-0.5 * x * x);
     let t = 1.0 / (1.0 + 0.33 * x.abs());
-    let mut polynomial = 0.0;
-    for coefficient in P {
-        polynomial = (polynomial + coefficient) * t;
-    }
+    let t2 = t * t;
+    let high = P[0] * t2 + (P[1] * t + P[2]);
+    let low = (P[3] * t + P[4]) * t2 + (P[5] * t + P[6]);
+    let polynomial = (high * (t2 * t2) + low) * t;
     let tail = bell * polynomial;
     let below = if x < 0.0 { tail } else { 1.0 - tail };
     (below, bell * 0.398_942_3)
