@@ -18,7 +18,7 @@ mod setting;
 mod transport;
 mod undo;
 
-pub use answer::{Answered, use_answer, use_seen};
+pub use answer::{Answered, use_answer, use_fixed_answer, use_seen};
 pub use attempt::{Try, trial};
 pub use frame::{ChapterFrame, panel, use_part};
 pub use history::History;

@@ -1,12 +1,12 @@
 //! The table of pairs, and one of its rows in full.
 
-use leptos::{ev, prelude::*};
+use leptos::{ev, html, prelude::*};
 use unroll_protocol::study::bigram::{Answer, Matrix, NONE, Order, Question, Row, View, smoothed};
 
-use super::{named, short, use_part, use_vocabulary};
+use super::{named, part_of, short, use_part, use_vocabulary};
 use crate::{
-    course::{use_lab, use_provenance, use_setting},
-    figures::{Bar, BarsFigure, Hue, Matrix as Picture, MatrixFigure, ValueMap},
+    course::{use_fixed_answer, use_lab, use_provenance, use_setting},
+    figures::{Bar, BarsFigure, Hue, Matrix as Picture, MatrixFigure, ValueMap, use_visible},
     store::Store,
     teaching::GuessFirst,
 };
@@ -26,13 +26,15 @@ pub fn figure() -> AnyView {
     let k = use_setting(|link| &mut link.bigram.k);
     let row = use_setting(|link| &mut link.bigram.row);
     let next = use_setting(|link| &mut link.bigram.next);
+    let (matrix_box, row_box) = (NodeRef::<html::Div>::new(), NodeRef::<html::Div>::new());
+    let in_row = use_visible(row_box);
     let (matrix, problem) = use_part(
         lab,
-        lab.sights.figure,
+        use_visible(matrix_box),
         move || Question::Matrix { order: order.get(), most: most.get() },
         |answer| if let Answer::Matrix(matrix) = answer { Some(matrix) } else { None },
     );
-    let pinned = use_row();
+    let pinned = use_row(in_row);
     let picture = Memo::new(move |_| {
         let matrix = matrix.get()?;
         vocabulary.with(|v| Some(picture(&matrix, v, view.get(), k.get())))
@@ -89,33 +91,37 @@ pub fn figure() -> AnyView {
     });
     view! {
         <p class="field-error" role="alert">{move || problem.get()}</p>
-        <MatrixFigure
-            name="bigram-matrix"
-            title=title
-            matrix=Signal::derive(move || picture.get().unwrap_or_default())
-            provenance=use_provenance(lab)
-            describe=describe
-            row=place
-            marked=marked
-            on_pick=pick
-        />
+        <div node_ref=matrix_box>
+            <MatrixFigure
+                name="bigram-matrix"
+                title=title
+                matrix=Signal::derive(move || picture.get().unwrap_or_default())
+                provenance=use_provenance(lab)
+                describe=describe
+                row=place
+                marked=marked
+                on_pick=pick
+            />
+        </div>
         <p class="hint" data-testid="bigram-cut">{cut}</p>
-        {move || if asks.get() {
-            view! { <GuessRow row=pinned/> }.into_any()
-        } else {
-            view! { <PinnedRow row=pinned/> }.into_any()
-        }}
+        <div node_ref=row_box>
+            {move || if asks.get() {
+                view! { <GuessRow row=pinned/> }.into_any()
+            } else {
+                view! { <PinnedRow row=pinned/> }.into_any()
+            }}
+        </div>
     }
     .into_any()
 }
 
 /// The row that is pinned, or one that says much.
-pub fn use_row() -> Memo<Option<Row>> {
+fn use_row(seen: Signal<bool>) -> Memo<Option<Row>> {
     let lab = use_lab();
     let row = use_setting(|link| &mut link.bigram.row);
     use_part(
         lab,
-        lab.sights.figure,
+        seen,
         move || Question::Row { character: row.get() },
         |answer| if let Answer::Row(row) = answer { Some(row) } else { None },
     )
@@ -200,13 +206,14 @@ const OPTIONS: usize = 4;
 fn GuessRow(row: Memo<Option<Row>>) -> impl IntoView {
     let lab = use_lab();
     let vocabulary = use_vocabulary();
-    let matrix = use_part(
-        lab,
-        lab.sights.figure,
-        || Question::Matrix { order: Order::Frequent, most: OPTIONS as u32 },
-        |answer| if let Answer::Matrix(matrix) = answer { Some(matrix) } else { None },
-    )
-    .0;
+    // Only for its ids, which training leaves as they are.
+    let answered = use_fixed_answer(lab, || {
+        Some(Question::Matrix { order: Order::Frequent, most: OPTIONS as u32 }.into())
+    });
+    let matrix = part_of(answered, |answer| match answer {
+        Answer::Matrix(matrix) => Some(matrix),
+        _ => None,
+    });
     // The commonest follower among the text's commonest characters, by id.
     let options = Memo::new(move |_| {
         let (Some(best), Some(matrix)) = (row.with(|r| r.as_ref().map(commonest)), matrix.get())
