@@ -2,6 +2,7 @@
 
 mod check;
 mod drawing;
+mod row;
 mod surprise;
 mod table;
 mod words;
@@ -35,7 +36,7 @@ fn BigramChapter() -> impl IntoView {
                 <ChoiceField name="bigram-view"/>
                 <ChoiceField name="bigram-order"/>
                 <SliderField name="bigram-k" most=10.0 step=0.01/>
-                <table::RowChoice/>
+                <row::RowChoice/>
                 <SliderField name="bigram-shown"/>
             }
             further=|| view! {
@@ -104,6 +105,11 @@ fn use_vocabulary() -> Memo<Vec<String>> {
     Memo::new(move |_| {
         lab.started.with(|s| s.as_ref().map_or(Vec::new(), |s| s.vocabulary.clone()))
     })
+}
+
+/// The code point of a token, by which links name it.
+fn code_point(vocabulary: &[String], id: u32) -> u32 {
+    vocabulary.get(id as usize).and_then(|token| token.chars().next()).map_or(0, u32::from)
 }
 
 /// A token in a sentence: `‘q’`, `a space`.
