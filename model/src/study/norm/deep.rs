@@ -10,6 +10,7 @@ use burn::{
 use unroll_protocol::study::norm::{Activation, FEATURES, LAYERS, READS, Version};
 
 use crate::{
+    fused::recurrent::tanh,
     norm::{BatchNorm, BatchOfOne, LayerNorm, NormTrace, RunningStatistics},
     parameters::{bias, matrix},
     random::{Normals, Purpose, stream},
@@ -118,7 +119,7 @@ impl DeepNet {
                 }
             };
             stream = match self.activation {
-                Activation::Tanh => normalised.tanh(),
+                Activation::Tanh => tanh(normalised),
                 Activation::Relu => activation::relu(normalised),
             };
             layers.push(LayerPass { sums, trace, output: stream.clone() });

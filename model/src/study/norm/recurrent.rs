@@ -10,6 +10,7 @@ use unroll_protocol::study::norm::Axis;
 
 use super::deep::Between;
 use crate::{
+    fused::recurrent::tanh,
     norm::{BatchNorm, LayerNorm, NormTrace, RunningStatistics},
     parameters::{bias, matrix},
     random::{Normals, Purpose, stream},
@@ -93,7 +94,7 @@ impl NormedRnn {
                 (Between::Layer(norm), _) => norm.forward(sums),
                 (Between::Plain(_), _) => unreachable!("neither version is plain"),
             };
-            let new = normalised.tanh();
+            let new = tanh(normalised);
             logits.push(self.head.forward(new.clone()));
             traces.push(trace);
             state = Some(new);
