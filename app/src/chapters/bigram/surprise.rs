@@ -56,7 +56,6 @@ fn scores(seen: Signal<bool>) -> AnyView {
             let of = |name| history.named(name).map_or(Vec::new(), |series| series.points());
             (of("training"), of("held out"))
         });
-        let line = |name: &str, hue, dash, points| Line { name: name.into(), hue, dash, points };
         let references = scores.with(|s| {
             s.as_ref().map_or(Vec::new(), |s| {
                 vec![
@@ -69,8 +68,8 @@ fn scores(seen: Signal<bool>) -> AnyView {
             x_label: "step".into(),
             y_label: "nats per character".into(),
             series: vec![
-                line("training", Hue::Train, Dash::Solid, training),
-                line("held out", Hue::HeldOut, Dash::Dashed, held_out),
+                Line::new("training", Hue::Train, Dash::Solid, training),
+                Line::new("held out", Hue::HeldOut, Dash::Dashed, held_out),
             ],
             references,
             x_range: Lines::steps(lab.step.get()),
@@ -243,13 +242,12 @@ fn against_k(curve: &Curve) -> Lines {
     let all = shown.flat_map(|p| [Some(p.training), p.held_out]).flatten();
     let (low, high) = all.fold((f64::INFINITY, 0.0), |(low, high), y| (y.min(low), y.max(high)));
     let room = (high - low) * 0.08;
-    let line = |name: &str, hue, dash, points| Line { name: name.into(), hue, dash, points };
     Lines {
         x_label: "log10 of k".into(),
         y_label: "nats per character".into(),
         series: vec![
-            line("held out", Hue::HeldOut, Dash::Dashed, held_out),
-            line("training", Hue::Train, Dash::Solid, training),
+            Line::new("held out", Hue::HeldOut, Dash::Dashed, held_out),
+            Line::new("training", Hue::Train, Dash::Solid, training),
         ],
         x_range: Some((curve.points.first().map_or(-4.0, |p| p.k.log10()), MOST_DRAWN_TO.log10())),
         y_range: (high > low).then_some((low - room, high + room)),

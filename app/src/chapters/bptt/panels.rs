@@ -119,13 +119,12 @@ fn gathered(flow: &Flow) -> Lines {
     let mut sums: Vec<(f64, f64)> = sums.collect();
     sums.reverse();
     let each = (1..).map(f64::from).zip(terms.iter().map(|&term| f64::from(term))).collect();
-    let line = |name: &str, hue, dash, points| Line { name: name.into(), hue, dash, points };
     Lines {
         x_label: "step".into(),
         y_label: "gradient".into(),
         series: vec![
-            line("this step's", Hue::Muted, Dash::Solid, each),
-            line("sum from T back to t", Hue::Gradient, Dash::Dashed, sums),
+            Line::new("this step's", Hue::Muted, Dash::Solid, each),
+            Line::new("sum from T back to t", Hue::Gradient, Dash::Dashed, sums),
         ],
         ..Lines::default()
     }
