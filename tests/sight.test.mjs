@@ -73,8 +73,9 @@ const begun = (page) => numberUntil(page, "loss-step", (step) => step > 0, "past
 /** Trains with nothing in sight: nothing may be asked meanwhile. */
 async function trainsUnasked(page) {
   await settled(page);
-  // What was asked just before may still have been on its way.
+  // What was asked just before may still have been on its way, and its picture be due.
   await further(page);
+  await settled(page);
   const before = await asked(page);
   const figure = await shownStep(page);
   const step = await further(page);
@@ -92,7 +93,8 @@ for (const [name, address] of [
     const before = await asked(page);
     const seen = await shownStep(page);
     await shows(page, seen + 1);
-    assert((await asked(page)) > before, "a figure in sight asks");
+    // The first of what is shown may have been asked before.
+    await eventually(async () => (await asked(page)) > before, "a figure in sight asks");
     await scrollPast(page);
     const step = await trainsUnasked(page);
     await page.evaluate(() => window.scrollTo(0, 0));
