@@ -1,12 +1,15 @@
 // What nobody sees asks nothing and costs nothing while a model trains, and is up to date when somebody
 // looks or training rests.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 
 import { variants } from "./bench-engine.mjs";
 import {
   byId,
   drawn,
+  eventually,
   live,
   number,
   numberUntil,
@@ -26,18 +29,18 @@ const SENTENCE = "Once, by the slow green river, there was a mill, and in the mi
 const commands = variants("Command");
 const QUESTIONS = ["Trace", "Inspect", "Ask", "Generate"].map((name) => commands[name]);
 
-/** Counts what the page asks of its workers: commands of these numbers. */
-function countQuestions(questions) {
-  window.__asked = 0;
+/** Keeps what the page asks of its workers: the bytes of commands of these numbers. */
+function keepQuestions(questions) {
+  window.__asked = [];
   const send = Worker.prototype.postMessage;
   Worker.prototype.postMessage = function (message, ...more) {
     // A version, then the command's number.
-    if (questions.includes(message[1])) window.__asked += 1;
+    if (questions.includes(message[1])) window.__asked.push(Array.from(message.slice(0, 16)));
     return send.call(this, message, ...more);
   };
 }
 
-const asked = (page) => page.evaluate(() => window.__asked);
+const asked = (page) => page.evaluate(() => window.__asked.length);
 const shownStep = async (page) =>
   Number(await byId(page, "figure-attention").getAttribute("data-step"));
 
@@ -54,21 +57,25 @@ async function further(page) {
   return numberUntil(page, "loss-step", (step) => step >= from + STEPS, `${STEPS} more`);
 }
 
-/** Opens `address`, and trains without end once the steps it takes by itself are done. */
-async function training(t, address) {
-  const page = await site.open(t, address, { init: [countQuestions, QUESTIONS] });
-  await live(page, "attention");
+/** Opens `address`, and trains without end once it `isReady` and rests. */
+async function training(t, address, isReady = (page) => live(page, "attention")) {
+  const page = await site.open(t, address, { init: [keepQuestions, QUESTIONS] });
+  await isReady(page);
   await paused(page);
   await byId(page, "train-toggle").click();
   await further(page);
   return page;
 }
 
+/** That a chapter has begun with the steps it takes by itself. */
+const begun = (page) => numberUntil(page, "loss-step", (step) => step > 0, "past the start");
+
 /** Trains with nothing in sight: nothing may be asked meanwhile. */
 async function trainsUnasked(page) {
   await settled(page);
-  // What was asked just before may still have been on its way.
+  // What was asked just before may still have been on its way, and its picture be due.
   await further(page);
+  await settled(page);
   const before = await asked(page);
   const figure = await shownStep(page);
   const step = await further(page);
@@ -86,7 +93,8 @@ for (const [name, address] of [
     const before = await asked(page);
     const seen = await shownStep(page);
     await shows(page, seen + 1);
-    assert((await asked(page)) > before, "a figure in sight asks");
+    // The first of what is shown may have been asked before.
+    await eventually(async () => (await asked(page)) > before, "a figure in sight asks");
     await scrollPast(page);
     const step = await trainsUnasked(page);
     await page.evaluate(() => window.scrollTo(0, 0));
@@ -136,6 +144,169 @@ test("of two figures only the one in sight follows training", async (t) => {
     before,
   );
 });
+
+/** Of each chapter: what is asked while one part of its page is in sight alone. */
+const CHAPTERS = [
+  {
+    address: "?chapter=tokens",
+    parts: {
+      "figure-tokens-count": [],
+      "picked-row": ["Embedding"],
+      "lookup-title": ["Embedding"],
+      "map-claim": ["Embedding"],
+      "figure-tokens-window": ["Window"],
+      "figure-tokens-chain": ["Chain"],
+      check: [],
+    },
+  },
+  {
+    address: "?chapter=bigram",
+    parts: {
+      "figure-bigram-matrix": ["Matrix"],
+      "check-bigram-row": ["Row"],
+      "figure-bigram-drawing": ["Writing"],
+      "figure-bigram-terms": ["Sentence"],
+      "figure-bigram-loss": ["Scores"],
+      "figure-bigram-smoothing": [],
+      check: ["Row"],
+    },
+  },
+  {
+    address: "?chapter=bptt",
+    parts: {
+      "figure-bptt-norms": ["Flow"],
+      "figure-bptt-accuracy": ["Flow"],
+      "figure-bptt-clipping": [],
+      "figure-bptt-memory": ["Flow"],
+      "figure-bptt-weights": ["Flow"],
+      "figure-bptt-weight": ["Flow"],
+      check: ["Flow"],
+    },
+  },
+  {
+    address: "?chapter=gates&gates-units=8&gates-unit=2",
+    parts: {
+      "figure-gates-cells": ["Seen"],
+      "figure-gates-beside": ["Seen", "Units"],
+      "gates-memory": ["Units"],
+      "gates-guess": ["Units"],
+      check: ["Units"],
+    },
+  },
+  {
+    address: "?chapter=birnn&birnn-task=fill&birnn-at=4",
+    parts: {
+      "figure-birnn-bars-both": ["Reading"],
+      "figure-birnn-curves": [],
+      "check-birnn-passage": ["Passage"],
+      "birnn-parts-both": ["Reading"],
+      check: ["Reading"],
+    },
+  },
+  {
+    address: "?chapter=norm",
+    parts: {
+      "norm-coupling": ["Layer"],
+      "figure-norm-plain": ["Depths"],
+      "figure-norm-normed": ["Depths"],
+      "figure-norm-loss": [],
+      "norm-stuck": ["Depths"],
+      check: ["Layer"],
+    },
+  },
+  {
+    address: "?chapter=norm&norm-experiment=outside",
+    parts: { "figure-norm-bias": [], "norm-promises": ["Offsets"] },
+  },
+  {
+    address: "?chapter=norm&norm-experiment=time",
+    parts: { "figure-norm-variance": ["Steps"], "figure-norm-mean": ["Steps"], "figure-norm-loss": [] },
+  },
+];
+
+/** The names of a chapter's questions, by their numbers. */
+function questionsOf(address) {
+  const chapter = /chapter=(\w+)/.exec(address)[1];
+  const source = join(import.meta.dirname, `../protocol/src/study/${chapter}.rs`);
+  return Object.keys(variants("Question", readFileSync(source, "utf8")));
+}
+
+/** Which of `names` are asked since `from` questions were, sorted. */
+async function kindsAsked(page, names, from) {
+  const messages = await page.evaluate((from) => window.__asked.slice(from), from);
+  const kind = (bytes) => {
+    // Behind the version and the command an id, whose last byte is under 128; the chapter; the question.
+    const end = bytes.findIndex((byte, at) => at >= 2 && byte < 128);
+    return names[bytes[end + 2]];
+  };
+  return [...new Set(messages.map(kind))].sort();
+}
+
+/** Waits until all of `wanted` are asked, from now on. */
+async function untilAsked(page, names, wanted, from) {
+  await eventually(async () => {
+    const kinds = await kindsAsked(page, names, from);
+    return wanted.every((kind) => kinds.includes(kind));
+  }, `${wanted} asked`);
+}
+
+/**
+ * Puts the parts of the page so far from each other that no two are in sight together, and counts
+ * what changes in each.
+ */
+function spread(ids) {
+  const boxOf = (id) => {
+    const part = document.querySelector(`[data-testid="${id}"]`);
+    // A further figure with all that is said in its panel.
+    return part.closest(".course-further .panel") ?? part;
+  };
+  window.__changes = {};
+  window.__boxes = Object.fromEntries(ids.map((id) => [id, boxOf(id)]));
+  for (const [id, box] of Object.entries(window.__boxes)) {
+    box.style.margin = "1800px 0";
+    for (let around = box.parentElement; around.tagName !== "BODY"; around = around.parentElement) {
+      around.style.display = "block";
+    }
+    window.__changes[id] = 0;
+    const count = (records) => (window.__changes[id] += records.length);
+    new MutationObserver(count).observe(box, { subtree: true, childList: true, characterData: true });
+  }
+}
+
+for (const { address, parts } of CHAPTERS) {
+  test(`${address}: each part of the page asks for itself, while it is in sight`, async (t) => {
+    const page = await training(t, address, begun);
+    const names = questionsOf(address);
+    const ids = Object.keys(parts);
+    await page.evaluate(spread, ids);
+    for (const id of ids) {
+      await page.evaluate((id) => window.__boxes[id].scrollIntoView({ block: "center" }), id);
+      await settled(page);
+      await untilAsked(page, names, parts[id], await asked(page));
+      // What was asked just before may still have been on its way.
+      await further(page);
+      const from = await asked(page);
+      const before = await page.evaluate(() => ({ ...window.__changes }));
+      await untilAsked(page, names, parts[id], from);
+      await further(page);
+      assert.deepEqual(await kindsAsked(page, names, from), [...parts[id]].sort(), `asked for ${id}`);
+      const after = await page.evaluate(() => ({ ...window.__changes }));
+      for (const other of ids.filter((other) => other !== id)) {
+        assert.equal(after[other], before[other], `${other} was written with ${id} in sight`);
+      }
+    }
+    // At rest, what nobody sees is brought up to date, too.
+    await scrollPast(page);
+    await further(page);
+    const hidden = await asked(page);
+    await further(page);
+    assert.equal(await asked(page), hidden, "something was asked that nobody sees");
+    await byId(page, "train-toggle").evaluate((button) => button.click());
+    await paused(page);
+    const all = Object.values(parts).flat();
+    await untilAsked(page, names, all, hidden);
+  });
+}
 
 test("no task of the page takes 50 ms of processor time with 144 heads in sight", async (t) => {
   const page = await site.open(t, "?chapter=heads&heads-layers=12&heads-count=12&heads-width=48", {

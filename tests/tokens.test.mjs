@@ -120,6 +120,8 @@ test("rows move as the model trains, and letters come to lie by kind", async (t)
   const row = async () => (await byId(page, "lookup-row").textContent()) ?? "";
   const before = await row();
   await byId(page, "train-toggle").click();
+  // Out of sight they are as they were.
+  await byId(page, "lookup-row").scrollIntoViewIfNeeded();
   await eventually(async () => (await row()) !== before);
 });
 

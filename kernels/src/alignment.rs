@@ -175,10 +175,7 @@ impl Additive<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn drawn(count: usize, seed: usize) -> Vec<f32> {
-        (0..count).map(|i| ((i * 37 + seed * 53 + i / 7) % 89) as f32 / 44.0 - 1.0).collect()
-    }
+    use crate::testing::{assert_derivatives, drawn, weighted};
 
     #[test]
     fn the_way_back_is_the_derivative() {
@@ -189,8 +186,7 @@ mod tests {
         let upstream = drawn(2 * 2 * 4, 5);
         let loss = |[queries, keys, vector, values]: &[Vec<f32>; 4]| -> f64 {
             let source = Additive { length: 3, keys, vector, values, padding: &padding };
-            let contexts = source.forward(queries, 2).0;
-            contexts.iter().zip(&upstream).map(|(x, u)| f64::from(*x) * f64::from(*u)).sum()
+            weighted(&source.forward(queries, 2).0, &upstream)
         };
         let [queries, keys, vector, values] = &parts;
         let source = Additive { length: 3, keys, vector, values, padding: &padding };
@@ -201,16 +197,6 @@ mod tests {
         }
         let (of_queries, others) = source.backward(&looked, 2, &upstream);
         let found = [of_queries, others.keys, others.vector, others.values];
-        for (part, found) in found.iter().enumerate() {
-            for (at, &found) in found.iter().enumerate() {
-                let moved = |by: f32| {
-                    let mut parts = parts.clone();
-                    parts[part][at] += by;
-                    loss(&parts)
-                };
-                let slope = (moved(4e-3) - moved(-4e-3)) / 8e-3;
-                assert!((slope - f64::from(found)).abs() < 2e-4, "part {part}, {at}: {found}");
-            }
-        }
+        assert_derivatives("two sources", &parts, &found, 2e-4, loss);
     }
 }

@@ -222,10 +222,7 @@ impl Decoder<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn drawn(count: usize, seed: usize) -> Vec<f32> {
-        (0..count).map(|i| ((i * 37 + seed * 53 + i / 7) % 89) as f32 / 44.0 - 1.0).collect()
-    }
+    use crate::testing::{assert_derivatives, drawn, weighted};
 
     const SIZES: [usize; 6] = [2, 3, 4, 3, 5, 2];
 
@@ -272,8 +269,7 @@ mod tests {
             let Decoded { both, kept, .. } = decoder(&parts, padding).forward();
             let upstream = drawn(both.len(), 10);
             let loss = |parts: &[Vec<f32>; 9]| -> f64 {
-                let both = decoder(parts, padding).forward().both;
-                both.iter().zip(&upstream).map(|(x, u)| f64::from(*x) * f64::from(*u)).sum()
+                weighted(&decoder(parts, padding).forward().both, &upstream)
             };
             let of = decoder(&parts, padding).backward(&both, &kept, &upstream);
             let found = [
@@ -287,18 +283,7 @@ mod tests {
                 of.source.vector,
                 of.source.values,
             ];
-            for (part, found) in found.iter().enumerate() {
-                for (at, &found) in found.iter().enumerate() {
-                    let moved = |by: f32| {
-                        let mut parts = parts.clone();
-                        parts[part][at] += by;
-                        loss(&parts)
-                    };
-                    let slope = (moved(4e-3) - moved(-4e-3)) / 8e-3;
-                    let off = (slope - f64::from(found)).abs();
-                    assert!(off < 4e-4, "part {part}, {at}: {found}, not {slope}");
-                }
-            }
+            assert_derivatives(padding, &parts, &found, 4e-4, loss);
             if !padding.is_empty() {
                 // The second source's last two states are padding.
                 let [_, _, length, _, width, context] = SIZES;

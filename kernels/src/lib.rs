@@ -25,5 +25,7 @@ pub mod panels;
 pub mod recurrent;
 pub mod rows;
 pub mod squash;
+#[cfg(test)]
+mod testing;
 mod tiles;
 mod wide;

@@ -55,6 +55,27 @@ pub struct Window {
     pub targets: Vec<u32>,
 }
 
+impl Window {
+    /// What all of `windows`, of one length T, read: `[windows, T]`.
+    ///
+    /// # Panics
+    ///
+    /// Panics if there are none, or if they differ in length.
+    pub fn inputs_of(windows: &[Self], device: &Device) -> Tensor<2, Int> {
+        Self::gather(windows, |window| &window.inputs, device)
+    }
+
+    /// What follows each of [`Self::inputs_of`], under the same conditions.
+    pub fn targets_of(windows: &[Self], device: &Device) -> Tensor<2, Int> {
+        Self::gather(windows, |window| &window.targets, device)
+    }
+
+    fn gather(windows: &[Self], part: fn(&Self) -> &Vec<u32>, device: &Device) -> Tensor<2, Int> {
+        let tokens: Vec<u32> = windows.iter().flat_map(part).copied().collect();
+        token_tensor(&tokens, windows.len(), device)
+    }
+}
+
 impl Dataset {
     /// Splits `tokens` for a model with this context.
     pub fn new(tokens: Vec<u32>, context: usize) -> Result<Self, DataError> {

@@ -14,7 +14,7 @@ use unroll_protocol::architecture::Activation;
 
 use crate::{
     dropout::Dropout,
-    fused::gelu,
+    fused::{gelu, recurrent::tanh},
     parameters::{bias, matrix, project},
     random::Normals,
 };
@@ -91,5 +91,5 @@ pub fn activate<const D: usize>(activation: Activation, input: Tensor<D>) -> Ten
 fn gelu_tanh<const D: usize>(input: Tensor<D>) -> Tensor<D> {
     let cube = input.clone() * input.clone() * input.clone();
     let inner = (input.clone() + cube * 0.044715) * (2.0 / PI).sqrt();
-    input * (inner.tanh() + 1.0) * 0.5
+    input * (tanh(inner) + 1.0) * 0.5
 }

@@ -4,7 +4,7 @@ mod figure;
 mod further;
 mod words;
 
-use std::{rc::Rc, sync::Arc};
+use std::sync::Arc;
 
 use leptos::prelude::*;
 use unroll_protocol::{
@@ -16,7 +16,10 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField},
-    course::{Answered, ChapterFrame, Idea, Lab, use_answer, use_done, use_lab},
+    course::{
+        Answered, ChapterFrame, Idea, Lab, use_answer, use_done, use_fixed_answer, use_lab,
+        use_seen,
+    },
     figures::{
         Sight,
         text::{AROUND, stretch},
@@ -105,9 +108,11 @@ impl Shown {
         let lab = use_lab();
         let settings = Memo::new(move |_| store.link.with(|link| link.tokens.clone()));
         let sentence = move || store.probe.get();
-        let levels = use_text_answer(lab, move || {
+        // About the text alone.
+        let levels = use_fixed_answer(lab, move || {
             let (merges, words) = settings.with(|s| (s.merges, s.words));
-            Question::Tokens(tokens::Question::Levels { sentence: sentence(), merges, words })
+            let question = tokens::Question::Levels { sentence: sentence(), merges, words };
+            Some(Question::Tokens(question))
         });
         let problem = levels.problem;
         let levels = typed(levels, |answer| match answer {
@@ -132,8 +137,7 @@ impl Shown {
         });
         let embedding = use_answer(lab, move || {
             Some(Question::Tokens(tokens::Question::Embedding { token: token.get()? }))
-        })
-        .shown_in(lab.sights.figure);
+        });
         let first = Memo::new(move |before: Option<&u32>| {
             settings.with(|s| stretch(before.copied(), s.at, s.window))
         });
@@ -167,6 +171,13 @@ impl Shown {
         }
     }
 
+    /// For one part of the page that shows the embedding, which follows training while `part` is in
+    /// sight.
+    fn seen_in(self, part: Signal<bool>) -> Self {
+        self.in_sight[0].add(part);
+        Self { embedding: use_seen(self.lab, part, self.embedding), ..self }
+    }
+
     /// Changes the chapter's settings.
     fn set(self, change: impl FnOnce(&mut tokens::Settings)) {
         self.store.link.update(|link: &mut Link| change(&mut link.tokens));
@@ -179,39 +190,6 @@ impl Shown {
             settings.token = id + 1;
         });
     }
-}
-
-/// Asks `question` whenever what it reads or the text changes. Unlike
-/// [`use_answer`] not after a step of training: the answer is about the text alone.
-fn use_text_answer(lab: Lab, question: impl Fn() -> Question + Send + Sync + 'static) -> Answered {
-    let answer = RwSignal::new(None::<Arc<unroll_protocol::Answer>>);
-    let problem = RwSignal::new(None::<String>);
-    let question = Memo::new(move |_| question());
-    // The last question: what an earlier one brings is out of date.
-    let open = StoredValue::new(None::<u32>);
-    let forget = move || {
-        if let Some(Some(id)) = open.try_get_value() {
-            lab.forget(id);
-        }
-    };
-    let take = move |said: Result<Arc<unroll_protocol::Answer>, String>| match said {
-        Ok(said) => {
-            problem.try_set(None);
-            answer.try_set(Some(said));
-        }
-        Err(reason) => {
-            problem.try_set(Some(reason));
-        }
-    };
-    Effect::new(move |_| {
-        let (generation, question) = (lab.generation.get(), question.get());
-        if generation > 0 && lab.active.get() {
-            forget();
-            open.set_value(Some(lab.ask(question, Rc::new(take))));
-        }
-    });
-    on_cleanup(forget);
-    Answered { answer: answer.into(), problem: problem.into(), sight: Sight::new() }
 }
 
 /// The answers to one question, as what they are.

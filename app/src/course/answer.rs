@@ -54,11 +54,30 @@ pub fn use_answer(
     lab: Lab,
     question: impl Fn() -> Option<Question> + Send + Sync + 'static,
 ) -> Answered {
+    use_standing(lab, true, question)
+}
+
+/// As [`use_answer`] for what no step of training changes, such as what is counted in the text:
+/// asked again with another question or another model only.
+pub fn use_fixed_answer(
+    lab: Lab,
+    question: impl Fn() -> Option<Question> + Send + Sync + 'static,
+) -> Answered {
+    use_standing(lab, false, question)
+}
+
+/// A standing question; `trained` is whether the answer changes as the model is trained.
+fn use_standing(
+    lab: Lab,
+    trained: bool,
+    question: impl Fn() -> Option<Question> + Send + Sync + 'static,
+) -> Answered {
     let answer = RwSignal::new(None::<Arc<Answer>>);
     let problem = RwSignal::new(None::<String>);
     let question = Memo::new(move |_| question());
     let sight = Sight::new();
-    let follows = Memo::new(move |_| lab.state.get() == RunState::Paused || sight.is_on());
+    let follows =
+        Memo::new(move |_| trained && (lab.state.get() == RunState::Paused || sight.is_on()));
     // What would have to be asked of the model as it is now; without a step where it does not
     // matter how far the model is.
     let due = Memo::new(move |_| {

@@ -4,7 +4,7 @@
 //! the chapter on show trains. The engine is always the CPU's: models this small spend more time on
 //! the way to a GPU and back than a CPU takes to compute them.
 
-use std::{cell::RefCell, collections::HashMap, rc::Rc, sync::Arc};
+use std::{collections::HashMap, rc::Rc, sync::Arc};
 
 use leptos::{ev, prelude::*};
 use serde::de::DeserializeOwned;
@@ -82,7 +82,8 @@ struct Inner {
 }
 
 impl Lab {
-    fn new(store: Store, chapter: Chapter) -> Self {
+    /// Of a chapter visited for the first time: starts its engine.
+    pub(super) fn new(store: Store, chapter: Chapter) -> Self {
         let lab = Self {
             chapter,
             device: RwSignal::new(Device::Loading),
@@ -355,47 +356,4 @@ impl Lab {
         );
         self.start_engine();
     }
-}
-
-/// The labs of the chapters visited so far, owned by the page's root.
-#[derive(Clone)]
-pub struct Labs {
-    store: Store,
-    owner: Owner,
-    labs: StoredValue<RefCell<HashMap<&'static str, Lab>>, LocalStorage>,
-}
-
-impl Labs {
-    /// No labs yet. Call in the page's root, which will own them.
-    pub fn new(store: Store) -> Self {
-        let owner = Owner::current().unwrap_or_default();
-        Self { store, owner, labs: StoredValue::new_local(RefCell::default()) }
-    }
-
-    /// The lab of a chapter, started by the first visit; `None` for the GPT lab, which is the
-    /// store's own.
-    pub fn of(&self, chapter: Chapter) -> Option<Lab> {
-        if chapter == Chapter::Gpt {
-            return None;
-        }
-        self.labs.with_value(|labs| {
-            let known = labs.borrow().get(chapter.id()).copied();
-            Some(known.unwrap_or_else(|| {
-                let lab = self.owner.with(|| untrack(|| Lab::new(self.store, chapter)));
-                labs.borrow_mut().insert(chapter.id(), lab);
-                lab
-            }))
-        })
-    }
-}
-
-/// The lab of the chapter on show.
-///
-/// # Panics
-///
-/// Panics outside a chapter of the course.
-pub fn use_lab() -> Lab {
-    let store = expect_context::<Store>();
-    let chapter = store.link.with_untracked(|link| link.chapter);
-    expect_context::<Labs>().of(chapter).expect("a chapter with a lab of its own")
 }

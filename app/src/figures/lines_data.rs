@@ -28,6 +28,13 @@ pub struct Line {
     pub points: Vec<(f64, f64)>,
 }
 
+impl Line {
+    /// A series that is called so and looks so.
+    pub fn new(name: impl Into<String>, hue: Hue, dash: Dash, points: Vec<(f64, f64)>) -> Self {
+        Self { name: name.into(), hue, dash, points }
+    }
+}
+
 /// A value to compare with, drawn across the whole plot.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reference {

@@ -1,10 +1,7 @@
 //! Derivatives against central differences, of every rule in both directions.
 
 use super::*;
-
-fn drawn(count: usize, seed: usize) -> Vec<f32> {
-    (0..count).map(|i| ((i * 37 + seed * 53 + i / 7) % 89) as f32 / 44.0 - 1.0).collect()
-}
+use crate::testing::{assert_derivatives, drawn, weighted};
 
 const RULES: [Rule; 5] = [Rule::ElmanTanh, Rule::ElmanSigmoid, Rule::Lstm, Rule::Gru, Rule::ChoGru];
 
@@ -65,24 +62,10 @@ fn the_way_back_is_the_derivative() {
     for of in sequences() {
         let parts = parts(&of);
         let upstream = drawn(of.forward(&inputs(&parts)).0.len(), 7);
-        let loss = |parts: &[Vec<f32>; 6]| -> f64 {
-            let states = of.forward(&inputs(parts)).0;
-            states.iter().zip(&upstream).map(|(s, u)| f64::from(*s) * f64::from(*u)).sum()
-        };
+        let loss =
+            |parts: &[Vec<f32>; 6]| -> f64 { weighted(&of.forward(&inputs(parts)).0, &upstream) };
         let found = gradients(&of, &parts, &upstream);
-        for (part, found) in found.iter().enumerate() {
-            assert_eq!(found.len(), parts[part].len(), "{of:?}, part {part}");
-            for (at, &found) in found.iter().enumerate() {
-                let moved = |by: f32| {
-                    let mut parts = parts.clone();
-                    parts[part][at] += by;
-                    loss(&parts)
-                };
-                let slope = (moved(4e-3) - moved(-4e-3)) / 8e-3;
-                let off = (slope - f64::from(found)).abs();
-                assert!(off < 4e-4, "{of:?}, part {part}, {at}: {found}, not {slope}");
-            }
-        }
+        assert_derivatives(of, &parts, &found, 4e-4, loss);
     }
 }
 

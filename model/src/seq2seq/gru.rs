@@ -1,8 +1,11 @@
 //! One step of a GRU, several directions at once.
 
-use burn::tensor::{Tensor, activation};
+use burn::tensor::Tensor;
 
-use crate::recurrent::Cell;
+use crate::{
+    fused::recurrent::{sigmoid, tanh},
+    recurrent::Cell,
+};
 
 /// What steps of GRU cells (PyTorch's form, [`CellKind::Gru`](crate::CellKind::Gru)) need besides
 /// their input. Several cells of equal width, each with its own batch, step together, because a
@@ -55,12 +58,11 @@ impl Gru {
 
         let (x, u, h) = (input.clone().inner(), from_state.clone().inner(), state.clone().inner());
         let block = |all: &Tensor<2>, index| all.clone().narrow(1, index * hidden, hidden);
-        let opened = activation::sigmoid(
-            x.clone().narrow(1, 0, 2 * hidden) + u.clone().narrow(1, 0, 2 * hidden),
-        );
+        let opened =
+            sigmoid(x.clone().narrow(1, 0, 2 * hidden) + u.clone().narrow(1, 0, 2 * hidden));
         let (reset, update) = (block(&opened, 0), block(&opened, 1));
         let before_reset = block(&u, 2);
-        let candidate = activation::tanh(block(&x, 2) + reset.clone() * before_reset.clone());
+        let candidate = tanh(block(&x, 2) + reset.clone() * before_reset.clone());
         let fresh = update.clone().neg() + 1.0;
         // In this form z = 1 keeps the state to the last bit.
         let value = fresh.clone() * candidate.clone() + update.clone() * h.clone();

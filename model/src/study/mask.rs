@@ -15,7 +15,9 @@ use super::{
     Built, Refusal, StudySlice,
     learner::{Gradients, Learner, steady, usable_rate},
 };
-use crate::{CharTokenizer, Dataset, Gpt, GptConfig, cross_entropy, read_all, token_tensor};
+use crate::{
+    CharTokenizer, Dataset, Gpt, GptConfig, Window, cross_entropy, read_all, token_tensor,
+};
 
 /// Sequences in a batch.
 const ROWS: usize = 4;
@@ -211,13 +213,12 @@ impl Study {
     /// as in writing; `None` if nothing is held out.
     fn unseen(&self, model: &Gpt) -> Option<Tensor<1>> {
         let windows = self.dataset.held_out_windows(MEASURED, READ.min(self.window));
-        let target = |window: &crate::Window| window.targets.last().copied();
+        let target = |window: &Window| window.targets.last().copied();
         let targets: Vec<u32> = windows.iter().filter_map(target).collect();
         if targets.is_empty() {
             return None;
         }
-        let inputs: Vec<u32> = windows.iter().flat_map(|window| window.inputs.clone()).collect();
-        let logits = model.forward_last(token_tensor(&inputs, windows.len(), &self.device));
+        let logits = model.forward_last(Window::inputs_of(&windows, &self.device));
         Some(cross_entropy(logits, token_tensor(&targets, windows.len(), &self.device)))
     }
 }

@@ -7,11 +7,7 @@ use super::{
     pass::{sequences_per_slice, split_evenly},
 };
 use crate::{
-    attention::AttentionRules,
-    data::{Window, token_tensor},
-    dropout::Dropout,
-    gpt::Gpt,
-    loss::cross_entropy,
+    attention::AttentionRules, data::Window, dropout::Dropout, gpt::Gpt, loss::cross_entropy,
 };
 
 /// Measures the mean cross-entropy over held-out windows with the weights as they were when it
@@ -67,17 +63,13 @@ impl Evaluation {
             return EvaluationSlice::Loss(loss);
         };
         let group = &self.windows[self.before..self.before + sequences];
-        let gather = |part: fn(&Window) -> &[u32]| {
-            let tokens: Vec<u32> = group.iter().flat_map(part).copied().collect();
-            token_tensor(&tokens, sequences, &device)
-        };
         let off = Dropout::off();
         self.stream = match self.stream.take() {
-            None => Some((0, self.model.embed(gather(|window| &window.inputs), &off))),
+            None => Some((0, self.model.embed(Window::inputs_of(group, &device), &off))),
             Some((index, stream)) => match self.model.blocks.get(index) {
                 Some(block) => Some((index + 1, block.forward(stream, &self.rules, &off))),
                 None => {
-                    let targets = gather(|window| &window.targets);
+                    let targets = Window::targets_of(group, &device);
                     let share = sequences as f64 / self.windows.len() as f64;
                     let loss = cross_entropy(self.model.logits(stream), targets) * share;
                     self.loss = Some(match self.loss.take() {

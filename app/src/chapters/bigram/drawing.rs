@@ -2,13 +2,14 @@
 
 use core::time::Duration;
 
-use leptos::prelude::*;
-use unroll_protocol::study::bigram::{Answer, MOST_DRAWN, Question, Writing};
+use leptos::{html, prelude::*};
+use unroll_protocol::study::bigram::{MOST_DRAWN, Writing};
 
-use super::{named, short, use_part, use_vocabulary};
+use super::{named, short, use_vocabulary, use_writing};
 use crate::{
     controls::{ChoiceField, use_timer},
     course::{use_lab, use_setting},
+    figures::use_visible,
 };
 
 /// Between two letters when they are drawn by themselves.
@@ -21,21 +22,10 @@ const ROOM: f64 = 0.03;
 pub fn Drawing() -> impl IntoView {
     let lab = use_lab();
     let vocabulary = use_vocabulary();
-    let from = use_setting(|link| &mut link.bigram.from);
-    let k = use_setting(|link| &mut link.bigram.k);
+    let root = NodeRef::<html::Div>::new();
     let dice = use_setting(|link| &mut link.bigram.dice);
     let drawn = use_setting(|link| &mut link.bigram.drawn);
-    let (writing, problem) = use_part(
-        lab,
-        lab.sights.further,
-        move || Question::Writing {
-            from: from.get(),
-            k: k.get(),
-            dice: dice.get(),
-            drawn: drawn.get(),
-        },
-        |answer| if let Answer::Writing(writing) = answer { Some(writing) } else { None },
-    );
+    let (writing, problem) = use_writing(lab, use_visible(root), || true);
     let can_draw = move || {
         drawn.get() < MOST_DRAWN && writing.with(|w| w.as_ref().is_some_and(|w| w.next.is_some()))
     };
@@ -64,7 +54,7 @@ pub fn Drawing() -> impl IntoView {
         }
     };
     view! {
-        <div class="panel" data-testid="figure-bigram-drawing">
+        <div class="panel" data-testid="figure-bigram-drawing" node_ref=root>
             <h2>"Let it write, letter by letter"</h2>
             <ChoiceField name="bigram-from"/>
             <p class="bigram-written" data-testid="bigram-written" role="status">

@@ -2,19 +2,18 @@
 
 mod check;
 mod drawing;
+mod row;
 mod surprise;
 mod table;
 mod words;
 
-use std::sync::Arc;
-
 use leptos::prelude::*;
-use unroll_protocol::{Answer, Question, link::Chapter, study::bigram};
+use unroll_protocol::{Question, link::Chapter, study::bigram};
 
 use super::Info;
 use crate::{
     controls::{ChoiceField, SliderField},
-    course::{ChapterFrame, Lab, use_answer, use_lab},
+    course::{Answered, ChapterFrame, Lab, use_answer, use_lab, use_setting},
     figures::token,
 };
 
@@ -37,7 +36,7 @@ fn BigramChapter() -> impl IntoView {
                 <ChoiceField name="bigram-view"/>
                 <ChoiceField name="bigram-order"/>
                 <SliderField name="bigram-k" most=10.0 step=0.01/>
-                <table::RowChoice/>
+                <row::RowChoice/>
                 <SliderField name="bigram-shown"/>
             }
             further=|| view! {
@@ -54,19 +53,50 @@ fn BigramChapter() -> impl IntoView {
     }
 }
 
-/// The part of an answer that `of` picks, of a standing question.
+/// The part of an answer that `of` picks, of a standing question; it follows training while `seen`.
 fn use_part<T: Clone + PartialEq + Send + Sync + 'static>(
     lab: Lab,
-    part: impl Into<Signal<bool>>,
+    seen: impl Into<Signal<bool>>,
     question: impl Fn() -> bigram::Question + Send + Sync + 'static,
     of: fn(&bigram::Answer) -> Option<&T>,
 ) -> (Memo<Option<T>>, Signal<Option<String>>) {
-    let answered = use_answer(lab, move || Some(Question::from(question()))).shown_in(part);
-    let part = Memo::new(move |_| {
-        let answer: Arc<Answer> = answered.answer.get()?;
+    let answered = use_answer(lab, move || Some(Question::from(question()))).shown_in(seen);
+    (part_of(answered, of), answered.problem)
+}
+
+/// The part of the last answer that `of` picks.
+fn part_of<T: Clone + PartialEq + Send + Sync + 'static>(
+    answered: Answered,
+    of: fn(&bigram::Answer) -> Option<&T>,
+) -> Memo<Option<T>> {
+    Memo::new(move |_| {
+        let answer = answered.answer.get()?;
         of(<&bigram::Answer>::try_from(&*answer).ok()?).cloned()
+    })
+}
+
+/// What has been drawn so far, while `needed`.
+fn use_writing(
+    lab: Lab,
+    seen: Signal<bool>,
+    needed: impl Fn() -> bool + Send + Sync + 'static,
+) -> (Memo<Option<bigram::Writing>>, Signal<Option<String>>) {
+    let from = use_setting(|link| &mut link.bigram.from);
+    let k = use_setting(|link| &mut link.bigram.k);
+    let dice = use_setting(|link| &mut link.bigram.dice);
+    let drawn = use_setting(|link| &mut link.bigram.drawn);
+    let answered = use_answer(lab, move || {
+        needed().then(|| {
+            let (from, k, dice, drawn) = (from.get(), k.get(), dice.get(), drawn.get());
+            Question::from(bigram::Question::Writing { from, k, dice, drawn })
+        })
+    })
+    .shown_in(seen);
+    let writing = part_of(answered, |answer| match answer {
+        bigram::Answer::Writing(writing) => Some(writing),
+        _ => None,
     });
-    (part, answered.problem)
+    (writing, answered.problem)
 }
 
 /// Every token as text, by id.
@@ -75,6 +105,11 @@ fn use_vocabulary() -> Memo<Vec<String>> {
     Memo::new(move |_| {
         lab.started.with(|s| s.as_ref().map_or(Vec::new(), |s| s.vocabulary.clone()))
     })
+}
+
+/// The code point of a token, by which links name it.
+fn code_point(vocabulary: &[String], id: u32) -> u32 {
+    vocabulary.get(id as usize).and_then(|token| token.chars().next()).map_or(0, u32::from)
 }
 
 /// A token in a sentence: `‘q’`, `a space`.

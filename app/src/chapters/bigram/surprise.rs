@@ -1,26 +1,26 @@
 //! How surprised each estimate is: on average, against k, pair by pair.
 
-use leptos::prelude::*;
+use leptos::{html, prelude::*};
 use unroll_protocol::study::bigram::{
     Answer, Curve, MOST_ADDED, Question, Score, Scored, Scores as Surprises, Sentence as Scoring,
     Unseen, Writing,
 };
 
-use super::{named, nats, short, use_part, use_vocabulary};
+use super::{named, nats, part_of, short, use_part, use_vocabulary, use_writing};
 use crate::{
     controls::{ChoiceField, counted},
-    course::{Sentence, use_lab, use_provenance, use_setting},
-    figures::{Dash, Hue, Line, Lines, LinesFigure, Reference},
+    course::{Sentence, panel, use_fixed_answer, use_lab, use_provenance, use_setting},
+    figures::{Dash, Hue, Line, Lines, LinesFigure, Reference, use_visible},
     store::Store,
     teaching::{GuessFirst, Term, Word},
 };
 
-fn use_scores() -> Memo<Option<Surprises>> {
+fn use_scores(seen: Signal<bool>) -> Memo<Option<Surprises>> {
     let lab = use_lab();
     let k = use_setting(|link| &mut link.bigram.k);
     use_part(
         lab,
-        lab.sights.further,
+        seen,
         move || Question::Scores { k: k.get() },
         |answer| if let Answer::Scores(scores) = answer { Some(&**scores) } else { None },
     )
@@ -30,9 +30,13 @@ fn use_scores() -> Memo<Option<Surprises>> {
 /// The table of mean surprises, and its course in training.
 #[component]
 pub fn Scores() -> impl IntoView {
+    panel("panel", scores)
+}
+
+fn scores(seen: Signal<bool>) -> AnyView {
     let lab = use_lab();
     let vocabulary = use_vocabulary();
-    let scores = use_scores();
+    let scores = use_scores(seen);
     let infinite =
         move || scores.with(|s| s.as_ref().and_then(|s| Some(s.counts.held_out?.is_infinite())));
     let explain = move || {
@@ -52,7 +56,6 @@ pub fn Scores() -> impl IntoView {
             let of = |name| history.named(name).map_or(Vec::new(), |series| series.points());
             (of("training"), of("held out"))
         });
-        let line = |name: &str, hue, dash, points| Line { name: name.into(), hue, dash, points };
         let references = scores.with(|s| {
             s.as_ref().map_or(Vec::new(), |s| {
                 vec![
@@ -65,8 +68,8 @@ pub fn Scores() -> impl IntoView {
             x_label: "step".into(),
             y_label: "nats per character".into(),
             series: vec![
-                line("training", Hue::Train, Dash::Solid, training),
-                line("held out", Hue::HeldOut, Dash::Dashed, held_out),
+                Line::new("training", Hue::Train, Dash::Solid, training),
+                Line::new("held out", Hue::HeldOut, Dash::Dashed, held_out),
             ],
             references,
             x_range: Lines::steps(lab.step.get()),
@@ -74,25 +77,23 @@ pub fn Scores() -> impl IntoView {
         }
     });
     view! {
-        <div class="panel">
-            <h2>"How surprised, on average?"</h2>
-            <p>
-                "The average of −ln p over all pairs, in nats, is the "<Term of=Word::CrossEntropy/>
-                ". Knowing nothing, every one of V characters is as likely: ln V."
-            </p>
-            <GuessFirst
-                id="bigram-held-out"
-                question="The last tenth of the text was held out. How surprised are the raw counts by it, on average?".to_owned()
-                options=["A little more than by the rest", "As much as one who knows nothing", "Infinitely"]
-                    .map(str::to_owned).to_vec()
-                answer=Signal::derive(move || infinite().map(|infinite| if infinite { 2 } else { 0 }))
-                explain=Signal::derive(explain)
-            >
-                {move || scores.with(|s| s.as_ref().map(|s| vocabulary.with(|v| table(s, v))))}
-            </GuessFirst>
-            <LinesFigure name="bigram-loss" title="The table in training" lines=lines
-                provenance=use_provenance(lab) hint="Press Train: one point a step."/>
-        </div>
+        <h2>"How surprised, on average?"</h2>
+        <p>
+            "The average of −ln p over all pairs, in nats, is the "<Term of=Word::CrossEntropy/>
+            ". Knowing nothing, every one of V characters is as likely: ln V."
+        </p>
+        <GuessFirst
+            id="bigram-held-out"
+            question="The last tenth of the text was held out. How surprised are the raw counts by it, on average?".to_owned()
+            options=["A little more than by the rest", "As much as one who knows nothing", "Infinitely"]
+                .map(str::to_owned).to_vec()
+            answer=Signal::derive(move || infinite().map(|infinite| if infinite { 2 } else { 0 }))
+            explain=Signal::derive(explain)
+        >
+            {move || scores.with(|s| s.as_ref().map(|s| vocabulary.with(|v| table(s, v))))}
+        </GuessFirst>
+        <LinesFigure name="bigram-loss" title="The table in training" lines=lines
+            provenance=use_provenance(lab) hint="Press Train: one point a step."/>
     }
     .into_any()
 }
@@ -176,12 +177,11 @@ const MOST_DRAWN_TO: f64 = 10.0;
 pub fn Smoothing() -> impl IntoView {
     let lab = use_lab();
     let k = use_setting(|link| &mut link.bigram.k);
-    let (curve, _) = use_part(
-        lab,
-        lab.sights.further,
-        || Question::Curve,
-        |answer| if let Answer::Curve(curve) = answer { Some(curve) } else { None },
-    );
+    let answered = use_fixed_answer(lab, || Some(Question::Curve.into()));
+    let curve = part_of(answered, |answer| match answer {
+        Answer::Curve(curve) => Some(curve),
+        _ => None,
+    });
     let lines =
         Memo::new(move |_| curve.with(|c| c.as_ref().map_or_else(Lines::default, against_k)));
     let best = move || curve.with(|c| c.as_ref().and_then(|c| c.best));
@@ -242,13 +242,12 @@ fn against_k(curve: &Curve) -> Lines {
     let all = shown.flat_map(|p| [Some(p.training), p.held_out]).flatten();
     let (low, high) = all.fold((f64::INFINITY, 0.0), |(low, high), y| (y.min(low), y.max(high)));
     let room = (high - low) * 0.08;
-    let line = |name: &str, hue, dash, points| Line { name: name.into(), hue, dash, points };
     Lines {
         x_label: "log10 of k".into(),
         y_label: "nats per character".into(),
         series: vec![
-            line("held out", Hue::HeldOut, Dash::Dashed, held_out),
-            line("training", Hue::Train, Dash::Solid, training),
+            Line::new("held out", Hue::HeldOut, Dash::Dashed, held_out),
+            Line::new("training", Hue::Train, Dash::Solid, training),
         ],
         x_range: Some((curve.points.first().map_or(-4.0, |p| p.k.log10()), MOST_DRAWN_TO.log10())),
         y_range: (high > low).then_some((low - room, high + room)),
@@ -261,25 +260,12 @@ fn against_k(curve: &Curve) -> Lines {
 pub fn Terms() -> impl IntoView {
     let store = expect_context::<Store>();
     let lab = use_lab();
+    let root = NodeRef::<html::Div>::new();
+    let seen = use_visible(root);
     let vocabulary = use_vocabulary();
     let k = use_setting(|link| &mut link.bigram.k);
     let scored = use_setting(|link| &mut link.bigram.scored);
-    let (from, dice, drawn) = (
-        use_setting(|link| &mut link.bigram.from),
-        use_setting(|link| &mut link.bigram.dice),
-        use_setting(|link| &mut link.bigram.drawn),
-    );
-    let (writing, _) = use_part(
-        lab,
-        lab.sights.further,
-        move || Question::Writing {
-            from: from.get(),
-            k: k.get(),
-            dice: dice.get(),
-            drawn: drawn.get(),
-        },
-        |answer| if let Answer::Writing(writing) = answer { Some(writing) } else { None },
-    );
+    let (writing, _) = use_writing(lab, seen, move || scored.get() == Scored::Written);
     let text = Memo::new(move |_| match scored.get() {
         Scored::Sentence => store.probe.get(),
         Scored::Written => writing
@@ -287,12 +273,12 @@ pub fn Terms() -> impl IntoView {
     });
     let (scoring, problem) = use_part(
         lab,
-        lab.sights.further,
+        seen,
         move || Question::Sentence { text: text.get(), k: k.get() },
         |answer| if let Answer::Sentence(scoring) = answer { Some(scoring) } else { None },
     );
     view! {
-        <div class="panel" data-testid="figure-bigram-terms">
+        <div class="panel" data-testid="figure-bigram-terms" node_ref=root>
             <h2>"A sentence, pair by pair"</h2>
             <ChoiceField name="bigram-scored"/>
             <Sentence problem=problem/>

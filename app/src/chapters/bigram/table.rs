@@ -1,20 +1,21 @@
-//! The table of pairs, and one of its rows in full.
+//! The table of pairs, and below it the row that is picked.
 
-use leptos::{ev, prelude::*};
-use unroll_protocol::study::bigram::{Answer, Matrix, NONE, Order, Question, Row, View, smoothed};
+use leptos::{html, prelude::*};
+use unroll_protocol::study::bigram::{Answer, Matrix, NONE, Question, View, smoothed};
 
-use super::{named, short, use_part, use_vocabulary};
+use super::{
+    code_point, named,
+    row::{GuessRow, PinnedRow, use_row},
+    use_part, use_vocabulary,
+};
 use crate::{
     course::{use_lab, use_provenance, use_setting},
-    figures::{Bar, BarsFigure, Hue, Matrix as Picture, MatrixFigure, ValueMap},
+    figures::{Matrix as Picture, MatrixFigure, ValueMap, use_visible},
     store::Store,
-    teaching::GuessFirst,
 };
 
 /// Differences of probabilities are drawn up to this.
 const LARGEST_DIFFERENCE: f32 = 0.25;
-/// Followers listed of the pinned row.
-const LISTED: usize = 10;
 
 /// The matrix, and the row that was picked in it.
 pub fn figure() -> AnyView {
@@ -26,13 +27,15 @@ pub fn figure() -> AnyView {
     let k = use_setting(|link| &mut link.bigram.k);
     let row = use_setting(|link| &mut link.bigram.row);
     let next = use_setting(|link| &mut link.bigram.next);
+    let (matrix_box, row_box) = (NodeRef::<html::Div>::new(), NodeRef::<html::Div>::new());
+    let in_row = use_visible(row_box);
     let (matrix, problem) = use_part(
         lab,
-        lab.sights.figure,
+        use_visible(matrix_box),
         move || Question::Matrix { order: order.get(), most: most.get() },
         |answer| if let Answer::Matrix(matrix) = answer { Some(matrix) } else { None },
     );
-    let pinned = use_row();
+    let pinned = use_row(in_row);
     let picture = Memo::new(move |_| {
         let matrix = matrix.get()?;
         vocabulary.with(|v| Some(picture(&matrix, v, view.get(), k.get())))
@@ -89,42 +92,28 @@ pub fn figure() -> AnyView {
     });
     view! {
         <p class="field-error" role="alert">{move || problem.get()}</p>
-        <MatrixFigure
-            name="bigram-matrix"
-            title=title
-            matrix=Signal::derive(move || picture.get().unwrap_or_default())
-            provenance=use_provenance(lab)
-            describe=describe
-            row=place
-            marked=marked
-            on_pick=pick
-        />
+        <div node_ref=matrix_box>
+            <MatrixFigure
+                name="bigram-matrix"
+                title=title
+                matrix=Signal::derive(move || picture.get().unwrap_or_default())
+                provenance=use_provenance(lab)
+                describe=describe
+                row=place
+                marked=marked
+                on_pick=pick
+            />
+        </div>
         <p class="hint" data-testid="bigram-cut">{cut}</p>
-        {move || if asks.get() {
-            view! { <GuessRow row=pinned/> }.into_any()
-        } else {
-            view! { <PinnedRow row=pinned/> }.into_any()
-        }}
+        <div node_ref=row_box>
+            {move || if asks.get() {
+                view! { <GuessRow row=pinned/> }.into_any()
+            } else {
+                view! { <PinnedRow row=pinned/> }.into_any()
+            }}
+        </div>
     }
     .into_any()
-}
-
-/// The row that is pinned, or one that says much.
-pub fn use_row() -> Memo<Option<Row>> {
-    let lab = use_lab();
-    let row = use_setting(|link| &mut link.bigram.row);
-    use_part(
-        lab,
-        lab.sights.figure,
-        move || Question::Row { character: row.get() },
-        |answer| if let Answer::Row(row) = answer { Some(row) } else { None },
-    )
-    .0
-}
-
-/// The code point of a token, by which links name it.
-fn code_point(vocabulary: &[String], id: u32) -> u32 {
-    vocabulary.get(id as usize).and_then(|token| token.chars().next()).map_or(0, u32::from)
 }
 
 /// The share counted; `None` where nothing ever followed the row's token.
@@ -189,226 +178,4 @@ fn reading(matrix: &Matrix, vocabulary: &[String], at: (usize, usize), k: f32) -
         probability(k),
         matrix.trained.values[row * n + column],
     )
-}
-
-/// Answers to choose from.
-const OPTIONS: usize = 4;
-
-/// The row that the page chose, after a guess at its likeliest follower: the lit row of the matrix
-/// has the answer.
-#[component]
-fn GuessRow(row: Memo<Option<Row>>) -> impl IntoView {
-    let lab = use_lab();
-    let vocabulary = use_vocabulary();
-    let matrix = use_part(
-        lab,
-        lab.sights.figure,
-        || Question::Matrix { order: Order::Frequent, most: OPTIONS as u32 },
-        |answer| if let Answer::Matrix(matrix) = answer { Some(matrix) } else { None },
-    )
-    .0;
-    // The commonest follower among the text's commonest characters, by id.
-    let options = Memo::new(move |_| {
-        let (Some(best), Some(matrix)) = (row.with(|r| r.as_ref().map(commonest)), matrix.get())
-        else {
-            return Vec::new();
-        };
-        let others = matrix.ids.iter().copied().filter(|id| *id != best);
-        let mut ids: Vec<u32> = core::iter::once(best).chain(others).take(OPTIONS).collect();
-        ids.sort_unstable();
-        ids
-    });
-    let name = move |id: u32| vocabulary.with(|v| named(v, id));
-    let question = move || {
-        row.with(|row| row.as_ref().map(|row| row.id)).map_or_else(String::new, |id| {
-            format!("Which character follows {} most often? Its row is lit above.", name(id))
-        })
-    };
-    let labels =
-        move || options.with(|options| options.iter().map(|&id| name(id)).collect::<Vec<_>>());
-    let answer = move || {
-        let best = row.with(|row| row.as_ref().map(commonest))?;
-        options.with(|options| options.iter().position(|&id| id == best))
-    };
-    let explain = move || {
-        row.with(|row| {
-            row.as_ref().map_or_else(String::new, |row| {
-                let best = commonest(row);
-                format!(
-                    "After {}, {} came {} of {} times.",
-                    name(row.id),
-                    name(best),
-                    row.counts[best as usize],
-                    row.total
-                )
-            })
-        })
-    };
-    view! {
-        <GuessFirst id="bigram-row" question=Signal::derive(question) options=Signal::derive(labels)
-            answer=Signal::derive(answer) explain=Signal::derive(explain)>
-            <PinnedRow row/>
-        </GuessFirst>
-    }
-    .into_any()
-}
-
-/// The token that followed most often; the lower id of two.
-fn commonest(row: &Row) -> u32 {
-    let best = (0..row.counts.len()).rev().max_by_key(|&id| row.counts[id]);
-    best.map_or(0, |id| id as u32)
-}
-
-/// All that followed one character, counted beside trained, and the arithmetic of one pair.
-#[component]
-fn PinnedRow(row: Memo<Option<Row>>) -> impl IntoView {
-    let lab = use_lab();
-    let vocabulary = use_vocabulary();
-    let next = use_setting(|link| &mut link.bigram.next);
-    // Followers, likeliest first.
-    let order = Memo::new(move |_| {
-        row.with(|row| {
-            let Some(row) = row else { return Vec::new() };
-            let mut ids: Vec<usize> = (0..row.counts.len()).collect();
-            ids.sort_by(|&a, &b| {
-                let key = |id: usize| (row.counts[id], row.trained[id]);
-                key(b).partial_cmp(&key(a)).unwrap_or(core::cmp::Ordering::Equal)
-            });
-            ids
-        })
-    });
-    let bars = Memo::new(move |_| {
-        row.with(|row| {
-            let Some(row) = row else { return Vec::new() };
-            let share = |id: usize| {
-                smoothed(row.counts[id], row.total, 0.0, row.counts.len()).unwrap_or(0.0) as f32
-            };
-            let chosen = chosen(row, &vocabulary.get(), next.get(), &order.get());
-            let bar = |&id: &usize| Bar {
-                name: vocabulary.with(|v| short(v, id as u32)),
-                spoken: vocabulary.with(|v| named(v, id as u32)),
-                probability: share(id),
-                marked: Some(id) == chosen,
-                compare: Some(row.trained[id]),
-            };
-            order.with(|order| order.iter().take(LISTED).map(bar).collect())
-        })
-    });
-    let title = Memo::new(move |_| {
-        row.with(|row| {
-            row.as_ref().map_or_else(String::new, |row| {
-                vocabulary.with(|v| format!("After {}, seen {} times", named(v, row.id), row.total))
-            })
-        })
-    });
-    let sums = move || {
-        row.with(|row| {
-            let row = row.as_ref()?;
-            let id = chosen(row, &vocabulary.get(), next.get(), &order.get())?;
-            Some(arithmetic(row, id, &vocabulary.get()))
-        })
-    };
-    view! {
-        <div class="bigram-row" data-part="next">
-            <BarsFigure
-                name="bigram-row"
-                title=title
-                bars=bars
-                provenance=use_provenance(lab)
-                top=LISTED
-                hue=Hue::Output
-                compare_name="trained"
-                value_name="counted"
-                on_pick=Callback::new(move |at: usize| {
-                    let id = order.with_untracked(|order| order.get(at).copied());
-                    if let Some(id) = id {
-                        next.set(vocabulary.with_untracked(|v| code_point(v, id as u32)));
-                    }
-                })
-            />
-            <div class="bigram-sums" data-testid="bigram-sums">{sums}</div>
-        </div>
-    }
-    .into_any()
-}
-
-/// The follower whose arithmetic is spelled out: the one chosen, else the likeliest.
-fn chosen(row: &Row, vocabulary: &[String], next: u32, order: &[usize]) -> Option<usize> {
-    let named =
-        (0..row.counts.len()).find(|&id| next > 0 && code_point(vocabulary, id as u32) == next);
-    named.or_else(|| order.first().copied())
-}
-
-fn arithmetic(row: &Row, id: usize, vocabulary: &[String]) -> AnyView {
-    let store = expect_context::<Store>();
-    let k = f64::from(store.link.with(|link| link.bigram.k));
-    let (count, total, v) = (row.counts[id], row.total, row.counts.len());
-    let probability = |k| {
-        smoothed(count, total, k, v).map_or_else(|| "unknown".to_owned(), |p| format!("{p:.4}"))
-    };
-    let largest = row.logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let sum: f64 = row.logits.iter().map(|&logit| f64::from(logit - largest).exp()).sum();
-    let log_sum = f64::from(largest) + sum.ln();
-    let trained = f64::from(row.trained[id]);
-    let share = smoothed(count, total, 0.0, v);
-    view! {
-        <h3>{format!("{} after {}", named(vocabulary, id as u32), named(vocabulary, row.id))}</h3>
-        <dl>
-            <div><dt>"counted"</dt><dd>{format!("{count} / {total} = {}", probability(0.0))}</dd></div>
-            <div>
-                <dt>"smoothed"</dt>
-                <dd>{format!("({count} + {k}) / ({total} + {k} · {v}) = {}", probability(k))}</dd>
-            </div>
-            <div data-part="logits">
-                <dt>"trained"</dt>
-                <dd>{format!("e^{:.4} / e^{log_sum:.4} = {trained:.4}", row.logits[id])}</dd>
-            </div>
-            {share.map(|share| view! {
-                <div>
-                    <dt>"gradient of its logit"</dt>
-                    <dd>
-                        {format!(
-                            "({trained:.4} − {share:.4}) · {total} / {} = {:.2e}",
-                            row.pairs,
-                            (trained - share) * f64::from(total) / row.pairs as f64,
-                        )
-                        .replace("= -", "= −")}
-                    </dd>
-                </div>
-            })}
-        </dl>
-    }
-    .into_any()
-}
-
-/// The row to pin, from a list of all: also those the matrix has no room for.
-#[component]
-pub fn RowChoice() -> impl IntoView {
-    let vocabulary = use_vocabulary();
-    let row = use_setting(|link| &mut link.bigram.row);
-    let choose = move |event: ev::Event| {
-        if let Ok(character) = event_target_value(&event).parse() {
-            row.set(character);
-        }
-    };
-    view! {
-        <div class="field">
-            <label for="control-bigram-row">"Row pinned"</label>
-            <select id="control-bigram-row" data-testid="control-bigram-row" on:change=choose
-                prop:value=move || row.get().to_string()>
-                <option value="0">"one that says much"</option>
-                {move || vocabulary.with(|v| {
-                    v.iter().enumerate().map(|(id, _)| {
-                        let value = code_point(v, id as u32);
-                        view! {
-                            <option value=value.to_string() selected=move || row.get() == value>
-                                {named(v, id as u32)}
-                            </option>
-                        }
-                    }).collect_view()
-                })}
-            </select>
-        </div>
-    }
-    .into_any()
 }

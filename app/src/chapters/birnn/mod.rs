@@ -17,9 +17,11 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::{ChoiceField, SliderField},
-    course::{Answered, ChapterFrame, Sentence, use_answer, use_lab, use_task_provenance},
+    course::{
+        Answered, ChapterFrame, Lab, Sentence, use_answer, use_lab, use_seen, use_task_provenance,
+    },
     figures::{
-        Provenance,
+        Provenance, Sight,
         birnn::{Columns, TwoWayFigure},
     },
     store::Store,
@@ -37,17 +39,27 @@ pub const INFO: Info = Info {
 #[derive(Clone, Copy)]
 struct Page {
     store: Store,
+    lab: Lab,
     settings: Memo<Settings>,
     task: Memo<TaskChoice>,
     /// What the models make of the sequence on show.
     reading: Signal<Option<Arc<Reading>>>,
+    /// Where on the page the reading is shown.
+    sight: Sight,
     provenance: Signal<Provenance>,
 }
 
 impl Page {
+    /// For one part of the page, which follows training while `part` is in sight.
+    fn seen_in(self, part: impl Into<Signal<bool>>) -> Self {
+        let part = part.into();
+        self.sight.add(part);
+        Self { reading: use_seen(self.lab, part, self.reading), ..self }
+    }
+
     /// The last measurement of the series with this name.
     fn last(self, name: &str) -> Option<f32> {
-        use_lab().history.with(|history| history.named(name).and_then(|series| series.last()))
+        self.lab.history.with(|history| history.named(name).and_then(|series| series.last()))
     }
 
     fn set(self, change: impl FnOnce(&mut Settings)) {
@@ -94,19 +106,19 @@ fn BirnnChapter() -> impl IntoView {
             });
             Some(question(settings, store.probe.get(), edit))
         })
-    })
-    .shown_in(lab.sights.figure)
-    .shown_in(lab.sights.further)
-    .shown_in(lab.sights.check);
+    });
     let provenance =
         use_task_provenance(lab, move || (task.get() == TaskChoice::Look).then_some("made up"));
     let reading = reading_of(answered);
-    let page = Page { store, settings, task, reading, provenance };
+    let page = Page { store, lab, settings, task, reading, sight: answered.sight, provenance };
     view! {
         <ChapterFrame
             before="LSTM and GRU carry the past for long, but whatever comes later is still beyond them."
             intro=move || view! { <words::Intro page/> }
-            figure=move || view! { <Figure page answered/> }
+            figure=move || {
+                let page = page.seen_in(lab.sights.figure);
+                view! { <Figure page answered/> }
+            }
             controls=move || view! { <Controls page/> }
             further=move || view! { <panels::Further page/> }
             more=words::more

@@ -10,7 +10,7 @@ use unroll_protocol::{
 
 use super::{Page, arithmetic::Arithmetic};
 use crate::{
-    course::{use_answer, use_done, use_lab},
+    course::{panel, use_answer, use_done},
     figures::{
         BarsFigure, Dash, Hue, Line, Lines, LinesFigure, Reference,
         birnn::{likeliest, reader_id, softmax},
@@ -32,9 +32,8 @@ fn style(reader: Reader) -> (Hue, Dash) {
 
 /// The models that were built.
 fn readers(page: Page) -> Memo<Vec<Reader>> {
-    let lab = use_lab();
     Memo::new(move |_| {
-        lab.started.track();
+        page.lab.started.track();
         page.settings.with(|settings| settings.spec(0).readers())
     })
 }
@@ -168,15 +167,20 @@ pub fn SideBySide(page: Page) -> impl IntoView {
 /// The panels below the figure.
 #[component]
 pub fn Further(page: Page) -> impl IntoView {
+    let task = move |seen| {
+        let content = move || match page.task.get() {
+            TaskChoice::Look => view! { <Reach page/> }.into_any(),
+            TaskChoice::Fill => view! { <Guess page seen/> }.into_any(),
+        };
+        content.into_any()
+    };
     view! {
         <div class="panel"><Curves page/></div>
-        <div class="panel">
-            {move || match page.task.get() {
-                TaskChoice::Look => view! { <Reach page/> }.into_any(),
-                TaskChoice::Fill => view! { <Guess page/> }.into_any(),
-            }}
-        </div>
-        <div class="panel birnn-wide"><Arithmetic page/></div>
+        {panel("panel", task)}
+        {panel("panel birnn-wide", move |seen| {
+            let page = page.seen_in(seen);
+            view! { <Arithmetic page/> }.into_any()
+        })}
     }
 }
 
@@ -189,12 +193,11 @@ fn reference(page: Page) -> Vec<Reference> {
 /// Share of right answers over the training.
 #[component]
 fn Curves(page: Page) -> impl IntoView {
-    let lab = use_lab();
     let readers = readers(page);
     let lines = Memo::new(move |_| {
         let series = readers.get().into_iter().map(|reader| {
             let (hue, dash) = style(reader);
-            let points = lab.history.with(|history| {
+            let points = page.lab.history.with(|history| {
                 let series = history.named(&accuracy_series(reader, ahead(page)));
                 series.map(|series| series.points()).unwrap_or_default()
             });
@@ -205,7 +208,7 @@ fn Curves(page: Page) -> impl IntoView {
             y_label: "share right".into(),
             series: series.collect(),
             references: reference(page),
-            x_range: Lines::steps(lab.history.with(|history| history.last_step())),
+            x_range: Lines::steps(page.lab.history.with(|history| history.last_step())),
             y_range: Some((0.0, 1.0)),
             ..Lines::default()
         }
@@ -223,10 +226,9 @@ fn Curves(page: Page) -> impl IntoView {
 /// Share of right answers against how far ahead they lie.
 #[component]
 fn Reach(page: Page) -> impl IntoView {
-    let lab = use_lab();
     let readers = readers(page);
     let lines = Memo::new(move |_| {
-        lab.history.track();
+        page.lab.history.track();
         let series = readers.get().into_iter().map(|reader| {
             let (hue, dash) = style(reader);
             let point =
@@ -264,14 +266,13 @@ fn Reach(page: Page) -> impl IntoView {
 
 /// A letter of a held-out passage to guess before the models say theirs.
 #[component]
-fn Guess(page: Page) -> impl IntoView {
+fn Guess(page: Page, seen: Signal<bool>) -> impl IntoView {
     let number = Memo::new(move |_| page.settings.with(|s| s.passage));
-    let lab = use_lab();
-    let answered = use_answer(lab, move || {
+    let answered = use_answer(page.lab, move || {
         let fill = page.task.get() == TaskChoice::Fill;
         fill.then(|| Question::from(birnn::Question::Passage { number: number.get() }))
     })
-    .shown_in(lab.sights.further);
+    .shown_in(seen);
     let passage = Memo::new(move |_| {
         let answer = answered.answer.get()?;
         match <&Answer>::try_from(&*answer) {

@@ -200,14 +200,13 @@ pub fn clipping(history: &History, cell: Cell, clip: f32) -> Lines {
         let series = history.named(&format!("{} {what}", cell.label()));
         series.map(|series| series.points()).unwrap_or_default()
     };
-    let line = |name: &str, hue, dash, points| Line { name: name.into(), hue, dash, points };
     let reference = Reference { name: "clip norm".into(), y: f64::from(clip) };
     Lines {
         x_label: "training step".into(),
         y_label: "global norm".into(),
         series: vec![
-            line("before", Hue::Muted, Dash::Solid, of("gradient norm")),
-            line("after", Hue::Gradient, Dash::Solid, of("clipped norm")),
+            Line::new("before", Hue::Muted, Dash::Solid, of("gradient norm")),
+            Line::new("after", Hue::Gradient, Dash::Solid, of("clipped norm")),
         ],
         references: if clip > 0.0 { vec![reference] } else { Vec::new() },
         y_scale: YScale::Log,

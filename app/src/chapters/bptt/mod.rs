@@ -19,8 +19,8 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField},
-    course::{ChapterFrame, Lab, use_answer, use_done, use_lab, use_provenance},
-    figures::{LinesFigure, Provenance},
+    course::{ChapterFrame, Lab, use_answer, use_done, use_lab, use_provenance, use_seen},
+    figures::{LinesFigure, Provenance, Sight},
     store::Store,
     teaching::CheckYourself,
 };
@@ -38,12 +38,21 @@ pub const INFO: Info = Info {
 struct Shown {
     store: Store,
     lab: Lab,
-    flow: Memo<Option<Arc<Flow>>>,
+    flow: Signal<Option<Arc<Flow>>>,
+    /// Where on the page the flow is shown.
+    sight: Sight,
     settings: Memo<Settings>,
     provenance: Signal<Provenance>,
 }
 
 impl Shown {
+    /// For one part of the page, which follows training while `part` is in sight.
+    fn seen_in(self, part: impl Into<Signal<bool>>) -> Self {
+        let part = part.into();
+        self.sight.add(part);
+        Self { flow: use_seen(self.lab, part, self.flow), ..self }
+    }
+
     /// Something read off the last answer; its default before the first.
     fn read<T: Default + Clone + PartialEq + Send + Sync + 'static>(
         self,
@@ -62,27 +71,31 @@ fn BpttChapter() -> impl IntoView {
     let lab = use_lab();
     let store = expect_context::<Store>();
     let settings = Memo::new(move |_| store.link.with(|link| link.bptt.clone()));
-    let asked = use_answer(lab, move || Some(Question::from(settings.with(Settings::question))))
-        .shown_in(lab.sights.figure)
-        .shown_in(lab.sights.further)
-        .shown_in(lab.sights.check);
+    let asked = use_answer(lab, move || Some(Question::from(settings.with(Settings::question))));
     let flow = Memo::new(move |_| {
         let answer = asked.answer.get()?;
         let Answer::Flow(flow) = <&Answer>::try_from(&*answer).ok()?;
         Some(Arc::new((**flow).clone()))
     });
-    let shown = Shown { store, lab, flow, settings, provenance: use_provenance(lab) };
+    let shown = Shown {
+        store,
+        lab,
+        flow: flow.into(),
+        sight: asked.sight,
+        settings,
+        provenance: use_provenance(lab),
+    };
     let problem = asked.problem;
     view! {
         <ChapterFrame
             before="The chapter before ran a network forward through time. It did not say how the network learns which early step mattered for a late answer."
             intro=text::intro
-            figure=move || main_figure(shown)
+            figure=move || main_figure(shown.seen_in(lab.sights.figure))
             controls=move || controls(store, problem)
             further=move || panels::all(shown)
             more=formulas::all
             tries=text::tries()
-            check=move || check(shown)
+            check=move || check(shown.seen_in(lab.sights.check))
             ideas=text::IDEAS
         />
     }

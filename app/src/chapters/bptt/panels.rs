@@ -7,17 +7,18 @@ use unroll_protocol::study::bptt::{Cell, Flow, Settings};
 use super::{Shown, curves, terms::Terms};
 use crate::{
     controls::ChoiceField,
+    course::{panel, use_seen},
     figures::{Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, ValueMap, YScale},
 };
 
 pub fn all(shown: Shown) -> AnyView {
-    let column = |panels: Vec<AnyView>| {
-        let panels = panels.into_iter().map(|panel| view! { <div class="panel">{panel}</div> });
-        view! { <div class="bptt-column">{panels.collect_view()}</div> }
-    };
+    let of_flow =
+        |content: fn(Shown) -> AnyView| panel("panel", move |seen| content(shown.seen_in(seen)));
+    let clipping = panel("panel", move |seen| clipping(shown, seen));
+    let column = |panels: Vec<AnyView>| view! { <div class="bptt-column">{panels}</div> };
     view! {
-        {column(vec![accuracy(shown), clipping(shown), memory(shown)])}
-        {column(vec![weights(shown), terms(shown)])}
+        {column(vec![of_flow(accuracy), clipping, of_flow(memory)])}
+        {column(vec![of_flow(weights), of_flow(terms)])}
     }
     .into_any()
 }
@@ -118,13 +119,12 @@ fn gathered(flow: &Flow) -> Lines {
     let mut sums: Vec<(f64, f64)> = sums.collect();
     sums.reverse();
     let each = (1..).map(f64::from).zip(terms.iter().map(|&term| f64::from(term))).collect();
-    let line = |name: &str, hue, dash, points| Line { name: name.into(), hue, dash, points };
     Lines {
         x_label: "step".into(),
         y_label: "gradient".into(),
         series: vec![
-            line("this step's", Hue::Muted, Dash::Solid, each),
-            line("sum from T back to t", Hue::Gradient, Dash::Dashed, sums),
+            Line::new("this step's", Hue::Muted, Dash::Solid, each),
+            Line::new("sum from T back to t", Hue::Gradient, Dash::Dashed, sums),
         ],
         ..Lines::default()
     }
@@ -195,7 +195,8 @@ fn terms(shown: Shown) -> AnyView {
     .into_any()
 }
 
-fn clipping(shown: Shown) -> AnyView {
+/// Of what was measured in training alone.
+fn clipping(shown: Shown, seen: Signal<bool>) -> AnyView {
     let cell = Memo::new(move |_| shown.settings.with(|settings| settings.cell));
     let clip = Memo::new(move |_| shown.settings.with(|settings| settings.clip));
     let lines = Memo::new(move |_| {
@@ -221,6 +222,7 @@ fn clipping(shown: Shown) -> AnyView {
             ))
         })
     };
+    let said = use_seen(shown.lab, seen, Signal::derive(said));
     let title = Signal::derive(move || {
         format!("Norm of the {}’s whole gradient in training", cell.get().label())
     });

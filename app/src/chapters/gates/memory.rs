@@ -1,22 +1,24 @@
 //! How far each unit's gates are open against how long it remembers.
 
-use leptos::prelude::*;
+use leptos::{html, prelude::*};
 use unroll_protocol::study::gates::{Quantity, Units};
 
 use super::state::{Gates, named, three};
-use crate::figures::{Cloud, Hue, Scatter, ScatterFigure};
+use crate::figures::{Cloud, Hue, Scatter, ScatterFigure, use_visible};
 
 /// The shortest memory on the axis.
 const SHORTEST: f64 = 0.5;
 
 #[component]
 pub fn MemoryPanel(gates: Gates) -> impl IntoView {
+    let root = NodeRef::<html::Div>::new();
+    let gates = gates.seen_in(use_visible(root));
     let scatter = Memo::new(move |_| gates.units(clouds).unwrap_or_default());
     let chosen = Signal::derive(move || Some(gates.unit.get()));
     let pick = Callback::new(move |unit: usize| gates.choose_unit(unit));
     let words = move || gates.units(says);
     view! {
-        <div class="panel" data-testid="gates-memory">
+        <div class="panel" data-testid="gates-memory" node_ref=root>
             <h2>"How long does a unit remember?"</h2>
             <p>
                 "Mean opening of each gate to the right, length of memory upwards, a dot for each unit."

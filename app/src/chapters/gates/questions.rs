@@ -1,11 +1,12 @@
 //! A guess before gates are forced, and the question that checks oneself.
 
-use leptos::prelude::*;
+use leptos::{html, prelude::*};
 use unroll_protocol::study::gates::{Answer, Forced, MOST_SHUT, Outcome, Quantity, Question, Shut};
 
 use super::state::{Gates, answer_of, ask, ranking, three};
 use crate::{
     course::{Answered, use_answer, use_done},
+    figures::use_visible,
     teaching::{CheckYourself, GuessFirst},
 };
 
@@ -47,6 +48,8 @@ fn kept(free: Outcome, now: Outcome) -> f32 {
 
 #[component]
 pub fn Guess(gates: Gates) -> impl IntoView {
+    let root = NodeRef::<html::Div>::new();
+    let gates = gates.seen_in(use_visible(root));
     let best = Memo::new(move |_| {
         let best = gates.units(|units| ranking(units).first().map(|r| r.0 as u32)).flatten();
         best.into_iter().collect::<Vec<u32>>()
@@ -99,7 +102,7 @@ pub fn Guess(gates: Gates) -> impl IntoView {
         });
     };
     view! {
-        <div class="panel" data-testid="gates-guess">
+        <div class="panel" data-testid="gates-guess" node_ref=root>
             <h2>"Shut the memory of one unit"</h2>
             <GuessFirst id="gates-shut" question options answer explain>
                 <p>
@@ -120,6 +123,7 @@ pub fn Guess(gates: Gates) -> impl IntoView {
 
 #[component]
 pub fn Check(gates: Gates) -> impl IntoView {
+    let gates = gates.seen_in(gates.lab.sights.check);
     // From best to worst, so that the ranking gives a hint and not the answer.
     let units = Memo::new(move |_| {
         gates

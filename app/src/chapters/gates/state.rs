@@ -12,7 +12,7 @@ use unroll_protocol::{
 };
 
 use crate::{
-    course::{Answered, Lab, use_answer, use_lab, use_task_provenance},
+    course::{Answered, Lab, use_answer, use_lab, use_seen, use_task_provenance},
     figures::Provenance,
     store::Store,
 };
@@ -73,14 +73,18 @@ impl Gates {
                 forced: forced.get(),
             })
         })
-        .shown_in(lab.sights.figure)
-        .shown_in(lab.sights.further);
+        .shown_in(lab.sights.figure);
         // Until the first steps are done nobody can read a ranking, and asking would delay them.
         let settled = Memo::new(move |_| {
             lab.step.get() >= super::INFO.warm_steps || lab.state.get() == RunState::Paused
         });
+        // The figure marks a unit: the first of the ranking while none is chosen.
+        let marks_first = Signal::derive(move || {
+            lab.sights.figure.get() && link.with(|l| l.gates.unit.min(l.gates.units) == 0)
+        });
         let units =
-            use_answer(lab, move || settled.get().then(|| ask(gates::Question::Units)).flatten());
+            use_answer(lab, move || settled.get().then(|| ask(gates::Question::Units)).flatten())
+                .shown_in(marks_first);
         let unit = Memo::new(move |_| {
             let chosen = link.with(|l| l.gates.unit.min(l.gates.units));
             match chosen.checked_sub(1) {
@@ -122,6 +126,14 @@ impl Gates {
             forced,
             provenance,
         }
+    }
+
+    /// For one part of the page that shows the units, which follows training while `part` is in
+    /// sight.
+    pub fn seen_in(self, part: impl Into<Signal<bool>>) -> Self {
+        let part = part.into();
+        let answer = use_seen(self.lab, part, self.units.answer);
+        Self { units: Answered { answer, ..self.units.shown_in(part) }, ..self }
     }
 
     /// Something of the figure's answer. Tracks it.

@@ -1,16 +1,21 @@
 //! Which unit follows what, ranked, and the chosen one beside what it follows.
 
-use leptos::prelude::*;
+use leptos::{html, prelude::*};
 use unroll_protocol::study::gates::Followed;
 
 use super::state::{Gates, followed, ranking, three};
-use crate::figures::{Dash, Hue, Line, Lines, LinesFigure};
+use crate::{
+    course::use_part,
+    figures::{Dash, Hue, Line, Lines, LinesFigure, use_visible},
+};
 
 /// Units listed: enough to see how fast it falls off.
 const LISTED: usize = 8;
 
 #[component]
 pub fn UnitsPanel(gates: Gates) -> impl IntoView {
+    let root = NodeRef::<html::Div>::new();
+    let gates = gates.seen_in(use_visible(root));
     let rows = Memo::new(move |_| {
         gates
             .units(|units| {
@@ -37,7 +42,7 @@ pub fn UnitsPanel(gates: Gates) -> impl IntoView {
         .into_any()
     };
     view! {
-        <div class="panel" data-testid="gates-units">
+        <div class="panel" data-testid="gates-units" node_ref=root>
             <h2>"Find the unit that counts"</h2>
             <p role="status" data-testid="gates-best">{move || gates.units(|_| best(gates)).flatten()
                 .unwrap_or_else(|| nothing(gates))}</p>
@@ -122,8 +127,11 @@ fn Beside(gates: Gates) -> impl IntoView {
         let unit = gates.unit.get_untracked();
         gates.pin(unit, (x as usize).saturating_sub(1));
     });
+    let part = use_part::<html::Div>(gates.seen.sight);
     view! {
-        <LinesFigure name="gates-beside" title lines provenance=gates.provenance marker on_pick=pick/>
+        <div node_ref=part>
+            <LinesFigure name="gates-beside" title lines provenance=gates.provenance marker on_pick=pick/>
+        </div>
     }
     .into_any()
 }

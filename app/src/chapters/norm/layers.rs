@@ -11,7 +11,7 @@ use unroll_protocol::study::norm::{
 use super::{is_of, smoothed};
 use crate::{
     controls::{ChoiceField, SliderField, use_timer},
-    course::{use_answer, use_lab, use_provenance, use_setting},
+    course::{panel, use_answer, use_lab, use_provenance, use_seen, use_setting},
     figures::{
         Bins, Dash, Histogram, HistogramFigure, Hue, Line, Lines, LinesFigure,
         norm::{Arithmetic, CouplingFigure, amount, moved},
@@ -212,8 +212,7 @@ pub fn further() -> AnyView {
     let axis = use_setting(|link| &mut link.norm.axis);
     let provenance = use_provenance(lab);
     let answered =
-        use_answer(lab, move || is_of(lab, Experiment::Layers).then(|| Question::Depths.into()))
-            .shown_in(lab.sights.further);
+        use_answer(lab, move || is_of(lab, Experiment::Layers).then(|| Question::Depths.into()));
     let depths = Memo::new(move |_| {
         let answer = answered.answer.get()?;
         match <&Answer>::try_from(&*answer) {
@@ -225,10 +224,13 @@ pub fn further() -> AnyView {
         Axis::Batch => Version::Batch,
         Axis::Layer => Version::Layer,
     };
-    let histogram = move |version: Version| {
-        depths.get().map_or(Histogram::default(), |depths| histogram(&depths, version))
+    // A panel of its own for each, which follows training while it is in sight.
+    let of_depths = move |content: &dyn Fn(Signal<Option<Arc<Depths>>>) -> AnyView| {
+        panel("panel", |seen| {
+            answered.shown_in(seen);
+            content(use_seen(lab, seen, depths.into()))
+        })
     };
-    let table = move || depths.get().map(|depths| stuck_table(&depths));
     let lines = Signal::derive(move || Lines {
         x_label: "step".into(),
         y_label: format!("loss, mean of {SMOOTHED} batches"),
@@ -248,26 +250,25 @@ pub fn further() -> AnyView {
     });
     let batch_of_one = move || store.link.with(|link| link.norm.batch == 1);
     let seed = Memo::new(move |_| store.link.with(|link| link.seed));
-    let of = move || {
-        let examples = depths.with(|depths| depths.as_ref().map_or(0, |depths| depths.examples));
-        format!("activations of {examples} examples by depth")
-    };
+    // As many at every step.
+    let examples = move || depths.with(|depths| depths.as_ref().map_or(0, |d| d.examples));
+    let of = move || format!("activations of {} examples by depth", examples());
     let title = Signal::derive(move || format!("With {}: {}", version().label(), of()));
     let plain = Signal::derive(move || format!("Without normalisation: {}", of()));
     let losses = Signal::derive(move || {
         format!("Three networks, the same first weights and batches (seed {})", seed.get())
     });
     view! {
-        <div class="panel">
+        {of_depths(&|depths| view! {
             <h2>"Activations by depth"</h2>
             <HistogramFigure name="norm-plain" title=plain
-                histogram=Signal::derive(move || histogram(Version::Plain)) provenance/>
-        </div>
-        <div class="panel">
+                histogram=Signal::derive(move || histogram(depths.get(), Version::Plain)) provenance/>
+        }.into_any())}
+        {of_depths(&|depths| view! {
             <h2>"The same layers, normalised"</h2>
             <HistogramFigure name="norm-normed" title
-                histogram=Signal::derive(move || histogram(version())) provenance/>
-        </div>
+                histogram=Signal::derive(move || histogram(depths.get(), version())) provenance/>
+        }.into_any())}
         <div class="panel">
             <h2>"The losses"</h2>
             <LinesFigure name="norm-loss" title=losses lines provenance/>
@@ -277,15 +278,16 @@ pub fn further() -> AnyView {
                 </p>
             })}
         </div>
-        <div class="panel">
+        {of_depths(&|depths| view! {
             <h2>"Stuck activations"</h2>
-            {table}
-        </div>
+            {move || depths.get().map(|depths| stuck_table(&depths))}
+        }.into_any())}
     }
     .into_any()
 }
 
-fn histogram(depths: &Depths, version: Version) -> Histogram {
+fn histogram(depths: Option<Arc<Depths>>, version: Version) -> Histogram {
+    let Some(depths) = depths else { return Histogram::default() };
     let place = Version::ALL.iter().position(|v| *v == version).unwrap_or(0);
     let group = |(index, depth): (usize, &unroll_protocol::study::norm::Depth)| Bins {
         name: format!("layer {}", index + 1),

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use leptos::prelude::*;
+use leptos::{html, prelude::*};
 use unroll_protocol::study::norm::{Answer, Experiment, Offset, Question, Treatment};
 
 use super::is_of;
 use crate::{
-    course::{Lab, use_answer, use_lab, use_provenance},
+    course::{Lab, use_answer, use_lab, use_part, use_provenance},
     figures::{Dash, Hue, Line, Lines, LinesFigure},
 };
 
@@ -33,8 +33,8 @@ pub fn figure() -> AnyView {
     let lab = use_lab();
     let provenance = use_provenance(lab);
     let answered =
-        use_answer(lab, move || is_of(lab, Experiment::Outside).then(|| Question::Offsets.into()))
-            .shown_in(lab.sights.figure);
+        use_answer(lab, move || is_of(lab, Experiment::Outside).then(|| Question::Offsets.into()));
+    let in_table = use_part::<html::Div>(answered.sight);
     let offsets = Memo::new(move |_| {
         let answer = answered.answer.get()?;
         match <&Answer>::try_from(&*answer) {
@@ -56,7 +56,7 @@ pub fn figure() -> AnyView {
             lines=Signal::derive(move || lines(lab, |t| format!("|b|, {}", t.label()), "|b|")) provenance/>
         <LinesFigure name="norm-outside-loss" title="And the loss"
             lines=Signal::derive(move || lines(lab, |t| t.label().to_owned(), "loss")) provenance/>
-        {move || offsets.get().map(|offsets| promises(&offsets))}
+        <div node_ref=in_table>{move || offsets.get().map(|offsets| promises(&offsets))}</div>
     }
     .into_any()
 }

@@ -11,7 +11,7 @@ use unroll_protocol::{
 use super::{is_of, smoothed};
 use crate::{
     controls::SliderField,
-    course::{use_answer, use_lab, use_provenance, use_setting},
+    course::{panel, use_answer, use_lab, use_provenance, use_setting},
     figures::{Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, ValueMap},
 };
 
@@ -147,8 +147,7 @@ pub fn further() -> AnyView {
     let provenance = use_provenance(lab);
     let answered = use_answer(lab, move || {
         is_of(lab, Experiment::Time).then(|| Question::Steps { time: 0 }.into())
-    })
-    .shown_in(lab.sights.further);
+    });
     let matrix = Signal::derive(move || {
         let answer = answered.answer.get();
         match answer.as_deref().map(<&Answer>::try_from) {
@@ -173,10 +172,14 @@ pub fn further() -> AnyView {
         ..Lines::default()
     });
     view! {
-        <div class="panel">
-            <h2>"The means, too"</h2>
-            <MatrixFigure name="norm-mean" title="Running mean of each unit's sum, by time step" matrix provenance/>
-        </div>
+        {panel("panel", |seen| {
+            answered.shown_in(seen);
+            view! {
+                <h2>"The means, too"</h2>
+                <MatrixFigure name="norm-mean" title="Running mean of each unit's sum, by time step" matrix provenance/>
+            }
+            .into_any()
+        })}
         <div class="panel">
             <h2>"Training"</h2>
             <LinesFigure name="norm-loss" title="Two recurrent networks, the same first weights and batches" lines provenance/>

@@ -6,7 +6,7 @@ use unroll_protocol::study::tokens::{Levels, Merge};
 use super::{Shown, words::pair};
 use crate::{
     controls::grouped,
-    course::{Sentence, use_provenance},
+    course::{Sentence, panel, use_provenance},
     figures::{
         Dash, Hue, Line, Lines, LinesFigure,
         text::{LevelsFigure, PickedRow},
@@ -19,7 +19,10 @@ pub fn Main(shown: Shown) -> impl IntoView {
     view! {
         <Sentence problem=shown.problem/>
         <LevelsFigure levels=shown.levels scheme=shown.scheme selected=shown.token on_pick/>
-        <PickedRow embedding=shown.embedding/>
+        {panel("", |seen| {
+            let embedding = shown.seen_in(seen).embedding;
+            view! { <PickedRow embedding/> }.into_any()
+        })}
         <Merging shown/>
         <Decoded shown/>
         <Curves shown/>

@@ -1,14 +1,15 @@
 //! The figures below: lookup, map, window, and the sentence as a product.
 
-use leptos::prelude::*;
+use leptos::{html, prelude::*};
 
 use super::Shown;
 use crate::{
-    course::use_part,
+    course::{use_part, use_seen},
     figures::{
         Hue,
         text::{ChainFigure, LookupFigure, TokenMap, WindowFigure, parted},
         token::mark,
+        use_visible,
     },
     teaching::{Sym, Term, Word},
 };
@@ -26,7 +27,8 @@ pub fn Further(shown: Shown) -> impl IntoView {
 
 #[component]
 fn Lookup(shown: Shown) -> impl IntoView {
-    let part = use_part(shown.in_sight[0]);
+    let part = NodeRef::<html::Div>::new();
+    let shown = shown.seen_in(use_visible(part));
     let title = move || {
         shown.embedding.with(|e| {
             let e = e.as_ref()?;
@@ -63,7 +65,10 @@ fn Lookup(shown: Shown) -> impl IntoView {
 
 #[component]
 fn Map(shown: Shown) -> impl IntoView {
-    let part = use_part(shown.in_sight[0]);
+    let part = NodeRef::<html::Div>::new();
+    let seen = use_visible(part);
+    let shown = shown.seen_in(seen);
+    let step: Signal<u32> = use_seen(shown.lab, seen, shown.lab.step.into());
     // What this model's numbers say now.
     let claim = move || {
         let (right, letters) = shown.embedding.with(|e| e.as_ref().and_then(|e| parted(e)))?;
@@ -75,7 +80,7 @@ fn Map(shown: Shown) -> impl IntoView {
         Some(format!(
             "After {} steps {right} of {letters} letters lie nearer to the middle of their own kind, \
              vowels or consonants, than to the other's. {told}",
-            shown.lab.step.get(),
+            step.get(),
         ))
     };
     view! {

@@ -6,7 +6,7 @@ use unroll_protocol::study::gates::{Followed, MOST_CHARACTERS, Sentence, TaskCho
 use super::Refusal;
 use crate::{
     BatchTensors, Brackets, CharTokenizer, Dataset, Quotes, SequenceModel, Split, Task as _,
-    cross_entropy, masked_accuracy, token_tensor,
+    Window, cross_entropy, masked_accuracy, token_tensor,
 };
 
 /// Characters of a training string: the gradient goes back so far.
@@ -190,12 +190,8 @@ impl Task {
         if windows.is_empty() {
             return None;
         }
-        let join = |part: fn(&crate::Window) -> &Vec<u32>| {
-            let tokens: Vec<u32> = windows.iter().flat_map(part).copied().collect();
-            token_tensor(&tokens, windows.len(), device)
-        };
-        let logits = model.forward(join(|window| &window.inputs));
-        Some(cross_entropy(logits, join(|window| &window.targets)))
+        let logits = model.forward(Window::inputs_of(&windows, device));
+        Some(cross_entropy(logits, Window::targets_of(&windows, device)))
     }
 
     /// The token of a character. A generated task has a meaning for every one: what is neither

@@ -6,7 +6,7 @@ use unroll_protocol::study::heads::{CONTEXT, Cost, HeadAt, Statistics};
 use super::Refusal;
 use crate::{
     attention::head_statistics,
-    data::{Dataset, Window, token_tensor},
+    data::{Dataset, Window},
     dropout::Dropout,
     gpt::{Gpt, Intervention},
     loss::cross_entropy_each,
@@ -30,8 +30,7 @@ pub struct Baseline {
 
 impl Baseline {
     pub async fn new(step: u32, model: &Gpt, windows: &[Window]) -> Result<Self, ReadError> {
-        let inputs: Vec<u32> = windows.iter().flat_map(|w| &w.inputs).copied().collect();
-        let tokens = token_tensor(&inputs, windows.len(), &model.device());
+        let tokens = Window::inputs_of(windows, &model.device());
         let [_, length] = tokens.dims();
         let (rules, off) = (model.attention_rules(length), Dropout::off());
         let mut stream = model.embed(tokens, &off);
@@ -108,8 +107,7 @@ async fn window_losses(
     stream: Tensor<3>,
     windows: &[Window],
 ) -> Result<Vec<f32>, ReadError> {
-    let targets: Vec<u32> = windows.iter().flat_map(|w| &w.targets).copied().collect();
-    let targets = token_tensor(&targets, windows.len(), &model.device());
+    let targets = Window::targets_of(windows, &model.device());
     let losses = cross_entropy_each(model.logits(stream), targets).mean_dim(1);
     Ok(read_all([losses.reshape([-1])]).await?.concat())
 }
@@ -166,8 +164,7 @@ impl Record {
         if self.windows.is_empty() || known {
             return Ok(());
         }
-        let inputs: Vec<u32> = self.windows.iter().flat_map(|w| &w.inputs).copied().collect();
-        let tokens = token_tensor(&inputs, self.windows.len(), &model.device());
+        let tokens = Window::inputs_of(&self.windows, &model.device());
         let trace = model.forward_traced(tokens, &Intervention::default());
         let layers = trace.layers.into_iter().filter_map(|layer| layer.attention);
         let statistics = layers.map(|attention| head_statistics(attention.weights).reshape([-1]));

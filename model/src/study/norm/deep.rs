@@ -10,6 +10,7 @@ use burn::{
 use unroll_protocol::study::norm::{Activation, FEATURES, LAYERS, READS, Version};
 
 use crate::{
+    fused::{self, recurrent::tanh},
     norm::{BatchNorm, BatchOfOne, LayerNorm, NormTrace, RunningStatistics},
     parameters::{bias, matrix},
     random::{Normals, Purpose, stream},
@@ -102,7 +103,7 @@ impl DeepNet {
         let mut stream = rows_of_table.reshape([rows, reads * EMBEDDING]);
         let mut layers = Vec::with_capacity(self.weights.len());
         for (index, (weight, between)) in self.weights.iter().zip(&self.between).enumerate() {
-            let sums = stream.matmul(weight.val());
+            let sums = fused::product(stream, weight.val());
             let (normalised, trace) = match between {
                 Between::Plain(bias) => (sums.clone() + bias.val().unsqueeze(), None),
                 Between::Batch(norm) => {
@@ -118,11 +119,11 @@ impl DeepNet {
                 }
             };
             stream = match self.activation {
-                Activation::Tanh => normalised.tanh(),
+                Activation::Tanh => tanh(normalised),
                 Activation::Relu => activation::relu(normalised),
             };
             layers.push(LayerPass { sums, trace, output: stream.clone() });
         }
-        Ok((self.head.forward(stream), layers))
+        Ok((fused::linear(&self.head, stream), layers))
     }
 }

@@ -10,6 +10,7 @@ use unroll_protocol::study::norm::Axis;
 
 use super::deep::Between;
 use crate::{
+    fused::{self, recurrent::tanh},
     norm::{BatchNorm, LayerNorm, NormTrace, RunningStatistics},
     parameters::{bias, matrix},
     random::{Normals, Purpose, stream},
@@ -80,7 +81,7 @@ impl NormedRnn {
             let mut sums = self.input.val().select(0, ids);
             // Before the first step the state is 0 and adds nothing.
             if let Some(state) = state {
-                sums = sums + state.matmul(self.recurrent.val());
+                sums = sums + fused::product(state, self.recurrent.val());
             }
             let (normalised, trace) = match (&self.between, used) {
                 (Between::Batch(norm), Use::Batch) => {
@@ -93,8 +94,8 @@ impl NormedRnn {
                 (Between::Layer(norm), _) => norm.forward(sums),
                 (Between::Plain(_), _) => unreachable!("neither version is plain"),
             };
-            let new = normalised.tanh();
-            logits.push(self.head.forward(new.clone()));
+            let new = tanh(normalised);
+            logits.push(fused::linear(&self.head, new.clone()));
             traces.push(trace);
             state = Some(new);
         }

@@ -193,11 +193,9 @@ impl Steps {
     /// Mean loss at each time step over the sequences to try.
     fn losses(&self, model: &NormedRnn, used: Use<'_>) -> Tensor<1> {
         let rows = self.tried.len();
-        let inputs: Vec<u32> = self.tried.iter().flat_map(|w| &w.inputs).copied().collect();
-        let targets: Vec<u32> = self.tried.iter().flat_map(|w| &w.targets).copied().collect();
-        let (logits, _) = model.forward(token_tensor(&inputs, rows, &self.device), used);
+        let (logits, _) = model.forward(Window::inputs_of(&self.tried, &self.device), used);
         let [_, length, _] = logits.dims();
-        let targets = token_tensor(&targets, rows, &self.device).slice([0..rows, 0..length]);
+        let targets = Window::targets_of(&self.tried, &self.device).slice([0..rows, 0..length]);
         let chosen = log_softmax(logits, 2).gather(2, targets.unsqueeze_dim(2));
         chosen.mean_dim(0).neg().reshape([-1])
     }

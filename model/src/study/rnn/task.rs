@@ -5,7 +5,7 @@ use unroll_protocol::study::rnn::{MOST_COLUMNS, ReadoutChoice};
 
 use super::Refusal;
 use crate::{
-    Brackets, CharTokenizer, Dataset, SequenceBatch, SequenceModel, Split, Task as _,
+    Brackets, CharTokenizer, Dataset, SequenceBatch, SequenceModel, Split, Task as _, Window,
     cross_entropy, masked_accuracy, masked_cross_entropy, token_tensor,
 };
 
@@ -176,12 +176,8 @@ impl Task {
                 if windows.is_empty() {
                     return None;
                 }
-                let join = |part: fn(&crate::Window) -> &Vec<u32>| {
-                    let tokens: Vec<u32> = windows.iter().flat_map(part).copied().collect();
-                    token_tensor(&tokens, windows.len(), device)
-                };
-                let logits = model.forward(join(|window| &window.inputs));
-                Some(cross_entropy(logits, join(|window| &window.targets)))
+                let logits = model.forward(Window::inputs_of(&windows, device));
+                Some(cross_entropy(logits, Window::targets_of(&windows, device)))
             }
             Self::Brackets => {
                 let batch = strings(seed, Split::HeldOut, 0, STRINGS_MEASURED).tensors(device);
