@@ -7,7 +7,7 @@ use burn::{
 
 use super::{AdamStep, EPSILON, Fused};
 use unroll_kernels::{
-    attention::{Attend, Heads, PerPair},
+    attention::{Attend, Heads, PerPair, Rows},
     matmul::{self, Onto, View},
     rows,
 };
@@ -56,7 +56,7 @@ fn heads(tensor: &FlexTensor) -> Heads<'_> {
     Heads { values: from_start(tensor), shape: shape(tensor), strides: strides(tensor) }
 }
 
-fn per_pair(tensor: &FlexTensor) -> PerPair<'_> {
+pub(super) fn per_pair(tensor: &FlexTensor) -> PerPair<'_> {
     PerPair { values: numbers(tensor), shape: shape(tensor) }
 }
 
@@ -121,11 +121,23 @@ impl Attention {
 
     pub(super) fn backward(&self, weights: &FlexTensor, upstream: FlexTensor) -> [FlexTensor; 3] {
         let upstream = forwards(upstream);
-        let gradients = self.operands().backward(numbers(weights), heads(&upstream));
-        let mut inputs = [&self.queries, &self.keys, &self.values].into_iter();
-        gradients.map(|gradient| {
-            let [batch, heads, length, width] = shape(inputs.next().expect("one for each"));
-            tensor(gradient, [batch, length, heads, width]).transpose(1, 2)
+        let inputs = [&self.queries, &self.keys, &self.values].map(shape::<4>);
+        // One tensor of which each gradient is a part.
+        let mut end = 0;
+        let places = inputs.map(|[batch, heads, length, width]| {
+            let place = Rows { start: end, apart: heads * width };
+            end += batch * length * heads * width;
+            place
+        });
+        let mut gradients = vec![0.0; end];
+        let upstream = heads(&upstream);
+        self.operands().backward(numbers(weights), upstream, &mut gradients, places);
+        let gradients = tensor(gradients, [end]);
+        core::array::from_fn(|which| {
+            let [batch, heads, length, width] = inputs[which];
+            let (start, shape) = (places[which].start, [batch, length, heads, width]);
+            let part = gradients.narrow(0, start, shape.iter().product());
+            part.reshape(shape.into()).transpose(1, 2)
         })
     }
 }

@@ -11,6 +11,7 @@ mod autodiff;
 mod composed;
 mod flex;
 pub(crate) mod recurrent;
+mod self_attention;
 #[cfg(feature = "webgpu")]
 pub(crate) mod shaders;
 #[cfg(test)]
@@ -30,6 +31,7 @@ use composed as elsewhere;
 #[cfg(feature = "webgpu")]
 use shaders as elsewhere;
 
+pub use self_attention::{SelfAttention, self_attention};
 pub use unroll_kernels::rows::AdamStep;
 
 /// What burn's layer normalisation adds to a variance (Ba, Kiros and Hinton 2016 leave it open).
@@ -133,9 +135,8 @@ pub fn attend(
         return elsewhere::attend(queries, keys, values, bias, keep, scale);
     }
     let device = queries.device().inner();
-    let one_for_all = |value: f32| Tensor::<4>::full([1; 4], value, &device);
-    let bias = bias.unwrap_or_else(|| one_for_all(0.0));
-    let keep = keep.unwrap_or_else(|| one_for_all(1.0));
+    let bias = one_for_all(bias, 0.0, &device);
+    let keep = one_for_all(keep, 1.0, &device);
     let (weights, mixed) = <Dispatch as Fused>::attend(
         queries.into_dispatch(),
         keys.into_dispatch(),
@@ -145,6 +146,11 @@ pub fn attend(
         scale,
     );
     (Tensor::from_dispatch(weights), Tensor::from_dispatch(mixed))
+}
+
+/// Numbers of pairs of queries and keys, or `value` for all of them.
+fn one_for_all(numbers: Option<Tensor<4>>, value: f32, device: &Device) -> Tensor<4> {
+    numbers.unwrap_or_else(|| Tensor::full([1; 4], value, device))
 }
 
 /// The embeddings of tokens.

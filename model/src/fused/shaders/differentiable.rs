@@ -316,11 +316,8 @@ pub(crate) fn attend(
     scale: f32,
 ) -> (Tensor<4>, Tensor<4>) {
     let weights = softmax(queries.matmul(keys.swap_dims(2, 3)), bias, scale);
-    let mixing = match keep {
-        Some(keep) => weights.clone() * keep,
-        None => weights.clone(),
-    };
-    (weights, mixing.matmul(values))
+    let mixed = composed::mix(weights.clone(), keep, values);
+    (weights, mixed)
 }
 
 /// A gradient that was worked out elsewhere.
