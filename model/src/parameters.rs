@@ -7,7 +7,7 @@ use burn::{
 };
 
 #[cfg(feature = "webgpu")]
-use crate::fused::{has_kernels, shaders};
+use crate::fused::{go_together, shaders};
 use crate::{fused::linear, random::Normals};
 
 /// A matrix drawn from N(0, `deviation`²).
@@ -155,7 +155,7 @@ impl GradientSum {
         let every = "a backward pass through the whole model reaches every parameter";
         let gradients = self.sums.into_iter().map(|sum| sum.expect(every)).collect::<Vec<_>>();
         #[cfg(feature = "webgpu")]
-        if gradients.first().is_some_and(|gradient| !has_kernels(gradient.device())) {
+        if go_together(&gradients) {
             return shaders::laid_flat(gradients);
         }
         gradients

@@ -82,6 +82,12 @@ pub(crate) fn has_kernels(device: Device) -> bool {
     device.inner() == Device::flex()
 }
 
+/// Whether there are tensors, on a device that takes many in one call.
+#[cfg(feature = "webgpu")]
+pub(crate) fn go_together(tensors: &[Tensor<1>]) -> bool {
+    tensors.first().is_some_and(|tensor| !has_kernels(tensor.device()))
+}
+
 /// The product of two matrices.
 ///
 /// # Shapes
