@@ -2,13 +2,12 @@
 
 use burn::{
     module::{Module, ModuleVisitor, Param, ParamId},
-    nn::Linear,
     tensor::{Device, Gradients, Tensor, TensorData},
 };
 
 #[cfg(feature = "webgpu")]
 use crate::fused::{go_together, shaders};
-use crate::{fused::linear, random::Normals};
+use crate::random::Normals;
 
 /// A matrix drawn from N(0, `deviation`²).
 pub(crate) fn matrix(
@@ -60,20 +59,6 @@ pub(crate) fn gain(width: usize, device: &Device) -> Param<Tensor<1>> {
 /// [`Module::train`].
 fn trained<const D: usize>(tensor: Tensor<D>) -> Param<Tensor<D>> {
     Param::initialized(ParamId::new(), tensor).set_require_grad(true)
-}
-
-/// Applies a linear layer to every token as one product of two matrices; left to itself, burn
-/// multiplies sequence by sequence, which packs the weights anew for each.
-///
-/// # Shapes
-///
-/// - input: `[batch, T, in]`
-/// - output: `[batch, T, out]`
-pub(crate) fn project(layer: &Linear, input: Tensor<3>) -> Tensor<3> {
-    let [batch, length, width] = input.dims();
-    let rows = linear(layer, input.reshape([batch * length, width]));
-    let [_, width] = rows.dims();
-    rows.reshape([batch, length, width])
 }
 
 /// Every parameter with its path in the model and its shape, in the model's own order, which is

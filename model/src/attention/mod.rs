@@ -19,8 +19,8 @@ pub use trace::{AttentionTrace, RowError, attention_row};
 
 use crate::{
     dropout::Dropout,
-    fused,
-    parameters::{bias, matrix, project},
+    fused::{self, linear},
+    parameters::{bias, matrix},
     random::Normals,
 };
 
@@ -173,9 +173,9 @@ impl Attention {
                 let [_, length, _] = x.dims();
                 x.reshape([batch, length, self.heads, head_width]).swap_dims(1, 2)
             };
-            let queries = rules.rotate(split(project(&self.query, input)));
-            let keys = rules.rotate(split(project(&self.key, memory.clone())));
-            let values = split(project(&self.value, memory));
+            let queries = rules.rotate(split(linear(&self.query, input)));
+            let keys = rules.rotate(split(linear(&self.key, memory.clone())));
+            let values = split(linear(&self.value, memory));
             // Clones only for a trace: a tensor that is held elsewhere can't be overwritten in
             // place by the next operation.
             let parts = traced.then(|| (queries.clone(), keys.clone(), values.clone()));
@@ -184,7 +184,7 @@ impl Attention {
             let parts = parts
                 .map(|(queries, keys, values)| (queries, keys, values, weights, mixed.clone()));
             let joined = mixed.swap_dims(1, 2).reshape([batch, length, width]);
-            (project(&self.output, joined), parts)
+            (linear(&self.output, joined), parts)
         };
         let trace = found.map(|(queries, keys, values, weights, mixed)| {
             let divisor = self.divisor(head_width);

@@ -70,6 +70,16 @@ pub(super) fn multiply(left: FlexTensor, right: FlexTensor, onto: Onto) -> FlexT
     tensor(result, shape)
 }
 
+/// A tensor as one matrix of its last dimension's width.
+pub(super) fn in_rows(tensor: FlexTensor) -> FlexTensor {
+    let dims = tensor.shape();
+    if dims.num_dims() == 2 {
+        return tensor;
+    }
+    let width = dims[dims.num_dims() - 1];
+    in_order(tensor).reshape([dims.num_elements() / width.max(1), width].into())
+}
+
 /// The sum of all rows.
 pub(super) fn sum_of_rows(rows: FlexTensor) -> FlexTensor {
     let [_, width] = shape(&rows);
@@ -217,7 +227,10 @@ impl Fused for Flex {
     }
 
     fn linear(input: FlexTensor, weight: FlexTensor, bias: FlexTensor) -> FlexTensor {
-        multiply(input, weight, Onto::Row(numbers(&in_order(bias))))
+        let mut dims = input.shape().to_vec();
+        let output = multiply(in_rows(input), weight, Onto::Row(numbers(&in_order(bias))));
+        *dims.last_mut().expect("a tensor has dimensions") = shape::<2>(&output)[1];
+        output.reshape(dims.into())
     }
 
     fn attend(

@@ -103,19 +103,32 @@ pub fn product(left: Tensor<2>, right: Tensor<2>) -> Tensor<2> {
     Tensor::from_dispatch(output)
 }
 
-/// A linear layer, `x W + b`.
+/// A linear layer, `x W + b`, as one product of two matrices; left to itself, burn multiplies
+/// sequence by sequence, which packs the weights anew for each.
 ///
 /// # Shapes
 ///
-/// - input: `[rows, in]`
-/// - output: `[rows, out]`
-pub fn linear(layer: &Linear, input: Tensor<2>) -> Tensor<2> {
-    if !has_kernels(input.device()) {
-        return elsewhere::linear(layer, input);
-    }
-    let Some(bias) = &layer.bias else { return product(input, layer.weight.val()) };
+/// - input: `[.., in]`
+/// - output: `[.., out]`
+pub fn linear<const D: usize>(layer: &Linear, input: Tensor<D>) -> Tensor<D> {
+    let Some(bias) = layer.bias.as_ref().filter(|_| has_kernels(input.device())) else {
+        return linear_of_rows(layer, input);
+    };
     let (weight, bias) = (layer.weight.val().into_dispatch(), bias.val().into_dispatch());
     Tensor::from_dispatch(<Dispatch as Fused>::linear(input.into_dispatch(), weight, bias))
+}
+
+/// [`linear`] where it is not an operation of its own.
+fn linear_of_rows<const D: usize>(layer: &Linear, input: Tensor<D>) -> Tensor<D> {
+    let mut shape = input.dims();
+    let [width, out] = layer.weight.dims();
+    let rows = input.reshape([-1, width as i64]);
+    shape[D - 1] = out;
+    let output = match has_kernels(rows.device()) {
+        true => product(rows, layer.weight.val()),
+        false => elsewhere::linear(layer, rows),
+    };
+    output.reshape(shape)
 }
 
 /// `softmax(scale Q K^T + bias)` and its product with V, both for each head. `bias` and `keep` are

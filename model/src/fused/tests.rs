@@ -84,6 +84,14 @@ fn linear_layers() {
             |[x]| linear(&layer, x),
             |[x]| composed::linear(&layer, x),
         );
+        // Of sequences, and where their numbers do not lie in order.
+        let turned = |x: Tensor<3>| x.swap_dims(0, 1);
+        compare(
+            "linear, of sequences",
+            [drawn([3, 7, 12], 3)],
+            |[x]| turned(linear(&layer, turned(x))),
+            |[x]| layer.forward(x),
+        );
         let gradient = |output: Tensor<2>| {
             let gradients = (output.clone() * drawn(output.dims(), 5)).backward();
             let weight = numbers(layer.weight.val().grad(&gradients).expect("one"));

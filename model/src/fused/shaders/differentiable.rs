@@ -103,26 +103,16 @@ impl Back<3> for Normalised {
         let client = input.client.clone();
         let of_input = as_large(&input);
         let (of_gamma, of_beta) = (as_large(&gamma), as_large(&gamma));
-        let (cubes, cube) = of_rows(&client, rows);
-        kernels::rows::layer_norm_rows_back::launch(
-            &client,
-            cubes,
-            cube,
-            argument(input.clone()),
-            argument(statistics.clone()),
-            argument(gamma),
-            argument(upstream.clone()),
-            argument(of_input.clone()),
-            rows,
-        );
-        let (cubes, cube) = of_rows(&client, width);
-        kernels::rows::layer_norm_columns_back::launch(
+        let (cubes, cube) = of_rows(&client, rows + width);
+        kernels::rows::layer_norm_back::launch(
             &client,
             cubes,
             cube,
             argument(input),
             argument(statistics),
+            argument(gamma),
             argument(upstream),
+            argument(of_input.clone()),
             argument(of_gamma.clone()),
             argument(of_beta.clone()),
             rows,
