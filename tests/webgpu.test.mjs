@@ -76,7 +76,7 @@ async function sameSteps(t, page, settings) {
   const [inside, expected] = [await cell(page), await cell(other)];
   t.diagnostic(`a cell: GPU ${inside}, CPU ${expected}`);
   for (const [i, number] of inside.entries()) {
-    assert(Math.abs(number - expected[i]) <= 2e-4, `number ${i} of a cell: GPU ${number}, CPU ${expected[i]}`);
+    assert(Math.abs(number - expected[i]) <= 2e-5, `number ${i} of a cell: GPU ${number}, CPU ${expected[i]}`);
   }
 }
 
