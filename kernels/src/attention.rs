@@ -50,9 +50,20 @@ impl<'a> PerPair<'a> {
     }
 }
 
-/// Where the rows of one head start in a result of layout `[batch, T, heads, d]`.
-fn place(sequence: usize, head: usize, row: usize, length: usize, heads: usize, d: usize) -> usize {
-    ((sequence * length + row) * heads + head) * d
+/// Where numbers of layout `[batch, T, heads, d]` lie in a slice.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows {
+    /// Where the first token's begin.
+    pub start: usize,
+    /// How far the next token's are from there.
+    pub apart: usize,
+}
+
+impl Rows {
+    /// Where the rows of one head, `d` numbers each, start.
+    fn of(self, [sequence, head, row]: [usize; 3], length: usize, d: usize) -> usize {
+        self.start + (sequence * length + row) * self.apart + head * d
+    }
 }
 
 /// What one pass is about.
@@ -78,6 +89,7 @@ impl Attend<'_> {
         let mut weights = vec![0.0; batch * heads * length * keys];
         let mut mixed = vec![0.0; batch * length * heads * d];
         let mut kept = Vec::new();
+        let rows = Rows { start: 0, apart: heads * d };
         let each = (0..batch).flat_map(|sequence| (0..heads).map(move |head| (sequence, head)));
         for ((sequence, head), weights) in each.zip(weights.chunks_exact_mut(length * keys)) {
             let query = self.queries.of(sequence, head);
@@ -100,22 +112,25 @@ impl Attend<'_> {
                 }
                 let mixing = self.kept(weights, [sequence, head, from], &mut kept);
                 let mixing = View::rows(mixing, [count, keys]).first_columns(seen);
-                let start = place(sequence, head, from, length, heads, d);
-                let mixed = &mut mixed[start..];
-                product(mixing, value.some_rows(0, seen), 1.0, Onto::Zero, mixed, heads * d);
+                let mixed = &mut mixed[rows.of([sequence, head, from], length, d)..];
+                product(mixing, value.some_rows(0, seen), 1.0, Onto::Zero, mixed, rows.apart);
             }
         }
         (weights, mixed)
     }
 
-    /// Gradients with respect to queries, keys and values, laid out `[batch, T, heads, d]`, from
-    /// that with respect to the mixed values and the weights of [`forward`](Self::forward).
-    pub fn backward(&self, weights: &[f32], upstream: Heads) -> [Vec<f32>; 3] {
+    /// Gradients with respect to queries, keys and values, each laid out `[batch, T, heads, d]` where
+    /// `places` says, from that with respect to the mixed values and the weights of
+    /// [`forward`](Self::forward). Those of keys and values are added to what is there.
+    pub fn backward(
+        &self,
+        weights: &[f32],
+        upstream: Heads,
+        gradients: &mut [f32],
+        [of_queries, of_keys, of_values]: [Rows; 3],
+    ) {
         let [batch, heads, length, d] = self.queries.shape;
         let [_, _, keys, value_width] = self.values.shape;
-        let mut of_queries = vec![0.0; batch * length * heads * d];
-        let mut of_keys = vec![0.0; batch * keys * heads * d];
-        let mut of_values = vec![0.0; batch * keys * heads * value_width];
         let mut slopes = vec![0.0; BLOCK * keys];
         let mut kept = Vec::new();
         let each = (0..batch).flat_map(|sequence| (0..heads).map(move |head| (sequence, head)));
@@ -124,8 +139,6 @@ impl Attend<'_> {
             let key = self.keys.of(sequence, head);
             let value = self.values.of(sequence, head);
             let upstream = upstream.of(sequence, head);
-            let of_values = &mut of_values[place(sequence, head, 0, keys, heads, value_width)..];
-            let of_keys = &mut of_keys[place(sequence, head, 0, keys, heads, d)..];
             for from in (0..length).step_by(BLOCK) {
                 let count = BLOCK.min(length - from);
                 let weights = &weights[from * keys..][..count * keys];
@@ -139,8 +152,9 @@ impl Attend<'_> {
 
                 let mixing = self.kept(weights, [sequence, head, from], &mut kept);
                 let mixing = View::rows(mixing, [count, keys]).first_columns(seen);
-                let apart = heads * value_width;
-                product(mixing.transposed(), upstream, 1.0, Onto::Result, of_values, apart);
+                let result = &mut gradients[of_values.of([sequence, head, 0], keys, value_width)..];
+                let apart = of_values.apart;
+                product(mixing.transposed(), upstream, 1.0, Onto::Result, result, apart);
 
                 let read = value.some_rows(0, seen).transposed();
                 product(upstream, read, 1.0, Onto::Zero, slopes, keys);
@@ -159,15 +173,14 @@ impl Attend<'_> {
                 }
 
                 let slopes = View::rows(slopes, [count, keys]).first_columns(seen);
-                let apart = heads * d;
-                let start = place(sequence, head, from, length, heads, d);
-                let of_queries = &mut of_queries[start..];
-                product(slopes, key.some_rows(0, seen), self.scale, Onto::Zero, of_queries, apart);
-                let query = query.some_rows(from, count);
-                product(slopes.transposed(), query, self.scale, Onto::Result, of_keys, apart);
+                let (key, query) = (key.some_rows(0, seen), query.some_rows(from, count));
+                let result = &mut gradients[of_queries.of([sequence, head, from], length, d)..];
+                product(slopes, key, self.scale, Onto::Zero, result, of_queries.apart);
+                let result = &mut gradients[of_keys.of([sequence, head, 0], keys, d)..];
+                let slopes = slopes.transposed();
+                product(slopes, query, self.scale, Onto::Result, result, of_keys.apart);
             }
         }
-        [of_queries, of_keys, of_values]
     }
 
     /// How many keys, counted from the first, reach to the last one a query may look at.
@@ -290,7 +303,15 @@ mod tests {
         };
         let found: f32 = mixed.iter().zip(&upstream).map(|(m, u)| m * u).sum();
         assert!((f64::from(found) - of(&inputs)).abs() < 1e-4);
-        let gradients = attend.backward(&weights, view(&upstream, length));
+        // One after the other, with room between tokens that is left alone.
+        let apart = heads * d + 2;
+        let [of_queries, of_keys] = [length, keys].map(|n| batch * n * apart);
+        let starts = [0, of_queries, of_queries + of_keys];
+        let places = starts.map(|start| Rows { start, apart });
+        let mut gradients = vec![0.0; starts[2] + of_keys];
+        attend.backward(&weights, view(&upstream, length), &mut gradients, places);
+        let beside = gradients.chunks_exact(apart).all(|row| row[heads * d..] == [0.0; 2]);
+        assert!(beside, "what lies between rows is left alone");
         for which in 0..3 {
             for at in (0..inputs[which].len()).step_by(11) {
                 let moved = |by: f64| {
@@ -299,7 +320,8 @@ mod tests {
                     of(&inputs)
                 };
                 let slope = (moved(1e-5) - moved(-1e-5)) / 2e-5;
-                let found = f64::from(gradients[which][at]);
+                let (row, column) = (at / (heads * d), at % (heads * d));
+                let found = f64::from(gradients[starts[which] + row * apart + column]);
                 assert!((slope - found).abs() < 1e-5, "input {which}, {at}: {found}, not {slope}");
             }
         }

@@ -24,6 +24,7 @@ pub mod matmul;
 pub mod panels;
 pub mod recurrent;
 pub mod rows;
+pub mod self_attention;
 pub mod squash;
 #[cfg(test)]
 mod testing;

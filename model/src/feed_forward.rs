@@ -14,8 +14,8 @@ use unroll_protocol::architecture::Activation;
 
 use crate::{
     dropout::Dropout,
-    fused::{gelu, recurrent::tanh},
-    parameters::{bias, matrix, project},
+    fused::{gelu, linear, recurrent::tanh},
+    parameters::{bias, matrix},
     random::Normals,
 };
 
@@ -63,7 +63,7 @@ impl FeedForward {
     /// - output: `[batch, T, width]`
     pub fn forward(&self, input: Tensor<3>, dropout: &Dropout) -> Tensor<3> {
         let hidden = self.neurons(input);
-        dropout.apply(project(&self.output, hidden), 2)
+        dropout.apply(linear(&self.output, hidden), 2)
     }
 
     /// What the hidden neurons put out.
@@ -73,7 +73,7 @@ impl FeedForward {
     /// - input: `[batch, T, width]`
     /// - output: `[batch, T, 4 * width]`
     pub fn neurons(&self, input: Tensor<3>) -> Tensor<3> {
-        activate(self.activation, project(&self.hidden, input))
+        activate(self.activation, linear(&self.hidden, input))
     }
 }
 

@@ -14,8 +14,8 @@ use crate::{
     attention::{AttentionRules, Mask},
     block::{Block, BlockConfig, LayerTrace},
     dropout::Dropout,
-    fused::{self, layer_norm, product},
-    parameters::{matrix, project},
+    fused::{self, layer_norm, linear, product},
+    parameters::matrix,
     position::{Rotation, added},
     random::{Normals, Purpose, stream},
 };
@@ -275,7 +275,7 @@ impl Gpt {
 
     fn head(&self, normed: Tensor<3>) -> Tensor<3> {
         match &self.head {
-            Some(head) => project(head, normed),
+            Some(head) => linear(head, normed),
             None => {
                 let weight = self.token_embedding.weight.val();
                 let [vocabulary, width] = weight.dims();

@@ -98,7 +98,7 @@ impl AdamW {
             decay: (1.0 - rate * f64::from(spec.weight_decay)) as f32,
         };
         #[cfg(feature = "webgpu")]
-        if gradients.first().is_some_and(|gradient| !fused::has_kernels(gradient.device())) {
+        if fused::go_together(&gradients) {
             return self.update_at_once(model, gradients, norm, step);
         }
         let clip = f64::from(spec.clip_norm);
@@ -193,7 +193,7 @@ impl ModuleMapper for Update {
 /// - output: `[1]`
 pub fn global_norm(gradients: &[Tensor<1>]) -> Tensor<1> {
     #[cfg(feature = "webgpu")]
-    if gradients.first().is_some_and(|gradient| !fused::has_kernels(gradient.device())) {
+    if fused::go_together(gradients) {
         return shaders::norm(gradients);
     }
     let squares =

@@ -2,13 +2,12 @@
 
 use burn::{
     module::{Module, ModuleVisitor, Param, ParamId},
-    nn::Linear,
     tensor::{Device, Gradients, Tensor, TensorData},
 };
 
 #[cfg(feature = "webgpu")]
-use crate::fused::{has_kernels, shaders};
-use crate::{fused::linear, random::Normals};
+use crate::fused::{go_together, shaders};
+use crate::random::Normals;
 
 /// A matrix drawn from N(0, `deviation`²).
 pub(crate) fn matrix(
@@ -60,20 +59,6 @@ pub(crate) fn gain(width: usize, device: &Device) -> Param<Tensor<1>> {
 /// [`Module::train`].
 fn trained<const D: usize>(tensor: Tensor<D>) -> Param<Tensor<D>> {
     Param::initialized(ParamId::new(), tensor).set_require_grad(true)
-}
-
-/// Applies a linear layer to every token as one product of two matrices; left to itself, burn
-/// multiplies sequence by sequence, which packs the weights anew for each.
-///
-/// # Shapes
-///
-/// - input: `[batch, T, in]`
-/// - output: `[batch, T, out]`
-pub(crate) fn project(layer: &Linear, input: Tensor<3>) -> Tensor<3> {
-    let [batch, length, width] = input.dims();
-    let rows = linear(layer, input.reshape([batch * length, width]));
-    let [_, width] = rows.dims();
-    rows.reshape([batch, length, width])
 }
 
 /// Every parameter with its path in the model and its shape, in the model's own order, which is
@@ -155,7 +140,7 @@ impl GradientSum {
         let every = "a backward pass through the whole model reaches every parameter";
         let gradients = self.sums.into_iter().map(|sum| sum.expect(every)).collect::<Vec<_>>();
         #[cfg(feature = "webgpu")]
-        if gradients.first().is_some_and(|gradient| !has_kernels(gradient.device())) {
+        if go_together(&gradients) {
             return shaders::laid_flat(gradients);
         }
         gradients

@@ -5,7 +5,7 @@ use core::fmt;
 use burn::tensor::{Tensor, Transaction};
 
 #[cfg(feature = "webgpu")]
-use crate::fused::{has_kernels, shaders};
+use crate::fused::{go_together, shaders};
 
 /// A device did not give back what it computed. `Display` is a sentence for the page.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +29,7 @@ pub async fn read_all(
 ) -> Result<Vec<Vec<f32>>, ReadError> {
     let tensors: Vec<_> = tensors.into_iter().map(Tensor::inner).collect();
     #[cfg(feature = "webgpu")]
-    if tensors.len() > 1 && !has_kernels(tensors[0].device()) {
+    if tensors.len() > 1 && go_together(&tensors) {
         return read_joined(tensors).await;
     }
     read_each(tensors).await

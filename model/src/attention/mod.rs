@@ -19,8 +19,8 @@ pub use trace::{AttentionTrace, RowError, attention_row};
 
 use crate::{
     dropout::Dropout,
-    fused,
-    parameters::{bias, matrix, project},
+    fused::{self, linear},
+    parameters::{bias, matrix},
     random::Normals,
 };
 
@@ -88,7 +88,7 @@ impl Attention {
         rules: &AttentionRules,
         dropout: &Dropout,
     ) -> Tensor<3> {
-        self.run(input.clone(), input, rules, dropout, false).0
+        self.run(input, None, rules, dropout, false).0
     }
 
     /// Cross-attention: queries come from `input`, keys and values from `memory`.
@@ -105,7 +105,7 @@ impl Attention {
         rules: &AttentionRules,
         dropout: &Dropout,
     ) -> Tensor<3> {
-        self.run(input, memory, rules, dropout, false).0
+        self.run(input, Some(memory), rules, dropout, false).0
     }
 
     /// Like [`forward`](Self::forward), keeping what was computed on the way.
@@ -115,7 +115,8 @@ impl Attention {
         rules: &AttentionRules,
         dropout: &Dropout,
     ) -> (Tensor<3>, AttentionTrace) {
-        self.cross_traced(input.clone(), input, rules, dropout)
+        let (output, trace) = self.run(input, None, rules, dropout, true);
+        (output, trace.expect("a trace was asked for"))
     }
 
     /// Like [`cross`](Self::cross), keeping what was computed on the way.
@@ -126,7 +127,7 @@ impl Attention {
         rules: &AttentionRules,
         dropout: &Dropout,
     ) -> (Tensor<3>, AttentionTrace) {
-        let (output, trace) = self.run(input, memory, rules, dropout, true);
+        let (output, trace) = self.run(input, Some(memory), rules, dropout, true);
         (output, trace.expect("a trace was asked for"))
     }
 
@@ -140,48 +141,57 @@ impl Attention {
         if self.scaled { (head_width as f64).sqrt() } else { 1.0 }
     }
 
-    /// Keeps clones only for a trace: a tensor that is held elsewhere can't be overwritten in
-    /// place by the next operation.
+    /// Without `memory`, keys and values come from `input`, too.
     fn run(
         &self,
         input: Tensor<3>,
-        memory: Tensor<3>,
+        memory: Option<Tensor<3>>,
         rules: &AttentionRules,
         dropout: &Dropout,
         traced: bool,
     ) -> (Tensor<3>, Option<AttentionTrace>) {
         let [batch, length, width] = input.dims();
         let head_width = width / self.heads;
-        let split = |x: Tensor<3>| {
-            let [_, length, _] = x.dims();
-            x.reshape([batch, length, self.heads, head_width]).swap_dims(1, 2)
-        };
-        let queries = rules.rotate(split(project(&self.query, input)));
-        let keys = rules.rotate(split(project(&self.key, memory.clone())));
-        let values = split(project(&self.value, memory));
-        let kept = traced.then(|| (queries.clone(), keys.clone(), values.clone()));
-
-        let divisor = self.divisor(head_width);
-        let [_, _, kept_keys, _] = keys.dims();
-        let keep = dropout.mask([batch, self.heads, length, kept_keys], 0, &queries.device());
+        let scale = (1.0 / self.divisor(head_width)) as f32;
+        let keep =
+            |keys: usize| dropout.mask([batch, self.heads, length, keys], 0, &input.device());
         let bias = rules.bias().cloned();
-        let (weights, mixed) =
-            fused::attend(queries, keys, values, bias, keep, (1.0 / divisor) as f32);
-        let mixed = rules.silence(mixed);
-        let trace = kept.map(|(queries, keys, values)| {
+        let (output, found) = if memory.is_none() && rules.are_of_scores_only() {
+            let layers = [&self.query, &self.key, &self.value, &self.output];
+            let keep = keep(length);
+            let found = fused::self_attention(layers, self.heads, input, bias, keep, scale);
+            let part = |which: usize| found.projected.clone().narrow(2, which, 1).squeeze_dim(2);
+            let parts = traced.then(|| {
+                let [queries, keys, values] = [0, 1, 2].map(|which| part(which).swap_dims(1, 2));
+                (queries, keys, values, found.weights, found.mixed.swap_dims(1, 2))
+            });
+            (found.output, parts)
+        } else {
+            let memory = memory.unwrap_or_else(|| input.clone());
+            let keep = keep(memory.dims()[1]);
+            let split = |x: Tensor<3>| {
+                let [_, length, _] = x.dims();
+                x.reshape([batch, length, self.heads, head_width]).swap_dims(1, 2)
+            };
+            let queries = rules.rotate(split(linear(&self.query, input)));
+            let keys = rules.rotate(split(linear(&self.key, memory.clone())));
+            let values = split(linear(&self.value, memory));
+            // Clones only for a trace: a tensor that is held elsewhere can't be overwritten in
+            // place by the next operation.
+            let parts = traced.then(|| (queries.clone(), keys.clone(), values.clone()));
+            let (weights, mixed) = fused::attend(queries, keys, values, bias, keep, scale);
+            let mixed = rules.silence(mixed);
+            let parts = parts
+                .map(|(queries, keys, values)| (queries, keys, values, weights, mixed.clone()));
+            let joined = mixed.swap_dims(1, 2).reshape([batch, length, width]);
+            (linear(&self.output, joined), parts)
+        };
+        let trace = found.map(|(queries, keys, values, weights, mixed)| {
+            let divisor = self.divisor(head_width);
             let products = queries.clone().matmul(keys.clone().swap_dims(2, 3)) / divisor;
-            AttentionTrace {
-                scores: rules.add_bias(products),
-                queries,
-                keys,
-                values,
-                weights,
-                mixed: mixed.clone(),
-                divisor,
-            }
+            let scores = rules.add_bias(products);
+            AttentionTrace { queries, keys, values, scores, weights, mixed, divisor }
         });
-
-        let joined = mixed.swap_dims(1, 2).reshape([batch, length, width]);
-        (dropout.apply(project(&self.output, joined), 1), trace)
+        (dropout.apply(output, 1), trace)
     }
 }

@@ -77,6 +77,11 @@ impl AttentionRules {
         self.slopes.get(head).map_or(0.0, |&slope| penalty(slope, query, key))
     }
 
+    /// Whether nothing happens between projections and scores or between mixing and output.
+    pub(super) fn are_of_scores_only(&self) -> bool {
+        self.rotation.is_none() && self.heads_on.is_none()
+    }
+
     /// # Shapes
     ///
     /// - queries or keys: `[batch, heads, T, d]`

@@ -1,7 +1,7 @@
 //! Their backward passes.
 
 use burn::backend::{
-    Autodiff, Flex,
+    Autodiff, Flex, TensorMetadata,
     autodiff::{
         checkpoint::{base::Checkpointer, strategy::CheckpointStrategy},
         grads::Gradients,
@@ -13,7 +13,8 @@ use burn::backend::{
 use super::{
     AdamStep, Fused,
     flex::{
-        self, Attention, FlexTensor, in_order, integers, multiply, numbers, sum_of_rows, tensor,
+        self, Attention, FlexTensor, in_order, in_rows, integers, multiply, numbers, sum_of_rows,
+        tensor,
     },
 };
 use unroll_kernels::matmul::Onto;
@@ -55,10 +56,12 @@ backward!(Product, 2, (FlexTensor, FlexTensor), |(left, right), upstream, wanted
     product_gradients(left, right, upstream, wanted)
 });
 
-backward!(WithBias, 3, (FlexTensor, FlexTensor), |(left, right), upstream, wanted| {
+backward!(WithBias, 3, (FlexTensor, FlexTensor), |(input, weight), upstream, wanted| {
+    let (shape, upstream) = (input.shape(), in_rows(upstream));
     let of_bias = wanted[2].then(|| sum_of_rows(upstream.clone()));
-    let [of_left, of_right] = product_gradients(left, right, upstream, [wanted[0], wanted[1]]);
-    [of_left, of_right, of_bias]
+    let wanted = [wanted[0], wanted[1]];
+    let [of_input, of_weight] = product_gradients(in_rows(input), weight, upstream, wanted);
+    [of_input.map(|of_input| of_input.reshape(shape)), of_weight, of_bias]
 });
 
 backward!(Attending, 3, (Attention, FlexTensor), |(attention, weights), upstream, _wanted| {

@@ -2,6 +2,7 @@
 
 use core::f64::consts::{FRAC_1_SQRT_2, PI};
 
+use super::SelfAttention;
 use burn::{
     nn::{Embedding, LayerNorm, Linear},
     tensor::{
@@ -34,11 +35,41 @@ pub(super) fn attend(
         None => scores,
     };
     let weights = softmax(scores, 3);
-    let mixing = match keep {
-        Some(keep) => weights.clone() * keep,
-        None => weights.clone(),
+    let mixed = mix(weights.clone(), keep, values);
+    (weights, mixed)
+}
+
+/// Values in the proportion of weights, some of which dropout may change.
+pub(super) fn mix(weights: Tensor<4>, keep: Option<Tensor<4>>, values: Tensor<4>) -> Tensor<4> {
+    let weights = match keep {
+        Some(keep) => weights * keep,
+        None => weights,
     };
-    (weights, mixing.matmul(values))
+    weights.matmul(values)
+}
+
+pub(super) fn self_attention(
+    [query, key, value, output]: [&Linear; 4],
+    heads: usize,
+    input: Tensor<3>,
+    bias: Option<Tensor<4>>,
+    keep: Option<Tensor<4>>,
+    scale: f32,
+) -> SelfAttention {
+    let [batch, length, width] = input.dims();
+    let shape = [batch, length, heads, width / heads];
+    let [queries, keys, values] =
+        [query, key, value].map(|layer| layer.forward(input.clone()).reshape(shape));
+    let projected = Tensor::stack(vec![queries.clone(), keys.clone(), values.clone()], 2);
+    let [queries, keys, values] = [queries, keys, values].map(|part| part.swap_dims(1, 2));
+    let (weights, mixed) = super::elsewhere::attend(queries, keys, values, bias, keep, scale);
+    let mixed = mixed.swap_dims(1, 2);
+    SelfAttention {
+        output: output.forward(mixed.clone().reshape([batch, length, width])),
+        projected,
+        weights,
+        mixed,
+    }
 }
 
 /// As the product with one-hot vectors: on a GPU, the gradient of looking rows up is a loop over

@@ -7,7 +7,7 @@ use burn::{
 
 use super::{AdamStep, EPSILON, Fused};
 use unroll_kernels::{
-    attention::{Attend, Heads, PerPair},
+    attention::{Attend, Heads, PerPair, Rows},
     matmul::{self, Onto, View},
     rows,
 };
@@ -56,7 +56,7 @@ fn heads(tensor: &FlexTensor) -> Heads<'_> {
     Heads { values: from_start(tensor), shape: shape(tensor), strides: strides(tensor) }
 }
 
-fn per_pair(tensor: &FlexTensor) -> PerPair<'_> {
+pub(super) fn per_pair(tensor: &FlexTensor) -> PerPair<'_> {
     PerPair { values: numbers(tensor), shape: shape(tensor) }
 }
 
@@ -68,6 +68,16 @@ pub(super) fn multiply(left: FlexTensor, right: FlexTensor, onto: Onto) -> FlexT
     let mut result = vec![0.0; shape[0] * shape[1]];
     matmul::product(left, right, 1.0, onto, &mut result, shape[1]);
     tensor(result, shape)
+}
+
+/// A tensor as one matrix of its last dimension's width.
+pub(super) fn in_rows(tensor: FlexTensor) -> FlexTensor {
+    let dims = tensor.shape();
+    if dims.num_dims() == 2 {
+        return tensor;
+    }
+    let width = dims[dims.num_dims() - 1];
+    in_order(tensor).reshape([dims.num_elements() / width.max(1), width].into())
 }
 
 /// The sum of all rows.
@@ -121,11 +131,23 @@ impl Attention {
 
     pub(super) fn backward(&self, weights: &FlexTensor, upstream: FlexTensor) -> [FlexTensor; 3] {
         let upstream = forwards(upstream);
-        let gradients = self.operands().backward(numbers(weights), heads(&upstream));
-        let mut inputs = [&self.queries, &self.keys, &self.values].into_iter();
-        gradients.map(|gradient| {
-            let [batch, heads, length, width] = shape(inputs.next().expect("one for each"));
-            tensor(gradient, [batch, length, heads, width]).transpose(1, 2)
+        let inputs = [&self.queries, &self.keys, &self.values].map(shape::<4>);
+        // One tensor of which each gradient is a part.
+        let mut end = 0;
+        let places = inputs.map(|[batch, heads, length, width]| {
+            let place = Rows { start: end, apart: heads * width };
+            end += batch * length * heads * width;
+            place
+        });
+        let mut gradients = vec![0.0; end];
+        let upstream = heads(&upstream);
+        self.operands().backward(numbers(weights), upstream, &mut gradients, places);
+        let gradients = tensor(gradients, [end]);
+        core::array::from_fn(|which| {
+            let [batch, heads, length, width] = inputs[which];
+            let (start, shape) = (places[which].start, [batch, length, heads, width]);
+            let part = gradients.narrow(0, start, shape.iter().product());
+            part.reshape(shape.into()).transpose(1, 2)
         })
     }
 }
@@ -205,7 +227,10 @@ impl Fused for Flex {
     }
 
     fn linear(input: FlexTensor, weight: FlexTensor, bias: FlexTensor) -> FlexTensor {
-        multiply(input, weight, Onto::Row(numbers(&in_order(bias))))
+        let mut dims = input.shape().to_vec();
+        let output = multiply(in_rows(input), weight, Onto::Row(numbers(&in_order(bias))));
+        *dims.last_mut().expect("a tensor has dimensions") = shape::<2>(&output)[1];
+        output.reshape(dims.into())
     }
 
     fn attend(

@@ -11,6 +11,7 @@ mod autodiff;
 mod composed;
 mod flex;
 pub(crate) mod recurrent;
+mod self_attention;
 #[cfg(feature = "webgpu")]
 pub(crate) mod shaders;
 #[cfg(test)]
@@ -30,6 +31,7 @@ use composed as elsewhere;
 #[cfg(feature = "webgpu")]
 use shaders as elsewhere;
 
+pub use self_attention::{SelfAttention, self_attention};
 pub use unroll_kernels::rows::AdamStep;
 
 /// What burn's layer normalisation adds to a variance (Ba, Kiros and Hinton 2016 leave it open).
@@ -80,6 +82,12 @@ pub(crate) fn has_kernels(device: Device) -> bool {
     device.inner() == Device::flex()
 }
 
+/// Whether there are tensors, on a device that takes many in one call.
+#[cfg(feature = "webgpu")]
+pub(crate) fn go_together(tensors: &[Tensor<1>]) -> bool {
+    tensors.first().is_some_and(|tensor| !has_kernels(tensor.device()))
+}
+
 /// The product of two matrices.
 ///
 /// # Shapes
@@ -95,19 +103,32 @@ pub fn product(left: Tensor<2>, right: Tensor<2>) -> Tensor<2> {
     Tensor::from_dispatch(output)
 }
 
-/// A linear layer, `x W + b`.
+/// A linear layer, `x W + b`, as one product of two matrices; left to itself, burn multiplies
+/// sequence by sequence, which packs the weights anew for each.
 ///
 /// # Shapes
 ///
-/// - input: `[rows, in]`
-/// - output: `[rows, out]`
-pub fn linear(layer: &Linear, input: Tensor<2>) -> Tensor<2> {
-    if !has_kernels(input.device()) {
-        return elsewhere::linear(layer, input);
-    }
-    let Some(bias) = &layer.bias else { return product(input, layer.weight.val()) };
+/// - input: `[.., in]`
+/// - output: `[.., out]`
+pub fn linear<const D: usize>(layer: &Linear, input: Tensor<D>) -> Tensor<D> {
+    let Some(bias) = layer.bias.as_ref().filter(|_| has_kernels(input.device())) else {
+        return linear_of_rows(layer, input);
+    };
     let (weight, bias) = (layer.weight.val().into_dispatch(), bias.val().into_dispatch());
     Tensor::from_dispatch(<Dispatch as Fused>::linear(input.into_dispatch(), weight, bias))
+}
+
+/// [`linear`] where it is not an operation of its own.
+fn linear_of_rows<const D: usize>(layer: &Linear, input: Tensor<D>) -> Tensor<D> {
+    let mut shape = input.dims();
+    let [width, out] = layer.weight.dims();
+    let rows = input.reshape([-1, width as i64]);
+    shape[D - 1] = out;
+    let output = match has_kernels(rows.device()) {
+        true => product(rows, layer.weight.val()),
+        false => elsewhere::linear(layer, rows),
+    };
+    output.reshape(shape)
 }
 
 /// `softmax(scale Q K^T + bias)` and its product with V, both for each head. `bias` and `keep` are
@@ -133,9 +154,8 @@ pub fn attend(
         return elsewhere::attend(queries, keys, values, bias, keep, scale);
     }
     let device = queries.device().inner();
-    let one_for_all = |value: f32| Tensor::<4>::full([1; 4], value, &device);
-    let bias = bias.unwrap_or_else(|| one_for_all(0.0));
-    let keep = keep.unwrap_or_else(|| one_for_all(1.0));
+    let bias = one_for_all(bias, 0.0, &device);
+    let keep = one_for_all(keep, 1.0, &device);
     let (weights, mixed) = <Dispatch as Fused>::attend(
         queries.into_dispatch(),
         keys.into_dispatch(),
@@ -145,6 +165,11 @@ pub fn attend(
         scale,
     );
     (Tensor::from_dispatch(weights), Tensor::from_dispatch(mixed))
+}
+
+/// Numbers of pairs of queries and keys, or `value` for all of them.
+fn one_for_all(numbers: Option<Tensor<4>>, value: f32, device: &Device) -> Tensor<4> {
+    numbers.unwrap_or_else(|| Tensor::full([1; 4], value, device))
 }
 
 /// The embeddings of tokens.

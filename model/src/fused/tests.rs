@@ -3,6 +3,7 @@
 use core::f64::consts::PI;
 
 use burn::{
+    module::Param,
     nn::{EmbeddingConfig, LayerNormConfig, LinearConfig},
     tensor::{Device, Int, Tensor, TensorData},
 };
@@ -83,6 +84,14 @@ fn linear_layers() {
             |[x]| linear(&layer, x),
             |[x]| composed::linear(&layer, x),
         );
+        // Of sequences, and where their numbers do not lie in order.
+        let turned = |x: Tensor<3>| x.swap_dims(0, 1);
+        compare(
+            "linear, of sequences",
+            [drawn([3, 7, 12], 3)],
+            |[x]| turned(linear(&layer, turned(x))),
+            |[x]| layer.forward(x),
+        );
         let gradient = |output: Tensor<2>| {
             let gradients = (output.clone() * drawn(output.dims(), 5)).backward();
             let weight = numbers(layer.weight.val().grad(&gradients).expect("one"));
@@ -137,6 +146,65 @@ fn attention_in_the_layout_the_layers_have() {
         |[q, k, v]| attend(q, k, v, None, None, 1.0).1,
         |[q, k, v]| composed::attend(q, k, v, None, None, 1.0).1,
     );
+}
+
+#[test]
+fn whole_layers_of_self_attention() {
+    let linear = |seed: usize, bias: bool| Linear {
+        weight: Param::from_tensor(drawn([6, 6], seed)),
+        bias: bias.then(|| Param::from_tensor(drawn([6], seed + 4))),
+    };
+    let layers = [(1, true), (2, false), (3, true), (4, true)].map(|(seed, b)| linear(seed, b));
+    let plain = device().inner();
+    let causal: Vec<f32> =
+        (0..7 * 7).map(|i| if i % 7 > i / 7 { f32::NEG_INFINITY } else { 0.0 }).collect();
+    let causal = Tensor::<4>::from_data(TensorData::new(causal, [1, 1, 7, 7]), &plain);
+    let kept = drawn([2, 3, 7, 7], 6).inner();
+    let run = |of: &dyn Fn([&Linear; 4], Tensor<3>) -> SelfAttention| {
+        let input = drawn([2, 7, 6], 5).require_grad();
+        let found = of(layers.each_ref(), input.clone());
+        let mut gradients = (found.output.clone() * drawn([2, 7, 6], 9)).backward();
+        let mut all = vec![numbers(input.grad_remove(&mut gradients).expect("one"))];
+        for layer in &layers {
+            all.push(numbers(layer.weight.val().grad_remove(&mut gradients).expect("one")));
+            let bias = layer.bias.as_ref().map(|bias| bias.val().grad_remove(&mut gradients));
+            all.extend(bias.map(|gradient| numbers(gradient.expect("one"))));
+        }
+        let SelfAttention { output, projected, weights, mixed } = found;
+        let inside = [numbers(projected), numbers(weights), numbers(mixed)];
+        (numbers(output), inside, all)
+    };
+    for bias in [None, Some(causal)] {
+        for keep in [None, Some(kept.clone())] {
+            let of = |layers: [&Linear; 4], input: Tensor<3>| {
+                self_attention(layers, 3, input, bias.clone(), keep.clone(), 0.7)
+            };
+            let found = run(&of);
+            let expected = run(&|layers, input| {
+                composed::self_attention(layers, 3, input, bias.clone(), keep.clone(), 0.7)
+            });
+            assert_near("output", &found.0, &expected.0);
+            for (found, expected) in found.1.iter().zip(&expected.1) {
+                assert_near("inside", found, expected);
+            }
+            assert_eq!(found.2.len(), 8);
+            for (at, (found, expected)) in found.2.iter().zip(&expected.2).enumerate() {
+                assert_near(&format!("gradient {at}"), found, expected);
+            }
+            // Without gradients, too, and to the last bit as from one operation after the other.
+            let whole = of(layers.each_ref(), drawn([2, 7, 6], 5).inner());
+            assert_eq!(numbers(whole.output), found.0);
+            let heads = |layer: &Linear| {
+                let rows = super::linear(layer, drawn([14, 6], 5));
+                rows.reshape([2, 7, 3, 2]).swap_dims(1, 2)
+            };
+            let [q, k, v] = [0, 1, 2].map(|which: usize| heads(&layers[which]));
+            let (weights, mixed) = attend(q, k, v, bias.clone(), keep.clone(), 0.7);
+            let mixed = mixed.swap_dims(1, 2).reshape([14, 6]);
+            assert_eq!(numbers(weights), found.1[1]);
+            assert_eq!(numbers(super::linear(&layers[3], mixed)), found.0);
+        }
+    }
 }
 
 #[test]

@@ -11,7 +11,8 @@ use super::{
     RunOptions, SequenceInput,
 };
 use crate::{
-    parameters::{given_vector, matrix, project, uniform_matrix},
+    fused::linear,
+    parameters::{given_vector, matrix, uniform_matrix},
     random::{Normals, Purpose, stream},
 };
 
@@ -111,14 +112,14 @@ impl SequenceModel {
     /// Panics as [`Recurrent::forward`] does.
     pub fn run(&self, tokens: Tensor<2, Int>, options: &RunOptions) -> SequenceOutput {
         let output = self.recurrent.forward(self.input(tokens), options);
-        SequenceOutput { logits: project(&self.readout, output.outputs), finals: output.finals }
+        SequenceOutput { logits: linear(&self.readout, output.outputs), finals: output.finals }
     }
 
     /// Like [`run`](Self::run), keeping what was computed on the way. The logits are the same to
     /// the last bit.
     pub fn forward_traced(&self, tokens: Tensor<2, Int>, options: &RunOptions) -> SequenceTrace {
         let (output, layers) = self.recurrent.forward_traced(self.input(tokens), options);
-        let logits = project(&self.readout, output.outputs);
+        let logits = linear(&self.readout, output.outputs);
         SequenceTrace { logits, finals: output.finals, layers }
     }
 

@@ -20,10 +20,10 @@ use super::{argument, elementwise, empty, kernels, of_rows, tensor};
 use crate::fused::{EPSILON, composed};
 
 type Tracking = Autodiff<Wgpu, NoCheckpointing>;
-type Tracked = FloatTensor<Tracking>;
+pub(super) type Tracked = FloatTensor<Tracking>;
 
 /// As a tensor that may be tracked, row by row, and whether it was on a device with autodiff.
-fn lifted<const D: usize>(tensor: Tensor<D>) -> (Tracked, bool) {
+pub(super) fn lifted<const D: usize>(tensor: Tensor<D>) -> (Tracked, bool) {
     match tensor.clone().try_into_primitive::<Tracking>() {
         Ok(tracked) => (tracked, true),
         Err(_) => (Tracked::new(super::primitive(tensor)), false),
@@ -31,7 +31,7 @@ fn lifted<const D: usize>(tensor: Tensor<D>) -> (Tracked, bool) {
 }
 
 /// The way back of [`lifted`].
-fn lowered<const D: usize>(tracked: Tracked, autodiff: bool) -> Tensor<D> {
+pub(super) fn lowered<const D: usize>(tracked: Tracked, autodiff: bool) -> Tensor<D> {
     match autodiff {
         true => Tensor::from_primitive::<Tracking>(tracked),
         false => tensor(tracked.into_primitive()),
@@ -39,7 +39,9 @@ fn lowered<const D: usize>(tracked: Tracked, autodiff: bool) -> Tensor<D> {
 }
 
 /// What runs on the GPU when an operation of `N` inputs is gone back through.
-trait Back<const N: usize>: Clone + Send + Sync + core::fmt::Debug + 'static {
+pub(super) trait Back<const N: usize>:
+    Clone + Send + Sync + core::fmt::Debug + 'static
+{
     fn back(self, upstream: CubeTensor) -> [CubeTensor; N];
 }
 
@@ -60,7 +62,7 @@ impl<const N: usize, K: Back<N>> Backward<Wgpu, N> for Step<N, K> {
 }
 
 /// The output of an operation, with the way back from it.
-fn finish<const N: usize, K: Back<N>>(
+pub(super) fn finish<const N: usize, K: Back<N>>(
     inputs: [&Tracked; N],
     kept: K,
     output: CubeTensor,
@@ -73,7 +75,7 @@ fn finish<const N: usize, K: Back<N>>(
     }
 }
 
-fn contiguous(tracked: &Tracked) -> CubeTensor {
+pub(super) fn contiguous(tracked: &Tracked) -> CubeTensor {
     into_contiguous(tracked.primitive().clone())
 }
 
@@ -101,26 +103,16 @@ impl Back<3> for Normalised {
         let client = input.client.clone();
         let of_input = as_large(&input);
         let (of_gamma, of_beta) = (as_large(&gamma), as_large(&gamma));
-        let (cubes, cube) = of_rows(&client, rows);
-        kernels::rows::layer_norm_rows_back::launch(
-            &client,
-            cubes,
-            cube,
-            argument(input.clone()),
-            argument(statistics.clone()),
-            argument(gamma),
-            argument(upstream.clone()),
-            argument(of_input.clone()),
-            rows,
-        );
-        let (cubes, cube) = of_rows(&client, width);
-        kernels::rows::layer_norm_columns_back::launch(
+        let (cubes, cube) = of_rows(&client, rows + width);
+        kernels::rows::layer_norm_back::launch(
             &client,
             cubes,
             cube,
             argument(input),
             argument(statistics),
+            argument(gamma),
             argument(upstream),
+            argument(of_input.clone()),
             argument(of_gamma.clone()),
             argument(of_beta.clone()),
             rows,
@@ -242,9 +234,15 @@ pub(crate) fn cross_entropy(logits: Tensor<2>, targets: Tensor<1, Int>) -> Tenso
 }
 
 #[derive(Clone, Debug)]
-struct Weights {
+pub(super) struct Weights {
     weights: CubeTensor,
     scale: f32,
+}
+
+impl Weights {
+    pub(super) fn numbers(&self) -> &CubeTensor {
+        &self.weights
+    }
 }
 
 impl Back<1> for Weights {
@@ -271,9 +269,15 @@ impl Back<1> for Weights {
 
 /// `softmax(scale x + bias)` along the last dimension.
 fn softmax(scores: Tensor<4>, bias: Option<Tensor<4>>, scale: f32) -> Tensor<4> {
-    let [batch, heads, queries, width] = scores.dims();
     let (scores, autodiff) = lifted(scores);
-    let numbers = contiguous(&scores);
+    let kept = softmax_of(contiguous(&scores), bias, scale);
+    let weights = kept.numbers().clone();
+    lowered(finish([&scores], kept, weights), autodiff)
+}
+
+/// The same of scores that lie row by row.
+pub(super) fn softmax_of(numbers: CubeTensor, bias: Option<Tensor<4>>, scale: f32) -> Weights {
+    let [batch, heads, queries, width] = numbers.shape().dims();
     let weights = as_large(&numbers);
     let client = numbers.client.clone();
     let [bias_batches, bias_heads] = bias.as_ref().map_or([1; 2], |bias| {
@@ -303,8 +307,7 @@ fn softmax(scores: Tensor<4>, bias: Option<Tensor<4>>, scale: f32) -> Tensor<4> 
         bias_heads,
         biased,
     );
-    let kept = Weights { weights: weights.clone(), scale };
-    lowered(finish([&scores], kept, weights), autodiff)
+    Weights { weights, scale }
 }
 
 pub(crate) fn attend(
@@ -316,11 +319,8 @@ pub(crate) fn attend(
     scale: f32,
 ) -> (Tensor<4>, Tensor<4>) {
     let weights = softmax(queries.matmul(keys.swap_dims(2, 3)), bias, scale);
-    let mixing = match keep {
-        Some(keep) => weights.clone() * keep,
-        None => weights.clone(),
-    };
-    (weights, mixing.matmul(values))
+    let mixed = composed::mix(weights.clone(), keep, values);
+    (weights, mixed)
 }
 
 /// A gradient that was worked out elsewhere.

@@ -41,7 +41,7 @@ fn length(part: &CubeTensor) -> usize {
 }
 
 /// `count` numbers of a buffer from `start` on, as a tensor that shares them.
-fn view(buffer: &CubeTensor, start: usize, count: usize) -> CubeTensor {
+pub(super) fn view(buffer: &CubeTensor, start: usize, count: usize) -> CubeTensor {
     let size = |numbers: usize| (numbers * size_of::<f32>()) as u64;
     let all = length(buffer);
     let handle = buffer.handle.clone().offset_start(size(start));

@@ -4,6 +4,7 @@
 mod differentiable;
 mod flat;
 mod kernels;
+mod self_attention;
 
 use burn::{
     backend::wgpu::{CubeTensor, Wgpu},
@@ -20,6 +21,7 @@ pub(super) use super::composed::{embed, linear, product};
 pub(crate) use differentiable::{attend, cross_entropy, gelu, layer_norm, seed};
 pub(crate) use flat::{Step, adam, decay_map, joined, laid_flat, norm};
 use kernels::UNITS;
+pub(crate) use self_attention::self_attention;
 
 /// Units of a cube where each has one number to work out.
 const EACH: u32 = 256;

@@ -8,7 +8,7 @@ use unroll_protocol::{
 };
 
 use super::{Passage, Refusal, Study, forward};
-use crate::{Dropout, Intervention, activate, parameters::project, read_all, token_tensor};
+use crate::{Dropout, Intervention, activate, fused::linear, read_all, token_tensor};
 
 /// In place of a training step, for masks that no step uses.
 const NO_STEP: u32 = u32::MAX;
@@ -72,7 +72,7 @@ impl Study {
             Some(norm) if model.architecture().norm == NormPlacement::Pre => norm.forward(stream),
             _ => stream,
         };
-        let before = project(&feed_forward.hidden, input.clone());
+        let before = linear(&feed_forward.hidden, input.clone());
         let points: Vec<f32> = grid().collect();
         let count = points.len();
         let points = Tensor::<1>::from_data(TensorData::new(points, [count]), &self.device);

@@ -8,7 +8,8 @@ use burn::{
 };
 
 use crate::{
-    parameters::{bias, matrix, project},
+    fused::linear,
+    parameters::{bias, matrix},
     random::{Normals, Purpose, stream},
 };
 
@@ -40,6 +41,6 @@ impl LogBilinear {
 
     /// Logits of the token after each token, `[batch, T]` to `[batch, T, V]`.
     pub fn forward(&self, tokens: Tensor<2, Int>) -> Tensor<3> {
-        project(&self.readout, self.embedding.forward(tokens))
+        linear(&self.readout, self.embedding.forward(tokens))
     }
 }

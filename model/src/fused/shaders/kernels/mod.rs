@@ -4,6 +4,7 @@
 //! one WebGPU workgroup, of [`UNITS`] units for each row.
 
 pub(super) mod flat;
+pub(super) mod heads;
 pub(super) mod rows;
 
 use cubecl::prelude::*;

@@ -50,19 +50,22 @@ pub(crate) fn layer_norm(
     }
 }
 
-/// The gradient with respect to the rows that were normalised.
+/// The gradients of layer normalisation: the first cubes work on a row each, those after them on a
+/// column of γ and β each.
 #[cube(launch)]
-pub(crate) fn layer_norm_rows_back(
+pub(crate) fn layer_norm_back(
     input: &[f32],
     statistics: &[f32],
     gamma: &[f32],
     upstream: &[f32],
     gradient: &mut [f32],
+    of_gamma: &mut [f32],
+    of_beta: &mut [f32],
     rows: usize,
 ) {
-    let row = CUBE_POS;
-    if row < rows {
-        let width = gamma.len();
+    let width = gamma.len();
+    if CUBE_POS < rows {
+        let row = CUBE_POS;
         let start = row * width;
         let mean = statistics[2 * row];
         let scale = statistics[2 * row + 1];
@@ -84,22 +87,8 @@ pub(crate) fn layer_norm_rows_back(
             gradient[start + at] = (slope - sum - normal * product) * scale;
             at += comptime!(UNITS);
         }
-    }
-}
-
-/// The gradients with respect to γ and β, one cube for each column.
-#[cube(launch)]
-pub(crate) fn layer_norm_columns_back(
-    input: &[f32],
-    statistics: &[f32],
-    upstream: &[f32],
-    of_gamma: &mut [f32],
-    of_beta: &mut [f32],
-    rows: usize,
-) {
-    let column = CUBE_POS;
-    let width = of_gamma.len();
-    if column < width {
+    } else if CUBE_POS < rows + width {
+        let column = CUBE_POS - rows;
         let mut gain = 0.0f32;
         let mut shift = 0.0f32;
         let mut row = UNIT_POS as usize;

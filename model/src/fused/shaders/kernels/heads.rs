@@ -1,0 +1,160 @@
+//! Between rows of tokens and heads.
+//!
+//! A row of width `3 width` has a token's queries, keys and values one after the other, each head
+//! after head. In head order these are three parts, `apart` numbers from one to the next, each
+//! `[batch, heads, length, d]`.
+
+#![allow(clippy::too_many_arguments, reason = "bindings and numbers of a program")]
+
+use cubecl::prelude::*;
+
+use super::{UNITS, sum_of_cube};
+
+/// Three matrices of `width` columns as one of three times as many.
+#[cube(launch)]
+pub(crate) fn join(
+    first: &[f32],
+    second: &[f32],
+    third: &[f32],
+    joined: &mut [f32],
+    numbers: usize,
+    width: usize,
+) {
+    let at = ABSOLUTE_POS;
+    if at < numbers {
+        let column = at % (3 * width);
+        let from = at / (3 * width) * width + column % width;
+        let mut value = first[from];
+        if column >= width {
+            value = second[from];
+        }
+        if column >= 2 * width {
+            value = third[from];
+        }
+        joined[at] = value;
+    }
+}
+
+/// The way back of [`join`].
+#[cube(launch)]
+pub(crate) fn split(
+    joined: &[f32],
+    first: &mut [f32],
+    second: &mut [f32],
+    third: &mut [f32],
+    numbers: usize,
+    width: usize,
+) {
+    let at = ABSOLUTE_POS;
+    if at < numbers {
+        let column = at % (3 * width);
+        let to = at / (3 * width) * width + column % width;
+        if column < width {
+            first[to] = joined[at];
+        } else if column < 2 * width {
+            second[to] = joined[at];
+        } else {
+            third[to] = joined[at];
+        }
+    }
+}
+
+/// Where in head order the number stands that is at `at` in rows.
+#[cube]
+fn in_head_order(at: usize, width: usize, apart: usize, heads: usize, length: usize) -> usize {
+    let d = width / heads;
+    let token = at / (3 * width);
+    let column = at % (3 * width);
+    let inside = column % width;
+    let row = (token / length * heads + inside / d) * length + token % length;
+    column / width * apart + row * d + inside % d
+}
+
+/// Rows, with the biases of queries and values added, in head order.
+#[cube(launch)]
+pub(crate) fn to_heads(
+    rows: &[f32],
+    query_bias: &[f32],
+    value_bias: &[f32],
+    in_heads: &mut [f32],
+    numbers: usize,
+    width: usize,
+    apart: usize,
+    heads: usize,
+    length: usize,
+) {
+    let at = ABSOLUTE_POS;
+    if at < numbers {
+        let column = at % (3 * width);
+        let mut value = rows[at];
+        if column < width {
+            value += query_bias[column];
+        }
+        if column >= 2 * width {
+            value += value_bias[column - 2 * width];
+        }
+        in_heads[in_head_order(at, width, apart, heads, length)] = value;
+    }
+}
+
+/// What is in head order as rows.
+#[cube(launch)]
+pub(crate) fn to_rows(
+    in_heads: &[f32],
+    rows: &mut [f32],
+    numbers: usize,
+    width: usize,
+    apart: usize,
+    heads: usize,
+    length: usize,
+) {
+    let at = ABSOLUTE_POS;
+    if at < numbers {
+        rows[at] = in_heads[in_head_order(at, width, apart, heads, length)];
+    }
+}
+
+/// Adds the same row to every row.
+#[cube(launch)]
+pub(crate) fn add_to_rows(rows: &mut [f32], bias: &[f32], numbers: usize, width: usize) {
+    let at = ABSOLUTE_POS;
+    if at < numbers {
+        rows[at] += bias[at % width];
+    }
+}
+
+/// Sums of columns, one cube for each: of the first `width` in `first`, of as many from
+/// `second_from` on in `second`.
+#[cube(launch)]
+pub(crate) fn sums_of_columns(
+    rows: &[f32],
+    first: &mut [f32],
+    second: &mut [f32],
+    count: usize,
+    apart: usize,
+    width: usize,
+    second_from: usize,
+    columns: usize,
+) {
+    let which = CUBE_POS;
+    if which < columns {
+        let mut column = which;
+        if which >= width {
+            column = second_from + which - width;
+        }
+        let mut sum = 0.0f32;
+        let mut row = UNIT_POS as usize;
+        while row < count {
+            sum += rows[row * apart + column];
+            row += comptime!(UNITS);
+        }
+        let sum = sum_of_cube(sum);
+        if UNIT_POS == 0 {
+            if which < width {
+                first[which] = sum;
+            } else {
+                second[which - width] = sum;
+            }
+        }
+    }
+}
