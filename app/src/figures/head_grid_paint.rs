@@ -17,25 +17,26 @@ const SLICE: f64 = 4.0;
 /// Of a head that is switched off, a quarter.
 const FAINT: u8 = 64;
 
-/// Where a head is painted, in device pixels of the canvas.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Slot {
-    left: usize,
-    top: usize,
-    side: usize,
-}
-
 /// The canvas's pixels and where each head's are among them.
 #[derive(Default)]
 struct Sheet {
-    /// Layer by layer.
-    slots: Vec<Slot>,
+    /// Left and top of each head's picture in device pixels, layer by layer.
+    slots: Vec<(usize, usize)>,
+    /// Device pixels along a picture's side.
+    side: usize,
     /// Device pixels across.
     width: usize,
     /// RGBA, transparent between the slots; kept from one painting to the next.
     pixels: Vec<u8>,
-    /// The trace that is being painted, and how many heads of it are.
-    current: Option<(HeadView, usize)>,
+    current: Option<Current>,
+}
+
+/// What is being painted.
+struct Current {
+    view: HeadView,
+    cells: Cells,
+    /// Heads that are.
+    done: usize,
 }
 
 /// Paints all heads whenever the trace, the theme, the size or what is switched off changes, never
@@ -134,7 +135,9 @@ impl Painter {
                 if sheet.slots.is_empty() {
                     sheet.measure(&grid, &canvas);
                 }
-                sheet.current = Some((self.view.get_untracked()?, 0));
+                let view = self.view.get_untracked()?;
+                let cells = Cells::new(&view, sheet.side);
+                sheet.current = Some(Current { view, cells, done: 0 });
             }
             let done = self.colors.with_untracked(|colors| {
                 self.off.with_untracked(|off| sheet.paint_slice(colors, off))
@@ -142,7 +145,7 @@ impl Painter {
             if !done {
                 return None;
             }
-            let (view, _) = sheet.current.take()?;
+            let Current { view, .. } = sheet.current.take()?;
             put_pixels(&canvas, &sheet.pixels, sheet.width as u32);
             Some(view.trace().step)
         });
@@ -163,17 +166,19 @@ impl Sheet {
         let origin = grid.get_bounding_client_rect();
         let buttons = grid.children();
         let rooms = (0..buttons.length()).filter_map(|i| buttons.item(i)?.first_element_child());
-        self.slots = rooms
-            .map(|room| {
-                let room = room.get_bounding_client_rect();
-                let pixel = |length: f64| (length * scale).round().max(0.0) as usize;
-                let left = pixel(room.left() - origin.left());
-                let right = pixel(room.right() - origin.left());
-                Slot { left, top: pixel(room.top() - origin.top()), side: right - left }
-            })
-            .collect();
-        let end = |of: fn(&Slot) -> usize| self.slots.iter().map(of).max().unwrap_or(0);
-        let (width, height) = (end(|s| s.left + s.side), end(|s| s.top + s.side));
+        let pixel = |length: f64| (length * scale).round().max(0.0) as usize;
+        self.side = 0;
+        self.slots.clear();
+        for room in rooms {
+            let room = room.get_bounding_client_rect();
+            // All columns are alike.
+            self.side = pixel(room.width());
+            self.slots.push((pixel(room.left() - origin.left()), pixel(room.top() - origin.top())));
+        }
+        let end = |of: fn(&(usize, usize)) -> usize| {
+            self.slots.iter().map(of).max().map_or(0, |last| last + self.side)
+        };
+        let (width, height) = (end(|slot| slot.0), end(|slot| slot.1));
         self.width = width;
         self.pixels.clear();
         self.pixels.resize(4 * width * height, 0);
@@ -187,14 +192,14 @@ impl Sheet {
     /// Goes on with the present trace for a slice of time. Whether all of it is painted.
     fn paint_slice(&mut self, colors: &Colors, off: &[(u32, u32)]) -> bool {
         let Self { slots, width, pixels, current, .. } = self;
-        let Some((view, done)) = current else { return true };
+        let Some(Current { view, cells, done }) = current else { return true };
         let now = || window().performance().map_or(0.0, |p| p.now());
         let begun = now();
-        while let Some(slot) = slots.get(*done) {
-            // A trace of another shape than this grid's is on its way out.
+        while let Some(&slot) = slots.get(*done) {
+            // `of` clamps: a trace of another shape than this grid's is on its way out.
             let (layer, head) = (*done as u32 / view.heads() + 1, *done as u32 % view.heads() + 1);
             let opacity = if off.contains(&(layer, head)) { FAINT } else { 255 };
-            paint_head(&view.of(layer, head), colors, opacity, *slot, pixels, *width);
+            paint_head(&view.of(layer, head), colors, opacity, cells, slot, pixels, *width);
             *done += 1;
             if now() - begun > SLICE {
                 break;
@@ -204,50 +209,78 @@ impl Sheet {
     }
 }
 
-/// Writes one head over its slot of `pixels`, RGBA, `width` across. Where a pixel holds several
+/// Which cells each pixel of a picture holds: the same for all heads of a trace.
+struct Cells {
+    /// The keys of each pixel from left to right, and so the queries from top to bottom.
+    ranges: Vec<Range<usize>>,
+    /// Whether a pixel holds a cell that is not blocked, `[side, side]`.
+    open: Vec<bool>,
+    /// One past the last key that each query may look at.
+    ends: Vec<usize>,
+}
+
+impl Cells {
+    fn new(view: &HeadView, side: usize) -> Self {
+        let (t, mask) = (view.size(), &view.trace().mask);
+        let cells = |pixel: usize| {
+            let first = pixel * t / side;
+            first..((pixel + 1) * t / side).max(first + 1)
+        };
+        let ranges: Vec<Range<usize>> = (0..side).map(cells).collect();
+        let is_open = |queries: &Range<usize>, keys: &Range<usize>| {
+            queries.clone().any(|query| keys.clone().any(|key| mask[query * t + key]))
+        };
+        let open = ranges.iter().flat_map(|q| ranges.iter().map(move |k| (q, k)));
+        let end = |row: &[bool]| row.iter().rposition(|open| *open).map_or(0, |last| last + 1);
+        Self {
+            open: open.map(|(queries, keys)| is_open(queries, keys)).collect(),
+            ends: mask.chunks_exact(t).map(end).collect(),
+            ranges,
+        }
+    }
+}
+
+/// Writes one head at `left`, `top` of `pixels`, RGBA, `width` across. Where a pixel holds several
 /// cells, it shows the largest weight among them; where all are blocked, the ground.
 fn paint_head(
     view: &HeadView,
     colors: &Colors,
     opacity: u8,
-    slot: Slot,
+    cells: &Cells,
+    (left, top): (usize, usize),
     pixels: &mut [u8],
     width: usize,
 ) {
-    let (t, mask, weights) = (view.size(), &view.trace().mask, view.matrix());
-    let cells = |pixel: usize| {
-        let first = pixel * t / slot.side;
-        first..((pixel + 1) * t / slot.side).max(first + 1)
-    };
-    let columns: Vec<Range<usize>> = (0..slot.side).map(cells).collect();
+    let (t, side, weights) = (view.size(), cells.ranges.len(), view.matrix());
     let ground = colors.palette.blocked;
     let ground = [ground.0, ground.1, ground.2, opacity];
-    let mut largest = vec![f32::NAN; slot.side];
-    let mut of = 0..0usize;
-    for y in 0..slot.side {
-        let line = &mut pixels[4 * ((slot.top + y) * width + slot.left)..][..4 * slot.side];
-        let queries = columns[y].clone();
+    // The largest of the queries of a line, for each key; blocked weights are exactly 0.
+    let mut largest = vec![0.0f32; t];
+    let mut of = &(0..0);
+    for (y, queries) in cells.ranges.iter().enumerate() {
         // A cell of several pixels is looked up once.
         if queries != of {
-            of = queries.clone();
-            largest.fill(f32::NAN);
-            for query in queries {
-                let row = &weights[query * t..][..t];
-                let mask = &mask[query * t..][..t];
-                for (keys, largest) in columns.iter().zip(&mut largest) {
-                    for key in keys.clone().filter(|key| mask[*key]) {
-                        // `max` lets a number win over NaN.
-                        *largest = largest.max(row[key]);
-                    }
+            of = queries;
+            largest.fill(0.0);
+            for query in queries.clone() {
+                let row = &weights[query * t..][..cells.ends[query]];
+                for (largest, &weight) in largest.iter_mut().zip(row) {
+                    *largest = if *largest >= weight { *largest } else { weight };
                 }
             }
         }
-        for (pixel, &weight) in line.chunks_exact_mut(4).zip(&largest) {
-            let [red, green, blue, is_there] = colors.ramp.pixel(weight);
-            pixel.copy_from_slice(&if is_there == 0 {
-                ground
+        let line = &mut pixels[4 * ((top + y) * width + left)..][..4 * side];
+        let open = &cells.open[y * side..][..side];
+        for ((pixel, keys), &open) in line.chunks_exact_mut(4).zip(&cells.ranges).zip(open) {
+            let weight =
+                largest[keys.clone()].iter().fold(0.0, |a: f32, &b| if a >= b { a } else { b });
+            // What is not a number is not shown as one.
+            let shown = open && !weight.is_nan();
+            let color = colors.ramp.at(weight);
+            pixel.copy_from_slice(&if shown {
+                [color.0, color.1, color.2, opacity]
             } else {
-                [red, green, blue, opacity]
+                ground
             });
         }
     }
@@ -278,34 +311,38 @@ mod tests {
     }
 
     /// The pixels of a canvas of 60 by 60 with a head of `side` at 4, 6.
-    fn painted(view: &HeadView, side: usize, opacity: u8) -> impl Fn(usize, usize) -> [u8; 4] {
+    fn painted(view: &HeadView, side: usize, opacity: u8) -> Vec<[u8; 4]> {
         let mut pixels = vec![0; 60 * 60 * 4];
-        let slot = Slot { left: 4, top: 6, side };
-        paint_head(view, &Colors::new(&Palette::LIGHT), opacity, slot, &mut pixels, 60);
-        move |x, y| pixels[4 * (60 * y + x)..][..4].try_into().unwrap()
+        let (cells, colors) = (Cells::new(view, side), Colors::new(&Palette::LIGHT));
+        paint_head(view, &colors, opacity, &cells, (4, 6), &mut pixels, 60);
+        pixels.chunks_exact(4).map(|pixel| pixel.try_into().unwrap()).collect()
     }
 
     fn color(weight: f32) -> [u8; 4] {
-        Colors::new(&Palette::LIGHT).ramp.pixel(weight)
+        let color = Colors::new(&Palette::LIGHT).ramp.at(weight);
+        [color.0, color.1, color.2, 255]
     }
 
     #[test]
     fn pixels_of_several_cells_show_the_largest_weight() {
         let blocked = Palette::LIGHT.blocked;
-        let at = painted(&view(100, 3), 50, 255);
+        let pixels = painted(&view(100, 3), 50, 255);
+        let at = |x: usize, y: usize| pixels[60 * y + x];
         assert_eq!(at(4 + 1, 6 + 49), color(1.0));
         assert_eq!(at(4 + 2, 6 + 49), color(0.0));
         assert_eq!(at(4 + 49, 6), [blocked.0, blocked.1, blocked.2, 255]);
         // Sides that do not divide lose nothing either.
         for key in 0..64 {
-            let at = painted(&view(64, key), 37, 255);
+            let pixels = painted(&view(64, key), 37, 255);
+            let at = |x: usize, y: usize| pixels[60 * y + x];
             assert!((0..37).any(|x| at(4 + x, 6 + 36) == color(1.0)), "key {key}");
         }
     }
 
     #[test]
     fn cells_of_several_pixels_fill_their_square_and_nothing_beside_it() {
-        let at = painted(&view(3, 1), 48, 255);
+        let pixels = painted(&view(3, 1), 48, 255);
+        let at = |x: usize, y: usize| pixels[60 * y + x];
         for (x, y) in [(16, 32), (31, 47)] {
             assert_eq!(at(4 + x, 6 + y), color(1.0));
         }
@@ -315,7 +352,8 @@ mod tests {
 
     #[test]
     fn what_is_off_is_faint() {
-        let at = painted(&view(2, 0), 10, FAINT);
+        let pixels = painted(&view(2, 0), 10, FAINT);
+        let at = |x: usize, y: usize| pixels[60 * y + x];
         assert_eq!([at(4, 6)[3], at(4 + 9, 6)[3], at(4, 6 + 9)[3]], [FAINT; 3]);
     }
 }
