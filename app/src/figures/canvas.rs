@@ -13,9 +13,9 @@ type Disconnect = Box<dyn Fn()>;
 const SMOOTH: f64 = 25.0;
 /// After such a frame no figure takes over new data for so many times as long as it took, but
 /// not for longer than this many milliseconds: the page stays smooth on a slow machine, and still
-/// shows a few steps a second.
-const REST: f64 = 4.0;
-const LONGEST_REST: f64 = 400.0;
+/// shows several steps a second.
+const REST: f64 = 2.5;
+const LONGEST_REST: f64 = 250.0;
 /// In training, figures that have not begun to take over new data after so many milliseconds of a
 /// frame wait for the next: all of them together would hold up the page.
 const FULL: f64 = 5.0;
@@ -153,9 +153,15 @@ where
     let frame = StoredValue::new(None::<AnimationFrameRequestHandle>);
     // Notified in the frame in which the next value is to be taken over.
     let due = RwSignal::new(false);
+    // Whoever has just come into sight has nothing to show yet: the first value does not rest.
+    let fresh = StoredValue::new(true);
     Effect::new(move |_| {
         let due_now = due.get();
-        if !visible.get() || frame.with_value(Option::is_some) {
+        if !visible.get() {
+            fresh.set_value(true);
+            return;
+        }
+        if frame.with_value(Option::is_some) {
             return;
         }
         if due_now {
@@ -164,8 +170,9 @@ where
             time_frame();
             shown.set(source.get());
             due.update_untracked(|due| *due = false);
+            fresh.set_value(false);
         } else {
-            wait_for_frame(frame, due, false);
+            wait_for_frame(frame, due, fresh.get_value());
         }
     });
     on_cleanup(move || {
@@ -177,8 +184,7 @@ where
 }
 
 /// Notifies `due` in the next frame in which figures do not rest and that is not full. Whoever was
-/// `kept` waiting by a full frame is of those whose drawing the rest is for, and does not wait for
-/// its end.
+/// `kept` waiting, by a full frame or by being out of sight, does not wait for the end of the rest.
 fn wait_for_frame(
     frame: StoredValue<Option<AnimationFrameRequestHandle>>,
     due: RwSignal<bool>,
