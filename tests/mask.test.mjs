@@ -206,7 +206,8 @@ test("leak test: under a causal mask exactly 0, without one not", async (t) => {
   await eventually(async () => (await value(page, "mask-leak-masked")) > 0.001);
   assert.match(await text(page, "mask-leak-verdict"), /^Leak: 11 of the 11/);
   await byId(page, "mask-preset-causal").click();
-  // The picture is a control: the first column's token has none before it.
+  // The picture is a control, once it is there: the first column's token has none before it.
+  await live(page, "mask-leak");
   await byId(page, "mask-leak-cells").focus();
   await page.keyboard.press("Home");
   await page.keyboard.press("Enter");

@@ -93,7 +93,7 @@ for (const [name, address] of [
     const before = await asked(page);
     const seen = await shownStep(page);
     await shows(page, seen + 1);
-    // The first of what is shown may have been asked before.
+    // What is shown may have been asked before: pages that are busy rest before they draw.
     await eventually(async () => (await asked(page)) > before, "a figure in sight asks");
     await scrollPast(page);
     const step = await trainsUnasked(page);

@@ -32,25 +32,27 @@ pub fn LabTransport(lab: Lab) -> impl IntoView {
         }
     };
     let disabled = move || idle.get().is_some().then_some("true");
-    // One reading of each of the first series: more would not fit above a figure.
-    let losses = move || {
+    // One reading of each of the first series: more would not fit above a figure. Their places are
+    // made once a model, and only the digits change while it trains.
+    let names = Memo::new(move |_| {
         lab.history.with(|history| {
-            let series = history.series().iter().take(3);
-            let read = series.map(|s| (s.name.clone(), s.last())).collect::<Vec<_>>();
-            read.into_iter()
-                .enumerate()
-                .map(|(i, (name, value))| {
-                    view! {
-                        <div>
-                            <dt>{name}</dt>
-                            <dd data-testid=if i == 0 { "loss-value" } else { "" }>
-                                {value.map_or_else(|| "–".to_owned(), four_digits)}
-                            </dd>
-                        </div>
-                    }
-                })
-                .collect_view()
+            history.series().iter().take(3).map(|s| s.name.clone()).collect::<Vec<_>>()
         })
+    });
+    let loss = move |i: usize| {
+        let last = lab.history.with(|history| history.series().get(i).and_then(|s| s.last()));
+        last.map_or_else(|| "–".to_owned(), four_digits)
+    };
+    let losses = move || {
+        let reading = |(i, name)| {
+            view! {
+                <div>
+                    <dt>{name}</dt>
+                    <dd data-testid=if i == 0 { "loss-value" } else { "" }>{move || loss(i)}</dd>
+                </div>
+            }
+        };
+        names.get().into_iter().enumerate().map(reading).collect_view()
     };
     view! {
         <section class="transport lab-transport" aria-label="Training">

@@ -12,15 +12,19 @@ type Disconnect = Box<dyn Fn()>;
 /// A frame that takes longer than this, in milliseconds, has cost another one at 60 Hz.
 const SMOOTH: f64 = 25.0;
 /// After such a frame no figure takes over new data for so many times as long as it took, but
-/// not for longer than this many milliseconds: the page stays usable on a slow machine, and still
+/// not for longer than this many milliseconds: the page stays smooth on a slow machine, and still
 /// shows several steps a second.
-const REST: f64 = 1.5;
+const REST: f64 = 2.5;
 const LONGEST_REST: f64 = 250.0;
+/// In training, figures that have not begun to take over new data after so many milliseconds of a
+/// frame wait for the next: all of them together would hold up the page.
+const FULL: f64 = 5.0;
 
 thread_local! {
     /// Until when figures rest, on the page's clock.
     static RESTING: Cell<f64> = const { Cell::new(0.0) };
-    static IS_TIMED: Cell<bool> = const { Cell::new(false) };
+    /// When figures began to take over new data in this frame, if they did.
+    static BEGUN: Cell<Option<f64>> = const { Cell::new(None) };
     static TRAINING: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -35,20 +39,28 @@ pub fn rest_left() -> f64 {
     (RESTING.get() - clock()).max(0.0)
 }
 
+/// Whether so much was drawn in this frame that more should wait for the next.
+pub(super) fn frame_is_full() -> bool {
+    TRAINING.get() && BEGUN.get().is_some_and(|begun| clock() - begun > FULL)
+}
+
 /// Times the frame in which this is called, with all that is drawn, laid out and painted in it, so
 /// that figures rest where it is slow.
 pub fn time_frame() {
-    if !TRAINING.get() || IS_TIMED.replace(true) {
+    if !TRAINING.get() || BEGUN.get().is_some() {
         return;
     }
     let begun = clock();
+    BEGUN.set(Some(begun));
     request_animation_frame(move || {
-        IS_TIMED.set(false);
+        BEGUN.set(None);
         let (now, hidden) = (clock(), document().hidden());
         let took = now - begun;
         // Behind another tab there are no frames.
-        let rest = took > SMOOTH && !hidden && TRAINING.get();
-        RESTING.set(if rest { now + (REST * took).min(LONGEST_REST) } else { 0.0 });
+        if took > SMOOTH && !hidden && TRAINING.get() {
+            let rest = (RESTING.get() - now).max(0.0) + REST * took;
+            RESTING.set(now + rest.min(LONGEST_REST));
+        }
     });
 }
 
@@ -141,9 +153,15 @@ where
     let frame = StoredValue::new(None::<AnimationFrameRequestHandle>);
     // Notified in the frame in which the next value is to be taken over.
     let due = RwSignal::new(false);
+    // Whoever has just come into sight has nothing to show yet: the first value does not rest.
+    let fresh = StoredValue::new(true);
     Effect::new(move |_| {
         let due_now = due.get();
-        if !visible.get() || frame.with_value(Option::is_some) {
+        if !visible.get() {
+            fresh.set_value(true);
+            return;
+        }
+        if frame.with_value(Option::is_some) {
             return;
         }
         if due_now {
@@ -152,8 +170,9 @@ where
             time_frame();
             shown.set(source.get());
             due.update_untracked(|due| *due = false);
+            fresh.set_value(false);
         } else {
-            wait_for_frame(frame, due);
+            wait_for_frame(frame, due, fresh.get_value());
         }
     });
     on_cleanup(move || {
@@ -164,15 +183,22 @@ where
     shown.into()
 }
 
-/// Notifies `due` in the next frame in which figures do not rest.
-fn wait_for_frame(frame: StoredValue<Option<AnimationFrameRequestHandle>>, due: RwSignal<bool>) {
+/// Notifies `due` in the next frame in which figures do not rest and that is not full. Whoever was
+/// `kept` waiting, by a full frame or by being out of sight, does not wait for the end of the rest.
+fn wait_for_frame(
+    frame: StoredValue<Option<AnimationFrameRequestHandle>>,
+    due: RwSignal<bool>,
+    kept: bool,
+) {
     let request = request_animation_frame_with_handle(move || {
         // `None` where the figure is gone.
         if frame.try_set_value(None).is_some() {
             return;
         }
-        if rest_left() > 0.0 {
-            wait_for_frame(frame, due);
+        if !kept && rest_left() > 0.0 {
+            wait_for_frame(frame, due, false);
+        } else if frame_is_full() {
+            wait_for_frame(frame, due, true);
         } else {
             due.try_set(true);
         }

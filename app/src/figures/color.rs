@@ -166,13 +166,6 @@ impl Ramp {
         let index = (probability * (Self::STEPS - 1) as f32 + 0.5) as usize;
         self.colors[index.min(Self::STEPS - 1)]
     }
-
-    /// The same as a pixel, with NaN as a transparent one.
-    #[inline]
-    pub fn pixel(&self, probability: f32) -> [u8; 4] {
-        let Rgb(red, green, blue) = self.at(probability);
-        [red, green, blue, if probability.is_nan() { 0 } else { 255 }]
-    }
 }
 
 /// The map of signed values: -1 to 1 (the value over a stated limit) along two straight lines in

@@ -3,14 +3,7 @@
 use leptos::{ev, html, prelude::*};
 use wasm_bindgen::JsCast;
 
-use super::{canvas::put_pixels, theme::Colors, view::HeadView};
-
-/// Most pixels along a side; longer sentences show the largest weight of each block of cells.
-const SIDE: usize = 64;
-/// Painting goes on in the next frame after this many milliseconds,
-const SLICE: f64 = 4.0;
-/// and after so many heads: the browser, too, takes its time over each canvas that has changed.
-const MOST_A_FRAME: usize = 18;
+use super::{head_grid_paint::use_pictures, theme::Colors, view::HeadView};
 
 /// Heads that can be switched off, as a chapter has them; layers and heads count from 1.
 #[derive(Clone, Copy)]
@@ -70,8 +63,9 @@ fn Grid(
 ) -> impl IntoView {
     let places: Vec<(u32, u32)> =
         (1..=layers).flat_map(|l| (1..=heads).map(move |h| (l, h))).collect();
-    let canvases: Vec<NodeRef<html::Canvas>> = places.iter().map(|_| NodeRef::new()).collect();
-    let painted = use_sliced_painting(view, colors, places.clone(), canvases.clone());
+    let (grid, canvas) = (NodeRef::<html::Div>::new(), NodeRef::<html::Canvas>::new());
+    let off = Memo::new(move |_| switches.map(|switches| switches.off.get()).unwrap_or_default());
+    let painted = use_pictures(view, colors, off, grid, canvas);
     let switching = move || switches.is_some_and(|switches| switches.switching.get());
     let on_key = move |e: ev::KeyboardEvent| {
         let (l, h) = chosen.get_untracked();
@@ -95,8 +89,10 @@ fn Grid(
         }
     };
     view! {
+        <div class="head-grid-box">
         <div
             class="head-grid"
+            node_ref=grid
             class:switching=switching
             role="radiogroup"
             aria-label=move || {
@@ -112,8 +108,7 @@ fn Grid(
         >
             {places
                 .into_iter()
-                .zip(canvases)
-                .map(|((l, h), canvas)| {
+                .map(|(l, h)| {
                     let checked = move || chosen.get() == (l, h);
                     let is_off = Memo::new(move |_| switches.is_some_and(|s| s.is_off((l, h))));
                     let on_click = move |_| {
@@ -139,7 +134,7 @@ fn Grid(
                             tabindex=move || if checked() { "0" } else { "-1" }
                             on:click=on_click
                         >
-                            <canvas node_ref=canvas aria-hidden="true"></canvas>
+                            <i class="head-picture"></i>
                             <span>
                                 {format!("L{l} H{h}")}
                                 {move || is_off.get().then_some(" off")}
@@ -149,160 +144,8 @@ fn Grid(
                 })
                 .collect_view()}
         </div>
-    }
-}
-
-/// Paints all heads whenever the trace or the theme changes, never longer than a slice at a time.
-/// A trace that comes while painting goes on is painted from the first head still to do. Returns
-/// the step that all pictures are of.
-fn use_sliced_painting(
-    view: Memo<Option<HeadView>>,
-    colors: Memo<Colors>,
-    places: Vec<(u32, u32)>,
-    canvases: Vec<NodeRef<html::Canvas>>,
-) -> RwSignal<Option<u32>> {
-    let painted = RwSignal::new(None);
-    // Choosing another head changes no picture here.
-    let trace = Memo::new(move |_| view.get().map(|v| v.of(1, 1)));
-    let todo = StoredValue::new(0usize);
-    let next = StoredValue::new(0usize);
-    let frame = StoredValue::new(None::<AnimationFrameRequestHandle>);
-    let work = StoredValue::new_local((places, canvases));
-    let painting = Painting { trace, colors, todo, next, frame, work, painted };
-    Effect::new(move |_| {
-        trace.track();
-        colors.track();
-        work.with_value(|(_, canvases)| {
-            canvases.iter().for_each(Track::track);
-            todo.set_value(canvases.len());
-        });
-        // Not in the frame that takes the trace over: there is enough to draw in that.
-        if frame.with_value(Option::is_none) {
-            paint_next_frame(painting);
-        }
-    });
-    on_cleanup(move || {
-        if let Some(Some(frame)) = frame.try_get_value() {
-            frame.cancel();
-        }
-    });
-    painted
-}
-
-type Work = StoredValue<(Vec<(u32, u32)>, Vec<NodeRef<html::Canvas>>), LocalStorage>;
-
-/// What is painted, and how far that is.
-#[derive(Clone, Copy)]
-struct Painting {
-    trace: Memo<Option<HeadView>>,
-    colors: Memo<Colors>,
-    todo: StoredValue<usize>,
-    next: StoredValue<usize>,
-    frame: StoredValue<Option<AnimationFrameRequestHandle>>,
-    work: Work,
-    painted: RwSignal<Option<u32>>,
-}
-
-fn paint_slice(painting: Painting) {
-    let Painting { trace, colors, todo, next, work, painted, .. } = painting;
-    let Some(view) = trace.get_untracked() else { return };
-    let now = || window().performance().map_or(0.0, |p| p.now());
-    let begun = now();
-    let mut pixels = Vec::new();
-    let mut done = 0;
-    work.with_value(|(places, canvases)| {
-        colors.with_untracked(|colors| {
-            while todo.get_value() > 0 && done < MOST_A_FRAME && now() - begun < SLICE {
-                let at = next.get_value() % places.len();
-                let (layer, head) = places[at];
-                // `of` clamps: a trace of another shape than this grid's is on its way out.
-                if let Some(canvas) = canvases[at].get_untracked() {
-                    let side = thumbnail(&view.of(layer, head), colors, &mut pixels);
-                    put_pixels(&canvas, &pixels, side as u32);
-                }
-                done += 1;
-                next.set_value(at + 1);
-                todo.update_value(|n| *n -= 1);
-            }
-        });
-    });
-    if todo.get_value() > 0 {
-        paint_next_frame(painting);
-    } else {
-        painted.set(Some(view.trace().step));
-    }
-}
-
-fn paint_next_frame(painting: Painting) {
-    let frame = painting.frame;
-    let request = request_animation_frame_with_handle(move || {
-        if frame.try_set_value(None).is_none() {
-            paint_slice(painting);
-        }
-    });
-    frame.set_value(request.ok());
-}
-
-/// Writes one head's RGBA pixels over `pixels` and returns how many make a side; blocked cells stay
-/// transparent.
-fn thumbnail(view: &HeadView, colors: &Colors, pixels: &mut Vec<u8>) -> usize {
-    let (t, mask) = (view.size(), &view.trace().mask);
-    let block = t.div_ceil(SIDE);
-    let side = t.div_ceil(block);
-    pixels.clear();
-    if block == 1 {
-        pixels.resize(4 * t * t, 0);
-        let cells = view.matrix().iter().zip(mask).zip(pixels.chunks_exact_mut(4));
-        for ((&weight, &allowed), pixel) in cells {
-            if allowed {
-                pixel.copy_from_slice(&colors.ramp.pixel(weight));
-            }
-        }
-        return side;
-    }
-    let mut largest = vec![f32::NAN; side * side];
-    let rows = view.matrix().chunks_exact(t).zip(mask.chunks_exact(t));
-    for (query, (row, mask)) in rows.enumerate() {
-        let line = &mut largest[query / block * side..][..side];
-        for (key, (&weight, _)) in row.iter().zip(mask).enumerate().filter(|cell| *cell.1.1) {
-            // `max` lets a number win over NaN.
-            line[key / block] = line[key / block].max(weight);
-        }
-    }
-    pixels.extend(largest.iter().flat_map(|&weight| colors.ramp.pixel(weight)));
-    side
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use unroll_protocol::{Array, Trace};
-
-    use super::*;
-    use crate::figures::color::Palette;
-
-    #[test]
-    fn blocks_show_their_largest_weight() {
-        let t = 100u32;
-        let mut values = vec![0.0; (t * t) as usize];
-        values[99 * 100 + 3] = 1.0;
-        let trace = Trace {
-            tokens: vec!["a".into(); t as usize],
-            mask: (0..t * t).map(|cell| cell % t <= cell / t).collect(),
-            vocabulary: vec!["a".into()],
-            weights: Array { shape: vec![1, 1, t, t], values },
-            probabilities: Array { shape: vec![t, 1], values: vec![1.0; t as usize] },
-            ..Trace::default()
-        };
-        let view = HeadView::new(Arc::new(trace), 1, 1).unwrap();
-        let colors = Colors::new(&Palette::LIGHT);
-        let mut pixels = Vec::new();
-        let side = thumbnail(&view, &colors, &mut pixels);
-        assert_eq!((side, pixels.len()), (50, 50 * 50 * 4));
-        let pixel = |q: usize, k: usize| &pixels[(q * side + k) * 4..][..4];
-        let one = colors.ramp.at(1.0);
-        assert_eq!(pixel(49, 1), [one.0, one.1, one.2, 255]);
-        assert_eq!(pixel(0, 1)[3], 0);
+        // All pictures in one: a canvas for each would be a layer each for the browser to keep.
+        <canvas class="head-pictures" node_ref=canvas aria-hidden="true"></canvas>
+        </div>
     }
 }

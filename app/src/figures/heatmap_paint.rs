@@ -1,5 +1,8 @@
 //! Where the heatmap's cells are, and how they are painted.
 
+use std::sync::Arc;
+
+use unroll_protocol::Trace;
 use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
@@ -78,13 +81,27 @@ impl Geometry {
 }
 
 /// All that a painting shows but the weights.
-#[derive(Clone, PartialEq)]
 pub struct Ground {
     size: Size,
     geometry: Geometry,
     palette: &'static Palette,
-    tokens: Vec<String>,
-    mask: Vec<bool>,
+    /// Whose tokens and mask are shown.
+    trace: Option<Arc<Trace>>,
+}
+
+impl PartialEq for Ground {
+    fn eq(&self, other: &Self) -> bool {
+        let alike = |a: &Arc<Trace>, b: &Arc<Trace>| {
+            Arc::ptr_eq(a, b) || (a.tokens == b.tokens && a.mask == b.mask)
+        };
+        let traces_are_alike = match (&self.trace, &other.trace) {
+            (Some(a), Some(b)) => alike(a, b),
+            (a, b) => a.is_none() && b.is_none(),
+        };
+        traces_are_alike
+            && (self.size, self.geometry, self.palette)
+                == (other.size, other.geometry, other.palette)
+    }
 }
 
 /// Paints one head. `cells` is a canvas nobody sees that holds one pixel for each cell; it is kept
@@ -101,9 +118,8 @@ pub fn paint(
     before: Option<Ground>,
 ) -> Option<Ground> {
     let view = view.filter(|v| v.size() == geometry.count);
-    let (tokens, mask) =
-        view.map(|v| (v.trace().tokens.clone(), v.trace().mask.clone())).unwrap_or_default();
-    let ground = Ground { size, geometry, palette: colors.palette, tokens, mask };
+    let trace = view.map(|v| v.trace().clone());
+    let ground = Ground { size, geometry, palette: colors.palette, trace };
     // Several cells to a pixel are averaged, which leaves the outermost half transparent: those
     // cannot be painted over. One cell to several pixels stays sharp and covers what was there.
     let averaged = geometry.cell * size.scale < 1.0;

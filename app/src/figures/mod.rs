@@ -19,6 +19,7 @@ mod download;
 mod export;
 mod frame;
 mod head_grid;
+mod head_grid_paint;
 mod heatmap;
 mod heatmap_paint;
 mod heatmap_svg;

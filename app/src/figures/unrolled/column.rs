@@ -27,11 +27,14 @@ pub fn ColumnView(
     /// Steps that are drawn at all.
     near: Memo<Range<i64>>,
 ) -> impl IntoView {
-    let face = Memo::new(move |_| {
-        diagram.with(|d| d.columns.get(t).map_or_else(Face::default, |c| c.face.clone()))
+    let away = Memo::new(move |_| near.with(|near| !near.contains(&(t as i64))));
+    // What is away follows nothing: it is of the present when it comes near.
+    let face = Memo::new(move |last: Option<&Face>| match last {
+        Some(last) if away.get() => last.clone(),
+        _ => diagram.with(|d| d.columns.get(t).map_or_else(Face::default, |c| c.face.clone())),
     });
     view! {
-        <g class:rnn-away=move || near.with(|near| !near.contains(&(t as i64)))
+        <g class:rnn-away=away
             transform=format!("translate({} 0)", x_of(t)) data-testid=format!("rnn-column-{}", t + 1)>
             <text class="rnn-time" x=MIDDLE y="14">{format!("t = {}", t + 1)}</text>
             <Cell face/>

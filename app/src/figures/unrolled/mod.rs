@@ -28,7 +28,7 @@ use overview::Overview;
 use paint::paint_strips;
 
 /// Columns drawn beyond either edge, so that scrolling does not show their absence.
-const BESIDE: i64 = 4;
+const BESIDE: i64 = 2;
 
 /// Middle of the state before the first step.
 const START: f64 = LEFT - COLUMN + data::MIDDLE;

@@ -1,0 +1,359 @@
+//! The small pictures of all heads, painted on one canvas that lies over their buttons.
+
+use core::ops::Range;
+
+use leptos::{html, prelude::*};
+use wasm_bindgen::JsCast;
+use web_sys::HtmlCanvasElement;
+
+use super::{
+    canvas::{frame_is_full, put_pixels, time_frame, use_size},
+    theme::Colors,
+    view::HeadView,
+};
+
+/// Painting goes on in the next frame after this many milliseconds.
+const SLICE: f64 = 4.0;
+/// Of a head that is switched off, a quarter.
+const FAINT: u8 = 64;
+
+/// The canvas's pixels and where each head's are among them.
+#[derive(Default)]
+struct Sheet {
+    /// Left and top of each head's picture in device pixels, layer by layer.
+    slots: Vec<(usize, usize)>,
+    /// Device pixels along a picture's side.
+    side: usize,
+    /// Device pixels across.
+    width: usize,
+    /// RGBA, transparent between the slots; kept from one painting to the next.
+    pixels: Vec<u8>,
+    current: Option<Current>,
+}
+
+/// What is being painted.
+struct Current {
+    view: HeadView,
+    cells: Cells,
+    /// Heads that are.
+    done: usize,
+}
+
+/// Paints all heads whenever the trace, the theme, the size or what is switched off changes, never
+/// longer than a slice at a time, and shows them together. What changes meanwhile is painted
+/// afterwards, so that however fast it changes, pictures appear. Returns the step that they are of.
+///
+/// Each child of `grid` is a head's button, layer by layer, whose first child keeps its picture's
+/// room; `off` are those switched off, counted from 1.
+pub fn use_pictures(
+    view: Memo<Option<HeadView>>,
+    colors: Memo<Colors>,
+    off: Memo<Vec<(u32, u32)>>,
+    grid: NodeRef<html::Div>,
+    canvas: NodeRef<html::Canvas>,
+) -> RwSignal<Option<u32>> {
+    let painter = Painter {
+        // Choosing another head changes no picture here.
+        view: Memo::new(move |_| view.get().map(|v| v.of(1, 1))),
+        colors,
+        off,
+        grid,
+        canvas,
+        sheet: StoredValue::new_local(Sheet::default()),
+        stale: StoredValue::new(false),
+        frame: StoredValue::new(None),
+        painted: RwSignal::new(None),
+    };
+    let size = use_size(grid);
+    Effect::new(move |_| {
+        size.track();
+        off.track();
+        // What is off has a longer name, which may need another line.
+        painter.sheet.update_value(|sheet| sheet.slots.clear());
+    });
+    Effect::new(move |_| {
+        painter.view.track();
+        colors.track();
+        off.track();
+        if size.get().width == 0.0 {
+            return;
+        }
+        painter.stale.set_value(true);
+        // Not in the frame that takes the trace over: there is enough to draw in that.
+        if painter.frame.with_value(Option::is_none) {
+            painter.go_on();
+        }
+    });
+    on_cleanup(move || {
+        if let Some(Some(frame)) = painter.frame.try_get_value() {
+            frame.cancel();
+        }
+    });
+    painter.painted
+}
+
+#[derive(Clone, Copy)]
+struct Painter {
+    view: Memo<Option<HeadView>>,
+    colors: Memo<Colors>,
+    off: Memo<Vec<(u32, u32)>>,
+    grid: NodeRef<html::Div>,
+    canvas: NodeRef<html::Canvas>,
+    sheet: StoredValue<Sheet, LocalStorage>,
+    /// Whether something changed since the present painting began.
+    stale: StoredValue<bool>,
+    frame: StoredValue<Option<AnimationFrameRequestHandle>>,
+    painted: RwSignal<Option<u32>>,
+}
+
+impl Painter {
+    /// Paints a slice in the next frame.
+    fn go_on(self) {
+        let request = request_animation_frame_with_handle(move || {
+            // `Some` where the figure is gone.
+            if self.frame.try_set_value(None).is_some() {
+                return;
+            }
+            if frame_is_full() {
+                self.go_on();
+            } else {
+                time_frame();
+                self.paint_slice();
+            }
+        });
+        self.frame.set_value(request.ok());
+    }
+
+    fn paint_slice(self) {
+        let (Some(grid), Some(canvas)) = (self.grid.get_untracked(), self.canvas.get_untracked())
+        else {
+            return;
+        };
+        let step = self.sheet.try_update_value(|sheet| {
+            if sheet.current.is_none() {
+                self.stale.set_value(false);
+                if sheet.slots.is_empty() {
+                    sheet.measure(&grid, &canvas);
+                }
+                let view = self.view.get_untracked()?;
+                let cells = Cells::new(&view, sheet.side);
+                sheet.current = Some(Current { view, cells, done: 0 });
+            }
+            let done = self.colors.with_untracked(|colors| {
+                self.off.with_untracked(|off| sheet.paint_slice(colors, off))
+            });
+            if !done {
+                return None;
+            }
+            let Current { view, .. } = sheet.current.take()?;
+            put_pixels(&canvas, &sheet.pixels, sheet.width as u32);
+            Some(view.trace().step)
+        });
+        if let Some(Some(step)) = step {
+            self.painted.set(Some(step));
+        }
+        let is_open = self.sheet.with_value(|sheet| sheet.current.is_some());
+        if is_open || self.stale.get_value() {
+            self.go_on();
+        }
+    }
+}
+
+impl Sheet {
+    /// Asks the page where the pictures' rooms are, and has the canvas cover them.
+    fn measure(&mut self, grid: &web_sys::HtmlDivElement, canvas: &HtmlCanvasElement) {
+        let scale = window().device_pixel_ratio().max(1.0);
+        let origin = grid.get_bounding_client_rect();
+        let buttons = grid.children();
+        let rooms = (0..buttons.length()).filter_map(|i| buttons.item(i)?.first_element_child());
+        let pixel = |length: f64| (length * scale).round().max(0.0) as usize;
+        self.side = 0;
+        self.slots.clear();
+        for room in rooms {
+            let room = room.get_bounding_client_rect();
+            // All columns are alike.
+            self.side = pixel(room.width());
+            self.slots.push((pixel(room.left() - origin.left()), pixel(room.top() - origin.top())));
+        }
+        let end = |of: fn(&(usize, usize)) -> usize| {
+            self.slots.iter().map(of).max().map_or(0, |last| last + self.side)
+        };
+        let (width, height) = (end(|slot| slot.0), end(|slot| slot.1));
+        self.width = width;
+        self.pixels.clear();
+        self.pixels.resize(4 * width * height, 0);
+        let style = canvas.unchecked_ref::<web_sys::HtmlElement>().style();
+        for (side, pixels) in [("width", width), ("height", height)] {
+            // A length that is a number is never refused.
+            let _ = style.set_property(side, &format!("{}px", pixels as f64 / scale));
+        }
+    }
+
+    /// Goes on with the present trace for a slice of time. Whether all of it is painted.
+    fn paint_slice(&mut self, colors: &Colors, off: &[(u32, u32)]) -> bool {
+        let Self { slots, width, pixels, current, .. } = self;
+        let Some(Current { view, cells, done }) = current else { return true };
+        let now = || window().performance().map_or(0.0, |p| p.now());
+        let begun = now();
+        while let Some(&slot) = slots.get(*done) {
+            // `of` clamps: a trace of another shape than this grid's is on its way out.
+            let (layer, head) = (*done as u32 / view.heads() + 1, *done as u32 % view.heads() + 1);
+            let opacity = if off.contains(&(layer, head)) { FAINT } else { 255 };
+            paint_head(&view.of(layer, head), colors, opacity, cells, slot, pixels, *width);
+            *done += 1;
+            if now() - begun > SLICE {
+                break;
+            }
+        }
+        *done >= slots.len()
+    }
+}
+
+/// Which cells each pixel of a picture holds: the same for all heads of a trace.
+struct Cells {
+    /// The keys of each pixel from left to right, and so the queries from top to bottom.
+    ranges: Vec<Range<usize>>,
+    /// Whether a pixel holds a cell that is not blocked, `[side, side]`.
+    open: Vec<bool>,
+    /// One past the last key that each query may look at.
+    ends: Vec<usize>,
+}
+
+impl Cells {
+    fn new(view: &HeadView, side: usize) -> Self {
+        let (t, mask) = (view.size(), &view.trace().mask);
+        let cells = |pixel: usize| {
+            let first = pixel * t / side;
+            first..((pixel + 1) * t / side).max(first + 1)
+        };
+        let ranges: Vec<Range<usize>> = (0..side).map(cells).collect();
+        let is_open = |queries: &Range<usize>, keys: &Range<usize>| {
+            queries.clone().any(|query| keys.clone().any(|key| mask[query * t + key]))
+        };
+        let open = ranges.iter().flat_map(|q| ranges.iter().map(move |k| (q, k)));
+        let end = |row: &[bool]| row.iter().rposition(|open| *open).map_or(0, |last| last + 1);
+        Self {
+            open: open.map(|(queries, keys)| is_open(queries, keys)).collect(),
+            ends: mask.chunks_exact(t).map(end).collect(),
+            ranges,
+        }
+    }
+}
+
+/// Writes one head at `left`, `top` of `pixels`, RGBA, `width` across. Where a pixel holds several
+/// cells, it shows the largest weight among them; where all are blocked, the ground.
+fn paint_head(
+    view: &HeadView,
+    colors: &Colors,
+    opacity: u8,
+    cells: &Cells,
+    (left, top): (usize, usize),
+    pixels: &mut [u8],
+    width: usize,
+) {
+    let (t, side, weights) = (view.size(), cells.ranges.len(), view.matrix());
+    let ground = colors.palette.blocked;
+    let ground = [ground.0, ground.1, ground.2, opacity];
+    // The largest of the queries of a line, for each key; blocked weights are exactly 0.
+    let mut largest = vec![0.0f32; t];
+    let mut of = &(0..0);
+    for (y, queries) in cells.ranges.iter().enumerate() {
+        // A cell of several pixels is looked up once.
+        if queries != of {
+            of = queries;
+            largest.fill(0.0);
+            for query in queries.clone() {
+                let row = &weights[query * t..][..cells.ends[query]];
+                for (largest, &weight) in largest.iter_mut().zip(row) {
+                    *largest = if *largest >= weight { *largest } else { weight };
+                }
+            }
+        }
+        let line = &mut pixels[4 * ((top + y) * width + left)..][..4 * side];
+        let open = &cells.open[y * side..][..side];
+        for ((pixel, keys), &open) in line.chunks_exact_mut(4).zip(&cells.ranges).zip(open) {
+            let weight =
+                largest[keys.clone()].iter().fold(0.0, |a: f32, &b| if a >= b { a } else { b });
+            // What is not a number is not shown as one.
+            let shown = open && !weight.is_nan();
+            let color = colors.ramp.at(weight);
+            pixel.copy_from_slice(&if shown {
+                [color.0, color.1, color.2, opacity]
+            } else {
+                ground
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use unroll_protocol::{Array, Trace};
+
+    use super::*;
+    use crate::figures::color::Palette;
+
+    /// One head of `t` causal tokens that looks from the last at `key` only.
+    fn view(t: u32, key: u32) -> HeadView {
+        let mut values = vec![0.0; (t * t) as usize];
+        values[((t - 1) * t + key) as usize] = 1.0;
+        let trace = Trace {
+            tokens: vec!["a".into(); t as usize],
+            mask: (0..t * t).map(|cell| cell % t <= cell / t).collect(),
+            vocabulary: vec!["a".into()],
+            weights: Array { shape: vec![1, 1, t, t], values },
+            probabilities: Array { shape: vec![t, 1], values: vec![1.0; t as usize] },
+            ..Trace::default()
+        };
+        HeadView::new(Arc::new(trace), 1, 1).unwrap()
+    }
+
+    /// The pixels of a canvas of 60 by 60 with a head of `side` at 4, 6.
+    fn painted(view: &HeadView, side: usize, opacity: u8) -> Vec<[u8; 4]> {
+        let mut pixels = vec![0; 60 * 60 * 4];
+        let (cells, colors) = (Cells::new(view, side), Colors::new(&Palette::LIGHT));
+        paint_head(view, &colors, opacity, &cells, (4, 6), &mut pixels, 60);
+        pixels.chunks_exact(4).map(|pixel| pixel.try_into().unwrap()).collect()
+    }
+
+    fn color(weight: f32) -> [u8; 4] {
+        let color = Colors::new(&Palette::LIGHT).ramp.at(weight);
+        [color.0, color.1, color.2, 255]
+    }
+
+    #[test]
+    fn pixels_of_several_cells_show_the_largest_weight() {
+        let blocked = Palette::LIGHT.blocked;
+        let pixels = painted(&view(100, 3), 50, 255);
+        let at = |x: usize, y: usize| pixels[60 * y + x];
+        assert_eq!(at(4 + 1, 6 + 49), color(1.0));
+        assert_eq!(at(4 + 2, 6 + 49), color(0.0));
+        assert_eq!(at(4 + 49, 6), [blocked.0, blocked.1, blocked.2, 255]);
+        // Sides that do not divide lose nothing either.
+        for key in 0..64 {
+            let pixels = painted(&view(64, key), 37, 255);
+            let at = |x: usize, y: usize| pixels[60 * y + x];
+            assert!((0..37).any(|x| at(4 + x, 6 + 36) == color(1.0)), "key {key}");
+        }
+    }
+
+    #[test]
+    fn cells_of_several_pixels_fill_their_square_and_nothing_beside_it() {
+        let pixels = painted(&view(3, 1), 48, 255);
+        let at = |x: usize, y: usize| pixels[60 * y + x];
+        for (x, y) in [(16, 32), (31, 47)] {
+            assert_eq!(at(4 + x, 6 + y), color(1.0));
+        }
+        assert_eq!([at(4 + 15, 6 + 40), at(4 + 32, 6 + 40)], [color(0.0); 2]);
+        assert_eq!([at(3, 6), at(4, 5), at(4 + 48, 6), at(4, 6 + 48)], [[0; 4]; 4]);
+    }
+
+    #[test]
+    fn what_is_off_is_faint() {
+        let pixels = painted(&view(2, 0), 10, FAINT);
+        let at = |x: usize, y: usize| pixels[60 * y + x];
+        assert_eq!([at(4, 6)[3], at(4 + 9, 6)[3], at(4, 6 + 9)[3]], [FAINT; 3]);
+    }
+}
