@@ -54,6 +54,14 @@ pub fn dot(left: &[f32], right: &[f32]) -> f32 {
     })
 }
 
+/// Squares added up before their sum is added to the whole; see [`ROWS_TOGETHER`].
+const SQUARES_TOGETHER: usize = 1024;
+
+/// The sum of the squares of all numbers.
+pub fn sum_of_squares(values: &[f32]) -> f32 {
+    values.chunks(SQUARES_TOGETHER).map(|some| dot(some, some)).sum()
+}
+
 /// Replaces a row by its softmax; what it was divided by, the sum of `e^(x - largest)`, and the
 /// largest.
 pub fn softmax(row: &mut [f32]) -> (f32, f32) {
@@ -235,6 +243,16 @@ mod tests {
 
     fn values(count: usize) -> Vec<f32> {
         (0..count).map(|i| ((i * 37 % 101) as f32 - 50.0) / 17.0).collect()
+    }
+
+    #[test]
+    fn sums_of_squares() {
+        for count in [0, 1, 9, 5000] {
+            let exact: f64 = values(count).iter().map(|&x| f64::from(x).powi(2)).sum();
+            let found = f64::from(sum_of_squares(&values(count)));
+            assert!((found - exact).abs() <= 1e-6 * exact, "{count}: {found}, not {exact}");
+        }
+        assert!(sum_of_squares(&[0.0, f32::NAN]).is_nan());
     }
 
     #[test]

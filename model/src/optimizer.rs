@@ -196,8 +196,7 @@ pub fn global_norm(gradients: &[Tensor<1>]) -> Tensor<1> {
     if fused::go_together(gradients) {
         return shaders::norm(gradients);
     }
-    let squares =
-        gradients.iter().map(|gradient| (gradient.clone() * gradient.clone()).sum()).collect();
+    let squares = gradients.iter().map(fused::sum_of_squares).collect();
     Tensor::cat(squares, 0).sum().sqrt()
 }
 

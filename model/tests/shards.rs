@@ -30,9 +30,10 @@ fn sum(trainer: &Trainer, count: usize) -> Shard {
 /// Takes a step in `count` shards; its loss.
 fn shared_step(trainer: &mut Trainer, count: usize) -> f32 {
     let sum = sum(trainer, count);
-    trainer.set_gradients(&sum).unwrap();
+    let loss = sum.loss;
+    trainer.set_gradients(sum).unwrap();
     trainer.apply();
-    sum.loss
+    loss
 }
 
 /// Micro-batches of one and of several sequences, with and without dropout.
@@ -98,7 +99,7 @@ fn the_same_number_of_shards_is_the_same_run_to_the_bit() {
         total.add(&late);
         assert_eq!(sum(&first, 2), total);
         shared_step(&mut first, 2);
-        second.set_gradients(&total).unwrap();
+        second.set_gradients(total).unwrap();
         second.apply();
     }
     let weights = |trainer: &Trainer| {
@@ -113,6 +114,6 @@ fn gradients_of_another_model_are_refused_and_a_half_done_step_goes_on() {
     let mut trainer = trainer(&tiny());
     trainer.advance();
     let wrong = Shard { loss: 1.0, gradient: vec![0.0; 7] };
-    assert!(trainer.set_gradients(&wrong).is_none());
+    assert!(trainer.set_gradients(wrong).is_none());
     assert!(trainer.is_midstep() && trainer.gradients().is_none());
 }

@@ -96,8 +96,7 @@ impl Helper {
         }
         // Its loss is nothing to this worker.
         let sum = unroll_model::Shard { loss: 0.0, gradient };
-        if trainer.set_learning_rate(learning_rate).is_err()
-            || trainer.set_gradients(&sum).is_none()
+        if trainer.set_learning_rate(learning_rate).is_err() || trainer.set_gradients(sum).is_none()
         {
             return;
         }

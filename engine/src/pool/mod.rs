@@ -245,7 +245,8 @@ impl Pool {
     }
 
     /// The step is taken with `sum`: helpers take it too and go on to the next. To be called before
-    /// the trainer takes it, so that all do at once.
+    /// the trainer takes it, so that all do at once; [`state_was_set`](Self::state_was_set) takes it
+    /// back.
     pub fn step_is_taken(&mut self, trainer: &Trainer, sum: &Shard) {
         let rate = trainer.spec().optimizer.learning_rate;
         for shard in 1..self.shards {

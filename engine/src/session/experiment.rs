@@ -2,7 +2,7 @@
 
 use burn::tensor::Tensor;
 use unroll_model::{
-    Evaluation, EvaluationSlice, Shard, Slice, Snapshot, StepGradients, Trainer, read_all,
+    Evaluation, EvaluationSlice, Slice, Snapshot, StepGradients, Trainer, read_all,
 };
 use unroll_protocol::{CurvePoint, Started};
 
@@ -254,15 +254,20 @@ impl Experiment {
             Shared::Waiting => return Taken::Waiting,
             Shared::Sum(sum) => sum.ok(),
         };
-        let gradients = sum.as_ref().and_then(|sum| self.trainer.set_gradients(sum));
-        let (Some(sum), Some(gradients)) = (sum, gradients) else {
+        // Helpers need not wait until this worker has looked at the sum: if the step is refused,
+        // they are sent the state anew.
+        if let Some(sum) = &sum {
+            pool.step_is_taken(&self.trainer, sum);
+        }
+        let loss = sum.as_ref().map_or(f32::NAN, |sum| sum.loss);
+        let Some(gradients) = sum.and_then(|sum| self.trainer.set_gradients(sum)) else {
             pool.state_was_set();
             return Taken::Diverged { loss: f32::NAN };
         };
         let learning_rate = self.trainer.learning_rate_at_next_step();
         let [gradient_norm] = read_scalars([gradients.gradient_norm]).await;
-        let seen = Seen { loss: sum.loss, gradient_norm, learning_rate };
-        self.finish_step(seen, Some((pool, &sum)))
+        let seen = Seen { loss, gradient_norm, learning_rate };
+        self.finish_step(seen, Some(pool))
     }
 
     fn ran_away(&self, step: &Seen) -> bool {
@@ -283,11 +288,11 @@ impl Experiment {
         self.points.push(CurvePoint { step, loss, held_out: None, gradient_norm, learning_rate });
     }
 
-    fn finish_step(&mut self, seen: Seen, shared: Option<(&mut Pool, &Shard)>) -> Taken {
+    fn finish_step(&mut self, seen: Seen, pool: Option<&mut Pool>) -> Taken {
         let loss = seen.loss;
         if self.ran_away(&seen) {
             self.trainer.discard();
-            if let Some((pool, _)) = shared {
+            if let Some(pool) = pool {
                 pool.state_was_set();
             }
             return Taken::Diverged { loss };
@@ -298,9 +303,6 @@ impl Experiment {
         if due && loss <= GOOD_FACTOR * self.best_loss + GOOD_MARGIN {
             self.good = Good::of(&self.trainer);
             self.good.learning_rate = rate_before.unwrap_or(self.good.learning_rate);
-        }
-        if let Some((pool, sum)) = shared {
-            pool.step_is_taken(&self.trainer, sum);
         }
         self.trainer.apply();
         let step = self.trainer.step();

@@ -180,6 +180,10 @@ impl<C: CheckpointStrategy> Fused for Autodiff<Flex, C> {
         }
     }
 
+    fn sum_of_squares(values: Float<C>) -> Float<C> {
+        Float::<C>::new(Flex::sum_of_squares(values.into_primitive()))
+    }
+
     fn adam(
         step: AdamStep,
         coefficient: Float<C>,

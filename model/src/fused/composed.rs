@@ -104,6 +104,10 @@ pub(super) fn gelu<const D: usize>(input: Tensor<D>) -> Tensor<D> {
     zero * derivative + x * phi
 }
 
+pub(super) fn sum_of_squares(values: Tensor<1>) -> Tensor<1> {
+    (values.clone() * values).sum()
+}
+
 pub(super) fn cross_entropy(logits: Tensor<2>, targets: Tensor<1, Int>) -> Tensor<1> {
     let [rows, _] = logits.dims();
     let likelihoods = log_softmax(logits, 1).gather(1, targets.reshape([rows, 1]));

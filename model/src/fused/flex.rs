@@ -256,6 +256,10 @@ impl Fused for Flex {
         cross_entropy(logits, &integers(&targets)).0
     }
 
+    fn sum_of_squares(values: FlexTensor) -> FlexTensor {
+        tensor(vec![rows::sum_of_squares(numbers(&in_order(values)))], [1])
+    }
+
     fn adam(
         step: AdamStep,
         coefficient: FlexTensor,

@@ -67,6 +67,8 @@ trait Fused: Backend {
 
     fn cross_entropy(logits: FloatTensor<Self>, targets: IntTensor<Self>) -> FloatTensor<Self>;
 
+    fn sum_of_squares(values: FloatTensor<Self>) -> FloatTensor<Self>;
+
     fn adam(
         step: AdamStep,
         coefficient: FloatTensor<Self>,
@@ -219,6 +221,15 @@ pub fn cross_entropy(logits: Tensor<2>, targets: Tensor<1, Int>) -> Tensor<1> {
     }
     let (logits, targets) = (logits.into_dispatch(), targets.into_dispatch());
     Tensor::from_dispatch(<Dispatch as Fused>::cross_entropy(logits, targets))
+}
+
+/// The sum of the squares of all numbers, `[1]`; without autodiff.
+pub fn sum_of_squares(values: &Tensor<1>) -> Tensor<1> {
+    if !has_kernels(values.device()) {
+        return elsewhere::sum_of_squares(values.clone());
+    }
+    let values = values.clone().into_dispatch();
+    Tensor::from_dispatch(<Dispatch as Fused>::sum_of_squares(values))
 }
 
 /// One step of AdamW for a parameter: value, and both moments, flat, from the gradient times

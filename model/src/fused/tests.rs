@@ -248,6 +248,16 @@ fn gelus() {
 }
 
 #[test]
+fn sums_of_squares_of_parts_of_a_tensor() {
+    let all = drawn([3000], 4).inner();
+    for (start, length) in [(0, 3000), (7, 1), (100, 2500)] {
+        let part = all.clone().narrow(0, start, length);
+        let found = numbers(sum_of_squares(&part));
+        assert_near("squares", &found, &numbers(composed::sum_of_squares(part)));
+    }
+}
+
+#[test]
 fn cross_entropies() {
     let targets = || Tensor::<1, Int>::from_ints([3, 0, 10, 5], &device());
     compare(

@@ -102,25 +102,26 @@ impl Trainer {
     /// Has [`apply`](Self::apply) take the next step with the sum of all its shards, in place of
     /// what [`advance`](Self::advance) would compute. `None`, and nothing is changed, if it is not
     /// of this model.
-    pub fn set_gradients(&mut self, sum: &Shard) -> Option<StepGradients> {
+    pub fn set_gradients(&mut self, sum: Shard) -> Option<StepGradients> {
         let model = self.model.as_ref().expect("the model is back after every update");
         let sizes: Vec<usize> =
             named_parameters(model).iter().map(|(_, shape, _)| shape.iter().product()).collect();
-        if sizes.iter().sum::<usize>() != sum.gradient.len() {
+        let Shard { loss, gradient } = sum;
+        let count = gradient.len();
+        if sizes.iter().sum::<usize>() != count {
             return None;
         }
-        let tensor = |values: &[f32]| {
-            Tensor::from_data(TensorData::new(values.to_vec(), [values.len()]), self.device())
-        };
-        let mut rest = sum.gradient.as_slice();
+        let device = self.device();
+        // One tensor, of which each parameter's is a part: there is nothing to copy.
+        let all = Tensor::<1>::from_data(TensorData::new(gradient, [count]), device);
+        let mut start = 0;
         let mut gradients = Vec::with_capacity(sizes.len());
         for size in sizes {
-            let (own, others) = rest.split_at(size);
-            gradients.push(tensor(own));
-            rest = others;
+            gradients.push(all.clone().narrow(0, start, size));
+            start += size;
         }
         let gradient_norm = global_norm(&gradients);
-        let slice = StepGradients { loss: tensor(&[sum.loss]), gradient_norm };
+        let slice = StepGradients { loss: Tensor::from_data([loss], device), gradient_norm };
         self.progress = Progress::Computed { slice: slice.clone(), gradients };
         Some(slice)
     }

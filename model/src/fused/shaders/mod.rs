@@ -17,7 +17,7 @@ use cubecl::{
     prelude::{BufferArg, CubeCount, CubeDim},
 };
 
-pub(super) use super::composed::{embed, linear, product};
+pub(super) use super::composed::{embed, linear, product, sum_of_squares};
 pub(crate) use differentiable::{attend, cross_entropy, gelu, layer_norm, seed};
 pub(crate) use flat::{Step, adam, decay_map, joined, laid_flat, norm};
 use kernels::UNITS;
