@@ -169,6 +169,11 @@ pub fn attend(
     (Tensor::from_dispatch(weights), Tensor::from_dispatch(mixed))
 }
 
+/// The bias of a layer that has one.
+fn bias_of(layer: &Linear) -> Tensor<1> {
+    layer.bias.as_ref().expect("the layer has a bias").val()
+}
+
 /// Numbers of pairs of queries and keys, or `value` for all of them.
 fn one_for_all(numbers: Option<Tensor<4>>, value: f32, device: &Device) -> Tensor<4> {
     numbers.unwrap_or_else(|| Tensor::full([1; 4], value, device))

@@ -80,15 +80,14 @@ pub fn self_attention(
     keep: Option<Tensor<4>>,
     scale: f32,
 ) -> SelfAttention {
+    let [query, key, value, output] = layers;
+    assert!(key.bias.is_none(), "keys have no bias");
     if !has_kernels(input.device()) {
         return elsewhere::self_attention(layers, heads, input, bias, keep, scale);
     }
     let device = input.device().inner();
-    let [query, key, value, output] = layers;
-    assert!(key.bias.is_none(), "keys have no bias");
     let weight_of = |layer: &Linear| layer.weight.val().into_dispatch();
-    let bias_of =
-        |layer: &Linear| layer.bias.as_ref().expect("a bias of each other").val().into_dispatch();
+    let bias_of = |layer: &Linear| super::bias_of(layer).into_dispatch();
     let (output, projected, weights, mixed) = <Dispatch as Layers>::self_attention(
         heads,
         scale,

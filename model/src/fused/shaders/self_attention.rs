@@ -18,7 +18,7 @@ use super::{
     kernels::{self, ALIGNMENT},
     of_rows, primitive, tensor,
 };
-use crate::fused::SelfAttention;
+use crate::fused::{SelfAttention, bias_of};
 
 /// Sizes of a layer.
 #[derive(Clone, Copy, Debug)]
@@ -231,8 +231,6 @@ pub(crate) fn self_attention(
     let [batch, length, width] = input.dims();
     let sizes = Sizes { batch, length, heads, d: width / heads };
     let rows = sizes.rows();
-    let bias_of = |layer: &Linear| layer.bias.as_ref().expect("a bias of each other").val();
-    assert!(key.bias.is_none(), "keys have no bias");
     let (input, autodiff) = lifted(input);
     let matrices = [query, key, value, output].map(|layer| lifted(layer.weight.val()).0);
     let biases = [query, value, output].map(|layer| lifted(bias_of(layer)).0);

@@ -10,6 +10,12 @@ use cubecl::prelude::*;
 
 use super::{UNITS, sum_of_cube};
 
+/// Where in its own matrix the number stands that is at `at` in three side by side.
+#[cube]
+fn in_own_matrix(at: usize, width: usize) -> usize {
+    at / (3 * width) * width + at % width
+}
+
 /// Three matrices of `width` columns as one of three times as many.
 #[cube(launch)]
 pub(crate) fn join(
@@ -23,7 +29,7 @@ pub(crate) fn join(
     let at = ABSOLUTE_POS;
     if at < numbers {
         let column = at % (3 * width);
-        let from = at / (3 * width) * width + column % width;
+        let from = in_own_matrix(at, width);
         let mut value = first[from];
         if column >= width {
             value = second[from];
@@ -48,7 +54,7 @@ pub(crate) fn split(
     let at = ABSOLUTE_POS;
     if at < numbers {
         let column = at % (3 * width);
-        let to = at / (3 * width) * width + column % width;
+        let to = in_own_matrix(at, width);
         if column < width {
             first[to] = joined[at];
         } else if column < 2 * width {
