@@ -87,7 +87,9 @@ test("another token has another logit, and its own contributions", async (t) => 
   const page = await opened(t);
   await table(page, "shown", "full");
   const first = await byId(page, "block-contributions").getAttribute("data-token");
-  await page.locator('[data-testid="figure-block-next"] button', { hasText: /./ }).nth(1).click();
+  // A bar can be chosen once it has its token; bars are drawn in sight.
+  await see(page, "figure-block-next");
+  await byId(page, "figure-block-next").locator(".bar-button:enabled").nth(1).click();
   await eventually(async () => (await byId(page, "block-contributions").getAttribute("data-token")) !== first);
   await addsUp(page, 15);
   await eventually(async () => Number(parameter(page, "block-token")) > 0);
