@@ -11,7 +11,6 @@ mod build;
 mod corpora;
 mod dist;
 mod doctor;
-mod imports;
 mod npm;
 mod paths;
 mod serve;
@@ -22,6 +21,7 @@ mod stamp;
 mod test;
 mod tools;
 mod vectors;
+mod wasm;
 
 use std::process::ExitCode;
 

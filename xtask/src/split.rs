@@ -13,9 +13,9 @@ use std::{
 };
 
 use crate::{
-    Result, imports, paths, shell,
+    Result, paths, shell,
     stamp::{self, Hash},
-    tools,
+    tools, wasm,
 };
 
 /// What Trunk calls the app's files, before a hash.
@@ -93,8 +93,8 @@ fn divide(folder: &Path, whole: &Path, rooms: &Path) -> Result {
     let bound_script = read_text(&bound.join(format!("{APP}.js")))?;
     let bound_wasm = read(&bound.join(format!("{APP}_bg.wasm")))?;
     let (bound_wasm, bound_script) =
-        imports::shorten(&bound_wasm, &bound_script, &format!("./{APP}_bg.js"))
-            .ok_or("`wasm-bindgen` has left no whole wasm file of the app.")?;
+        wasm::with_short_imports(&bound_wasm, &bound_script, &format!("./{APP}_bg.js"))
+            .map_err(|error| format!("`wasm-bindgen` has left no whole app: {error}."))?;
     let pieces = pieces(&divided)?;
 
     // All of one build, and only that, fits together: one hash names them all.
@@ -134,8 +134,8 @@ fn pieces(folder: &Path) -> Result<Vec<Piece>> {
         if name == APP || file.extension().is_none_or(|extension| extension != "wasm") {
             continue;
         }
-        let bytes = stamp::without_names(&read(&file)?)
-            .ok_or_else(|| format!("{} is not a whole wasm file.", paths::short(&file)))?;
+        let bytes = wasm::without_names(&read(&file)?)
+            .map_err(|error| format!("{} is no whole wasm file: {error}.", paths::short(&file)))?;
         pieces.push(Piece { name, bytes });
     }
     Ok(pieces)

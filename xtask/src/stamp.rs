@@ -15,7 +15,7 @@ use std::{
 use crate::{
     Options, Result,
     paths::{self, WEBGPU_FILES},
-    shell, split,
+    shell, split, wasm,
 };
 
 /// When set, the site is left without the WebGPU engine.
@@ -100,46 +100,13 @@ fn remove_names(folder: &Path) -> Result {
     for file in files.iter().filter(|file| is_wasm(file) && !is_shared(file)) {
         let wasm = fs::read(file)
             .map_err(|error| format!("{} can't be read: {error}.", paths::short(file)))?;
-        let small = without_names(&wasm)
-            .ok_or_else(|| format!("{} is not a whole wasm file.", paths::short(file)))?;
+        let small = wasm::without_names(&wasm)
+            .map_err(|error| format!("{} is no whole wasm file: {error}.", paths::short(file)))?;
         if small.len() < wasm.len() {
             write(file, &small)?;
         }
     }
     Ok(())
-}
-
-/// `wasm` without the custom sections `name` (of functions, for stack traces) and `producers`.
-pub fn without_names(wasm: &[u8]) -> Option<Vec<u8>> {
-    let (header, mut rest) = wasm.split_at_checked(8)?;
-    if !header.starts_with(b"\0asm") {
-        return None;
-    }
-    let mut kept = header.to_vec();
-    while let Some((&kind, after_kind)) = rest.split_first() {
-        let (length, content) = leb128(after_kind)?;
-        let (content, next) = content.split_at_checked(length)?;
-        let custom = (kind == 0).then(|| leb128(content)).flatten();
-        let name = custom.and_then(|(length, text)| text.get(..length));
-        if !matches!(name, Some(b"name" | b"producers")) {
-            kept.extend_from_slice(&rest[..rest.len() - next.len()]);
-        }
-        rest = next;
-    }
-    Some(kept)
-}
-
-/// The number that `bytes` start with, in wasm's variable-length form, and what follows it.
-pub fn leb128(bytes: &[u8]) -> Option<(usize, &[u8])> {
-    let mut number = 0;
-    // A 32-bit number takes at most five bytes.
-    for (i, byte) in bytes.iter().take(5).enumerate() {
-        number |= usize::from(byte & 0x7f) << (7 * i);
-        if byte & 0x80 == 0 {
-            return Some((number, &bytes[i + 1..]));
-        }
-    }
-    None
 }
 
 /// A name for the sources of the engines as they are now.
@@ -274,27 +241,6 @@ mod tests {
     fn the_page_has_the_place_for_it() {
         let html = fs::read_to_string(paths::root().join("index.html")).unwrap();
         assert!(with_build(&html, "0123").is_some());
-    }
-
-    #[test]
-    fn names_are_taken_out_and_nothing_else() {
-        let section = |kind: u8, content: &[u8]| {
-            // 130 as two bytes, as an encoder may write any length.
-            let padded = [content.len() as u8 & 0x7f | 0x80, content.len() as u8 >> 7];
-            [&[kind], &padded[..], content].concat()
-        };
-        let custom =
-            |name: &str| section(0, &[&[name.len() as u8], name.as_bytes(), b"x"].concat());
-        let header = b"\0asm\x01\0\0\0".to_vec();
-        let (code, features) = (section(10, &[7; 200]), custom("target_features"));
-        let full =
-            [&header, &custom("name"), &code, &custom("producers"), &features].map(|s| s.clone());
-        let expected = [header.clone(), code, features].concat();
-        assert_eq!(without_names(&full.concat()), Some(expected.clone()));
-        assert_eq!(without_names(&expected), Some(expected.clone()));
-        assert_eq!(without_names(&expected[..expected.len() - 1]), None);
-        assert_eq!(without_names(b"\0as"), None);
-        assert_eq!(without_names(&[0; 8]), None);
     }
 
     #[test]
