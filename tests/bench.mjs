@@ -1,6 +1,6 @@
 // Figures of the page in a browser, one JSON object a line. `cargo xtask bench` runs this:
 // `node tests/bench.mjs [runs]`, with UNROLL_SITE naming a built site.
-import { asNumber, byId, drawn, live, numberUntil, PATIENCE, Site, watchLongTasks } from "./harness.mjs";
+import { asNumber, byId, drawn, live, numberUntil, PATIENCE, Site } from "./harness.mjs";
 
 /** How often the page is loaded. */
 const RUNS = Number(process.argv[2] ?? 5);

@@ -9,8 +9,9 @@ import {
   live,
   parameter,
   paused,
+  staysFree,
+  train,
   useSite,
-  watchLongTasks,
 } from "./harness.mjs";
 
 const site = useSite();
@@ -128,13 +129,7 @@ test("a text of two characters, and characters of all kinds", async (t) => {
 
 test("training at full speed keeps the page free", async (t) => {
   const page = await opened(t, "&bigram-view=difference");
-  const long = await watchLongTasks(page);
-  await byId(page, "train-toggle").click();
-  await eventually(async () => Number(await byId(page, "loss-step").textContent().then((s) => s.replace(/\D/g, ""))) > 800);
-  await byId(page, "train-toggle").click();
-  await paused(page);
-  const tasks = await long();
-  t.diagnostic(`tasks over 50 ms: ${tasks.map(Math.round)}`);
+  await staysFree(t, site, page, () => train(page, 800));
 });
 
 test("nothing is cut off and nothing hard to read, at any size in any colours", async (t) => {

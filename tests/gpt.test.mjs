@@ -6,16 +6,16 @@ import { test } from "node:test";
 import {
   asNumber,
   byId,
-  drawn,
   eventually,
   fitsEverywhere,
   live,
   number,
   numberUntil,
   paused,
+  settled,
+  staysFree,
   train,
   useSite,
-  watchLongTasks,
 } from "./harness.mjs";
 
 const site = useSite();
@@ -69,14 +69,14 @@ test("Train lowers the loss and changes the attention; Pause really pauses", asy
   const steps = [];
   for (const text of ["the fox", "the goat", "the heron"]) {
     await byId(page, "probe-input").fill(text);
-    await byId(page, `token-${text.length - 1}`).waitFor();
-    await drawn(page);
+    await settled(page);
+    assert.equal(await page.locator('[data-testid^="token-"]').count(), text.length);
     steps.push(await byId(page, "figure-attention").getAttribute("data-step"));
   }
   assert.deepEqual(new Set(steps).size, 1, `paused, but the steps were ${steps}`);
   assert.equal(await number(page, "loss-step"), Number(steps[0]));
   await byId(page, "probe-input").fill(before.axes[0].labels.join(""));
-  await byId(page, `token-${before.axes[0].labels.length - 1}`).waitFor();
+  await settled(page);
   const after = await exported(page, "attention");
   assert.equal(after.step, Number(steps[0]));
   const change = Math.max(
@@ -255,10 +255,8 @@ test("nothing is cut off and nothing hard to read, at any size in any colours", 
 test("pointing is answered while the model trains", async (t) => {
   const page = await site.open(t);
   await live(page, "attention");
-  const longTasks = await watchLongTasks(page);
   await byId(page, "train-toggle").click();
-  await numberUntil(page, "loss-step", (step) => step >= 40, "at least 40");
-  t.diagnostic(`tasks over 50 ms while training: ${JSON.stringify(await longTasks())}`);
+  await staysFree(t, site, page, () => numberUntil(page, "loss-step", (step) => step >= 40, "at least 40"));
   await byId(page, "token-3").hover();
   await eventually(async () => asNumber(await byId(page, "attention-top-keys").textContent()) >= 0);
 });

@@ -222,6 +222,72 @@ const CHAPTERS = [
     address: "?chapter=norm&norm-experiment=time",
     parts: { "figure-norm-variance": ["Steps"], "figure-norm-mean": ["Steps"], "figure-norm-loss": [] },
   },
+  {
+    address: "?chapter=rnn",
+    parts: {
+      "figure-unrolled": ["Unrolled"],
+      "figure-rnn-writing": ["Writing"],
+      "figure-rnn-loss": [],
+      check: ["Unrolled"],
+    },
+  },
+  {
+    address: "?chapter=seq2seq",
+    parts: {
+      "seq2seq-outcome": ["Reading"],
+      "seq2seq-search": ["Reading"],
+      "seq2seq-prefixes": ["Reading"],
+      "figure-seq2seq-states": ["Reading"],
+      check: ["Odds"],
+    },
+  },
+  {
+    address: "?chapter=alignment",
+    parts: {
+      "alignment-source": ["Reading"],
+      "figure-alignment-training": [],
+      "figure-alignment-lengths": ["Lengths"],
+      check: ["Reading"],
+    },
+  },
+  {
+    address: "?chapter=qkv&qkv-query=3&qkv-key=2",
+    parts: { "figure-qkv-weights": ["Head"], "figure-qkv-queries": ["Head"], check: ["Shuffle"] },
+  },
+  {
+    address: "?chapter=position",
+    parts: {
+      "figure-compare": ["Encoding", "Reading"],
+      "figure-position-curves": [],
+      "figure-position-lengths": ["Reading"],
+      "figure-position-attention": ["Reading"],
+      "figure-position-products": ["Products"],
+      "figure-position-scores": ["Scores"],
+      "figure-position-swamping": ["Swamping"],
+      check: [],
+    },
+  },
+  {
+    address: "?chapter=mask",
+    parts: {
+      "mask-blocked": ["Look"],
+      "figure-mask-averages": ["Look"],
+      "mask-leak-verdict": ["Look"],
+      "figure-mask-trained": ["Writing"],
+      check: ["Look"],
+    },
+  },
+  {
+    address: "?chapter=block&block-term=2",
+    parts: {
+      "figure-block-sizes": ["Stream"],
+      "figure-block-loss": [],
+      "figure-block-depth": ["Depths"],
+      "figure-block-ensemble": ["Ensemble"],
+      "figure-block-neurons": ["Neurons"],
+      check: ["Stream"],
+    },
+  },
 ];
 
 /** The names of a chapter's questions, by their numbers. */
@@ -243,11 +309,11 @@ async function kindsAsked(page, names, from) {
 }
 
 /** Waits until all of `wanted` are asked, from now on. */
-async function untilAsked(page, names, wanted, from) {
+async function untilAsked(page, names, wanted, from, when) {
   await eventually(async () => {
     const kinds = await kindsAsked(page, names, from);
     return wanted.every((kind) => kinds.includes(kind));
-  }, `${wanted} asked`);
+  }, `${wanted} asked ${when}`);
 }
 
 /**
@@ -281,13 +347,13 @@ for (const { address, parts } of CHAPTERS) {
     await page.evaluate(spread, ids);
     for (const id of ids) {
       await page.evaluate((id) => window.__boxes[id].scrollIntoView({ block: "center" }), id);
-      await settled(page);
-      await untilAsked(page, names, parts[id], await asked(page));
+      await drawn(page);
+      await untilAsked(page, names, parts[id], await asked(page), `as ${id} comes into sight`);
       // What was asked just before may still have been on its way.
       await further(page);
       const from = await asked(page);
       const before = await page.evaluate(() => ({ ...window.__changes }));
-      await untilAsked(page, names, parts[id], from);
+      await untilAsked(page, names, parts[id], from, `for ${id}`);
       await further(page);
       assert.deepEqual(await kindsAsked(page, names, from), [...parts[id]].sort(), `asked for ${id}`);
       const after = await page.evaluate(() => ({ ...window.__changes }));
@@ -304,7 +370,7 @@ for (const { address, parts } of CHAPTERS) {
     await byId(page, "train-toggle").evaluate((button) => button.click());
     await paused(page);
     const all = Object.values(parts).flat();
-    await untilAsked(page, names, all, hidden);
+    await untilAsked(page, names, all, hidden, "at rest");
   });
 }
 

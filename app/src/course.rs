@@ -19,9 +19,9 @@ mod setting;
 mod transport;
 mod undo;
 
-pub use answer::{Answered, use_answer, use_fixed_answer, use_seen};
+pub use answer::{Answered, use_answer, use_fixed_answer, use_seen, use_seen_in};
 pub use attempt::{Try, trial};
-pub use frame::{ChapterFrame, panel, use_part};
+pub use frame::{ChapterFrame, answers_state, panel, use_part};
 pub use history::History;
 pub use ideas::Idea;
 pub use lab::Lab;

@@ -7,7 +7,7 @@
 //! | `ready` | `settings` (all of the table, by name), `figures` | once, when there is a model; nothing sent earlier is answered |
 //! | `size` | `width`, `height` in CSS pixels | whenever the content's size changes |
 //! | `progress` | `step`, `loss` (or null), `tokens_per_second` (or null), `running` | at most four times a second |
-//! | `exported` | `figure`, `data` | in answer to `export`, one for each figure |
+//! | `exported` | `figure`, `data` | in answer to `export`, one for each figure, once there is one of the present model |
 //! | `error` | `message` | something was not done, or broke |
 //!
 //! and takes these from it:
@@ -83,6 +83,34 @@ pub fn use_embed(store: Store, labs: Labs, exports: Exports) {
     say_progress(store, subject, say);
     say_troubles(store, subject, say);
 
+    // Figures that were asked for and not sent yet, each once.
+    let awaited = StoredValue::new(Vec::<Figure>::new());
+    let send = move |figure: Figure| {
+        match (exports.of(figure), store.probe_problem.get_untracked()) {
+            (Some(data), _) => say(Outgoing::Exported { figure: figure.id(), data }),
+            (None, Some(problem)) => {
+                let message = format!("There is no {} to export: {problem}", figure.id());
+                say(Outgoing::Error { message });
+            }
+            (None, None) => return false,
+        }
+        true
+    };
+    Effect::new(move |_| {
+        store.trace.track();
+        store.probe_problem.track();
+        awaited.update_value(|awaited| awaited.retain(|figure| !send(*figure)));
+    });
+    let export = move |figures: Vec<Figure>| {
+        awaited.update_value(|awaited| {
+            for figure in figures {
+                if !send(figure) && !awaited.contains(&figure) {
+                    awaited.push(figure);
+                }
+            }
+        });
+    };
+
     let listener = window_event_listener(ev::message, move |event: MessageEvent| {
         // Anything may post to a frame: other frames, extensions. Only the host is heard.
         let from_host = host.try_with_value(|host| {
@@ -91,8 +119,7 @@ pub fn use_embed(store: Store, labs: Labs, exports: Exports) {
         if from_host != Some(true) {
             return;
         }
-        let done =
-            read(&event.data()).and_then(|request| obey(store, subject, exports, request, say));
+        let done = read(&event.data()).and_then(|request| obey(store, subject, request, export));
         if let Err(message) = done {
             say(Outgoing::Error { message });
         }
@@ -137,9 +164,8 @@ fn read(data: &JsValue) -> Result<Request, String> {
 fn obey(
     store: Store,
     subject: Subject,
-    exports: Exports,
     request: Request,
-    say: impl Fn(Outgoing),
+    export: impl FnOnce(Vec<Figure>),
 ) -> Result<(), String> {
     let built = match subject {
         Subject::Gpt => store.started.with_untracked(Option::is_some),
@@ -152,14 +178,7 @@ fn obey(
         (Request::Export(_), Subject::Chapter(_)) => {
             return Err("This chapter's figures are exported from their own menus.".to_owned());
         }
-        (Request::Export(figures), Subject::Gpt) => {
-            for figure in figures {
-                match exports.of(figure) {
-                    Some(data) => say(Outgoing::Exported { figure: figure.id(), data }),
-                    None => return Err(format!("There is no {} to export yet.", figure.id())),
-                }
-            }
-        }
+        (Request::Export(figures), Subject::Gpt) => export(figures),
         (Request::Set(changes), Subject::Gpt) => set(store, &changes)?,
         (Request::Set(changes), Subject::Chapter(_)) => set_chapter(store, &changes),
         (Request::Run, Subject::Gpt) => store.run(),

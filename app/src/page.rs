@@ -93,7 +93,7 @@ fn exports(store: Store) -> Exports {
     Exports {
         attention: Callback::new(move |()| {
             let (layer, head) = store.link.with_untracked(|link| (link.layer, link.head));
-            let trace = store.trace.get_untracked()?;
+            let trace = store.own_trace()?;
             attention_json(&trace, layer, head, &provenance.get_untracked())
         }),
         loss: Callback::new(move |()| {

@@ -71,6 +71,8 @@ pub struct Store {
     pub can_bring_back: RwSignal<Option<u32>>,
     /// The helpers that share the steps.
     pub pool: RwSignal<PoolReport>,
+    /// Whether what the pictures show was asked for and is not there yet.
+    pub behind: RwSignal<bool>,
     /// Where on the page the trace is shown, and where what the model writes.
     pub in_sight: InSight,
     /// Why this device; shown with it.
@@ -108,6 +110,7 @@ impl Store {
             diverged: RwSignal::new(None),
             can_bring_back: RwSignal::new(None),
             pool: RwSignal::new(PoolReport::default()),
+            behind: RwSignal::new(false),
             in_sight: InSight { trace: Sight::new(), writing: Sight::new() },
             device_note: RwSignal::new(None),
             engine: StoredValue::new_local(Engine::default()),
@@ -334,11 +337,18 @@ impl Store {
         self.begin(source);
     }
 
+    /// The last trace, if it is of the present model: one of the model before stays on show until
+    /// there is another.
+    pub fn own_trace(self) -> Option<Arc<Trace>> {
+        self.trace.get_untracked().filter(|_| self.pace.with_value(Pace::is_traced))
+    }
+
     fn request_trace(self) {
         let text = self.probe.get_untracked();
         if let Some(id) = self.pace.try_update_value(Pace::next_trace) {
             self.send(&Command::Trace { id, text });
         }
+        self.tell_behind();
     }
 
     fn request_row(self) {
@@ -346,6 +356,15 @@ impl Store {
         let text = self.probe.get_untracked();
         if let Some(id) = self.pace.try_update_value(Pace::next_inspection) {
             self.send(&Command::Inspect { id, text, layer, head, query });
+        }
+        self.tell_behind();
+    }
+
+    /// Keeps [`Self::behind`] at what the pace says.
+    fn tell_behind(self) {
+        let behind = self.pace.try_with_value(Pace::is_behind) == Some(true);
+        if self.behind.try_get_untracked() != Some(behind) {
+            self.behind.try_set(behind);
         }
     }
 

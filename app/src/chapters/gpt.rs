@@ -9,7 +9,7 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::{DivergedAlert, ProbeEditor, Settings, TextChooser, Transport, Writing},
-    course::{WayIn, use_part},
+    course::{WayIn, answers_state, use_part},
     figures::{AttentionFigure, Experiment, Inspection, LossFigure, Provenance},
     store::{Device, Store},
 };
@@ -32,9 +32,11 @@ pub const INFO: Info = Info {
 /// The chapter as it stands on the page.
 #[component]
 fn Chapter() -> impl IntoView {
-    let attention = use_part(expect_context::<Store>().in_sight.trace);
+    let store = expect_context::<Store>();
+    let attention = use_part(store.in_sight.trace);
     view! {
-        <main id="main" class="chapter" data-testid="chapter-gpt">
+        <main id="main" class="chapter" data-testid="chapter-gpt"
+            data-answers=move || answers_state(store.behind.get())>
             <div class="chapter-intro">
                 <h1 id="chapter-title" tabindex="-1">"Watch a GPT learn to write"</h1>
                 <p>
@@ -88,7 +90,8 @@ fn EmbeddedChapter() -> impl IntoView {
     let shows = move |part| store.link.with(|link| !link.hide.contains(&part));
     let attention = use_part(store.in_sight.trace);
     view! {
-        <main id="main" class="embed" data-testid="chapter-gpt">
+        <main id="main" class="embed" data-testid="chapter-gpt"
+            data-answers=move || answers_state(store.behind.get())>
             <Show when=move || shows(Part::Controls)><Transport/></Show>
             <DivergedAlert/>
             <div class="embed-columns">

@@ -19,7 +19,9 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::{ChoiceField, SliderField},
-    course::{ChapterFrame, Lab, Sentence, use_answer, use_lab, use_provenance},
+    course::{
+        Answered, ChapterFrame, Lab, Sentence, use_answer, use_lab, use_provenance, use_seen_in,
+    },
     figures::{
         Bar, BarsFigure, CellInspector, Hue, Matrix, MatrixFigure, Provenance, ValueMap,
         mask_editor::{MaskEditor, Sheet},
@@ -46,15 +48,20 @@ struct Page {
     lab: Lab,
     settings: Memo<Settings>,
     /// What the model on show makes of the sentence under the last mask that it took.
-    seen: Memo<Option<Arc<Seen>>>,
-    /// Why there is no picture of what is asked for.
-    problem: Signal<Option<String>>,
+    seen: Signal<Option<Arc<Seen>>>,
+    /// Why there is no picture of what is asked for, and where there is one.
+    answered: Answered,
     provenance: Signal<Provenance>,
 }
 
 impl Page {
     fn set(self, change: impl FnOnce(&mut Settings)) {
         self.store.link.update(|link| change(&mut link.mask));
+    }
+
+    /// For one part of the page, which follows training while `part` is in sight.
+    fn seen_in(self, part: impl Into<Signal<bool>>) -> Self {
+        Self { seen: use_seen_in(self.lab, self.answered.sight, part, self.seen), ..self }
     }
 
     /// A signal of something computed from what is seen.
@@ -99,17 +106,15 @@ fn MaskChapter() -> impl IntoView {
     let answered = use_answer(lab, move || {
         let look = settings.with(|settings| question(settings, store.probe.get()));
         Some(Question::Look(look).into())
-    })
-    .shown_in(lab.sights.figure)
-    .shown_in(lab.sights.further);
+    });
     let seen = Memo::new(move |_| answered.answer.with(|answer| seen_of(answer.as_deref())));
     let provenance = use_provenance(lab);
-    let page = Page { store, lab, settings, seen, problem: answered.problem, provenance };
+    let page = Page { store, lab, settings, seen: seen.into(), answered, provenance };
     view! {
         <ChapterFrame
             before="Every token could look at every other, also at the one it is to predict."
             intro=words::intro
-            figure=move || view! { <Figure page/> }
+            figure=move || view! { <Figure page=page.seen_in(lab.sights.figure)/> }
             controls=move || view! { <Controls page/> }
             further=move || view! {
                 {averages::panel(page)}
@@ -130,7 +135,7 @@ fn Figure(page: Page) -> impl IntoView {
     let Page { settings, seen, provenance, .. } = page;
     let no_text = Memo::new(move |_| page.store.probe.with(String::is_empty));
     let problem = move |of_text: bool| {
-        Signal::derive(move || page.problem.get().filter(|_| no_text.get() == of_text))
+        Signal::derive(move || page.answered.problem.get().filter(|_| no_text.get() == of_text))
     };
     let sheet = Memo::new(move |_| {
         let Some(seen) = seen.get() else { return Sheet::default() };

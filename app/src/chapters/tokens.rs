@@ -18,7 +18,7 @@ use crate::{
     controls::{ChoiceField, FlagField, SliderField},
     course::{
         Answered, ChapterFrame, Idea, Lab, use_answer, use_done, use_fixed_answer, use_lab,
-        use_seen,
+        use_seen_in,
     },
     figures::{
         Sight,
@@ -174,8 +174,8 @@ impl Shown {
     /// For one part of the page that shows the embedding, which follows training while `part` is in
     /// sight.
     fn seen_in(self, part: Signal<bool>) -> Self {
-        self.in_sight[0].add(part);
-        Self { embedding: use_seen(self.lab, part, self.embedding), ..self }
+        let embedding = use_seen_in(self.lab, self.in_sight[0], part, self.embedding);
+        Self { embedding, ..self }
     }
 
     /// Changes the chapter's settings.

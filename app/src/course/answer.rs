@@ -173,6 +173,22 @@ where
     seen.into()
 }
 
+/// `source`, made of answers that are shown where `sight` says, as a further `part` of the page shows
+/// it: see [`use_seen`].
+pub fn use_seen_in<T>(
+    lab: Lab,
+    sight: Sight,
+    part: impl Into<Signal<bool>>,
+    source: Signal<T>,
+) -> Signal<T>
+where
+    T: Clone + Send + Sync + 'static,
+{
+    let part = part.into();
+    sight.add(part);
+    use_seen(lab, part, source)
+}
+
 /// Milliseconds on the page's monotonic clock.
 fn clock() -> f64 {
     window().performance().map_or(0.0, |performance| performance.now())

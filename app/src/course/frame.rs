@@ -75,8 +75,7 @@ pub fn ChapterFrame(
     let lab = use_lab();
     let info = chapters::info(lab.chapter);
     let testid = format!("chapter-{}", info.id.id());
-    // For hosts and tests: whether every picture in sight is of the model as it is now.
-    let answers = move || if lab.behind.get() == 0 { "current" } else { "behind" };
+    let answers = move || answers_state(lab.behind.get() > 0);
     let (embedded, hidden) = store.link.with_untracked(|l| (l.embed, l.hide.clone()));
     if embedded {
         let shows = move |part| !hidden.contains(&part);
@@ -157,6 +156,11 @@ where
     let part = NodeRef::new();
     sight.add(use_visible(part));
     part
+}
+
+/// For hosts and tests: whether every picture in sight is of the model as it is now.
+pub fn answers_state(behind: bool) -> &'static str {
+    if behind { "behind" } else { "current" }
 }
 
 /// A box of a chapter that knows whether it is in sight.

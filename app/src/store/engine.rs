@@ -116,6 +116,7 @@ impl Store {
             pace.engine_gone();
             pace.run_on = running;
         });
+        self.tell_behind();
         let note = self.device_note.get_untracked().filter(|_| by_speed);
         self.device.set(Device::Ready { report, note });
         self.resume(Some(Box::new(checkpoint.clone())));
@@ -143,6 +144,7 @@ impl Store {
             }
             pace.deaths
         });
+        self.tell_behind();
         if deaths.is_none_or(|deaths| deaths >= MOST_DEATHS) {
             self.device.set(Device::Unavailable(reason.to_owned()));
             self.notify(

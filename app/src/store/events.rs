@@ -68,6 +68,7 @@ impl Store {
             // Of a chapter of the course, which has an engine of its own.
             Event::StudyStarted(_) | Event::StudyProgress(_) | Event::Answered { .. } => {}
         }
+        self.tell_behind();
     }
 
     fn on_restored(self, started: Started) {

@@ -90,6 +90,16 @@ impl Pace {
         !self.trace.open && self.traced_step != Some(step) && !soon
     }
 
+    /// Whether a picture of the model as it is now is still to come.
+    pub fn is_behind(&self) -> bool {
+        self.trace.open || self.inspection.open
+    }
+
+    /// Whether a trace of the present model has come.
+    pub fn is_traced(&self) -> bool {
+        self.traced_step.is_some()
+    }
+
     pub fn trace_arrived(&mut self, id: u32, step: u32, now: f64) {
         if id == self.trace.last {
             self.trace.open = false;

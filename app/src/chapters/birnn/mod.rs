@@ -18,7 +18,8 @@ use super::Info;
 use crate::{
     controls::{ChoiceField, SliderField},
     course::{
-        Answered, ChapterFrame, Lab, Sentence, use_answer, use_lab, use_seen, use_task_provenance,
+        Answered, ChapterFrame, Lab, Sentence, use_answer, use_lab, use_seen_in,
+        use_task_provenance,
     },
     figures::{
         Provenance, Sight,
@@ -52,9 +53,7 @@ struct Page {
 impl Page {
     /// For one part of the page, which follows training while `part` is in sight.
     fn seen_in(self, part: impl Into<Signal<bool>>) -> Self {
-        let part = part.into();
-        self.sight.add(part);
-        Self { reading: use_seen(self.lab, part, self.reading), ..self }
+        Self { reading: use_seen_in(self.lab, self.sight, part, self.reading), ..self }
     }
 
     /// The last measurement of the series with this name.

@@ -2,21 +2,24 @@
 
 use std::sync::Arc;
 
-use leptos::{html, prelude::*};
+use leptos::prelude::*;
 use unroll_protocol::study::block::{Answer, Depths, Question};
 
 use super::Page;
 use crate::{
-    course::use_answer,
-    figures::{Dash, Hue, Line, Lines, LinesFigure, YScale, use_visible},
+    course::{use_answer, use_seen},
+    figures::{Dash, Hue, Line, Lines, LinesFigure, YScale},
 };
+
+/// Steps and losses.
+type Curve = Vec<(f64, f64)>;
 
 /// Losses a point of the curve is the mean of.
 const SMOOTHED: usize = 20;
 
 /// The curve of the series with this name, every point the mean of the last few: batches are small
 /// and their losses noisy.
-fn smoothed(page: Page, name: &str) -> Vec<(f64, f64)> {
+fn smoothed(page: Page, name: &str) -> Curve {
     let points = page.lab.history.with(|h| h.named(name).map_or(Vec::new(), |s| s.points()));
     let mut sum = 0.0;
     let mut means = Vec::with_capacity(points.len());
@@ -30,7 +33,10 @@ fn smoothed(page: Page, name: &str) -> Vec<(f64, f64)> {
     means
 }
 
-pub fn losses(page: Page) -> AnyView {
+pub fn losses(page: Page, seen: Signal<bool>) -> AnyView {
+    let both = ["full loss", "loss without"];
+    let curves = Memo::new(move |_| Arc::new(both.map(|name| smoothed(page, name))));
+    let curves: Signal<Arc<[Curve; 2]>> = use_seen(page.lab, seen, curves.into());
     let lines = Memo::new(move |_| Lines {
         x_label: "step".into(),
         y_label: format!("loss, mean of {SMOOTHED} batches"),
@@ -39,21 +45,21 @@ pub fn losses(page: Page) -> AnyView {
                 name: "full".into(),
                 hue: Hue::Ink,
                 dash: Dash::Solid,
-                points: smoothed(page, "full loss"),
+                points: curves.with(|curves| curves[0].clone()),
             },
             Line {
                 name: page.cut(),
                 hue: Hue::Weight,
                 dash: Dash::Dashed,
-                points: smoothed(page, "loss without"),
+                points: curves.with(|curves| curves[1].clone()),
             },
         ],
         x_range: Lines::steps(page.lab.step.get()),
         ..Lines::default()
     });
-    let last = move |name: &str| smoothed(page, name).last().map(|(_, loss)| *loss);
     let verdict = move || {
-        let (full, cut) = last("full loss").zip(last("loss without"))?;
+        let last = |curve: usize| curves.with(|curves| curves[curve].last().map(|(_, loss)| *loss));
+        let (full, cut) = last(0).zip(last(1))?;
         let how = match cut - full {
             gap if gap.abs() < 0.03 => "hardly a difference so far",
             gap if gap > 0.0 => "the full model is ahead",
@@ -66,20 +72,16 @@ pub fn losses(page: Page) -> AnyView {
         })
     };
     view! {
-        <div class="panel">
-            <h2>"Retrained without"</h2>
-            <LinesFigure name="block-loss" title="Two models, the same seed, first weights and batches" lines
-                provenance=page.provenance/>
-            <p class="block-verdict" data-testid="block-loss-verdict">{verdict}</p>
-        </div>
+        <h2>"Retrained without"</h2>
+        <LinesFigure name="block-loss" title="Two models, the same seed, first weights and batches" lines
+            provenance=page.provenance/>
+        <p class="block-verdict" data-testid="block-loss-verdict">{verdict}</p>
     }
     .into_any()
 }
 
-pub fn gradients(page: Page) -> AnyView {
-    let root = NodeRef::<html::Div>::new();
-    let answered =
-        use_answer(page.lab, || Some(Question::Depths.into())).shown_in(use_visible(root));
+pub fn gradients(page: Page, seen: Signal<bool>) -> AnyView {
+    let answered = use_answer(page.lab, || Some(Question::Depths.into())).shown_in(seen);
     let depths = Memo::new(move |_| {
         let answer = answered.answer.get()?;
         match <&Answer>::try_from(&*answer) {
@@ -131,12 +133,10 @@ pub fn gradients(page: Page) -> AnyView {
         })
     };
     view! {
-        <div class="panel" node_ref=root>
-            <h2>"How far back the gradient reaches"</h2>
-            <LinesFigure name="block-depth" title="Length of the loss's gradient in the stream, by depth" lines
-                provenance=page.provenance/>
-            <p class="block-verdict" data-testid="block-depth-verdict">{verdict}</p>
-        </div>
+        <h2>"How far back the gradient reaches"</h2>
+        <LinesFigure name="block-depth" title="Length of the loss's gradient in the stream, by depth" lines
+            provenance=page.provenance/>
+        <p class="block-verdict" data-testid="block-depth-verdict">{verdict}</p>
     }
     .into_any()
 }

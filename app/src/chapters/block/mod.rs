@@ -20,7 +20,8 @@ use super::Info;
 use crate::{
     controls::ChoiceField,
     course::{
-        Answered, ChapterFrame, Lab, Sentence, use_answer, use_lab, use_provenance, use_setting,
+        Answered, ChapterFrame, Lab, Sentence, panel, use_answer, use_lab, use_provenance,
+        use_setting,
     },
     figures::Provenance,
     store::Store,
@@ -90,8 +91,7 @@ fn BlockChapter() -> impl IntoView {
         let (shown, position, token) = (shown.get(), position.get(), token.get());
         Some(Question::Stream { text, shown, position, token }.into())
     })
-    .shown_in(lab.sights.figure)
-    .shown_in(lab.sights.further);
+    .shown_in(lab.sights.figure);
     let page = Page {
         store,
         lab,
@@ -120,8 +120,8 @@ fn BlockChapter() -> impl IntoView {
                 <Sentence label="Sentence to take apart" problem=answered.problem/>
             }
             further=move || view! {
-                {depths::losses(page)}
-                {depths::gradients(page)}
+                {panel("panel", |seen| depths::losses(page, seen))}
+                {panel("panel", |seen| depths::gradients(page, seen))}
                 {ensemble::panel(page)}
                 {neurons::panel(page)}
             }

@@ -19,7 +19,7 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField},
-    course::{ChapterFrame, Lab, use_answer, use_done, use_lab, use_provenance, use_seen},
+    course::{ChapterFrame, Lab, use_answer, use_done, use_lab, use_provenance, use_seen_in},
     figures::{LinesFigure, Provenance, Sight},
     store::Store,
     teaching::CheckYourself,
@@ -48,9 +48,7 @@ struct Shown {
 impl Shown {
     /// For one part of the page, which follows training while `part` is in sight.
     fn seen_in(self, part: impl Into<Signal<bool>>) -> Self {
-        let part = part.into();
-        self.sight.add(part);
-        Self { flow: use_seen(self.lab, part, self.flow), ..self }
+        Self { flow: use_seen_in(self.lab, self.sight, part, self.flow), ..self }
     }
 
     /// Something read off the last answer; its default before the first.

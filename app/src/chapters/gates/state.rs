@@ -12,7 +12,7 @@ use unroll_protocol::{
 };
 
 use crate::{
-    course::{Answered, Lab, use_answer, use_lab, use_seen, use_task_provenance},
+    course::{Answered, Lab, use_answer, use_lab, use_seen_in, use_task_provenance},
     figures::Provenance,
     store::Store,
 };
@@ -131,9 +131,8 @@ impl Gates {
     /// For one part of the page that shows the units, which follows training while `part` is in
     /// sight.
     pub fn seen_in(self, part: impl Into<Signal<bool>>) -> Self {
-        let part = part.into();
-        let answer = use_seen(self.lab, part, self.units.answer);
-        Self { units: Answered { answer, ..self.units.shown_in(part) }, ..self }
+        let answer = use_seen_in(self.lab, self.units.sight, part, self.units.answer);
+        Self { units: Answered { answer, ..self.units }, ..self }
     }
 
     /// Something of the figure's answer. Tracks it.

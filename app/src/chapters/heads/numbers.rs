@@ -5,7 +5,7 @@ use unroll_protocol::study::heads::{HeadAt, Statistics};
 
 use super::{name, signed, state::Page};
 use crate::{
-    course::use_seen,
+    course::use_seen_in,
     figures::use_visible,
     teaching::{Term, Word},
 };
@@ -44,10 +44,9 @@ pub fn statistics(page: Page, at: HeadAt) -> Option<Statistics> {
 #[component]
 pub fn Numbers(page: Page) -> impl IntoView {
     let root = NodeRef::<html::Div>::new();
-    let in_sight = use_visible(root);
-    page.sight.add(in_sight);
     // A line for each head is much to write at every answer to the figure above.
-    let page = Page { seen: use_seen(page.lab, in_sight, page.seen), ..page };
+    let seen = use_seen_in(page.lab, page.sight, use_visible(root), page.seen);
+    let page = Page { seen, ..page };
     let heads = Memo::new(move |_| {
         let (layers, heads) = page.shape.get();
         (1..=layers)

@@ -1,6 +1,6 @@
 //! Three equal ways to average what may be looked at, and the one that depends on the data.
 
-use leptos::prelude::*;
+use leptos::{html, prelude::*};
 use unroll_protocol::{
     Array,
     study::mask::{Averages, Seen},
@@ -8,11 +8,13 @@ use unroll_protocol::{
 
 use super::{Page, exact, named_rows};
 use crate::{
-    figures::{Matrix, MatrixFigure, ValueMap, token::name_at},
+    figures::{Matrix, MatrixFigure, ValueMap, token::name_at, use_visible},
     teaching::{Hue, Sym, Term, Word},
 };
 
 pub fn panel(page: Page) -> AnyView {
+    let root = NodeRef::<html::Section>::new();
+    let page = page.seen_in(use_visible(root));
     let name = page.derive(|seen| {
         let row = seen.row as usize;
         seen.tokens.get(row).map_or(String::new(), |token| name_at(token, row))
@@ -39,7 +41,8 @@ pub fn panel(page: Page) -> AnyView {
         .into_any()
     };
     view! {
-        <section class="panel mask-averages" data-testid="figure-mask-averages" aria-label="Three equal averages"
+        <section class="panel mask-averages" node_ref=root data-testid="figure-mask-averages"
+            aria-label="Three equal averages"
             data-state=move || if page.seen.with(Option::is_some) { "live" } else { "empty" }>
             <h2>"One average, three ways"</h2>
             <p>

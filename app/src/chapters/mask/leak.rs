@@ -1,16 +1,18 @@
 //! The leak test: one token is changed, and each output says whether it knew.
 
-use leptos::prelude::*;
+use leptos::{html, prelude::*};
 use unroll_protocol::{Link, study::mask::Seen};
 
 use super::{Page, exact, round_up};
 use crate::{
     controls::SliderField,
     course::use_setting,
-    figures::{Matrix, MatrixFigure, ValueMap, token},
+    figures::{Matrix, MatrixFigure, ValueMap, token, use_visible},
 };
 
 pub fn panel(page: Page) -> AnyView {
+    let root = NodeRef::<html::Section>::new();
+    let page = page.seen_in(use_visible(root));
     let change = use_setting(|link: &mut Link| &mut link.mask.change);
     let letter = use_setting(|link: &mut Link| &mut link.mask.letter);
     let matrix = page.derive(matrix);
@@ -37,7 +39,7 @@ pub fn panel(page: Page) -> AnyView {
     };
     let verdict = page.derive(verdict);
     view! {
-        <section class="panel mask-leak" aria-label="Leak test">
+        <section class="panel mask-leak" node_ref=root aria-label="Leak test">
             <h2>"Leak test"</h2>
             <p>
                 "Change one token. Under a causal mask no output before it can know. Click a column to \

@@ -6,21 +6,25 @@ use leptos::prelude::*;
 use unroll_protocol::study::position::{Answer, CONTEXT, Clock, FARTHEST, Question, TRIED};
 
 use super::Page;
-use crate::course::use_lab;
 use crate::{
     controls::SliderField,
+    course::{use_fixed_answer, use_lab},
     figures::{ClockFigure, Matrix, MatrixFigure, ValueMap, short},
 };
 
 pub fn panel(page: Page) -> AnyView {
-    let (clock, problem) = page.ask(
-        use_lab().sights.figure,
-        |s| Some(Question::Clock { at: s.at, k: s.k }),
-        |answer| match answer {
-            Answer::Clock(clock) => Some(clock),
+    // Nobody trains the sinusoidal code.
+    let answered = use_fixed_answer(use_lab(), move || {
+        Some(page.settings.with(|s| Question::Clock { at: s.at, k: s.k }).into())
+    });
+    let problem = answered.problem;
+    let clock = Memo::new(move |_| {
+        let answer = answered.answer.get()?;
+        match <&Answer>::try_from(&*answer) {
+            Ok(Answer::Clock(clock)) => Some(Arc::new(clock.clone())),
             _ => None,
-        },
-    );
+        }
+    });
     let pair = Signal::derive(move || page.settings.with(|s| s.pair.saturating_sub(1) as usize));
     let go = Callback::new(move |at: u32| page.set(|settings| settings.at = at.min(FARTHEST)));
     let choose =

@@ -8,12 +8,14 @@ use unroll_protocol::{
 
 use super::{Page, look};
 use crate::{
-    course::use_lab,
+    course::{use_lab, use_seen},
     figures::{Dash, Hue, Line, Lines, LinesFigure, short},
 };
 
 /// A length nobody was trained on.
 const LONGER: u32 = 16;
+/// The lengths in the table.
+const LENGTHS: [u32; 2] = [LONGEST, LONGER];
 
 /// What a table's row says of a trained length and of a longer one.
 fn share(positions: Positions, length: u32) -> Option<f32> {
@@ -34,8 +36,15 @@ pub fn percent(share: f32) -> String {
 /// Chooses the encoding on show, beside what its model can do.
 pub fn table(page: Page) -> AnyView {
     let reading = page.reading;
-    let step = Memo::new(move |_| measured_at());
-    let row = move |&positions: &'static Positions| {
+    let lab = use_lab();
+    let measured = Memo::new(move |_| {
+        let shares = Positions::ALL.iter().map(|of| LENGTHS.map(|length| share(*of, length)));
+        (measured_at(), shares.collect::<Vec<_>>())
+    });
+    type Measured = (Option<f64>, Vec<[Option<f32>; 2]>);
+    let measured: Signal<Measured> = use_seen(lab, lab.sights.figure.into(), measured.into());
+    let step = Memo::new(move |_| measured.with(|measured| measured.0));
+    let row = move |(place, &positions): (usize, &'static Positions)| {
         let id = positions.id();
         let of_model = move |of: fn(&ModelReading) -> AnyView| {
             reading.with(|reading| {
@@ -43,11 +52,12 @@ pub fn table(page: Page) -> AnyView {
                 models.iter().find(|model| model.positions == positions).map(of)
             })
         };
-        let bar = move |length: u32| {
+        let bar = move |column: usize| {
+            let length = LENGTHS[column];
             let ended = positions == Positions::Learned && length >= CONTEXT;
             move || {
                 let name = format!("position-right-{id}-{length}");
-                match share(positions, length) {
+                match measured.with(|(_, shares)| shares[place][column]) {
                     Some(share) => {
                         let width = format!("width: {:.1}%", 100.0 * share);
                         view! {
@@ -73,8 +83,8 @@ pub fn table(page: Page) -> AnyView {
                         {positions.label()}
                     </label>
                 </th>
-                <td>{bar(LONGEST)}</td>
-                <td>{bar(LONGER)}</td>
+                <td>{bar(0)}</td>
+                <td>{bar(1)}</td>
                 <td data-testid=format!("position-swap-{id}")>{move || of_model(swapped)}</td>
             </tr>
         }
@@ -105,7 +115,7 @@ pub fn table(page: Page) -> AnyView {
                     <th scope="col">"right at "{LONGER}", never trained"</th>
                     <th scope="col">"a swap moves logits by"</th>
                 </tr></thead>
-                <tbody>{Positions::ALL.iter().map(row).collect_view()}</tbody>
+                <tbody>{Positions::ALL.iter().enumerate().map(row).collect_view()}</tbody>
             </table>
         </div>
         <p class="hint" data-testid="position-counting">{counting}</p>

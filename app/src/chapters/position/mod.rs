@@ -19,7 +19,7 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField},
-    course::{Answered, ChapterFrame, panel, use_answer, use_lab, use_provenance},
+    course::{Answered, ChapterFrame, panel, use_answer, use_lab, use_provenance, use_seen_in},
     figures::{Dash, Hue, Matrix, MatrixFigure, Provenance, ValueMap},
     store::Store,
 };
@@ -40,7 +40,7 @@ struct Page {
     encoding: Memo<Positions>,
     provenance: Signal<Provenance>,
     /// What every model makes of the sequence on show.
-    reading: Memo<Option<Arc<Reading>>>,
+    reading: Signal<Option<Arc<Reading>>>,
     /// Why there is no such sequence, and where that is shown.
     answered: Answered,
 }
@@ -48,6 +48,12 @@ struct Page {
 impl Page {
     fn set(self, change: impl FnOnce(&mut Settings)) {
         self.store.link.update(|link| change(&mut link.position));
+    }
+
+    /// For one part of the page that shows the sequence; it follows training while `part` is in sight.
+    fn seen_in(self, part: impl Into<Signal<bool>>) -> Self {
+        let reading = use_seen_in(use_lab(), self.answered.sight, part, self.reading);
+        Self { reading, ..self }
     }
 
     fn ask<T: Clone + PartialEq + Send + Sync + 'static>(
@@ -105,10 +111,8 @@ fn PositionChapter() -> impl IntoView {
             _ => None,
         },
     );
-    // The table of the main figure, the losses by position, and the question at the end.
-    answered.shown_in(lab.sights.figure).shown_in(lab.sights.further).shown_in(lab.sights.check);
     let provenance = use_provenance(lab);
-    let page = Page { store, settings, encoding, provenance, reading, answered };
+    let page = Page { store, settings, encoding, provenance, reading: reading.into(), answered };
     view! {
         <ChapterFrame
             before="Attention looks at everything at once: shuffle the tokens, and nothing it computes tells."
@@ -126,7 +130,7 @@ fn PositionChapter() -> impl IntoView {
 
 fn figure(page: Page) -> AnyView {
     view! {
-        {compare::table(page)}
+        {compare::table(page.seen_in(use_lab().sights.figure))}
         {heatmap(page)}
         {clock::panel(page)}
     }
@@ -146,8 +150,8 @@ fn controls() -> AnyView {
 fn further(page: Page) -> AnyView {
     view! {
         <div class="panel">{compare::curves(page)}</div>
-        <div class="panel">{compare::lengths(page)}</div>
-        {panel("panel position-wide", |seen| reading::panel(page, seen))}
+        {panel("panel", |seen| compare::lengths(page.seen_in(seen)))}
+        {panel("panel position-wide", |seen| reading::panel(page.seen_in(seen), seen))}
         {panel("panel", |seen| relations::products(page, seen))}
         {panel("panel", |seen| relations::scores(page, seen))}
         {panel("panel position-wide", |seen| relations::swamping(page, seen))}

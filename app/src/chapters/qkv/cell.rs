@@ -11,7 +11,7 @@ use unroll_protocol::{
 use super::is_of;
 use crate::{
     controls::{ChoiceField, SliderField},
-    course::{Answered, Sentence, use_answer, use_lab, use_provenance},
+    course::{Answered, Sentence, use_answer, use_lab, use_provenance, use_seen_in},
     figures::{CellInspector, Matrix, MatrixFigure, ValueMap},
     store::Store,
 };
@@ -21,7 +21,7 @@ use crate::{
 pub struct Page {
     store: Store,
     answered: Answered,
-    head: Memo<Option<Arc<Head>>>,
+    head: Signal<Option<Arc<Head>>>,
     /// Query and key, from 0.
     cell: Memo<Option<(usize, usize)>>,
 }
@@ -41,9 +41,7 @@ pub fn use_page() -> Page {
         let (memory, layer, head, query) = asked.get();
         is_of(lab, Models::Text)
             .then(|| Question::Head { text: store.probe.get(), memory, layer, head, query }.into())
-    })
-    .shown_in(lab.sights.figure)
-    .shown_in(lab.sights.further);
+    });
     let head = Memo::new(move |_| {
         let answer = answered.answer.get()?;
         match <&Answer>::try_from(&*answer) {
@@ -51,10 +49,15 @@ pub fn use_page() -> Page {
             _ => None,
         }
     });
-    Page { store, answered, head, cell }
+    Page { store, answered, head: head.into(), cell }
 }
 
 impl Page {
+    /// For one part of the page, which follows training while `part` is in sight.
+    fn seen_in(self, part: impl Into<Signal<bool>>) -> Self {
+        Self { head: use_seen_in(use_lab(), self.answered.sight, part, self.head), ..self }
+    }
+
     /// Works another cell out, counted from 0; that which is on show is closed.
     fn pick(self, (query, key): (usize, usize)) {
         let now = (query as u32 + 1, key as u32 + 1);
@@ -82,7 +85,9 @@ impl Page {
 }
 
 pub fn figure(page: Page) -> AnyView {
-    let provenance = use_provenance(use_lab());
+    let lab = use_lab();
+    let page = page.seen_in(lab.sights.figure);
+    let provenance = use_provenance(lab);
     let title = Signal::derive(move || {
         page.head.with(|head| {
             head.as_ref().map_or("Attention weights".to_owned(), |head| {
@@ -137,7 +142,9 @@ pub fn controls(page: Page) -> AnyView {
 
 /// The three matrices the weights and outputs are made of.
 pub fn further(page: Page) -> AnyView {
-    let provenance = use_provenance(use_lab());
+    let lab = use_lab();
+    let page = page.seen_in(lab.sights.further);
+    let provenance = use_provenance(lab);
     let row = Signal::derive(move || page.place().map(|place| place.0));
     let key = Signal::derive(move || page.place().map(|place| place.1));
     let pick_query = Callback::new(move |(row, _): (usize, usize)| {

@@ -10,22 +10,21 @@ use unroll_protocol::{
 
 use crate::{
     controls::SliderField,
-    course::{Answered, Lab, use_answer, use_lab, use_provenance},
+    course::{Answered, Lab, use_fixed_answer, use_lab, use_provenance},
     figures::{
         Bar, BarsFigure, Bins, Dash, Histogram, HistogramFigure, Hue, Line, Lines, LinesFigure,
     },
     store::Store,
 };
 
-/// What the slider asks for.
-fn use_scale(lab: Lab, part: RwSignal<bool>) -> (Answered, Memo<Option<Arc<Scale>>>) {
+/// What the slider asks for. The vectors are random: no training changes them.
+fn use_scale(lab: Lab) -> (Answered, Memo<Option<Arc<Scale>>>) {
     let store = expect_context::<Store>();
     let asked = Memo::new(move |_| store.link.with(|l| (l.qkv.dimensions, l.qkv.draw)));
-    let answered = use_answer(lab, move || {
+    let answered = use_fixed_answer(lab, move || {
         let (dimensions, draw) = asked.get();
         Some(Question::Scale { dimensions, draw }.into())
-    })
-    .shown_in(part);
+    });
     let scale = Memo::new(move |_| {
         let answer = answered.answer.get()?;
         match <&Answer>::try_from(&*answer) {
@@ -39,7 +38,7 @@ fn use_scale(lab: Lab, part: RwSignal<bool>) -> (Answered, Memo<Option<Arc<Scale
 pub fn figure() -> AnyView {
     let lab = use_lab();
     let provenance = use_provenance(lab);
-    let (answered, scale) = use_scale(lab, lab.sights.figure);
+    let (answered, scale) = use_scale(lab);
     let histogram =
         Signal::derive(move || scale.get().map_or(Histogram::default(), |scale| histogram(&scale)));
     let bars = Signal::derive(move || scale.get().map_or(Vec::new(), |scale| bars(&scale)));
@@ -74,7 +73,7 @@ pub fn further() -> AnyView {
     let store = expect_context::<Store>();
     let lab = use_lab();
     let provenance = use_provenance(lab);
-    let (_, scale) = use_scale(lab, lab.sights.further);
+    let (_, scale) = use_scale(lab);
     let lines = move |what: &'static str, of: fn(&ScalePoint) -> [f32; 2]| {
         Signal::derive(move || scale.get().map_or(Lines::default(), |s| curves(&s, what, of)))
     };

@@ -16,7 +16,7 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField},
-    course::{Answered, ChapterFrame, use_answer, use_lab, use_task_provenance},
+    course::{Answered, ChapterFrame, use_answer, use_lab, use_seen_in, use_task_provenance},
     figures::{BarsFigure, Hue, Provenance, Transfer, TransferFigure, Written, top_bars},
     store::Store,
 };
@@ -35,10 +35,17 @@ struct Page {
     store: Store,
     settings: Memo<Settings>,
     reading: Signal<Option<Arc<Reading>>>,
+    answered: Answered,
     provenance: Signal<Provenance>,
 }
 
 impl Page {
+    /// For one part of the page, which follows training while `part` is in sight.
+    fn seen_in(self, part: impl Into<Signal<bool>>) -> Self {
+        let reading = use_seen_in(use_lab(), self.answered.sight, part, self.reading);
+        Self { reading, ..self }
+    }
+
     fn set(self, change: impl FnOnce(&mut Settings)) {
         self.store.link.update(|link| change(&mut link.seq2seq));
     }
@@ -54,9 +61,7 @@ fn Seq2seqChapter() -> impl IntoView {
         let (example, beam) = asked.get();
         let text = (example == 0).then(|| store.probe.get());
         Some(Question::from(seq2seq::Question::Reading { text, example, beam }))
-    })
-    .shown_in(lab.sights.figure)
-    .shown_in(lab.sights.further);
+    });
     let reading = Memo::new(move |_| {
         let answer = answered.answer.get()?;
         match <&Answer>::try_from(&*answer) {
@@ -65,14 +70,14 @@ fn Seq2seqChapter() -> impl IntoView {
         }
     });
     let provenance = use_task_provenance(lab, || Some("made up"));
-    let page = Page { store, settings, reading: reading.into(), provenance };
+    let page = Page { store, settings, reading: reading.into(), answered, provenance };
     view! {
         <ChapterFrame
             before="Reading both ways helps, but one answer for each input is all the networks so far can give: what if the answer has a length of its own?"
             intro=move || view! { <words::Intro page/> }
-            figure=move || view! { <Figure page answered/> }
+            figure=move || view! { <Figure page=page.seen_in(lab.sights.figure)/> }
             controls=move || view! { <Controls page/> }
-            further=move || view! { <panels::Further page/> }
+            further=move || panels::further(page)
             more=words::more
             tries=words::tries()
             check=move || view! { <check::Check page/> }
@@ -103,7 +108,7 @@ fn transfer(reading: &Reading) -> Transfer {
 }
 
 #[component]
-fn Figure(page: Page, answered: Answered) -> impl IntoView {
+fn Figure(page: Page) -> impl IntoView {
     let Page { settings, reading, .. } = page;
     let picture = Memo::new(move |_| {
         reading.with(|r| r.as_ref().map_or_else(Transfer::default, |r| transfer(r)))
@@ -153,7 +158,7 @@ fn Figure(page: Page, answered: Answered) -> impl IntoView {
         page.set(|s| s.at = next as u32);
     };
     view! {
-        <SourceField page answered/>
+        <SourceField page/>
         <TransferFigure transfer=picture shown chosen on_pick/>
         <div class="button-row">
             <button type="button" class="button" data-testid="seq2seq-back" on:click=back>"Step back"</button>
@@ -177,8 +182,8 @@ fn Figure(page: Page, answered: Answered) -> impl IntoView {
 
 /// What is read: a held-out source, or what the learner types.
 #[component]
-fn SourceField(page: Page, answered: Answered) -> impl IntoView {
-    let Page { store, settings, reading, .. } = page;
+fn SourceField(page: Page) -> impl IntoView {
+    let Page { store, settings, reading, answered, .. } = page;
     let value = Memo::new(move |_| {
         if settings.with(|s| s.example) == 0 {
             store.probe.get()

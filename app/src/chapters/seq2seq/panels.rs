@@ -9,7 +9,7 @@ use unroll_protocol::{
 use super::Page;
 use crate::{
     controls::SliderField,
-    course::use_lab,
+    course::{panel, use_lab},
     figures::{
         Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, Reference, ValueMap, token,
     },
@@ -103,18 +103,17 @@ pub fn ByLength(page: Page) -> impl IntoView {
     }
 }
 
-#[component]
-pub fn Further(page: Page) -> impl IntoView {
+pub fn further(page: Page) -> AnyView {
     view! {
-        <div class="panel"><Search page/></div>
-        <div class="panel"><Prefixes page/></div>
-        <div class="panel seq2seq-wide"><States page/></div>
+        {panel("panel", |seen| search(page.seen_in(seen)))}
+        {panel("panel", |seen| prefixes(page.seen_in(seen)))}
+        {panel("panel seq2seq-wide", |seen| states(page.seen_in(seen)))}
     }
+    .into_any()
 }
 
 /// What a search finds that the greedy choice misses.
-#[component]
-fn Search(page: Page) -> impl IntoView {
+fn search(page: Page) -> AnyView {
     let rows = move || {
         let reading = page.reading.get()?;
         let greedy = reading.greedy();
@@ -176,8 +175,7 @@ fn Search(page: Page) -> impl IntoView {
 }
 
 /// What is written if reading stops early.
-#[component]
-fn Prefixes(page: Page) -> impl IntoView {
+fn prefixes(page: Page) -> AnyView {
     let rows = move || {
         let reading = page.reading.get()?;
         let row = |(index, prefix): (usize, &unroll_protocol::study::seq2seq::Prefix)| {
@@ -215,8 +213,7 @@ fn Prefixes(page: Page) -> impl IntoView {
 }
 
 /// Every number of the encoder's states.
-#[component]
-fn States(page: Page) -> impl IntoView {
+fn states(page: Page) -> AnyView {
     let matrix = Signal::derive(move || {
         let Some(reading) = page.reading.get() else { return Matrix::default() };
         let units = reading.summary.len();
@@ -243,4 +240,5 @@ fn States(page: Page) -> impl IntoView {
             title="The encoder's states; the last row, outlined, is c"
             matrix marked provenance=page.provenance/>
     }
+    .into_any()
 }
