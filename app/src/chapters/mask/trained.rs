@@ -5,7 +5,7 @@ use unroll_protocol::study::mask::{Answer, Question, SERIES, Trained, Writing};
 
 use super::Page;
 use crate::{
-    course::use_answer,
+    course::{use_answer, use_seen},
     figures::{Dash, Hue, Line, Lines, LinesFigure, Reference, YScale, token, use_visible},
     teaching::{Term, Word},
 };
@@ -24,7 +24,6 @@ const STYLES: [(Hue, Dash); 4] = [
 pub fn panel(page: Page) -> AnyView {
     let lab = page.lab;
     let root = NodeRef::<html::Section>::new();
-    // Writing takes time that edits could use: only while somebody may read it.
     let visible = use_visible(root);
     let nothing = Memo::new(move |_| {
         let vocabulary =
@@ -52,9 +51,12 @@ pub fn panel(page: Page) -> AnyView {
             }
         })
     });
-    let last = move |index: usize| {
-        lab.history.with(|history| history.named(SERIES[index]).and_then(|series| series.last()))
-    };
+    let losses = Memo::new(move |_| {
+        let last = |name| lab.history.with(|history| history.named(name).and_then(|s| s.last()));
+        SERIES.map(last)
+    });
+    let losses: Signal<[Option<f32>; 4]> = use_seen(lab, visible, losses.into());
+    let last = move |index: usize| losses.with(|losses| losses[index]);
     let shown = move |index: usize, id: &'static str| {
         view! {
             <b data-testid=id>
@@ -82,7 +84,7 @@ pub fn panel(page: Page) -> AnyView {
                 {shown(2, "mask-unseen-causal")} ", unmasked " {shown(3, "mask-unseen-unmasked")} "."
             </p>
             <p class="hint" data-testid="mask-verdict">
-                {move || verdict([last(0), last(1), last(2), last(3)], nothing.get())}
+                {move || verdict(losses.get(), nothing.get())}
             </p>
             <h3>"Now let them write"</h3>
             <p>"In writing there is no future to look at. Both go on from the end of your sentence:"</p>
@@ -118,9 +120,9 @@ fn writer(page: Page, visible: Signal<bool>, model: Trained) -> AnyView {
     let answered = use_answer(page.lab, move || {
         let prompt = page.store.probe.get();
         // Its refusal is said where the sentence is typed.
-        (visible.get() && !prompt.is_empty())
-            .then(|| Question::Writing { model, prompt, length: LENGTH }.into())
-    });
+        (!prompt.is_empty()).then(|| Question::Writing { model, prompt, length: LENGTH }.into())
+    })
+    .shown_in(visible);
     let writing = Memo::new(move |_| {
         answered.answer.with(|answer| match <&Answer>::try_from(answer.as_deref()?) {
             Ok(Answer::Writing(writing)) => Some(writing.clone()),
