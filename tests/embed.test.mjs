@@ -8,7 +8,7 @@ const site = useSite({ cors: true });
 const SMALL = "embed=1&layers=1&heads=2&width=16&context=32&batch=4";
 
 /** A page of another origin with the figure in it, that keeps what it is told. */
-function host(query, attributes = "") {
+function host(query, attributes = "", more = "") {
   return site.host(`<!doctype html><html lang="en"><title>A course</title>
     <main><h1>Lesson</h1>
     <iframe title="figure" width="900" height="900" ${attributes} src="${site.url}?${query}"></iframe></main>
@@ -16,7 +16,7 @@ function host(query, attributes = "") {
       window.heard = [];
       addEventListener("message", (event) => heard.push(event.data));
       window.say = (message) => document.querySelector("iframe").contentWindow.postMessage(message, "*");
-    </script></html>`);
+    </script>${more}</html>`);
 }
 
 /** Waits for a message that fits; messages are looked at in order, each once. */
@@ -80,6 +80,30 @@ test("malformed and hostile messages are answered with an error and change nothi
   const figure = typeof data === "string" ? JSON.parse(data) : data;
   assert.equal(figure.step, 0, "nothing ran");
   assert.equal(figure.experiment.gpt.layers, 1);
+});
+
+test("a figure that is asked for before it is there comes as soon as it is", async (t) => {
+  const early = `<script>
+    addEventListener("message", ({ data }) => {
+      if (data.type === "ready") say({ unroll: 1, type: "export" });
+    });
+  </script>`;
+  const page = await site.open(t, host(SMALL, "", early));
+  const { data } = await hear(page, (m) => m.type === "exported" && m.figure === "attention");
+  assert.equal((typeof data === "string" ? JSON.parse(data) : data).step, 0);
+  await hear(page, (m) => m.type === "exported" && m.figure === "loss");
+  const heard = await page.evaluate(() => window.heard.map((message) => message.type));
+  assert(!heard.includes("error"), heard.join());
+  // Of no sentence there never will be one: that is said.
+  await page.frames()[1].locator('[data-testid="probe-input"]').fill("");
+  await page.frames()[1].locator('[data-testid="probe-problem"]', { hasText: /./ }).waitFor();
+  await say(page, { unroll: 1, type: "reset" });
+  await eventually(async () => {
+    await page.evaluate(() => (window.heard = []));
+    await say(page, { unroll: 1, type: "export", figure: "attention" });
+    const { type, message } = await hear(page, (m) => m.type === "exported" || m.type === "error");
+    return type === "error" && /^There is no attention to export: ./.test(message);
+  }, "a sentence says why there is no heatmap");
 });
 
 test("only the parent is listened to", async (t) => {
