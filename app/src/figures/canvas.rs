@@ -139,6 +139,38 @@ where
     size.into()
 }
 
+/// Something to do in the next frame, once, taken back when its owner is gone. `Copy`, as
+/// [`crate::controls::use_timer`]'s.
+#[derive(Clone, Copy)]
+pub(super) struct NextFrame(StoredValue<Option<AnimationFrameRequestHandle>>);
+
+/// A next frame of the present owner, not asked for.
+pub(super) fn use_next_frame() -> NextFrame {
+    let next = NextFrame(StoredValue::new(None));
+    on_cleanup(move || {
+        if let Some(Some(request)) = next.0.try_get_value() {
+            request.cancel();
+        }
+    });
+    next
+}
+
+impl NextFrame {
+    pub(super) fn ask(self, action: impl FnOnce() + 'static) {
+        let request = request_animation_frame_with_handle(move || {
+            // `Some` where the owner is gone.
+            if self.0.try_set_value(None).is_none() {
+                action();
+            }
+        });
+        self.0.try_set_value(request.ok());
+    }
+
+    pub(super) fn is_asked(self) -> bool {
+        self.0.try_with_value(Option::is_some).unwrap_or(false)
+    }
+}
+
 /// The latest value of `source`, taken over at most once a frame and only while `visible`: a
 /// figure that nobody sees costs nothing, and one that is seen never falls behind. Where redrawing
 /// is slow it is taken over less often (see [`rest_left`]).
@@ -150,7 +182,7 @@ where
     T: Clone + Send + Sync + 'static,
 {
     let shown = RwSignal::new(source.get_untracked());
-    let frame = StoredValue::new(None::<AnimationFrameRequestHandle>);
+    let next = use_next_frame();
     // Notified in the frame in which the next value is to be taken over.
     let due = RwSignal::new(false);
     // Whoever has just come into sight has nothing to show yet: the first value does not rest.
@@ -161,7 +193,7 @@ where
             fresh.set_value(true);
             return;
         }
-        if frame.with_value(Option::is_some) {
+        if next.is_asked() {
             return;
         }
         if due_now {
@@ -172,12 +204,7 @@ where
             due.update_untracked(|due| *due = false);
             fresh.set_value(false);
         } else {
-            wait_for_frame(frame, due, fresh.get_value());
-        }
-    });
-    on_cleanup(move || {
-        if let Some(Some(request)) = frame.try_get_value() {
-            request.cancel();
+            wait_for_frame(next, due, fresh.get_value());
         }
     });
     shown.into()
@@ -185,25 +212,16 @@ where
 
 /// Notifies `due` in the next frame in which figures do not rest and that is not full. Whoever was
 /// `kept` waiting, by a full frame or by being out of sight, does not wait for the end of the rest.
-fn wait_for_frame(
-    frame: StoredValue<Option<AnimationFrameRequestHandle>>,
-    due: RwSignal<bool>,
-    kept: bool,
-) {
-    let request = request_animation_frame_with_handle(move || {
-        // `None` where the figure is gone.
-        if frame.try_set_value(None).is_some() {
-            return;
-        }
+fn wait_for_frame(next: NextFrame, due: RwSignal<bool>, kept: bool) {
+    next.ask(move || {
         if !kept && rest_left() > 0.0 {
-            wait_for_frame(frame, due, false);
+            wait_for_frame(next, due, false);
         } else if frame_is_full() {
-            wait_for_frame(frame, due, true);
+            wait_for_frame(next, due, true);
         } else {
             due.try_set(true);
         }
     });
-    frame.try_set_value(request.ok());
 }
 
 /// As [`use_frame`] for data worth sharing: what is drawn, read and exported is one snapshot.

@@ -7,7 +7,7 @@ use wasm_bindgen::JsCast;
 use web_sys::HtmlCanvasElement;
 
 use super::{
-    canvas::{frame_is_full, put_pixels, time_frame, use_size},
+    canvas::{NextFrame, frame_is_full, put_pixels, time_frame, use_next_frame, use_size},
     theme::Colors,
     view::HeadView,
 };
@@ -61,7 +61,7 @@ pub fn use_pictures(
         canvas,
         sheet: StoredValue::new_local(Sheet::default()),
         stale: StoredValue::new(false),
-        frame: StoredValue::new(None),
+        next: use_next_frame(),
         painted: RwSignal::new(None),
     };
     let size = use_size(grid);
@@ -80,13 +80,8 @@ pub fn use_pictures(
         }
         painter.stale.set_value(true);
         // Not in the frame that takes the trace over: there is enough to draw in that.
-        if painter.frame.with_value(Option::is_none) {
+        if !painter.next.is_asked() {
             painter.go_on();
-        }
-    });
-    on_cleanup(move || {
-        if let Some(Some(frame)) = painter.frame.try_get_value() {
-            frame.cancel();
         }
     });
     painter.painted
@@ -102,18 +97,14 @@ struct Painter {
     sheet: StoredValue<Sheet, LocalStorage>,
     /// Whether something changed since the present painting began.
     stale: StoredValue<bool>,
-    frame: StoredValue<Option<AnimationFrameRequestHandle>>,
+    next: NextFrame,
     painted: RwSignal<Option<u32>>,
 }
 
 impl Painter {
     /// Paints a slice in the next frame.
     fn go_on(self) {
-        let request = request_animation_frame_with_handle(move || {
-            // `Some` where the figure is gone.
-            if self.frame.try_set_value(None).is_some() {
-                return;
-            }
+        self.next.ask(move || {
             if frame_is_full() {
                 self.go_on();
             } else {
@@ -121,7 +112,6 @@ impl Painter {
                 self.paint_slice();
             }
         });
-        self.frame.set_value(request.ok());
     }
 
     fn paint_slice(self) {
