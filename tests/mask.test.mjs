@@ -274,7 +274,7 @@ test("the check's answer is what really stays the same", async (t) => {
 });
 
 test("one token, none, 512, and a band wider than the sentence", async (t) => {
-  const page = await open(t, "&mask-base=band&mask-band=512");
+  const page = await open(t, "&mask-base=band&mask-band=512", { warm: true });
   const notes = (pattern) => eventually(async () => pattern.test(await text(page, "mask-notes")), String(pattern));
   await notes(/A band of 512 is at least as wide as these 30 tokens/);
   await byId(page, "probe-input").fill("");
@@ -285,6 +285,8 @@ test("one token, none, 512, and a band wider than the sentence", async (t) => {
   await byId(page, "probe-input").fill("ab c".repeat(128));
   await notes(/Only the first 32 of 400 characters/);
   await byId(page, "mask-edit-mode").click();
+  await settled(page);
+  await drawn(page);
   await goTo(page, 31, 31);
   await page.keyboard.press("Space");
   await eventually(async () => /^1 of 1024 cells/.test(await text(page, "mask-blocked")));
