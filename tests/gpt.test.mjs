@@ -85,6 +85,33 @@ test("Train lowers the loss and changes the attention; Pause really pauses", asy
   assert(change > 0.05, `the largest change of a weight was ${change}`);
 });
 
+/** Holds back whatever a worker says to the page. */
+function slowWorkers(milliseconds) {
+  const usual = Object.getOwnPropertyDescriptor(Worker.prototype, "onmessage");
+  const set = function (heard) {
+    usual.set.call(this, heard && ((event) => setTimeout(() => this.onmessage && heard.call(this, event), milliseconds)));
+  };
+  Object.defineProperty(Worker.prototype, "onmessage", { ...usual, set });
+}
+
+test("presses are obeyed in their order, however slowly the engine answers", async (t) => {
+  const page = await site.open(t, SMALL, { init: [slowWorkers, 300] });
+  await live(page, "attention");
+  const toggle = byId(page, "train-toggle");
+  const says = async (label) => assert.match(await toggle.textContent(), label);
+  await toggle.click();
+  await says(/Pause/);
+  await toggle.click();
+  await says(/Train/);
+  await toggle.click();
+  await says(/Pause/);
+  await numberUntil(page, "loss-step", (step) => step >= 60, "60");
+  await toggle.click();
+  await says(/Train/);
+  await page.locator('[data-testid="train-toggle"][data-state="paused"]').waitFor();
+  await says(/Train/);
+});
+
 test("Step takes exactly one step", async (t) => {
   const page = await site.open(t, SMALL);
   await live(page, "attention");

@@ -244,7 +244,12 @@ export async function paused(page) {
   await settled(page);
 }
 
-/** Waits until every picture in sight of a chapter answers what is asked of the model now. */
+/** Waits until the engine has said that it trains. */
+export async function running(page) {
+  await page.locator('[data-testid="train-toggle"][data-state="running"]').waitFor();
+}
+
+/** Waits until every picture in sight answers what is asked of the model now. */
 export async function settled(page) {
   // A figure that has just come into sight has not asked yet: first its observer is told.
   await drawn(page);

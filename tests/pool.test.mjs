@@ -12,6 +12,7 @@ import {
   numberUntil,
   parameter,
   paused,
+  running,
   staysFree,
   train,
   useSite,
@@ -55,6 +56,7 @@ test("one, two and three workers have the same curve, and each its own to the bi
     await live(page, "attention");
     assert.equal(page.workers().length, 1, "no helper starts before training does");
     await byId(page, "train-toggle").click();
+    await running(page);
     await working(page, workers - 1);
     await byId(page, "train-toggle").click();
     await paused(page);

@@ -137,11 +137,15 @@ fn why_idle(store: Store) -> Option<String> {
 fn use_optimistic_state(store: Store) -> (Signal<RunState>, impl Fn(RunState) + Copy) {
     let wanted = RwSignal::new(None::<RunState>);
     let doubt = use_timer();
-    Effect::new(move |_| {
-        if wanted.get() == Some(store.state.get()) {
+    // Only a change is an answer: a Pause so soon after Train that the engine has not even said that
+    // it trains would be taken for done, and the next press for its opposite.
+    Effect::new(move |before: Option<RunState>| {
+        let now = store.state.get();
+        if before.is_some_and(|before| before != now) && wanted.get_untracked() == Some(now) {
             doubt.stop();
             wanted.set(None);
         }
+        now
     });
     let state = Signal::derive(move || wanted.get().unwrap_or_else(|| store.state.get()));
     let want = move |state| {
