@@ -99,10 +99,29 @@ test("presses are obeyed in their order, however slowly the engine answers", asy
   await live(page, "attention");
   const toggle = byId(page, "train-toggle");
   const says = async (label) => assert.match(await toggle.textContent(), label);
-  await toggle.click();
-  await says(/Pause/);
-  await toggle.click();
-  await says(/Train/);
+  // Train, and Pause before the engine has said that it trains: what the button says until it has
+  // said that it is paused.
+  const labels = await page.evaluate(async () => {
+    const button = document.querySelector('[data-testid="train-toggle"]');
+    const frame = () => new Promise(requestAnimationFrame);
+    button.click();
+    await frame();
+    const first = button.textContent;
+    await frame();
+    button.click();
+    await frame();
+    const labels = [button.textContent];
+    return new Promise((resolve) => {
+      let trained = false;
+      new MutationObserver(() => {
+        labels.push(button.textContent);
+        trained ||= button.dataset.state === "running";
+        if (trained && button.dataset.state === "paused") resolve([first, ...labels]);
+      }).observe(button, { attributes: true, childList: true, subtree: true, characterData: true });
+    });
+  });
+  assert.match(labels[0], /Pause/);
+  for (const label of labels.slice(1)) assert.match(label, /Train/);
   await toggle.click();
   await says(/Pause/);
   await numberUntil(page, "loss-step", (step) => step >= 60, "60");
