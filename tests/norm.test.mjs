@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
+  answerTime,
   byId,
   eventually,
   fitsEverywhere,
@@ -288,24 +289,9 @@ test("an answer comes within 100 ms while it trains, and the page stays free", a
   await numberUntil(page, "loss-step", (step) => step >= WARM + 20, "training");
   const times = [];
   await staysFree(t, site, page, async () => {
+    const text = { subtree: true, childList: true, characterData: true };
     for (let row = 3; row <= 12; row++) {
-      times.push(
-        await page.evaluate(
-          (row) =>
-            new Promise((resolve) => {
-              const line = document.querySelector('[data-testid="norm-coupling"]');
-              const start = performance.now();
-              const observer = new MutationObserver(() => {
-                if (!line.textContent.startsWith(`Example ${row} `)) return;
-                observer.disconnect();
-                resolve(performance.now() - start);
-              });
-              observer.observe(line, { subtree: true, childList: true, characterData: true });
-              document.querySelector(`[data-testid="norm-row-${row}"]`).click();
-            }),
-          row,
-        ),
-      );
+      times.push(await answerTime(page, `norm-row-${row}`, "norm-coupling", text, `Example ${row} `));
     }
   });
   times.sort((a, b) => a - b);

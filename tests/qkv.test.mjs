@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
+  answerTime,
   byId,
   eventually,
   fitsEverywhere,
@@ -207,23 +208,10 @@ test("another cell comes within 100 ms while it trains, and the page stays free"
   await numberUntil(page, "loss-step", (step) => step >= WARM + 20, "training");
   const times = [];
   await staysFree(t, site, page, async () => {
+    const query = { attributes: true, attributeFilter: ["data-query"] };
     for (let i = 0; i < 9; i++) {
-      times.push(
-        await page.evaluate(
-          (id) =>
-            new Promise((resolve) => {
-              const title = document.querySelector('[data-testid="cell-inspector"]');
-              const start = performance.now();
-              const observer = new MutationObserver(() => {
-                observer.disconnect();
-                resolve(performance.now() - start);
-              });
-              observer.observe(title, { attributes: true, attributeFilter: ["data-query"] });
-              document.querySelector(`[data-testid="inspector-query-${id}"]`).click();
-            }),
-          i % 2 ? "before" : "after",
-        ),
-      );
+      const next = i % 2 ? "before" : "after";
+      times.push(await answerTime(page, `inspector-query-${next}`, "cell-inspector", query));
     }
   });
   times.sort((a, b) => a - b);

@@ -383,8 +383,9 @@ test("no task of the page takes 50 ms of processor time with 144 heads in sight"
   await page.locator(".head-grid-scroller").scrollIntoViewIfNeeded();
   // The steps that the chapter takes by itself are enough.
   await numberUntil(page, "loss-step", (step) => step >= 2, "trained");
-  await staysFree(t, site, page, async () => {
+  const tasks = await staysFree(t, site, page, async () => {
     // One redraw after the other.
     for (let redraw = 0; redraw < 6; redraw++) await shows(page, (await shownStep(page)) + 1);
   });
+  assert(tasks.length > 50, "tasks were seen");
 });

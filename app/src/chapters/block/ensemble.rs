@@ -1,21 +1,20 @@
 //! Dropout: many sub-networks in one.
 
-use leptos::{html, prelude::*};
+use leptos::prelude::*;
 use unroll_protocol::study::block::{Answer, Ensemble, MASKS, Question};
 
 use super::Page;
 use crate::{
     controls::SliderField,
     course::{use_answer, use_setting},
-    figures::{Matrix, MatrixFigure, ValueMap, largest, use_visible},
+    figures::{Matrix, MatrixFigure, ValueMap, largest},
 };
 
 /// Likeliest tokens on show.
 const TOP: usize = 8;
 
-pub fn panel(page: Page) -> AnyView {
+pub fn content(page: Page, seen: Signal<bool>) -> AnyView {
     let dropout = use_setting(|link| &mut link.block.dropout);
-    let root = NodeRef::<html::Div>::new();
     let answered = use_answer(page.lab, move || {
         let text = page.store.probe.get();
         Some(
@@ -23,7 +22,7 @@ pub fn panel(page: Page) -> AnyView {
                 .into(),
         )
     })
-    .shown_in(use_visible(root));
+    .shown_in(seen);
     let ensemble = Memo::new(move |_| {
         let answer = answered.answer.get()?;
         match <&Answer>::try_from(&*answer) {
@@ -51,13 +50,11 @@ pub fn panel(page: Page) -> AnyView {
         })
     };
     view! {
-        <div class="panel" node_ref=root>
-            <h2>"Dropout: many networks in one"</h2>
-            <SliderField name="block-dropout" step=0.05/>
-            <MatrixFigure name="block-ensemble" title="The next character, by sub-networks of the full model" matrix
-                provenance=page.provenance/>
-            <p class="block-verdict" data-testid="block-ensemble-verdict">{verdict}</p>
-        </div>
+        <h2>"Dropout: many networks in one"</h2>
+        <SliderField name="block-dropout" step=0.05/>
+        <MatrixFigure name="block-ensemble" title="The next character, by sub-networks of the full model" matrix
+            provenance=page.provenance/>
+        <p class="block-verdict" data-testid="block-ensemble-verdict">{verdict}</p>
     }
     .into_any()
 }

@@ -122,8 +122,8 @@ fn BlockChapter() -> impl IntoView {
             further=move || view! {
                 {panel("panel", |seen| depths::losses(page, seen))}
                 {panel("panel", |seen| depths::gradients(page, seen))}
-                {ensemble::panel(page)}
-                {neurons::panel(page)}
+                {panel("panel", |seen| ensemble::content(page, seen))}
+                {panel("panel", |seen| neurons::content(page, seen))}
             }
             more=words::more
             tries=words::tries()

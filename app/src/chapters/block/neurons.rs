@@ -1,6 +1,6 @@
 //! What one feed-forward layer's neurons do with their sums.
 
-use leptos::{html, prelude::*};
+use leptos::prelude::*;
 use unroll_protocol::{
     architecture::Activation,
     study::block::{Answer, CURVES, Neurons, Question, Source, grid},
@@ -9,10 +9,10 @@ use unroll_protocol::{
 use super::Page;
 use crate::{
     course::use_answer,
-    figures::{Dash, Hue, Line, Lines, LinesFigure, use_visible},
+    figures::{Dash, Hue, Line, Lines, LinesFigure},
 };
 
-pub fn panel(page: Page) -> AnyView {
+pub fn content(page: Page, seen: Signal<bool>) -> AnyView {
     // Of the block whose term is open, or of the first.
     let layer = Memo::new(move |_| {
         let index = (page.term.get() as usize).checked_sub(1);
@@ -21,13 +21,12 @@ pub fn panel(page: Page) -> AnyView {
             _ => 1,
         })
     });
-    let root = NodeRef::<html::Div>::new();
     let answered = use_answer(page.lab, move || {
         let (text, shown) = (page.store.probe.get(), page.shown.get());
         let (position, layer) = (page.position.get(), layer.get());
         Some(Question::Neurons { text, shown, position, layer }.into())
     })
-    .shown_in(use_visible(root));
+    .shown_in(seen);
     let neurons = Memo::new(move |_| {
         let answer = answered.answer.get()?;
         match <&Answer>::try_from(&*answer) {
@@ -56,14 +55,12 @@ pub fn panel(page: Page) -> AnyView {
         format!("Neurons of block {}'s feed-forward layer, at the position on show", layer.get())
     });
     view! {
-        <div class="panel" node_ref=root>
-            <h2>"Inside a feed-forward layer"</h2>
-            <LinesFigure name="block-neurons" title lines provenance=page.provenance/>
-            <p class="block-verdict" data-testid="block-neurons-verdict">{verdict}</p>
-            <p class="field-error" role="status" data-testid="block-neurons-problem">
-                {move || answered.problem.get()}
-            </p>
-        </div>
+        <h2>"Inside a feed-forward layer"</h2>
+        <LinesFigure name="block-neurons" title lines provenance=page.provenance/>
+        <p class="block-verdict" data-testid="block-neurons-verdict">{verdict}</p>
+        <p class="field-error" role="status" data-testid="block-neurons-problem">
+            {move || answered.problem.get()}
+        </p>
     }
     .into_any()
 }
