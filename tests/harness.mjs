@@ -191,6 +191,33 @@ export async function live(page, name) {
   return figure;
 }
 
+/** Puts the view with this name on the stage; returns when its pictures are of the model as it is. */
+export async function openView(page, name) {
+  await byId(page, `view-${name}`).click();
+  await page.locator(`[data-testid="view-${name}"][aria-selected="true"]`).waitFor();
+  await page.locator(`.view[data-view="${name}"]`).waitFor();
+  await settled(page);
+}
+
+/** Opens the panel with what is set beside the figure, if it is closed; `panel` may be "text". */
+export async function openSettings(page, panel = "settings") {
+  const button = byId(page, `${panel}-open`);
+  if ((await button.getAttribute("aria-expanded")) !== "true") await button.click();
+  await byId(page, `${panel}-panel`).waitFor();
+}
+
+/** Closes that panel, if it is open: it lies over a part of the figure. */
+export async function closeSettings(page, panel = "settings") {
+  const button = byId(page, `${panel}-open`);
+  if ((await button.getAttribute("aria-expanded")) === "true") await button.click();
+  await byId(page, `${panel}-panel`).waitFor({ state: "hidden" });
+}
+
+/** The beat of the story that is in focus. */
+export function beat(page) {
+  return page.locator('.beat[aria-current="step"]');
+}
+
 /** The number shown by what has this `data-testid`, NaN when there is none. */
 export async function number(page, id) {
   return asNumber(await byId(page, id).textContent());
@@ -341,7 +368,7 @@ export async function fitsEverywhere(page, ready = settled) {
     await drawn(page);
     const [whole, ...bars] = await page.evaluate(() => {
       const excess = (element) => element.scrollWidth - element.clientWidth;
-      const bars = document.querySelectorAll(".lab-transport");
+      const bars = document.querySelectorAll(".time-bar");
       return [document.documentElement, ...bars].map(excess);
     });
     assert(whole <= 0, `on a ${name} the page is ${whole} px wider than the window`);

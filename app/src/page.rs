@@ -9,7 +9,7 @@ use unroll_protocol::{
 use crate::{
     chapters::{self, gpt},
     controls::{CopyLink, DeviceBadge, Notices, ThemeChoice, use_theme, use_url},
-    course::{CourseBar, Labs, Progress, use_navigation},
+    course::{ChapterMenu, Labs, Progress, Rail, use_navigation},
     embed::{self, Exports, use_embed},
     fetched::{Fetch, part},
     figures::{FigureTheme, attention_json, loss_json},
@@ -18,9 +18,9 @@ use crate::{
 };
 
 /// The whole page, or the figure alone where the link says so.
-pub fn page(link: Link, problems: &[LinkProblem]) -> AnyView {
+pub fn page(link: Link, given: Vec<String>, problems: &[LinkProblem]) -> AnyView {
     let embedded = link.embed;
-    let store = Store::new(link, problems);
+    let store = Store::new(link, given, problems);
     let labs = Labs::new(store);
     let progress = Progress::read();
     provide_context(store);
@@ -50,10 +50,14 @@ pub fn page(link: Link, problems: &[LinkProblem]) -> AnyView {
         None => store.retry_engine(),
     };
     view! {
-        <a class="skip-link" href="#main">"Skip to the figure"</a>
+        <a class="skip-link" href="#stage-view">"Skip to the figure"</a>
         <header class="page-header">
-            <a class="wordmark" href="./">"Unroll"</a>
-            <span class="tagline">"See how sequence models work, on models that train in your tab"</span>
+            <a class="wordmark" href="./">
+                <svg viewBox="0 0 16 16" aria-hidden="true"><path d="M1 1h4v4h4v4h4v6H1z"/></svg>
+                "Unroll"
+            </a>
+            <ChapterMenu/>
+            <Rail/>
             <div class="page-tools">
                 <DeviceBadge device=Signal::derive(device) retry=Callback::new(move |()| retry())/>
                 <Glossary/>
@@ -61,7 +65,6 @@ pub fn page(link: Link, problems: &[LinkProblem]) -> AnyView {
                 <ThemeChoice/>
             </div>
         </header>
-        <CourseBar/>
         <Notices/>
         {view}
     }

@@ -75,6 +75,11 @@ pub struct Store {
     pub behind: RwSignal<bool>,
     /// Where on the page the trace is shown, and where what the model writes.
     pub in_sight: InSight,
+    /// The link that a reader has in mind who is told only the beat in focus: what links leave out.
+    pub usual: RwSignal<Link>,
+    /// Names of the settings in the address that the page was opened with, until its chapter has
+    /// taken them up.
+    given: StoredValue<Option<Vec<String>>>,
     /// Why this device; shown with it.
     device_note: RwSignal<Option<String>>,
     engine: StoredValue<Engine, LocalStorage>,
@@ -85,7 +90,7 @@ pub struct Store {
 
 impl Store {
     /// A store for what the URL said. Starts no engine yet: see [`Self::open`].
-    pub fn new(link: Link, problems: &[LinkProblem]) -> Self {
+    pub fn new(link: Link, given: Vec<String>, problems: &[LinkProblem]) -> Self {
         let (source, missing) = first_source(&link);
         let probe = link.written.probe.clone();
         let probe = probe.unwrap_or_else(|| corpora::probe(source.corpus).to_owned());
@@ -112,6 +117,8 @@ impl Store {
             pool: RwSignal::new(PoolReport::default()),
             behind: RwSignal::new(false),
             in_sight: InSight { trace: Sight::new(), writing: Sight::new() },
+            usual: RwSignal::new(Link::default()),
+            given: StoredValue::new(Some(given)),
             device_note: RwSignal::new(None),
             engine: StoredValue::new_local(Engine::default()),
             helpers: StoredValue::new_local(Helpers::default()),
@@ -139,6 +146,12 @@ impl Store {
             }
         });
         store
+    }
+
+    /// The names of the settings that the page's first address gives, for the first chapter on show;
+    /// `None` afterwards.
+    pub fn take_given(self) -> Option<Vec<String>> {
+        self.given.try_update_value(Option::take).flatten()
     }
 
     /// Trains until told otherwise.

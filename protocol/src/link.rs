@@ -117,8 +117,10 @@ pub struct Link {
     /// Layer and head in the large heatmap, counted from 1.
     pub layer: u32,
     pub head: u32,
-    /// Which idea of the step-through is on show, counted from 1; 0 is none.
+    /// Which beat of the story is in focus; 0 is the first.
     pub idea: u32,
+    /// Which of the chapter's views is on the stage; empty is the first.
+    pub view: String,
     pub autostart: bool,
     pub embed: bool,
     pub hide: Vec<Part>,
@@ -164,6 +166,7 @@ impl Default for Link {
             layer: 1,
             head: 1,
             idea: 0,
+            view: String::new(),
             autostart: false,
             embed: false,
             hide: Vec::new(),
@@ -264,12 +267,20 @@ impl Link {
     /// The query (without `?`) that says all that differs from the defaults and is not about
     /// another chapter. Needs no escaping.
     pub fn query(&self) -> String {
+        self.query_beside(&Self::default())
+    }
+
+    /// As [`Self::query`], where whoever reads the link has `usual` for what it does not say: the
+    /// stage as the beat in focus sets it.
+    pub fn query_beside(&self, usual: &Self) -> String {
         let default = Self::default();
         let mut query = format!("chapter={}", self.chapter.id());
         let here = |of: Option<Chapter>| of.is_none_or(|chapter| chapter == self.chapter);
         for setting in settings().filter(|s| s.name != "chapter" && here(s.of)) {
             let value = (setting.get)(self);
-            if value != (setting.get)(&default) {
+            // The beat itself is what makes the difference.
+            let usual = if setting.name == "idea" { &default } else { usual };
+            if value != (setting.get)(usual) {
                 query += &format!("&{}={value}", setting.name);
             }
         }

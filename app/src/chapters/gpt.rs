@@ -8,8 +8,8 @@ use unroll_protocol::{
 
 use super::Info;
 use crate::{
-    controls::{DivergedAlert, ProbeEditor, Settings, TextChooser, Transport, Writing},
-    course::{WayIn, answers_state, use_part},
+    controls::{ProbeEditor, Settings, Writing},
+    course::{ChapterFrame, Idea, StageView, WayIn, use_part},
     figures::{AttentionFigure, Experiment, Inspection, LossFigure, Provenance},
     store::{Device, Store},
 };
@@ -19,107 +19,97 @@ pub const INFO: Info = Info {
     title: "The GPT lab",
     warm_steps: 0,
     uses_text: true,
-    view: || {
-        let store = expect_context::<Store>();
-        if store.link.with_untracked(|link| link.embed) {
-            view! { <EmbeddedChapter/> }.into_any()
-        } else {
-            view! { <Chapter/> }.into_any()
-        }
-    },
+    view: || view! { <Chapter/> }.into_any(),
 };
 
-/// The chapter as it stands on the page.
+/// What the story goes through.
+const IDEAS: &[Idea] = &[
+    Idea {
+        title: "Where it looks",
+        text: "Point at a character: the arcs show which earlier ones it looks back at, and how much. An untrained \
+               model looks at all of them about alike.",
+        set: |_| {},
+    },
+    Idea {
+        title: "What comes next",
+        text: "From what it gathered, it bets on the next character. These bars are the whole bet: every \
+               character it knows, and the share it gives to each.",
+        set: |link| link.view = "next".into(),
+    },
+    Idea {
+        title: "Many heads at once",
+        text: "Each head has its own way of looking. After some training a few of them have found a job: the \
+               character before, the start of the word, the last bracket that is still open.",
+        set: |link| link.view = "heads".into(),
+    },
+    Idea {
+        title: "How it learns",
+        text: "The loss is how surprised it is, on average, by the character that really comes. Training turns \
+               every weight a little so that the next surprise is smaller.",
+        set: |link| link.view = "loss".into(),
+    },
+];
+
 #[component]
 fn Chapter() -> impl IntoView {
     let store = expect_context::<Store>();
-    let attention = use_part(store.in_sight.trace);
+    let shows = move |part| store.link.with_untracked(|link| !link.hide.contains(&part));
+    let mut views = vec![
+        StageView::new("attention", "Attention", || view! { <Attention/> }),
+        StageView::new("heads", "All heads", || view! { <Attention/> }),
+        StageView::new("next", "Next character", || view! { <Attention/> }),
+    ];
+    if shows(Part::Sample) {
+        views.push(StageView::new("writing", "What it writes", || view! { <Writing/> }));
+    }
+    if shows(Part::Loss) {
+        views.push(StageView::new("loss", "Loss", || view! { <Loss/> }));
+    }
+    let model = Signal::derive(move || {
+        store.built.with(|l| {
+            let plural =
+                |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+            format!("{}, {}, {} wide", plural(l.layers, "layer"), plural(l.heads, "head"), l.width)
+        })
+    });
     view! {
-        <main id="main" class="chapter" data-testid="chapter-gpt"
-            data-answers=move || answers_state(store.behind.get())>
-            <div class="chapter-intro">
-                <h1 id="chapter-title" tabindex="-1">"Watch a GPT learn to write"</h1>
+        <ChapterFrame
+            before="Everything so far, in one machine."
+            intro=|| view! {
                 <p>
-                    "It reads one character at a time and guesses the next. To guess, each character looks \
-                     back at those before it: that is attention. Press Train and watch it find something \
-                     to look at."
+                    "This is a GPT that knows nothing yet. It reads one character at a time and guesses the \
+                     next. Press Train, and watch what it writes turn from noise into words."
                 </p>
+                <Written/>
                 <WayIn/>
-            </div>
-            <div class="lab">
-                <div class="panel" node_ref=attention>
-                    <h2>"Attention"</h2>
-                    <ProbeEditor/>
-                    <Attention compact=false/>
-                </div>
-                <div class="lab-side">
-                    <div class="panel">
-                        <h2>"Training"</h2>
-                        <Transport/>
-                        <DivergedAlert/>
-                        <Loss/>
-                    </div>
-                    <div class="panel">
-                        <h2>"What it writes"</h2>
-                        <Writing/>
-                    </div>
-                </div>
-            </div>
-            <div class="lab-below">
-                <div class="panel">
-                    <h2>"The text it learns"</h2>
-                    <TextChooser/>
-                </div>
-                <div class="panel">
-                    <h2>"The model"</h2>
-                    <Settings/>
-                </div>
-                <div class="panel">
-                    <h2>"What to try"</h2>
-                    <Try/>
-                </div>
-            </div>
-        </main>
+            }
+            ideas=IDEAS
+            tries=tries()
+            views=views
+            settings=|| view! { <Settings/> }
+            model
+        />
     }
 }
 
-/// The chapter's figure without the shell, for other people's pages.
+/// What the model writes, live, in the story.
 #[component]
-fn EmbeddedChapter() -> impl IntoView {
+fn Written() -> impl IntoView {
     let store = expect_context::<Store>();
-    let shows = move |part| store.link.with(|link| !link.hide.contains(&part));
-    let attention = use_part(store.in_sight.trace);
+    let part = use_part(store.in_sight.writing);
     view! {
-        <main id="main" class="embed" data-testid="chapter-gpt"
-            data-answers=move || answers_state(store.behind.get())>
-            <Show when=move || shows(Part::Controls)><Transport/></Show>
-            <DivergedAlert/>
-            <div class="embed-columns">
-                <div class="embed-figure" node_ref=attention>
-                    <Show when=move || shows(Part::Controls)><ProbeEditor/></Show>
-                    <Attention compact=true/>
-                </div>
-                <Show when=move || shows(Part::Loss) || shows(Part::Sample)>
-                    <div class="lab-side">
-                        <Show when=move || shows(Part::Loss)><Loss/></Show>
-                        <Show when=move || shows(Part::Sample)><Writing/></Show>
-                    </div>
-                </Show>
-            </div>
-            <Show when=move || shows(Part::Text)>
-                <p class="hint">
-                    "Attention of a small GPT that is trained in this frame: hover or focus a character to \
-                     see what it looks back at."
-                </p>
-            </Show>
-        </main>
+        <p class="story-sample" node_ref=part>
+            {move || store.written.with(|written| written.text.clone())}
+            <span class="caret" class:caret-on=move || store.written.with(|w| !w.done) aria-hidden="true"></span>
+        </p>
     }
 }
 
 /// The attention figure on the store's live trace.
 #[component]
-fn Attention(compact: bool) -> impl IntoView {
+fn Attention() -> impl IntoView {
     let store = expect_context::<Store>();
+    let part = use_part(store.in_sight.trace);
     let layer = use_linked(store, |link| &mut link.layer);
     let head = use_linked(store, |link| &mut link.head);
     let provenance = use_provenance(store);
@@ -131,8 +121,13 @@ fn Attention(compact: bool) -> impl IntoView {
         problem: store.inspect_problem.into(),
         want: Callback::new(move |cell| store.inspect(cell)),
     };
-    view! { <AttentionFigure trace=store.trace layer head planned provenance compact inspection/> }
-        .into_any()
+    view! {
+        <div class="view-fill" node_ref=part>
+            <ProbeEditor/>
+            <AttentionFigure trace=store.trace layer head planned provenance inspection/>
+        </div>
+    }
+    .into_any()
 }
 
 /// The loss curve of the store's present model.
@@ -180,28 +175,28 @@ pub fn use_provenance(store: Store) -> Signal<Provenance> {
 }
 
 /// Experiments with a surprise in them.
-#[component]
-fn Try() -> impl IntoView {
-    view! {
-        <ol class="try-list">
-            <li>
-                "Before training, point at any character: it looks at all earlier ones about alike. Train for \
-                 half a minute and point again."
-            </li>
-            <li>
-                "Train on Brackets for a minute. In a line such as nokq|nokq the second half repeats the first. \
+fn tries() -> Vec<ViewFn> {
+    let line = |text: &'static str| ViewFn::from(move || view! { <p>{text}</p> });
+    vec![
+        line(
+            "Before training, point at any character: it looks at all earlier ones about alike. Train for \
+                 half a minute and point again.",
+        ),
+        line(
+            "Train on Brackets for a minute. In a line such as nokq|nokq the second half repeats the first. \
                  Find the head of layer 2 whose dark cells form a second line beside the diagonal: each \
-                 letter looks at what came after it the last time."
-            </li>
-            <li>
-                "Put in a word of your own as the sentence, with a character the text never has. The model \
-                 sees an unknown □ and goes on."
-            </li>
-            <li>
-                "While it trains, raise the learning rate to 3. Is what it breaks learnt again when you lower \
-                 it to 0.005?"
-            </li>
-            <li>"Change the seed and start over: which heads find the same job again, and which swap?"</li>
-        </ol>
-    }
+                 letter looks at what came after it the last time.",
+        ),
+        line(
+            "Put in a word of your own as the sentence, with a character the text never has. The model \
+                 sees an unknown □ and goes on.",
+        ),
+        line(
+            "While it trains, raise the learning rate to 3. Is what it breaks learnt again when you lower \
+                 it to 0.005?",
+        ),
+        line(
+            "Change the seed and start over: which heads find the same job again, and which swap?",
+        ),
+    ]
 }

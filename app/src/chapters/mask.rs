@@ -20,7 +20,8 @@ use super::Info;
 use crate::{
     controls::{ChoiceField, SliderField},
     course::{
-        Answered, ChapterFrame, Lab, Sentence, use_answer, use_lab, use_provenance, use_seen_in,
+        Answered, ChapterFrame, Lab, Sentence, StageView, use_answer, use_lab, use_provenance,
+        use_seen_in,
     },
     figures::{
         Bar, BarsFigure, CellInspector, Hue, Matrix, MatrixFigure, Provenance, ValueMap,
@@ -114,17 +115,20 @@ fn MaskChapter() -> impl IntoView {
         <ChapterFrame
             before="Every token could look at every other, also at the one it is to predict."
             intro=words::intro
-            figure=move || view! { <Figure page=page.seen_in(lab.sights.figure)/> }
-            controls=move || view! { <Controls page/> }
-            further=move || view! {
+            ideas=words::IDEAS
+            tries=words::tries()
+            check=move || view! { <check::Check page/> }
+            more=words::more
+            views=vec![
+                StageView::new("figure", "Figure", move || view! { <Figure page=page.seen_in(lab.sights.figure)/> }),
+                StageView::new("further", "Further", move || view! {
                 {averages::panel(page)}
                 {leak::panel(page)}
                 {trained::panel(page)}
-            }
-            more=words::more
-            tries=words::tries()
-            check=move || view! { <check::Check page/> }
-            ideas=words::IDEAS
+            }),
+            ]
+            settings=move || view! { <Controls page/> }
+            model=Signal::stored(String::new())
         />
     }
 }

@@ -123,8 +123,8 @@ pub fn view(id: Chapter) -> AnyView {
             return view! { <main id="main" class="embed">{notice}</main> }.into_any();
         }
         view! {
-            <main id="main" class="chapter course-chapter">
-                <div class="chapter-intro">
+            <main id="main" class="chapter chapter-fetching">
+                <div class="story-head">
                     <h1 id="chapter-title" tabindex="-1">{entry.title}</h1>
                     {notice}
                 </div>

@@ -16,7 +16,7 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::ChoiceField,
-    course::{ChapterFrame, Idea, Lab, Sentence, trial, use_setting},
+    course::{ChapterFrame, Idea, Lab, Sentence, StageView, trial, use_setting},
     figures::Hue,
     teaching::{Sym, Term, Word},
 };
@@ -105,13 +105,16 @@ fn NormChapter() -> impl IntoView {
             before="Reading both ways helps a network know more; but stack its layers deep, and the numbers in them \
                     soon grow too large or too small to learn from."
             intro=intro
-            figure=figure
-            controls=move || view! { {controls} }
-            further=move || view! { {further} }
-            more=more::more
+            ideas=IDEAS
             tries=tries()
             check=check::check
-            ideas=IDEAS
+            more=more::more
+            views=vec![
+                StageView::new("figure", "Figure", figure),
+                StageView::new("further", "Further", move || view! { {further} }),
+            ]
+            settings=move || view! { {controls} }
+            model=Signal::stored(String::new())
         />
     }
 }

@@ -17,8 +17,8 @@ use super::Info;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField},
     course::{
-        Answered, ChapterFrame, Idea, Lab, use_answer, use_done, use_fixed_answer, use_lab,
-        use_seen_in,
+        Answered, ChapterFrame, Idea, Lab, StageView, use_answer, use_done, use_fixed_answer,
+        use_lab, use_seen_in,
     },
     figures::{
         Sight,
@@ -213,13 +213,16 @@ fn TokensChapter() -> impl IntoView {
         <ChapterFrame
             before="A model computes with numbers. A text is none: something has to turn one into the other."
             intro=words::intro
-            figure=move || view! { <figure::Main shown/> }
-            controls=move || view! { <Controls shown/> }
-            further=ViewFn::from(move || view! { <further::Further shown/> })
-            more=words::more
+            ideas=IDEAS
             tries=words::tries()
             check=move || view! { <Check shown/> }
-            ideas=IDEAS
+            more=words::more
+            views=vec![
+                StageView::new("figure", "Figure", move || view! { <figure::Main shown/> }),
+                StageView::new("further", "Further", ViewFn::from(move || view! { <further::Further shown/> })),
+            ]
+            settings=move || view! { <Controls shown/> }
+            model=Signal::stored(String::new())
         />
     }
     .into_any()

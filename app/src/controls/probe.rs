@@ -15,7 +15,7 @@ pub fn ProbeEditor() -> impl IntoView {
     let store = expect_context::<Store>();
     let field = NodeRef::<html::Textarea>::new();
     let cut = RwSignal::new(false);
-    let on_input = move |_| {
+    let on_input = move |()| {
         let Some(field) = field.get_untracked() else { return };
         let long = field.text_length() > LONGEST;
         cut.set(long);
@@ -34,23 +34,48 @@ pub fn ProbeEditor() -> impl IntoView {
         notes.join(" ")
     });
     view! {
+        <TokenField label="Sentence to look at" value=store.probe field on_input=Callback::new(on_input)
+            note problem=store.probe_problem/>
+    }
+}
+
+/// A field in which each character stands in a cell of its own, as the tokens of a sentence do: typed,
+/// pasted and read out as any text field.
+#[component]
+pub fn TokenField(
+    label: &'static str,
+    value: RwSignal<String>,
+    field: NodeRef<html::Textarea>,
+    on_input: Callback<()>,
+    /// What is to be said of the sentence.
+    #[prop(into)]
+    note: Signal<String>,
+    /// Why there is no picture of it.
+    #[prop(into)]
+    problem: Signal<Option<String>>,
+) -> impl IntoView {
+    let longest =
+        move || value.with(|v| v.split('\n').map(|line| line.chars().count()).max().unwrap_or(0));
+    let lines = move || value.with(|v| v.split('\n').count());
+    view! {
         <div class="probe">
-            <label for="probe-input">"Sentence to look at"</label>
-            // The field grows with a copy of its text that CSS lays out behind it.
-            <div class="probe-grow" data-text=move || store.probe.get()>
-                <textarea id="probe-input" data-testid="probe-input" node_ref=field rows="1"
+            <label for="probe-input">{label}</label>
+            <div class="probe-strip">
+                <textarea id="probe-input" data-testid="probe-input" node_ref=field wrap="off"
+                    rows=move || lines().to_string() style=move || format!("--cells:{}", longest() + 1)
                     autocomplete="off" autocapitalize="off" spellcheck="false"
                     aria-describedby="probe-note probe-problem"
-                    aria-invalid=move || store.probe_problem.with(Option::is_some).then_some("true")
-                    prop:value=move || store.probe.get() on:input=on_input>
+                    aria-invalid=move || problem.with(Option::is_some).then_some("true")
+                    prop:value=move || value.get() on:input=move |_| on_input.run(())>
                 </textarea>
             </div>
             <p class="hint probe-note" id="probe-note" role="status" data-testid="probe-note">{note}</p>
             <p class="field-error" id="probe-problem" role="alert" data-testid="probe-problem">
-                {move || store.probe_problem.get()}
+                {move || problem.get()}
             </p>
         </div>
     }
+    .into_any()
 }
 
 /// Which characters in the model's sight it has never met.

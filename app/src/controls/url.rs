@@ -21,8 +21,10 @@ const PAUSE: Duration = Duration::from_millis(400);
 const MOST_TRIED: usize = 128 * 1024;
 
 /// Reads the address that the page was opened with.
-pub async fn read_first_url() -> (Link, Vec<LinkProblem>) {
-    let (mut link, mut problems) = read_query();
+pub async fn read_first_url() -> (Link, Vec<String>, Vec<LinkProblem>) {
+    let pairs = query_pairs();
+    let (mut link, mut problems) = parse(&pairs);
+    let given = pairs.into_iter().map(|(name, _)| name).collect();
     let hash = window().location().hash().unwrap_or_default();
     let fragment = hash.strip_prefix('#').unwrap_or(&hash);
     if !fragment.is_empty() {
@@ -33,11 +35,20 @@ pub async fn read_first_url() -> (Link, Vec<LinkProblem>) {
         };
         problems.extend(link.take_written(written).err());
     }
-    (link, problems)
+    (link, given, problems)
 }
 
 /// Reads the settings in the address of the page, without what was written.
 pub fn read_query() -> (Link, Vec<LinkProblem>) {
+    parse(&query_pairs())
+}
+
+fn parse(pairs: &[(String, String)]) -> (Link, Vec<LinkProblem>) {
+    Link::parse_query(pairs.iter().map(|(name, value)| (name.as_str(), value.as_str())))
+}
+
+/// Names and values in the query of the page's address.
+fn query_pairs() -> Vec<(String, String)> {
     let query = window().location().search().unwrap_or_default();
     let mut pairs = Vec::new();
     if let Ok(parameters) = UrlSearchParams::new_with_str(&query)
@@ -51,7 +62,7 @@ pub fn read_query() -> (Link, Vec<LinkProblem>) {
             }
         }
     }
-    Link::parse_query(pairs.iter().map(|(name, value)| (name.as_str(), value.as_str())))
+    pairs
 }
 
 /// Keeps the address of the page in step with the settings and with what was written, so that
@@ -60,6 +71,7 @@ pub fn use_url(store: Store) {
     let timer = use_timer();
     Effect::new(move |_| {
         store.link.track();
+        store.usual.track();
         store.probe.track();
         store.source.track();
         packing::track();
@@ -104,11 +116,17 @@ impl Share {
 /// here: until then the link goes without them.
 pub fn share(store: Store, link: &Link) -> Share {
     let probe = store.probe.get();
-    store.source.with(|source| pack(link, source.corpus, &source.text, probe, packing::pack))
+    let usual = store.usual.get();
+    let same = (usual.chapter, usual.idea) == (link.chapter, link.idea);
+    let usual = if same { usual } else { Link::default() };
+    store
+        .source
+        .with(|source| pack(link, &usual, source.corpus, &source.text, probe, packing::pack))
 }
 
 fn pack(
     link: &Link,
+    usual: &Link,
     corpus: Corpus,
     text: &str,
     probe: String,
@@ -130,7 +148,7 @@ fn pack(
         .find_map(|written| Some((written.clone(), pack(&written).ok()?)))
         .unwrap_or_default();
     Share {
-        query: Link { corpus, ..link.clone() }.query(),
+        query: Link { corpus, ..link.clone() }.query_beside(usual),
         fragment,
         without_text: own && written.text.is_none(),
         without_probe: probe.is_some() && written.probe.is_none(),
@@ -150,10 +168,18 @@ mod tests {
     fn takes_along_what_was_written_as_far_as_it_fits() {
         let link = Link::default();
         let usual = corpora::probe(Corpus::Tales).to_owned();
-        let share = pack(&link, Corpus::Tales, "whatever", usual, Written::encode);
+        let share =
+            pack(&link, &Link::default(), Corpus::Tales, "whatever", usual, Written::encode);
         assert_eq!(share, Share { query: "chapter=gpt".into(), ..Share::default() });
 
-        let share = pack(&link, Corpus::Own, "short text", "probe".into(), Written::encode);
+        let share = pack(
+            &link,
+            &Link::default(),
+            Corpus::Own,
+            "short text",
+            "probe".into(),
+            Written::encode,
+        );
         let (probe, text) = (Some("probe".into()), Some("short text".into()));
         let written = Written { probe, text, ..Written::default() };
         assert_eq!(Written::decode(&share.fragment), Ok(written));
@@ -161,22 +187,26 @@ mod tests {
         assert!(!share.without_text && !share.without_probe);
 
         for long in [noise(9000), "a".repeat(MOST_TRIED + 1)] {
-            let share = pack(&link, Corpus::Own, &long, "probe".into(), Written::encode);
+            let share =
+                pack(&link, &Link::default(), Corpus::Own, &long, "probe".into(), Written::encode);
             let written = Written { probe: Some("probe".into()), ..Written::default() };
             assert_eq!(Written::decode(&share.fragment), Ok(written));
             assert!(share.without_text && !share.without_probe);
         }
 
-        let share = pack(&link, Corpus::Tales, "", noise(9000), Written::encode);
+        let share = pack(&link, &Link::default(), Corpus::Tales, "", noise(9000), Written::encode);
         assert_eq!(share.fragment, "");
         assert!(share.without_probe && !share.without_text);
 
         // What was drawn goes along, in its chapter.
         let mut link = link;
         link.mask.drawn.set(&link.mask.pattern, 9, (0, 3), true);
-        assert_eq!(pack(&link, Corpus::Tales, "", noise(9000), Written::encode).fragment, "");
+        assert_eq!(
+            pack(&link, &Link::default(), Corpus::Tales, "", noise(9000), Written::encode).fragment,
+            ""
+        );
         link.chapter = Chapter::Mask;
-        let share = pack(&link, Corpus::Tales, "", noise(9000), Written::encode);
+        let share = pack(&link, &Link::default(), Corpus::Tales, "", noise(9000), Written::encode);
         assert_eq!(Written::decode(&share.fragment).unwrap().mask, link.mask.drawn);
         assert!(share.without_probe);
     }

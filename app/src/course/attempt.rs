@@ -19,7 +19,8 @@ pub fn Try(
     let go = move |_| {
         store.link.update(|link| {
             let usual = Link { chapter: link.chapter, ..Link::default() };
-            *link = Link { idea: 0, ..link.clone().with_chapter_of(&usual) };
+            *link = link.clone().with_chapter_of(&usual);
+            link.view.clear();
             set(link);
         });
         if let Some(sentence) = sentence {

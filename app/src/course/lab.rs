@@ -13,7 +13,7 @@ use unroll_protocol::{
     link::Chapter,
 };
 
-use super::{History, frame::Sights};
+use super::{History, stage::Sights};
 use crate::{
     chapters,
     figures::set_training,
@@ -54,6 +54,10 @@ pub struct Lab {
     /// Whether the page itself is in sight, rather than behind another tab: nobody reads answers
     /// there.
     pub watched: RwSignal<bool>,
+    /// The name of the view on the stage; empty while nobody sees the stage.
+    pub stage: RwSignal<&'static str>,
+    /// Whether the question to the learner is in sight.
+    pub check_seen: RwSignal<bool>,
     /// Whether the parts of the chapter's page are in sight.
     pub sights: Sights,
     /// How many standing questions have no answer yet for what they ask now, of the model as it
@@ -97,6 +101,8 @@ impl Lab {
             problem: RwSignal::new(None),
             active: Memo::new(move |_| store.link.with(|link| link.chapter == chapter)),
             watched: RwSignal::new(!document().hidden()),
+            stage: RwSignal::new(""),
+            check_seen: RwSignal::new(false),
             sights: Sights::new(),
             behind: RwSignal::new(0),
             ready: RwSignal::new(false),
@@ -153,6 +159,11 @@ impl Lab {
             Err(error) => Err(error.to_string()),
         };
         self.inner.update_value(|inner| inner.reader = Some(read));
+    }
+
+    /// Whether this view is on the stage and the stage in sight: when what it shows is asked for.
+    pub fn on_view(self, view: &'static str) -> Signal<bool> {
+        Memo::new(move |_| self.stage.get() == view).into()
     }
 
     /// Asks one question; `take` is called once with the answer. Returns what [`Self::forget`]

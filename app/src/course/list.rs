@@ -19,6 +19,7 @@ fn go(store: Store, chapter: Chapter) {
     store.link.update(|link| {
         link.chapter = chapter;
         link.idea = 0;
+        link.view.clear();
     });
     let link = store.link.get_untracked();
     let address = untrack(|| share(store, &link)).relative();
@@ -42,6 +43,7 @@ pub fn use_navigation(store: Store, progress: Progress) {
         store.link.update(|now| {
             now.chapter = link.chapter;
             now.idea = link.idea;
+            now.view = link.view;
         });
     });
     on_cleanup(move || listener.remove());
@@ -85,9 +87,20 @@ fn neighbours(chapter: Chapter) -> (Option<&'static Entry>, Option<&'static Entr
     (before.copied(), chapters::ALL.get(index + 1).copied())
 }
 
-/// The bar under the page's header: where one is in the course, and all its chapters.
+/// What the learner has done of a chapter, as a sign and a word.
+fn mark(progress: Progress, chapter: Chapter) -> (&'static str, &'static str) {
+    if progress.is_done(chapter) {
+        ("✓", "done")
+    } else if progress.has_seen(chapter) {
+        ("•", "seen")
+    } else {
+        ("", "new")
+    }
+}
+
+/// Where one is in the course; opens to all its chapters.
 #[component]
-pub fn CourseBar() -> impl IntoView {
+pub fn ChapterMenu() -> impl IntoView {
     let store = expect_context::<Store>();
     let progress = expect_context::<Progress>();
     let chapter = Memo::new(move |_| store.link.with(|link| link.chapter));
@@ -101,38 +114,28 @@ pub fn CourseBar() -> impl IntoView {
         chapter.track();
         close();
     });
-    let place = move || {
-        let chapter = chapter.get();
-        let number = chapters::ALL.iter().position(|info| info.id == chapter).unwrap_or(0) + 1;
-        format!("{number} of {}", chapters::ALL.len())
-    };
+    let number =
+        move || chapters::ALL.iter().position(|info| info.id == chapter.get()).unwrap_or(0) + 1;
     let item = move |info: &'static Entry| {
-        let mark = move || {
-            if progress.is_done(info.id) {
-                ("✓", "done")
-            } else if progress.has_seen(info.id) {
-                ("•", "seen")
-            } else {
-                ("", "new")
-            }
-        };
+        let sign = move || mark(progress, info.id);
         view! {
             <li>
                 <ChapterLink chapter=info.id>
-                    <span class="course-mark" aria-hidden="true">{move || mark().0}</span>
+                    <span class="course-mark" aria-hidden="true">{move || sign().0}</span>
                     <span class="course-title">{info.title}</span>
-                    <span class="visually-hidden">{move || format!(" ({})", mark().1)}</span>
+                    <span class="visually-hidden">{move || format!(" ({})", sign().1)}</span>
                 </ChapterLink>
             </li>
         }
     };
     view! {
-        <nav class="course-bar" aria-label="Chapters">
+        <nav class="course-menu" aria-label="Chapters">
             <details class="course-list" node_ref=details
                 on:keydown=move |event| if event.key() == "Escape" { close() }>
                 <summary data-testid="chapter-list">
-                    <span class="course-place">{place}</span>
+                    <span class="course-place">{number}" · "</span>
                     <span class="course-here">{move || chapters::info(chapter.get()).title}</span>
+                    <span class="course-caret" aria-hidden="true">"▾"</span>
                 </summary>
                 <div class="course-panel">
                     <ol>{chapters::ALL.iter().map(|info| item(info)).collect_view()}</ol>
@@ -143,47 +146,59 @@ pub fn CourseBar() -> impl IntoView {
                     <p class="hint">"Kept in this browser only."</p>
                 </div>
             </details>
-            {move || {
-                let (before, after) = neighbours(chapter.get());
-                view! {
-                    <div class="course-neighbours">
-                        {before.map(|info| view! {
-                            <ChapterLink chapter=info.id class="button button-quiet" testid="chapter-previous">
-                                <span aria-hidden="true">"‹ "</span>
-                                <span class="course-neighbour">{info.title}</span>
-                                <span class="visually-hidden">" (previous chapter)"</span>
-                            </ChapterLink>
-                        })}
-                        {after.map(|info| view! {
-                            <ChapterLink chapter=info.id class="button button-quiet" testid="chapter-next">
-                                <span class="course-neighbour">{info.title}</span>
-                                <span aria-hidden="true">" ›"</span>
-                                <span class="visually-hidden">" (next chapter)"</span>
-                            </ChapterLink>
-                        })}
-                    </div>
-                }
-            }}
         </nav>
     }
     .into_any()
 }
 
-/// The next chapter, at the foot of a chapter.
+/// Chapters that begin a part of the course.
+const PARTS: [Chapter; 2] = [Chapter::Seq2seq, Chapter::Gpt];
+
+/// The whole course as a rail: a piece for each chapter, a gap between its parts. For the eye and the
+/// mouse; the menu beside it says the same to everyone.
+#[component]
+pub fn Rail() -> impl IntoView {
+    let store = expect_context::<Store>();
+    let progress = expect_context::<Progress>();
+    let piece = move |info: &'static Entry| {
+        let here = move || store.link.with(|link| link.chapter == info.id);
+        view! {
+            <a class="rail-piece" href=format!("?chapter={}", info.id.id()) title=info.title tabindex="-1"
+                class:rail-part={PARTS.contains(&info.id)} class:rail-here=here
+                class:rail-seen=move || progress.has_seen(info.id)
+                class:rail-done=move || progress.is_done(info.id)
+                on:click=move |event: ev::MouseEvent| {
+                    if !(event.ctrl_key() || event.meta_key() || event.shift_key()) {
+                        event.prevent_default();
+                        go(store, info.id);
+                    }
+                }><span></span></a>
+        }
+    };
+    view! { <div class="rail" aria-hidden="true">{chapters::ALL.iter().map(|i| piece(i)).collect_view()}</div> }
+        .into_any()
+}
+
+/// The chapters before and after, at the foot of a story.
 #[component]
 pub fn Neighbours() -> impl IntoView {
     let store = expect_context::<Store>();
-    let (_, after) = neighbours(store.link.with_untracked(|link| link.chapter));
-    after.map(|info| {
-        view! {
-            <nav class="course-next" aria-label="Next chapter">
-                <ChapterLink chapter=info.id class="button button-primary">
+    let (before, after) = neighbours(store.link.with_untracked(|link| link.chapter));
+    view! {
+        <nav class="course-next" aria-label="Neighboring chapters">
+            {after.map(|info| view! {
+                <ChapterLink chapter=info.id class="button button-primary" testid="chapter-next">
                     "Next: "{info.title}
                 </ChapterLink>
-            </nav>
-        }
-        .into_any()
-    })
+            })}
+            {before.map(|info| view! {
+                <ChapterLink chapter=info.id class="button button-quiet" testid="chapter-previous">
+                    "Before: "{info.title}
+                </ChapterLink>
+            })}
+        </nav>
+    }
+    .into_any()
 }
 
 /// The way into the course, on the first screen.

@@ -3,7 +3,10 @@
 use leptos::{html, prelude::*};
 
 use super::use_lab;
-use crate::{controls::unknown_sentence, store::Store};
+use crate::{
+    controls::{TokenField, unknown_sentence},
+    store::Store,
+};
 
 /// Longest sentence, in UTF-16 units: chapters draw every character.
 const LONGEST: u32 = 400;
@@ -21,7 +24,7 @@ pub fn Sentence(
     let lab = use_lab();
     let field = NodeRef::<html::Textarea>::new();
     let cut = RwSignal::new(false);
-    let on_input = move |_| {
+    let on_input = move |()| {
         let Some(field) = field.get_untracked() else { return };
         let text = field.value();
         cut.set(field.text_length() > LONGEST);
@@ -39,22 +42,6 @@ pub fn Sentence(
         let cut = cut.get().then(|| format!("Cut to its first {LONGEST} characters."));
         [cut, unknown].into_iter().flatten().collect::<Vec<_>>().join(" ")
     });
-    view! {
-        <div class="probe">
-            <label for="probe-input">{label}</label>
-            <div class="probe-grow" data-text=move || store.probe.get()>
-                <textarea id="probe-input" data-testid="probe-input" node_ref=field rows="1"
-                    autocomplete="off" autocapitalize="off" spellcheck="false"
-                    aria-describedby="probe-note probe-problem"
-                    aria-invalid=move || problem.with(Option::is_some).then_some("true")
-                    prop:value=move || store.probe.get() on:input=on_input>
-                </textarea>
-            </div>
-            <p class="hint probe-note" id="probe-note" role="status" data-testid="probe-note">{note}</p>
-            <p class="field-error" id="probe-problem" role="alert" data-testid="probe-problem">
-                {move || problem.get()}
-            </p>
-        </div>
-    }
-    .into_any()
+    view! { <TokenField label value=store.probe field on_input=Callback::new(on_input) note problem/> }
+        .into_any()
 }

@@ -88,6 +88,7 @@ fn as_json(value: &Value) -> Json {
         Value::Whole(value) => json!(value),
         Value::Real(value) => json!(short(*value)),
         Value::Choice(id) => json!(id),
+        Value::Word(word) => json!(word),
         Value::Several(ids) => json!(ids),
         Value::Flag(on) => json!(on),
         Value::Forced(forced) => {

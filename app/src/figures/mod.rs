@@ -60,7 +60,7 @@ mod writers;
 pub use attention::{AttentionFigure, Inspection, KeptCell};
 pub use bars::{Bar, top_bars};
 pub use bars_figure::BarsFigure;
-pub use canvas::{rest_left, set_training, time_frame};
+pub use canvas::{rest_left, set_training, time_frame, use_frame};
 pub use clock::ClockFigure;
 pub use curve::Curve;
 pub use export::{Experiment, Provenance, attention_json, loss_json};

@@ -75,6 +75,8 @@ pub enum Kind {
     },
     /// Heads of the chapter `heads`, separated by commas.
     Heads,
+    /// A name that only the chapter on show knows.
+    Word,
 }
 
 /// A setting's value. `Display` is its form in a query.
@@ -87,7 +89,11 @@ pub enum Value {
     Flag(bool),
     Forced(Vec<gates::Forced>),
     Heads(Vec<heads::HeadAt>),
+    Word(String),
 }
+
+/// Longest [`Value::Word`].
+const LONGEST_WORD: usize = 24;
 
 impl Kind {
     /// Reads a value, or `None` where it is of another kind or out of range.
@@ -123,6 +129,13 @@ impl Kind {
                 let given = given.split(',').filter(|head| !head.is_empty());
                 given.map(heads::HeadAt::parse).collect::<Option<_>>().map(Value::Heads)
             }
+            Self::Word => {
+                let fits = given.len() <= LONGEST_WORD
+                    && given
+                        .bytes()
+                        .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+                fits.then(|| Value::Word(given.to_owned()))
+            }
         }
     }
 }
@@ -141,6 +154,7 @@ impl fmt::Display for Kind {
                 write!(f, "up to {most} held gates such as f:7:0, separated by commas")
             }
             Self::Heads => write!(f, "heads such as 1.4 (layer 1, head 4), separated by commas"),
+            Self::Word => write!(f, "the name of one of the chapter’s views"),
         }
     }
 }
@@ -162,6 +176,7 @@ impl fmt::Display for Value {
                 let heads: Vec<_> = heads.iter().map(ToString::to_string).collect();
                 f.write_str(&heads.join(","))
             }
+            Self::Word(word) => f.write_str(word),
         }
     }
 }
@@ -311,8 +326,22 @@ const GENERAL: &[TableRow] = &[
     plain!(of Gpt, "workers", "Workers", workers: Whole, Kind::Whole { min: 0, max: MOST_WORKERS },
         "How many workers share a step on the CPU: 0 takes as many as are worth it on this machine. \
          Part of what makes a run come out the same."),
-    plain!("idea", "Idea", idea: Whole, Kind::Whole { min: 0, max: 20 },
-        "Which idea of the teacher's step-through is on show; 0 is none."),
+    plain!("idea", "Beat", idea: Whole, Kind::Whole { min: 0, max: 20 },
+        "Which beat of the story is in focus; 0 is the first. A link with nothing else shows it as it \
+         sets the stage."),
+    TableRow {
+        name: "view",
+        label: "View",
+        help: "Which of the chapter’s views is on the stage, by the name of its tab; without it, the first.",
+        of: None,
+        kind: Kind::Word,
+        get: |link| Value::Word(link.view.clone()),
+        set: |link, value| {
+            if let Value::Word(view) = value {
+                link.view = view;
+            }
+        },
+    },
     plain!("autostart", "Start at once", autostart: Flag, Kind::Flag,
         "Starts training when the page opens."),
     plain!("embed", "Embedded", embed: Flag, Kind::Flag,

@@ -18,7 +18,7 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::{ChoiceField, SliderField},
-    course::{Answered, ChapterFrame, use_answer, use_lab, use_task_provenance},
+    course::{Answered, ChapterFrame, StageView, use_answer, use_lab, use_task_provenance},
     figures::{
         Dash, Hue, Provenance,
         alignment::{Alignment, Decoded, Place},
@@ -192,13 +192,16 @@ fn AlignmentChapter() -> impl IntoView {
         <ChapterFrame
             before="The whole source had to fit into one vector, and the longer it was, the more got lost."
             intro=words::intro
-            figure=move || view! { <figure::Figure page/> }
-            controls=move || view! { <Controls page/> }
-            further=move || panels::further(page)
-            more=words::more
+            ideas=words::IDEAS
             tries=words::tries()
             check=move || view! { <check::Check page/> }
-            ideas=words::IDEAS
+            more=words::more
+            views=vec![
+                StageView::new("figure", "Figure", move || view! { <figure::Figure page/> }),
+                StageView::new("further", "Further", move || panels::further(page)),
+            ]
+            settings=move || view! { <Controls page/> }
+            model=Signal::stored(String::new())
         />
     }
 }

@@ -13,7 +13,7 @@ use unroll_protocol::{Question, link::Chapter, study::bigram};
 use super::Info;
 use crate::{
     controls::{ChoiceField, SliderField},
-    course::{Answered, ChapterFrame, Lab, use_answer, use_lab, use_setting},
+    course::{Answered, ChapterFrame, Lab, StageView, use_answer, use_lab, use_setting},
     figures::token,
 };
 
@@ -31,24 +31,27 @@ fn BigramChapter() -> impl IntoView {
         <ChapterFrame
             before="Text is numbers now, but nothing yet says which number comes next."
             intro=words::intro
-            figure=table::figure
-            controls=|| view! {
+            ideas=words::IDEAS
+            tries=words::tries()
+            check=check::check
+            more=words::more
+            views=vec![
+                StageView::new("figure", "Figure", table::figure),
+                StageView::new("further", "Further", || view! {
+                <drawing::Drawing/>
+                <surprise::Terms/>
+                <surprise::Scores/>
+                <surprise::Smoothing/>
+            }),
+            ]
+            settings=|| view! {
                 <ChoiceField name="bigram-view"/>
                 <ChoiceField name="bigram-order"/>
                 <SliderField name="bigram-k" most=10.0 step=0.01/>
                 <row::RowChoice/>
                 <SliderField name="bigram-shown"/>
             }
-            further=|| view! {
-                <drawing::Drawing/>
-                <surprise::Terms/>
-                <surprise::Scores/>
-                <surprise::Smoothing/>
-            }
-            more=words::more
-            tries=words::tries()
-            check=check::check
-            ideas=words::IDEAS
+            model=Signal::stored(String::new())
         />
     }
 }

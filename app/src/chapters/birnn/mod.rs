@@ -18,7 +18,7 @@ use super::Info;
 use crate::{
     controls::{ChoiceField, SliderField},
     course::{
-        Answered, ChapterFrame, Lab, Sentence, use_answer, use_lab, use_seen_in,
+        Answered, ChapterFrame, Lab, Sentence, StageView, use_answer, use_lab, use_seen_in,
         use_task_provenance,
     },
     figures::{
@@ -114,16 +114,19 @@ fn BirnnChapter() -> impl IntoView {
         <ChapterFrame
             before="LSTM and GRU carry the past for long, but whatever comes later is still beyond them."
             intro=move || view! { <words::Intro page/> }
-            figure=move || {
-                let page = page.seen_in(lab.sights.figure);
-                view! { <Figure page answered/> }
-            }
-            controls=move || view! { <Controls page/> }
-            further=move || view! { <panels::Further page/> }
-            more=words::more
+            ideas=words::IDEAS
             tries=words::tries()
             check=move || view! { <check::Check page/> }
-            ideas=words::IDEAS
+            more=words::more
+            views=vec![
+                StageView::new("figure", "Figure", move || {
+                let page = page.seen_in(lab.sights.figure);
+                view! { <Figure page answered/> }
+            }),
+                StageView::new("further", "Further", move || view! { <panels::Further page/> }),
+            ]
+            settings=move || view! { <Controls page/> }
+            model=Signal::stored(String::new())
         />
     }
 }

@@ -20,8 +20,8 @@ use super::Info;
 use crate::{
     controls::ChoiceField,
     course::{
-        Answered, ChapterFrame, Lab, Sentence, panel, use_answer, use_lab, use_provenance,
-        use_setting,
+        Answered, ChapterFrame, Lab, Sentence, StageView, panel, use_answer, use_lab,
+        use_provenance, use_setting,
     },
     figures::Provenance,
     store::Store,
@@ -111,24 +111,27 @@ fn BlockChapter() -> impl IntoView {
             before="Attention, told who stands where, still only mixes what is there: it takes averages. Stack nothing but \
                     averages, and soon all tokens are alike."
             intro=words::intro
-            figure=move || stream::figure(page)
-            controls=move || view! {
+            ideas=words::IDEAS
+            tries=words::tries()
+            check=move || check::check(page)
+            more=words::more
+            views=vec![
+                StageView::new("figure", "Figure", move || stream::figure(page)),
+                StageView::new("further", "Further", move || view! {
+                {panel("panel", |seen| depths::losses(page, seen))}
+                {panel("panel", |seen| depths::gradients(page, seen))}
+                {panel("panel", |seen| ensemble::content(page, seen))}
+                {panel("panel", |seen| neurons::content(page, seen))}
+            }),
+            ]
+            settings=move || view! {
                 <ChoiceField name="block-without"/>
                 <ChoiceField name="block-shown"/>
                 <ChoiceField name="block-norm"/>
                 <ChoiceField name="block-activation"/>
                 <Sentence label="Sentence to take apart" problem=answered.problem/>
             }
-            further=move || view! {
-                {panel("panel", |seen| depths::losses(page, seen))}
-                {panel("panel", |seen| depths::gradients(page, seen))}
-                {panel("panel", |seen| ensemble::content(page, seen))}
-                {panel("panel", |seen| neurons::content(page, seen))}
-            }
-            more=words::more
-            tries=words::tries()
-            check=move || check::check(page)
-            ideas=words::IDEAS
+            model=Signal::stored(String::new())
         />
     }
 }

@@ -19,7 +19,9 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField},
-    course::{ChapterFrame, Lab, use_answer, use_done, use_lab, use_provenance, use_seen_in},
+    course::{
+        ChapterFrame, Lab, StageView, use_answer, use_done, use_lab, use_provenance, use_seen_in,
+    },
     figures::{LinesFigure, Provenance, Sight},
     store::Store,
     teaching::CheckYourself,
@@ -88,13 +90,16 @@ fn BpttChapter() -> impl IntoView {
         <ChapterFrame
             before="The chapter before ran a network forward through time. It did not say how the network learns which early step mattered for a late answer."
             intro=text::intro
-            figure=move || main_figure(shown.seen_in(lab.sights.figure))
-            controls=move || controls(store, problem)
-            further=move || panels::all(shown)
-            more=formulas::all
+            ideas=text::IDEAS
             tries=text::tries()
             check=move || check(shown.seen_in(lab.sights.check))
-            ideas=text::IDEAS
+            more=formulas::all
+            views=vec![
+                StageView::new("figure", "Figure", move || main_figure(shown.seen_in(lab.sights.figure))),
+                StageView::new("further", "Further", move || panels::all(shown)),
+            ]
+            settings=move || controls(store, problem)
+            model=Signal::stored(String::new())
         />
     }
 }

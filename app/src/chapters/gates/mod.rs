@@ -15,7 +15,7 @@ use unroll_protocol::link::Chapter;
 use super::Info;
 use crate::{
     controls::{ChoiceField, SliderField},
-    course::ChapterFrame,
+    course::{ChapterFrame, StageView},
 };
 use figure::MainFigure;
 use memory::MemoryPanel;
@@ -40,17 +40,20 @@ fn GatesChapter() -> impl IntoView {
             before="A plain RNN overwrites its whole state at every character, so what came early fades: \
                     it could not choose what to keep."
             intro=|| view! { <Intro/> }
-            figure=move || view! { <MainFigure gates/> }
-            controls=move || view! { <Controls gates/> }
-            further=ViewFn::from(move || view! {
+            ideas=IDEAS
+            tries=tries()
+            check=move || view! { <Check gates/> }
+            more=|| view! { <More/> }
+            views=vec![
+                StageView::new("figure", "Figure", move || view! { <MainFigure gates/> }),
+                StageView::new("further", "Further", ViewFn::from(move || view! {
                 <UnitsPanel gates/>
                 <MemoryPanel gates/>
                 <Guess gates/>
-            })
-            more=|| view! { <More/> }
-            tries=tries()
-            check=move || view! { <Check gates/> }
-            ideas=IDEAS
+            })),
+            ]
+            settings=move || view! { <Controls gates/> }
+            model=Signal::stored(String::new())
         />
     }
 }

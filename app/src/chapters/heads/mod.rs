@@ -16,7 +16,7 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::SliderField,
-    course::{ChapterFrame, Sentence},
+    course::{ChapterFrame, Sentence, StageView},
     figures::{AttentionFigure, Inspection, KeptCell, Switches},
 };
 use state::Page;
@@ -37,17 +37,20 @@ fn HeadsChapter() -> impl IntoView {
             before="One head has one row of weights for each token: it can ask one question. Language \
                     asks many at once."
             intro=move || view! { <words::Intro page/> }
-            figure=move || view! { <Figure page/> }
-            controls=controls
-            further=move || view! {
+            ideas=words::IDEAS
+            tries=words::tries()
+            check=move || view! { <check::Check page/> }
+            more=words::more
+            views=vec![
+                StageView::new("figure", "Figure", move || view! { <Figure page/> }),
+                StageView::new("further", "Further", move || view! {
                 <numbers::Numbers page/>
                 <track::Tracked page/>
                 <written::WhatIsWritten page/>
-            }
-            more=words::more
-            tries=words::tries()
-            check=move || view! { <check::Check page/> }
-            ideas=words::IDEAS
+            }),
+            ]
+            settings=controls
+            model=Signal::stored(String::new())
         />
     }
 }

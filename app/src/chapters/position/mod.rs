@@ -19,7 +19,9 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField},
-    course::{Answered, ChapterFrame, panel, use_answer, use_lab, use_provenance, use_seen_in},
+    course::{
+        Answered, ChapterFrame, StageView, panel, use_answer, use_lab, use_provenance, use_seen_in,
+    },
     figures::{Dash, Hue, Matrix, MatrixFigure, Provenance, ValueMap},
     store::Store,
 };
@@ -117,13 +119,16 @@ fn PositionChapter() -> impl IntoView {
         <ChapterFrame
             before="Attention looks at everything at once: shuffle the tokens, and nothing it computes tells."
             intro=words::intro
-            figure=move || figure(page)
-            controls=controls
-            further=move || further(page)
-            more=words::more
+            ideas=words::IDEAS
             tries=words::tries()
             check=move || check::check(page)
-            ideas=words::IDEAS
+            more=words::more
+            views=vec![
+                StageView::new("figure", "Figure", move || figure(page)),
+                StageView::new("further", "Further", move || further(page)),
+            ]
+            settings=controls
+            model=Signal::stored(String::new())
         />
     }
 }

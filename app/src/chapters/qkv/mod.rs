@@ -18,7 +18,7 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::ChoiceField,
-    course::{ChapterFrame, Idea, Lab, Try, use_setting},
+    course::{ChapterFrame, Idea, Lab, StageView, Try, use_setting},
     figures::Hue,
     teaching::{Sym, Term, Word},
 };
@@ -101,13 +101,16 @@ fn QkvChapter() -> impl IntoView {
             before="Alignment let a decoder look back at every state of the encoder, but a small network had to score \
                     each pair of them."
             intro=intro
-            figure=figure
-            controls=move || view! { {controls} }
-            further=move || view! { {further} }
-            more=more::more
+            ideas=IDEAS
             tries=tries()
             check=check::check
-            ideas=IDEAS
+            more=more::more
+            views=vec![
+                StageView::new("figure", "Figure", figure),
+                StageView::new("further", "Further", move || view! { {further} }),
+            ]
+            settings=move || view! { {controls} }
+            model=Signal::stored(String::new())
         />
     }
 }

@@ -19,7 +19,9 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::{ChoiceField, SliderField},
-    course::{Answered, ChapterFrame, Lab, use_answer, use_lab, use_provenance, use_setting},
+    course::{
+        Answered, ChapterFrame, Lab, StageView, use_answer, use_lab, use_provenance, use_setting,
+    },
     figures::{
         Dash, Hue, Line, Lines, LinesFigure, Provenance,
         unrolled::{Diagram, UnrolledFigure},
@@ -124,17 +126,20 @@ fn RnnChapter() -> impl IntoView {
         <ChapterFrame
             before="Counting pairs forgets everything but the last character."
             intro=words::intro
-            figure=move || view! { <Figure shared/> }
-            controls=move || view! { <Controls shared/> }
-            further=move || view! {
+            ideas=words::IDEAS
+            tries=words::tries()
+            check=move || view! { <Check shared/> }
+            more=words::more
+            views=vec![
+                StageView::new("figure", "Figure", move || view! { <Figure shared/> }),
+                StageView::new("further", "Further", move || view! {
                 <WritingPanel shared/>
                 <RecoveryPanel shared/>
                 <Curves shared/>
-            }
-            more=words::more
-            tries=words::tries()
-            check=move || view! { <Check shared/> }
-            ideas=words::IDEAS
+            }),
+            ]
+            settings=move || view! { <Controls shared/> }
+            model=Signal::stored(String::new())
         />
     }
 }

@@ -16,7 +16,9 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField},
-    course::{Answered, ChapterFrame, use_answer, use_lab, use_seen_in, use_task_provenance},
+    course::{
+        Answered, ChapterFrame, StageView, use_answer, use_lab, use_seen_in, use_task_provenance,
+    },
     figures::{BarsFigure, Hue, Provenance, Transfer, TransferFigure, Written, top_bars},
     store::Store,
 };
@@ -75,13 +77,16 @@ fn Seq2seqChapter() -> impl IntoView {
         <ChapterFrame
             before="Reading both ways helps, but one answer for each input is all the networks so far can give: what if the answer has a length of its own?"
             intro=move || view! { <words::Intro page/> }
-            figure=move || view! { <Figure page=page.seen_in(lab.sights.figure)/> }
-            controls=move || view! { <Controls page/> }
-            further=move || panels::further(page)
-            more=words::more
+            ideas=words::IDEAS
             tries=words::tries()
             check=move || view! { <check::Check page/> }
-            ideas=words::IDEAS
+            more=words::more
+            views=vec![
+                StageView::new("figure", "Figure", move || view! { <Figure page=page.seen_in(lab.sights.figure)/> }),
+                StageView::new("further", "Further", move || panels::further(page)),
+            ]
+            settings=move || view! { <Controls page/> }
+            model=Signal::stored(String::new())
         />
     }
 }

@@ -1,0 +1,190 @@
+//! A run of training as the frame shows it, whichever engine it is in.
+
+use core::time::Duration;
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use unroll_protocol::{RunState, link::Chapter};
+
+use super::{Lab, Labs};
+use crate::{
+    controls::use_timer,
+    store::{Device, Store},
+};
+
+/// How long a press is shown as done before the engine has confirmed it. An engine that is silent
+/// for longer has not done it.
+const BENEFIT_OF_DOUBT: Duration = Duration::from_secs(2);
+
+/// One measured quantity over the steps of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Series {
+    pub name: String,
+    /// Step and value, in order.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// What the learner asks of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    Train,
+    Pause,
+    Step,
+}
+
+/// A run of training: what is known of it, and how to steer it.
+#[derive(Clone, Copy)]
+pub struct Run {
+    /// What the engine said last.
+    pub told: RwSignal<RunState>,
+    /// As the learner last asked for it, until the engine says otherwise: a press is answered at
+    /// once, even while the engine is in the middle of a long step.
+    pub state: Signal<RunState>,
+    /// Optimizer steps taken.
+    pub step: RwSignal<u32>,
+    pub milliseconds_per_step: Signal<Option<f32>>,
+    /// Name and last value of each measured quantity; the first is the loss.
+    pub readings: Memo<Vec<(String, Option<f32>)>>,
+    /// The quantities over time that the time bar draws.
+    pub track: Signal<Arc<Vec<Series>>>,
+    /// Why nothing can be trained now, or `None` when it can.
+    pub idle: Memo<Option<String>>,
+    wanted: RwSignal<Option<RunState>>,
+    order: Callback<Order>,
+}
+
+/// Most quantities in the track of the time bar.
+const MOST_TRACKS: usize = 3;
+/// About so many points of a long run are handed to the time bar.
+const MOST_POINTS: usize = 2000;
+
+impl Run {
+    /// The run of a chapter. Call where the frame is made: it owns what this makes.
+    pub fn of(chapter: Chapter) -> Self {
+        match expect_context::<Labs>().of(chapter) {
+            Some(lab) => Self::of_lab(lab),
+            None => Self::of_store(expect_context::<Store>()),
+        }
+    }
+
+    fn of_lab(lab: Lab) -> Self {
+        let readings = Memo::new(move |_| {
+            lab.history.with(|history| {
+                history.series().iter().map(|s| (s.name.clone(), s.last())).collect::<Vec<_>>()
+            })
+        });
+        let track = Signal::derive(move || {
+            Arc::new(lab.history.with(|history| {
+                let series = history.series().iter().take(MOST_TRACKS);
+                series.map(|s| Series { name: s.name.clone(), points: s.points() }).collect()
+            }))
+        });
+        let order = Callback::new(move |order| match order {
+            Order::Train => lab.run(),
+            Order::Pause => lab.pause(),
+            Order::Step => lab.take_steps(1),
+        });
+        let built = Signal::derive(move || lab.started.with(Option::is_some));
+        let pace = lab.milliseconds_per_step.into();
+        Self::new(lab.state, lab.step, lab.device, built, pace, readings, track, order)
+    }
+
+    fn of_store(store: Store) -> Self {
+        let readings = Memo::new(move |_| {
+            store.curve.with(|curve| {
+                let loss = curve.points().last().map(|point| point.loss);
+                let held_out = curve.held_out().next_back().map(|(_, loss)| loss);
+                vec![("loss".to_owned(), loss), ("held out".to_owned(), held_out)]
+            })
+        });
+        let track = Signal::derive(move || {
+            Arc::new(store.curve.with(|curve| {
+                let points = curve.points();
+                // Hundreds of thousands would be copied for a few hundred pixels.
+                let stride = points.len().div_ceil(MOST_POINTS).max(1);
+                let last = points.last().filter(|_| points.len() % stride != 1);
+                let kept = points.iter().step_by(stride).chain(last);
+                let loss = kept.map(|p| (f64::from(p.step), f64::from(p.loss))).collect();
+                let held_out = curve.held_out().map(|(step, loss)| (step.into(), loss.into()));
+                vec![
+                    Series { name: "loss".to_owned(), points: loss },
+                    Series { name: "held out".to_owned(), points: held_out.collect() },
+                ]
+            }))
+        });
+        let order = Callback::new(move |order| match order {
+            Order::Train => store.run(),
+            Order::Pause => store.pause(),
+            Order::Step => store.take_step(),
+        });
+        let built = Signal::derive(move || store.started.with(Option::is_some));
+        let pace =
+            Signal::derive(move || store.speed.get().map(|speed| speed.milliseconds_per_step));
+        Self::new(store.state, store.step, store.device, built, pace, readings, track, order)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "both callers are above")]
+    fn new(
+        told: RwSignal<RunState>,
+        step: RwSignal<u32>,
+        device: RwSignal<Device>,
+        built: Signal<bool>,
+        milliseconds_per_step: Signal<Option<f32>>,
+        readings: Memo<Vec<(String, Option<f32>)>>,
+        track: Signal<Arc<Vec<Series>>>,
+        order: Callback<Order>,
+    ) -> Self {
+        let idle = Memo::new(move |_| match device.get() {
+            Device::Loading => Some("The engine is still loading.".to_owned()),
+            Device::Unavailable(reason) => Some(reason),
+            Device::Ready { .. } => {
+                (!built.get()).then(|| "The model is still being built.".to_owned())
+            }
+        });
+        let wanted = RwSignal::new(None::<RunState>);
+        // Only a change is an answer: a Pause so soon after Train that the engine has not even said
+        // that it trains would be taken for done, and the next press for its opposite.
+        Effect::new(move |before: Option<RunState>| {
+            let now = told.get();
+            if before.is_some_and(|before| before != now) && wanted.get_untracked() == Some(now) {
+                wanted.set(None);
+            }
+            now
+        });
+        // An engine that is silent has not done it.
+        let doubt = use_timer();
+        Effect::new(move |_| match wanted.get() {
+            Some(_) => doubt.start(BENEFIT_OF_DOUBT, move || {
+                wanted.try_set(None);
+            }),
+            None => doubt.stop(),
+        });
+        let state = Signal::derive(move || wanted.get().unwrap_or_else(|| told.get()));
+        Self { told, state, step, milliseconds_per_step, readings, track, idle, wanted, order }
+    }
+
+    pub fn is_running(self) -> bool {
+        self.state.get() == RunState::Running
+    }
+
+    /// Trains if it rests, rests if it trains; nothing while there is no model.
+    pub fn toggle(self) {
+        if self.idle.get_untracked().is_some() {
+            return;
+        }
+        let (state, order) = match self.state.get_untracked() {
+            RunState::Running => (RunState::Paused, Order::Pause),
+            RunState::Paused => (RunState::Running, Order::Train),
+        };
+        self.wanted.set(Some(state));
+        self.order.run(order);
+    }
+
+    /// Takes one step; nothing while there is no model.
+    pub fn take_step(self) {
+        if self.idle.get_untracked().is_none() {
+            self.wanted.set(Some(RunState::Paused));
+            self.order.run(Order::Step);
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! The stage: the chapter's views as tabs, the one on show, the settings, and the time bar.
+
+use leptos::{ev, html, prelude::*};
+use wasm_bindgen::JsCast;
+
+use super::{Labs, Run, time_bar::TimeBar, undo::Undo};
+use crate::{
+    chapters,
+    controls::TextChooser,
+    figures::use_visible,
+    store::{Severity, Store},
+};
+
+/// Which parts of a chapter's page are in sight.
+#[derive(Clone, Copy)]
+pub struct Sights {
+    pub figure: RwSignal<bool>,
+    pub further: RwSignal<bool>,
+    pub check: RwSignal<bool>,
+}
+
+impl Sights {
+    pub fn new() -> Self {
+        let [figure, further, check] = [(); 3].map(|()| RwSignal::new(false));
+        Self { figure, further, check }
+    }
+}
+
+/// One view of a chapter: what a tab puts on the stage. It is made when it comes on show and
+/// unmade when another does, so only what is on show is asked for and painted.
+pub struct StageView {
+    /// Its name in links.
+    pub id: &'static str,
+    /// What one sees, in a word or three.
+    pub title: &'static str,
+    pub content: ViewFn,
+}
+
+impl StageView {
+    pub fn new(id: &'static str, title: &'static str, content: impl Into<ViewFn>) -> Self {
+        Self { id, title, content: content.into() }
+    }
+}
+
+/// The stage.
+#[component]
+pub fn Stage(
+    views: Vec<StageView>,
+    /// What remains to be set beside the figure, grouped.
+    settings: ViewFn,
+    /// The model in a few words.
+    model: Signal<String>,
+    run: Run,
+    /// What is wrong with the run, where something is.
+    alerts: ViewFn,
+    undo: Option<Undo>,
+    /// Whether settings and the time bar are there.
+    controls: bool,
+) -> impl IntoView {
+    let store = expect_context::<Store>();
+    let labs = expect_context::<Labs>();
+    let chapter = store.link.with_untracked(|link| link.chapter);
+    let uses_text = chapters::info(chapter).uses_text;
+    let names: Vec<&'static str> = views.iter().map(|view| view.id).collect();
+    let known = names.clone();
+    let current = Memo::new(move |_| {
+        let at = store.link.with(|link| known.iter().position(|id| *id == link.view));
+        at.unwrap_or(0)
+    });
+    let unknown = store.link.with_untracked(|link| link.view.clone());
+    if !unknown.is_empty() && !names.contains(&unknown.as_str()) {
+        let sentence = format!(
+            "The link says view=“{unknown}”, which this chapter does not have; its first view is shown."
+        );
+        store.notify(Severity::Refusal, sentence);
+        store.link.update(|link| link.view.clear());
+    }
+    let names = StoredValue::new(names);
+    let choose = move |index: usize| {
+        let id = names.with_value(|names| names[index]);
+        let view = if index == 0 { "" } else { id };
+        if store.link.with_untracked(|link| link.view != view) {
+            store.link.update(|link| link.view = view.to_owned());
+        }
+    };
+    // Arrow keys move along the tabs, as in every tab list.
+    let tabs = NodeRef::<html::Div>::new();
+    let on_key = move |event: ev::KeyboardEvent| {
+        let (now, count) = (current.get_untracked(), names.with_value(Vec::len));
+        let next = match event.key().as_str() {
+            "ArrowLeft" => (now + count - 1) % count,
+            "ArrowRight" => (now + 1) % count,
+            "Home" => 0,
+            "End" => count - 1,
+            _ => return,
+        };
+        event.prevent_default();
+        choose(next);
+        if let Some(tab) = tabs.get_untracked().and_then(|tabs| tabs.children().item(next as u32)) {
+            let _ = tab.unchecked_into::<web_sys::HtmlElement>().focus();
+        }
+    };
+    let root = NodeRef::<html::Section>::new();
+    let seen = use_visible(root);
+    if let Some(lab) = labs.of(chapter) {
+        Effect::new(move |_| {
+            let on_show = names.with_value(|names| names[current.get()]);
+            lab.stage.set(if seen.get() { on_show } else { "" });
+            lab.sights.figure.set(seen.get() && current.get() == 0);
+            lab.sights.further.set(seen.get() && current.get() > 0);
+        });
+    }
+    let tab = |(i, view): (usize, &StageView)| {
+        let on = move || current.get() == i;
+        view! {
+            <button type="button" class="view-tab" role="tab" id=format!("view-{}", view.id)
+                data-testid=format!("view-{}", view.id) aria-controls="stage-view"
+                aria-selected=move || if on() { "true" } else { "false" }
+                tabindex=move || if on() { "0" } else { "-1" }
+                on:click=move |_| choose(i)>
+                {view.title}
+            </button>
+        }
+    };
+    let tabs_view = views.iter().enumerate().map(tab).collect_view();
+    let contents: Vec<(&'static str, ViewFn)> =
+        views.into_iter().map(|view| (view.id, view.content)).collect();
+    let contents = StoredValue::new(contents);
+    let on_show = move || {
+        let (id, content) = contents.with_value(|contents| contents[current.get()].clone());
+        view! { <div class="view" data-view=id>{untrack(|| content.run())}</div> }.into_any()
+    };
+    let open = RwSignal::new(None::<&'static str>);
+    let toggle = move |panel: &'static str| {
+        open.update(|open| *open = if *open == Some(panel) { None } else { Some(panel) });
+    };
+    let opener = move |panel: &'static str, label: Signal<String>| {
+        view! {
+            <button type="button" class="stage-open" data-testid=format!("{panel}-open") id=format!("{panel}-open")
+                aria-expanded=move || if open.get() == Some(panel) { "true" } else { "false" }
+                aria-controls=format!("{panel}-panel") on:click=move |_| toggle(panel)>
+                <span>{label}</span><span class="stage-caret" aria-hidden="true">"▾"</span>
+            </button>
+        }
+    };
+    let close = move || {
+        let Some(panel) = open.get_untracked() else { return };
+        open.set(None);
+        if let Some(button) = document().get_element_by_id(&format!("{panel}-open")) {
+            let _ = button.unchecked_into::<web_sys::HtmlElement>().focus();
+        }
+    };
+    let panel = move |id: &'static str, title: &'static str, content: AnyView| {
+        view! {
+            <section class="stage-panel" id=format!("{id}-panel") aria-label=title data-testid=format!("{id}-panel")
+                hidden=move || open.get() != Some(id)
+                on:keydown=move |event: ev::KeyboardEvent| if event.key() == "Escape" {
+                    event.stop_propagation();
+                    close();
+                }>
+                <div class="stage-panel-head">
+                    <h2>{title}</h2>
+                    <button type="button" class="stage-close" aria-label="Close" data-testid=format!("{id}-close")
+                        on:click=move |_| close()>
+                        "×"
+                    </button>
+                </div>
+                {content}
+            </section>
+        }
+    };
+    let text = Signal::derive(move || store.source.with(|source| format!("Text: {}", source.name)));
+    let model = Signal::derive(move || format!("Model: {}", model.get()));
+    view! {
+        <section class="stage" aria-label="Stage" data-testid="stage" node_ref=root>
+            <div class="views">
+                <div class="view-tabs" role="tablist" aria-label="Views" node_ref=tabs on:keydown=on_key>
+                    {tabs_view}
+                </div>
+                {controls.then(|| view! {
+                    <div class="stage-tools">
+                        {undo.map(|undo| view! { <WaysBack undo/> })}
+                        {uses_text.then(|| opener("text", text))}
+                        {opener("settings", model)}
+                    </div>
+                })}
+            </div>
+            <div class="stage-view" id="stage-view" role="tabpanel"
+                aria-labelledby=move || format!("view-{}", names.with_value(|names| names[current.get()]))>
+                {on_show}
+                {controls.then(|| view! {
+                    {uses_text.then(|| panel("text", "The text it learns", view! { <TextChooser/> }.into_any()))}
+                    {panel("settings", "The model", settings.run())}
+                })}
+            </div>
+            <div class="stage-alerts">{alerts.run()}</div>
+            {controls.then(|| view! { <TimeBar run/> })}
+        </section>
+    }
+    .into_any()
+}
+
+/// Undo, and back to the chapter's start.
+#[component]
+fn WaysBack(undo: Undo) -> impl IntoView {
+    let store = expect_context::<Store>();
+    let chapter = store.link.with_untracked(|link| link.chapter);
+    let labs = expect_context::<Labs>();
+    view! {
+        <button type="button" class="stage-icon" data-testid="undo" title="Undo (Ctrl+Z)"
+            aria-disabled=move || (!undo.is_possible()).then_some("true")
+            on:click=move |_| undo.undo()>
+            <span aria-hidden="true">"↶"</span><span class="visually-hidden">"Undo"</span>
+        </button>
+        <button type="button" class="stage-icon" data-testid="back-to-start" title="Back to the start"
+            on:click=move |_| undo.back_to_start(&labs, chapter)>
+            <span aria-hidden="true">"⟲"</span><span class="visually-hidden">"Back to the start"</span>
+        </button>
+    }
+    .into_any()
+}

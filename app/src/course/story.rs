@@ -1,0 +1,399 @@
+//! The story beside the stage: a chapter told in beats, each of which sets the stage.
+
+use core::time::Duration;
+
+use leptos::{ev, html, prelude::*};
+use unroll_protocol::Link;
+use wasm_bindgen::JsCast;
+use web_sys::{Element, HtmlElement, ScrollBehavior, ScrollToOptions};
+
+use super::{list::Neighbours, undo::is_text_field};
+use crate::{controls::use_timer, store::Store};
+
+/// One idea of a chapter: what to say, and the settings and the view that show it.
+#[derive(Clone, Copy)]
+pub struct Idea {
+    pub title: &'static str,
+    /// One to three sentences.
+    pub text: &'static str,
+    /// Sets what differs from the chapter's start: settings, and `view`, the name of a view other
+    /// than the first.
+    pub set: fn(&mut Link),
+}
+
+/// One beat of a story.
+pub struct Beat {
+    /// Empty for the first, which the chapter's title heads.
+    pub title: &'static str,
+    pub body: ViewFn,
+    /// How the beat sets the stage; `None` leaves it as it is.
+    pub set: Option<fn(&mut Link)>,
+}
+
+/// After so long without a further movement, the beat that was scrolled to is in focus.
+const SETTLED: Duration = Duration::from_millis(140);
+/// How far below the column's top a beat that is brought into view begins, as a share of its height.
+const LEAD: f64 = 0.2;
+
+/// `link` with the stage as a beat sets it. A model that the learner has made stays, unless the
+/// beat is about another one: `told` is the link as the beat before has set it.
+fn staged(link: &Link, told: &Link, set: fn(&mut Link)) -> Link {
+    let model = |link: &Link| (link.study(), link.experiment());
+    let usual = Link { chapter: link.chapter, seed: link.seed, ..Link::default() };
+    let mut about = usual.clone();
+    set(&mut about);
+    let is_about_model = model(&about) != model(&usual);
+    let is_learners = model(link) != model(told);
+    let mut next = link.clone().with_chapter_of(&usual);
+    next.view.clear();
+    set(&mut next);
+    if is_about_model || !is_learners {
+        return next;
+    }
+    for setting in unroll_protocol::link::settings() {
+        let kept = (setting.get)(link);
+        if setting.of == Some(link.chapter) && kept != (setting.get)(&next) {
+            let mut with = next.clone();
+            (setting.set)(&mut with, kept);
+            if model(&with) != model(&next) {
+                next = with;
+            }
+        }
+    }
+    next
+}
+
+/// The stage of the chapter on show as one of its beats sets it, for links.
+fn usual_stage(
+    chapter: unroll_protocol::link::Chapter,
+    number: u32,
+    set: Option<fn(&mut Link)>,
+) -> Link {
+    let mut usual = Link { chapter, ..Link::default() };
+    if let Some(set) = set {
+        set(&mut usual);
+    }
+    Link { idea: number, ..usual }
+}
+
+/// How the beats set the stage. `Copy`: a handle of the frame.
+#[derive(Clone, Copy)]
+pub struct Beats {
+    store: Store,
+    sets: StoredValue<Vec<Option<fn(&mut Link)>>>,
+    /// The link as the last beat left it.
+    told: StoredValue<Link>,
+    pub number: Memo<u32>,
+}
+
+/// Beats with these ways to set the stage. A link that names one shows it as it sets the stage,
+/// and what else the link says on top of that.
+pub fn use_beats(store: Store, sets: Vec<Option<fn(&mut Link)>>) -> Beats {
+    let last = sets.len() as u32 - 1;
+    let sets = StoredValue::new(sets);
+    let link = store.link.get_untracked();
+    let number = Memo::new(move |_| store.link.with(|link| link.idea).min(last));
+    let told = Link { chapter: link.chapter, seed: link.seed, ..Link::default() };
+    let beats = Beats { store, sets, told: StoredValue::new(told), number };
+    if let Some(given) = store.take_given()
+        && link.idea > 0
+    {
+        beats.open(&link, &given);
+    }
+    let usual = Memo::new(move |_| {
+        let chapter = store.link.with(|link| link.chapter);
+        (chapter == link.chapter)
+            .then(|| usual_stage(chapter, number.get(), beats.set_of(number.get())))
+    });
+    Effect::new(move |_| {
+        if let Some(usual) = usual.get() {
+            store.usual.set(usual);
+        }
+    });
+    beats
+}
+
+impl Beats {
+    fn set_of(self, number: u32) -> Option<fn(&mut Link)> {
+        self.sets.with_value(|sets| sets.get(number as usize).copied().flatten())
+    }
+
+    pub fn count(self) -> u32 {
+        self.sets.with_value(Vec::len) as u32
+    }
+
+    /// Begins with the beat of a link that gives these settings besides.
+    fn open(self, link: &Link, given: &[String]) {
+        let Some(set) = self.set_of(link.idea) else { return };
+        let told = self.told.get_value();
+        let mut next = staged(&told, &told, set);
+        let is_given = |name: &str| given.iter().any(|given| given == name);
+        for setting in unroll_protocol::link::settings() {
+            let about = setting.of == Some(link.chapter) || setting.name == "view";
+            if !about || is_given(setting.name) {
+                (setting.set)(&mut next, (setting.get)(link));
+            }
+        }
+        next.mask.drawn = link.mask.drawn.clone();
+        next.written = link.written.clone();
+        self.told.set_value(next.clone());
+        self.store.link.set(next);
+    }
+
+    /// Puts a beat in focus and sets the stage as it says.
+    pub fn show(self, number: u32) {
+        let number = number.min(self.count() - 1);
+        let set = self.set_of(number);
+        self.store.link.update(|link| {
+            if let Some(set) = set {
+                *link = self.told.with_value(|told| staged(link, told, set));
+            }
+            link.idea = number;
+        });
+        self.told.set_value(self.store.link.get_untracked());
+    }
+
+    /// The next beat, or the one before. Whether there is one.
+    pub fn step(self, forward: bool) -> bool {
+        let now = self.number.get_untracked();
+        let next = if forward { now + 1 } else { now.saturating_sub(1) };
+        let moves = next != now && next < self.count();
+        if moves {
+            self.show(next);
+        }
+        moves
+    }
+}
+
+/// Page Down and Page Up, as presenters send them, move the beat from anywhere on the page but a
+/// text field.
+pub fn use_page_keys(beats: Beats, moved: impl Fn() + 'static) {
+    let listener = window_event_listener(ev::keydown, move |event| {
+        let forward = match event.key().as_str() {
+            "PageDown" => true,
+            "PageUp" => false,
+            _ => return,
+        };
+        if !is_text_field(&event) && !event.default_prevented() {
+            event.prevent_default();
+            if beats.step(forward) {
+                moved();
+            }
+        }
+    });
+    on_cleanup(move || listener.remove());
+}
+
+/// The column with the beats. The one in focus is in full ink.
+#[component]
+pub fn Story(
+    title: &'static str,
+    /// One line: what the chapter before could not do.
+    before: &'static str,
+    beats: Beats,
+    told: Vec<Beat>,
+) -> impl IntoView {
+    let column = NodeRef::<html::Section>::new();
+    // Only what the learner's own hand scrolls moves the beat, not what the page scrolls itself.
+    let by_hand = StoredValue::new(false);
+    let settled = use_timer();
+    let number = beats.number;
+    let bring = move || {
+        by_hand.set_value(false);
+        request_animation_frame(move || {
+            if let Some(column) = column.try_get_untracked().flatten() {
+                bring_into_view(&column, number.get_untracked());
+            }
+        });
+    };
+    use_page_keys(beats, bring);
+    // A link may begin with a later one.
+    column.on_load(move |column| {
+        let number = number.get_untracked();
+        if number > 0 {
+            request_animation_frame(move || bring_into_view(&column, number));
+        }
+    });
+    let scrolled = move || {
+        if !by_hand.get_value() {
+            return;
+        }
+        settled.start(SETTLED, move || {
+            let found = column.try_get_untracked().flatten().and_then(|column| beat_read(&column));
+            if let Some(found) = found.filter(|found| *found != number.get_untracked()) {
+                beats.show(found);
+            }
+        });
+    };
+    // Where the whole page scrolls, as on phones.
+    let listener = window_event_listener(ev::scroll, move |_| scrolled());
+    on_cleanup(move || listener.remove());
+    let hand = move || by_hand.set_value(true);
+    let step = move |forward: bool| {
+        if beats.step(forward) {
+            bring();
+        }
+    };
+    let beat = move |(i, beat): (usize, Beat)| {
+        let i = i as u32;
+        let current = move || number.get() == i;
+        let focus = move |event: ev::MouseEvent| {
+            let target = event.target().and_then(|t| t.dyn_into::<Element>().ok());
+            let control = target
+                .and_then(|t| {
+                    t.closest("a, button:not(.beat-title), input, label, summary, select").ok()
+                })
+                .flatten();
+            if control.is_none() && (!current() || beats.set_of(i).is_some()) {
+                by_hand.set_value(false);
+                beats.show(i);
+            }
+        };
+        view! {
+            <section class="beat" class:beat-on=current data-testid=format!("beat-{i}") data-beat=i.to_string()
+                aria-current=move || current().then_some("step") on:click=focus>
+                {(!beat.title.is_empty()).then(|| view! {
+                    <h2><button type="button" class="beat-title">{beat.title}</button></h2>
+                })}
+                <div class="beat-body">{beat.body.run()}</div>
+            </section>
+        }
+    };
+    let last = beats.count() - 1;
+    view! {
+        <section class="story" aria-label="Story" data-testid="story" node_ref=column
+            on:scroll=move |_| scrolled() on:wheel=move |_| hand() on:touchmove=move |_| hand()
+            on:keydown=move |event: ev::KeyboardEvent| {
+                if matches!(event.key().as_str(), "ArrowDown" | "ArrowUp" | "Home" | "End" | " ") { hand() }
+            }
+            on:pointerdown=move |_| hand()>
+            <div class="story-head">
+                <p class="chapter-before">{before}</p>
+                <h1 id="chapter-title" tabindex="-1">{title}</h1>
+            </div>
+            <div class="beats">{told.into_iter().enumerate().map(beat).collect_view()}</div>
+            <Neighbours/>
+            <div class="story-steps" role="group" aria-label="Beats of the story">
+                <button type="button" class="story-step" data-testid="idea-back" title="Page up"
+                    aria-disabled=move || (number.get() == 0).then_some("true") on:click=move |_| step(false)>
+                    <span aria-hidden="true">"↑"</span><span class="visually-hidden">"Beat before"</span>
+                </button>
+                <span class="story-place" role="status">{move || format!("{} of {}", number.get() + 1, last + 1)}</span>
+                <button type="button" class="story-step" data-testid="idea-next" title="Page down"
+                    aria-disabled=move || (number.get() == last).then_some("true") on:click=move |_| step(true)>
+                    <span aria-hidden="true">"↓"</span><span class="visually-hidden">"Next beat"</span>
+                </button>
+            </div>
+        </section>
+    }
+    .into_any()
+}
+
+/// What scrolls the story: its own column, or the whole page, as on phones.
+enum Scroller {
+    Column,
+    Page,
+}
+
+impl Scroller {
+    fn of(column: &HtmlElement) -> Self {
+        if column.scroll_height() > column.client_height() + 1 { Self::Column } else { Self::Page }
+    }
+}
+
+/// The foot of the stage where it stands above the story, on the window.
+fn stage_foot() -> f64 {
+    let stage = document().query_selector(".stage").ok().flatten();
+    stage.map_or(0.0, |stage| stage.get_bounding_client_rect().bottom())
+}
+
+/// Scrolls the beat to where it is read.
+fn bring_into_view(column: &HtmlElement, number: u32) {
+    let beat = column.query_selector(&format!("[data-beat=\"{number}\"]")).ok().flatten();
+    let Some(beat) = beat else { return };
+    let still = window().match_media("(prefers-reduced-motion: reduce)").ok().flatten();
+    let options = ScrollToOptions::new();
+    options.set_behavior(match still.is_some_and(|query| query.matches()) {
+        true => ScrollBehavior::Auto,
+        false => ScrollBehavior::Smooth,
+    });
+    let top = beat.get_bounding_client_rect().top();
+    match Scroller::of(column) {
+        _ if number == 0 => {
+            options.set_top(0.0);
+            column.scroll_to_with_scroll_to_options(&options);
+            window().scroll_to_with_scroll_to_options(&options);
+        }
+        Scroller::Column => {
+            let rect = column.get_bounding_client_rect();
+            let lead = rect.height() * LEAD;
+            options.set_top(f64::from(column.scroll_top()) + top - rect.top() - lead);
+            column.scroll_to_with_scroll_to_options(&options);
+        }
+        Scroller::Page => {
+            let down = window().scroll_y().unwrap_or_default();
+            options.set_top(down + top - stage_foot() - 16.0);
+            window().scroll_to_with_scroll_to_options(&options);
+        }
+    }
+}
+
+/// The beat at the line that is read: at the top of the column when it is scrolled to its top, at
+/// its foot when it is scrolled to its end, and in proportion between.
+fn beat_read(column: &HtmlElement) -> Option<u32> {
+    let rect = column.get_bounding_client_rect();
+    let (top, bottom, share) = match Scroller::of(column) {
+        Scroller::Column => {
+            let all = f64::from(column.scroll_height() - column.client_height());
+            (rect.top(), rect.bottom(), f64::from(column.scroll_top()) / all)
+        }
+        Scroller::Page => {
+            let page = document().document_element()?;
+            let all = f64::from(page.scroll_height() - page.client_height()).max(1.0);
+            let down = window().scroll_y().unwrap_or_default();
+            (stage_foot(), f64::from(page.client_height()), down / all)
+        }
+    };
+    let line = top + (bottom - top) * share.clamp(0.0, 1.0);
+    let beats = column.query_selector_all("[data-beat]").ok()?;
+    let mut found = None;
+    for i in 0..beats.length() {
+        let beat: Element = beats.get(i)?.unchecked_into();
+        if beat.get_bounding_client_rect().top() <= line || found.is_none() {
+            found = beat.get_attribute("data-beat")?.parse().ok();
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use unroll_protocol::link::Chapter;
+
+    use super::*;
+
+    fn rnn() -> Link {
+        Link { chapter: Chapter::Rnn, ..Link::default() }
+    }
+
+    #[test]
+    fn a_beat_sets_the_stage_from_the_chapters_start() {
+        let mut link = rnn();
+        link.rnn.columns = 3;
+        link.view = "writing".into();
+        let next = staged(&link, &rnn(), |link| link.rnn.at = 5);
+        assert_eq!((next.rnn.columns, next.rnn.at, next.view.as_str()), (rnn().rnn.columns, 5, ""));
+    }
+
+    #[test]
+    fn a_model_the_learner_made_stays_unless_the_beat_is_about_another() {
+        let mut link = rnn();
+        link.rnn.hidden = 7;
+        link.rnn.columns = 3;
+        let next = staged(&link, &rnn(), |link| link.rnn.at = 5);
+        assert_eq!((next.rnn.hidden, next.rnn.columns), (7, rnn().rnn.columns));
+        assert_eq!(staged(&link, &rnn(), |link| link.rnn.hidden = 2).rnn.hidden, 2);
+        // One that a beat has made goes with it.
+        assert_eq!(staged(&link, &link, |_| {}).rnn.hidden, rnn().rnn.hidden);
+    }
+}

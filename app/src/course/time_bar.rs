@@ -1,0 +1,188 @@
+//! The bar at the foot of the stage: Train or Pause, one step, how far the run is, and its curve.
+
+use std::fmt::Write;
+
+use leptos::{ev, html, prelude::*};
+use unroll_protocol::RunState;
+use wasm_bindgen::JsCast;
+
+use super::{Run, run::Series, undo::is_text_field};
+use crate::{
+    controls::{four_digits, grouped},
+    figures::{use_frame, use_visible},
+};
+
+/// Points of a curve that are drawn: more than a track has pixels would not be seen.
+const MOST_POINTS: usize = 400;
+/// The track's own units; it is stretched to its room.
+const WIDTH: f64 = 1000.0;
+const HEIGHT: f64 = 100.0;
+
+/// The time bar of a run. Space trains or pauses while no control has the focus.
+#[component]
+pub fn TimeBar(run: Run) -> impl IntoView {
+    let listener = window_event_listener(ev::keydown, move |event| {
+        let plain = !(event.ctrl_key() || event.meta_key() || event.alt_key() || event.repeat());
+        if event.key() == " "
+            && plain
+            && !event.default_prevented()
+            && !is_meant_for_control(&event)
+        {
+            event.prevent_default();
+            run.toggle();
+        }
+    });
+    on_cleanup(move || listener.remove());
+    let told = move || match run.told.get() {
+        RunState::Running => "running",
+        RunState::Paused => "paused",
+    };
+    // `aria-disabled`, not `disabled`: the focus stays when an engine is replaced.
+    let disabled = move || run.idle.get().is_some().then_some("true");
+    let label = move || if run.is_running() { "Pause" } else { "Train" };
+    // Only the digits change while it trains.
+    let names = Memo::new(move |_| {
+        run.readings.with(|all| all.iter().take(3).map(|r| r.0.clone()).collect::<Vec<_>>())
+    });
+    let reading = move |i: usize, name: String| {
+        let value = move || {
+            let last = run.readings.with(|all| all.get(i).and_then(|reading| reading.1));
+            last.map_or_else(|| "–".to_owned(), four_digits)
+        };
+        view! {
+            <span class="time-reading" class:time-reading-more={i > 0}>
+                {name}" "
+                <span data-testid=if i == 0 { "loss-value" } else { "" }>{value}</span>
+            </span>
+        }
+    };
+    let pace = move || run.milliseconds_per_step.get().map_or_else(|| "–".to_owned(), four_digits);
+    view! {
+        <section class="time-bar" aria-label="Training" data-testid="time-bar">
+            <button type="button" class="time-play" data-testid="train-toggle" data-state=told
+                aria-disabled=disabled
+                title=move || run.idle.get().unwrap_or_else(|| format!("{} (Space)", label()))
+                on:click=move |_| run.toggle()>
+                <svg viewBox="0 0 16 16" aria-hidden="true">
+                    {move || if run.is_running() {
+                        view! { <path d="M3 2h4v12H3zM9 2h4v12H9z"/> }
+                    } else {
+                        view! { <path d="M4 1.5v13l10-6.5z"/> }
+                    }}
+                </svg>
+                <span class="visually-hidden">{label}</span>
+            </button>
+            <button type="button" class="time-step" data-testid="train-step" aria-disabled=disabled
+                aria-label="Take one step" title=move || run.idle.get().unwrap_or_else(|| "Take one step".into())
+                on:click=move |_| run.take_step()>
+                "+1"
+            </button>
+            <div class="time-numbers">
+                <p class="time-steps">
+                    <strong data-testid="loss-step">{move || grouped(run.step.get().into())}</strong>
+                    {move || if run.step.get() == 1 { " step" } else { " steps" }}
+                </p>
+                <p class="time-readings">
+                    {move || names.get().into_iter().enumerate().map(|(i, name)| reading(i, name)).collect_view()}
+                    <span class="time-reading time-pace"><span data-testid="step-time">{pace}</span>" ms"</span>
+                </p>
+            </div>
+            <Track run/>
+        </section>
+    }
+    .into_any()
+}
+
+/// Whether a key is for something that has the focus: a control, a figure, a field.
+fn is_meant_for_control(event: &web_sys::KeyboardEvent) -> bool {
+    let Some(target) = event.target().and_then(|t| t.dyn_into::<web_sys::Element>().ok()) else {
+        return false;
+    };
+    const CONTROLS: &str = "a, button, summary, input, select, textarea, [tabindex='0'], dialog";
+    is_text_field(event) || target.closest(CONTROLS).ok().flatten().is_some()
+}
+
+/// The curves of a run as the track of a film: its whole length, from the first step to the last.
+#[component]
+fn Track(run: Run) -> impl IntoView {
+    let root = NodeRef::<html::Div>::new();
+    let shown = use_frame(run.track, use_visible(root));
+    let curves = Memo::new(move |_| shown.with(|series| paths(series)));
+    let empty = Memo::new(move |_| run.step.get() == 0);
+    view! {
+        <div class="time-track" node_ref=root role="img" aria-label=move || {
+            if empty.get() { "Not trained yet".to_owned() } else { spoken(&shown.get()) }
+        }>
+            <svg viewBox=format!("0 0 {WIDTH} {HEIGHT}") preserveAspectRatio="none" aria-hidden="true">
+                <line class="time-axis" x1="0" x2=WIDTH y1=HEIGHT - 1.0 y2=HEIGHT - 1.0/>
+                {(0..3).rev().map(|i| view! {
+                    <path class=format!("time-curve time-curve-{i}")
+                        d=move || curves.with(|c| c.get(i).cloned().unwrap_or_default())/>
+                }).collect_view()}
+            </svg>
+            {move || empty.get().then(|| view! {
+                <p class="time-empty">"Untrained. Press Train and watch its loss fall."</p>
+            })}
+        </div>
+    }
+    .into_any()
+}
+
+/// The track in words.
+fn spoken(series: &[Series]) -> String {
+    let one = |s: &Series| {
+        let (first, last) = (s.points.first()?, s.points.last()?);
+        Some(format!(
+            "{} from {:.3} at step {} to {:.3} at step {}",
+            s.name, first.1, first.0, last.1, last.0
+        ))
+    };
+    series.iter().filter_map(one).collect::<Vec<_>>().join("; ")
+}
+
+/// A path for each series, on one scale that holds them all.
+fn paths(series: &[Series]) -> Vec<String> {
+    let all = || series.iter().flat_map(|s| &s.points).filter(|p| p.1.is_finite());
+    let most = all().map(|p| p.0).fold(1.0, f64::max);
+    let (low, high) = all()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), p| (low.min(p.1), high.max(p.1)));
+    let (low, high) = (low.min(high - 1e-9), high);
+    let place = |&(step, value): &(f64, f64)| {
+        let y = (high - value) / (high - low);
+        (step / most * WIDTH, 6.0 + y * (HEIGHT - 12.0))
+    };
+    series
+        .iter()
+        .map(|series| {
+            let points: Vec<_> = series.points.iter().filter(|p| p.1.is_finite()).collect();
+            let stride = points.len().div_ceil(MOST_POINTS).max(1);
+            let mut path = String::new();
+            // The last one always: it is where the run stands.
+            let kept =
+                points.iter().enumerate().filter(|(i, _)| i % stride == 0 || i + 1 == points.len());
+            for (i, point) in kept {
+                let (x, y) = place(point);
+                let _ = write!(path, "{}{x:.1} {y:.1}", if i == 0 { 'M' } else { 'L' });
+            }
+            path
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_track_spans_its_run_and_keeps_its_end() {
+        let loss = |n: u32| (1..=n).map(|i| (f64::from(i), 4.0 / f64::from(i))).collect();
+        let series = [Series { name: "loss".into(), points: loss(10_000) }];
+        let path = &paths(&series)[0];
+        assert!(path.starts_with('M') && path.ends_with("1000.0 94.0"), "{path}");
+        assert!(path.matches('L').count() <= MOST_POINTS + 1);
+        assert_eq!(paths(&[Series::default()]), [String::new()]);
+        let flat = [Series { name: "loss".into(), points: vec![(1.0, 2.0), (2.0, f64::NAN)] }];
+        assert!(!paths(&flat)[0].contains("NaN"), "{:?}", paths(&flat));
+        assert!(spoken(&series).starts_with("loss from 4.000 at step 1 to 0.000 at step 10000"));
+    }
+}
