@@ -42,7 +42,7 @@ pub fn Merges(shown: Shown) -> impl IntoView {
         <LevelStrip levels=shown.levels which=Signal::stored(Scheme::Pairs) scheme=shown.scheme
             selected=shown.token on_pick=Callback::new(move |(scheme, id)| shown.pick(scheme, id))/>
         <ol class="merge-list tokens-scroller" tabindex="0" aria-label="Merges in order">
-            <For each=move || merges.get().into_iter().rev() key=|merge| (merge.id, merge.count) let:merge>
+            <For each=move || merges.get().into_iter().rev() key=|merge| (merge.id, merge.left.clone(), merge.right.clone()) let:merge>
                 <li>
                     <span class="merge-pair">{mark(&merge.left)}<i>"+"</i>{mark(&merge.right)}</span>
                     <span class="merge-id">{merge.id}</span>
