@@ -75,11 +75,11 @@ choice! {
 }
 
 choice! {
-    /// Colours of the page.
+    /// Colors of the page.
     Theme {
-        Auto = "auto", "System colours";
-        Light = "light", "Light colours";
-        Dark = "dark", "Dark colours";
+        Auto = "auto", "System colors";
+        Light = "light", "Light colors";
+        Dark = "dark", "Dark colors";
     }
 }
 
@@ -358,5 +358,51 @@ impl Link {
             },
             batch: self.batch,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Queries that today's links hold go on meaning what they meant.
+    #[test]
+    fn links_of_earlier_releases_are_read() {
+        let queries = [
+            "chapter=gpt&seed=7&layers=1&heads=2&width=32&context=32&batch=4&workers=2",
+            "chapter=gpt&corpus=names&lr=0.003&temperature=0&topk=5&layer=2&head=3&autostart=1",
+            "chapter=rnn&idea=4&rnn-columns=8&rnn-matrix=u",
+            "chapter=bptt&bptt-gap=20&bptt-rescale=1&bptt-radius=1.5&theme=dark",
+            "chapter=gates&gates-cell=gru&gates-task=quotes&gates-forced=z:7:0",
+            "chapter=norm&norm-experiment=time&norm-time=3",
+            "chapter=alignment&alignment-task=dates&alignment-beside=none&alignment-at=2",
+            "chapter=qkv&qkv-experiment=scale&qkv-dimensions=256",
+            "chapter=heads&heads-layers=2&heads-off=1.4&embed=1&hide=controls,text",
+            "chapter=position&position-encoding=rotary&position-k=7&device=cpu",
+        ];
+        for query in queries {
+            let pairs = || query.split('&').filter_map(|pair| pair.split_once('='));
+            let (link, problems) = Link::parse_query(pairs());
+            assert_eq!(problems, [], "{query}");
+            let said = link.query();
+            for (name, value) in pairs() {
+                let setting = settings().find(|setting| setting.name == name).unwrap();
+                let usual = (setting.get)(&Link::default()).to_string();
+                assert!(
+                    value == usual || said.contains(&format!("{name}={value}")),
+                    "{query}: {said}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_link_to_a_beat_says_only_what_differs_from_its_stage() {
+        let mut stage = Link { chapter: Chapter::Rnn, idea: 4, ..Link::default() };
+        stage.rnn.columns = 8;
+        assert_eq!(stage.query_beside(&stage), "chapter=rnn&idea=4");
+        let changed = Link { rnn: rnn::Settings::default(), ..stage.clone() };
+        assert_eq!(changed.query_beside(&stage), "chapter=rnn&idea=4&rnn-columns=0");
+        assert_eq!(stage.query(), "chapter=rnn&idea=4&rnn-columns=8");
     }
 }
