@@ -198,15 +198,15 @@ fn TokensChapter() -> impl IntoView {
             views=vec![
                 StageView::new("tokens", "Tokens", move || view! { <figure::Tokens shown/> }),
                 StageView::new("merges", "Merges", move || view! { <figure::Merges shown/> }),
-                StageView::new("embedding", "One row", move || view! { <views::Lookup shown/> }),
-                StageView::new("map", "All rows", move || view! { <views::Map shown/> }),
+                StageView::new("embedding", "Row", move || view! { <views::Lookup shown/> }),
+                StageView::new("map", "Map", move || view! { <views::Map shown/> }),
                 StageView::new("window", "Window", move || view! { <views::Window shown/> }),
                 StageView::new("sentence", "Product", move || view! { <views::Chain shown/> }),
             ]
             settings=move || view! { <Controls shown/> }
             model=Signal::derive(move || {
                 let (scheme, width) = shown.settings.with(|s| (s.scheme, s.width));
-                format!("{}, {width} numbers each", scheme.label().to_lowercase())
+                format!("{}, {width} each", scheme.label().to_lowercase())
             })
         />
     }

@@ -170,7 +170,12 @@ pub fn ChainFigure(
                 </dl>
                 <p class="hint" data-testid="chain-per">{per}</p>
             </div>
-            <p class="readout" data-testid="chain-readout">{reading}</p>
+            <p class="readout" data-testid="chain-readout">
+                {move || match reading() {
+                    Some(text) => text.into_any(),
+                    None => view! { <span class="hint">"Point at a factor to read it."</span> }.into_any(),
+                }}
+            </p>
             <SheetExport name="tokens-chain" title="A sentence as a product" provenance sheet/>
         </section>
     }

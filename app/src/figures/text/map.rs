@@ -22,8 +22,8 @@ const MOST: usize = 90;
 const EDGE: f32 = 22.0;
 /// Shorter side of a drawing whose marks have their usual size; on a larger one they grow with it,
 /// up to [`LARGEST`].
-const USUAL: f32 = 400.0;
-const LARGEST: f32 = 2.0;
+const USUAL: f32 = 480.0;
+const LARGEST: f32 = 1.75;
 /// Width and height of an exported picture.
 const PICTURE: (f32, f32) = (800.0, 560.0);
 
