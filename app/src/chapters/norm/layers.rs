@@ -261,7 +261,7 @@ fn stuck_table(depths: &Depths) -> AnyView {
         let cells = layers.iter().enumerate().map(cell).collect_view();
         view! { <tr><th scope="row">{version.label()}</th>{cells}</tr> }
     };
-    let rows = depths.versions.iter().zip(&Version::ALL).map(row).collect_view();
+    let rows = depths.versions.iter().zip(Version::ALL).map(row).collect_view();
     view! {
         <div class="norm-scroll" tabindex="0" role="region" aria-label="Stuck activations by layer">
             <table class="norm-table" data-testid="norm-stuck">
