@@ -167,9 +167,9 @@ fn NormChapter() -> impl IntoView {
             check=check::check
             more=more::more
             views=vec![
-                StageView::new("layers", "Before and after", layers::before_and_after),
-                StageView::new("depth", "By depth", layers::depth),
-                StageView::new("outside", "Outside the gradient", outside::view),
+                StageView::new("layers", "One layer", layers::one),
+                StageView::new("depth", "Depth", layers::depth),
+                StageView::new("outside", "Runaway b", outside::view),
                 StageView::new("time", "Over time", time::view),
                 StageView::new("losses", "Losses", losses),
             ]

@@ -49,7 +49,7 @@ pub fn view(page: Page) -> AnyView {
         })
     };
     view! {
-        <Sentence label="Read" problem=answered.problem/>
+        <Sentence label="Your sentence" problem=answered.problem/>
         <div class="view-bar"><SliderField name="block-dropout" step=0.05/></div>
         <MatrixFigure name="block-ensemble" title="The next character, by sub-networks of the full model" matrix
             provenance=page.provenance/>

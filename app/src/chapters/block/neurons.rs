@@ -55,7 +55,7 @@ pub fn view(page: Page) -> AnyView {
         format!("Neurons of block {}'s feed-forward layer, at the position on show", layer.get())
     });
     view! {
-        <Sentence label="Read" problem=Signal::stored(None::<String>)/>
+        <Sentence label="Your sentence" problem=Signal::stored(None::<String>)/>
         <div class="view-bar"><ChoiceField name="block-shown"/></div>
         <LinesFigure name="block-neurons" title lines provenance=page.provenance/>
         <p class="block-verdict" data-testid="block-neurons-verdict">{verdict}</p>

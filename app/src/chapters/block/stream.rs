@@ -70,12 +70,12 @@ pub fn view(page: Page) -> AnyView {
         stream.with(|s| {
             s.as_ref().map_or_else(
                 || "Next character".to_owned(),
-                |s| format!("Next after ‘{}’: whose logit?", seen(s)),
+                |s| format!("Next after ‘{}’", seen(s)),
             )
         })
     });
     view! {
-        <Sentence label="Taken apart" problem=page.problem/>
+        <Sentence label="Your sentence" problem=page.problem/>
         <div class="block-stream">
             <div class="block-terms">
                 <div class="view-bar"><ChoiceField name="block-shown"/></div>
@@ -205,7 +205,7 @@ fn contributions(page: Page) -> Option<AnyView> {
                     <tbody>{rows}{offset}</tbody>
                     <tfoot>
                         <tr>
-                            <th scope="row">"sum: the whole stream"</th>
+                            <th scope="row">"sum: the stream"</th>
                             <td data-testid="block-whole">{whole.map(|length| format!("{length:.2}"))}</td>
                             <td data-testid="block-sum" data-value=sum.to_string()>{signed(sum as f32, 4)}</td><td></td>
                         </tr>

@@ -91,7 +91,7 @@ pub fn check() -> AnyView {
             on_right=done
             on_another=Callback::new(move |()| round.update(|round| *round += 1))/>
         {move || (!is_of(lab, Experiment::Layers)).then(|| view! {
-            <p class="hint">"The question is about the deep network: open “Before and after” first."</p>
+            <p class="hint">"The question is about the deep network: open “One layer” first."</p>
         })}
     }
     .into_any()

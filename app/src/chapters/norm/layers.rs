@@ -22,7 +22,7 @@ use crate::{
 /// Milliseconds between two means while the sweep plays.
 const SWEEP_PACE: u64 = 450;
 /// One layer's batch before and after its normalization.
-pub fn before_and_after() -> AnyView {
+pub fn one() -> AnyView {
     let store = expect_context::<Store>();
     let lab = use_lab();
     let answered = use_answer(lab, move || {
@@ -65,14 +65,14 @@ pub fn before_and_after() -> AnyView {
     });
     let refused = move || layer.get().and_then(|l| l.result.as_ref().err().cloned());
     view! {
-        <Sentence label="A batch of pieces of" problem=answered.problem/>
-        <div class="view-bar">
+        <Sentence label="Your sentence, in pieces" problem=answered.problem/>
+        <div class="view-bar norm-bar">
             <ChoiceField name="norm-axis"/>
             {move || (axis.get() == Axis::Batch).then(|| view! { <ChoiceField name="norm-statistics"/> })}
             <SliderField name="norm-layer"/>
             <SliderField name="norm-factor" step=0.5/>
         </div>
-        <p class="norm-verdict" data-testid="norm-coupling"
+        <p class="norm-verdict norm-coupling-verdict" data-testid="norm-coupling"
             data-most=move || layer.get().and_then(|l| others(&l)).map(|most| most.to_string())>
             {move || layer.get().map(|layer| verdict(&layer))}
         </p>
@@ -107,7 +107,7 @@ fn verdict(layer: &Layer) -> String {
         all.iter().enumerate().filter(|(row, _)| *row != pressed).map(|(_, m)| *m).collect();
     let most = rest.iter().copied().fold(0.0, f32::max);
     let begin = format!(
-        "Example {} is multiplied by {}; its own outputs move by up to {}. ",
+        "Example {} times {}: it moves by up to {}; ",
         layer.row,
         layer.factor,
         amount(own)
@@ -115,17 +115,17 @@ fn verdict(layer: &Layer) -> String {
     let how = match (layer.axis, layer.statistics) {
         (Axis::Layer, _) => "under LayerNorm",
         (Axis::Batch, Statistics::Batch) => "under BatchNorm",
-        (Axis::Batch, Statistics::Running) => "under BatchNorm with running statistics",
+        (Axis::Batch, Statistics::Running) => "under BatchNorm in use",
     };
     begin
         + &if rest.is_empty() {
-            "There are no others.".to_owned()
+            "there are no others.".to_owned()
         } else if most == 0.0 {
-            format!("The other {} rows move by exactly 0 {how}.", rest.len())
+            format!("the other {} rows move by exactly 0 {how}.", rest.len())
         } else {
             let moving = rest.iter().filter(|m| **m > 0.0).count();
             format!(
-                "Of the other {} rows {moving} move {how}, by up to {}.",
+                "of the other {} rows {moving} move {how}, by up to {}.",
                 rest.len(),
                 amount(most)
             )
@@ -210,11 +210,9 @@ pub fn depth() -> AnyView {
     // As many at every step.
     let examples = move || depths.with(|depths| depths.as_ref().map_or(0, |d| d.examples));
     let title = Signal::derive(move || {
-        format!("With {}: activations of {} examples", version().label(), examples())
+        format!("With {}: the same {} examples", version().label(), examples())
     });
-    let plain = Signal::derive(move || {
-        format!("Without normalization: activations of {} examples", examples())
-    });
+    let plain = Signal::derive(move || format!("Without normalization: {} examples", examples()));
     view! {
         <div class="view-bar"><ChoiceField name="norm-axis"/></div>
         <div class="norm-three">

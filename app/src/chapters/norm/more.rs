@@ -45,7 +45,7 @@ pub fn more() -> AnyView {
              moving average while training."
         </p>
         <p>
-            "The gradient goes through μ and σ², too. “Outside the gradient” is the opposite: Ioffe and Szegedy, \
+            "The gradient goes through μ and σ², too. “Runaway b” is the opposite: Ioffe and Szegedy, \
              section 2, show for a layer u + b with its mean taken away that b then grows without end."
         </p>
         <p>

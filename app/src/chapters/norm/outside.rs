@@ -65,11 +65,9 @@ fn promises(offsets: &[Offset]) -> AnyView {
         let slope = offset.gradient.iter().map(|g| f64::from(*g).powi(2)).sum::<f64>().sqrt();
         let fell = offset.first_loss - offset.loss;
         let (hue, how) = match offset.treatment {
-            Treatment::Past => ("role-gradient", "the gradient takes the mean for a constant"),
-            Treatment::Through => ("", "the gradient goes through the mean"),
-            Treatment::After => {
-                ("role-weight", "it does, and a second offset comes after the mean is gone")
-            }
+            Treatment::Past => ("role-gradient", "taken for a constant"),
+            Treatment::Through => ("", "gone through"),
+            Treatment::After => ("role-weight", "gone through; β is added after"),
         };
         view! {
             <tr>
@@ -91,7 +89,7 @@ fn promises(offsets: &[Offset]) -> AnyView {
                 <caption class="visually-hidden">"What the gradients promised, and what came of it"</caption>
                 <thead><tr>
                     <th scope="col">"the mean in the gradient"</th><th scope="col">"|b|"</th><th scope="col">"|dL/db|"</th>
-                    <th scope="col">"fall of the loss promised"</th><th scope="col">"and kept"</th>
+                    <th scope="col">"promised fall of the loss"</th><th scope="col">"kept"</th>
                 </tr></thead>
                 <tbody>{offsets.iter().map(row).collect_view()}</tbody>
             </table>

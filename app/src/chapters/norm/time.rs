@@ -56,13 +56,13 @@ pub fn view() -> AnyView {
     let statistic = move || {
         if are_means.get() {
             view! {
-                <MatrixFigure name="norm-mean" title="Running mean of each unit's sum, by time step"
+                <MatrixFigure name="norm-mean" title="Running mean of each unit's sum"
                     matrix=matrix(|s| &s.mean, "running mean") provenance column on_pick=choose/>
             }
             .into_any()
         } else {
             view! {
-                <MatrixFigure name="norm-variance" title="Running variance of each unit's sum, by time step"
+                <MatrixFigure name="norm-variance" title="Running variance of each unit's sum"
                     matrix=matrix(|s| &s.variance, "running variance") provenance column on_pick=choose/>
             }
             .into_any()
@@ -78,12 +78,12 @@ pub fn view() -> AnyView {
                 </div>
             </fieldset>
             <SliderField name="norm-time"/>
-            <span class="hint">"Click a column: its statistics are then used at every step."</span>
+            <span class="hint">"used at every step: click a column"</span>
         </div>
         <div class="view-split norm-two">
             <div>{statistic}</div>
             <div>
-                <LinesFigure name="norm-time-loss" title="Loss at each time step; trained up to the dotted line" lines provenance
+                <LinesFigure name="norm-time-loss" title="Loss at each time step" lines provenance
                     marker=Signal::derive(|| Some(f64::from(TRAINED_STEPS)))/>
             </div>
         </div>

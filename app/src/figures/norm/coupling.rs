@@ -183,7 +183,7 @@ pub fn CouplingFigure(
                 style=move || format!("--rows:{}", shape.get().0.max(1))>
                 <div class="norm-block" role="group" aria-label="Before: x">
                     <div class="norm-head norm-head-x">
-                        <h4 data-part="x"><span class="role-input">"x"</span>", what comes in: press a row"</h4>
+                        <h4 data-part="x"><span class="role-input">"x"</span>" comes in: press a row"</h4>
                         {children()}
                     </div>
                     <ol class="norm-rows">
@@ -194,12 +194,7 @@ pub fn CouplingFigure(
                             grid=input colors pointing pinned lit_row lit_column on_pick/>
                     </div>
                     {strip}
-                    <span class="norm-strip-name">
-                        "μ, σ"
-                        <span class="norm-strip-of">
-                            {move || if over_batch.get() { " of columns" } else { " of rows" }}
-                        </span>
-                    </span>
+                    <span class="norm-strip-name">"μ, σ"</span>
                     <div class="norm-scale-x">
                         <ScaleBar label="x, μ, σ" colors
                             map=Signal::derive(move || ValueMap::Signed { limit: limit.get() })
@@ -208,7 +203,7 @@ pub fn CouplingFigure(
                 </div>
                 <div class="norm-block" role="group" aria-label="After: y">
                     <div class="norm-head norm-head-y">
-                        <h4 data-part="y"><span class="role-output">"y"</span>", what goes out"</h4>
+                        <h4 data-part="y"><span class="role-output">"y"</span>" goes out"</h4>
                     </div>
                     <div class="norm-head norm-head-moved"><h4 class="role-gradient">"moved"</h4></div>
                     <div class="norm-y">
