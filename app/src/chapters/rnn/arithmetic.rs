@@ -93,9 +93,8 @@ fn focus_later(testid: &'static str) {
 pub fn SumView(shared: Shared) -> impl IntoView {
     let unit = shared.unit;
     let hidden = Memo::new(move |_| shared.store.link.with(|link| link.rnn.hidden));
-    let length = Memo::new(move |_| {
-        shared.all.with(|all| all.as_ref().map_or(0, |all| all.run.ids.len()))
-    });
+    let length =
+        Memo::new(move |_| shared.all.with(|all| all.as_ref().map_or(0, |all| all.run.ids.len())));
     let at = Memo::new(move |_| place(shared.at.get(), length.get()) as u32);
     let sum = Memo::new_with_compare(
         move |_| {
@@ -208,7 +207,8 @@ impl Fall {
         let color = if to < from { "var(--signed-low)" } else { "var(--signed-high)" };
         let bar = format!("left:{left:.2}%;width:{:.2}%;background:{color}", right - left);
         let zero = format!("left:{:.2}%", self.at(0.0));
-        view! { <td class="rnn-fall"><div><i style=bar></i><b style=zero></b></div></td> }.into_any()
+        view! { <td class="rnn-fall"><div><i style=bar></i><b style=zero></b></div></td> }
+            .into_any()
     }
 }
 

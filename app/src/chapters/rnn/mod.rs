@@ -175,9 +175,8 @@ fn UnrolledView(shared: Shared) -> impl IntoView {
         shared.all.with(|all| all.as_ref().map_or(0, |all| all.run.ids.len() as u32))
     });
     // About the edit there is another place for it.
-    let problem = Signal::derive(move || {
-        shared.answered.problem.get().filter(|_| shared.edit.get() == 0)
-    });
+    let problem =
+        Signal::derive(move || shared.answered.problem.get().filter(|_| shared.edit.get() == 0));
     let field = NodeRef::new();
     let on_edit = Callback::new(move |t: usize| unroller::begin_edit(shared, t, field));
     let on_open = Callback::new(move |()| arithmetic::open(store));

@@ -41,9 +41,8 @@ pub fn RecoveryView(shared: Shared) -> impl IntoView {
         references: vec![Reference { name: "as if nothing had happened".into(), y: 0.0 }],
         ..Lines::default()
     });
-    let of_recovery = move || {
-        recovery.with(|r| r.as_ref().map(|r| r.letter.clone())).unwrap_or_default()
-    };
+    let of_recovery =
+        move || recovery.with(|r| r.as_ref().map(|r| r.letter.clone())).unwrap_or_default();
     view! {
         <Show when=move || !shared.end_only.get() fallback=no_writing>
             <div class="view-fill rnn-room" data-testid="rnn-recovery">

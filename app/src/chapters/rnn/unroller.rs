@@ -19,9 +19,11 @@ pub fn note(shared: Shared) -> String {
         .probe
         .with(|p| !p.trim().is_empty() && p.trim().chars().all(|c| c == '(' || c == ')'));
     match (shared.end_only.get(), own, dropped) {
-        (true, false, _) => "The network has only met ( and ): a generated string is read instead. \
+        (true, false, _) => {
+            "The network has only met ( and ): a generated string is read instead. \
             Write brackets to have your own judged."
-            .to_owned(),
+                .to_owned()
+        }
         (_, _, 0) => String::new(),
         (_, _, n) => format!("{n} more characters are not drawn."),
     }

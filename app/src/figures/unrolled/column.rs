@@ -292,7 +292,12 @@ fn Arrow(
         layout.with(|l| {
             let side = l.middle() - 20.0;
             match part {
-                W => (side, l.strip_y + l.strip_height + 2.0, 40.0, l.token_y - l.strip_y - l.strip_height - 3.0),
+                W => (
+                    side,
+                    l.strip_y + l.strip_height + 2.0,
+                    40.0,
+                    l.token_y - l.strip_y - l.strip_height - 3.0,
+                ),
                 V => (side, l.bars_end() + 1.0, 40.0, l.strip_y - l.bars_end() - 2.0),
                 _ => {
                     let left = l.strip_x() + l.strip_width() - l.column + 1.0;
