@@ -84,9 +84,8 @@ fn BpttChapter() -> impl IntoView {
     });
     let shown = Shown { store, lab, flow: flow.into(), settings, provenance: use_provenance(lab) };
     let problem = asked.problem;
-    let model = Signal::derive(move || {
-        settings.with(|s| format!("three of {} units, gaps to {}", s.hidden, s.gap))
-    });
+    let model =
+        Signal::derive(move || settings.with(|s| format!("{} units, gaps to {}", s.hidden, s.gap)));
     view! {
         <ChapterFrame
             before="The chapter before ran a network forward through time. It did not say how the network learns which early step mattered for a late answer."
@@ -137,6 +136,10 @@ fn main_figure(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
                 hint="The engine is starting.".to_owned()
             />
             <div class="bptt-beside">
+                <div class="bptt-formula" data-testid="bptt-formula" data-loss=move || loss.get().id()>
+                    {move || formulas::recursion(loss.get())}
+                    {formulas::jacobian_is()}
+                </div>
                 <ul class="bptt-seen" data-testid="bptt-seen"
                     data-step=move || shown.flow.get().map(|flow| flow.step.to_string())>
                     {move || {
@@ -150,10 +153,6 @@ fn main_figure(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
                         seen.get().into_iter().map(row).collect_view()
                     }}
                 </ul>
-                <div class="bptt-formula" data-testid="bptt-formula" data-loss=move || loss.get().id()>
-                    {move || formulas::recursion(loss.get())}
-                    {formulas::jacobian_is()}
-                </div>
                 <p class="view-note">
                     {move || match loss.get() {
                         LossKind::Last => "The dotted line marks the symbol's step: what arrives there can \

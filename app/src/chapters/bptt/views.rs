@@ -59,6 +59,17 @@ pub fn weight(shown: Shown) -> AnyView {
         let block = if flow.weights.cell == Cell::Rnn { "U" } else { "U, candidate's block" };
         format!("Gradient of the {}’s {block}", flow.weights.cell.label())
     });
+    let missing = shown.read(|flow, settings: &Settings| {
+        let units = flow.weights.whole.shape.first().copied().unwrap_or_default();
+        let wanted = settings.from.max(settings.to);
+        (wanted > units).then(|| {
+            format!("There is no unit {wanted} in networks of {units}: the last one is shown.")
+        })
+    });
+    let of_weight = shown.read(|flow, _| {
+        let of = &flow.weights;
+        format!("Weight from unit {} to unit {} of the {}", of.from, of.to, of.cell.label())
+    });
     view! {
         <div class="view-bar bptt-bar">
             <ChoiceField name="bptt-cell"/>
@@ -77,8 +88,15 @@ pub fn weight(shown: Shown) -> AnyView {
                 column
                 on_pick=pick
             />
-            <div>{terms(shown)}</div>
+            <LinesFigure
+                name="bptt-weight"
+                title=of_weight
+                lines=shown.read(|flow, _| gathered(flow))
+                provenance=shown.provenance
+            />
         </div>
+        <p class="field-error" role="status" data-testid="bptt-missing">{missing}</p>
+        {terms(shown)}
     }
     .into_any()
 }
@@ -139,19 +157,8 @@ fn gathered(flow: &Flow) -> Lines {
     }
 }
 
-/// The chosen weight's sum, as curves and in digits.
+/// The chosen weight's sum, in digits.
 fn terms(shown: Shown) -> AnyView {
-    let missing = shown.read(|flow, settings: &Settings| {
-        let units = flow.weights.whole.shape.first().copied().unwrap_or_default();
-        let wanted = settings.from.max(settings.to);
-        (wanted > units).then(|| {
-            format!("There is no unit {wanted} in networks of {units}: the last one is shown.")
-        })
-    });
-    let title = shown.read(|flow, _| {
-        let of = &flow.weights;
-        format!("Weight from unit {} to unit {} of the {}", of.from, of.to, of.cell.label())
-    });
     let digits = shown.read(|flow, _| {
         let of = &flow.weights;
         let units = of.whole.shape.first().copied().unwrap_or_default();
@@ -163,11 +170,11 @@ fn terms(shown: Shown) -> AnyView {
             let terms = digits.shown().into_iter().zip(1..).map(|(term, step)| {
                 view! { <li><span class="bptt-step">{step}</span><span class="bptt-term">{term}</span></li> }
             });
+            let said =
+                format!("Each step’s part, in units of 10{}", curves::raised(digits.exponent));
             view! {
-                <p class="view-note">
-                    {format!("Each step's part, in units of 10{}:", curves::raised(digits.exponent))}
-                </p>
-                <ol class="bptt-terms" data-testid="bptt-terms" tabindex="0" aria-label="Parts by step">
+                <p class="view-note">{said.clone()}</p>
+                <ol class="bptt-terms" data-testid="bptt-terms" tabindex="0" aria-label=said>
                     {terms.collect_view()}
                 </ol>
                 <dl class="bptt-sums"
@@ -182,17 +189,7 @@ fn terms(shown: Shown) -> AnyView {
             }
         })
     };
-    view! {
-        <p class="field-error" role="status" data-testid="bptt-missing">{missing}</p>
-        <LinesFigure
-            name="bptt-weight"
-            title
-            lines=shown.read(|flow, _| gathered(flow))
-            provenance=shown.provenance
-        />
-        {table}
-    }
-    .into_any()
+    view! { <div class="bptt-parts">{table}</div> }.into_any()
 }
 
 /// Where clipping acts, as measured in training.

@@ -226,7 +226,7 @@ fn sum_table(sum: &Sum) -> AnyView {
     let row = |&(j, u, s, product): &(usize, f32, f32, f32), bar: Option<AnyView>| {
         view! {
             <tr class="rnn-term">
-                <td>"U"<sub>{format!("{unit},{j}")}</sub>" × unit "{j}" of s"<sub>{t - 1}</sub></td>
+                <td>"U"<sub>{format!("{unit},{j}")}</sub>" × s"<sub>{format!("{},{j}", t - 1)}</sub></td>
                 <td class="number">{signed(u)}" × "{signed(s)}</td>
                 <td class="number">{signed(product)}</td>
                 {bar}
@@ -262,8 +262,7 @@ fn sum_table(sum: &Sum) -> AnyView {
                         {of_input}
                     </tr>
                     <tr data-part="u">
-                        <th scope="row">"U s"<sub>{t - 1}</sub>": row "{unit}" times the state before"</th>
-                        <td></td>
+                        <th scope="row" colspan="2">"U s"<sub>{t - 1}</sub>": row "{unit}" times the state before"</th>
                         <td class="number" data-testid="rnn-from-state">{signed(from_state)}</td>
                         <td></td>
                     </tr>

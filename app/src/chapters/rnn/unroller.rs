@@ -211,13 +211,7 @@ pub fn EditBar(shared: Shared, field: NodeRef<html::Input>) -> impl IntoView {
                 <button type="button" class="button" data-testid="rnn-undo-edit" on:click=move |_| end()>
                     "Take the edit back"
                 </button>
-                <p class="rnn-legend">
-                    <span class="rnn-halves">
-                        "Left half of each strip: as it was; right half: after the edit. Below: ‖Δs‖, how far \
-                         the state moved. "
-                    </span>
-                    <span data-testid="rnn-moved">{moved}</span>
-                </p>
+                <p class="view-note" data-testid="rnn-moved">{moved}</p>
                 <p class="field-error" role="alert">{move || shared.answered.problem.get()}</p>
             </div>
         </Show>

@@ -10,15 +10,18 @@ use super::Shared;
 use crate::{
     controls::SliderField,
     course::{Sentence, use_answer, use_setting},
-    figures::token,
+    figures::{
+        token,
+        unrolled::{STRONGEST, Text, Texts, WrittenFigure, strength},
+    },
 };
 
 /// Characters written.
 const LENGTH: u32 = 80;
 /// Where the button puts the odd character.
 const PLACE: u32 = 20;
-/// Surprise in nats that has the strongest colour.
-const STRONGEST: f32 = 6.0;
+/// Who writes.
+const NAMES: [&str; 2] = ["Elman network", "LSTM"];
 
 /// What the networks write, with and without the odd character.
 #[component]
@@ -59,9 +62,13 @@ pub fn WritingView(shared: Shared) -> impl IntoView {
             (!characters.is_empty()).then(|| marked(characters, forced))
         })
     };
-    let figure = move |model: usize, name: &'static str, id: &'static str| {
+    let texts = Signal::derive(move || {
+        let forced = odd.get().checked_sub(1).map(|place| place as usize);
+        writing.with(|writing| writing.as_ref().map(|w| texts_of(w, forced)).unwrap_or_default())
+    });
+    let figure = move |model: usize, id: &'static str| {
         view! {
-            <h3>{name}</h3>
+            <h3>{NAMES[model]}</h3>
             <p class="rnn-text" data-testid=format!("rnn-writes-{id}")>{move || text(model, false)}</p>
             <Show when=move || { odd.get() > 0 }>
                 <p class="rnn-with-odd">
@@ -73,7 +80,7 @@ pub fn WritingView(shared: Shared) -> impl IntoView {
         .into_any()
     };
     view! {
-        <section class="view-fill rnn-room rnn-writing" data-testid="figure-rnn-writing" aria-label="Writing">
+        <div class="view-fill rnn-room rnn-writing">
             <Show when=move || !shared.end_only.get() fallback=no_writing>
                 <Sentence label="Sentence to go on from" problem=answered.problem/>
                 <div class="view-bar">
@@ -86,17 +93,19 @@ pub fn WritingView(shared: Shared) -> impl IntoView {
                     </Show>
                     <SliderField name="rnn-temperature" most=2.0 step=0.05/>
                 </div>
-                <div class="view-scroll rnn-writers" tabindex="0" role="region" aria-label="What they write">
-                    {figure(0, "Elman network", "elman")}
-                    {figure(1, "LSTM", "lstm")}
-                </div>
-                <p class="view-note rnn-surprise">
-                    "Each draws a character, then reads what it drew. Surprise at it, −ln p: "
-                    <span class="rnn-scale" aria-hidden="true"></span>
-                    {format!(" 0 to {STRONGEST} nats.")}
-                </p>
+                <WrittenFigure name="rnn-writing" title="What both networks write" texts provenance=shared.provenance>
+                    <div class="figure-box rnn-writers" tabindex="0" role="region" aria-label="What they write">
+                        {figure(0, "elman")}
+                        {figure(1, "lstm")}
+                    </div>
+                    <p class="readout">
+                        "Each draws a character, then reads what it drew. Surprise at it, −ln p: "
+                        <span class="rnn-scale" aria-hidden="true"></span>
+                        {format!(" 0 to {STRONGEST} nats.")}
+                    </p>
+                </WrittenFigure>
             </Show>
-        </section>
+        </div>
     }
     .into_any()
 }
@@ -126,7 +135,7 @@ pub fn OddLetter(
     };
     view! {
         <label class="rnn-odd-letter" title="Empty: the rarest of the text.">
-            "Odd character "
+            "Odd character"
             <input type="text" size="2" data-testid="control-rnn-odd-letter" autocomplete="off"
                 autocapitalize="off" spellcheck="false" prop:value=chosen
                 on:input=move |e| letter.set(
@@ -135,6 +144,20 @@ pub fn OddLetter(
         </label>
     }
     .into_any()
+}
+
+/// All texts, for files.
+fn texts_of(writing: &Writing, forced: Option<usize>) -> Texts {
+    let text = |name: String, characters: &[Character], forced: Option<usize>| Text {
+        name,
+        characters: characters.iter().map(|c| (c.token.clone(), c.surprise)).collect(),
+        forced,
+    };
+    let both = NAMES.iter().zip(&writing.models).flat_map(|(name, written)| {
+        let odd = format!("{name}, with an odd character");
+        [text((*name).to_owned(), &written.plain, None), text(odd, &written.odd, forced)]
+    });
+    Texts(both.filter(|text| !text.characters.is_empty()).collect())
 }
 
 /// How surprising the odd character at `place` (from 0) was, and whether the two texts meet again.
@@ -157,7 +180,7 @@ fn told(writing: Option<&Writing>, model: usize, place: usize) -> String {
 /// Characters shaded by surprise; a break after each `⏎`.
 fn marked(characters: &[Character], forced: Option<usize>) -> AnyView {
     let spans = characters.iter().enumerate().map(|(i, character)| {
-        let share = (character.surprise / STRONGEST).clamp(0.0, 1.0) * 55.0;
+        let share = 100.0 * strength(character.surprise);
         let sign = if character.token == " " { " ".to_owned() } else { token::mark(&character.token) };
         view! {
             <span class:rnn-forced=forced == Some(i)

@@ -73,7 +73,9 @@ pub fn LoopView(diagram: Memo<Arc<Diagram>>, layout: Memo<Layout>) -> impl IntoV
     let rest = move || {
         diagram.with(|d| {
             let rest = d.columns[d.unrolled..].iter().map(|c| c.face.token.as_str());
-            token::short_mark(&rest.collect::<String>(), 9)
+            // Letters of about 10 pixels, over the column and the loop.
+            let room = layout.with(|l| (l.column + l.loop_reach()) / 10.0);
+            token::short_mark(&rest.collect::<String>(), room as usize)
         })
     };
     let count = move || {
@@ -84,7 +86,7 @@ pub fn LoopView(diagram: Memo<Arc<Diagram>>, layout: Memo<Layout>) -> impl IntoV
     };
     let right = move || layout.with(|l| l.strip_x() + l.strip_width());
     // How far the curve's ends stand from the strip's middle.
-    let spread = move || layout.with(|l| (0.16 * l.strip_height).clamp(12.0, 40.0));
+    let spread = move || layout.with(|l| (0.16 * l.strip_height).clamp(12.0, 64.0));
     let far = move || layout.with(|l| l.strip_x() + l.loop_reach());
     let circle = move || {
         let (right, mid, spread) = (right(), layout.get().strip_middle(), spread());
@@ -153,7 +155,8 @@ fn Cell(face: Memo<Face>, layout: Memo<Layout>) -> impl IntoView {
     let moved_text = move || match moved.get() {
         None => String::new(),
         Some(0.0) => "Δ 0".to_owned(),
-        Some(moved) => format!("Δ {}", rounded(moved)),
+        Some(moved) if layout.get().is_roomy() => format!("Δ {}", rounded(moved)),
+        Some(moved) => rounded(moved),
     };
     // Most that two states of tanh units of this many could differ is far more; what occurs is
     // seen best on a scale that ends at 4.

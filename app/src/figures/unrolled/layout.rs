@@ -3,11 +3,13 @@
 /// Narrowest column, in which four letters with their bars can still be read.
 const NARROWEST: f64 = 46.0;
 /// Widest column for each pixel of height: a single cell should not become a billboard.
-const WIDEST: f64 = 0.36;
+const WIDEST: f64 = 0.4;
 /// Room for the names of the rows, beside the state before the first step.
 const LEAST_LEFT: f64 = 76.0;
 /// What is free to the right of the last column.
 const TAIL: f64 = 12.0;
+/// Least height of a strip, as a share of the whole.
+const TALL: f64 = 0.38;
 /// Where a column is wide enough for whole words beside its numbers.
 const ROOMY: f64 = 78.0;
 
@@ -56,18 +58,20 @@ impl Layout {
             // Even, so that a strip's edges are whole pixels.
             (column.max(NARROWEST) / 2.0).floor() * 2.0
         };
-        let heads = height >= 250.0;
-        let bars = match height {
-            height if height >= 250.0 => 4,
-            height if height >= 190.0 => 3,
-            _ => 2,
-        };
         let bar_height = (0.034 * height).clamp(14.0, 24.0).floor();
         let gap = (0.07 * height).clamp(18.0, 48.0).floor();
         let token_size = (0.085 * height).clamp(24.0, 48.0).min(column - 8.0).floor();
-        let bars_y = if heads { 58.0 } else { 18.0 };
-        let strip_y = bars_y + bar_height * bars as f64 + gap;
         let below = gap + token_size + if edited { 32.0 } else { 4.0 };
+        let above = |heads: bool, bars: usize| {
+            let bars_y = if heads { 58.0 } else { 18.0 };
+            (bars_y, bars_y + bar_height * bars as f64 + gap)
+        };
+        // The state comes first: where it has little room, less stands above it.
+        let ways = [(true, 4), (true, 3), (true, 2), (false, 3), (false, 2)];
+        let tall =
+            |&(heads, bars): &(bool, usize)| height - above(heads, bars).1 - below >= TALL * height;
+        let (heads, bars) = ways.into_iter().find(tall).unwrap_or((false, 2));
+        let (bars_y, strip_y) = above(heads, bars);
         let strip_height = (height - strip_y - below).max(32.0);
         let token_y = strip_y + strip_height + gap;
         Self {
@@ -163,7 +167,7 @@ impl Layout {
 
 /// Room to the right of the loop's column.
 fn loop_of(column: f64) -> f64 {
-    (0.45 * column).max(52.0)
+    (0.6 * column).max(52.0)
 }
 
 #[cfg(test)]

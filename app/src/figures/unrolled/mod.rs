@@ -6,6 +6,7 @@ mod export;
 mod layout;
 mod overview;
 mod paint;
+mod written;
 
 use leptos::{ev, html, prelude::*};
 use wasm_bindgen::JsCast;
@@ -27,6 +28,7 @@ pub use data::{Diagram, signed};
 use layout::Layout;
 use overview::Overview;
 use paint::paint_strips;
+pub use written::{STRONGEST, Text, Texts, WrittenFigure, strength};
 
 /// Columns drawn beyond either edge, so that scrolling does not show their absence.
 const BESIDE: i64 = 2;
@@ -93,7 +95,7 @@ pub fn UnrolledFigure(
     });
 
     let on_screen = move |place: Place| {
-        let Some(scroller) = scroller.get_untracked() else { return };
+        let Some(scroller) = scroller.try_get_untracked().flatten() else { return };
         let column = place.column.min(unrolled.get_untracked());
         let (start, seen) = (f64::from(scroller.scroll_left()), f64::from(scroller.client_width()));
         let l = layout.get_untracked();
@@ -115,6 +117,14 @@ pub fn UnrolledFigure(
             });
         }
         now
+    });
+
+    // And the edited one, once there is an edit.
+    let edited_at = Memo::new(move |_| shown.with(|d| d.edited));
+    Effect::new(move |_| {
+        if let Some(column) = edited_at.get() {
+            request_animation_frame(move || on_screen(Place { column, unit: None }));
+        }
     });
 
     let change_columns = move |by: i32| {
@@ -387,6 +397,12 @@ pub fn UnrolledFigure(
                 }>
                 {move || match reading() {
                     Some(text) => text.into_any(),
+                    None if edited.get() => view! {
+                        <span class="hint">
+                            "Left half of each strip: as it was; right half: after the edit. Below: Δ, how far \
+                             the state moved, ‖Δs‖."
+                        </span>
+                    }.into_any(),
                     None => view! {
                         <span class="hint">
                             "Point at a column to read it. Click a state for its arithmetic, a character to \
