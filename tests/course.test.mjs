@@ -233,13 +233,13 @@ test("the learner's sentence and text go along", async (t) => {
   const page = await site.open(t, "?chapter=rnn");
   await opened(page, "rnn");
   await byId(page, "probe-input").fill("a sentence of mine");
-  await openSettings(page, "text");
+  await openSettings(page, "source");
   await byId(page, "corpus-names").click();
   await page.locator('[data-testid="text-present"]', { hasText: "Names" }).waitFor();
   await byId(page, "chapter-list").click();
   await page.locator(".course-panel li a").last().click();
   await opened(page, "gpt");
-  await page.locator('[data-testid="text-open"]', { hasText: "Names" }).waitFor();
+  await page.locator('[data-testid="source-open"]', { hasText: "Names" }).waitFor();
   assert.equal(await byId(page, "probe-input").inputValue(), "a sentence of mine");
 });
 

@@ -199,7 +199,7 @@ export async function openView(page, name) {
   await settled(page);
 }
 
-/** Opens the panel with what is set beside the figure, if it is closed; `panel` may be "text". */
+/** Opens the panel with what is set beside the figure, or with the text (`"source"`), if it is closed. */
 export async function openSettings(page, panel = "settings") {
   const button = byId(page, `${panel}-open`);
   if ((await button.getAttribute("aria-expanded")) !== "true") await button.click();
@@ -300,17 +300,6 @@ export function drawn(page) {
         requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve))),
       ),
   );
-}
-
-/** Scrolls everything of the page out of sight, to where nothing is; returns when it is seen. */
-export async function scrollPast(page) {
-  await page.evaluate(() => {
-    const empty = document.createElement("div");
-    empty.style.height = "9000px";
-    document.body.append(empty);
-    window.scrollTo(0, document.body.scrollHeight);
-  });
-  await drawn(page);
 }
 
 /** The page's main-thread tasks while `act` runs, as their milliseconds of processor time. */

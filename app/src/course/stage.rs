@@ -181,7 +181,7 @@ pub fn Stage(
                 {controls.then(|| view! {
                     <div class="stage-tools">
                         {undo.map(|undo| view! { <WaysBack undo/> })}
-                        {uses_text.then(|| opener("text", text))}
+                        {uses_text.then(|| opener("source", text))}
                         {opener("settings", model)}
                     </div>
                 })}
@@ -190,7 +190,7 @@ pub fn Stage(
                 aria-labelledby=move || format!("view-{}", names.with_value(|names| names[current.get()]))>
                 {on_show}
                 {controls.then(|| view! {
-                    {uses_text.then(|| panel("text", "The text it learns", view! { <TextChooser/> }.into_any()))}
+                    {uses_text.then(|| panel("source", "The text it learns", view! { <TextChooser/> }.into_any()))}
                     {panel("settings", "The model", view! { {notes(chapter)} {settings.run()} }.into_any())}
                 })}
             </div>
