@@ -119,48 +119,50 @@ fn main_figure(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
     let title = move || format!("Gradient by each state, {}", curves::loss_name(loss.get()));
     let seen = shown.read(curves::all_seen);
     view! {
-        <div class="view-bar bptt-bar">
-            <ChoiceField name="bptt-shown"/>
-            <ChoiceField name="bptt-loss"/>
-            <FlagField name="bptt-rescale"/>
-            <SliderField name="bptt-radius" step=0.05 on_input=turn_on/>
-        </div>
-        <p class="field-error" role="alert" data-testid="bptt-problem">{problem}</p>
-        <div class="view-side bptt-side">
-            <LinesFigure
-                name="bptt-norms"
-                title=Signal::derive(title)
-                lines
-                provenance=shown.provenance
-                marker
-                hint="The engine is starting.".to_owned()
-            />
-            <div class="bptt-beside">
-                <div class="bptt-formula" data-testid="bptt-formula" data-loss=move || loss.get().id()>
-                    {move || formulas::recursion(loss.get())}
-                    {formulas::jacobian_is()}
+        <div class="view-fill bptt-room">
+            <div class="view-bar bptt-bar">
+                <ChoiceField name="bptt-shown"/>
+                <ChoiceField name="bptt-loss"/>
+                <FlagField name="bptt-rescale"/>
+                <SliderField name="bptt-radius" step=0.05 on_input=turn_on/>
+            </div>
+            <p class="field-error" role="alert" data-testid="bptt-problem">{problem}</p>
+            <div class="view-side bptt-side">
+                <LinesFigure
+                    name="bptt-norms"
+                    title=Signal::derive(title)
+                    lines
+                    provenance=shown.provenance
+                    marker
+                    hint="The engine is starting.".to_owned()
+                />
+                <div class="bptt-beside">
+                    <div class="bptt-formula" data-testid="bptt-formula" data-loss=move || loss.get().id()>
+                        {move || formulas::recursion(loss.get())}
+                        {formulas::jacobian_is()}
+                    </div>
+                    <ul class="bptt-seen" data-testid="bptt-seen"
+                        data-step=move || shown.flow.get().map(|flow| flow.step.to_string())>
+                        {move || {
+                            let row = |seen: curves::Seen| view! {
+                                <li data-name=seen.name.clone() data-share=format!("{:e}", seen.share)>
+                                    <strong style=format!("color:{}", seen.hue.css())>{seen.name.clone()}</strong>
+                                    " "
+                                    {seen.sentence}
+                                </li>
+                            };
+                            seen.get().into_iter().map(row).collect_view()
+                        }}
+                    </ul>
+                    <p class="view-note">
+                        {move || match loss.get() {
+                            LossKind::Last => "The dotted line marks the symbol's step: what arrives there can \
+                                teach the network to keep it.",
+                            LossKind::Every => "Asked at every step from the symbol on, so gradient joins in at \
+                                each of them. Training still asks at the last step only.",
+                        }}
+                    </p>
                 </div>
-                <ul class="bptt-seen" data-testid="bptt-seen"
-                    data-step=move || shown.flow.get().map(|flow| flow.step.to_string())>
-                    {move || {
-                        let row = |seen: curves::Seen| view! {
-                            <li data-name=seen.name.clone() data-share=format!("{:e}", seen.share)>
-                                <strong style=format!("color:{}", seen.hue.css())>{seen.name.clone()}</strong>
-                                " "
-                                {seen.sentence}
-                            </li>
-                        };
-                        seen.get().into_iter().map(row).collect_view()
-                    }}
-                </ul>
-                <p class="view-note">
-                    {move || match loss.get() {
-                        LossKind::Last => "The dotted line marks the symbol's step: what arrives there can \
-                            teach the network to keep it.",
-                        LossKind::Every => "Asked at every step from the symbol on, so gradient joins in at \
-                            each of them. Training still asks at the last step only.",
-                    }}
-                </p>
             </div>
         </div>
     }

@@ -13,14 +13,16 @@ use crate::{
 pub fn accuracy(shown: Shown) -> AnyView {
     let said = shown.read(|flow, _| curves::accuracy_said(flow));
     view! {
-        <LinesFigure
-            name="bptt-accuracy"
-            title="Accuracy by gap".to_owned()
-            lines=shown.read(|flow, _| curves::accuracy(flow))
-            provenance=shown.provenance
-            hint="Press Train: measured after every 50 steps.".to_owned()
-        />
-        <p class="view-note" data-testid="bptt-accuracy-said">{said}</p>
+        <div class="view-fill bptt-room">
+            <LinesFigure
+                name="bptt-accuracy"
+                title="Accuracy by gap".to_owned()
+                lines=shown.read(|flow, _| curves::accuracy(flow))
+                provenance=shown.provenance
+                hint="Press Train: measured after every 50 steps.".to_owned()
+            />
+            <p class="view-note" data-testid="bptt-accuracy-said">{said}</p>
+        </div>
     }
     .into_any()
 }
@@ -71,32 +73,34 @@ pub fn weight(shown: Shown) -> AnyView {
         format!("Weight from unit {} to unit {} of the {}", of.from, of.to, of.cell.label())
     });
     view! {
-        <div class="view-bar bptt-bar">
-            <ChoiceField name="bptt-cell"/>
-            <p class="view-note">
-                "The same U stands at every step, so its gradient is a sum over the steps. Choose a weight."
-            </p>
+        <div class="view-fill bptt-room">
+            <div class="view-bar bptt-bar">
+                <ChoiceField name="bptt-cell"/>
+                <p class="view-note">
+                    "The same U stands at every step, so its gradient is a sum over the steps. Choose a weight."
+                </p>
+            </div>
+            <div class="view-split bptt-split">
+                <MatrixFigure
+                    name="bptt-weights"
+                    title
+                    matrix
+                    provenance=shown.provenance
+                    marked
+                    row
+                    column
+                    on_pick=pick
+                />
+                <LinesFigure
+                    name="bptt-weight"
+                    title=of_weight
+                    lines=shown.read(|flow, _| gathered(flow))
+                    provenance=shown.provenance
+                />
+            </div>
+            <p class="field-error" role="status" data-testid="bptt-missing">{missing}</p>
+            {terms(shown)}
         </div>
-        <div class="view-split bptt-split">
-            <MatrixFigure
-                name="bptt-weights"
-                title
-                matrix
-                provenance=shown.provenance
-                marked
-                row
-                column
-                on_pick=pick
-            />
-            <LinesFigure
-                name="bptt-weight"
-                title=of_weight
-                lines=shown.read(|flow, _| gathered(flow))
-                provenance=shown.provenance
-            />
-        </div>
-        <p class="field-error" role="status" data-testid="bptt-missing">{missing}</p>
-        {terms(shown)}
     }
     .into_any()
 }
@@ -104,19 +108,21 @@ pub fn weight(shown: Shown) -> AnyView {
 /// What each step adds to the gradient of the whole matrix.
 pub fn copies(shown: Shown) -> AnyView {
     view! {
-        <div class="view-bar bptt-bar">
-            <ChoiceField name="bptt-cell"/>
+        <div class="view-fill bptt-room">
+            <div class="view-bar bptt-bar">
+                <ChoiceField name="bptt-cell"/>
+            </div>
+            <LinesFigure
+                name="bptt-copies"
+                title="Norm of what each step adds to the gradient of U".to_owned()
+                lines=shown.read(|flow, _| norms(flow))
+                provenance=shown.provenance
+            />
+            <p class="view-note">
+                "U stands at every step, and its gradient is the sum of what they add. A step that adds \
+                 next to nothing teaches U nothing."
+            </p>
         </div>
-        <LinesFigure
-            name="bptt-copies"
-            title="Norm of what each step adds to the gradient of U".to_owned()
-            lines=shown.read(|flow, _| norms(flow))
-            provenance=shown.provenance
-        />
-        <p class="view-note">
-            "U stands at every step, and its gradient is the sum of what they add. A step that adds \
-             next to nothing teaches U nothing."
-        </p>
     }
     .into_any()
 }
@@ -223,21 +229,23 @@ pub fn clipping(shown: Shown) -> AnyView {
         format!("Norm of the {}’s whole gradient in training", cell.get().label())
     });
     view! {
-        <div class="view-bar bptt-bar">
-            <ChoiceField name="bptt-cell"/>
-            <SliderField name="bptt-clip" step=0.05/>
+        <div class="view-fill bptt-room">
+            <div class="view-bar bptt-bar">
+                <ChoiceField name="bptt-cell"/>
+                <SliderField name="bptt-clip" step=0.05/>
+            </div>
+            <LinesFigure
+                name="bptt-clipping"
+                title
+                lines
+                provenance=shown.provenance
+                hint="Press Train.".to_owned()
+            />
+            <p class="view-note">
+                "Clipping acts on the sum over all weights, just before the update, not on the gradient by step. "
+                <span data-testid="bptt-clipping-said">{said}</span>
+            </p>
         </div>
-        <LinesFigure
-            name="bptt-clipping"
-            title
-            lines
-            provenance=shown.provenance
-            hint="Press Train.".to_owned()
-        />
-        <p class="view-note">
-            "Clipping acts on the sum over all weights, just before the update, not on the gradient by step. "
-            <span data-testid="bptt-clipping-said">{said}</span>
-        </p>
     }
     .into_any()
 }
@@ -245,21 +253,23 @@ pub fn clipping(shown: Shown) -> AnyView {
 /// What waits for the backward pass.
 pub fn memory(shown: Shown) -> AnyView {
     view! {
-        <div class="view-bar bptt-bar">
-            <SliderField name="bptt-truncation"/>
+        <div class="view-fill bptt-room">
+            <div class="view-bar bptt-bar">
+                <SliderField name="bptt-truncation"/>
+            </div>
+            <LinesFigure
+                name="bptt-memory"
+                title="Activations kept after each step of the forward pass".to_owned()
+                lines=shown.read(|flow, settings| curves::memory(flow, settings.truncation))
+                provenance=shown.provenance
+            />
+            <p class="view-note">
+                "States and gates must wait until the backward pass has used them; a cut lets those before it go. "
+                <span data-testid="bptt-memory-said">
+                    {shown.read(|flow, settings| curves::memory_said(flow, settings.truncation))}
+                </span>
+            </p>
         </div>
-        <LinesFigure
-            name="bptt-memory"
-            title="Activations kept after each step of the forward pass".to_owned()
-            lines=shown.read(|flow, settings| curves::memory(flow, settings.truncation))
-            provenance=shown.provenance
-        />
-        <p class="view-note">
-            "States and gates must wait until the backward pass has used them; a cut lets those before it go. "
-            <span data-testid="bptt-memory-said">
-                {shown.read(|flow, settings| curves::memory_said(flow, settings.truncation))}
-            </span>
-        </p>
     }
     .into_any()
 }

@@ -253,8 +253,10 @@ fn LossView(shared: Shared) -> impl IntoView {
             .to_owned()
     });
     view! {
-        <LinesFigure name="rnn-loss" title lines provenance=shared.provenance
-            hint="Press Train: one point a step."/>
+        <div class="view-fill rnn-room">
+            <LinesFigure name="rnn-loss" title lines provenance=shared.provenance
+                hint="Press Train: one point a step."/>
+        </div>
     }
     .into_any()
 }
