@@ -272,7 +272,7 @@ impl Geometry {
             return Self::default();
         }
         let is_small = size.width < 300.0 || size.height < 260.0;
-        let (left, top) = if is_small { (28.0, 26.0) } else { WIDE };
+        let (left, top) = if is_small { (34.0, 26.0) } else { WIDE };
         let width = ((size.width - left - 3.0) / columns as f64).max(LEAST);
         let height = ((size.height - top - 3.0) / rows as f64).max(LEAST);
         Self {

@@ -40,9 +40,9 @@ impl Transfer {
         let written = self.written.iter().map(|step| named("written", &step.token));
         Matrix {
             row_axis: "after".to_owned(),
-            column_axis: "number".to_owned(),
+            column_axis: "no.".to_owned(),
             rows: read.chain(written).collect(),
-            columns: (1..=units).map(|unit| format!("number {unit}")).collect(),
+            columns: (1..=units).map(|unit| format!("no. {unit}")).collect(),
             values: [&self.states.values[..], &self.decoder.values[..]].concat(),
             map: ValueMap::Signed { limit: 1.0 },
             value_name: "state".to_owned(),

@@ -88,14 +88,16 @@ pub fn title(kind: AttentionKind) -> &'static str {
 #[component]
 fn Shares(page: Page) -> impl IntoView {
     let kinds = Memo::new(move |_| page.kinds());
+    let is_pair = Memo::new(move |_| has_weights(page, 1));
     let one = move |(model, kind): (usize, AttentionKind)| {
         let share = Memo::new(move |_| last(&exact(kind)));
         view! {
             <div>
                 <dt>
-                    {match kind {
-                        AttentionKind::None => view! { <strong>{title(kind)}</strong> }.into_any(),
-                        kind => view! { <strong>"with attention"</strong>" "<span class="hint">{name(kind)}</span> }.into_any(),
+                    {move || match kind {
+                        AttentionKind::None => title(kind),
+                        _ if is_pair.get() => name(kind),
+                        _ => "with attention",
                     }}
                 </dt>
                 <dd>
@@ -280,7 +282,7 @@ fn Expected(page: Page) -> impl IntoView {
                 let row = reading.outputs.get(model)?.probabilities.block(&[at])?;
                 let wanted = reading.wanted.as_ref().and_then(|wanted| wanted.get(at));
                 let right = reading.symbols.iter().position(|symbol| Some(symbol) == wanted);
-                Some(top_bars(row, &reading.symbols, 5, right))
+                Some(top_bars(row, &reading.symbols, 8, right))
             });
             bars.unwrap_or_default()
         });

@@ -112,14 +112,8 @@ fn transfer(reading: &Reading) -> Transfer {
 
 /// The model in a few words.
 fn model_name(settings: &Settings) -> String {
-    let task = match settings.task {
-        PairTask::Reverse => "reverse",
-        PairTask::Dates => "dates",
-        PairTask::Copy => "copy",
-        PairTask::Sort => "sort",
-    };
     let backwards = if settings.backwards { ", from the end" } else { "" };
-    format!("{task}, {} numbers{backwards}", settings.hidden)
+    format!("GRU, {} numbers{backwards}", settings.hidden)
 }
 
 /// Which of the decoder's steps are on show.

@@ -165,6 +165,11 @@ pub fn lengths(page: Page) -> AnyView {
     .into_any()
 }
 
+/// A probability in few digits, however small.
+fn probability(p: f32) -> String {
+    if p >= 0.001 { format!("{p:.4}") } else { format!("{p:.1e}") }
+}
+
 /// What a search finds that the greedy choice misses.
 pub fn search(page: Page) -> AnyView {
     let rows = move || {
@@ -184,7 +189,7 @@ pub fn search(page: Page) -> AnyView {
                     <td class="seq2seq-text">{text}</td>
                     <td>{format!("{:.4}", found.log_probability)}</td>
                     <td class="seq2seq-share" style=format!("--share:{:.2}%", 100.0 * found.log_probability.exp())>
-                        {format!("{:.4}", found.log_probability.exp())}
+                        {probability(found.log_probability.exp())}
                     </td>
                     <td>{what}</td>
                 </tr>
@@ -257,7 +262,7 @@ fn prefixes(page: Page) -> AnyView {
             <table data-testid="seq2seq-prefixes">
                 <thead><tr>
                     <th scope="col">"read"</th><th scope="col">"last"</th><th scope="col">"written"</th>
-                    <th scope="col">"right answer"</th><th scope="col">"✓"</th>
+                    <th scope="col">"right"</th><th scope="col">"✓"</th>
                 </tr></thead>
                 <tbody>{rows}</tbody>
             </table>
@@ -273,28 +278,24 @@ pub fn states(page: Page) -> AnyView {
         let units = reading.summary.len();
         Matrix {
             row_axis: "after".to_owned(),
-            column_axis: "number".to_owned(),
+            column_axis: "no.".to_owned(),
             rows: reading.tokens.clone(),
-            columns: (1..=units).map(|unit| format!("number {unit}")).collect(),
+            columns: (1..=units).map(|unit| format!("no. {unit}")).collect(),
             values: reading.states.values.clone(),
             map: ValueMap::Signed { limit: 1.0 },
             value_name: "state".to_owned(),
             absent: String::new(),
         }
     });
-    let marked = Signal::derive(move || {
-        page.reading.with(|reading| {
-            let Some(reading) = reading else { return Vec::new() };
-            let last = reading.tokens.len().saturating_sub(1);
-            (0..reading.summary.len()).map(|unit| (last, unit)).collect()
-        })
+    let last = Signal::derive(move || {
+        page.reading.with(|reading| reading.as_ref()?.tokens.len().checked_sub(1))
     });
     view! {
         <div class="view-side seq2seq-states">
             <div>
                 <MatrixFigure name="seq2seq-states"
                     title="The state after each character; the last, outlined, is c"
-                    matrix marked provenance=page.provenance/>
+                    matrix row=last provenance=page.provenance/>
             </div>
             <div>{prefixes(page)}</div>
         </div>
