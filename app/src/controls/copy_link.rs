@@ -59,7 +59,7 @@ pub fn CopyLink() -> impl IntoView {
         <div class="copy-link">
             <button type="button" class="button" data-testid="copy-link" node_ref=button
                 aria-expanded=move || shown.with(Option::is_some).to_string() on:click=copy>
-                "Copy link"
+                "Share"
             </button>
             {move || shown.get().map(|(share, missing)| view! {
                 <div class="popup" role="group" aria-label="Link to this experiment"

@@ -40,7 +40,8 @@ pub fn DeviceBadge(
             <summary node_ref=summary data-testid="device-badge" data-device=kind>
                 <span class="badge-dot" aria-hidden="true"></span>
                 <span class="visually-hidden">"Computed by: "</span>
-                <span class="badge-text">{move || device.with(in_short)}</span>
+                <span class="badge-text">{move || device.with(kind_of)}</span>
+                <span class="visually-hidden">{move || device.with(why)}</span>
             </summary>
             <div class="badge-details">
                 {move || match device.get() {
@@ -60,17 +61,22 @@ pub fn DeviceBadge(
 }
 
 /// The badge's text.
-fn in_short(device: &Device) -> String {
+fn kind_of(device: &Device) -> &'static str {
     match device {
-        Device::Loading => "Starting …".to_owned(),
-        Device::Unavailable(_) => "No engine".to_owned(),
-        Device::Ready { report, note } => {
-            let kind = match report.kind {
-                DeviceKind::Cpu => "CPU",
-                DeviceKind::WebGpu => "GPU",
-            };
-            note.as_ref().map_or_else(|| kind.to_owned(), |note| format!("{kind} · {note}"))
-        }
+        Device::Loading => "Starting …",
+        Device::Unavailable(_) => "No engine",
+        Device::Ready { report, .. } => match report.kind {
+            DeviceKind::Cpu => "CPU",
+            DeviceKind::WebGpu => "GPU",
+        },
+    }
+}
+
+/// What stands behind it for those who do not see it open.
+fn why(device: &Device) -> String {
+    match device {
+        Device::Ready { note: Some(note), .. } => format!(" · {note}"),
+        _ => String::new(),
     }
 }
 

@@ -60,7 +60,8 @@ pub fn ThemeChoice() -> impl IntoView {
     let present = move || store.link.with(|link| link.theme.id());
     view! {
         <label class="theme-choice">
-            <span class="visually-hidden">"Colours"</span>
+            <span class="visually-hidden">"Colors"</span>
+            <svg viewBox="0 0 16 16" aria-hidden="true"><path d="M13.5 9.6A6 6 0 0 1 6.4 2.5a6 6 0 1 0 7.1 7.1z"/></svg>
             <select data-testid="control-theme" on:change=choose prop:value=present>
                 {Theme::CHOICES.iter().map(|&(id, label)| view! {
                     <option value=id selected=move || present() == id>{label}</option>

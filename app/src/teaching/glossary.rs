@@ -30,7 +30,7 @@ pub fn Glossary() -> impl IntoView {
     view! {
         <button type="button" class="button" data-testid="glossary-open" aria-haspopup="dialog"
             on:click=show>
-            "Glossary"
+            "Words"
         </button>
         // Escape closes it, and the focus goes back: the browser's own.
         <dialog class="glossary" node_ref=dialog aria-labelledby="glossary-title" closedby="any"

@@ -11,6 +11,9 @@ use crate::study::mask::Drawn;
 pub const FRAGMENT_LIMIT: usize = 8192;
 /// A hostile fragment could unpack to gigabytes; nothing we write unpacks to more than this.
 const UNPACKED_LIMIT: usize = 1 << 20;
+/// First byte of what was written, as packed. Not that of messages: links outlive releases. Raised only
+/// where a reader of the old form could not read the new one, and the old form is read on.
+const VERSION: u8 = 5;
 /// Best compression: the input is a few kilobytes.
 const LEVEL: u8 = 9;
 
@@ -51,7 +54,8 @@ impl Written {
     pub fn encode(&self) -> Result<String, FragmentError> {
         let mut parts = Vec::new();
         if self.probe.is_some() || self.text.is_some() {
-            parts.push(part("w=", &crate::wire::encode(&(&self.probe, &self.text))));
+            let written = postcard::to_extend(&(&self.probe, &self.text), vec![VERSION]);
+            parts.push(part("w=", &written.expect("strings are always written")));
         }
         if !self.mask.is_empty() {
             parts.push(part("m=", &self.mask.to_bytes()));
@@ -68,8 +72,8 @@ impl Written {
         }
         for part in fragment.split('&') {
             if let Some(body) = part.strip_prefix("w=") {
-                let read = crate::wire::decode(&unpack(body)?);
-                (written.probe, written.text) = read.map_err(|_| FragmentError::Damaged)?;
+                (written.probe, written.text) =
+                    read_written(&unpack(body)?).ok_or(FragmentError::Damaged)?;
             } else if let Some(body) = part.strip_prefix("m=") {
                 written.mask = Drawn::from_bytes(&unpack(body)?).ok_or(FragmentError::Damaged)?;
             } else {
@@ -77,6 +81,15 @@ impl Written {
             }
         }
         Ok(written)
+    }
+}
+
+/// Probe and text, of bytes that hold both and nothing else.
+fn read_written(bytes: &[u8]) -> Option<(Option<String>, Option<String>)> {
+    let body = bytes.strip_prefix(&[VERSION])?;
+    match postcard::take_from_bytes(body) {
+        Ok((written, [])) => Some(written),
+        _ => None,
     }
 }
 
@@ -127,6 +140,14 @@ mod tests {
             assert!(fragment.len() < 500, "{}", fragment.len());
             assert_eq!(Written::decode(&fragment), Ok(written));
         }
+    }
+
+    #[test]
+    fn links_of_earlier_releases_are_read() {
+        // As a page wrote it while messages had version 5.
+        let fragment = "w=Y2WUD8lIVcjNzMlJLXrUMLNYIS2_QkehPCNfISMxRSE_L5UBAA";
+        let probe = Some("The miller’s fox, who had one".to_owned());
+        assert_eq!(Written::decode(fragment), Ok(Written { probe, ..Written::default() }));
     }
 
     #[test]
