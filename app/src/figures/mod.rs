@@ -64,6 +64,7 @@ pub use canvas::{rest_left, set_training, time_frame, use_frame};
 pub use clock::ClockFigure;
 pub use curve::Curve;
 pub use export::{Experiment, Provenance, attention_json, loss_json};
+pub use frame::{Frame, matrix_choices};
 pub use head_grid::Switches;
 pub use histogram::{Bins, Histogram, HistogramFigure};
 pub use hue::{Dash, Hue};
