@@ -3,13 +3,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
+  beat,
   byId,
+  closeSettings,
   eventually,
   fitsEverywhere,
   number,
   numberUntil,
+  openSettings,
   parameter,
   paused,
+  running,
   staysFree,
   train,
   useSite,
@@ -73,30 +77,116 @@ test("the list shows what was seen, remembers it, and forgets it when told to", 
   assert.equal(await byId(page, "forget-progress").isVisible(), false);
 });
 
-test("the teacher's step goes through every chapter's ideas, both ways, with a presenter's keys", async (t) => {
-  for (const chapter of CHAPTERS.slice(0, -1)) {
+/** The story as it is in focus: the beat's words, and the view and settings of the address. */
+const stage = (page) => [...new URL(page.url()).searchParams].filter(([name]) => name !== "idea").join();
+
+test("a presenter's keys go through every chapter's beats, both ways, and a link opens at one", async (t) => {
+  for (const chapter of CHAPTERS) {
     const page = await site.open(t, `?chapter=${chapter}`);
     await opened(page, chapter);
-    const text = byId(page, "idea-text");
-    const count = Number((await text.textContent()).match(/^(\d+) ideas/)[1]);
-    assert(count >= 3, `${chapter} has ${count} ideas`);
-    const shown = [];
-    for (let idea = 1; idea <= count; idea++) {
+    const count = await page.locator(".beat").count();
+    assert(count >= 6, `${chapter} has ${count} beats`);
+    const shown = [await beat(page).textContent()];
+    for (let number = 1; number < count; number++) {
       await page.keyboard.press("PageDown");
-      await eventually(async () => (await text.textContent()).startsWith(`${idea} of ${count}`));
-      shown.push(await text.textContent());
-      assert.equal(await byId(page, "lab-problem").textContent(), "", `${chapter}, idea ${idea}`);
+      await page.locator(`[data-testid="beat-${number}"][aria-current="step"]`).waitFor();
+      assert.equal(await beat(page).count(), 1);
+      shown.push(await beat(page).textContent());
+      if (chapter !== "gpt") assert.equal(await byId(page, "lab-problem").textContent(), "", `${chapter}, ${number}`);
+      // It is brought to where it can be read.
+      await page.waitForFunction((number) => {
+        const box = document.querySelector(`[data-testid="beat-${number}"]`).getBoundingClientRect();
+        return box.top < innerHeight && box.bottom > 0;
+      }, number);
     }
     assert.equal(new Set(shown).size, count);
-    // Going back shows the same again.
+    // There is none after the last.
+    await page.keyboard.press("PageDown");
     await page.keyboard.press("PageUp");
-    await eventually(async () => (await text.textContent()) === shown[count - 2]);
-    // And a link to it opens there.
-    await eventually(() => parameter(page, "idea") === String(count - 1));
+    await page.locator(`[data-testid="beat-${count - 2}"][aria-current="step"]`).waitFor();
+    // And a link to one opens there.
+    await eventually(() => parameter(page, "idea") === String(count - 2));
     await page.reload();
-    await eventually(async () => (await text.textContent()) === shown[count - 2]);
+    await page.locator(`[data-testid="beat-${count - 2}"][aria-current="step"]`).waitFor();
     await page.close();
   }
+});
+
+test("a link that names a beat alone shows it as it sets the stage; what else it says comes after", async (t) => {
+  const page = await site.open(t, "?chapter=rnn");
+  await opened(page, "rnn");
+  for (let i = 0; i < 4; i++) await page.keyboard.press("PageDown");
+  await eventually(() => parameter(page, "idea") === "4");
+  assert.equal(stage(page), "chapter,rnn", "the beat says the rest");
+  const columns = () => byId(page, "rnn-columns").textContent();
+  const told = await columns();
+  assert.match(told, /^8 of/);
+  await page.goto(`${site.url}?chapter=rnn&idea=4`);
+  await opened(page, "rnn");
+  await eventually(async () => (await columns()) === told);
+  await page.goto(`${site.url}?chapter=rnn&idea=4&rnn-columns=0`);
+  await opened(page, "rnn");
+  await eventually(async () => /^0 of/.test(await columns()));
+  await eventually(() => parameter(page, "rnn-columns") === "0");
+});
+
+test("scrolling by hand moves the beat, and a trained model outlives the story", async (t) => {
+  const page = await site.open(t, "?chapter=rnn");
+  await opened(page, "rnn");
+  await paused(page);
+  const warm = await number(page, "loss-step");
+  await byId(page, "train-step").click();
+  await numberUntil(page, "loss-step", (step) => step === warm + 1);
+  await byId(page, "story").hover();
+  await page.mouse.wheel(0, 400);
+  await eventually(async () => (await beat(page).getAttribute("data-beat")) !== "0");
+  await page.mouse.wheel(0, 20_000);
+  const last = (await page.locator(".beat").count()) - 1;
+  await page.locator(`[data-testid="beat-${last}"][aria-current="step"]`).waitFor();
+  await page.mouse.wheel(0, -20_000);
+  await page.locator('[data-testid="beat-0"][aria-current="step"]').waitFor();
+  assert.equal(await number(page, "loss-step"), warm + 1);
+});
+
+test("a click puts a beat in focus and its stage in place; what is changed then stays until the next", async (t) => {
+  const page = await site.open(t, "?chapter=rnn");
+  await opened(page, "rnn");
+  await paused(page);
+  await byId(page, "beat-3").locator("h2").click();
+  await page.locator('[data-testid="beat-3"][aria-current="step"]').waitFor();
+  await eventually(() => parameter(page, "idea") === "3");
+  await openSettings(page);
+  await byId(page, "control-rnn-hidden").fill("9");
+  await eventually(() => parameter(page, "rnn-hidden") === "9");
+  await closeSettings(page);
+  // The learner's own model stays where the story is not about another.
+  await byId(page, "beat-1").locator("h2").click();
+  await eventually(() => parameter(page, "idea") === "1");
+  assert.equal(parameter(page, "rnn-hidden"), "9");
+});
+
+test("Space trains and pauses, where no control has the focus", async (t) => {
+  const page = await site.open(t, "?chapter=bigram");
+  await opened(page, "bigram");
+  await paused(page);
+  await page.locator("h1").click();
+  await page.keyboard.press("Space");
+  await running(page);
+  await page.keyboard.press("Space");
+  await paused(page);
+  // On a button it presses that button.
+  const step = await number(page, "loss-step");
+  await byId(page, "train-step").focus();
+  await page.keyboard.press("Space");
+  await numberUntil(page, "loss-step", (now) => now === step + 1);
+  await paused(page);
+});
+
+test("a view that the chapter does not have is said, and the first one shown", async (t) => {
+  const page = await site.open(t, "?chapter=rnn&view=moon");
+  await opened(page, "rnn");
+  await page.locator(".notice", { hasText: "moon" }).waitFor();
+  assert.equal(await page.locator('.view-tab[aria-selected="true"]').textContent(), await page.locator(".view-tab").first().textContent());
 });
 
 test("undo takes an idea back, and back to the start takes everything back", async (t) => {
@@ -143,12 +233,13 @@ test("the learner's sentence and text go along", async (t) => {
   const page = await site.open(t, "?chapter=rnn");
   await opened(page, "rnn");
   await byId(page, "probe-input").fill("a sentence of mine");
+  await openSettings(page, "text");
   await byId(page, "corpus-names").click();
   await page.locator('[data-testid="text-present"]', { hasText: "Names" }).waitFor();
   await byId(page, "chapter-list").click();
   await page.locator(".course-panel li a").last().click();
   await opened(page, "gpt");
-  await page.locator('[data-testid="text-present"]', { hasText: "Names" }).waitFor();
+  await page.locator('[data-testid="text-open"]', { hasText: "Names" }).waitFor();
   assert.equal(await byId(page, "probe-input").inputValue(), "a sentence of mine");
 });
 
@@ -163,7 +254,7 @@ test("a chapter's figure embeds: run, pause, set, and no shell", async (t) => {
   const said = (type) => page.evaluate((type) => window.said.filter((m) => m.type === type), type);
   await eventually(async () => (await said("ready")).length === 1);
   const frame = page.frames()[1];
-  assert.equal(await frame.locator(".page-header, .course-bar").count(), 0);
+  assert.equal(await frame.locator(".page-header, .story").count(), 0);
   await page.evaluate(() => window.ask({ type: "run" }));
   await eventually(async () => (await said("progress")).some((m) => m.running && m.step > 0));
   await page.evaluate(() => window.ask({ type: "pause" }));

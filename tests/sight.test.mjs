@@ -13,8 +13,8 @@ import {
   live,
   number,
   numberUntil,
+  openView,
   paused,
-  scrollPast,
   settled,
   staysFree,
   useSite,
@@ -84,29 +84,39 @@ async function trainsUnasked(page) {
   return step;
 }
 
+/** A page of another origin with the stage in a frame above a long text. */
+const lesson = (query) =>
+  site.host(`<!doctype html><html lang="en"><title>A course</title><style>body { height: 6000px; margin: 0 }</style>
+    <iframe title="figure" width="900" height="640" src="${site.url}${query}&embed=1"></iframe></html>`);
+
 for (const [name, address] of [
   ["a chapter", "?chapter=heads&heads-layers=2&heads-count=2"],
   ["the GPT page", "?device=cpu&workers=1&layers=1&heads=2&width=16&context=16&batch=4"],
 ]) {
-  test(`${name} asks nothing while its figures are out of sight, and at once when they come back`, async (t) => {
-    const page = await training(t, address);
-    const before = await asked(page);
-    const seen = await shownStep(page);
-    await shows(page, seen + 1);
+  test(`${name} asks nothing in a frame that is scrolled away, and at once when it comes back`, async (t) => {
+    const page = await site.open(t, lesson(address), { init: [keepQuestions, QUESTIONS] });
+    const frame = page.frames()[1];
+    await live(frame, "attention");
+    await paused(frame);
+    await byId(frame, "train-toggle").click();
+    await further(frame);
+    const before = await asked(frame);
+    const seen = await shownStep(frame);
+    await shows(frame, seen + 1);
     // What is shown may have been asked before: pages that are busy rest before they draw.
-    await eventually(async () => (await asked(page)) > before, "a figure in sight asks");
-    await scrollPast(page);
-    const step = await trainsUnasked(page);
-    await page.evaluate(() => window.scrollTo(0, 0));
-    await shows(page, step);
+    await eventually(async () => (await asked(frame)) > before, "a figure in sight asks");
+    await page.evaluate(() => scrollTo(0, 5000));
+    const step = await trainsUnasked(frame);
+    await page.evaluate(() => scrollTo(0, 0));
+    await shows(frame, step);
     // At rest, what nobody sees is brought up to date, too.
-    await scrollPast(page);
-    await trainsUnasked(page);
-    await byId(page, "train-toggle").evaluate((button) => button.click());
-    await paused(page);
-    const end = await number(page, "loss-step");
-    await page.evaluate(() => window.scrollTo(0, 0));
-    await shows(page, end);
+    await page.evaluate(() => scrollTo(0, 5000));
+    await trainsUnasked(frame);
+    await byId(frame, "train-toggle").evaluate((button) => button.click());
+    await paused(frame);
+    const end = await number(frame, "loss-step");
+    await page.evaluate(() => scrollTo(0, 0));
+    await shows(frame, end);
   });
 
   test(`${name} asks nothing behind another tab`, async (t) => {
@@ -124,170 +134,9 @@ for (const [name, address] of [
   });
 }
 
-test("of two figures only the one in sight follows training", async (t) => {
-  const page = await training(t, "?chapter=heads&heads-layers=2&heads-count=2");
-  const numbers = byId(page, "heads-table");
-  const all = () =>
-    numbers.locator('[data-stat="entropy"]').evaluateAll((cells) => cells.map((cell) => cell.title));
-  const far = await numbers.evaluate((table) => table.getBoundingClientRect().top - window.innerHeight);
-  assert(far > 400, `the numbers begin ${far} px below the window`);
-  await drawn(page);
-  const before = await all();
-  await shows(page, (await further(page)) - STEPS + 1);
-  assert.deepEqual(await all(), before, "numbers out of sight were written");
-  await numbers.scrollIntoViewIfNeeded();
-  await page.waitForFunction(
-    (before) => {
-      const cells = document.querySelectorAll('[data-testid="heads-table"] [data-stat="entropy"]');
-      return [...cells].every((cell, i) => i === 0 || cell.title !== before[i]);
-    },
-    before,
-  );
-});
-
-/** Of each chapter: what is asked while one part of its page is in sight alone. */
+/** Of each chapter: what is asked in training while one of its views is on the stage. */
 const CHAPTERS = [
-  {
-    address: "?chapter=tokens",
-    parts: {
-      "figure-tokens-count": [],
-      "picked-row": ["Embedding"],
-      "lookup-title": ["Embedding"],
-      "map-claim": ["Embedding"],
-      "figure-tokens-window": ["Window"],
-      "figure-tokens-chain": ["Chain"],
-      check: [],
-    },
-  },
-  {
-    address: "?chapter=bigram",
-    parts: {
-      "figure-bigram-matrix": ["Matrix"],
-      "check-bigram-row": ["Row"],
-      "figure-bigram-drawing": ["Writing"],
-      "figure-bigram-terms": ["Sentence"],
-      "figure-bigram-loss": ["Scores"],
-      "figure-bigram-smoothing": [],
-      check: ["Row"],
-    },
-  },
-  {
-    address: "?chapter=bptt",
-    parts: {
-      "figure-bptt-norms": ["Flow"],
-      "figure-bptt-accuracy": ["Flow"],
-      "figure-bptt-clipping": [],
-      "figure-bptt-memory": ["Flow"],
-      "figure-bptt-weights": ["Flow"],
-      "figure-bptt-weight": ["Flow"],
-      check: ["Flow"],
-    },
-  },
-  {
-    address: "?chapter=gates&gates-units=8&gates-unit=2",
-    parts: {
-      "figure-gates-cells": ["Seen"],
-      "figure-gates-beside": ["Seen", "Units"],
-      "gates-memory": ["Units"],
-      "gates-guess": ["Units"],
-      check: ["Units"],
-    },
-  },
-  {
-    address: "?chapter=birnn&birnn-task=fill&birnn-at=4",
-    parts: {
-      "figure-birnn-bars-both": ["Reading"],
-      "figure-birnn-curves": [],
-      "check-birnn-passage": ["Passage"],
-      "birnn-parts-both": ["Reading"],
-      check: ["Reading"],
-    },
-  },
-  {
-    address: "?chapter=norm",
-    parts: {
-      "norm-coupling": ["Layer"],
-      "figure-norm-plain": ["Depths"],
-      "figure-norm-normed": ["Depths"],
-      "figure-norm-loss": [],
-      "norm-stuck": ["Depths"],
-      check: ["Layer"],
-    },
-  },
-  {
-    address: "?chapter=norm&norm-experiment=outside",
-    parts: { "figure-norm-bias": [], "norm-promises": ["Offsets"] },
-  },
-  {
-    address: "?chapter=norm&norm-experiment=time",
-    parts: { "figure-norm-variance": ["Steps"], "figure-norm-mean": ["Steps"], "figure-norm-loss": [] },
-  },
-  {
-    address: "?chapter=rnn",
-    parts: {
-      "figure-unrolled": ["Unrolled"],
-      "figure-rnn-writing": ["Writing"],
-      "figure-rnn-loss": [],
-      check: ["Unrolled"],
-    },
-  },
-  {
-    address: "?chapter=seq2seq",
-    parts: {
-      "seq2seq-outcome": ["Reading"],
-      "seq2seq-search": ["Reading"],
-      "seq2seq-prefixes": ["Reading"],
-      "figure-seq2seq-states": ["Reading"],
-      check: ["Odds"],
-    },
-  },
-  {
-    address: "?chapter=alignment",
-    parts: {
-      "alignment-source": ["Reading"],
-      "figure-alignment-training": [],
-      "figure-alignment-lengths": ["Lengths"],
-      check: ["Reading"],
-    },
-  },
-  {
-    address: "?chapter=qkv&qkv-query=3&qkv-key=2",
-    parts: { "figure-qkv-weights": ["Head"], "figure-qkv-queries": ["Head"], check: ["Shuffle"] },
-  },
-  {
-    address: "?chapter=position",
-    parts: {
-      "figure-compare": ["Encoding", "Reading"],
-      "figure-position-curves": [],
-      "figure-position-lengths": ["Reading"],
-      "figure-position-attention": ["Reading"],
-      "figure-position-products": ["Products"],
-      "figure-position-scores": ["Scores"],
-      "figure-position-swamping": ["Swamping"],
-      check: [],
-    },
-  },
-  {
-    address: "?chapter=mask",
-    parts: {
-      "mask-blocked": ["Look"],
-      "figure-mask-averages": ["Look"],
-      "mask-leak-verdict": ["Look"],
-      "figure-mask-trained": ["Writing"],
-      check: ["Look"],
-    },
-  },
-  {
-    address: "?chapter=block&block-term=2",
-    parts: {
-      "figure-block-sizes": ["Stream"],
-      "figure-block-loss": [],
-      "figure-block-depth": ["Depths"],
-      "figure-block-ensemble": ["Ensemble"],
-      "figure-block-neurons": ["Neurons"],
-      check: ["Stream"],
-    },
-  },
+  // VIEWS
 ];
 
 /** The names of a chapter's questions, by their numbers. */
@@ -316,61 +165,23 @@ async function untilAsked(page, names, wanted, from, when) {
   }, `${wanted} asked ${when}`);
 }
 
-/**
- * Puts the parts of the page so far from each other that no two are in sight together, and counts
- * what changes in each.
- */
-function spread(ids) {
-  const boxOf = (id) => {
-    const part = document.querySelector(`[data-testid="${id}"]`);
-    // A further figure with all that is said in its panel.
-    return part.closest(".course-further .panel") ?? part;
-  };
-  window.__changes = {};
-  window.__boxes = Object.fromEntries(ids.map((id) => [id, boxOf(id)]));
-  for (const [id, box] of Object.entries(window.__boxes)) {
-    box.style.margin = "1800px 0";
-    for (let around = box.parentElement; around.tagName !== "BODY"; around = around.parentElement) {
-      around.style.display = "block";
-    }
-    window.__changes[id] = 0;
-    const count = (records) => (window.__changes[id] += records.length);
-    new MutationObserver(count).observe(box, { subtree: true, childList: true, characterData: true });
-  }
-}
-
-for (const { address, parts } of CHAPTERS) {
-  test(`${address}: each part of the page asks for itself, while it is in sight`, async (t) => {
+for (const { address, views } of CHAPTERS) {
+  test(`${address}: a view asks for itself, while it is on the stage`, async (t) => {
     const page = await training(t, address, begun);
     const names = questionsOf(address);
-    const ids = Object.keys(parts);
-    await page.evaluate(spread, ids);
+    const tabs = page.locator(".view-tab");
+    const ids = await tabs.evaluateAll((tabs) => tabs.map((tab) => tab.id.replace("view-", "")));
+    assert.deepEqual(ids, Object.keys(views));
     for (const id of ids) {
-      await page.evaluate((id) => window.__boxes[id].scrollIntoView({ block: "center" }), id);
-      await drawn(page);
-      await untilAsked(page, names, parts[id], await asked(page), `as ${id} comes into sight`);
+      await openView(page, id);
+      await untilAsked(page, names, views[id], await asked(page), `as ${id} comes on the stage`);
       // What was asked just before may still have been on its way.
       await further(page);
       const from = await asked(page);
-      const before = await page.evaluate(() => ({ ...window.__changes }));
-      await untilAsked(page, names, parts[id], from, `for ${id}`);
+      await untilAsked(page, names, views[id], from, `for ${id}`);
       await further(page);
-      assert.deepEqual(await kindsAsked(page, names, from), [...parts[id]].sort(), `asked for ${id}`);
-      const after = await page.evaluate(() => ({ ...window.__changes }));
-      for (const other of ids.filter((other) => other !== id)) {
-        assert.equal(after[other], before[other], `${other} was written with ${id} in sight`);
-      }
+      assert.deepEqual(await kindsAsked(page, names, from), [...views[id]].sort(), `asked for ${id}`);
     }
-    // At rest, what nobody sees is brought up to date, too.
-    await scrollPast(page);
-    await further(page);
-    const hidden = await asked(page);
-    await further(page);
-    assert.equal(await asked(page), hidden, "something was asked that nobody sees");
-    await byId(page, "train-toggle").evaluate((button) => button.click());
-    await paused(page);
-    const all = Object.values(parts).flat();
-    await untilAsked(page, names, all, hidden, "at rest");
   });
 }
 

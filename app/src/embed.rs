@@ -4,7 +4,7 @@
 //!
 //! | `type` | besides `unroll: 1` | when |
 //! |---|---|---|
-//! | `ready` | `settings` (all of the table, by name), `figures` | once, when there is a model; nothing sent earlier is answered |
+//! | `ready` | `settings` (all of the table, by name), `figures` (those on the stage) | once, when there is a model; nothing sent earlier is answered |
 //! | `size` | `width`, `height` in CSS pixels | whenever the content's size changes |
 //! | `progress` | `step`, `loss` (or null), `tokens_per_second` (or null), `running` | at most four times a second |
 //! | `exported` | `figure`, `data` | in answer to `export`, one for each figure, once there is one of the present model |
@@ -17,7 +17,10 @@
 //! | `set` | `settings`: names and values of the table | the learning rate acts at once; an untrained model is rebuilt, a trained one stays until `reset`; another `corpus` starts a new model |
 //! | `run`, `pause`, `step` | | as the buttons do |
 //! | `reset` | | starts over with the settings as they stand |
-//! | `export` | `figure`: `attention` or `loss`, or none for both | asks for `exported` |
+//! | `export` | `figure`: the name of a figure on the stage (in the GPT lab also `attention` and `loss`), or none for all | asks for `exported` |
+//!
+//! An export holds what the figure shows, the sentence that the learner typed among it: the host can read
+//! what is written into its frame, and the frame is the place to say so.
 //!
 //! Whatever is malformed is answered with `error` and changes nothing. There is no `trace` message:
 //! a host that wants one asks for `export`, instead of being sent hundreds of kilobytes a second.
@@ -27,7 +30,7 @@ mod request;
 
 use core::time::Duration;
 
-use leptos::{ev, prelude::*};
+use leptos::{ev, prelude::*, task::spawn_local};
 use unroll_protocol::{
     RunState,
     link::{Corpus, settings},
@@ -37,17 +40,36 @@ use web_sys::{MessageEvent, Window};
 
 use crate::{
     course::{Lab, Labs},
+    figures::Exporters,
     store::{Device, Severity, Store},
 };
 use post::{Outgoing, post, use_size};
-use request::{Changes, Figure, Request, parse_request};
+use request::{Changes, Request, parse_request};
 
 /// Version of the contract, in every message.
 const VERSION: u64 = 1;
 /// Between two `progress` messages.
 const PROGRESS_PAUSE: Duration = Duration::from_millis(250);
 
-/// The figures' JSON exports; `None` while there is nothing to export.
+/// A figure of the GPT lab that is exported whatever view is on the stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Figure {
+    Attention,
+    Loss,
+}
+
+impl Figure {
+    pub const ALL: [Self; 2] = [Self::Attention, Self::Loss];
+
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Attention => "attention",
+            Self::Loss => "loss",
+        }
+    }
+}
+
+/// Their JSON; `None` while there is nothing to export.
 #[derive(Clone, Copy)]
 pub struct Exports {
     pub attention: Callback<(), Option<String>>,
@@ -64,7 +86,7 @@ impl Exports {
 }
 
 /// Speaks with the page around this one, if the link says that there is one. Call once.
-pub fn use_embed(store: Store, labs: Labs, exports: Exports) {
+pub fn use_embed(store: Store, labs: Labs, exports: Exports, exporters: Exporters) {
     if !store.link.with_untracked(|link| link.embed) {
         return;
     }
@@ -79,7 +101,7 @@ pub fn use_embed(store: Store, labs: Labs, exports: Exports) {
     };
 
     use_size(move |width, height| say(Outgoing::Size { width, height }));
-    say_when_ready(store, subject, say);
+    say_when_ready(store, subject, exporters, say);
     say_progress(store, subject, say);
     say_troubles(store, subject, say);
 
@@ -101,14 +123,40 @@ pub fn use_embed(store: Store, labs: Labs, exports: Exports) {
         store.probe_problem.track();
         awaited.update_value(|awaited| awaited.retain(|figure| !send(*figure)));
     });
-    let export = move |figures: Vec<Figure>| {
+    let export = move |figure: Option<String>| {
+        let named = |known: &str| figure.as_deref().is_none_or(|name| name == known);
+        let lab = matches!(subject, Subject::Gpt);
+        let of_lab: Vec<_> =
+            Figure::ALL.into_iter().filter(|figure| lab && named(figure.id())).collect();
+        let is_of_lab = |name: &str| of_lab.iter().any(|figure| figure.id() == name);
+        let names = exporters.names();
+        let others: Vec<_> =
+            names.iter().copied().filter(|name| named(name) && !is_of_lab(name)).collect();
+        if of_lab.is_empty() && others.is_empty() {
+            return Err(match figure {
+                Some(name) => format!(
+                    "There is no figure “{name}” on the stage; there is: {}.",
+                    names.join(", ")
+                ),
+                None => "There is no figure on the stage yet.".to_owned(),
+            });
+        }
         awaited.update_value(|awaited| {
-            for figure in figures {
+            for figure in of_lab {
                 if !send(figure) && !awaited.contains(&figure) {
                     awaited.push(figure);
                 }
             }
         });
+        for figure in others {
+            spawn_local(async move {
+                let _ = match exporters.json(figure).await {
+                    Ok(data) => say(Outgoing::Exported { figure, data }),
+                    Err(message) => say(Outgoing::Error { message }),
+                };
+            });
+        }
+        Ok(())
     };
 
     let listener = window_event_listener(ev::message, move |event: MessageEvent| {
@@ -165,7 +213,7 @@ fn obey(
     store: Store,
     subject: Subject,
     request: Request,
-    export: impl FnOnce(Vec<Figure>),
+    export: impl FnOnce(Option<String>) -> Result<(), String>,
 ) -> Result<(), String> {
     let built = match subject {
         Subject::Gpt => store.started.with_untracked(Option::is_some),
@@ -175,10 +223,7 @@ fn obey(
         return Err("There is no model yet: wait for ready.".to_owned());
     }
     match (request, subject) {
-        (Request::Export(_), Subject::Chapter(_)) => {
-            return Err("This chapter's figures are exported from their own menus.".to_owned());
-        }
-        (Request::Export(figures), Subject::Gpt) => export(figures),
+        (Request::Export(figure), _) => export(figure)?,
         (Request::Set(changes), Subject::Gpt) => set(store, &changes)?,
         (Request::Set(changes), Subject::Chapter(_)) => set_chapter(store, &changes),
         (Request::Run, Subject::Gpt) => store.run(),
@@ -227,7 +272,12 @@ fn set(store: Store, changes: &Changes) -> Result<(), String> {
     Ok(())
 }
 
-fn say_when_ready(store: Store, subject: Subject, say: impl Fn(Outgoing) + 'static) {
+fn say_when_ready(
+    store: Store,
+    subject: Subject,
+    exporters: Exporters,
+    say: impl Fn(Outgoing) + 'static,
+) {
     let missing = move || match subject {
         Subject::Gpt => store.started.with(Option::is_none),
         Subject::Chapter(lab) => lab.started.with(Option::is_none),
@@ -239,7 +289,13 @@ fn say_when_ready(store: Store, subject: Subject, say: impl Fn(Outgoing) + 'stat
         let settings = store
             .link
             .with_untracked(|link| settings().map(|row| (row.name, (row.get)(link))).collect());
-        say(Outgoing::Ready { settings });
+        let mut figures = exporters.names();
+        if let Subject::Gpt = subject {
+            let of_lab = Figure::ALL.map(Figure::id);
+            figures.retain(|name| !of_lab.contains(name));
+            figures.extend(of_lab);
+        }
+        say(Outgoing::Ready { settings, figures });
         true
     });
 }

@@ -12,7 +12,7 @@ use crate::{
     course::{ChapterMenu, Labs, Progress, Rail, use_navigation},
     embed::{self, Exports, use_embed},
     fetched::{Fetch, part},
-    figures::{FigureTheme, attention_json, loss_json},
+    figures::{Exporters, FigureTheme, attention_json, loss_json, provide_exporters},
     store::{Severity, Store},
     teaching::{Glossary, provide_lit},
 };
@@ -37,8 +37,9 @@ pub fn page(link: Link, given: Vec<String>, problems: &[LinkProblem]) -> AnyView
         chapters::view(chapter)
     };
     provide_lit();
+    let exporters = provide_exporters();
     if embedded {
-        fetch_embed(store, labs);
+        fetch_embed(store, labs, exporters);
         return view! { {view} <Notices/> }.into_any();
     }
     use_navigation(store, progress);
@@ -52,9 +53,9 @@ pub fn page(link: Link, given: Vec<String>, problems: &[LinkProblem]) -> AnyView
     view! {
         <a class="skip-link" href="#stage-view">"Skip to the figure"</a>
         <header class="page-header">
-            <a class="wordmark" href="./">
+            <a class="wordmark" href="./" aria-label="Unroll">
                 <svg viewBox="0 0 16 16" aria-hidden="true"><path d="M1 1h4v4h4v4h4v6H1z"/></svg>
-                "Unroll"
+                <span>"Unroll"</span>
             </a>
             <ChapterMenu/>
             <Rail/>
@@ -72,16 +73,16 @@ pub fn page(link: Link, given: Vec<String>, problems: &[LinkProblem]) -> AnyView
 }
 
 /// Speaks with the page around this one, once the part that can is fetched.
-fn fetch_embed(store: Store, labs: Labs) {
+fn fetch_embed(store: Store, labs: Labs, exporters: Exporters) {
     if !embed::is_framed() {
         return;
     }
-    let fetch: Fetch<fn(Store, Labs)> =
-        part!(embed: fn(Store, Labs) = |store, labs| use_embed(store, labs, exports(store)));
+    let fetch: Fetch<fn(Store, Labs, Exporters)> = part!(embed: fn(Store, Labs, Exporters) =
+        |store, labs, exporters| use_embed(store, labs, exports(store), exporters));
     let owner = Owner::current().unwrap_or_default();
     spawn_local(async move {
         match fetch().await {
-            Ok(use_embed) => owner.with(|| use_embed(store, labs)),
+            Ok(use_embed) => owner.with(|| use_embed(store, labs, exporters)),
             Err(_) => store.notify(
                 Severity::Failure,
                 "The page around this one can't reach it: a file could not be fetched. Reload to try again.",

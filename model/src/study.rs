@@ -102,7 +102,7 @@ pub struct AnyStudy {
 }
 
 macro_rules! of_chapters {
-    ($($variant:ident $module:ident),+) => {
+    ($($variant:ident $module:ident $field:ident $id:literal $title:literal,)+) => {
         #[allow(clippy::large_enum_variant, reason = "there is one for each engine")]
         enum Kind {
             $($variant($module::Study),)+
@@ -136,10 +136,7 @@ macro_rules! of_chapters {
     };
 }
 
-of_chapters!(
-    Tokens tokens, Bigram bigram, Rnn rnn, Bptt bptt, Gates gates, Birnn birnn, Norm norm,
-    Seq2seq seq2seq, Alignment alignment, Qkv qkv, Mask mask, Heads heads, Position position, Block block
-);
+unroll_protocol::with_chapters!(of_chapters);
 
 impl AnyStudy {
     /// Builds what `spec` describes for `text`.

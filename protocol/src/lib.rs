@@ -5,6 +5,7 @@
 
 pub mod architecture;
 pub mod attention;
+mod chapters;
 pub mod checkpoint;
 mod floats;
 pub mod link;

@@ -23,26 +23,101 @@ use crate::{
 };
 use rows::choice;
 
-choice! {
-    /// A chapter of the course, in its order.
-    Chapter {
-        Tokens = "tokens", "Text becomes numbers";
-        Bigram = "bigram", "Counting";
-        Rnn = "rnn", "Unrolling";
-        Bptt = "bptt", "Learning through time";
-        Gates = "gates", "LSTM and GRU";
-        Birnn = "birnn", "Both directions";
-        Norm = "norm", "Keeping activations in range";
-        Seq2seq = "seq2seq", "The bottleneck";
-        Alignment = "alignment", "Attention is born";
-        Qkv = "qkv", "Query, key, value";
-        Mask = "mask", "Who may look at whom";
-        Heads = "heads", "Many questions at once";
-        Position = "position", "Where am I";
-        Block = "block", "The rest of the transformer";
-        Gpt = "gpt", "The GPT lab";
-    }
+/// Makes [`Chapter`], [`Link`] and what they say of each chapter from the list of chapters.
+macro_rules! link {
+    ($($variant:ident $module:ident $field:ident $id:literal $title:literal,)+) => {
+        choice! {
+            /// A chapter of the course, in its order.
+            Chapter {
+                $($variant = $id, $title;)+
+                Gpt = "gpt", "The GPT lab";
+            }
+        }
+
+        /// Everything a URL of the page says.
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct Link {
+            pub chapter: Chapter,
+            pub seed: u32,
+            pub device: DeviceChoice,
+            pub adapter: Adapter,
+            /// Workers that share each step on the CPU; 0 is automatic.
+            pub workers: u32,
+            pub corpus: Corpus,
+            pub layers: u32,
+            pub heads: u32,
+            pub width: u32,
+            pub context: u32,
+            pub batch: u32,
+            pub learning_rate: f32,
+            pub dropout: f32,
+            pub tied: bool,
+            pub architecture: Architecture,
+            pub temperature: f32,
+            pub top_k: u32,
+            /// Layer and head in the large heatmap, counted from 1.
+            pub layer: u32,
+            pub head: u32,
+            /// Which beat of the story is in focus; 0 is the first.
+            pub idea: u32,
+            /// Which of the chapter's views is on the stage; empty is the first.
+            pub view: String,
+            pub autostart: bool,
+            pub embed: bool,
+            pub hide: Vec<Part>,
+            pub theme: Theme,
+            $(pub $field: $module::Settings,)+
+            /// From the fragment.
+            pub written: Written,
+        }
+
+        impl Default for Link {
+            fn default() -> Self {
+                Self {
+                    chapter: Chapter::Gpt,
+                    seed: 1,
+                    device: DeviceChoice::Auto,
+                    adapter: Adapter::Hardware,
+                    workers: 0,
+                    corpus: Corpus::Tales,
+                    layers: 2,
+                    heads: 4,
+                    width: 64,
+                    context: 48,
+                    batch: 8,
+                    learning_rate: OptimizerSpec::default().learning_rate,
+                    dropout: 0.0,
+                    tied: false,
+                    architecture: Architecture::GPT2,
+                    temperature: 0.8,
+                    top_k: 0,
+                    layer: 1,
+                    head: 1,
+                    idea: 0,
+                    view: String::new(),
+                    autostart: false,
+                    embed: false,
+                    hide: Vec::new(),
+                    theme: Theme::Auto,
+                    $($field: $module::Settings::default(),)+
+                    written: Written::default(),
+                }
+            }
+        }
+
+        impl Link {
+            /// What the chapter trains; `None` in the GPT lab, whose experiment is [`Self::experiment`].
+            pub fn study(&self) -> Option<StudySpec> {
+                Some(match self.chapter {
+                    $(Chapter::$variant => StudySpec::$variant(self.$field.spec(self.seed)),)+
+                    Chapter::Gpt => return None,
+                })
+            }
+        }
+    };
 }
+
+crate::with_chapters!(link);
 
 choice! {
     /// Where the training text comes from.
@@ -90,103 +165,6 @@ choice! {
         Text = "text", "Text";
         Loss = "loss", "Loss curve";
         Sample = "sample", "Written text";
-    }
-}
-
-/// Everything a URL of the page says.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Link {
-    pub chapter: Chapter,
-    pub seed: u32,
-    pub device: DeviceChoice,
-    pub adapter: Adapter,
-    /// Workers that share each step on the CPU; 0 is automatic.
-    pub workers: u32,
-    pub corpus: Corpus,
-    pub layers: u32,
-    pub heads: u32,
-    pub width: u32,
-    pub context: u32,
-    pub batch: u32,
-    pub learning_rate: f32,
-    pub dropout: f32,
-    pub tied: bool,
-    pub architecture: Architecture,
-    pub temperature: f32,
-    pub top_k: u32,
-    /// Layer and head in the large heatmap, counted from 1.
-    pub layer: u32,
-    pub head: u32,
-    /// Which beat of the story is in focus; 0 is the first.
-    pub idea: u32,
-    /// Which of the chapter's views is on the stage; empty is the first.
-    pub view: String,
-    pub autostart: bool,
-    pub embed: bool,
-    pub hide: Vec<Part>,
-    pub theme: Theme,
-    pub tokens: tokens::Settings,
-    pub bigram: bigram::Settings,
-    pub rnn: rnn::Settings,
-    pub bptt: bptt::Settings,
-    pub gates: gates::Settings,
-    pub birnn: birnn::Settings,
-    pub norm: norm::Settings,
-    pub seq2seq: seq2seq::Settings,
-    pub alignment: alignment::Settings,
-    pub qkv: qkv::Settings,
-    pub mask: mask::Settings,
-    pub many_heads: heads::Settings,
-    pub position: position::Settings,
-    pub block: block::Settings,
-    /// From the fragment.
-    pub written: Written,
-}
-
-impl Default for Link {
-    fn default() -> Self {
-        Self {
-            chapter: Chapter::Gpt,
-            seed: 1,
-            device: DeviceChoice::Auto,
-            adapter: Adapter::Hardware,
-            workers: 0,
-            corpus: Corpus::Tales,
-            layers: 2,
-            heads: 4,
-            width: 64,
-            context: 48,
-            batch: 8,
-            learning_rate: OptimizerSpec::default().learning_rate,
-            dropout: 0.0,
-            tied: false,
-            architecture: Architecture::GPT2,
-            temperature: 0.8,
-            top_k: 0,
-            layer: 1,
-            head: 1,
-            idea: 0,
-            view: String::new(),
-            autostart: false,
-            embed: false,
-            hide: Vec::new(),
-            theme: Theme::Auto,
-            tokens: tokens::Settings::default(),
-            bigram: bigram::Settings::default(),
-            rnn: rnn::Settings::default(),
-            bptt: bptt::Settings::default(),
-            gates: gates::Settings::default(),
-            birnn: birnn::Settings::default(),
-            norm: norm::Settings::default(),
-            seq2seq: seq2seq::Settings::default(),
-            alignment: alignment::Settings::default(),
-            qkv: qkv::Settings::default(),
-            mask: mask::Settings::default(),
-            many_heads: heads::Settings::default(),
-            position: position::Settings::default(),
-            block: block::Settings::default(),
-            written: Written::default(),
-        }
     }
 }
 
@@ -316,27 +294,6 @@ impl Link {
             self.mask.drawn = other.mask.drawn.clone();
         }
         self
-    }
-
-    /// What the chapter trains; `None` in the GPT lab, whose experiment is [`Self::experiment`].
-    pub fn study(&self) -> Option<StudySpec> {
-        Some(match self.chapter {
-            Chapter::Tokens => StudySpec::Tokens(self.tokens.spec(self.seed)),
-            Chapter::Bigram => StudySpec::Bigram(self.bigram.spec(self.seed)),
-            Chapter::Rnn => StudySpec::Rnn(self.rnn.spec(self.seed)),
-            Chapter::Bptt => StudySpec::Bptt(self.bptt.spec(self.seed)),
-            Chapter::Gates => StudySpec::Gates(self.gates.spec(self.seed)),
-            Chapter::Birnn => StudySpec::Birnn(self.birnn.spec(self.seed)),
-            Chapter::Norm => StudySpec::Norm(self.norm.spec(self.seed)),
-            Chapter::Seq2seq => StudySpec::Seq2seq(self.seq2seq.spec(self.seed)),
-            Chapter::Alignment => StudySpec::Alignment(self.alignment.spec(self.seed)),
-            Chapter::Qkv => StudySpec::Qkv(self.qkv.spec(self.seed)),
-            Chapter::Mask => StudySpec::Mask(self.mask.spec(self.seed)),
-            Chapter::Heads => StudySpec::Heads(self.many_heads.spec(self.seed)),
-            Chapter::Position => StudySpec::Position(self.position.spec(self.seed)),
-            Chapter::Block => StudySpec::Block(self.block.spec(self.seed)),
-            Chapter::Gpt => return None,
-        })
     }
 
     /// The experiment of the GPT lab that this link describes.

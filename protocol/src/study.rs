@@ -24,31 +24,14 @@ use serde::{Deserialize, Serialize};
 use crate::Packed;
 
 /// The same type of every chapter as one enum.
-macro_rules! of_chapters {
-    ($(#[$doc:meta])* $name:ident of $type:ident) => {
+macro_rules! one_enum {
+    ($(#[$doc:meta])* $name:ident of $type:ident: $($variant:ident $module:ident),+) => {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         pub enum $name {
-            Tokens(tokens::$type),
-            Bigram(bigram::$type),
-            Rnn(rnn::$type),
-            Bptt(bptt::$type),
-            Gates(gates::$type),
-            Birnn(birnn::$type),
-            Norm(norm::$type),
-            Seq2seq(seq2seq::$type),
-            Alignment(alignment::$type),
-            Qkv(qkv::$type),
-            Mask(mask::$type),
-            Heads(heads::$type),
-            Position(position::$type),
-            Block(block::$type),
+            $($variant($module::$type),)+
         }
 
-        of_chapters!(@from $name of $type: Tokens tokens, Bigram bigram, Rnn rnn, Bptt bptt,
-            Gates gates, Birnn birnn, Norm norm, Seq2seq seq2seq, Alignment alignment, Qkv qkv, Mask mask, Heads heads, Position position, Block block);
-    };
-    (@from $name:ident of $type:ident: $($variant:ident $module:ident),+) => {
         $(
             impl From<$module::$type> for $name {
                 fn from(inner: $module::$type) -> Self {
@@ -71,25 +54,25 @@ macro_rules! of_chapters {
     };
 }
 
-of_chapters! {
-    /// What a chapter trains: with its text, it decides every number.
-    StudySpec of Spec
-}
-of_chapters! {
-    /// What can be asked of a chapter's models. Asking never changes them.
-    Question of Question
-}
-of_chapters! {
-    /// What a chapter's models answer.
-    Answer of Answer
-}
+/// Makes the enums from the list of chapters.
+macro_rules! of_chapters {
+    ($($variant:ident $module:ident $field:ident $id:literal $title:literal,)+) => {
+        one_enum! {
+            /// What a chapter trains: with its text, it decides every number.
+            StudySpec of Spec: $($variant $module),+
+        }
+        one_enum! {
+            /// What can be asked of a chapter's models. Asking never changes them.
+            Question of Question: $($variant $module),+
+        }
+        one_enum! {
+            /// What a chapter's models answer.
+            Answer of Answer: $($variant $module),+
+        }
 
-/// Has [`Answer::pack`] find the chapter's own answer.
-macro_rules! pack {
-    ($($variant:ident),+) => {
         impl Answer {
             /// The chapter's own answer as bytes, which the chapter unpacks as its own type: what is
-            /// around the chapters need not know how to read fourteen of them.
+            /// around the chapters need not know how to read all of them.
             pub fn pack(&self) -> Packed {
                 match self {
                     $(Self::$variant(inner) => Packed::of(inner),)+
@@ -99,10 +82,7 @@ macro_rules! pack {
     };
 }
 
-pack!(
-    Tokens, Bigram, Rnn, Bptt, Gates, Birnn, Norm, Seq2seq, Alignment, Qkv, Mask, Heads, Position,
-    Block
-);
+crate::with_chapters!(of_chapters);
 
 /// What was built.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

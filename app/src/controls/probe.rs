@@ -62,7 +62,7 @@ pub fn TokenField(
             <label for="probe-input">{label}</label>
             <div class="probe-strip">
                 <textarea id="probe-input" data-testid="probe-input" node_ref=field wrap="off"
-                    rows=move || lines().to_string() style=move || format!("--cells:{}", longest() + 1)
+                    rows=move || lines().to_string() style=move || format!("--cells:{}", longest() + 2)
                     autocomplete="off" autocapitalize="off" spellcheck="false"
                     aria-describedby="probe-note probe-problem"
                     aria-invalid=move || problem.with(Option::is_some).then_some("true")

@@ -124,15 +124,12 @@ pub fn ChapterFrame(
     .into_any()
 }
 
-/// What is wrong with a chapter's run, and what its model says of itself.
+/// What is wrong with a chapter's run.
 fn alerts(chapter: Chapter) -> AnyView {
     let Some(lab) = expect_context::<Labs>().of(chapter) else {
         return view! { <DivergedAlert/> }.into_any();
     };
     view! {
-        <p class="hint lab-notes" data-testid="lab-notes">
-            {move || lab.started.with(|started| started.as_ref().map(|s| s.notes.join(" ")))}
-        </p>
         <p class="field-error" role="alert" data-testid="lab-problem">
             {move || lab.problem.get().map(|problem| {
                 let kept = lab.started.with(Option::is_some);

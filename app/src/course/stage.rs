@@ -1,6 +1,7 @@
 //! The stage: the chapter's views as tabs, the one on show, the settings, and the time bar.
 
 use leptos::{ev, html, prelude::*};
+use unroll_protocol::link::Chapter;
 use wasm_bindgen::JsCast;
 
 use super::{Labs, Run, time_bar::TimeBar, undo::Undo};
@@ -190,7 +191,7 @@ pub fn Stage(
                 {on_show}
                 {controls.then(|| view! {
                     {uses_text.then(|| panel("text", "The text it learns", view! { <TextChooser/> }.into_any()))}
-                    {panel("settings", "The model", settings.run())}
+                    {panel("settings", "The model", view! { {notes(chapter)} {settings.run()} }.into_any())}
                 })}
             </div>
             <div class="stage-alerts">{alerts.run()}</div>
@@ -198,6 +199,17 @@ pub fn Stage(
         </section>
     }
     .into_any()
+}
+
+/// What a chapter's model says of itself.
+fn notes(chapter: Chapter) -> Option<AnyView> {
+    let lab = expect_context::<Labs>().of(chapter)?;
+    let notes = view! {
+        <p class="hint lab-notes" data-testid="lab-notes">
+            {move || lab.started.with(|started| started.as_ref().map(|s| s.notes.join(" ")))}
+        </p>
+    };
+    Some(notes.into_any())
 }
 
 /// Undo, and back to the chapter's start.

@@ -42,7 +42,7 @@ pub fn TimeBar(run: Run) -> impl IntoView {
     let label = move || if run.is_running() { "Pause" } else { "Train" };
     // Only the digits change while it trains.
     let names = Memo::new(move |_| {
-        run.readings.with(|all| all.iter().take(3).map(|r| r.0.clone()).collect::<Vec<_>>())
+        run.readings.with(|all| all.iter().take(2).map(|r| r.0.clone()).collect::<Vec<_>>())
     });
     let reading = move |i: usize, name: String| {
         let value = move || {

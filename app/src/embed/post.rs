@@ -7,12 +7,14 @@ use unroll_protocol::{link::Value, read_number};
 use wasm_bindgen::{JsCast, closure::Closure};
 use web_sys::{ResizeObserver, Window};
 
-use super::{VERSION, request::Figure};
+use super::VERSION;
 
 /// A message to the host.
 pub enum Outgoing {
     Ready {
         settings: Vec<(&'static str, Value)>,
+        /// Names of the figures that can be exported.
+        figures: Vec<&'static str>,
     },
     Size {
         width: u32,
@@ -38,19 +40,19 @@ pub enum Outgoing {
 pub fn post(host: &Window, message: &Outgoing) {
     // Parsed by the browser into plain objects, which every host understands.
     let Ok(object) = JSON::parse(&encode(message)) else { return };
-    // To any origin: a host from `file:` or in a sandbox has none that could be named, and nothing
-    // said here is private to the learner beyond what the host put into the frame.
+    // To any origin: a host from `file:` or in a sandbox has none that could be named. An export holds
+    // what the learner typed into the frame, as the contract says: a host that asks for one gets it.
     let _ = host.post_message(&object, "*");
 }
 
 fn encode(message: &Outgoing) -> String {
     let mut body = Map::new();
     let kind = match message {
-        Outgoing::Ready { settings } => {
+        Outgoing::Ready { settings, figures } => {
             let settings: Map<_, _> =
                 settings.iter().map(|(name, value)| ((*name).to_owned(), as_json(value))).collect();
             body.insert("settings".to_owned(), settings.into());
-            body.insert("figures".to_owned(), json!(Figure::ALL.map(Figure::id)));
+            body.insert("figures".to_owned(), json!(figures));
             "ready"
         }
         Outgoing::Size { width, height } => {

@@ -13,24 +13,6 @@ pub const MOST_BYTES: usize = 64 * 1024;
 /// Settings decided when the page opens: a host puts them into the address of its frame.
 const ADDRESS_ONLY: [&str; 5] = ["chapter", "device", "adapter", "autostart", "embed"];
 
-/// A figure that can be exported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Figure {
-    Attention,
-    Loss,
-}
-
-impl Figure {
-    pub const ALL: [Self; 2] = [Self::Attention, Self::Loss];
-
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::Attention => "attention",
-            Self::Loss => "loss",
-        }
-    }
-}
-
 /// A change of settings; each was read by its row of the table.
 pub struct Changes(Vec<(&'static Setting, Value)>);
 
@@ -55,8 +37,8 @@ pub enum Request {
     Pause,
     Step,
     Reset,
-    /// The data of some figures.
-    Export(Vec<Figure>),
+    /// The data of the figure with this name, or of all.
+    Export(Option<String>),
 }
 
 /// Reads a message's JSON; the error is a sentence for the host's author.
@@ -81,7 +63,7 @@ pub fn parse_request(json: &str) -> Result<Request, String> {
         "pause" => Ok(Request::Pause),
         "step" => Ok(Request::Step),
         "reset" => Ok(Request::Reset),
-        "export" => read_figures(&message).map(Request::Export),
+        "export" => read_figure(&message).map(Request::Export),
         other => Err(format!(
             "“{}” is no message type; there are set, run, pause, step, reset and export.",
             short(other)
@@ -132,10 +114,16 @@ fn as_query(given: &Json) -> Option<String> {
     }
 }
 
-fn read_figures(message: &Map<String, Json>) -> Result<Vec<Figure>, String> {
-    let Some(figure) = message.get("figure") else { return Ok(Figure::ALL.to_vec()) };
-    let found = Figure::ALL.into_iter().find(|known| figure.as_str() == Some(known.id()));
-    found.map(|figure| vec![figure]).ok_or_else(|| "figure is attention or loss.".to_owned())
+fn read_figure(message: &Map<String, Json>) -> Result<Option<String>, String> {
+    let Some(figure) = message.get("figure") else { return Ok(None) };
+    let is_name = |name: &&str| {
+        (1..=40).contains(&name.len())
+            && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+    };
+    let name = figure.as_str().filter(is_name);
+    name.map(|name| Some(name.to_owned())).ok_or_else(|| {
+        "figure is the name of a figure on the stage; ready lists those it begins with.".to_owned()
+    })
 }
 
 /// The beginning of what a host sent, to be quoted back.
@@ -162,15 +150,13 @@ mod tests {
         assert!(matches!(read(r#"{"unroll":1,"type":"pause","more":[1]}"#), Request::Pause));
         assert!(matches!(read(r#"{"unroll":1,"type":"step"}"#), Request::Step));
         assert!(matches!(read(r#"{"unroll":1,"type":"reset"}"#), Request::Reset));
-        let Request::Export(figures) = read(r#"{"unroll":1,"type":"export","figure":"loss"}"#)
-        else {
-            panic!("no export");
+        let export = |json: &str| match read(json) {
+            Request::Export(figure) => figure,
+            _ => panic!("no export"),
         };
-        assert_eq!(figures, [Figure::Loss]);
-        let Request::Export(figures) = read(r#"{"unroll":1,"type":"export"}"#) else {
-            panic!("no export");
-        };
-        assert_eq!(figures, Figure::ALL);
+        let loss = export(r#"{"unroll":1,"type":"export","figure":"loss"}"#);
+        assert_eq!(loss.as_deref(), Some("loss"));
+        assert_eq!(export(r#"{"unroll":1,"type":"export"}"#), None);
     }
 
     #[test]
@@ -205,7 +191,8 @@ mod tests {
             r#"{"unroll":1,"type":7}"#,
             r#"{"unroll":1,"type":"explode"}"#,
             r#"{"unroll":1,"type":"set"}"#,
-            r#"{"unroll":1,"type":"export","figure":"x"}"#,
+            r#"{"unroll":1,"type":"export","figure":"x y"}"#,
+            r#"{"unroll":1,"type":"export","figure":""}"#,
             r#"{"unroll":1,"type":"export","figure":null}"#,
             &set("[]"),
             &set(r#"{"layers":99}"#),

@@ -66,20 +66,22 @@ pub fn BarsFigure(
             empty
             choices=choices(name, title, shown, none, provenance, colors, files)
         >
-            {(!compare_name.is_empty())
-                .then(|| {
-                    view! {
-                        <p class="bars-legend" style=format!("--bar: {}", hue.css())>
-                            <span class="bars-key">{value_name}</span>
-                            <span class="bars-key bars-key-compare">{compare_name}</span>
-                        </p>
-                    }
-                })}
-            <div class="bars-body" style=format!("--bar: {}", hue.css())>
-                {match on_pick {
-                    Some(on_pick) => view! { <Bars bars=list rows role="bars-full" on_pick /> }.into_any(),
-                    None => view! { <Bars bars=list rows role="bars-full" /> }.into_any(),
-                }}
+            <div class="figure-box bars-room" style=format!("--bar: {}", hue.css())>
+                {(!compare_name.is_empty())
+                    .then(|| {
+                        view! {
+                            <p class="bars-legend">
+                                <span class="bars-key">{value_name}</span>
+                                <span class="bars-key bars-key-compare">{compare_name}</span>
+                            </p>
+                        }
+                    })}
+                <div class="bars-body">
+                    {match on_pick {
+                        Some(on_pick) => view! { <Bars bars=list rows role="bars-full" on_pick /> }.into_any(),
+                        None => view! { <Bars bars=list rows role="bars-full" /> }.into_any(),
+                    }}
+                </div>
             </div>
             <Show when=move || note.with(|n| !n.is_empty())>
                 <p class="panel-note">{note}</p>

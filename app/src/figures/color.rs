@@ -27,6 +27,7 @@ impl Rgb {
     fn to_oklab(self) -> [f32; 3] {
         oklab(self.to_linear())
     }
+
     /// In OKLab, as an eye sees it that `matrix` stands for.
     #[cfg(test)]
     pub(super) fn seen_by(self, matrix: &[[f32; 3]; 3]) -> [f32; 3] {
@@ -62,6 +63,16 @@ fn oklab([r, g, b]: [f32; 3]) -> [f32; 3] {
         0.025_904_037 * l + 0.782_771_77 * m - 0.808_675_77 * s,
     ]
 }
+
+/// Eyes as they are, and under protanopia, deuteranopia and tritanopia: Machado, Oliveira and
+/// Fernandes 2009, severity 1, on linear RGB.
+#[cfg(test)]
+pub(super) const EYES: [[[f32; 3]; 3]; 4] = [
+    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+    [[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]],
+    [[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]],
+    [[1.256, -0.077, -0.179], [-0.078, 0.931, 0.148], [0.005, 0.691, 0.304]],
+];
 
 /// The colours of one theme that canvases and exports need, named by role as in `tokens.css`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,7 +120,7 @@ impl Palette {
         blocked: Rgb::hex(0xe7e9ed),
         blocked_line: Rgb::hex(0xb9bfc9),
         probability: [Rgb::hex(0xfbfcff), Rgb::hex(0x5981e7), Rgb::hex(0x1d1147)],
-        signed: [Rgb::hex(0x0a4a8c), Rgb::hex(0xf3f2ee), Rgb::hex(0x8a3b00)],
+        signed: [Rgb::hex(0x1462c6), Rgb::hex(0xf6f5f3), Rgb::hex(0xba380a)],
     };
     pub const DARK: Self = Self {
         paper: Rgb::hex(0x121419),
@@ -130,7 +141,7 @@ impl Palette {
         blocked: Rgb::hex(0x2b2f38),
         blocked_line: Rgb::hex(0x4a505d),
         probability: [Rgb::hex(0x14161c), Rgb::hex(0x4275d7), Rgb::hex(0xe6f4ff)],
-        signed: [Rgb::hex(0x7cc0ff), Rgb::hex(0x1f2127), Rgb::hex(0xffb066)],
+        signed: [Rgb::hex(0x58a4ff), Rgb::hex(0x1c1e24), Rgb::hex(0xff7d3c)],
     };
 
     pub fn of(dark: bool) -> &'static Self {
@@ -169,8 +180,9 @@ impl Ramp {
 }
 
 /// The map of signed values: -1 to 1 (the value over a stated limit) along two straight lines in
-/// OKLab that meet in a grey at 0. Blue against brown, which colour-blind people tell apart too; how
-/// far from 0 a value is also shows in lightness alone. Like [`Ramp`] it is never rescaled.
+/// OKLab that meet in a grey at 0. Blue against orange-red, which colour-blind people tell apart
+/// too; both ends are as light as each other, so that how far from 0 a value is also shows in
+/// lightness alone. Like [`Ramp`] it is never rescaled.
 #[derive(Clone)]
 pub struct SignedRamp {
     colors: [Rgb; Self::STEPS],
@@ -268,20 +280,15 @@ mod tests {
         }
     }
 
-    /// As deuteranopes and protanopes see it: Viénot, Brettel and Mollon 1999, on linear light.
-    fn as_seen(color: Rgb, rows: [[f32; 3]; 3]) -> [f32; 3] {
-        let linear = [color.0, color.1, color.2].map(|c| (f32::from(c) / 255.0).powf(2.2));
-        let seen = rows.map(|row| row.iter().zip(linear).map(|(m, c)| m * c).sum::<f32>());
-        let [r, g, b] = seen.map(|c| (c.clamp(0.0, 1.0).powf(1.0 / 2.2) * 255.0).round() as u8);
-        Rgb(r, g, b).to_oklab()
+    /// CIE L*.
+    fn lightness(color: Rgb) -> f32 {
+        let [r, g, b] = color.to_linear();
+        let y = 0.2126 * r + 0.7152 * g + 0.0722 * b;
+        if y > 0.008_856 { 116.0 * y.cbrt() - 16.0 } else { 903.3 * y }
     }
 
     #[test]
     fn the_signed_map_is_even_and_safe_for_the_colour_blind() {
-        const DEUTERANOPIA: [[f32; 3]; 3] =
-            [[0.292_75, 0.707_25, 0.0], [0.292_75, 0.707_25, 0.0], [-0.022_34, 0.022_34, 1.0]];
-        const PROTANOPIA: [[f32; 3]; 3] =
-            [[0.112_38, 0.887_62, 0.0], [0.112_38, 0.887_62, 0.0], [0.004_01, -0.004_01, 1.0]];
         let distance =
             |a: [f32; 3], b: [f32; 3]| (0..3).map(|c| (a[c] - b[c]).powi(2)).sum::<f32>().sqrt();
         for palette in [Palette::LIGHT, Palette::DARK] {
@@ -292,10 +299,14 @@ mod tests {
             let (down, up) = (distance(low, zero), distance(high, zero));
             assert!((down / up - 1.0).abs() < 0.15, "one side is plainer: {down} against {up}");
             assert!((low[0] - high[0]).abs() < 0.06, "lightness says how far from 0");
+            let [below, above] = [palette.signed[0], palette.signed[2]].map(lightness);
+            assert!((below - above).abs() < 1.5, "L* {below} and {above}");
+            let far = (lightness(palette.signed[1]) - below).abs();
+            assert!(far > 45.0, "the ends stand out from 0 by L* {far}");
             for share in [0.25, 0.5, 1.0] {
-                for rows in [DEUTERANOPIA, PROTANOPIA] {
-                    let [a, b] = [-share, share].map(|v| as_seen(ramp.at(v), rows));
-                    assert!(distance(a, b) > 0.18 * share, "{share}: {}", distance(a, b));
+                for eye in &EYES {
+                    let [a, b] = [-share, share].map(|v| ramp.at(v).seen_by(eye));
+                    assert!(distance(a, b) > 0.2 * share, "{share}: {}", distance(a, b));
                 }
             }
         }

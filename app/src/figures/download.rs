@@ -1,6 +1,9 @@
 //! Handing a figure to the learner as a file.
 
-use super::writers::{WRITERS, Writers};
+use super::{
+    exporters::use_exporter,
+    writers::{WRITERS, Writers},
+};
 use leptos::{ev, html, prelude::*, task::spawn_local};
 use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use wasm_bindgen_futures::JsFuture;
@@ -40,6 +43,7 @@ pub type LocalFile = send_wrapper::SendWrapper<File>;
 /// "Export" as a menu of buttons over the page, so that opening it moves nothing.
 #[component]
 pub fn ExportMenu(figure: &'static str, choices: Vec<Choice>) -> impl IntoView {
+    use_exporter(figure, &choices);
     let details = NodeRef::<html::Details>::new();
     let problem = RwSignal::new("");
     let close = move || {

@@ -90,6 +90,7 @@ pub fn Heatmap(
     };
     view! {
         <div class="heatmap">
+            <div class="heatmap-room">
             <div
                 class="heatmap-box"
                 data-testid="attention-heatmap"
@@ -112,6 +113,7 @@ pub fn Heatmap(
             >
                 <canvas node_ref=canvas aria-hidden="true"></canvas>
                 <Marks view selection geometry />
+            </div>
             </div>
             <Scale view selection colors />
         </div>

@@ -19,6 +19,9 @@ use super::{
 pub const LABEL: usize = 4;
 /// Room for an axis title, in CSS pixels.
 const TITLE: f64 = 22.0;
+/// Sizes of the labels' font.
+const SMALLEST_FONT: f64 = 12.0;
+const LARGEST_FONT: f64 = 18.0;
 /// Right and below, so that the outer line is not cut.
 const EDGE: f64 = 2.0;
 
@@ -42,14 +45,14 @@ impl Geometry {
         if count == 0 || width <= 0.0 {
             return Self::default();
         }
-        let origin = TITLE + 10.0 + 8.0 * label.min(LABEL) as f64;
+        let origin = TITLE + 12.0 + 9.0 * label.min(LABEL) as f64;
         let mut cell = ((width - origin - EDGE) / count as f64).max(0.1);
         // Cells of 1 or 2 pixels must all be the same size, or the eye sees stripes.
         let device = cell * scale;
         if (1.0..4.0).contains(&device) {
             cell = device.floor() / scale;
         }
-        let font = (cell * 0.85).clamp(8.5, 14.0);
+        let font = (cell * 0.85).clamp(SMALLEST_FONT, (width / 45.0).clamp(14.0, LARGEST_FONT));
         let every = (font * 1.05 / cell).ceil().max(1.0) as usize;
         Self { origin, cell, count, font, every }
     }

@@ -119,7 +119,10 @@ pub fn HistogramFigure(
     let colors = use_colors();
     let shown = use_latest(histogram, use_visible(root));
     let shape = Memo::new(move |_| (shown.get().groups.len(), shown.get().bins()));
-    let grid = Memo::new(move |_| Grid::new(shape.get().0, size.get().width));
+    let grid = Memo::new(move |_| {
+        let size = size.get();
+        Grid::new(shape.get().0, size.width, size.height)
+    });
     let pointing = Pointing::new(move |&(group, bin): &(usize, usize)| {
         group < shape.get().0 && bin < shape.get().1
     });
@@ -211,7 +214,6 @@ pub fn HistogramFigure(
         >
             <div
                 class="histogram-box"
-                style=move || format!("height:{}px", grid.get().total_height())
                 tabindex="0"
                 role="application"
                 aria-roledescription="histogram"

@@ -18,9 +18,13 @@ const FOOT: f64 = 26.0;
 const LEFT: f64 = 46.0;
 const RIGHT: f64 = 14.0;
 /// Below everything: the name of the x axis.
-pub const AXIS: f64 = 20.0;
-/// Height of one group.
-pub const GROUP: f64 = 170.0;
+const AXIS: f64 = 20.0;
+/// Height of one group in a file.
+const GROUP: f64 = 170.0;
+/// On the page a group is so wide, or at least so narrow where otherwise it were lower than this.
+const WIDE: f64 = 220.0;
+const NARROW: f64 = 120.0;
+const LOW: f64 = 100.0;
 
 /// Where the groups are: small multiples on a grid, row by row.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -33,16 +37,25 @@ pub struct Grid {
 }
 
 impl Grid {
-    pub fn new(groups: usize, width: f64) -> Self {
-        // At least 200 CSS pixels each, and no row with one of them alone if it can be helped.
-        let most = ((width / 220.0) as usize).clamp(1, groups.max(1));
-        let rows = groups.div_ceil(most).max(1);
+    /// All groups in `width` by `height`: few enough side by side that each is wide, and enough that
+    /// each is high.
+    pub fn new(groups: usize, width: f64, height: f64) -> Self {
+        let height = height - AXIS;
+        let fitting = |least: f64| ((width / least) as usize).clamp(1, groups.max(1));
+        // No row with one of them alone if it can be helped.
+        let rows = groups.div_ceil(fitting(WIDE)).max(1);
+        let rows = rows.min((height / LOW) as usize).max(groups.div_ceil(fitting(NARROW))).max(1);
         let columns = groups.div_ceil(rows).max(1);
-        Self { columns, rows, width, height: GROUP }
+        Self { columns, rows, width, height: height / rows as f64 }
+    }
+
+    /// In a file, which is as high as it must be.
+    fn in_file(groups: usize, width: f64) -> Self {
+        Self { height: GROUP, ..Self::new(groups, width, f64::INFINITY) }
     }
 
     /// Of the whole figure.
-    pub fn total_height(&self) -> f64 {
+    fn total_height(&self) -> f64 {
         self.rows as f64 * self.height + AXIS
     }
 
@@ -51,7 +64,12 @@ impl Grid {
         let width = self.width / self.columns as f64;
         let (x, y) =
             ((group % self.columns) as f64 * width, (group / self.columns) as f64 * self.height);
-        (x + LEFT, (x + width - RIGHT).max(x + LEFT + 1.0), y + HEAD, y + self.height - FOOT)
+        (
+            x + LEFT,
+            (x + width - RIGHT).max(x + LEFT + 1.0),
+            y + HEAD,
+            (y + self.height - FOOT).max(y + HEAD + 1.0),
+        )
     }
 
     /// The group and the bin, of `bins`, at a place.
@@ -152,7 +170,7 @@ fn draw_group<DB: DrawingBackend>(
 pub fn histogram_svg(histogram: &Histogram, caption: &Caption, colors: &Colors) -> String {
     const TITLE: i32 = 36;
     const SOURCE: f64 = 26.0;
-    let grid = Grid::new(histogram.groups.len(), 800.0);
+    let grid = Grid::in_file(histogram.groups.len(), 800.0);
     let height = f64::from(TITLE) + grid.total_height() + SOURCE;
     let mut svg = String::new();
     {
@@ -186,10 +204,17 @@ mod tests {
 
     #[test]
     fn groups_stand_side_by_side_where_they_fit() {
-        assert_eq!((Grid::new(4, 300.0).columns, Grid::new(4, 300.0).rows), (1, 4));
-        assert_eq!((Grid::new(4, 700.0).columns, Grid::new(4, 700.0).rows), (2, 2));
-        assert_eq!(Grid::new(6, 1200.0).columns, 3);
-        let grid = Grid::new(4, 700.0);
+        let shape = |groups: usize, width: f64, height: f64| {
+            let grid = Grid::new(groups, width, height);
+            assert!((grid.total_height() - height).abs() < 1e-9);
+            (grid.columns, grid.rows)
+        };
+        assert_eq!(shape(4, 300.0, 600.0), (1, 4));
+        assert_eq!(shape(4, 300.0, 240.0), (2, 2));
+        assert_eq!(shape(4, 700.0, 500.0), (2, 2));
+        assert_eq!(shape(6, 1200.0, 500.0).0, 3);
+        assert_eq!(shape(1, 900.0, 50.0), (1, 1));
+        let grid = Grid::new(4, 700.0, 500.0);
         let (left, _, top, _) = grid.plot(3);
         assert_eq!(grid.hit(left + 1.0, top + 1.0, 4, 20), Some((3, 0)));
         assert_eq!(grid.hit(left - 9.0, top + 1.0, 4, 20), None);

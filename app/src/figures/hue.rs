@@ -112,6 +112,7 @@ impl Dash {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::figures::color::EYES;
 
     const ROLES: [Hue; 9] = [
         Hue::Query,
@@ -125,19 +126,12 @@ mod tests {
         Hue::Weight,
     ];
 
-    /// Machado, Oliveira and Fernandes 2009, severity 1, on linear RGB.
-    const SEEN: [[[f32; 3]; 3]; 3] = [
-        [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
-        [[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]],
-        [[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]],
-    ];
-
     #[test]
     fn roles_stay_apart_for_colour_blind_eyes() {
         for palette in [Palette::LIGHT, Palette::DARK] {
             for (i, a) in ROLES.iter().enumerate() {
                 for b in &ROLES[i + 1..] {
-                    for eye in &SEEN {
+                    for eye in &EYES[..3] {
                         let [a, b] = [a, b].map(|role| role.of(&palette).seen_by(eye));
                         let apart = (0..3).map(|c| (a[c] - b[c]).powi(2)).sum::<f32>().sqrt();
                         assert!(apart > 0.059, "{a:?} {b:?}: {apart}");

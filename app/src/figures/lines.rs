@@ -210,8 +210,8 @@ fn Dots(
     }
 }
 
-/// Every series with its pattern, its name, and what it says at the x that is read. Always as tall
-/// as there are series, so that reading moves nothing.
+/// Every series with its pattern, its name, and what it says at the x that is read, in a line or
+/// two. Each value has the same room whatever it is, so that reading moves nothing.
 #[component]
 fn Legend(
     name: &'static str,

@@ -134,8 +134,8 @@ pub fn LossFigure(
                     <p class="loss-hint hint">"Press Train: the loss falls as the model learns."</p>
                 </Show>
             </div>
+            <p class="readout" data-testid="loss-readout">{text}</p>
             <div class="figure-foot">
-                <p class="readout" data-testid="loss-readout">{text}</p>
                 <ExportMenu
                     figure="loss"
                     choices=choices(curve, vocabulary, provenance, colors)

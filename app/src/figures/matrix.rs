@@ -47,7 +47,10 @@ pub fn MatrixFigure(
     let size = use_size(scroller);
     let colors = use_colors();
     let shown = use_latest(matrix, use_visible(root));
-    let geometry = Memo::new(move |_| Geometry::new(&shown.get(), size.get().width));
+    let geometry = Memo::new(move |_| {
+        let size = size.get();
+        Geometry::new(&shown.get(), size.width, size.height)
+    });
     let shape = Memo::new(move |_| shown.get().shape());
     let pointing = Pointing::new(move |&(row, column): &Place| {
         let (rows, columns) = shape.get();
@@ -148,7 +151,7 @@ pub fn MatrixFigure(
         if matches!(e.key().as_str(), "Enter" | " ") {
             act(place);
         }
-        keep_in_sight(scroller, geometry.get_untracked(), place.1);
+        keep_in_sight(scroller, geometry.get_untracked(), place);
     };
 
     let sentence = move |(row, column): Place, matrix: &Matrix| match describe {
@@ -298,14 +301,22 @@ fn Marks(
     view! { {lit_row} {lit_column} {cell} }
 }
 
-/// Scrolls the cells so that `column` is not hidden, also not under the row labels.
-fn keep_in_sight(scroller: NodeRef<html::Div>, g: Geometry, column: usize) {
+/// Scrolls the cells so that the one at `row`, `column` is not hidden, also not under the labels.
+fn keep_in_sight(scroller: NodeRef<html::Div>, g: Geometry, (row, column): Place) {
     let Some(scroller) = scroller.get_untracked() else { return };
-    let (left, right) = (g.x(column), g.x(column + 1));
-    let (from, width) = (f64::from(scroller.scroll_left()), f64::from(scroller.client_width()));
-    if left < from + g.left {
-        scroller.set_scroll_left((left - g.left).floor() as i32);
-    } else if right > from + width {
-        scroller.set_scroll_left((right - width).ceil() as i32 + 3);
+    /// Where to scroll to along one side, of a cell from `start` to `end` past labels of `head`.
+    fn place(start: f64, end: f64, head: f64, from: i32, room: i32) -> i32 {
+        let (from, room) = (f64::from(from), f64::from(room));
+        if start < from + head {
+            (start - head).floor() as i32
+        } else if end > from + room {
+            (end - room).ceil() as i32 + 3
+        } else {
+            from as i32
+        }
     }
+    let (x, y) = (scroller.scroll_left(), scroller.scroll_top());
+    let (width, height) = (scroller.client_width(), scroller.client_height());
+    scroller.set_scroll_left(place(g.x(column), g.x(column + 1), g.left, x, width));
+    scroller.set_scroll_top(place(g.y(row), g.y(row + 1), g.top, y, height));
 }

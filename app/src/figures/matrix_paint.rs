@@ -9,11 +9,14 @@ use super::{
     token,
 };
 
-/// Narrower than this no cell becomes: the matrix scrolls instead.
-const NARROWEST: f64 = 10.0;
-const WIDEST: f64 = 40.0;
-/// Taller than this only if the cells would get too small.
-const TALLEST: f64 = 640.0;
+/// Smaller than this no cell becomes: the matrix scrolls within its figure instead.
+const NARROWEST: f64 = 7.0;
+const LOWEST: f64 = 4.0;
+/// A cell is at most so many times as wide as it is high, or as high as it is wide.
+const LONGEST: f64 = 4.0;
+/// Sizes of the labels' fonts.
+const SMALLEST_FONT: f64 = 12.0;
+const LARGEST_FONT: f64 = 18.0;
 /// Room for an axis title.
 const TITLE: f64 = 22.0;
 /// Right and below, so that outlines are not cut.
@@ -44,10 +47,11 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// For a matrix in a box of `width`.
-    pub fn new(matrix: &Matrix, width: f64) -> Self {
+    /// For a matrix in a box of `width` by `height`: as many rows as columns make the largest squares
+    /// that fit, any other matrix fills the box.
+    pub fn new(matrix: &Matrix, width: f64, height: f64) -> Self {
         let (rows, columns) = matrix.shape();
-        if rows == 0 || width <= 0.0 {
+        if rows == 0 || width <= 0.0 || height <= 0.0 {
             return Self::default();
         }
         let longest = |labels: &[String], most: usize| {
@@ -57,38 +61,43 @@ impl Geometry {
         let title = |name: &str| if name.is_empty() { 4.0 } else { TITLE };
         let (row_label, column_label) =
             (longest(&matrix.rows, ROW_LABEL), longest(&matrix.columns, COLUMN_LABEL));
-        let left = title(&matrix.row_axis) + 10.0 + 14.0 * CHARACTER * row_label;
-        let fitting = (width - left - EDGE) / columns as f64;
-        let cell_width = fitting.clamp(NARROWEST, WIDEST);
-        // Square, unless that makes few rows flat or many rows endless.
-        let flattest = if rows <= 24 { 18.0 } else { 12.0 };
-        let cell_height = cell_width
-            .max(if rows == columns { NARROWEST } else { flattest })
-            .min((TALLEST / rows as f64).max(NARROWEST));
-        let cell_width = if rows == columns { cell_width.min(cell_height) } else { cell_width };
-        let row_font = (cell_height * 0.85).clamp(9.0, 14.0);
-        let flat_font = (cell_width / (CHARACTER * column_label)).min(14.0);
-        let turned = flat_font < 11.0 && column_label > 1.0;
-        let column_font = if turned || column_label <= 1.0 {
-            (cell_width * 0.85).clamp(9.0, 14.0)
-        } else {
-            flat_font
-        };
-        let header = if turned { column_font * CHARACTER * column_label } else { column_font };
+        let largest = (height / 45.0).clamp(14.0, LARGEST_FONT);
+        let left = title(&matrix.row_axis) + 10.0 + largest * CHARACTER * row_label;
+        // One pixel less: a box's size is known in whole ones.
+        let widest = ((width - left - EDGE - 1.0) / columns as f64).max(NARROWEST);
+        let fitting = |cell: f64| (cell * 0.85).clamp(SMALLEST_FONT, largest);
         let every = |font: f64, cell: f64| (font * 1.05 / cell).ceil().max(1.0) as usize;
-        Self {
-            rows,
-            columns,
-            left,
-            top: title(&matrix.column_axis) + header + 8.0,
-            cell_width,
-            cell_height,
-            row_font,
-            column_font,
-            row_every: every(row_font, cell_height),
-            column_every: every(column_font, cell_width),
-            turned,
-        }
+        let of = |width: f64| {
+            let flat_font = (width / (CHARACTER * column_label)).min(largest);
+            let turned = flat_font < SMALLEST_FONT && column_label > 1.0;
+            let column_font =
+                if turned || column_label <= 1.0 { fitting(width) } else { flat_font };
+            let header = if turned { column_font * CHARACTER * column_label } else { column_font };
+            let top = title(&matrix.column_axis) + header + 8.0;
+            let highest = ((height - top - EDGE - 1.0) / rows as f64).max(LOWEST);
+            let (cell_width, cell_height) = if rows == columns {
+                let side = widest.min(highest);
+                (side, side)
+            } else {
+                (widest.min(LONGEST * highest), highest.min(LONGEST * widest))
+            };
+            let row_font = fitting(cell_height);
+            Self {
+                rows,
+                columns,
+                left,
+                top,
+                cell_width,
+                cell_height,
+                row_font,
+                column_font,
+                row_every: every(row_font, cell_height),
+                column_every: every(column_font, cell_width),
+                turned,
+            }
+        };
+        // How wide cells are says which way their labels are written, and so how high they can be.
+        of(of(widest).cell_width)
     }
 
     pub fn cells_width(&self) -> f64 {
@@ -317,22 +326,37 @@ mod tests {
     }
 
     #[test]
-    fn cells_fit_or_scroll() {
-        let g = Geometry::new(&matrix(60, 60, "a"), 320.0);
-        assert_eq!((g.cell_width, g.cell_height), (NARROWEST, NARROWEST));
-        assert!(g.width() > 600.0, "scrolls");
-        let g = Geometry::new(&matrix(60, 60, "a"), 800.0);
-        assert!(g.width() <= 800.0 && g.height() < 700.0 && g.cell_width == g.cell_height);
-        let g = Geometry::new(&matrix(16, 64, "unit 12"), 900.0);
-        assert!(g.cell_width > 10.0 && g.cell_height >= 18.0 && g.width() <= 900.0);
-        let g = Geometry::new(&matrix(2, 2, "a"), 900.0);
-        assert_eq!(g.cell_width, WIDEST);
-        assert_eq!(Geometry::new(&matrix(0, 3, "a"), 900.0), Geometry::default());
+    fn cells_fill_their_box_or_scroll() {
+        let fits = |g: Geometry, width: f64, height: f64| {
+            assert!(g.width() <= width && g.height() <= height, "{g:?}");
+        };
+        let g = Geometry::new(&matrix(60, 60, "a"), 900.0, 500.0);
+        fits(g, 900.0, 500.0);
+        assert!(g.cell_width == g.cell_height && g.height() > 490.0, "{g:?}");
+        let g = Geometry::new(&matrix(60, 60, "a"), 320.0, 200.0);
+        assert_eq!((g.cell_width, g.cell_height), (LOWEST, LOWEST));
+        let g = Geometry::new(&matrix(2, 2, "a"), 2000.0, 1200.0);
+        assert!(g.height() > 1190.0, "{g:?}");
+        let g = Geometry::new(&matrix(16, 64, "unit 12"), 900.0, 500.0);
+        fits(g, 900.0, 500.0);
+        assert!(g.width() > 890.0 && g.height() > 490.0, "{g:?}");
+        let g = Geometry::new(&matrix(16, 64, "unit 12"), 300.0, 500.0);
+        assert!(g.cell_width == NARROWEST && g.width() > 300.0, "scrolls");
+        for g in [(2, 30), (30, 2)] {
+            let g = Geometry::new(&matrix(g.0, g.1, "a"), 900.0, 900.0);
+            fits(g, 900.0, 900.0);
+            assert!((0.25..=4.0).contains(&(g.cell_width / g.cell_height)), "{g:?}");
+        }
+        for (rows, columns) in [(64, 64), (3, 200), (200, 3)] {
+            let g = Geometry::new(&matrix(rows, columns, "unit 1"), 380.0, 220.0);
+            assert!(g.row_font >= SMALLEST_FONT && g.column_font >= SMALLEST_FONT, "{g:?}");
+        }
+        assert_eq!(Geometry::new(&matrix(0, 3, "a"), 900.0, 500.0), Geometry::default());
     }
 
     #[test]
     fn finds_the_cell_under_the_pointer() {
-        let g = Geometry::new(&matrix(16, 64, "u"), 900.0);
+        let g = Geometry::new(&matrix(16, 64, "u"), 900.0, 500.0);
         assert_eq!(g.hit(g.x(63) + 1.0, g.y(15) + 1.0), Some((15, 63)));
         assert_eq!(g.hit(g.left - 1.0, g.y(3)), None);
         assert_eq!(g.hit(g.x(3), g.y(16) + 0.5), None);

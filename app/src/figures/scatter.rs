@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use leptos::{ev, prelude::*};
+use leptos::{ev, html, prelude::*};
 use serde_json::{Map, json};
 
 use super::{
     Hue,
-    canvas::use_latest,
+    canvas::{use_latest, use_size},
     color::Palette,
     export::{Provenance, axis, csv_comment, field},
     frame::{Caption, Files, Frame, choices},
@@ -42,12 +42,35 @@ pub struct Scatter {
     pub clouds: Vec<Cloud>,
 }
 
-const WIDTH: f64 = 260.0;
-const HEIGHT: f64 = 220.0;
+/// Of one plot in a file.
+const IN_FILE: Plot = Plot { width: 260.0, height: 220.0 };
 const LEFT: f64 = 40.0;
 const RIGHT: f64 = 12.0;
 const TOP: f64 = 26.0;
 const BOTTOM: f64 = 34.0;
+
+/// Size of one small plot, in CSS pixels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Plot {
+    width: f64,
+    height: f64,
+}
+
+impl Plot {
+    /// How many of `count` plots stand side by side in a box, and how large each is: the way that
+    /// leaves the largest plots of a pleasing shape.
+    fn fit(count: usize, width: f64, height: f64) -> (usize, Self) {
+        let of = |columns: usize| {
+            let rows = count.div_ceil(columns) as f64;
+            let (width, height) = (width / columns as f64, height / rows);
+            (columns, Self { width: width.max(120.0), height: height.max(90.0) })
+        };
+        let side = |plot: &Self| plot.width.min(1.2 * plot.height);
+        let ways = (1..=count.max(1)).map(of);
+        // One way at least there is.
+        ways.max_by(|a, b| side(&a.1).total_cmp(&side(&b.1))).unwrap_or((1, IN_FILE))
+    }
+}
 
 impl Scatter {
     fn axis(&self) -> Axis {
@@ -55,11 +78,12 @@ impl Scatter {
     }
 
     /// Where a point lies in its plot; `None` for what has no place.
-    fn place(&self, cloud: usize, point: usize) -> Option<(f64, f64)> {
+    fn place(&self, cloud: usize, point: usize, plot: Plot) -> Option<(f64, f64)> {
+        let Plot { width, height } = plot;
         let x = *self.clouds.get(cloud)?.xs.get(point)?;
         let y = self.axis().share(*self.ys.get(point)?)?.clamp(0.0, 1.0);
-        let x = LEFT + x * (WIDTH - LEFT - RIGHT);
-        x.is_finite().then_some((x, HEIGHT - BOTTOM - y * (HEIGHT - TOP - BOTTOM)))
+        let x = LEFT + x * (width - LEFT - RIGHT);
+        x.is_finite().then_some((x, height - BOTTOM - y * (height - TOP - BOTTOM)))
     }
 
     /// The sentence for a point.
@@ -78,13 +102,14 @@ impl Scatter {
 fn plot(
     scatter: &Scatter,
     cloud: usize,
+    size: Plot,
     lit: &[usize],
     paint: &dyn Fn(Option<Hue>) -> String,
 ) -> String {
     let mut svg = String::new();
     let Some(shown) = scatter.clouds.get(cloud) else { return svg };
     let (ink, muted) = (paint(Some(Hue::Ink)), paint(Some(Hue::Muted)));
-    let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
+    let (right, bottom) = (size.width - RIGHT, size.height - BOTTOM);
     // Writing to a String cannot fail.
     let _ = write!(
         svg,
@@ -113,7 +138,7 @@ fn plot(
     // What is lit lies over the others.
     let order = (0..scatter.points.len()).filter(|p| !lit.contains(p)).chain(lit.iter().copied());
     for point in order {
-        let Some((x, y)) = scatter.place(cloud, point) else { continue };
+        let Some((x, y)) = scatter.place(cloud, point, size) else { continue };
         let is_lit = lit.contains(&point);
         let (radius, opacity) = if is_lit { (6.5, 1.0) } else { (4.5, 0.6) };
         let _ = write!(
@@ -123,7 +148,7 @@ fn plot(
         );
         if is_lit {
             let (at, anchor) =
-                if x > WIDTH - 80.0 { (x - 10.0, "end") } else { (x + 10.0, "start") };
+                if x > size.width - 80.0 { (x - 10.0, "end") } else { (x + 10.0, "start") };
             let _ = write!(
                 svg,
                 r#"<text x="{at:.1}" y="{:.1}" font-size="12" font-weight="600" text-anchor="{anchor}" fill="{ink}" stroke="{}" stroke-width="3" paint-order="stroke">{}</text>"#,
@@ -152,6 +177,9 @@ pub fn ScatterFigure(
     let shown = use_latest(scatter, use_visible(root));
     let count = Memo::new(move |_| shown.get().points.len());
     let clouds = Memo::new(move |_| shown.get().clouds.len());
+    let points = NodeRef::<html::Div>::new();
+    let size = use_size(points);
+    let fit = Memo::new(move |_| Plot::fit(clouds.get(), size.get().width, size.get().height));
     let pointing = Pointing::new(move |point: &usize| *point < count.get());
     let lit = move || {
         let mut lit: Vec<usize> = chosen.get().into_iter().collect();
@@ -163,12 +191,10 @@ pub fn ScatterFigure(
         let target: web_sys::Element = event_target(e);
         let svg = target.closest("svg").ok().flatten()?;
         let area = svg.get_bounding_client_rect();
-        let scale = WIDTH / area.width().max(1.0);
-        let x = (f64::from(e.client_x()) - area.left()) * scale;
-        let y = (f64::from(e.client_y()) - area.top()) * scale;
-        let scatter = shown.get_untracked();
+        let (x, y) = (f64::from(e.client_x()) - area.left(), f64::from(e.client_y()) - area.top());
+        let (scatter, plot) = (shown.get_untracked(), fit.get_untracked().1);
         let away = |point: usize| {
-            let (px, py) = scatter.place(cloud, point)?;
+            let (px, py) = scatter.place(cloud, point, plot)?;
             Some((point, (px - x).hypot(py - y)))
         };
         let near = (0..scatter.points.len()).filter_map(away).min_by(|a, b| a.1.total_cmp(&b.1));
@@ -190,10 +216,10 @@ pub fn ScatterFigure(
             }
         };
         view! {
-            <svg class="scatter-plot" viewBox=format!("0 0 {WIDTH} {HEIGHT}") aria-hidden="true"
+            <svg class="scatter-plot" aria-hidden="true"
                 on:pointermove=on_move on:pointerdown=on_down on:click=on_click
                 on:pointerleave=move |_| pointing.leave()
-                inner_html=move || plot(&shown.get(), cloud, &lit(), &css)>
+                inner_html=move || plot(&shown.get(), cloud, fit.get().1, &lit(), &css)>
             </svg>
         }
         .into_any()
@@ -253,7 +279,9 @@ pub fn ScatterFigure(
     view! {
         <Frame name kind="scatter" title root empty=Signal::derive(move || count.get() == 0) table
             choices=choices(name, title, shown, Signal::stored(None), provenance, colors, files)>
-            <div class="scatter" tabindex="0" role="application" aria-roledescription="scatter plot"
+            <div class="figure-box scatter" node_ref=points tabindex="0"
+                style=move || format!("--columns:{}", fit.get().0) 
+                role="application" aria-roledescription="scatter plot"
                 data-testid=format!("{name}-points")
                 aria-label=move || format!(
                     "{}: {} points. Arrow keys move between points, Enter chooses one.", title.get(), count.get())
@@ -318,7 +346,7 @@ fn scatter_svg(scatter: &Scatter, caption: &Caption, colors: &Colors) -> String 
     let palette = colors.palette;
     let paint = |hue: Option<Hue>| paint(palette, hue);
     let count = scatter.clouds.len().max(1) as f64;
-    let (width, height) = (count * WIDTH + 24.0, HEIGHT + 70.0);
+    let (width, height) = (count * IN_FILE.width + 24.0, IN_FILE.height + 70.0);
     let mut svg = format!(
         r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="system-ui, sans-serif"><title>{title}</title><rect width="100%" height="100%" fill="{paper}"/><text x="16" y="24" font-size="15" fill="{ink}">{title}</text><text x="16" y="44" font-size="12" fill="{muted}">upwards: {y}</text><text x="16" y="{foot}" font-size="11" fill="{muted}">{source}</text>"#,
         title = escape(&caption.title),
@@ -330,9 +358,9 @@ fn scatter_svg(scatter: &Scatter, caption: &Caption, colors: &Colors) -> String 
         foot = height - 8.0,
     );
     for cloud in 0..scatter.clouds.len() {
-        let x = 12.0 + cloud as f64 * WIDTH;
+        let x = 12.0 + cloud as f64 * IN_FILE.width;
         let _ = write!(svg, r#"<g transform="translate({x} 52)">"#);
-        svg.push_str(&plot(scatter, cloud, &[], &paint));
+        svg.push_str(&plot(scatter, cloud, IN_FILE, &[], &paint));
         svg.push_str("</g>");
     }
     svg.push_str("</svg>");
@@ -357,11 +385,21 @@ mod tests {
             ys: vec![0.1, 24.0],
             clouds: vec![Cloud { name: "f".into(), hue: Some(Hue::Cell), xs: vec![0.0, 1.0] }],
         };
-        assert_eq!(scatter.place(0, 0), Some((LEFT, HEIGHT - BOTTOM)));
-        assert_eq!(scatter.place(0, 1), Some((WIDTH - RIGHT, TOP)));
-        assert_eq!(scatter.place(0, 2), None);
+        let size = Plot { width: 300.0, height: 200.0 };
+        assert_eq!(scatter.place(0, 0, size), Some((LEFT, 200.0 - BOTTOM)));
+        assert_eq!(scatter.place(0, 1, size), Some((300.0 - RIGHT, TOP)));
+        assert_eq!(scatter.place(0, 2, size), None);
         assert_eq!(scatter.describe(1), "unit 2: f 1.000, steps 24.0");
-        let svg = plot(&scatter, 0, &[1], &|_| "red".into());
+        let svg = plot(&scatter, 0, size, &[1], &|_| "red".into());
         assert_eq!(svg.matches("<circle").count(), 2);
+    }
+
+    #[test]
+    fn plots_share_their_box() {
+        let way = |count, width, height| Plot::fit(count, width, height).0;
+        assert_eq!((way(3, 900.0, 300.0), way(3, 300.0, 900.0), way(4, 700.0, 500.0)), (3, 1, 2));
+        let (columns, plot) = Plot::fit(3, 900.0, 400.0);
+        assert!(columns as f64 * plot.width <= 900.0 && plot.height <= 400.0);
+        assert_eq!(way(0, 900.0, 400.0), 1);
     }
 }

@@ -17,7 +17,7 @@ fn slice_around(position: usize, count: usize) -> usize {
 #[derive(Clone, Copy)]
 pub struct TableData {
     pub name: &'static str,
-    /// What opens it: "Weights as a table".
+    /// What opens it: "Weights as a table". Its last word is what one sees.
     pub summary: &'static str,
     pub caption: Signal<String>,
     /// Rows, columns.
@@ -94,21 +94,26 @@ pub fn SlicedTable(data: TableData) -> impl IntoView {
         }
         open.set(now_open);
     };
+    let (said, word) = data.summary.split_at(data.summary.rfind(' ').map_or(0, |space| space + 1));
     view! {
         <details class="table-box" on:toggle=on_toggle>
-            <summary>{data.summary}</summary>
+            // To the eye one word: which values, the figure above it says.
+            <summary><span class="visually-hidden">{said}</span><span>{word}</span></summary>
             <Show when=move || open.get()>
-                <div class="table-turners">
-                    <Turner name=data.along.0 first=first_row count=rows />
-                    <Turner name=data.along.1 first=first_column count=columns />
-                </div>
-                <div
-                    class="table-scroller"
-                    tabindex="0"
-                    role="region"
-                    aria-label=format!("Table: {}", data.summary)
-                >
-                    <Table data rows columns first_row first_column />
+                // Over the picture, so that nothing moves.
+                <div class="table-sheet">
+                    <div class="table-turners">
+                        <Turner name=data.along.0 first=first_row count=rows />
+                        <Turner name=data.along.1 first=first_column count=columns />
+                    </div>
+                    <div
+                        class="table-scroller"
+                        tabindex="0"
+                        role="region"
+                        aria-label=format!("Table: {}", data.summary)
+                    >
+                        <Table data rows columns first_row first_column />
+                    </div>
                 </div>
             </Show>
         </details>

@@ -181,28 +181,6 @@ impl fmt::Display for Value {
     }
 }
 
-/// The chapters' rows, in the course's order.
-macro_rules! of_chapters {
-    ($table:ident) => {
-        [
-            $table!(tokens::ROWS),
-            $table!(bigram::ROWS),
-            $table!(rnn::ROWS),
-            $table!(bptt::ROWS),
-            $table!(gates::ROWS),
-            $table!(birnn::ROWS),
-            $table!(norm::ROWS),
-            $table!(seq2seq::ROWS),
-            $table!(alignment::ROWS),
-            $table!(qkv::ROWS),
-            $table!(mask::ROWS),
-            $table!(heads::ROWS),
-            $table!(position::ROWS),
-            $table!(block::ROWS),
-        ]
-    };
-}
-
 /// The settings of rows, made when this is compiled.
 macro_rules! settings {
     ($rows:expr) => {
@@ -245,23 +223,30 @@ impl TableRow {
     }
 }
 
-/// Every setting, in the order of a link.
-pub fn settings() -> impl Iterator<Item = &'static Setting> + Clone {
-    static GENERAL_SETTINGS: &[Setting] = settings!(GENERAL);
-    static OF_CHAPTERS: [&[Setting]; 14] = of_chapters!(settings);
-    GENERAL_SETTINGS.iter().chain(OF_CHAPTERS.iter().copied().flatten())
+/// Makes the functions that go through the rows of all chapters, in the course's order.
+macro_rules! of_chapters {
+    ($($variant:ident $module:ident $field:ident $id:literal $title:literal,)+) => {
+        /// Every setting, in the order of a link.
+        pub fn settings() -> impl Iterator<Item = &'static Setting> + Clone {
+            static GENERAL_SETTINGS: &[Setting] = settings!(GENERAL);
+            static OF_CHAPTERS: &[&[Setting]] = &[$(settings!($module::ROWS)),+];
+            GENERAL_SETTINGS.iter().chain(OF_CHAPTERS.iter().copied().flatten())
+        }
+
+        /// What the page says of every setting, in the order of [`settings`].
+        pub fn words() -> impl Iterator<Item = &'static Words> + Clone {
+            static OF_CHAPTERS: &[&[Words]] = &[$(words!($module::ROWS)),+];
+            general_words().chain(OF_CHAPTERS.iter().copied().flatten())
+        }
+    };
 }
+
+crate::with_chapters!(of_chapters);
 
 /// What the page says of settings that are of no one chapter of the course.
 pub fn general_words() -> impl Iterator<Item = &'static Words> + Clone {
     static WORDS: &[Words] = words!(GENERAL);
     WORDS.iter()
-}
-
-/// What the page says of every setting, in the order of [`settings`].
-pub fn words() -> impl Iterator<Item = &'static Words> + Clone {
-    static OF_CHAPTERS: [&[Words]; 14] = of_chapters!(words);
-    general_words().chain(OF_CHAPTERS.iter().copied().flatten())
 }
 
 /// What is about the page as a whole, or about the GPT lab.

@@ -235,7 +235,7 @@ pub fn longer(page: Page) -> AnyView {
     let on_pick = Callback::new(move |length: f64| {
         page.store.link.update(|link| {
             link.position.length = length.round() as u32;
-            link.view = "sequence".into();
+            link.view = "reading".into();
         });
     });
     view! {

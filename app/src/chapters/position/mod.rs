@@ -14,7 +14,7 @@ use leptos::prelude::*;
 use unroll_protocol::{
     architecture::Positions,
     link::Chapter,
-    study::position::{Answer, CountFrom, Question, Settings},
+    study::position::{Answer, Question, Settings},
 };
 
 use super::Info;
@@ -95,10 +95,10 @@ fn PositionChapter() -> impl IntoView {
             views=vec![
                 StageView::new("encoding", "Encoding", move || encodings::view(page)),
                 StageView::new("turn", "A step", move || clock::view(page)),
-                StageView::new("near", "Near and far", move || relations::view(page)),
+                StageView::new("distance", "Distance", move || relations::view(page)),
                 StageView::new("models", "Six models", move || compare::models(page)),
                 StageView::new("longer", "Longer", move || compare::longer(page)),
-                StageView::new("sequence", "One sequence", move || reading::view(page)),
+                StageView::new("reading", "Reading", move || reading::view(page)),
             ]
             settings=controls
             model
@@ -106,14 +106,13 @@ fn PositionChapter() -> impl IntoView {
     }
 }
 
-/// The six models in a few words.
+/// What the six models have in common, in a few words.
 fn model(settings: &Settings) -> String {
     let layers = match settings.layers {
         1 => "1 layer".to_owned(),
         layers => format!("{layers} layers"),
     };
-    let from = if settings.from == CountFrom::End { ", from the end" } else { "" };
-    format!("six, {layers}, width {}{from}", settings.width)
+    format!("width {}, {layers}", settings.width)
 }
 
 fn controls() -> AnyView {

@@ -114,7 +114,7 @@ pub fn tries() -> Vec<ViewFn> {
             "long",
             |link| {
                 (link.position.encoding, link.position.length) = (Positions::Learned, 20);
-                link.view = "sequence".into();
+                link.view = "reading".into();
             },
         ),
         trial(
@@ -175,7 +175,7 @@ pub const IDEAS: &[Idea] = &[
         text: "Rotary scores know offsets and no places. Counted back from the end, that is just what is needed.",
         set: |link| {
             (link.position.encoding, link.position.from) = (Positions::Rotary, CountFrom::End);
-            link.view = "near".into();
+            link.view = "distance".into();
         },
     },
     Idea {
