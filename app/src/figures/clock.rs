@@ -198,23 +198,25 @@ pub fn ClockFigure(
     view! {
         <Frame name="clock" kind="clock" title root empty choices=choices("clock", title, drawn, none, provenance, colors, files)>
             <div class="figure-box clock-box">
-                <div class="clock-dial" node_ref=dial tabindex="0" role="slider" data-testid="clock-dial"
-                    aria-label="Position" aria-valuemin="0" aria-valuenow=move || at().to_string()
-                    aria-valuetext=said on:pointerdown=on_down on:pointermove=on_move on:pointerup=on_up
-                    on:pointercancel=on_up on:keydown=on_key>
-                    <svg viewBox="-110 -110 220 220" aria-hidden="true">
-                        <circle class="clock-face" cx="0" cy="0" r="100"></circle>
-                        {(0..12).map(tick).collect_view()}
-                        {hands}
-                    </svg>
-                </div>
-                <div class="clock-all" role="group" aria-label="All pairs of dimensions">
-                    {move || (0..count.get()).map(small).collect_view()}
+                <div class="clock-parts">
+                    <div class="clock-dial" node_ref=dial tabindex="0" role="slider" data-testid="clock-dial"
+                        aria-label="Position" aria-valuemin="0" aria-valuenow=move || at().to_string()
+                        aria-valuetext=said on:pointerdown=on_down on:pointermove=on_move on:pointerup=on_up
+                        on:pointercancel=on_up on:keydown=on_key>
+                        <svg viewBox="-102 -102 204 204" aria-hidden="true">
+                            <circle class="clock-face" cx="0" cy="0" r="100"></circle>
+                            {(0..12).map(tick).collect_view()}
+                            {hands}
+                        </svg>
+                    </div>
+                    <div class="clock-all" role="group" aria-label="All pairs of dimensions">
+                        {move || (0..count.get()).map(small).collect_view()}
+                    </div>
                 </div>
             </div>
             <p class="panel-note">
-                "Each pair of dimensions is the tip of a hand: sine to the right, cosine upwards. Dashed: k positions \
-                 on. Drag either."
+                "A hand for each pair of dimensions: sine to the right, cosine upwards. Dashed: k positions on. Drag \
+                 either."
             </p>
             <p class="readout clock-said" data-testid="clock-said">{said}</p>
         </Frame>

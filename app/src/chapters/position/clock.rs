@@ -55,7 +55,7 @@ pub fn view(page: Page) -> AnyView {
     let matrix = Memo::new(move |_| clock.get().map_or(Matrix::default(), |clock| turns(&clock)));
     let title = Signal::derive(move || {
         let k = clock.with(|c| c.as_ref().map_or(0, |c| c.k));
-        format!("M for k = {k}: each pair turned by k times its speed")
+        format!("M for k = {k}: a turn of each pair")
     });
     view! {
         <div class="view-bar position-sliders">
@@ -67,9 +67,9 @@ pub fn view(page: Page) -> AnyView {
             <div>{dial(page, clock)}</div>
             <div>
                 <MatrixFigure name="shift" title matrix provenance=page.provenance/>
-                {move || clock.get().map(|clock| verdict(&clock))}
             </div>
         </div>
+        {move || clock.get().map(|clock| verdict(&clock))}
     }
     .into_any()
 }

@@ -113,9 +113,9 @@ fn table(page: Page) -> AnyView {
         let when = step.get().map_or(String::new(), |step| format!(", after step {step}"));
         let from = match page.settings.with(|s| s.from) {
             CountFrom::Start => "",
-            CountFrom::End => ", counting back from the end",
+            CountFrom::End => ", from the end",
         };
-        format!("Repeat the n-th symbol{from}: share right{when}")
+        format!("Repeat the n-th symbol{from}{when}")
     });
     let measured_all = Memo::new(move |_| std::sync::Arc::new(all_shares()));
     let choices = matrix_choices("compare", title, measured_all, page.provenance);
@@ -128,9 +128,9 @@ fn table(page: Page) -> AnyView {
                 <caption class="visually-hidden">"Six ways to tell positions"</caption>
                 <thead><tr>
                     <th scope="col">"Positions"</th>
-                    <th scope="col">{LONGEST}" symbols, as trained"</th>
-                    <th scope="col">{LONGER}" symbols, never trained"</th>
-                    <th scope="col">"a swap moves logits by"</th>
+                    <th scope="col">"right at "{LONGEST}</th>
+                    <th scope="col">"at "{LONGER}", never trained"</th>
+                    <th scope="col">"a swap moves the logits by"</th>
                 </tr></thead>
                 <tbody>{Positions::ALL.iter().enumerate().map(row).collect_view()}</tbody>
             </table>

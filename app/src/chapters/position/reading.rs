@@ -140,7 +140,7 @@ fn answers(reading: &Reading) -> AnyView {
                 view! {
                     <b class:position-right=right>{format!("‘{}’", model.answer)}</b>
                     {if right { " right" } else { " wrong" }}
-                    <span class="hint">{format!(", p = {:.4}", model.probability)}</span>
+                    <span class="hint">{format!(", p\u{a0}=\u{a0}{:.4}", model.probability)}</span>
                 }
                 .into_any()
             }

@@ -100,7 +100,7 @@ pub fn scores(page: Page) -> AnyView {
     );
     let matrix = Memo::new(move |_| scores.get().map_or(Matrix::default(), |s| of_head(&s)));
     view! {
-        <MatrixFigure name="position-scores" title="Head 1’s score of one symbol with itself, everywhere" matrix
+        <MatrixFigure name="position-scores" title="Head 1: scores of one symbol with itself" matrix
             provenance=page.provenance/>
         <p class="field-error" role="alert">{problem}</p>
         <p class="view-note" data-testid="scores-verdict">{move || scores.get().map(|s| drifted(&s))}</p>
