@@ -67,6 +67,7 @@ pub use clock::ClockFigure;
 pub use curve::Curve;
 pub use export::{Experiment, Provenance, attention_json, loss_json};
 pub use exporters::{Exporters, provide_exporters};
+pub use frame::{Frame, matrix_choices};
 pub use head_grid::Switches;
 pub use histogram::{Bins, Histogram, HistogramFigure};
 pub use hue::{Dash, Hue};
