@@ -263,7 +263,7 @@ fn Tools(page: Page) -> impl IntoView {
             <button type="button" class="button button-quiet" data-testid="mask-clear"
                 aria-disabled=move || (drawn.get() == 0).then_some("true")
                 on:click=move |_| page.set(|s| s.drawn = Drawn::default())>
-                {move || format!("Clear cells set by hand: {}", drawn.get())}
+                {move || format!("Clear those set by hand: {}", drawn.get())}
             </button>
         </div>
         <p class="hint">

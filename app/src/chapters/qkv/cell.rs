@@ -115,6 +115,7 @@ pub fn worked() -> AnyView {
                     on_pick=go/>
             </div>
             <div class="qkv-worked">
+                {noted(page)}
                 <p class="hint" data-testid="qkv-hint">{move || none().then_some(
                     "Click a cell, or press Enter on it, to work it out.")}</p>
                 <CellInspector row=shown key go close provenance queries/>
@@ -133,7 +134,13 @@ fn chosen(page: Page) -> AnyView {
             <SliderField name="qkv-head"/>
         </div>
         <Sentence label="Your sentence: its queries" problem=page.answered.problem/>
-        <p class="view-note qkv-notes">{move || page.head.with(|head| head.as_deref().map(notes))}</p>
+    }
+    .into_any()
+}
+
+fn noted(page: Page) -> AnyView {
+    view! {
+        <p class="hint qkv-notes">{move || page.head.with(|head| head.as_deref().map(notes))}</p>
     }
     .into_any()
 }
@@ -173,6 +180,7 @@ pub fn vectors_view() -> AnyView {
     });
     view! {
         {chosen(page)}
+        {noted(page)}
         <div class="qkv-three">
             <div class="qkv-query"><MatrixFigure name="qkv-queries" title="Q: a query for each token"
                 matrix=page.matrix(|head| vectors(&head.queries, &head.tokens, "query")) provenance row on_pick=pick_query/></div>
