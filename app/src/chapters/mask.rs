@@ -130,7 +130,7 @@ fn MaskChapter() -> impl IntoView {
             more=words::more
             views=vec![
                 StageView::new("mask", "The mask", || view! { <Figure page=use_page()/> }),
-                StageView::new("averages", "Three averages", || averages::view(use_page())),
+                StageView::new("averages", "Averages", || averages::view(use_page())),
                 StageView::new("leak", "Leak test", || leak::view(use_page())),
                 StageView::new("trained", "Two models", trained::view),
             ]
@@ -270,7 +270,7 @@ fn Tools(page: Page) -> impl IntoView {
             {move || if editing() {
                 "Click or drag over cells; with the keyboard, arrow keys and Space."
             } else {
-                "Click a cell to follow its row and to see its arithmetic."
+                "Click a cell to follow its row."
             }}
         </p>
     }
@@ -349,7 +349,7 @@ fn Outputs(page: Page) -> impl IntoView {
     view! {
         <BarsFigure name="mask-next" title=Signal::derive(move || format!("After {}", name.get()))
             bars top=LIKELIEST hue=Hue::Output provenance=page.provenance
-            compare_name="with the mask it is trained with"/>
+            compare_name="with its own mask"/>
         <MatrixFigure name="mask-vector" matrix=vector provenance=page.provenance
             title=Signal::derive(move || format!("Output vector of {}", name.get()))/>
         <p class="hint" data-testid="mask-moved">{moved}</p>

@@ -46,7 +46,7 @@ pub fn view(page: Page) -> AnyView {
         <section class="view-fill mask-averages" data-testid="figure-mask-averages"
             aria-label="Three equal averages"
             data-state=move || if page.seen.with(Option::is_some) { "live" } else { "empty" }>
-            <div class="view-bar mask-bar">
+            <div class="view-bar mask-bar mask-row">
                 <SliderField name="mask-row" least=1.0/>
                 <p class="view-note">
                     {name} " may look at " {counted} " tokens: the plain average of their "
@@ -56,11 +56,15 @@ pub fn view(page: Page) -> AnyView {
                      by the data."
                 </p>
             </div>
-            <MatrixFigure name="mask-weights" provenance=page.provenance matrix=weights
-                title=Signal::derive(move || format!("Weights in the row of {}", name.get()))/>
-            <div class="view-fill mask-means" data-part="mask-values">
-                <MatrixFigure name="mask-means" provenance=page.provenance matrix=results
-                    title=Signal::derive(move || format!("Averages of the values for {}", name.get()))/>
+            <div class="view-split">
+                <div>
+                    <MatrixFigure name="mask-weights" provenance=page.provenance matrix=weights
+                        title=Signal::derive(move || format!("Weights in the row of {}", name.get()))/>
+                </div>
+                <div data-part="mask-values">
+                    <MatrixFigure name="mask-means" provenance=page.provenance matrix=results
+                        title=Signal::derive(move || format!("Averages of the values for {}", name.get()))/>
+                </div>
             </div>
             <p class="hint">"Largest difference over all rows and numbers; the first two are rounding:"</p>
             <dl class="mask-differences">

@@ -97,9 +97,9 @@ fn QkvChapter() -> impl IntoView {
             views=vec![
                 StageView::new("cell", "One cell", cell::worked),
                 StageView::new("vectors", "Q, K, V", cell::vectors_view),
-                StageView::new("scale", "Square root", scale::view),
+                StageView::new("scale", "Scale", scale::view),
                 StageView::new("shuffle", "Shuffle", shuffle::view),
-                StageView::new("order", "Learn order", order::view),
+                StageView::new("order", "Order", order::view),
                 StageView::new("cost", "Cost", cost::view),
             ]
             settings=move || settings(models)

@@ -54,10 +54,9 @@ pub fn view() -> AnyView {
             "Each word has the letters A to H once, shuffled. After the last letter the model is to name the first. \
              What letters there are says nothing: without order, 1 in 8 is all one can guess."
         </p>
-        <div class="view-split">
+        <div class="view-split qkv-lines">
             <div>
-                <LinesFigure name="qkv-order" title="Share of first letters named, on words not trained on" lines provenance marker/>
-                <p class="view-note qkv-verdict" data-testid="qkv-order-verdict">{move || verdict(lab)}</p>
+                <LinesFigure name="qkv-order" title="Share of first letters named, of unseen words" lines provenance marker/>
             </div>
             <div>
                 <div class="view-bar qkv-bar">
@@ -69,6 +68,7 @@ pub fn view() -> AnyView {
                 <MatrixFigure name="qkv-answers" title="Which letter came first?" matrix provenance marked/>
             </div>
         </div>
+        <p class="view-note qkv-verdict" data-testid="qkv-order-verdict">{move || verdict(lab)}</p>
     }
     .into_any()
 }

@@ -101,7 +101,7 @@ fn curves_of(lab: Lab, store: Store, scale: Memo<Option<Arc<Scale>>>) -> AnyView
         store.link.update(|link| link.qkv.dimensions = dimensions);
     });
     view! {
-        <div class="view-split">
+        <div class="view-split qkv-lines">
             <div>
                 <LinesFigure name="qkv-entropy" title="Entropy of the weights" provenance marker on_pick=pick
                     lines=lines("entropy in nats", |point| point.entropy)/>

@@ -51,11 +51,13 @@ pub fn view() -> AnyView {
             <button type="button" class="button" data-testid="qkv-shuffle-again" on:click=again>"Shuffle again"</button>
         </div>
         <Sentence label="Your sentence, to be shuffled" problem=answered.problem/>
+        <div class="view-split qkv-moved">
+            <div>
+                {move || shuffle.get().map(|shuffle| lanes(&shuffle))}
         <p class="view-note qkv-verdict" data-testid="qkv-shuffle" data-most=move || {
             shuffle.get().map(|shuffle| most(&shuffle).to_string())
         }>{move || shuffle.get().map(|shuffle| verdict(&shuffle))}</p>
-        <div class="view-split">
-            <div>{move || shuffle.get().map(|shuffle| lanes(&shuffle))}</div>
+            </div>
             <div>
                 <MatrixFigure name="qkv-difference" title="Output after the shuffle, less that before" matrix provenance/>
             </div>
