@@ -1,5 +1,4 @@
-//! The main figure: one quantity of every unit at every step, what the model predicts, and the
-//! arithmetic of one cell.
+//! One quantity of every unit at every step, and what the model answers.
 
 use leptos::prelude::*;
 use unroll_protocol::study::gates::{Forced, Guess, HoldChoice, Quantity, ReachChoice, Seen};
@@ -7,37 +6,50 @@ use unroll_protocol::study::gates::{Forced, Guess, HoldChoice, Quantity, ReachCh
 use super::{
     held::{EditBar, HeldList},
     state::{Gates, named, three},
-    sums::Arithmetic,
+    strips,
+    sums::Pinned,
 };
 use crate::{
+    controls::{ChoiceField, SliderField},
     course::Sentence,
     figures::{Matrix, MatrixFigure, ValueMap, token},
 };
 
+/// The view.
 #[component]
-pub fn MainFigure(gates: Gates) -> impl IntoView {
+pub fn EveryUnit(gates: Gates) -> impl IntoView {
     let reading = move || {
         if gates.is_drawn.get() {
             let problem = move || gates.seen.problem.get();
-            view! { <p class="field-error" role="alert" data-testid="gates-problem">{problem}</p> }
+            view! { <p class="field-error gates-problem" role="alert" data-testid="gates-problem">{problem}</p> }
                 .into_any()
         } else {
             view! {
-                <Sentence label="Sentence to read" problem=gates.seen.problem/>
-                <p class="hint">{move || meaning(gates)}</p>
+                <Sentence label="Reads" problem=gates.seen.problem/>
+                <p class="view-note gates-meaning">{move || meaning(gates)}</p>
             }
             .into_any()
         }
     };
     view! {
-        <div class="gates-main">
-            {reading}
+        <div class="view-bar gates-bar" class:gates-edit-on=gates.edit>
             <Quantities gates/>
             <EditBar gates/>
-            <Cells gates/>
+            <Show when=move || !gates.edit.get()>
+                <div class="gates-reads">
+                    <ChoiceField name="gates-sentence"/>
+                    <Show when=move || gates.is_drawn.get()>
+                        <SliderField name="gates-sample" most=20.0/>
+                    </Show>
+                </div>
+            </Show>
+        </div>
+        {reading}
+        <Cells gates/>
+        <div class="gates-foot">
+            <Pinned gates/>
+            <Outcome gates/>
             <HeldList gates/>
-            <Predictions gates/>
-            <Arithmetic gates/>
         </div>
     }
     .into_any()
@@ -58,18 +70,18 @@ fn meaning(gates: Gates) -> &'static str {
     }
 }
 
-/// Which quantity is drawn.
+/// Which quantity is drawn, and whose products the circuit shows.
 #[component]
-fn Quantities(gates: Gates) -> impl IntoView {
+pub fn Quantities(gates: Gates) -> impl IntoView {
     let button = move |quantity: Quantity| {
         let chosen = move || gates.shown.get() == quantity;
         let choose = move |_| gates.store.link.update(|l| l.gates.shown = quantity);
         view! {
-            <button type="button" class="button gates-quantity" class:gates-chosen=chosen
-                aria-pressed=move || chosen().to_string() data-part=part(quantity)
+            <button type="button" class="gates-quantity" class:gates-chosen=chosen
+                aria-pressed=move || chosen().to_string() data-part=part(quantity) title=quantity.label()
                 data-testid=format!("gates-show-{}", quantity.id()) on:click=choose>
                 <i class="gates-letter">{quantity.id()}</i>
-                {quantity.label().trim_end_matches(" gate")}
+                <span class="gates-name">{quantity.label().split(' ').next()}</span>
             </button>
         }
         .into_any()
@@ -95,7 +107,7 @@ pub fn part(quantity: Quantity) -> &'static str {
     }
 }
 
-/// The limit of a signed map, one of few, so that colours keep their meaning from step to step. A
+/// The limit of a signed map, one of few, so that colors keep their meaning from step to step. A
 /// cell state has no bound, and one unit that only grows must not wash out all others: three
 /// quarters of the values lie within, and the scale says what lies beyond.
 fn limit(quantity: Quantity, values: &[f32]) -> f32 {
@@ -118,8 +130,8 @@ fn Cells(gates: Gates) -> impl IntoView {
     let matrix = Memo::new(move |_| {
         gates
             .seen(|seen| Matrix {
-                row_axis: "unit".into(),
-                column_axis: "character".into(),
+                row_axis: String::new(),
+                column_axis: String::new(),
                 rows: (0..seen.values.shape[0] as usize).map(row_name).collect(),
                 columns: seen.tokens.clone(),
                 values: seen.values.values.clone(),
@@ -165,7 +177,7 @@ fn Cells(gates: Gates) -> impl IntoView {
     let note = move || {
         gates.seen(|seen| seen.dropped).filter(|&dropped| dropped > 0).map(|dropped| {
             view! {
-                <p class="hint">
+                <p class="view-note">
                     {format!("The first {} characters are drawn; {dropped} more are left out.",
                         unroll_protocol::study::gates::MOST_CHARACTERS)}
                 </p>
@@ -173,10 +185,10 @@ fn Cells(gates: Gates) -> impl IntoView {
         })
     };
     view! {
-        <div class="gates-cells" class:gates-editing=move || gates.edit.get()>
+        <div class="view-fill gates-cells" class:gates-editing=gates.edit>
             <MatrixFigure name="gates-cells" title matrix describe marked=held
                 row=Signal::derive(move || Some(gates.unit.get())) column=Signal::derive(move || gates.at.get())
-                on_pick=pick provenance=gates.provenance/>
+                on_pick=pick provenance=gates.provenance above=strips::known(gates) below=strips::sure(gates)/>
         </div>
         {note}
     }
@@ -222,9 +234,10 @@ fn sentence(seen: &Seen, unit: usize, at: usize, value: f32) -> String {
     format!("{place}{made}")
 }
 
-/// How sure the model is of the right answer at every character, with and without force.
+/// The view of the answers: how sure the model is of the right one at every character, with and
+/// without force.
 #[component]
-fn Predictions(gates: Gates) -> impl IntoView {
+pub fn Answers(gates: Gates) -> impl IntoView {
     let matrix = Memo::new(move |_| {
         let rights = |guesses: &[Guess]| {
             guesses.iter().map(|g| g.right.unwrap_or(f32::NAN)).collect::<Vec<_>>()
@@ -237,7 +250,7 @@ fn Predictions(gates: Gates) -> impl IntoView {
                 Matrix {
                     row_axis: String::new(),
                     column_axis: "character".into(),
-                    rows: vec!["as learnt".into(), "with force".into()],
+                    rows: vec!["as learned".into(), "with force".into()],
                     columns: seen.tokens.clone(),
                     values: [free, forced].concat(),
                     map: ValueMap::Probability,
@@ -251,13 +264,21 @@ fn Predictions(gates: Gates) -> impl IntoView {
         gates.seen(|seen| guessed(seen, row, at, value)).unwrap_or_default()
     });
     view! {
-        <div class="gates-predictions">
-            <MatrixFigure name="gates-predictions" title="Probability of the right answer" matrix describe
-                column=Signal::derive(move || gates.at.get()) provenance=gates.provenance/>
-            <p class="gates-outcome" role="status" data-testid="gates-outcome">
-                {move || gates.seen(outcome)}
-            </p>
+        <MatrixFigure name="gates-predictions" title="Probability of the right answer" matrix describe
+            column=Signal::derive(move || gates.at.get()) provenance=gates.provenance/>
+        <div class="gates-foot">
+            <Outcome gates/>
+            <HeldList gates/>
         </div>
+    }
+    .into_any()
+}
+
+/// How many answers are right.
+#[component]
+fn Outcome(gates: Gates) -> impl IntoView {
+    view! {
+        <p class="gates-outcome" role="status" data-testid="gates-outcome">{move || gates.seen(outcome)}</p>
     }
     .into_any()
 }
