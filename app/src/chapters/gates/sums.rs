@@ -2,17 +2,15 @@
 
 use std::sync::Arc;
 
-use leptos::{ev, html, prelude::*};
+use leptos::prelude::*;
 use unroll_protocol::study::gates::{CellChoice, GateSum, Quantity, Sums, Term};
-use wasm_bindgen::JsCast;
-use web_sys::HtmlElement;
 
 use super::{
     figure::{Quantities, part, row_name},
     held::says,
     state::{Gates, three},
 };
-use crate::figures::{CircuitFigure, gate_hue, token};
+use crate::figures::{CircuitFigure, StepRow, gate_hue, token};
 
 /// The view of the circuit, with all sums beside it.
 #[component]
@@ -24,6 +22,10 @@ pub fn Circuit(gates: Gates) -> impl IntoView {
     });
     let pick = Callback::new(move |gate: Quantity| {
         gates.store.link.update(|l| l.gates.shown = gate);
+    });
+    let tokens = Signal::derive(move || gates.seen(|seen| seen.tokens.clone()).unwrap_or_default());
+    let step = Callback::new(move |at: usize| {
+        gates.store.link.update(|l| l.gates.at = at as u32 + 1);
     });
     let body = move || {
         if let Some(problem) = gates.sums.problem.get() {
@@ -37,7 +39,7 @@ pub fn Circuit(gates: Gates) -> impl IntoView {
             <Quantities gates/>
             <UnitStepper gates/>
         </div>
-        <Steps gates/>
+        <StepRow label="Character" tokens chosen=gates.step on_choose=step/>
         <div class="gates-circuit">
             <CircuitFigure name="gates-circuit" title sums shown=gates.shown on_pick=pick
                 provenance=gates.provenance/>
@@ -68,49 +70,6 @@ fn UnitStepper(gates: Gates) -> impl IntoView {
             <span role="status">{move || row_name(gates.unit.get())}</span>
             <button type="button" aria-label="Next unit" data-testid="gates-unit-next"
                 aria-disabled=move || at_end(true) on:click=move |_| go(1)>"›"</button>
-        </div>
-    }
-    .into_any()
-}
-
-/// The characters that are read, of which one is chosen; arrow keys move along them.
-#[component]
-fn Steps(gates: Gates) -> impl IntoView {
-    let tokens = Memo::new(move |_| gates.seen(|seen| seen.tokens.clone()).unwrap_or_default());
-    let row = NodeRef::<html::Div>::new();
-    let choose = move |at: usize| gates.store.link.update(|l| l.gates.at = at as u32 + 1);
-    let on_key = move |e: ev::KeyboardEvent| {
-        let last = tokens.with_untracked(Vec::len).saturating_sub(1);
-        let now = gates.step.get_untracked().unwrap_or(0);
-        let to = match e.key().as_str() {
-            "ArrowLeft" => now.saturating_sub(1),
-            "ArrowRight" => (now + 1).min(last),
-            "Home" => 0,
-            "End" => last,
-            _ => return,
-        };
-        e.prevent_default();
-        choose(to);
-        let button = row.get_untracked().and_then(|row| row.children().item(to as u32));
-        if let Some(button) = button {
-            let _ = button.unchecked_into::<HtmlElement>().focus();
-        }
-    };
-    let step = move |(at, token): (usize, String)| {
-        let chosen = move || gates.step.get() == Some(at);
-        view! {
-            <button type="button" class="gates-step" aria-pressed=move || chosen().to_string()
-                tabindex=move || if chosen() { "0" } else { "-1" }
-                aria-label=format!("{} ({})", token::spoken(&token), at + 1)
-                data-testid=format!("gates-step-{}", at + 1) on:click=move |_| choose(at)>
-                {token::mark(&token)}
-            </button>
-        }
-        .into_any()
-    };
-    view! {
-        <div class="gates-steps" role="group" aria-label="Character" node_ref=row on:keydown=on_key>
-            {move || tokens.get().into_iter().enumerate().map(step).collect_view()}
         </div>
     }
     .into_any()
