@@ -167,13 +167,13 @@ struct Levels {
 
 impl Levels {
     fn new((width, height): (f64, f64), font: f64) -> Self {
-        let box_height = 2.9 * font;
+        let box_height = 3.5 * font;
         let line = 1.35 * font;
         // Above the state stands what it is, between the levels two knots.
-        let least = 2.2 * font + 4.4 * font + box_height;
+        let least = 2.6 * font + 4.4 * font + box_height;
         let sums = (((height - least - 0.6 * font) / line) as usize).min(3);
         let free = (height - least - 0.6 * font - sums as f64 * line).max(0.0);
-        let state = 2.2 * font + free * 0.12;
+        let state = 2.6 * font + free * 0.12;
         let knots = state + 2.6 * font + free * 0.34;
         let boxes = knots + 1.8 * font + free * 0.34;
         let box_width = (width * 0.205).min(10.5 * font);
@@ -208,13 +208,13 @@ fn gate_box(pen: &mut Pen, levels: &Levels, x: f64, sum: &GateSum, is_shown: boo
         r#"<path d="M{:.1} {y:.1}h{inner:.1}" stroke="{}" stroke-width="4"/><path d="M{from:.1} {y:.1}h{long:.1}" stroke="{color}" stroke-width="4"/>"#,
         left + 8.0,
         pen.paint.line,
-        y = top + height - 8.0,
+        y = top + height - 0.6 * font,
     );
     let name = sum.gate.label().trim_end_matches(" gate");
     let fits = name.len() as f64 * 0.62 * font < width - 8.0;
-    pen.text(hue, true, (x, top + 1.15 * font), "middle", if fits { name } else { sum.gate.id() });
+    pen.text(hue, true, (x, top + 1.2 * font), "middle", if fits { name } else { sum.gate.id() });
     let value = if sum.held { format!("held {}", three(sum.value)) } else { three(sum.value) };
-    pen.text(Hue::Ink, true, (x, top + 2.25 * font), "middle", &value);
+    pen.text(Hue::Ink, true, (x, top + 2.45 * font), "middle", &value);
     let function = if sum.gate.opens() { "σ" } else { "tanh" };
     let lines = [
         format!("{function}({})", three(sum.sum)),
@@ -254,7 +254,7 @@ fn state_line(pen: &mut Pen, levels: &Levels, width: f64, sums: &Sums) {
     let (hue, y, font) = (gate_hue(sums.cell.memory()), levels.state, pen.font);
     pen.wire(hue, 6.0, &format!("M4 {y:.1}H{:.1}", width - 4.0));
     let name = sums.cell.memory().id();
-    let above = y - 0.8 * font;
+    let above = y - 1.35 * font;
     pen.text(hue, true, (4.0, above), "start", &format!("{name} before {}", three(sums.before)));
     pen.text(hue, true, (width - 4.0, above), "end", &format!("{name} {}", three(sums.after)));
 }

@@ -12,7 +12,9 @@ use super::{
 use crate::{
     controls::{ChoiceField, SliderField},
     course::Sentence,
-    figures::{Matrix, MatrixFigure, ValueMap, token},
+    figures::{
+        Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, StepRow, ValueMap, token,
+    },
 };
 
 /// The view.
@@ -238,35 +240,48 @@ fn sentence(seen: &Seen, unit: usize, at: usize, value: f32) -> String {
 /// without force.
 #[component]
 pub fn Answers(gates: Gates) -> impl IntoView {
-    let matrix = Memo::new(move |_| {
-        let rights = |guesses: &[Guess]| {
-            guesses.iter().map(|g| g.right.unwrap_or(f32::NAN)).collect::<Vec<_>>()
+    let lines = Memo::new(move |_| {
+        let line = |name: &str, hue, dash, guesses: &[Guess]| Line {
+            name: name.into(),
+            hue,
+            dash,
+            points: guesses
+                .iter()
+                .enumerate()
+                .filter_map(|(at, guess)| Some(((at + 1) as f64, guess.right?.into())))
+                .collect(),
         };
         gates
             .seen(|seen| {
-                // The row without force stays, so that nothing jumps when a gate is held.
-                let forced = rights(&seen.guesses);
-                let free = seen.free_guesses.as_deref().map_or_else(|| forced.clone(), rights);
-                Matrix {
-                    row_axis: String::new(),
-                    column_axis: "character".into(),
-                    rows: vec!["as learned".into(), "with force".into()],
-                    columns: seen.tokens.clone(),
-                    values: [free, forced].concat(),
-                    map: ValueMap::Probability,
-                    value_name: "p(right)".into(),
-                    absent: "no right answer known".into(),
-                }
+                let now = |name| line(name, Hue::Output, Dash::Solid, &seen.guesses);
+                let free = seen.free_guesses.as_deref();
+                let series = match free {
+                    Some(free) => {
+                        let learned = line("as learned", Hue::Muted, Dash::Dashed, free);
+                        vec![learned, now("with force")]
+                    }
+                    None => vec![now("as learned")],
+                };
+                let (x_label, y_label) = ("character".into(), "p(right)".into());
+                let y_range = Some((0.0, 1.0));
+                Lines { x_label, y_label, series, y_range, ..Lines::default() }
             })
             .unwrap_or_default()
     });
-    let describe = Callback::new(move |(row, at, value): (usize, usize, f32)| {
-        gates.seen(|seen| guessed(seen, row, at, value)).unwrap_or_default()
-    });
+    let tokens = Signal::derive(move || gates.seen(|seen| seen.tokens.clone()).unwrap_or_default());
+    let choose = move |at: usize| gates.store.link.update(|l| l.gates.at = at as u32 + 1);
+    let pick = Callback::new(move |x: f64| choose((x as usize).saturating_sub(1)));
+    let marker = Signal::derive(move || gates.step.get().map(|at| (at + 1) as f64));
+    let said = move || {
+        let at = gates.step.get()?;
+        gates.seen(|seen| guessed(seen, at))
+    };
     view! {
-        <MatrixFigure name="gates-predictions" title="Probability of the right answer" matrix describe
-            column=Signal::derive(move || gates.at.get()) provenance=gates.provenance/>
+        <StepRow label="Character" tokens chosen=gates.step on_choose=Callback::new(choose)/>
+        <LinesFigure name="gates-predictions" title="Probability of the right answer" lines marker on_pick=pick
+            provenance=gates.provenance/>
         <div class="gates-foot">
+            <p data-testid="gates-said">{said}</p>
             <Outcome gates/>
             <HeldList gates/>
         </div>
@@ -283,9 +298,9 @@ fn Outcome(gates: Gates) -> impl IntoView {
     .into_any()
 }
 
-fn guessed(seen: &Seen, row: usize, at: usize, value: f32) -> String {
-    let free = seen.free_guesses.as_ref().filter(|_| row == 0).unwrap_or(&seen.guesses);
-    let Some(guess) = free.get(at) else { return String::new() };
+/// What the model answers after the character at `at`.
+fn guessed(seen: &Seen, at: usize) -> String {
+    let Some(guess) = seen.guesses.get(at) else { return String::new() };
     let name =
         |answer: u32| seen.answers.get(answer as usize).map_or("?".into(), |a| token::mark(a));
     let character = token::name_at(seen.tokens.get(at).map_or("", |t| t), at);
@@ -296,7 +311,10 @@ fn guessed(seen: &Seen, row: usize, at: usize, value: f32) -> String {
     );
     match seen.right.get(at).copied().flatten() {
         Some(right) if right == guess.likeliest => format!("{says}, which is right."),
-        Some(right) => format!("{says}; right is {}, at {}.", name(right), three(value)),
+        Some(right) => {
+            let sure = guess.right.map(three).unwrap_or_default();
+            format!("{says}; right is {}, at {sure}.", name(right))
+        }
         None => format!("{says}; the right answer is not known."),
     }
 }

@@ -51,9 +51,9 @@ fn GatesChapter() -> impl IntoView {
             more=|| view! { <More/> }
             views=vec![
                 StageView::new("units", "Every unit", move || view! { <EveryUnit gates/> }),
-                StageView::new("circuit", "One unit’s circuit", move || view! { <Circuit gates/> }),
+                StageView::new("circuit", "Circuit", move || view! { <Circuit gates/> }),
                 StageView::new("counts", "Who counts", move || view! { <Counts gates/> }),
-                StageView::new("memory", "Memory and gates", move || view! { <Memory gates/> }),
+                StageView::new("memory", "Memory", move || view! { <Memory gates/> }),
                 StageView::new("answers", "Answers", move || view! { <Answers gates/> }),
             ]
             settings=|| view! { <Controls/> }

@@ -114,7 +114,7 @@ pub fn More() -> impl IntoView {
         <p>
             "The underlined part is all that differs: PyTorch's form needs one product with U for all gates, \
              Cho's must know r first. The paper's remark that units with short memories reset often and units \
-             with long ones keep their update gate open is what the view Memory and gates tests."
+             with long ones keep their update gate open is what the view Memory tests."
         </p>
         <p class="hint">
             "Trained on 16 strings of 32 characters a step, with Adam. Every claim above is about the model \
