@@ -103,7 +103,7 @@ test("with the keyboard alone: a cell, a k on the curve, a letter, the step-thro
     await page.keyboard.press("PageDown");
     await eventually(async () => (await beat(page).getAttribute("data-testid")) === `beat-${idea}`);
   }
-  await eventually(() => parameter(page, "bigram-drawn") === "12");
+  await eventually(async () => [...(await text(page, "bigram-letters"))].length === 12);
   await page.locator('[data-testid="view-writing"][aria-selected="true"]').waitFor();
 });
 

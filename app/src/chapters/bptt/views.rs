@@ -1,46 +1,34 @@
-//! The panels below the main figure: accuracy by gap, a weight's gradient taken apart, clipping,
-//! memory.
+//! The views after the first: accuracy by gap, a weight's gradient taken apart, what each step adds to
+//! it, clipping, memory.
 
 use leptos::prelude::*;
 use unroll_protocol::study::bptt::{Cell, Flow, Settings};
 
 use super::{Shown, curves, terms::Terms};
 use crate::{
-    controls::ChoiceField,
-    course::{panel, use_seen},
+    controls::{ChoiceField, SliderField},
     figures::{Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, ValueMap, YScale},
 };
 
-pub fn all(shown: Shown) -> AnyView {
-    let of_flow =
-        |content: fn(Shown) -> AnyView| panel("panel", move |seen| content(shown.seen_in(seen)));
-    let clipping = panel("panel", move |seen| clipping(shown, seen));
-    let column = |panels: Vec<AnyView>| view! { <div class="bptt-column">{panels}</div> };
-    view! {
-        {column(vec![of_flow(accuracy), clipping, of_flow(memory)])}
-        {column(vec![of_flow(weights), of_flow(terms)])}
-    }
-    .into_any()
-}
-
-fn accuracy(shown: Shown) -> AnyView {
+pub fn accuracy(shown: Shown) -> AnyView {
     let said = shown.read(|flow, _| curves::accuracy_said(flow));
     view! {
-        <h2>"How far back each remembers"</h2>
-        <LinesFigure
-            name="bptt-accuracy"
-            title="Accuracy by gap".to_owned()
-            lines=shown.read(|flow, _| curves::accuracy(flow))
-            provenance=shown.provenance
-            hint="Press Train: measured after every 50 steps.".to_owned()
-        />
-        <p class="panel-note" data-testid="bptt-accuracy-said">{said}</p>
+        <div class="view-fill bptt-room">
+            <LinesFigure
+                name="bptt-accuracy"
+                title="Accuracy by gap".to_owned()
+                lines=shown.read(|flow, _| curves::accuracy(flow))
+                provenance=shown.provenance
+                hint="Press Train: measured after every 50 steps.".to_owned()
+            />
+            <p class="view-note" data-testid="bptt-accuracy-said">{said}</p>
+        </div>
     }
     .into_any()
 }
 
-/// The gradient of U as a matrix to choose a weight from, and what each copy adds to it.
-fn weights(shown: Shown) -> AnyView {
+/// The gradient of U as a matrix to choose a weight from, and that weight's sum over the steps.
+pub fn weight(shown: Shown) -> AnyView {
     let matrix = shown.read(|flow, _| {
         let of = &flow.weights;
         let units = of.whole.shape.first().copied().unwrap_or_default();
@@ -73,23 +61,68 @@ fn weights(shown: Shown) -> AnyView {
         let block = if flow.weights.cell == Cell::Rnn { "U" } else { "U, candidate's block" };
         format!("Gradient of the {}’s {block}", flow.weights.cell.label())
     });
+    let missing = shown.read(|flow, settings: &Settings| {
+        let units = flow.weights.whole.shape.first().copied().unwrap_or_default();
+        let wanted = settings.from.max(settings.to);
+        (wanted > units).then(|| {
+            format!("There is no unit {wanted} in networks of {units}: the last one is shown.")
+        })
+    });
+    let of_weight = shown.read(|flow, _| {
+        let of = &flow.weights;
+        format!("Weight from unit {} to unit {} of the {}", of.from, of.to, of.cell.label())
+    });
     view! {
-        <h2>"The gradient of a weight"</h2>
-        <p>
-            "The same U stands at every step, so its gradient is a sum over the steps. Choose a weight: \
-             its sum is taken apart below."
-        </p>
-        <ChoiceField name="bptt-cell"/>
-        <MatrixFigure
-            name="bptt-weights"
-            title
-            matrix
-            provenance=shown.provenance
-            marked
-            row
-            column
-            on_pick=pick
-        />
+        <div class="view-fill bptt-room">
+            <div class="view-bar bptt-bar">
+                <ChoiceField name="bptt-cell"/>
+                <p class="view-note">
+                    "The same U stands at every step, so its gradient is a sum over the steps. Choose a weight."
+                </p>
+            </div>
+            <div class="view-split bptt-split">
+                <MatrixFigure
+                    name="bptt-weights"
+                    title
+                    matrix
+                    provenance=shown.provenance
+                    marked
+                    row
+                    column
+                    on_pick=pick
+                />
+                <LinesFigure
+                    name="bptt-weight"
+                    title=of_weight
+                    lines=shown.read(|flow, _| gathered(flow))
+                    provenance=shown.provenance
+                />
+            </div>
+            <p class="field-error" role="status" data-testid="bptt-missing">{missing}</p>
+            {terms(shown)}
+        </div>
+    }
+    .into_any()
+}
+
+/// What each step adds to the gradient of the whole matrix.
+pub fn copies(shown: Shown) -> AnyView {
+    view! {
+        <div class="view-fill bptt-room">
+            <div class="view-bar bptt-bar">
+                <ChoiceField name="bptt-cell"/>
+            </div>
+            <LinesFigure
+                name="bptt-copies"
+                title="Norm of what each step adds to the gradient of U".to_owned()
+                lines=shown.read(|flow, _| norms(flow))
+                provenance=shown.provenance
+            />
+            <p class="view-note">
+                "U stands at every step, and its gradient is the sum of what they add. A step that adds \
+                 next to nothing teaches U nothing."
+            </p>
+        </div>
     }
     .into_any()
 }
@@ -130,19 +163,8 @@ fn gathered(flow: &Flow) -> Lines {
     }
 }
 
-/// The same for one weight, in digits.
+/// The chosen weight's sum, in digits.
 fn terms(shown: Shown) -> AnyView {
-    let missing = shown.read(|flow, settings: &Settings| {
-        let units = flow.weights.whole.shape.first().copied().unwrap_or_default();
-        let wanted = settings.from.max(settings.to);
-        (wanted > units).then(|| {
-            format!("There is no unit {wanted} in networks of {units}: the last one is shown.")
-        })
-    });
-    let title = shown.read(|flow, _| {
-        let of = &flow.weights;
-        format!("Weight from unit {} to unit {} of the {}", of.from, of.to, of.cell.label())
-    });
     let digits = shown.read(|flow, _| {
         let of = &flow.weights;
         let units = of.whole.shape.first().copied().unwrap_or_default();
@@ -154,49 +176,30 @@ fn terms(shown: Shown) -> AnyView {
             let terms = digits.shown().into_iter().zip(1..).map(|(term, step)| {
                 view! { <li><span class="bptt-step">{step}</span><span class="bptt-term">{term}</span></li> }
             });
+            let said =
+                format!("Each step’s part, in units of 10{}", curves::raised(digits.exponent));
             view! {
-                <p class="hint">
-                    {format!("Each step's part, in units of 10{}:", curves::raised(digits.exponent))}
-                </p>
-                <ol class="bptt-terms" data-testid="bptt-terms" tabindex="0" aria-label="Parts by step">
+                <p class="view-note">{said.clone()}</p>
+                <ol class="bptt-terms" data-testid="bptt-terms" tabindex="0" aria-label=said>
                     {terms.collect_view()}
                 </ol>
-                <dl class="bptt-sums">
+                <dl class="bptt-sums"
+                    title="The last digits may differ: each part is rounded to those shown, and floats add up in \
+                           another order.">
                     <div><dt>"Their sum, as shown"</dt><dd data-testid="bptt-sum">{digits.sum()}</dd></div>
                     <div>
                         <dt>"By backpropagation"</dt>
                         <dd data-testid="bptt-whole">{digits.whole()}</dd>
                     </div>
                 </dl>
-                <p class="hint">
-                    "The last digits may differ: each part is rounded to those shown, and floats add \
-                     up in another order."
-                </p>
             }
         })
     };
-    view! {
-        <h2>"…is a sum over the copies"</h2>
-        <p class="field-error" role="status" data-testid="bptt-missing">{missing}</p>
-        <LinesFigure
-            name="bptt-copies"
-            title="Norm of what each step adds to the gradient".to_owned()
-            lines=shown.read(|flow, _| norms(flow))
-            provenance=shown.provenance
-        />
-        <LinesFigure
-            name="bptt-weight"
-            title
-            lines=shown.read(|flow, _| gathered(flow))
-            provenance=shown.provenance
-        />
-        {table}
-    }
-    .into_any()
+    view! { <div class="bptt-parts">{table}</div> }.into_any()
 }
 
-/// Of what was measured in training alone.
-fn clipping(shown: Shown, seen: Signal<bool>) -> AnyView {
+/// Where clipping acts, as measured in training.
+pub fn clipping(shown: Shown) -> AnyView {
     let cell = Memo::new(move |_| shown.settings.with(|settings| settings.cell));
     let clip = Memo::new(move |_| shown.settings.with(|settings| settings.clip));
     let lines = Memo::new(move |_| {
@@ -222,43 +225,51 @@ fn clipping(shown: Shown, seen: Signal<bool>) -> AnyView {
             ))
         })
     };
-    let said = use_seen(shown.lab, seen, Signal::derive(said));
     let title = Signal::derive(move || {
         format!("Norm of the {}’s whole gradient in training", cell.get().label())
     });
     view! {
-        <h2>"Where clipping acts"</h2>
-        <p>
-            "On the sum over all weights, just before the update. The curve by step above is not touched."
-        </p>
-        <LinesFigure
-            name="bptt-clipping"
-            title
-            lines
-            provenance=shown.provenance
-            hint="Press Train.".to_owned()
-        />
-        <p class="panel-note" data-testid="bptt-clipping-said">{said}</p>
+        <div class="view-fill bptt-room">
+            <div class="view-bar bptt-bar">
+                <ChoiceField name="bptt-cell"/>
+                <SliderField name="bptt-clip" step=0.05/>
+            </div>
+            <LinesFigure
+                name="bptt-clipping"
+                title
+                lines
+                provenance=shown.provenance
+                hint="Press Train.".to_owned()
+            />
+            <p class="view-note">
+                "Clipping acts on the sum over all weights, just before the update, not on the gradient by step. "
+                <span data-testid="bptt-clipping-said">{said}</span>
+            </p>
+        </div>
     }
     .into_any()
 }
 
-fn memory(shown: Shown) -> AnyView {
+/// What waits for the backward pass.
+pub fn memory(shown: Shown) -> AnyView {
     view! {
-        <h2>"What going back costs"</h2>
-        <p>
-            "States and gates must wait until the backward pass has used them. A cut lets those before \
-             it go."
-        </p>
-        <LinesFigure
-            name="bptt-memory"
-            title="Activations kept after each step of the forward pass".to_owned()
-            lines=shown.read(|flow, settings| curves::memory(flow, settings.truncation))
-            provenance=shown.provenance
-        />
-        <p class="panel-note" data-testid="bptt-memory-said">
-            {shown.read(|flow, settings| curves::memory_said(flow, settings.truncation))}
-        </p>
+        <div class="view-fill bptt-room">
+            <div class="view-bar bptt-bar">
+                <SliderField name="bptt-truncation"/>
+            </div>
+            <LinesFigure
+                name="bptt-memory"
+                title="Activations kept after each step of the forward pass".to_owned()
+                lines=shown.read(|flow, settings| curves::memory(flow, settings.truncation))
+                provenance=shown.provenance
+            />
+            <p class="view-note">
+                "States and gates must wait until the backward pass has used them; a cut lets those before it go. "
+                <span data-testid="bptt-memory-said">
+                    {shown.read(|flow, settings| curves::memory_said(flow, settings.truncation))}
+                </span>
+            </p>
+        </div>
     }
     .into_any()
 }
