@@ -182,7 +182,7 @@ test("the question is answered from the table", async (t) => {
 test("texts that are hardly texts", async (t) => {
   const page = await opened(t);
   const step = await number(page, "loss-step");
-  await openSettings(page, "text");
+  await openSettings(page, "source");
   await byId(page, "text-paste").fill("a");
   await byId(page, "text-use").click();
   await page.locator('[data-testid="lab-problem"]', { hasText: /at least two/ }).waitFor();

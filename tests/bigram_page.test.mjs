@@ -119,10 +119,10 @@ test("the mean is spelled out, and its numbers add up", async (t) => {
 test("a text of two characters, and characters of all kinds", async (t) => {
   const page = await opened(t, "&view=smoothing");
   const own = async (given) => {
-    await openSettings(page, "text");
+    await openSettings(page, "source");
     await byId(page, "text-paste").fill(given);
     await byId(page, "text-use").click();
-    await closeSettings(page, "text");
+    await closeSettings(page, "source");
   };
   await own("ab");
   await openSettings(page);

@@ -212,14 +212,14 @@ export async function openView(page, name) {
 
 /** Opens the panel with what is set beside the figure, or with the text (`"source"`), if it is closed. */
 export async function openSettings(page, panel = "settings") {
-  const button = page.locator(`#${panel}-open`);
+  const button = byId(page, `${panel}-open`);
   if ((await button.getAttribute("aria-expanded")) !== "true") await button.click();
   await byId(page, `${panel}-panel`).waitFor();
 }
 
 /** Closes that panel, if it is open: it lies over a part of the figure. */
 export async function closeSettings(page, panel = "settings") {
-  const button = page.locator(`#${panel}-open`);
+  const button = byId(page, `${panel}-open`);
   if ((await button.getAttribute("aria-expanded")) === "true") await button.click();
   await byId(page, `${panel}-panel`).waitFor({ state: "hidden" });
 }

@@ -233,7 +233,7 @@ test("no sentence, one character, other texts: said in a sentence, and the page 
   await byId(page, "probe-input").fill("x");
   await eventually(async () => (await chips(page, "bytes")).join(" ") === "x end");
   assert.equal(await text(page, "probe-problem"), "");
-  await openSettings(page, "text");
+  await openSettings(page, "source");
   await byId(page, "corpus-names").click();
   await eventually(async () => (await byId(page, "probe-input").inputValue()).length > 0);
   await byId(page, "probe-input").fill("silina\nfalveno");
