@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
+  CHAPTERS,
   beat,
   byId,
   closeSettings,
@@ -20,7 +21,6 @@ import {
 } from "./harness.mjs";
 
 const site = useSite();
-const CHAPTERS = ["tokens", "bigram", "rnn", "bptt", "gates", "birnn", "norm", "seq2seq", "alignment", "qkv", "mask", "heads", "position", "block", "gpt"];
 
 const opened = async (page, chapter) => byId(page, `chapter-${chapter}`).waitFor();
 

@@ -134,6 +134,10 @@ pub fn Stage(
     let open = RwSignal::new(None::<&'static str>);
     let toggle = move |panel: &'static str| {
         open.update(|open| *open = if *open == Some(panel) { None } else { Some(panel) });
+        if open.get_untracked() == Some(panel) {
+            // Where Escape closes it, and the next Tab is its first control. It is hidden until then.
+            request_animation_frame(move || focus_on(&format!("{panel}-panel")));
+        }
     };
     let opener = move |panel: &'static str, label: Signal<String>| {
         view! {
@@ -147,13 +151,12 @@ pub fn Stage(
     let close = move || {
         let Some(panel) = open.get_untracked() else { return };
         open.set(None);
-        if let Some(button) = document().get_element_by_id(&format!("{panel}-open")) {
-            let _ = button.unchecked_into::<web_sys::HtmlElement>().focus();
-        }
+        focus_on(&format!("{panel}-open"));
     };
     let panel = move |id: &'static str, title: &'static str, content: AnyView| {
         view! {
             <section class="stage-panel" id=format!("{id}-panel") aria-label=title data-testid=format!("{id}-panel")
+                tabindex="-1"
                 hidden=move || open.get() != Some(id)
                 on:keydown=move |event: ev::KeyboardEvent| if event.key() == "Escape" {
                     event.stop_propagation();
@@ -199,6 +202,13 @@ pub fn Stage(
         </section>
     }
     .into_any()
+}
+
+/// Gives the keyboard to the element with this id.
+fn focus_on(id: &str) {
+    if let Some(element) = document().get_element_by_id(id) {
+        let _ = element.unchecked_into::<web_sys::HtmlElement>().focus();
+    }
 }
 
 /// What a chapter's model says of itself.
