@@ -198,7 +198,8 @@ test("one idea after the other, and all of it by keyboard", async (t) => {
   await page.keyboard.press("PageDown");
   await eventually(async () => "RNN at radius 1.5" in (await shares(page)));
   await page.keyboard.press("PageUp");
-  await eventually(() => parameter(page, "bptt-loss") === "every");
+  await byId(page, "bptt-formula").and(page.locator('[data-loss="every"]')).waitFor();
+  assert(await byId(page, "control-bptt-loss-every").isChecked());
   await byId(page, "control-bptt-shown-all").focus();
   await page.keyboard.press("Space");
   await eventually(async () => Object.keys(await shares(page)).length === 4);

@@ -6,6 +6,7 @@ import { test } from "node:test";
 
 import {
   byId,
+  closeSettings,
   drawn,
   eventually,
   fitsEverywhere,
@@ -309,6 +310,7 @@ test("a resize drops the pin of a unit that is no more", async (t) => {
   await byId(page, "control-rnn-hidden").fill("8");
   await eventually(() => parameter(page, "rnn-at") === null && parameter(page, "rnn-unit") === null);
   await eventually(async () => (await title.textContent()).startsWith("Unit 1 "));
+  await closeSettings(page);
   await openView(page, "unrolled");
   await eventually(async () => (await exported(page)).shape[1] === 8, "the new model is shown");
 });
@@ -342,16 +344,26 @@ test("the teacher's step walks through the ideas", async (t) => {
     await page.keyboard.press("PageDown");
     await page.locator(`.view[data-view="${view}"]`).waitFor();
     await byId(page, present).waitFor();
-    await eventually(() => Number(parameter(page, "rnn-columns") ?? 0) === (count === 30 ? 64 : count));
-    if (view === "unrolled") await columns(page, count);
     // What the beat has chosen besides.
     if (present === "rnn-arithmetic") {
       assert.equal(await byId(page, present).locator("h3").textContent(), "Unit 3 at t = 5");
       await byId(page, "rnn-matrix-panel").waitFor();
     }
+    if (view !== "unrolled") await openView(page, "unrolled");
+    await columns(page, count);
   }
   await page.keyboard.press("PageUp");
   await byId(page, "rnn-edit").waitFor();
+});
+
+test("a matrix chosen in the diagram is the one beside the sum", async (t) => {
+  const page = await open(t, "&rnn-columns=4");
+  await columns(page, 4);
+  await byId(page, "rnn-track").focus();
+  await page.keyboard.press("w");
+  await byId(page, "rnn-matrix-panel").getByText(/^W: from each character/).first().waitFor();
+  await byId(page, "control-rnn-matrix-v").check();
+  await byId(page, "rnn-matrix-panel").getByText(/^V: from each unit/).first().waitFor();
 });
 
 test("each view's figure is live and whole", async (t) => {

@@ -136,7 +136,7 @@ fn main_figure(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
                     marker
                     hint="The engine is starting.".to_owned()
                 />
-                <div class="bptt-beside">
+                <div class="bptt-beside" tabindex="0" role="region" aria-label="What the curves say">
                     <div class="bptt-formula" data-testid="bptt-formula" data-loss=move || loss.get().id()>
                         {move || formulas::recursion(loss.get())}
                         {formulas::jacobian_is()}

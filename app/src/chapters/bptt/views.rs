@@ -40,7 +40,7 @@ pub fn weight(shown: Shown) -> AnyView {
             rows: names.clone(),
             columns: names,
             values: of.whole.values.clone(),
-            map: ValueMap::Signed { limit: limit.max(f32::MIN_POSITIVE) },
+            map: ValueMap::Signed { limit: rounded_up(limit) },
             value_name: "gradient".into(),
             absent: String::new(),
         }
@@ -125,6 +125,15 @@ pub fn copies(shown: Shown) -> AnyView {
         </div>
     }
     .into_any()
+}
+
+/// To two digits, which is as much as a scale has room for.
+fn rounded_up(value: f32) -> f32 {
+    if value <= 0.0 {
+        return f32::MIN_POSITIVE;
+    }
+    let unit = 10f64.powf(f64::from(value).log10().floor() - 1.0);
+    ((f64::from(value) / unit).ceil() * unit) as f32
 }
 
 /// Norms of what each step adds.

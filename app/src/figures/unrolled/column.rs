@@ -45,7 +45,7 @@ pub fn ColumnView(
     view! {
         <g class:rnn-away=away transform=move || format!("translate({} 0)", layout.get().x_of(t))
             data-testid=format!("rnn-column-{}", t + 1)>
-            <text class="rnn-time" x=move || layout.get().middle() y="14">{time}</text>
+            <text class="rnn-time" x=move || layout.get().middle() y=move || layout.get().line(0)>{time}</text>
             <Cell face layout/>
             <Arrow part=U label="U" layout path=Signal::derive(move || from_before(&layout.get()))/>
         </g>
@@ -73,8 +73,8 @@ pub fn LoopView(diagram: Memo<Arc<Diagram>>, layout: Memo<Layout>) -> impl IntoV
     let rest = move || {
         diagram.with(|d| {
             let rest = d.columns[d.unrolled..].iter().map(|c| c.face.token.as_str());
-            // Letters of about 10 pixels, over the column and the loop.
-            let room = layout.with(|l| (l.column + l.loop_reach()) / 10.0);
+            // In letters, over the column and the loop.
+            let room = layout.with(|l| (l.column + l.loop_reach()) / (0.78 * l.text));
             token::short_mark(&rest.collect::<String>(), room as usize)
         })
     };
@@ -105,7 +105,7 @@ pub fn LoopView(diagram: Memo<Arc<Diagram>>, layout: Memo<Layout>) -> impl IntoV
     let mid = move || layout.get().strip_middle();
     view! {
         <g class="rnn-loop" transform=move || format!("translate({} 0)", at()) data-testid="rnn-loop">
-            <text class="rnn-time" x=words_x y="14" style:text-anchor=anchor>{time}</text>
+            <text class="rnn-time" x=words_x y=move || layout.get().line(0) style:text-anchor=anchor>{time}</text>
             <Cell face layout/>
             <Arrow part=U label="U" layout path=Signal::derive(move || from_before(&layout.get()))/>
             <g data-part=U class=format!("rnn-arrow {}", Hue::Weight.class())>
@@ -116,7 +116,7 @@ pub fn LoopView(diagram: Memo<Arc<Diagram>>, layout: Memo<Layout>) -> impl IntoV
             </g>
             <text class="rnn-rest" x=words_x y=move || layout.with(|l| l.token_y + 0.68 * l.token_size)
                 style:text-anchor=anchor>{rest}</text>
-            <text class="rnn-small" x=move || right() + 0.5 * far() y=move || mid() + 1.7 * spread() + 20.0>{count}</text>
+            <text class="rnn-small" x=move || right() + 0.5 * far() y=move || mid() + 1.7 * spread() + 1.5 * layout.get().text>{count}</text>
         </g>
     }
     .into_any()
@@ -184,7 +184,7 @@ fn Cell(face: Memo<Face>, layout: Memo<Layout>) -> impl IntoView {
                 y=move || layout.get().token_y + 12.0>{replaced}</text>
         </g>
         <rect class="rnn-moved" x="4" y=move || layout.get().moved_y width=moved_width height="8"/>
-        <text class="rnn-small" x=middle y=move || layout.get().moved_y + 21.0>{moved_text}</text>
+        <text class="rnn-small" x=middle y=move || layout.get().moved_end()>{moved_text}</text>
     }
     .into_any()
 }
@@ -240,7 +240,7 @@ fn OutputView(face: Memo<Face>, layout: Memo<Layout>) -> impl IntoView {
         layout.with(|l| l.bars_y + l.bar_height * (l.bars - 1).saturating_sub(i) as f64)
     };
     let shown = move |i: usize| i < layout.get().bars;
-    let start = move || if words.get() { 2.0 } else { 17.0 };
+    let start = move || if words.get() { 2.0 } else { 1.3 * layout.get().text };
     let is_true = move |i: usize| {
         output.with(|o| {
             let name = o.bars.get(i).map(|bar| &bar.0);
@@ -260,7 +260,7 @@ fn OutputView(face: Memo<Face>, layout: Memo<Layout>) -> impl IntoView {
             let name = output.with(|o| o.bars.get(i).map(|(name, _)| name_of(name)));
             name.filter(|_| shown(i)).unwrap_or_default()
         };
-        let y = move || row(i) + layout.get().bar_height / 2.0 + 4.5;
+        let y = move || row(i) + layout.with(|l| l.bar_height / 2.0 + 0.35 * l.text);
         view! {
             <path class="rnn-bars" class:rnn-bars-words=words class:rnn-true=move || is_true(i) d=path/>
             <text class="rnn-bar-name" class:rnn-true=move || is_true(i) x=move || if words.get() { 4.0 } else { 5.0 }
@@ -272,10 +272,10 @@ fn OutputView(face: Memo<Face>, layout: Memo<Layout>) -> impl IntoView {
     view! {
         <g data-part=OUTPUT class=Hue::Output.class()
             transform=move || format!("translate({} 0)", layout.get().column - width.get())>
-            <rect class="rnn-hit" x="1" y="18" width=move || width.get() - 2.0
-                height=move || (layout.get().bars_end() - 18.0).max(0.0) rx="6"/>
-            <text class="rnn-target" x=middle y="34">{target}</text>
-            <text class="rnn-small" x=middle y="50">{loss}</text>
+            <rect class="rnn-hit" x="1" y=move || 1.4 * layout.get().text width=move || width.get() - 2.0
+                height=move || layout.with(|l| l.bars_end() - 1.4 * l.text) rx="6"/>
+            <text class="rnn-target" x=middle y=move || layout.get().line(1)>{target}</text>
+            <text class="rnn-small" x=middle y=move || layout.get().line(2)>{loss}</text>
             {bars}
         </g>
     }

@@ -142,6 +142,7 @@ fn write_column(
     let (column, palette) = (&diagram.columns[t], colors.palette);
     let (ink, muted) = (palette.ink.css(), palette.muted.css());
     let in_loop = place >= diagram.unrolled;
+    let (bars, bar_names) = (1.3 * l.text, 0.35 * l.text);
     let (middle, middle_y) = (l.middle(), l.strip_middle());
     let (strip_x, strip_width) = (l.strip_x(), l.strip_width());
     let foot = l.strip_y + l.strip_height;
@@ -206,11 +207,11 @@ fn write_column(
             let y = l.bars_y + l.bar_height * (l.bars - 1).saturating_sub(i) as f64;
             let _ = write!(
                 svg,
-                r#"<rect x="17" y="{}" width="{:.1}" height="{}" fill="{muted}" opacity="0.5"/><text x="5" y="{}" text-anchor="start">{}</text>"#,
+                r#"<rect x="{bars}" y="{}" width="{:.1}" height="{}" fill="{muted}" opacity="0.5"/><text x="5" y="{}" text-anchor="start">{}</text>"#,
                 y + 2.0,
-                (l.column - 21.0) * f64::from(*p),
+                (l.column - bars - 4.0) * f64::from(*p),
                 l.bar_height - 4.0,
-                y + l.bar_height / 2.0 + 4.5,
+                y + l.bar_height / 2.0 + bar_names,
                 escape(&name_of(name)),
             );
         }
@@ -233,7 +234,7 @@ fn write_column(
         );
     }
     if let Some(moved) = column.face.moved {
-        let y = l.moved_y + 21.0;
+        let y = l.moved_end();
         let _ = write!(svg, r#"<text x="{middle}" y="{y}" fill="{muted}">Δ {moved:.2}</text>"#);
     }
     svg.push_str("</g>");

@@ -25,6 +25,8 @@ pub struct Layout {
     /// Where the first column begins.
     pub left: f64,
     pub height: f64,
+    /// Size of the letters.
+    pub text: f64,
     /// Whether there is room for the rows above the expectations.
     pub heads: bool,
     pub bars: usize,
@@ -58,12 +60,13 @@ impl Layout {
             // Even, so that a strip's edges are whole pixels.
             (column.max(NARROWEST) / 2.0).floor() * 2.0
         };
-        let bar_height = (0.034 * height).clamp(14.0, 24.0).floor();
+        let text = (0.025 * height).min(0.27 * column).clamp(13.0, 20.0).floor();
+        let bar_height = (0.034 * height).clamp(text + 1.0, text + 6.0).floor();
         let gap = (0.07 * height).clamp(18.0, 48.0).floor();
         let token_size = (0.085 * height).clamp(24.0, 48.0).min(column - 8.0).floor();
-        let below = gap + token_size + if edited { 32.0 } else { 4.0 };
+        let below = gap + token_size + if edited { 18.0 + 1.1 * text } else { 4.0 };
         let above = |heads: bool, bars: usize| {
-            let bars_y = if heads { 58.0 } else { 18.0 };
+            let bars_y = (if heads { 4.4 } else { 1.4 } * text).round();
             (bars_y, bars_y + bar_height * bars as f64 + gap)
         };
         // The state comes first: where it has little room, less stands above it.
@@ -80,6 +83,7 @@ impl Layout {
             column,
             left: column.max(LEAST_LEFT),
             height,
+            text,
             heads,
             bars,
             bars_y,
@@ -134,6 +138,16 @@ impl Layout {
     /// How far the loop reaches to the right of its strip.
     pub fn loop_reach(&self) -> f64 {
         loop_of(self.column)
+    }
+
+    /// Foot of the letters that say how far an edit moved a state.
+    pub fn moved_end(&self) -> f64 {
+        self.moved_y + 9.0 + self.text
+    }
+
+    /// Foot of the line of letters of this number, from 0, above the expectations.
+    pub fn line(&self, number: usize) -> f64 {
+        [1.05, 2.6, 3.8][number] * self.text
     }
 
     /// Whether numbers stand with their names.
@@ -194,7 +208,7 @@ mod tests {
             for (unrolled, folded) in [(0, true), (1, true), (3, true), (30, false)] {
                 for edited in [false, true] {
                     let layout = Layout::new(width, height, unrolled, folded, edited);
-                    let foot = layout.moved_y + if edited { 24.0 } else { -6.0 };
+                    let foot = if edited { layout.moved_end() } else { layout.moved_y - 6.0 };
                     assert!(foot <= height, "{foot} of {height}");
                     let fits = layout.width() <= width || layout.column == NARROWEST;
                     assert!(fits, "{} of {width}", layout.width());

@@ -354,7 +354,7 @@ pub fn UnrolledFigure(
                             format!("left:{left}px;top:{strip_y}px;width:{width}px;height:{strip_height}px")
                         })></canvas>
                     <svg class="rnn-diagram" width=move || layout.get().width() height=move || layout.get().height
-                        aria-hidden="true">
+                        style:font-size=move || format!("{}px", layout.get().text) aria-hidden="true">
                         {column_box("rnn-hovered", Signal::derive(move || pointing.shown().map(|p| p.column)))}
                         {column_box("rnn-pinned", Signal::derive(move || {
                             (at.get() as usize).checked_sub(1).filter(|c| *c < unrolled.get())
@@ -365,15 +365,15 @@ pub fn UnrolledFigure(
                                 x=move || layout.with(|l| l.start() - l.strip_width() / 2.0) - 0.5
                                 y=move || layout.get().strip_y - 0.5 width=move || layout.get().strip_width() + 1.0
                                 height=move || layout.get().strip_height + 1.0 rx="2"/>
-                            {row_name("s₀ = 0", |l| Some(l.strip_y + l.strip_height + 15.0))}
-                            {row_name("step", |_| Some(14.0))}
-                            {row_name("truth", |l| l.heads.then_some(34.0))}
-                            {row_name("loss", |l| l.heads.then_some(50.0))}
+                            {row_name("s₀ = 0", |l| Some(l.strip_y + l.strip_height + 1.2 * l.text))}
+                            {row_name("step", |l| Some(l.line(0)))}
+                            {row_name("truth", |l| l.heads.then(|| l.line(1)))}
+                            {row_name("loss", |l| l.heads.then(|| l.line(2)))}
                             {row_name("expects", |l| Some((l.bars_y + l.bars_end()) / 2.0 + 4.0))}
                             {row_name("state", |l| Some(l.strip_y - 8.0))}
                             {row_name("reads", |l| Some(l.token_y + 0.5 * l.token_size + 5.0))}
                             <g style:display=move || if edited.get() { "" } else { "none" }>
-                                {row_name("Δ state", |l| Some(l.moved_y + 14.0))}
+                                {row_name("Δ state", |l| Some(l.moved_end() - 2.0))}
                             </g>
                         </g>
                         <For each=move || 0..unrolled.get() key=|t| *t let:t>
