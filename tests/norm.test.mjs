@@ -221,8 +221,10 @@ test("every view's tab opens it, with its experiment; an old link's experiment h
   await openView(page, "time");
   await byId(page, "norm-statistic-mean").check({ force: true });
   await live(page, "norm-mean");
+  // Taken back, the experiment takes its view along.
   await byId(page, "undo").click();
-  await page.locator('[data-testid="view-losses"][aria-selected="true"]').waitFor();
+  await page.locator('[data-testid="view-layers"][aria-selected="true"]').waitFor();
+  await live(page, "coupling");
   const old = await opened(t, "&norm-experiment=outside");
   await old.locator('[data-testid="view-outside"][aria-selected="true"]').waitFor();
   await live(old, "norm-bias");

@@ -266,15 +266,20 @@ const READABLE: f64 = 34.0;
 const WIDE: (f64, f64) = (56.0, 46.0);
 
 impl Geometry {
-    /// For so many rows and columns in a box of this size.
-    fn new(rows: usize, columns: usize, size: Size) -> Self {
+    /// For so many rows and columns in a box of this size. There is room for `most` rows: matrices
+    /// beside each other have cells of one size.
+    fn new(rows: usize, columns: usize, most: usize, size: Size) -> Self {
         if rows == 0 || columns == 0 || size.width <= 0.0 {
             return Self::default();
         }
         let is_small = size.width < 300.0 || size.height < 260.0;
-        let (left, top) = if is_small { (34.0, 26.0) } else { WIDE };
+        let (left, top) = match size.height {
+            _ if is_small => (34.0, 26.0),
+            800.0.. => (76.0, 64.0),
+            _ => WIDE,
+        };
         let width = ((size.width - left - 3.0) / columns as f64).max(LEAST);
-        let height = ((size.height - top - 3.0) / rows as f64).max(LEAST);
+        let height = ((size.height - top - 3.0) / rows.max(most) as f64).max(LEAST);
         Self {
             rows,
             columns,
@@ -303,7 +308,7 @@ impl Geometry {
     /// What the style sheet lays the chips out by.
     fn variables(&self) -> String {
         let Self { rows, columns, left, top, width, height } = self;
-        let font = (0.45 * width.min(*height)).clamp(12.0, 22.0);
+        let font = (0.45 * width.min(*height)).clamp(12.0, 28.0);
         format!(
             "--rows:{rows};--columns:{columns};--left:{left}px;--top:{top}px;\
              --cell-width:{width}px;--cell-height:{height}px;--chip-font:{font}px"
@@ -329,7 +334,7 @@ fn paint(
     let waiting = palette.blocked.css();
     context.set_text_align("center");
     context.set_text_baseline("middle");
-    context.set_font(&format!("{}px system-ui, sans-serif", (0.24 * g.width).clamp(12.0, 16.0)));
+    context.set_font(&format!("{}px system-ui, sans-serif", (0.24 * g.width).clamp(12.0, 18.0)));
     for row in 0..g.rows {
         for column in 0..g.columns {
             let value = matrix.value(row, column);
@@ -379,7 +384,11 @@ pub fn AlignmentFigure(
     });
     let geometry = Memo::new(move |_| {
         let (rows, columns) = shape.get();
-        Geometry::new(rows, columns, size.get())
+        let most = alignment.with(|a| {
+            let seeing = a.decoded.iter().filter(|decoded| !decoded.weights.is_empty());
+            seeing.map(|decoded| decoded.tokens.len()).max().unwrap_or(0)
+        });
+        Geometry::new(rows, columns, most, size.get())
     });
     let scale = Memo::new(move |_| size.get().scale.max(1.0));
     let row = Memo::new(move |_| place.get().filter(|p| p.0 == model).map(|p| p.1));
@@ -617,7 +626,7 @@ impl Chip {
                 on:keydown=on_key>
                 <span class="alignment-mark" class:is-word=is_word>{move || mark(&token.get())}</span>
                 <i class="alignment-share" style=move || {
-                    format!("--share: {:.3}", share.get().unwrap_or(0.0))
+                    format!("--share: {:.3}", share.get().filter(|s| *s >= 0.02).unwrap_or(0.0))
                 }></i>
                 // Drawn, not said: the name has it with two decimals.
                 <small data-percent=move || share.get().map(percent)></small>

@@ -82,7 +82,7 @@ fn losses(page: Page) -> AnyView {
         })
     };
     view! {
-        <LinesFigure name="block-loss" title="The losses: same seed, first weights and batches" lines
+        <LinesFigure name="block-loss" title="Losses of the two models" lines
             provenance=page.provenance/>
         <p class="block-verdict" data-testid="block-loss-verdict">{verdict}</p>
     }

@@ -126,7 +126,7 @@ fn BlockChapter() -> impl IntoView {
             more=words::more
             views=vec![
                 StageView::new("stream", "The stream", move || stream::view(page)),
-                StageView::new("without", "Retrained without", move || depths::view(page)),
+                StageView::new("without", "Retrained", move || depths::view(page)),
                 StageView::new("neurons", "Neurons", move || neurons::view(page)),
                 StageView::new("dropout", "Dropout", move || ensemble::view(page)),
             ]

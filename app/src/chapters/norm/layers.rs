@@ -264,8 +264,7 @@ fn stuck_table(depths: &Depths) -> AnyView {
         <div class="norm-scroll" tabindex="0" role="region" aria-label="Stuck activations by layer">
             <table class="norm-table" data-testid="norm-stuck">
                 <caption>
-                    "Stuck: activations that hardly pass a gradient on (tanh: beyond 0.97 of its limit; ReLU: at 0), \
-                     and the standard deviation of all"
+                    "Stuck: hardly pass a gradient on (tanh: beyond 0.97 of its limit; ReLU: at 0); ± the standard deviation"
                 </caption>
                 <thead><tr><th scope="col">"layer"</th>
                     {(1..=layers).map(|layer| view! { <th scope="col">{layer}</th> }).collect_view()}

@@ -175,6 +175,7 @@ pub fn search(page: Page) -> AnyView {
     let rows = move || {
         let reading = page.reading.get()?;
         let greedy = reading.greedy();
+        let best = reading.beam.first()?.log_probability;
         let row = |(index, found): (usize, &unroll_protocol::study::seq2seq::Candidate)| {
             let what = match (reading.right.as_ref() == Some(&found.text), found.text == greedy) {
                 (true, true) => "right, and greedy",
@@ -188,7 +189,7 @@ pub fn search(page: Page) -> AnyView {
                     <th scope="row">{index + 1}</th>
                     <td class="seq2seq-text">{text}</td>
                     <td>{format!("{:.4}", found.log_probability)}</td>
-                    <td class="seq2seq-share" style=format!("--share:{:.2}%", 100.0 * found.log_probability.exp())>
+                    <td class="seq2seq-share" style=format!("--share:{:.2}%", 100.0 * (found.log_probability - best).exp())>
                         {probability(found.log_probability.exp())}
                     </td>
                     <td>{what}</td>
@@ -226,7 +227,7 @@ pub fn search(page: Page) -> AnyView {
             <table data-testid="seq2seq-beam-table">
                 <thead><tr>
                     <th scope="col">"rank"</th><th scope="col">"written"</th>
-                    <th scope="col">"ln p"</th><th scope="col">"p"</th><th scope="col">"is"</th>
+                    <th scope="col">"ln p"</th><th scope="col">"p, the bar: beside the likeliest"</th><th scope="col">"is"</th>
                 </tr></thead>
                 <tbody>{rows}</tbody>
             </table>
