@@ -98,7 +98,7 @@ pub fn columns_svg(columns: &Columns, caption: &Caption, colors: &Colors) -> Str
     let mut body = String::new();
     let mut y = 72.0;
     // Writing to a String cannot fail.
-    let mut text = |body: &mut String, t: usize, y: f64, weight: u32, text: &str| {
+    let text = |body: &mut String, t: usize, y: f64, weight: u32, text: &str| {
         let (x, text) = (middle(t), escape(text));
         let _ = write!(
             body,
@@ -106,8 +106,8 @@ pub fn columns_svg(columns: &Columns, caption: &Caption, colors: &Colors) -> Str
         );
     };
     for (t, token) in columns.tokens.iter().enumerate() {
-        let hidden = columns.hidden == Some(t);
-        text(&mut body, t, y, 700, if hidden { "▢" } else { &mark(token) });
+        let shown = if columns.hidden == Some(t) { "▢".to_owned() } else { mark(token) };
+        text(&mut body, t, y, 700, &shown);
     }
     let mut before = None;
     for row in &columns.rows {
