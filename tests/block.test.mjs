@@ -196,7 +196,7 @@ test("empty sentences, unknown characters and links with nonsense do no harm", a
   await eventually(async () => /There is no token 4000/.test(await byId(other, "probe-problem").textContent()));
 });
 
-test("the check is answered from the live model, and the ideas step through", async (t) => {
+test("the check is answered from the live model", async (t) => {
   const page = await opened(t);
   await byId(page, "check-block").scrollIntoViewIfNeeded();
   for (let round = 0; round < 2; round++) {
@@ -213,6 +213,10 @@ test("the check is answered from the live model, and the ideas step through", as
     assert.equal(await verdict.getAttribute("data-right"), `${Math.max(...sums) === sums[0]}`);
     await byId(page, "check-block-another").click();
   }
+});
+
+test("the ideas step through, each with its stage", async (t) => {
+  const page = await opened(t);
   const titles = new Set();
   for (const [before, view] of ["stream", "stream", "without", "stream", "without", "dropout"].entries()) {
     await page.keyboard.press("PageDown");

@@ -256,7 +256,7 @@ test("short sentences, unknown characters and links with nonsense do no harm", a
   await eventually(async () => (await byId(page, "norm-row-1").textContent()) === "Press example 1: said");
 });
 
-test("the check is answered from the live model, and the ideas step through", async (t) => {
+test("the check is answered from the live model", async (t) => {
   const page = await opened(t);
   const check = byId(page, "check-norm");
   await check.scrollIntoViewIfNeeded();
@@ -270,6 +270,10 @@ test("the check is answered from the live model, and the ideas step through", as
     assert.match(await verdict.textContent(), /standard deviation was \d/);
     await byId(page, "check-norm-another").click();
   }
+});
+
+test("the ideas step through, each with its stage", async (t) => {
+  const page = await opened(t);
   const titles = new Set();
   // What each idea puts on the stage: the view, whose mean it is, the pressed row, and the sweep.
   const stages = [
