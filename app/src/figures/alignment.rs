@@ -527,7 +527,12 @@ pub fn AlignmentFigure(
                                 pointing.point(cell);
                             }
                         }
-                        on:blur=move |_| pointing.leave()>
+                        on:blur=move |_| {
+                            // Also heard when the figure goes with its view.
+                            if shape.try_get_untracked().is_some() {
+                                pointing.leave();
+                            }
+                        }>
                         <canvas node_ref=canvas aria-hidden="true"></canvas>
                         {marks}
                         <Show when=move || is_blind.get()>
@@ -615,13 +620,14 @@ impl Chip {
                 aria-selected=move || lit.get().to_string()
                 data-share=move || share.get().map(|s| s.to_string())
                 on:pointerenter=move |e: ev::PointerEvent| {
-                    if e.pointer_type() != "touch" && !waiting.get_untracked() { point.run(true) }
+                    if e.pointer_type() != "touch" && !waiting.get_untracked() { point.try_run(true); }
                 }
                 on:pointerleave=move |e: ev::PointerEvent| {
-                    if e.pointer_type() != "touch" { point.run(false) }
+                    if e.pointer_type() != "touch" { point.try_run(false); }
                 }
                 on:focus=move |_| if !waiting.get_untracked() { point.run(true) }
-                on:blur=move |_| point.run(false)
+                // Also heard when the chip goes with its view.
+                on:blur=move |_| { point.try_run(false); }
                 on:click=move |_| if !waiting.get_untracked() { pick.run(()) }
                 on:keydown=on_key>
                 <span class="alignment-mark" class:is-word=is_word>{move || mark(&token.get())}</span>

@@ -144,7 +144,7 @@ fn SourceField(page: Page) -> impl IntoView {
     view! {
         <label class="alignment-source">
             <span class="hint">"Source"</span>
-            <input type="text" data-testid="alignment-source" title="Type your own"
+            <input type="text" data-testid="alignment-source"
                 autocomplete="off" autocapitalize="off" spellcheck="false"
                 aria-describedby="alignment-note alignment-problem"
                 aria-invalid=move || page.answered.problem.with(Option::is_some).then_some("true")

@@ -146,6 +146,9 @@ impl Page {
     /// Takes the weight of a source character in a produced one apart.
     fn open(self, (model, at): Place, key: usize) {
         self.opened.set_value(true);
+        // What is pointed at goes with its view.
+        self.pointed.set(None);
+        self.pointed_key.set(None);
         self.store.link.update(|link| {
             let s = &mut link.alignment;
             (s.model, s.at, s.key) = (model as u32 + 1, at as u32 + 1, key as u32 + 1);

@@ -208,7 +208,7 @@ fn SourceField(page: Page) -> impl IntoView {
     view! {
         <label class="seq2seq-source">
             <span class="hint">"Source"</span>
-            <input type="text" data-testid="seq2seq-source" title="Type your own"
+            <input type="text" data-testid="seq2seq-source"
                 autocomplete="off" autocapitalize="off" spellcheck="false"
                 aria-describedby="seq2seq-notes probe-problem"
                 aria-invalid=move || answered.problem.with(Option::is_some).then_some("true")
