@@ -54,9 +54,9 @@ pub fn view() -> AnyView {
         <div class="view-split qkv-moved">
             <div>
                 {move || shuffle.get().map(|shuffle| lanes(&shuffle))}
-        <p class="view-note qkv-verdict" data-testid="qkv-shuffle" data-most=move || {
-            shuffle.get().map(|shuffle| most(&shuffle).to_string())
-        }>{move || shuffle.get().map(|shuffle| verdict(&shuffle))}</p>
+                <p class="view-note qkv-verdict" data-testid="qkv-shuffle" data-most=move || {
+                    shuffle.get().map(|shuffle| most(&shuffle).to_string())
+                }>{move || shuffle.get().map(|shuffle| verdict(&shuffle))}</p>
             </div>
             <div>
                 <MatrixFigure name="qkv-difference" title="Output after the shuffle, less that before" matrix provenance/>
