@@ -76,8 +76,11 @@ function misfits([desktop, large, smallest]) {
     stands("below", box.bottom - room.bottom);
     stands("on the left", room.left - box.left);
     stands("on the right", box.right - room.right);
-    const cut = excess(figure, "Height");
-    if (cut > 1) problems.push(`${name(figure)} is ${cut} px too small for what is in it`);
+    const boxes = figure.querySelectorAll(".figure-box, .matrix-scroller, .lines-box, .histogram-box");
+    for (const part of desktop ? [figure, ...boxes] : []) {
+      const cut = excess(part, "Height");
+      if (cut > 1) problems.push(`${name(figure)} is ${cut} px too low for what is in it (${part.className})`);
+    }
   }
 
   // How large the pictures are, whatever room the figures have around them.

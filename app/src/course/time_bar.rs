@@ -73,7 +73,7 @@ pub fn TimeBar(run: Run) -> impl IntoView {
                 <span class="visually-hidden">{label}</span>
             </button>
             <button type="button" class="time-step" data-testid="train-step" aria-disabled=disabled
-                aria-label="Take one step" title=move || run.idle.get().unwrap_or_else(|| "Take one step".into())
+                aria-label="+1: take one step" title=move || run.idle.get().unwrap_or_else(|| "Take one step".into())
                 on:click=move |_| run.take_step()>
                 "+1"
             </button>
