@@ -97,7 +97,7 @@ impl Field {
 /// The text field over the row. Its text is not seen: the tokens are.
 #[component]
 pub(super) fn EditorField(editor: Editor, field: Field, row: Memo<Row>) -> impl IntoView {
-    let Editor { label, value, on_input, note, problem } = editor;
+    let Editor { label, value, on_input, problem, .. } = editor;
     let Field { node, dropped, selection, .. } = field;
     let shown = move || value.with(|text| text.replace(['\n', '\r'], LINE));
     let on_edit = move |_: ev::Event| {
