@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { byId, eventually, live, number, numberUntil, parameter, train, useSite } from "./harness.mjs";
+import { byId, eventually, live, number, numberUntil, openSettings, parameter, train, useSite } from "./harness.mjs";
 
 const site = useSite();
 const SMALL = "?layers=2&heads=2&width=16&context=12&batch=2&corpus=names";
@@ -10,6 +10,7 @@ const SMALL = "?layers=2&heads=2&width=16&context=12&batch=2&corpus=names";
 async function open(t, query = "") {
   const page = await site.open(t, SMALL + query);
   await live(page, "attention");
+  await openSettings(page);
   await byId(page, "architecture").locator("summary").click();
   return page;
 }

@@ -11,6 +11,8 @@ import {
   live,
   number,
   numberUntil,
+  openSettings,
+  openView,
   paused,
   settled,
   staysFree,
@@ -35,7 +37,6 @@ async function exported(page, figure, kind = "json") {
 
 /** Waits until the attention figure shows the model as it is after `step`. */
 async function shownStep(page, step) {
-  await page.evaluate(() => scrollTo(0, 0));
   await page.locator(`[data-testid="figure-attention"][data-step="${step}"]`).waitFor();
 }
 
@@ -53,6 +54,7 @@ test("before Train the untrained model's attention and writing are already there
     assert(row.slice(query + 1).every((weight) => weight === 0), "the future is blocked");
   }
   assert.equal(experiment.seed, 1);
+  await openView(page, "writing");
   await eventually(async () => (await byId(page, "sample-text").textContent()).length > 100);
 });
 
@@ -218,6 +220,7 @@ test("a link replays a run exactly", async (t) => {
       await byId(page, "train-step").click();
       await shownStep(page, step);
     }
+    await openView(page, "loss");
     return JSON.stringify((await exported(page, "loss")).values);
   };
   const [first, second] = [await losses(), await losses()];
@@ -229,6 +232,7 @@ test("a runaway learning rate stops training, says so, and offers the last good 
   const page = await site.open(t, SMALL);
   await live(page, "attention");
   await train(page, 30);
+  await openSettings(page);
   await byId(page, "control-lr").fill("1000");
   await byId(page, "control-lr").press("Enter");
   await byId(page, "train-toggle").click();
@@ -257,6 +261,7 @@ test("settings that make no model are refused at the control and the present mod
   await live(page, "attention");
   await train(page, 10);
   const step = await number(page, "loss-step");
+  await openSettings(page);
   for (const [name, value, sentence] of [
     ["heads", "5", /do not divide/],
     ["width", "1024", /too big/],
@@ -282,6 +287,7 @@ test("a start over can be taken back", async (t) => {
   const page = await site.open(t, SMALL);
   await live(page, "attention");
   const step = await train(page, 40);
+  await openSettings(page);
   await byId(page, "control-seed").fill("9");
   await byId(page, "control-seed").press("Enter");
   await byId(page, "start-over").click();
@@ -295,7 +301,66 @@ test("nothing is cut off and nothing hard to read, at any size in any colours", 
   const page = await site.open(t, SMALL);
   await live(page, "attention");
   await train(page, 20);
-  await fitsEverywhere(page);
+  for (const view of ["attention", "heads", "next", "writing", "loss"]) {
+    await openView(page, view);
+    await fitsEverywhere(page);
+    await page.setViewportSize({ width: 1280, height: 800 });
+  }
+});
+
+test("every view is of the living model", async (t) => {
+  const page = await site.open(t, SMALL);
+  await live(page, "attention");
+  await train(page, 20);
+  await openView(page, "heads");
+  await live(page, "heads");
+  await byId(page, "head-l2-h2").click();
+  await byId(page, "heads-enlarge").click();
+  await page.getByRole("heading", { name: /^Layer 2, head 2 after/ }).waitFor();
+  await openView(page, "next");
+  await live(page, "next");
+  await byId(page, "token-3").click();
+  // The bars are all there is: together 1.
+  const bars = byId(page, "figure-next");
+  await eventually(async () => /^After ‘.’ \(4\)/.test(await bars.locator("h3").textContent()));
+  const { values } = await exported(page, "next");
+  assert(Math.abs(values.reduce((a, b) => a + b, 0) - 1) < 1e-4);
+  await openView(page, "loss");
+  await live(page, "loss");
+});
+
+test("the sentence is written in its own tokens", async (t) => {
+  const page = await site.open(t, SMALL);
+  await live(page, "attention");
+  const input = byId(page, "probe-input");
+  await input.fill("the goat");
+  await byId(page, "token-7").waitFor();
+  await settled(page);
+  // A click on a token puts the caret after it, and asks what it looks at.
+  await byId(page, "token-2").click();
+  assert.equal(await input.evaluate((field) => field === document.activeElement && field.selectionStart), 3);
+  await page.keyboard.type("n");
+  assert.equal(await input.inputValue(), "then goat");
+  await byId(page, "token-8").waitFor();
+  // The query follows the caret.
+  await page.keyboard.press("ArrowRight");
+  await byId(page, "token-4").and(page.locator('[aria-selected="true"]')).waitFor();
+  // The caret stands where the tokens do.
+  const [caret, token] = await page.evaluate(() => {
+    const field = document.querySelector('[data-testid="probe-input"]');
+    const style = getComputedStyle(field);
+    const canvas = document.createElement("canvas").getContext("2d");
+    canvas.font = style.font;
+    const pitch = canvas.measureText("0").width + parseFloat(style.letterSpacing);
+    const left = field.getBoundingClientRect().left + parseFloat(style.paddingLeft);
+    return [left + 7 * pitch, document.querySelector('[data-testid="token-7"]').getBoundingClientRect().left];
+  });
+  assert(Math.abs(caret - token) < 2, `the caret is at ${caret}, the token at ${token}`);
+  // A line break is one token more, and one character of the sentence.
+  await page.keyboard.press("Enter");
+  await byId(page, "token-9").waitFor();
+  assert.equal(await byId(page, "token-5").textContent(), "⏎");
+  assert.equal(await input.evaluate((field) => field.selectionStart), 6);
 });
 
 test("pointing is answered while the model trains", async (t) => {

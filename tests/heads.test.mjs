@@ -9,6 +9,7 @@ import {
   live,
   number,
   numberUntil,
+  openView,
   parameter,
   paused,
   settled,
@@ -22,8 +23,6 @@ const WARM = 150;
 /** Opens the chapter and waits until its model has taken its first steps and rests. */
 async function open(t, query = "", options = {}) {
   const page = await site.open(t, `?chapter=heads${query}`, options);
-  // What is out of sight is not drawn.
-  await byId(page, "figure-attention").scrollIntoViewIfNeeded();
   await live(page, "attention");
   await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);
   await paused(page);
@@ -32,17 +31,36 @@ async function open(t, query = "", options = {}) {
 
 const stat = (page, layer, head, name) => byId(page, `heads-row-${layer}-${head}`).locator(`[data-stat="${name}"]`);
 const value = async (page, layer, head, name) => Number(await stat(page, layer, head, name).getAttribute("title"));
-/** All heads' costs, once each is measured. */
+/** All heads' costs, once each is measured: in the view of the numbers. */
 async function costs(page) {
+  await openView(page, "numbers");
   const cells = byId(page, "heads-table").locator('[data-stat="cost"]');
-  await cells.first().scrollIntoViewIfNeeded();
   await eventually(async () => (await cells.allTextContents()).every((text) => /\d/.test(text)), "every head is measured");
   return (await cells.allTextContents()).map((text) => Number(text.replace("−", "-").match(/[+-]?\d+\.\d+/)[0]));
 }
 
+test("every view is of the living model", async (t) => {
+  const page = await open(t);
+  for (const [view, figures] of [
+    ["heads", ["heads"]],
+    ["training", ["heads-shares", "heads-entropy", "heads-distance"]],
+    ["written", ["heads-written"]],
+    ["head", ["attention"]],
+  ]) {
+    await openView(page, view);
+    for (const figure of figures) await live(page, figure);
+  }
+  await openView(page, "heads");
+  await byId(page, "head-l2-h1").click();
+  await byId(page, "heads-enlarge").click();
+  await page.getByRole("heading", { name: /^Layer 2, head 1 after/ }).waitFor();
+});
+
 test("heads differ, and their numbers are those of the weights on show", async (t) => {
   const page = await open(t);
   assert.equal(await page.locator(".head-grid .head").count(), 8);
+  const length = (await page.locator(".token-row .token").count());
+  await openView(page, "numbers");
   const rows = [];
   for (let head = 1; head <= 4; head++) {
     rows.push({
@@ -51,7 +69,6 @@ test("heads differ, and their numbers are those of the weights on show", async (
       first: await value(page, 1, head, "first"),
     });
   }
-  const length = (await page.locator(".token-row .token").count());
   for (const { entropy, previous, first } of rows) {
     assert(entropy >= 0 && entropy <= Math.log(length));
     assert(previous >= 0 && previous <= 1 && first >= 0 && first <= 1);
@@ -67,11 +84,11 @@ test("a small picture enlarges its head, everywhere on the page", async (t) => {
   await byId(page, "head-l2-h3").click();
   await eventually(async () => parameter(page, "heads-head") === "3" && parameter(page, "heads-layer") === "2");
   await page.getByRole("heading", { name: /^Layer 2, head 3 after/ }).waitFor();
-  await byId(page, "figure-heads-shares").scrollIntoViewIfNeeded();
+  await openView(page, "training");
   await eventually(async () => /^Layer 2, head 3, at 31 recorded steps/.test(await byId(page, "heads-track").textContent()));
   await page.getByRole("heading", { name: "Layer 2, head 3: entropy" }).waitFor();
   // What the heads write adds up to the layer's output.
-  await byId(page, "figure-heads-written").scrollIntoViewIfNeeded();
+  await openView(page, "written");
   await eventually(async () => /output|computed: \d/.test(await byId(page, "heads-written-sum").textContent()));
   assert((await number(page, "heads-written-sum")) < 1e-5);
 });
@@ -79,6 +96,7 @@ test("a small picture enlarges its head, everywhere on the page", async (t) => {
 test("switching heads off: several at once, with the change of the loss", async (t) => {
   const page = await open(t);
   const alone = await costs(page);
+  await openView(page, "heads");
   await byId(page, "heads-switch").click();
   await byId(page, "head-l1-h1").click();
   await byId(page, "head-l2-h2").click();
@@ -90,7 +108,9 @@ test("switching heads off: several at once, with the change of the loss", async 
   assert(Math.abs(after - before - change) < 2e-4, `${before} ${after} ${change}`);
   assert.match(await byId(page, "heads-cost").textContent(), /± 0\.\d+ nats.*1024 characters in 16 windows/);
   // Exactly nothing is written by what is off.
+  await openView(page, "numbers");
   await eventually(async () => (await value(page, 1, 1, "written")) === 0);
+  await openView(page, "heads");
   // Back on; then one alone costs what its row says.
   await byId(page, "head-l2-h2").click();
   await eventually(async () => /^L1 H1 alone off/.test(await byId(page, "heads-cost").textContent()));
@@ -139,6 +159,7 @@ test("the check's answer is measured", async (t) => {
 
 test("by keyboard alone: choose, switch off, work a cell out", async (t) => {
   const page = await open(t);
+  await openView(page, "heads");
   await byId(page, "heads-switch").focus();
   await page.keyboard.press("Enter");
   await byId(page, "head-l1-h1").focus();
@@ -147,6 +168,7 @@ test("by keyboard alone: choose, switch off, work a cell out", async (t) => {
   assert.equal(await page.evaluate(() => document.activeElement?.dataset.testid), "head-l2-h2");
   await page.keyboard.press("Space");
   await eventually(async () => parameter(page, "heads-off") === null);
+  await openView(page, "head");
   await byId(page, "attention-heatmap").focus();
   for (const key of ["ArrowLeft", "Enter"]) await page.keyboard.press(key);
   await byId(page, "cell-inspector").waitFor();
@@ -159,11 +181,13 @@ test("long and short sentences, three heads, and text too short to measure on", 
   const page = await open(t);
   await byId(page, "probe-input").fill("abcdefgh".repeat(64));
   await eventually(async () => /Cut to its first 400/.test(await byId(page, "probe-note").textContent()));
-  await eventually(async () => /has 400 characters.*its last 64/.test(await byId(page, "heads-cut").textContent()));
+  await eventually(async () => /has 400 characters.*its last 64/.test(await byId(page, "probe-note").textContent()));
   await eventually(async () => (await page.locator(".token-row .token").count()) === 64);
   await byId(page, "probe-input").fill("x");
+  await openView(page, "numbers");
   await byId(page, "heads-too-short").waitFor();
   assert.equal(await stat(page, 1, 1, "entropy").textContent(), "–");
+  await openView(page, "head");
   await byId(page, "probe-input").fill("");
   await eventually(async () => /at least one character/.test(await byId(page, "probe-problem").textContent()));
   // Heads that do not divide the width are refused; the model on show goes on.
@@ -175,8 +199,13 @@ test("long and short sentences, three heads, and text too short to measure on", 
 test("nothing is cut off and nothing hard to read, at any size in any colours", async (t) => {
   // A link shows the heads that are off, and what that costs.
   const page = await open(t, "&heads-off=1.1,2.3&heads-switching=1");
+  await openView(page, "heads");
   await byId(page, "more").locator("summary").click();
   await settled(page);
-  assert.match(await byId(page, "heads-cost").textContent(), /^L1 H1, L2 H3 off: loss/);
-  await fitsEverywhere(page);
+  await eventually(async () => /^L1 H1, L2 H3 off: loss/.test(await byId(page, "heads-cost").textContent()));
+  for (const view of ["head", "heads", "numbers", "training", "written"]) {
+    await openView(page, view);
+    await fitsEverywhere(page);
+    await page.setViewportSize({ width: 1280, height: 800 });
+  }
 });

@@ -10,6 +10,8 @@ import {
   live,
   number,
   numberUntil,
+  openSettings,
+  openView,
   parameter,
   paused,
   running,
@@ -32,7 +34,7 @@ async function working(page, helpers) {
 
 /** The curve, as the figure's menu exports it. */
 async function curve(page) {
-  await byId(page, "export-loss").scrollIntoViewIfNeeded();
+  await openView(page, "loss");
   if (!(await byId(page, "export-loss-json").isVisible())) await byId(page, "export-loss").click();
   const waiting = page.waitForEvent("download");
   await byId(page, "export-loss-json").click();
@@ -135,6 +137,7 @@ test("pause, step, edits, another rate and undo work while several workers train
     await byId(page, "probe-input").fill(text);
     await byId(page, `token-${text.length - 1}`).waitFor();
   }
+  await openSettings(page);
   await byId(page, "control-lr").fill("0.002");
   await byId(page, "control-lr").press("Enter");
   const rated = await number(page, "loss-step");
@@ -162,6 +165,7 @@ test("pause, step, edits, another rate and undo work while several workers train
 test("the number of workers is a setting that starts another run and goes into the link", async (t) => {
   const page = await site.open(t, `${SMALL}&workers=2`);
   await live(page, "attention");
+  await openSettings(page);
   await page.locator("summary", { hasText: "More settings" }).click();
   await byId(page, "control-workers").fill("3");
   await byId(page, "control-workers").press("Enter");

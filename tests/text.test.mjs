@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { byId, eventually, live, number, numberUntil, train, useSite } from "./harness.mjs";
+import { byId, eventually, live, number, numberUntil, openSettings, train, useSite } from "./harness.mjs";
 
 const site = useSite();
 const SMALL = "?layers=1&heads=2&width=16&context=32&batch=4&seed=5";
@@ -10,6 +10,7 @@ const SMALL = "?layers=1&heads=2&width=16&context=32&batch=4&seed=5";
 async function opened(t, query = SMALL) {
   const page = await site.open(t, query);
   await live(page, "attention");
+  await openSettings(page, "text");
   return page;
 }
 
@@ -89,6 +90,7 @@ test("the learner's own text trains and travels in the link", async (t) => {
   await page.waitForFunction(() => location.search.includes("corpus=own") && location.hash.length > 10);
   const again = await site.open(t, page.url());
   await live(again, "attention");
+  await openSettings(again, "text");
   await again.locator('[data-testid="text-present"]', { hasText: "680" }).waitFor();
 });
 

@@ -32,7 +32,7 @@ pub use list::{ChapterMenu, Rail, WayIn, use_navigation};
 pub use progress::{Progress, use_done};
 pub use provenance::{use_provenance, use_task_provenance};
 pub use run::Run;
-pub use sentence::Sentence;
+pub use sentence::{Sentence, use_sentence};
 pub use setting::use_setting;
 pub use stage::StageView;
 pub use story::{Beat, Idea};

@@ -8,9 +8,12 @@ use unroll_protocol::{
 
 use super::Info;
 use crate::{
-    controls::{ProbeEditor, Settings, Writing},
+    controls::{Settings, Writing, use_probe},
     course::{ChapterFrame, Idea, StageView, WayIn, use_part},
-    figures::{AttentionFigure, Experiment, Inspection, LossFigure, Provenance},
+    figures::{
+        AttentionFigure, Experiment, HeadsFigure, Inspection, LossFigure, NextFigure, Provenance,
+        Selection, SentenceFigure,
+    },
     store::{Device, Store},
 };
 
@@ -54,10 +57,16 @@ const IDEAS: &[Idea] = &[
 fn Chapter() -> impl IntoView {
     let store = expect_context::<Store>();
     let shows = move |part| store.link.with_untracked(|link| !link.hide.contains(&part));
+    // A token that is chosen stays chosen in every view of the sentence.
+    let length =
+        Memo::new(move |_| store.trace.with(|trace| trace.as_ref().map_or(0, |t| t.tokens.len())));
+    let selection = Selection::new(length);
+    // Asked for where a view shows it, and nowhere else.
+    store.in_sight.trace.add(Signal::stored(false));
     let mut views = vec![
-        StageView::new("attention", "Attention", || view! { <Attention/> }),
-        StageView::new("heads", "All heads", || view! { <Attention/> }),
-        StageView::new("next", "Next character", || view! { <Attention/> }),
+        StageView::new("attention", "Attention", move || view! { <Attention selection/> }),
+        StageView::new("heads", "All heads", || view! { <Heads/> }),
+        StageView::new("next", "Next character", move || view! { <Next selection/> }),
     ];
     if shows(Part::Sample) {
         views.push(StageView::new("writing", "What it writes", || view! { <Writing/> }));
@@ -107,15 +116,11 @@ fn Written() -> impl IntoView {
 
 /// The attention figure on the store's live trace.
 #[component]
-fn Attention() -> impl IntoView {
+fn Attention(selection: Selection) -> impl IntoView {
     let store = expect_context::<Store>();
     let part = use_part(store.in_sight.trace);
     let layer = use_linked(store, |link| &mut link.layer);
     let head = use_linked(store, |link| &mut link.head);
-    let provenance = use_provenance(store);
-    let planned = Memo::new(move |_| {
-        store.started.with(|s| s.as_ref().map(|s| (s.spec.gpt.layers, s.spec.gpt.heads)))
-    });
     let inspection = Inspection {
         row: store.inspected.into(),
         problem: store.inspect_problem.into(),
@@ -123,11 +128,49 @@ fn Attention() -> impl IntoView {
     };
     view! {
         <div class="view-fill" node_ref=part>
-            <ProbeEditor/>
-            <AttentionFigure trace=store.trace layer head planned provenance inspection/>
+            <AttentionFigure trace=store.trace layer head planned=use_planned(store)
+                provenance=use_provenance(store) selection editor=use_probe() inspection/>
         </div>
     }
     .into_any()
+}
+
+/// Every head of every layer.
+#[component]
+fn Heads() -> impl IntoView {
+    let store = expect_context::<Store>();
+    let part = use_part(store.in_sight.trace);
+    let layer = use_linked(store, |link| &mut link.layer);
+    let head = use_linked(store, |link| &mut link.head);
+    let enlarge = Callback::new(move |()| store.link.update(|link| link.view.clear()));
+    view! {
+        <div class="view-fill" node_ref=part>
+            <HeadsFigure trace=store.trace layer head planned=use_planned(store)
+                provenance=use_provenance(store) enlarge/>
+        </div>
+    }
+    .into_any()
+}
+
+/// What the model expects after the chosen character.
+#[component]
+fn Next(selection: Selection) -> impl IntoView {
+    let store = expect_context::<Store>();
+    let part = use_part(store.in_sight.trace);
+    view! {
+        <div class="view-fill" node_ref=part>
+            <SentenceFigure trace=store.trace selection editor=use_probe()/>
+            <NextFigure trace=store.trace selection provenance=use_provenance(store)/>
+        </div>
+    }
+    .into_any()
+}
+
+/// Layers and heads of the model that is being made.
+fn use_planned(store: Store) -> Memo<Option<(u32, u32)>> {
+    Memo::new(move |_| {
+        store.started.with(|s| s.as_ref().map(|s| (s.spec.gpt.layers, s.spec.gpt.heads)))
+    })
 }
 
 /// The loss curve of the store's present model.
@@ -192,7 +235,7 @@ fn tries() -> Vec<ViewFn> {
                  sees an unknown □ and goes on.",
         ),
         line(
-            "While it trains, raise the learning rate to 3. Is what it breaks learnt again when you lower \
+            "While it trains, raise the learning rate to 3. Is what it breaks learned again when you lower \
                  it to 0.005?",
         ),
         line(

@@ -28,7 +28,7 @@ pub use device_badge::DeviceBadge;
 pub use diverged::DivergedAlert;
 pub use format::{counted, four_digits, grouped};
 pub use notices::Notices;
-pub use probe::{ProbeEditor, TokenField, unknown_sentence};
+pub use probe::{TokenField, unknown_sentence, use_probe};
 pub use settings::Settings;
 pub use slider_field::{ChoiceField, FlagField, SliderField};
 pub use text_chooser::TextChooser;

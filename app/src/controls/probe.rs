@@ -2,30 +2,23 @@
 
 use std::collections::HashSet;
 
-use leptos::{html, prelude::*};
+use leptos::prelude::*;
 
-use crate::store::Store;
+use crate::{figures::Editor, store::Store};
 
 /// More than any context, in UTF-16 units. What is longer would only slow the typing down.
 const LONGEST: u32 = 4000;
 
-/// A field for the probe sentence that acts as one types, and says how the model sees it.
-#[component]
-pub fn ProbeEditor() -> impl IntoView {
+/// The probe sentence of the GPT lab, which acts as one types, and how the model sees it.
+pub fn use_probe() -> Editor {
     let store = expect_context::<Store>();
-    let field = NodeRef::<html::Textarea>::new();
     let cut = RwSignal::new(false);
-    let on_input = move |()| {
-        let Some(field) = field.get_untracked() else { return };
-        let long = field.text_length() > LONGEST;
+    let on_input = move |text: String| {
+        let long = text.encode_utf16().count() > LONGEST as usize;
         cut.set(long);
-        let mut text = field.value();
-        if long {
-            // The model sees the end of what it is given, so the end is kept.
-            let skip = text.chars().count().saturating_sub(LONGEST as usize);
-            text = text.chars().skip(skip).collect();
-        }
-        store.set_probe(text);
+        // The model sees the end of what it is given, so the end is kept.
+        let skip = if long { text.chars().count().saturating_sub(LONGEST as usize) } else { 0 };
+        store.set_probe(text.chars().skip(skip).collect());
     };
     let note = Memo::new(move |_| {
         let cut = cut.get().then(|| format!("Cut to its last {LONGEST} characters."));
@@ -33,27 +26,20 @@ pub fn ProbeEditor() -> impl IntoView {
             [cut, unknown_note(store), dropped_note(store)].into_iter().flatten().collect();
         notes.join(" ")
     });
-    view! {
-        <TokenField label="Sentence to look at" value=store.probe field on_input=Callback::new(on_input)
-            note problem=store.probe_problem/>
+    Editor {
+        label: "Sentence to look at",
+        value: store.probe.into(),
+        on_input: Callback::new(on_input),
+        note: note.into(),
+        problem: store.probe_problem.into(),
     }
 }
 
 /// A field in which each character stands in a cell of its own, as the tokens of a sentence do: typed,
 /// pasted and read out as any text field.
 #[component]
-pub fn TokenField(
-    label: &'static str,
-    value: RwSignal<String>,
-    field: NodeRef<html::Textarea>,
-    on_input: Callback<()>,
-    /// What is to be said of the sentence.
-    #[prop(into)]
-    note: Signal<String>,
-    /// Why there is no picture of it.
-    #[prop(into)]
-    problem: Signal<Option<String>>,
-) -> impl IntoView {
+pub fn TokenField(editor: Editor) -> impl IntoView {
+    let Editor { label, value, on_input, note, problem } = editor;
     let longest =
         move || value.with(|v| v.split('\n').map(|line| line.chars().count()).max().unwrap_or(0));
     let lines = move || value.with(|v| v.split('\n').count());
@@ -61,12 +47,13 @@ pub fn TokenField(
         <div class="probe">
             <label for="probe-input">{label}</label>
             <div class="probe-strip">
-                <textarea id="probe-input" data-testid="probe-input" node_ref=field wrap="off"
-                    rows=move || lines().to_string() style=move || format!("--cells:{}", longest() + 2)
+                <textarea id="probe-input" data-testid="probe-input" wrap="off"
+                    rows=move || lines().to_string() style=move || format!("--cells:{}", longest() + 1)
                     autocomplete="off" autocapitalize="off" spellcheck="false"
                     aria-describedby="probe-note probe-problem"
                     aria-invalid=move || problem.with(Option::is_some).then_some("true")
-                    prop:value=move || value.get() on:input=move |_| on_input.run(())>
+                    prop:value=move || value.get()
+                    on:input=move |event| on_input.run(event_target_value(&event))>
                 </textarea>
             </div>
             <p class="hint probe-note" id="probe-note" role="status" data-testid="probe-note">{note}</p>

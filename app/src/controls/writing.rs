@@ -31,18 +31,8 @@ pub fn Writing() -> impl IntoView {
     };
     let (temperature_row, words) = (setting("temperature"), general("temperature"));
     view! {
-        <div class="writing" node_ref=part>
-            // Scrolls, so it takes the focus; not live, or a screen reader would never fall silent.
-            <div class="sample" tabindex="0" role="group" aria-label="Text written by the model"
-                aria-describedby="sample-step">
-                <p data-testid="sample-text" data-step=step>
-                    {move || store.written.with(|written| written.text.clone())}
-                    <span class="caret" class:caret-on=move || store.written.with(|w| !w.done)
-                        aria-hidden="true"></span>
-                </p>
-            </div>
-            <p class="hint" id="sample-step">"Written " {after}</p>
-            <div class="fields">
+        <div class="writing view-fill" node_ref=part>
+            <div class="view-bar">
                 <div class="field" title=words.help>
                     <label for="control-temperature">{words.label}</label>
                     <input type="range" id="control-temperature" data-testid="control-temperature"
@@ -61,12 +51,20 @@ pub fn Writing() -> impl IntoView {
                     <span class="visually-hidden" id="hint-temperature">{words.help}</span>
                 </div>
                 <NumberField name="topk" on_entry=Callback::new(top_k)/>
-            </div>
-            <div class="button-row">
                 <button type="button" class="button" data-testid="write-again"
                     on:click=move |_| store.write_again()>
                     "Write again"
                 </button>
+                <p class="hint" id="sample-step">"Written " {after}</p>
+            </div>
+            // Scrolls, so it takes the focus; not live, or a screen reader would never fall silent.
+            <div class="sample" tabindex="0" role="group" aria-label="Text written by the model"
+                aria-describedby="sample-step">
+                <p data-testid="sample-text" data-step=step>
+                    {move || store.written.with(|written| written.text.clone())}
+                    <span class="caret" class:caret-on=move || store.written.with(|w| !w.done)
+                        aria-hidden="true"></span>
+                </p>
             </div>
         </div>
     }

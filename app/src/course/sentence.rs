@@ -1,10 +1,11 @@
 //! The learner's own sentence, which travels from chapter to chapter.
 
-use leptos::{html, prelude::*};
+use leptos::prelude::*;
 
 use super::use_lab;
 use crate::{
     controls::{TokenField, unknown_sentence},
+    figures::Editor,
     store::Store,
 };
 
@@ -20,14 +21,16 @@ pub fn Sentence(
     label: &'static str,
     #[prop(into)] problem: Signal<Option<String>>,
 ) -> impl IntoView {
+    view! { <TokenField editor=use_sentence(label, problem)/> }.into_any()
+}
+
+/// The sentence for a figure that is written in itself.
+pub fn use_sentence(label: &'static str, problem: Signal<Option<String>>) -> Editor {
     let store = expect_context::<Store>();
     let lab = use_lab();
-    let field = NodeRef::<html::Textarea>::new();
     let cut = RwSignal::new(false);
-    let on_input = move |()| {
-        let Some(field) = field.get_untracked() else { return };
-        let text = field.value();
-        cut.set(field.text_length() > LONGEST);
+    let on_input = move |text: String| {
+        cut.set(text.encode_utf16().count() > LONGEST as usize);
         store.set_probe(text.chars().take(LONGEST as usize).collect());
     };
     let note = Memo::new(move |_| {
@@ -42,6 +45,11 @@ pub fn Sentence(
         let cut = cut.get().then(|| format!("Cut to its first {LONGEST} characters."));
         [cut, unknown].into_iter().flatten().collect::<Vec<_>>().join(" ")
     });
-    view! { <TokenField label value=store.probe field on_input=Callback::new(on_input) note problem/> }
-        .into_any()
+    Editor {
+        label,
+        value: store.probe.into(),
+        on_input: Callback::new(on_input),
+        note: note.into(),
+        problem,
+    }
 }

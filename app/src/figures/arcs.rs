@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use super::{row::Row, select::Selection, token, view::HeadView};
 
 /// Height of the arcs, in em of the token row.
-pub const HEIGHT: f64 = 4.5;
+pub const HEIGHT: f64 = 3.6;
 /// Weights below this draw no arc: it would be too thin to see.
 const LEAST: f32 = 0.005;
 

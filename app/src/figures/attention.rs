@@ -9,9 +9,10 @@ use super::{
     CellInspector,
     canvas::use_frame,
     download::{Choice, ExportMenu, LocalFile},
+    editor::Editor,
     export::Provenance,
     head_grid::{HeadGrid, Switches},
-    heatmap::Heatmap,
+    heatmap::{Heatmap, WeightScale},
     next::{NextToken, TopKeys},
     readout::Readout,
     select::{Cell, Selection},
@@ -46,7 +47,8 @@ pub struct KeptCell {
 ///
 /// `layer` and `head` count from 1 and are written when the learner chooses a head; values beyond
 /// the model's are read as its last. `planned` is the layers and heads of a model that has no trace
-/// yet. `compact` leaves out what explains and exports, for embedding.
+/// yet. `selection` is what is pointed at, where other figures of the sentence share it; `editor`
+/// makes the row of tokens the place where the sentence is written.
 #[component]
 pub fn AttentionFigure(
     #[prop(into)] trace: Signal<Option<Arc<Trace>>>,
@@ -54,8 +56,9 @@ pub fn AttentionFigure(
     head: RwSignal<u32>,
     #[prop(into)] planned: Signal<Option<(u32, u32)>>,
     #[prop(into)] provenance: Signal<Provenance>,
-    #[prop(into, default = Signal::stored(false))] compact: Signal<bool>,
-    /// The cell that is pinned on the heatmap is worked out below it.
+    #[prop(optional)] selection: Option<Selection>,
+    #[prop(optional)] editor: Option<Editor>,
+    /// The cell that is pinned on the heatmap is worked out beside it.
     #[prop(optional)]
     inspection: Option<Inspection>,
     /// Heads that can be switched off.
@@ -69,7 +72,7 @@ pub fn AttentionFigure(
     let shown = use_frame(trace, use_visible(root));
     let view = Memo::new(move |_| HeadView::new(shown.get()?, layer.get(), head.get()));
     let size = Memo::new(move |_| view.with(|v| v.as_ref().map_or(0, HeadView::size)));
-    let selection = Selection::new(size);
+    let selection = selection.unwrap_or_else(|| Selection::new(size));
     if let Some(kept) = keep {
         use_kept_cell(selection, kept);
     }
@@ -94,38 +97,31 @@ pub fn AttentionFigure(
             data-state=move || if view.with(Option::is_some) { "live" } else { "empty" }
             data-step=step
         >
-            <Tokens view selection colors />
-            <Readout view selection />
+            <Tokens view selection colors editor />
             <div class="attention-body">
                 <div class="attention-main">
-                    <h3>
-                        {title}
-                        <span class="hint">
-                            {move || step().map(|step| format!(" after step {step}"))}
-                        </span>
-                    </h3>
                     <Heatmap view selection colors />
                 </div>
                 <div class="attention-side">
-                    <Show when=move || !compact.get()>
-                        <div class="attention-lists">
-                            <TopKeys view selection />
-                            <NextToken view selection />
-                        </div>
-                    </Show>
-                    <section class="panel">
-                        <h3>"All heads"</h3>
-                        <HeadGrid view shape layer head colors switches />
-                    </section>
+                    <div class="attention-lists">
+                        <NextToken view selection />
+                        <TopKeys view selection />
+                    </div>
+                    <HeadGrid view shape layer head colors switches />
+                    <WeightScale view selection colors />
+                    {inspection.map(|inspection| inspected(view, selection, inspection, provenance))}
                 </div>
             </div>
-            {inspection.map(|inspection| inspected(view, selection, inspection, provenance))}
-            <Show when=move || !compact.get()>
-                <div class="figure-foot">
-                    <WeightTable view selection />
-                    <ExportMenu figure="attention" choices=choices(view, provenance, colors) />
-                </div>
-            </Show>
+            <div class="attention-line">
+                <h3>
+                    {title} <span class="hint">{move || step().map(|step| format!(" after step {step}"))}</span>
+                </h3>
+                <Readout view selection />
+            </div>
+            <div class="figure-foot">
+                <WeightTable view selection />
+                <ExportMenu figure="attention" choices=choices("", view, provenance, colors) />
+            </div>
         </section>
     }
 }
@@ -191,7 +187,9 @@ fn inspected(
     view! {
         <Provider value=Pinned { row: shown, key, go, close, provenance }>
             <Show when=move || cell.get().is_some()>
-                <Fetched fetch=INSPECTOR what="The arithmetic of a cell" around=|notice| notice/>
+                <div class="attention-inspector">
+                    <Fetched fetch=INSPECTOR what="The arithmetic of a cell" around=|notice| notice/>
+                </div>
             </Show>
         </Provider>
         <p class="field-error" role="alert" data-testid="inspector-problem">{move || problem.get()}</p>
@@ -199,7 +197,9 @@ fn inspected(
     .into_any()
 }
 
+/// What can be saved of one head, or of all; those for which `keep` is their beginning.
 fn choices(
+    keep: &str,
     view: Memo<Option<HeadView>>,
     provenance: Signal<Provenance>,
     colors: Memo<Colors>,
@@ -217,11 +217,79 @@ fn choices(
             Some((format!("unroll-attention-step{step}-{which}"), LocalFile::new(file)))
         }),
     };
-    vec![
+    let all = [
         choice("json", "JSON, this head"),
         choice("json-all", "JSON, all heads"),
         choice("csv", "CSV"),
         choice("svg", "SVG"),
         choice("png", "PNG"),
-    ]
+    ];
+    all.into_iter().filter(|choice| choice.id.starts_with(keep)).collect()
+}
+
+/// All heads of all layers, as large as there is room; a click chooses one.
+#[component]
+pub fn HeadsFigure(
+    #[prop(into)] trace: Signal<Option<Arc<Trace>>>,
+    layer: RwSignal<u32>,
+    head: RwSignal<u32>,
+    #[prop(into)] planned: Signal<Option<(u32, u32)>>,
+    #[prop(into)] provenance: Signal<Provenance>,
+    #[prop(optional)] switches: Option<Switches>,
+    /// The chosen head is wanted large.
+    enlarge: Callback<()>,
+) -> impl IntoView {
+    let root = NodeRef::<html::Section>::new();
+    let shown = use_frame(trace, use_visible(root));
+    let view = Memo::new(move |_| HeadView::new(shown.get()?, layer.get(), head.get()));
+    let colors = use_colors();
+    let shape = Memo::new(move |_| {
+        view.with(|v| v.as_ref().map(|v| (v.layers(), v.heads()))).or_else(|| planned.get())
+    });
+    let chosen = move || {
+        view.with(|v| {
+            v.as_ref().map(|v| {
+                let (layer, head, step) = (v.layer(), v.head(), v.trace().step);
+                format!("Layer {layer}, head {head} is chosen. All after step {step}: queries downwards, keys to the right.")
+            })
+        })
+    };
+    view! {
+        <section
+            class="figure figure-heads"
+            node_ref=root
+            aria-label="All heads"
+            data-testid="figure-heads"
+            data-state=move || if view.with(Option::is_some) { "live" } else { "empty" }
+            data-step=move || view.with(|v| Some(v.as_ref()?.trace().step.to_string()))
+        >
+            <div class="figure-box">
+                <HeadGrid view shape layer head colors switches words=true />
+            </div>
+            <p class="readout" data-testid="heads-chosen">{chosen}</p>
+            <div class="figure-foot">
+                <button type="button" class="figure-act" data-testid="heads-enlarge" on:click=move |_| enlarge.run(())>
+                    "Show it large"
+                </button>
+                <ExportMenu figure="heads" choices=choices("json", view, provenance, colors) />
+            </div>
+        </section>
+    }
+}
+
+/// The sentence alone, each token to be chosen, beside figures of one token.
+#[component]
+pub fn SentenceFigure(
+    #[prop(into)] trace: Signal<Option<Arc<Trace>>>,
+    selection: Selection,
+    editor: Editor,
+) -> impl IntoView {
+    let root = NodeRef::<html::Div>::new();
+    let shown = use_frame(trace, use_visible(root));
+    let view = Memo::new(move |_| HeadView::new(shown.get()?, 1, 1));
+    view! {
+        <div class="figure-sentence" node_ref=root>
+            <Tokens view selection colors=use_colors() editor=Some(editor) plain=true />
+        </div>
+    }
 }

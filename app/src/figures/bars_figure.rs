@@ -27,7 +27,8 @@ struct Shown {
 
 /// `bars` in the order given, `top` lines tall (or as many as there are), from 0 to 1.
 ///
-/// `compare_name` is what the thin bars are; `note` a line below.
+/// `compare_name` is what the thin bars are; `note` a line below. `columns` sets many bars in several
+/// columns, as many as their height needs.
 #[component]
 pub fn BarsFigure(
     name: &'static str,
@@ -40,6 +41,7 @@ pub fn BarsFigure(
     #[prop(into, default = "probability".into())] value_name: String,
     #[prop(into, optional)] note: Signal<String>,
     #[prop(optional)] on_pick: Option<Callback<usize>>,
+    #[prop(optional)] columns: bool,
 ) -> impl IntoView {
     let root = NodeRef::<html::Section>::new();
     let colors = use_colors();
@@ -76,7 +78,7 @@ pub fn BarsFigure(
                             </p>
                         }
                     })}
-                <div class="bars-body">
+                <div class="bars-body" class:bars-columns=columns>
                     {match on_pick {
                         Some(on_pick) => view! { <Bars bars=list rows role="bars-full" on_pick /> }.into_any(),
                         None => view! { <Bars bars=list rows role="bars-full" /> }.into_any(),

@@ -23,6 +23,7 @@ impl Switches {
 
 /// A radio group of layers (down) by heads (right); writes the choice into `layer` and `head`,
 /// counted from 1. `shape` is how many of each there are; without a trace their pictures are blank.
+/// Rows and columns are named in `words` where there is room for them.
 #[component]
 pub fn HeadGrid(
     view: Memo<Option<HeadView>>,
@@ -31,6 +32,7 @@ pub fn HeadGrid(
     head: RwSignal<u32>,
     colors: Memo<Colors>,
     switches: Option<Switches>,
+    #[prop(optional)] words: bool,
 ) -> impl IntoView {
     let chosen = Memo::new(move |_| {
         let (layers, heads) = shape.get().unwrap_or((1, 1));
@@ -45,7 +47,7 @@ pub fn HeadGrid(
             {move || {
                 // Built anew only when the model has another shape.
                 let (layers, heads) = shape.get()?;
-                Some(view! { <Grid view layers heads chosen choose colors switches /> })
+                Some(view! { <Grid view layers heads chosen choose colors switches words /> })
             }}
         </div>
     }
@@ -60,6 +62,7 @@ fn Grid(
     choose: Callback<(u32, u32)>,
     colors: Memo<Colors>,
     switches: Option<Switches>,
+    words: bool,
 ) -> impl IntoView {
     let places: Vec<(u32, u32)> =
         (1..=layers).flat_map(|l| (1..=heads).map(move |h| (l, h))).collect();
@@ -88,8 +91,15 @@ fn Grid(
             let _ = radio.unchecked_into::<web_sys::HtmlElement>().focus();
         }
     };
+    let names = move |word: &'static str, letter: &'static str, count: u32| {
+        let name = move |i: u32| if words { format!("{word} {i}") } else { format!("{letter}{i}") };
+        (1..=count).map(|i| view! { <span>{name(i)}</span> }).collect_view()
+    };
     view! {
-        <div class="head-grid-box">
+        <div class="head-grid-box" class:words=words style=format!("--heads:{};--layers:{}", heads.max(1), layers.max(1))>
+        <div class="head-columns" aria-hidden="true">{names("head", "H", heads)}</div>
+        <div class="head-rows" aria-hidden="true">{names("layer", "L", layers)}</div>
+        <div class="head-plane">
         <div
             class="head-grid"
             node_ref=grid
@@ -103,7 +113,6 @@ fn Grid(
                 }
             }
             data-painted=move || painted.get().map(|step| step.to_string())
-            style=format!("--heads:{}", heads.max(1))
             on:keydown=on_key
         >
             {places
@@ -130,15 +139,13 @@ fn Grid(
                                 let state = if is_off.get() { ", switched off" } else { "" };
                                 format!("layer {l}, head {h}{state}")
                             }
+                            title=format!("layer {l}, head {h}")
                             aria-checked=move || checked().to_string()
                             tabindex=move || if checked() { "0" } else { "-1" }
                             on:click=on_click
                         >
                             <i class="head-picture"></i>
-                            <span>
-                                {format!("L{l} H{h}")}
-                                {move || is_off.get().then_some(" off")}
-                            </span>
+                            {move || is_off.get().then(|| view! { <span class="head-off">"off"</span> })}
                         </button>
                     }
                 })
@@ -146,6 +153,7 @@ fn Grid(
         </div>
         // All pictures in one: a canvas for each would be a layer each for the browser to keep.
         <canvas class="head-pictures" node_ref=canvas aria-hidden="true"></canvas>
+        </div>
         </div>
     }
 }

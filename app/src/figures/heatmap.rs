@@ -12,7 +12,7 @@ use super::{
     view::HeadView,
 };
 
-/// The heatmap with its scale. Draws only when head, trace, theme or size change; what is pointed
+/// The heatmap. Draws only when head, trace, theme or size change; what is pointed
 /// at lies over it as ordinary elements.
 #[component]
 pub fn Heatmap(
@@ -115,7 +115,6 @@ pub fn Heatmap(
                 <Marks view selection geometry />
             </div>
             </div>
-            <Scale view selection colors />
         </div>
     }
 }
@@ -244,7 +243,7 @@ fn Marks(
 
 /// The map from colour to weight, with the weight that is being read marked on it.
 #[component]
-fn Scale(
+pub fn WeightScale(
     view: Memo<Option<HeadView>>,
     selection: Selection,
     colors: Memo<Colors>,

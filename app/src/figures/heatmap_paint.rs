@@ -233,11 +233,15 @@ fn paint_frame(
     context.set_text_align("center");
     let middle = origin + side / 2.0;
     context.set_fill_style_str(&colors.palette.key.css());
-    context.fill_text("key: the token looked at →", middle, 2.0).ok()?;
+    // A small picture has no room for more than the names.
+    let short = side < 200.0;
+    let key = if short { "key →" } else { "key: the token looked at →" };
+    context.fill_text(key, middle, 2.0).ok()?;
     context.translate(2.0, middle).ok()?;
     context.rotate(-std::f64::consts::FRAC_PI_2).ok()?;
     context.set_fill_style_str(&colors.palette.query.css());
-    context.fill_text("← query: the token that looks", 0.0, 0.0).ok()
+    let query = if short { "← query" } else { "← query: the token that looks" };
+    context.fill_text(query, 0.0, 0.0).ok()
 }
 
 /// A canvas that is part of no page.

@@ -1,10 +1,15 @@
 //! Two lists beside the heatmap: the keys a query looks at most, and the characters the model
-//! expects after it.
+//! expects after it. And the latter whole, as a figure of its own.
+
+use std::sync::Arc;
 
 use leptos::prelude::*;
+use unroll_protocol::Trace;
 
 use super::{
-    bars::{Bar, Bars},
+    BarsFigure, Hue,
+    bars::{Bar, Bars, top_bars},
+    export::Provenance,
     select::Selection,
     token,
     view::{HeadView, largest},
@@ -19,6 +24,22 @@ fn query_name(view: Memo<Option<HeadView>>, selection: Selection) -> String {
         v.as_ref()
             .zip(query)
             .map_or("…".into(), |(v, query)| token::name_at(v.token(query), query))
+    })
+}
+
+/// What really comes after the shown token, and how likely the model found it.
+fn truth(view: Memo<Option<HeadView>>, selection: Selection) -> Option<String> {
+    let query = selection.focus()?.query;
+    if query + 1 == selection.size() {
+        return Some("The sentence ends here.".into());
+    }
+    view.with(|v| {
+        let view = v.as_ref()?;
+        let trace = view.trace();
+        let next = trace.tokens.get(query + 1)?;
+        let id = trace.vocabulary.iter().position(|token| token == next)?;
+        let probability = view.next(query).get(id)?;
+        Some(format!("✓ truly next: ‘{}’ {probability:.4}", token::mark(next)))
     })
 }
 
@@ -71,20 +92,7 @@ pub fn NextToken(view: Memo<Option<HeadView>>, selection: Selection) -> impl Int
         };
         largest(view.next(query), ROWS).into_iter().map(bar).collect()
     });
-    let truth = move || {
-        let query = selection.focus()?.query;
-        if query + 1 == selection.size() {
-            return Some("The sentence ends here.".into());
-        }
-        view.with(|v| {
-            let view = v.as_ref()?;
-            let trace = view.trace();
-            let next = trace.tokens.get(query + 1)?;
-            let id = trace.vocabulary.iter().position(|token| token == next)?;
-            let probability = view.next(query).get(id)?;
-            Some(format!("✓ truly next: ‘{}’ {probability:.4}", token::mark(next)))
-        })
-    };
+    let truth = move || truth(view, selection);
     view! {
         <section class="panel" data-testid="next-token">
             <h4>
@@ -97,4 +105,24 @@ pub fn NextToken(view: Memo<Option<HeadView>>, selection: Selection) -> impl Int
             </p>
         </section>
     }
+}
+
+/// All that the model expects after the shown token: every token it knows, the likeliest first.
+#[component]
+pub fn NextFigure(
+    #[prop(into)] trace: Signal<Option<Arc<Trace>>>,
+    selection: Selection,
+    #[prop(into)] provenance: Signal<Provenance>,
+) -> impl IntoView {
+    let view = Memo::new(move |_| HeadView::new(trace.get()?, 1, 1));
+    let bars = bars_of(view, selection, |view, query| {
+        let trace = view.trace();
+        let next = trace.tokens.get(query + 1);
+        let truth = next.and_then(|next| trace.vocabulary.iter().position(|token| token == next));
+        top_bars(view.next(query), &trace.vocabulary, trace.vocabulary.len(), truth)
+    });
+    let title =
+        Signal::derive(move || format!("After {} the model expects", query_name(view, selection)));
+    let note = Signal::derive(move || truth(view, selection).unwrap_or_default());
+    view! { <BarsFigure name="next" title bars provenance hue=Hue::Query note columns=true /> }
 }

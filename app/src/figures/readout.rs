@@ -50,7 +50,7 @@ fn sentence(view: Memo<Option<HeadView>>, selection: Selection) -> AnyView {
     let Some(Cell { query, key }) = selection.shown() else {
         return view! {
             <span class="hint">
-                "Point at a token or a cell to read exact weights; shown is the last token."
+                "Point at a token or a cell to read its weight."
             </span>
         }
         .into_any();

@@ -10,8 +10,10 @@ pub struct Row {
     edges: Vec<f64>,
 }
 
-/// Between two tokens, in em.
+/// Between two tokens, in em; of a character, and around those of a token.
 const GAP: f64 = 0.1;
+const CHARACTER: f64 = 0.62;
+const ROOM: f64 = 0.44;
 
 impl Row {
     /// The places of these tokens, as [`token::mark`] writes them.
@@ -20,7 +22,7 @@ impl Row {
         for token in tokens {
             let characters = token::mark(token).chars().count().max(1);
             let last = edges[edges.len() - 1];
-            edges.push(last + 0.62 * characters as f64 + 0.44 + GAP);
+            edges.push(last + CHARACTER * characters as f64 + ROOM + GAP);
         }
         Self { edges }
     }
@@ -33,6 +35,11 @@ impl Row {
     /// Width of the token at `position`.
     pub fn width_of(&self, position: usize) -> f64 {
         self.left(position + 1) - self.left(position) - GAP
+    }
+
+    /// From one token to the next where each is one character.
+    pub fn pitch(&self) -> f64 {
+        CHARACTER + ROOM + GAP
     }
 
     /// Where an arc of the token at `position` stands.

@@ -5,6 +5,7 @@ use wasm_bindgen::JsCast;
 
 use super::{
     arcs::Arcs,
+    editor::{Editor, EditorField, EditorNotes, Field},
     row::Row,
     select::{Cell, Selection},
     theme::Colors,
@@ -13,12 +14,15 @@ use super::{
 };
 
 /// Tokens as a list box: pointing at one, or moving the focus to it, makes it the query. The strip
-/// under each token is coloured by the weight the query gives it.
+/// under each token is coloured by the weight the query gives it. With an `editor` the row is where
+/// the sentence is written, too. A `plain` row shows no weights.
 #[component]
 pub fn Tokens(
     view: Memo<Option<HeadView>>,
     selection: Selection,
     colors: Memo<Colors>,
+    editor: Option<Editor>,
+    #[prop(optional)] plain: bool,
 ) -> impl IntoView {
     // Changes with the sentence only, so that the row is not built anew with every trace.
     let sentence = Memo::new(move |_| {
@@ -27,10 +31,16 @@ pub fn Tokens(
     let row = Memo::new(move |_| sentence.with(|s| Row::new(s)));
     let scroller = NodeRef::<html::Div>::new();
     keep_in_sight(scroller, selection, row);
+    let dropped =
+        Memo::new(move |_| view.with(|v| v.as_ref().map_or(0, |v| v.trace().dropped as usize)));
+    let field = editor.map(|_| Field::new(selection, dropped));
     view! {
-        <div class="token-scroller" node_ref=scroller>
+        <div class="tokens" class:plain=plain>
+        {editor.map(|editor| view! { <EditorNotes editor /> })}
+        <div class="token-scroller" node_ref=scroller
+            style=move || format!("--width:{}", row.with(Row::width))>
             <div class="token-track">
-                <Arcs view selection row />
+                {(!plain).then(|| view! { <Arcs view selection row /> })}
                 <div
                     class="token-row"
                     role="listbox"
@@ -48,12 +58,14 @@ pub fn Tokens(
                             .into_iter()
                             .enumerate()
                             .map(|(position, token)| {
-                                view! { <Token view selection colors row position token /> }
+                                view! { <Token view selection colors row field position token /> }
                             })
                             .collect_view()
                     }}
                 </div>
+                {editor.zip(field).map(|(editor, field)| view! { <EditorField editor field row /> })}
             </div>
+        </div>
         </div>
     }
 }
@@ -64,6 +76,7 @@ fn Token(
     selection: Selection,
     colors: Memo<Colors>,
     row: Memo<Row>,
+    field: Option<Field>,
     position: usize,
     token: String,
 ) -> impl IntoView {
@@ -127,14 +140,32 @@ fn Token(
             tabindex=move || if is_query.get() { "0" } else { "-1" }
             style=move || format!("width:{}em", row.with(|t| t.width_of(position)))
             on:pointerenter=move |e: ev::PointerEvent| {
-                if e.pointer_type() != "touch" {
-                    selection.point(own);
+                if e.pointer_type() == "touch" {
+                    return;
+                }
+                match field.filter(|_| e.buttons() & 1 == 1) {
+                    Some(field) => field.drag(position),
+                    None => selection.point(own),
                 }
             }
             on:pointerdown=move |e: ev::PointerEvent| {
                 selection.press(own, e.pointer_type() == "touch");
+                if let Some(field) = field {
+                    field.press(position);
+                }
             }
-            on:click=move |_| selection.click(own)
+            // The keyboard goes to the field, not to the token.
+            on:mousedown=move |e: ev::MouseEvent| {
+                if field.is_some() {
+                    e.prevent_default();
+                }
+            }
+            on:click=move |_| {
+                if let Some(field) = field.filter(|_| selection.press_counts()) {
+                    field.place(position);
+                }
+                selection.click(own);
+            }
             on:focus=move |_| selection.point(own)
             on:blur=move |_| selection.leave()
             on:keydown=on_key

@@ -16,8 +16,8 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::SliderField,
-    course::{ChapterFrame, Sentence, StageView},
-    figures::{AttentionFigure, Inspection, KeptCell, Switches},
+    course::{ChapterFrame, StageView, use_sentence},
+    figures::{AttentionFigure, Editor, HeadsFigure, Inspection, KeptCell, Switches},
 };
 use state::Page;
 
@@ -42,28 +42,39 @@ fn HeadsChapter() -> impl IntoView {
             check=move || view! { <check::Check page/> }
             more=words::more
             views=vec![
-                StageView::new("figure", "Figure", move || view! { <Figure page/> }),
-                StageView::new("further", "Further", move || view! {
-                <numbers::Numbers page/>
-                <track::Tracked page/>
-                <written::WhatIsWritten page/>
-            }),
+                StageView::new("head", "One head", move || view! { <Figure page/> }),
+                StageView::new("heads", "All heads", move || view! { <AllHeads page/> }),
+                StageView::new("numbers", "Numbers", move || view! { <numbers::Numbers page/> }),
+                StageView::new("training", "Over training", move || view! { <track::Tracked page/> }),
+                StageView::new("written", "What each writes", move || view! { <written::WhatIsWritten page/> }),
             ]
             settings=controls
-            model=Signal::stored(String::new())
+            model=Signal::derive(move || page.settings.with(|s| {
+                let plural = |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+                format!("{}, {}, {} wide", plural(s.layers, "layer"), plural(s.heads, "head"), s.width)
+            }))
         />
     }
 }
 
-/// All heads on the sentence, one of them enlarged.
+/// The heads that are off. A click switches one where this view is for `switching`.
+fn switches(page: Page, switching: bool) -> Switches {
+    let places = move |off: &[HeadAt]| off.iter().map(|at| (at.layer, at.head)).collect::<Vec<_>>();
+    Switches {
+        off: Signal::derive(move || page.settings.with(|s| places(&s.off))),
+        switching: Signal::derive(move || switching && page.settings.with(|s| s.switching)),
+        toggle: Callback::new(move |(layer, head)| page.toggle(HeadAt { layer, head })),
+    }
+}
+
+/// Layers and heads of the model that is being made.
+fn planned(page: Page) -> Memo<Option<(u32, u32)>> {
+    Memo::new(move |_| page.settings.with(|s| Some((s.layers, s.heads))))
+}
+
+/// One head on the sentence, with all others small beside it.
 #[component]
 fn Figure(page: Page) -> impl IntoView {
-    let places = move |off: &[HeadAt]| off.iter().map(|at| (at.layer, at.head)).collect::<Vec<_>>();
-    let switches = Switches {
-        off: Signal::derive(move || page.settings.with(|s| places(&s.off))),
-        switching: Signal::derive(move || page.settings.with(|s| s.switching)),
-        toggle: Callback::new(move |(layer, head)| page.toggle(HeadAt { layer, head })),
-    };
     let keep = KeptCell {
         cell: page.cell.into(),
         set: Callback::new(move |cell: Option<(usize, usize)>| {
@@ -78,34 +89,41 @@ fn Figure(page: Page) -> impl IntoView {
         problem: page.row_problem,
         want: Callback::new(move |cell| page.wanted.set(cell)),
     };
-    let planned = Memo::new(move |_| page.settings.with(|s| Some((s.layers, s.heads))));
+    let sentence = use_sentence("Sentence to look at", page.problem);
+    // What is left out of a sentence that is too long is said with what else there is to say of it.
+    let note = Signal::derive(move || {
+        let said = [cut(page).unwrap_or_default(), sentence.note.get()];
+        said.into_iter().filter(|said| !said.is_empty()).collect::<Vec<_>>().join(" ")
+    });
     view! {
-        <Sentence label="Sentence to look at" problem=page.problem/>
-        <Cut page/>
+        <AttentionFigure trace=page.trace layer=page.layer head=page.head planned=planned(page)
+            provenance=page.provenance editor=Editor { note, ..sentence } inspection
+            switches=switches(page, false) keep/>
+    }
+}
+
+/// Every head, and what switching some of them off costs.
+#[component]
+fn AllHeads(page: Page) -> impl IntoView {
+    let enlarge = Callback::new(move |()| page.store.link.update(|link| link.view.clear()));
+    view! {
         <Switching page/>
-        <AttentionFigure trace=page.trace layer=page.layer head=page.head planned
-            provenance=page.provenance inspection switches keep/>
+        <HeadsFigure trace=page.trace layer=page.layer head=page.head planned=planned(page)
+            provenance=page.provenance switches=switches(page, true) enlarge/>
     }
 }
 
 /// What is left out of a sentence that is too long.
-#[component]
-fn Cut(page: Page) -> impl IntoView {
-    let cut = Memo::new(move |_| {
-        page.trace.with(|t| t.as_ref().map_or((0, 0), |t| (t.dropped as usize, t.tokens.len())))
-    });
-    view! {
-        <p class="hint heads-cut" role="status" data-testid="heads-cut">
-            {move || {
-                let (dropped, shown) = cut.get();
-                (dropped > 0).then(|| format!(
-                    "The sentence has {} characters, and this model reads {shown} at a time: these are \
-                     its last {shown}.",
-                    dropped + shown
-                ))
-            }}
-        </p>
-    }
+fn cut(page: Page) -> Option<String> {
+    let (dropped, shown) =
+        page.trace.with(|t| t.as_ref().map_or((0, 0), |t| (t.dropped as usize, t.tokens.len())));
+    (dropped > 0).then(|| {
+        format!(
+            "The sentence has {} characters, and this model reads {shown} at a time: these are its \
+             last {shown}.",
+            dropped + shown
+        )
+    })
 }
 
 /// The edit mode in which a click on a head switches it, and what that costs.
@@ -121,7 +139,7 @@ fn Switching(page: Page) -> impl IntoView {
         }
     };
     view! {
-        <div class="button-row heads-tools" class:switching=switching>
+        <div class="view-bar heads-tools" class:switching=switching>
             <button type="button" class="button" data-testid="heads-switch"
                 aria-pressed=move || switching().to_string()
                 on:click=move |_| page.set(|s| s.switching = !s.switching)>
@@ -134,7 +152,6 @@ fn Switching(page: Page) -> impl IntoView {
             {move || any_off().then(|| button("heads-all-on", "All on", |page| {
                 page.set(|s| s.off.clear());
             }))}
-        </div>
         <p class="heads-cost" role="status" data-testid="heads-cost" data-ready=move || {
             page.joint.with(|cost| cost.as_ref().map(|cost| cost.step.to_string()))
         }>
@@ -143,6 +160,7 @@ fn Switching(page: Page) -> impl IntoView {
         <p class="field-error" data-testid="heads-cost-problem">
             {move || page.joint_problem.get().filter(|_| any_off())}
         </p>
+        </div>
     }
 }
 
@@ -151,7 +169,7 @@ fn joint_in_words(page: Page) -> AnyView {
     let switching = page.settings.with(|s| s.switching);
     if count == 0 {
         let hint = if switching {
-            "Click a small picture under “All heads” to switch that head off; click again to switch it on."
+            "Click a head to switch it off; click it again to switch it on."
         } else {
             ""
         };
@@ -205,8 +223,10 @@ fn signed(value: f32) -> String {
 
 fn controls() -> impl IntoView {
     view! {
-        <SliderField name="heads-layers" most=4.0/>
-        <SliderField name="heads-count" most=8.0/>
-        <SliderField name="heads-width" least=16.0 most=64.0 step=8.0/>
+        <div class="course-controls">
+            <SliderField name="heads-layers" most=4.0/>
+            <SliderField name="heads-count" most=8.0/>
+            <SliderField name="heads-width" least=16.0 most=64.0 step=8.0/>
+        </div>
     }
 }

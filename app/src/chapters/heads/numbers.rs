@@ -1,14 +1,10 @@
 //! Every head in numbers: what it looks at, what it writes, what it is worth.
 
-use leptos::{html, prelude::*};
+use leptos::prelude::*;
 use unroll_protocol::study::heads::{HeadAt, Statistics};
 
 use super::{name, signed, state::Page};
-use crate::{
-    course::use_seen_in,
-    figures::use_visible,
-    teaching::{Term, Word},
-};
+use crate::teaching::{Term, Word};
 
 /// From which share on a head is said to tend to one place.
 const MUCH: f32 = 0.4;
@@ -43,10 +39,6 @@ pub fn statistics(page: Page, at: HeadAt) -> Option<Statistics> {
 
 #[component]
 pub fn Numbers(page: Page) -> impl IntoView {
-    let root = NodeRef::<html::Div>::new();
-    // A line for each head is much to write at every answer to the figure above.
-    let seen = use_seen_in(page.lab, page.sight, use_visible(root), page.seen);
-    let page = Page { seen, ..page };
     let heads = Memo::new(move |_| {
         let (layers, heads) = page.shape.get();
         (1..=layers)
@@ -55,8 +47,7 @@ pub fn Numbers(page: Page) -> impl IntoView {
     });
     let too_short = move || page.seen.with(|s| s.as_ref().is_some_and(|s| s.statistics.is_empty()));
     view! {
-        <div class="panel heads-wide" node_ref=root>
-            <h2>"Every head in numbers"</h2>
+        <div class="view-scroll heads-numbers">
             <p class="heads-summary" data-testid="heads-summary">{move || summary(page)}</p>
             {move || too_short().then(|| view! {
                 <p class="hint" data-testid="heads-too-short">
@@ -241,7 +232,7 @@ fn Definitions(page: Page) -> impl IntoView {
         page.alone.with(|alone| alone.first().map(|c| (c.windows, c.tokens, c.before)))
     });
     view! {
-        <details class="heads-definitions" open=true>
+        <details class="heads-definitions">
             <summary>"What these numbers are"</summary>
             <dl>
                 <dt>"tends to"</dt>
@@ -270,7 +261,7 @@ fn Definitions(page: Page) -> impl IntoView {
                 </dd>
             </dl>
             <p class="hint">
-                "All but the last are means over the queries of the sentence above, its first token left \
+                "All but the last are means over the queries of the sentence, its first token left \
                  out, since that can only look at itself. With heads switched off they are of the model \
                  without them."
             </p>

@@ -11,7 +11,7 @@ use unroll_protocol::{
 use super::INFO;
 use crate::{
     course::{Lab, use_answer, use_lab, use_provenance, use_setting},
-    figures::{Provenance, Sight},
+    figures::Provenance,
     store::Store,
 };
 
@@ -30,8 +30,6 @@ pub struct Page {
     /// Query and key of the pinned cell, from 0.
     pub cell: Memo<Option<(usize, usize)>>,
     pub seen: Signal<Option<Arc<Seen>>>,
-    /// Where on the page that is shown.
-    pub sight: Sight,
     pub trace: Signal<Option<Arc<Trace>>>,
     pub problem: Signal<Option<String>>,
     /// The row that is worked out: layer, head and query, from 0.
@@ -64,7 +62,9 @@ impl Page {
             let text = store.probe.get();
             Some(Question::from(heads::Question::Seen { text, off: off.get() }))
         })
-        .shown_in(lab.sights.figure);
+        .shown_in(lab.on_view("head"))
+        .shown_in(lab.on_view("heads"))
+        .shown_in(lab.on_view("numbers"));
         let seen = Memo::new(move |_| {
             part(&*answered.answer.get()?, |answer| match answer {
                 heads::Answer::Seen(seen) => Some(Arc::new((**seen).clone())),
@@ -101,7 +101,7 @@ impl Page {
             let (text, off) = (store.probe.get(), off.get());
             Some(Question::from(heads::Question::Row { text, off, at, query }))
         })
-        .shown_in(lab.sights.figure);
+        .shown_in(lab.on_view("head"));
         let row = Memo::new(move |_| {
             wanted.get()?;
             part(&*rows.answer.get()?, |answer| match answer {
@@ -121,7 +121,6 @@ impl Page {
             at,
             cell,
             seen: seen.into(),
-            sight: answered.sight,
             trace: trace.into(),
             problem: answered.problem,
             wanted,
@@ -181,7 +180,7 @@ fn use_joint(lab: Lab, off: Memo<Vec<HeadAt>>) -> (Signal<Option<Cost>>, Signal<
         let off = off.get();
         (!off.is_empty()).then(|| Question::from(heads::Question::Cost { off }))
     })
-    .shown_in(lab.sights.figure);
+    .shown_in(lab.on_view("heads"));
     let joint = Memo::new(move |_| {
         let off = off.get();
         let cost = cost_in(&*answered.answer.get()?)?;
@@ -194,9 +193,11 @@ fn use_joint(lab: Lab, off: Memo<Vec<HeadAt>>) -> (Signal<Option<Cost>>, Signal<
 /// Measures one head after the other while nothing trains: in training every step would outdate it.
 fn use_alone(lab: Lab, shape: Memo<(u32, u32)>) -> (RwSignal<Vec<Cost>>, Signal<Option<String>>) {
     let alone = RwSignal::new(Vec::<Cost>::new());
+    let shown = lab.on_view("numbers");
     let answered = use_answer(lab, move || {
         let step = lab.step.get();
-        if lab.state.get() == RunState::Running || step < INFO.warm_steps {
+        let needed = shown.get() || lab.check_seen.get();
+        if !needed || lab.state.get() == RunState::Running || step < INFO.warm_steps {
             return None;
         }
         let is_known = |at: &HeadAt| {

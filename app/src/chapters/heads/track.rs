@@ -1,6 +1,6 @@
 //! One head over training.
 
-use leptos::{html, prelude::*};
+use leptos::prelude::*;
 use unroll_protocol::{
     Question,
     study::heads::{self, Answer, Statistics, Track},
@@ -9,16 +9,14 @@ use unroll_protocol::{
 use super::state::Page;
 use crate::{
     course::use_answer,
-    figures::{Dash, Hue, Line, Lines, LinesFigure, Reference, use_visible},
+    figures::{Dash, Hue, Line, Lines, LinesFigure, Reference},
 };
 
 #[component]
 pub fn Tracked(page: Page) -> impl IntoView {
-    let root = NodeRef::<html::Div>::new();
     let answered = use_answer(page.lab, move || {
         Some(Question::from(heads::Question::Track { at: page.at.get() }))
-    })
-    .shown_in(use_visible(root));
+    });
     let track = Memo::new(move |_| {
         let answer = answered.answer.get()?;
         match <&Answer>::try_from(&*answer) {
@@ -57,9 +55,7 @@ pub fn Tracked(page: Page) -> impl IntoView {
     });
     let provenance = page.provenance;
     view! {
-        <div class="panel heads-wide" node_ref=root>
-            <h2>"One head over training"</h2>
-            <p class="hint" data-testid="heads-track">
+            <p class="view-note" data-testid="heads-track">
                 {move || track.with(|track| track.as_ref().map(|track| format!(
                     "Layer {}, head {}, at {} recorded steps, on the same {} characters of held-out text, \
                      {} at a time. Dashed: a head that looks at all alike.",
@@ -76,7 +72,6 @@ pub fn Tracked(page: Page) -> impl IntoView {
                 <LinesFigure name="heads-entropy" title=title("entropy") lines=entropy provenance/>
                 <LinesFigure name="heads-distance" title=title("mean distance") lines=distance provenance/>
             </div>
-        </div>
     }
     .into_any()
 }

@@ -86,7 +86,10 @@ pub fn tries() -> Vec<ViewFn> {
             view! {
                 <span>"Switch heads off, the cheapest first. How many can go before the loss has doubled its \
                        distance from where it was?"</span>" "
-                <Try label="Switch heads" id="heads-switch" set=|link| link.many_heads.switching = true/>
+                <Try label="Switch heads" id="heads-switch" set=|link| {
+                    link.view = "heads".into();
+                    link.many_heads.switching = true;
+                }/>
             }
         }),
         ViewFn::from(|| {
@@ -94,6 +97,7 @@ pub fn tries() -> Vec<ViewFn> {
                 <span>"Switch all of them off. No token sees another any more, and yet the loss stays far below \
                        ln V: what does the model still know?"</span>" "
                 <Try label="All off" id="heads-off" set=|link| {
+                    link.view = "heads".into();
                     link.many_heads.switching = true;
                     link.many_heads.off = (1..=2)
                         .flat_map(|layer| (1..=4).map(move |head| HeadAt { layer, head }))
@@ -137,7 +141,10 @@ pub const IDEAS: &[Idea] = &[
     Idea {
         title: "A layer above",
         text: "Heads of layer 2 read what those of layer 1 have written. Compare their pictures and numbers.",
-        set: |link| link.many_heads.layer = 2,
+        set: |link| {
+            link.view = "heads".into();
+            link.many_heads.layer = 2;
+        },
     },
     Idea {
         title: "One cell, worked out",
@@ -149,6 +156,7 @@ pub const IDEAS: &[Idea] = &[
         text: "Layer 1, head 1 is off: its output counts as 0. The loss on held-out text says what the model \
                misses.",
         set: |link| {
+            link.view = "heads".into();
             link.many_heads.switching = true;
             link.many_heads.off = vec![HeadAt { layer: 1, head: 1 }];
         },
@@ -157,6 +165,7 @@ pub const IDEAS: &[Idea] = &[
         title: "A whole layer gone",
         text: "All of layer 1 is off, and layer 2 has nothing but single tokens to look at.",
         set: |link| {
+            link.view = "heads".into();
             link.many_heads.switching = true;
             link.many_heads.off = (1..=4).map(|head| HeadAt { layer: 1, head }).collect();
         },

@@ -1,6 +1,6 @@
 //! W_O's part: what each head adds to one token's residual stream.
 
-use leptos::{html, prelude::*};
+use leptos::prelude::*;
 use unroll_protocol::{
     Question,
     study::heads::{self, Answer, HeadAt, Written},
@@ -9,7 +9,7 @@ use unroll_protocol::{
 use super::{name, state::Page};
 use crate::{
     course::use_answer,
-    figures::{Matrix, MatrixFigure, ValueMap, token, use_visible},
+    figures::{Matrix, MatrixFigure, ValueMap, token},
 };
 
 #[component]
@@ -19,15 +19,11 @@ pub fn WhatIsWritten(page: Page) -> impl IntoView {
         let last = page.trace.with(|t| t.as_ref().map(|t| t.tokens.len().saturating_sub(1)))?;
         Some(page.cell.get().map_or(last, |(query, _)| query.min(last)))
     });
-    let root = NodeRef::<html::Div>::new();
-    let seen = use_visible(root);
-    page.sight.add(seen);
     let answered = use_answer(page.lab, move || {
         let (text, off) = (page.store.probe.get(), page.settings.with(|s| s.off.clone()));
         let (layer, query) = (page.at.get().layer, query.get()? as u32);
         Some(Question::from(heads::Question::Written { text, off, layer, query }))
-    })
-    .shown_in(seen);
+    });
     let written = Memo::new(move |_| {
         let answer = answered.answer.get()?;
         match <&Answer>::try_from(&*answer) {
@@ -51,17 +47,15 @@ pub fn WhatIsWritten(page: Page) -> impl IntoView {
     let apart = Memo::new(move |_| written.with(|w| w.as_ref().map(difference)));
     let marked = Signal::derive(Vec::new);
     view! {
-        <div class="panel heads-wide" node_ref=root>
-            <h2>"What each head writes"</h2>
-            <p>
+            <p class="view-note">
                 "Concatenating the heads and multiplying by W_O is the same as giving each head its own rows \
-                 of W_O and adding up: the rows below, column by column, make the last one. A head that is \
-                 off writes exactly 0."
+                 of W_O and adding up: the rows, column by column, make the last one. A head that is off \
+                 writes exactly 0."
             </p>
-            <p class="hint" data-testid="heads-written-sum">
+            <p class="view-note" data-testid="heads-written-sum">
                 {move || apart.get().map(|apart| format!(
                     "Largest difference between the sum of the rows and what the layer computed: {apart:.1e}. \
-                     Pin a cell above to choose the token."
+                     Pin a cell in “One head” to choose the token."
                 ))}
             </p>
             <MatrixFigure name="heads-written" title matrix provenance=page.provenance marked
@@ -75,11 +69,10 @@ pub fn WhatIsWritten(page: Page) -> impl IntoView {
                         page.head.set(head);
                     }
                 })/>
-            <p data-testid="heads-lengths">
+            <p class="view-note" data-testid="heads-lengths">
                 {move || written.with(|w| w.as_ref().map(lengths))}
             </p>
             <p class="field-error">{answered.problem}</p>
-        </div>
     }
     .into_any()
 }
