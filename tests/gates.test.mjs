@@ -94,7 +94,7 @@ test("a click opens the full arithmetic, which multiplies out", async (t) => {
     assert(picture.some((text) => text.endsWith(said)), `${said} in ${picture}`);
   }
   // The products of the gate whose box is clicked, and all others in one, are its U h.
-  await byId(page, "gates-circuit-picture").locator('[data-gate="f"] rect').click();
+  await byId(page, "gates-circuit-picture").locator('[data-gate="f"]').click();
   await eventually(() => parameter(page, "gates-shown") === "f");
   const terms = byId(page, "gates-terms");
   await terms.waitFor();

@@ -21,6 +21,9 @@ use super::{
     theme::use_colors,
 };
 
+/// Labels and cells beside strips are at least so high, in CSS pixels.
+const LOWEST: f64 = 88.0;
+
 /// Row and column, from 0.
 type Place = (usize, usize);
 
@@ -55,7 +58,9 @@ pub fn MatrixFigure(
     let height_of = |strip: Option<Signal<f64>>| strip.map_or(0.0, |height| height.get());
     let geometry = Memo::new(move |_| {
         let size = size.get();
-        let height = size.height - height_of(head) - height_of(foot);
+        // In a low box strips and cells scroll together.
+        let height = (size.height - height_of(head) - height_of(foot)).max(LOWEST);
+        let height = if size.height > 0.0 { height } else { 0.0 };
         Geometry::new(&shown.get(), size.width, height)
     });
     let across = Memo::new(move |_| geometry.get().across());

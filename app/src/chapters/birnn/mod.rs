@@ -116,7 +116,7 @@ fn BirnnChapter() -> impl IntoView {
                 StageView::new("states", "Both ways", move || view! { <States page answered/> }),
                 StageView::new("position", "One position", move || view! { <panels::Position page/> }),
                 StageView::new("accuracy", "Accuracy", move || view! { <panels::Accuracy page/> }),
-                StageView::new("guess", "Guess a letter", move || view! { <panels::Guess page/> }),
+                StageView::new("guess", "Guess", move || view! { <panels::Guess page/> }),
             ]
             settings=|| view! { <Controls/> }
             model=Signal::derive(move || settings.with(|s| format!("{}, {} units each way", s.cell.label(), s.hidden)))

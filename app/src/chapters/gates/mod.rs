@@ -52,7 +52,7 @@ fn GatesChapter() -> impl IntoView {
             views=vec![
                 StageView::new("units", "Every unit", move || view! { <EveryUnit gates/> }),
                 StageView::new("circuit", "Circuit", move || view! { <Circuit gates/> }),
-                StageView::new("counts", "Who counts", move || view! { <Counts gates/> }),
+                StageView::new("counts", "Counting", move || view! { <Counts gates/> }),
                 StageView::new("memory", "Memory", move || view! { <Memory gates/> }),
                 StageView::new("answers", "Answers", move || view! { <Answers gates/> }),
             ]

@@ -10,10 +10,10 @@ use super::state::Gates;
 use crate::figures::{Across, ColumnStrip, Dash};
 
 /// Heights of the strips, in CSS pixels.
-const KNOWN: f64 = 56.0;
-const SURE: f64 = 40.0;
+const KNOWN: f64 = 48.0;
+const SURE: f64 = 36.0;
 /// Above and below what is drawn in them.
-const MARGIN: f64 = 7.0;
+const MARGIN: f64 = 6.0;
 
 /// One line a quantity that a unit could follow, such as the bracket depth.
 pub fn known(gates: Gates) -> ColumnStrip {
