@@ -139,12 +139,14 @@ pub fn Stage(
             request_animation_frame(move || focus_on(&format!("{panel}-panel")));
         }
     };
-    let opener = move |panel: &'static str, label: Signal<String>| {
+    let opener = move |panel: &'static str, short: &'static str, label: Signal<String>| {
         view! {
             <button type="button" class="stage-open" data-testid=format!("{panel}-open") id=format!("{panel}-open")
                 aria-expanded=move || if open.get() == Some(panel) { "true" } else { "false" }
                 aria-controls=format!("{panel}-panel") on:click=move |_| toggle(panel)>
-                <span>{label}</span><span class="stage-caret" aria-hidden="true">"▾"</span>
+                <span class="stage-open-long">{label}</span>
+                <span class="stage-open-short" aria-hidden="true">{short}</span>
+                <span class="stage-caret" aria-hidden="true">"▾"</span>
             </button>
         }
     };
@@ -184,8 +186,8 @@ pub fn Stage(
                 {controls.then(|| view! {
                     <div class="stage-tools">
                         {undo.map(|undo| view! { <WaysBack undo/> })}
-                        {uses_text.then(|| opener("source", text))}
-                        {opener("settings", model)}
+                        {uses_text.then(|| opener("source", "Text", text))}
+                        {opener("settings", "Model", model)}
                     </div>
                 })}
             </div>

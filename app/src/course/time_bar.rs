@@ -121,7 +121,7 @@ fn Track(run: Run) -> impl IntoView {
                 }).collect_view()}
             </svg>
             {move || empty.get().then(|| view! {
-                <p class="time-empty">"Untrained. Press Train and watch its loss fall."</p>
+                <p class="time-empty"><span>"Untrained. "</span><span>"Press Train and watch its loss fall."</span></p>
             })}
         </div>
     }
