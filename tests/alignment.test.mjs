@@ -9,6 +9,8 @@ import {
   live,
   number,
   numberUntil,
+  openSettings,
+  openView,
   parameter,
   paused,
   useSite,
@@ -51,7 +53,7 @@ test("a produced character lights what it was made from: shares of 1, and mirror
     mirrored += row[length - 1 - i];
     // The sentence names the largest.
     const most = row.indexOf(Math.max(...row));
-    const sentence = await byId(page, "alignment-readout").textContent();
+    const sentence = await byId(page, "alignment-weights-readout").textContent();
     assert(sentence.includes(`(${most + 1}) ${(100 * row[most]).toFixed(2)} %`), sentence);
   }
   assert(mirrored / length > 0.3, `the line is there: ${mirrored / length}`);
@@ -59,7 +61,6 @@ test("a produced character lights what it was made from: shares of 1, and mirror
   await byId(page, "alignment-source-2").hover();
   await eventually(async () => (await byId(page, "alignment-output-0-0").getAttribute("data-share")) !== null);
   const cells = byId(page, "alignment-weights-cells");
-  await cells.scrollIntoViewIfNeeded();
   await cells.focus();
   await page.keyboard.press("Home");
   const value = Number(await byId(page, "alignment-weights-readout").getAttribute("data-value"));
@@ -82,9 +83,9 @@ test("the matrix changes while it trains, and attention leads on the same steps"
   await paused(page);
   assert((await number(page, "alignment-right-0")) > 75);
   assert((await number(page, "alignment-right-1")) < (await number(page, "alignment-right-0")) - 25);
-  await byId(page, "alignment-reached").scrollIntoViewIfNeeded();
+  await openView(page, "training");
   assert.match(await byId(page, "alignment-reached").textContent(), /Bahdanau: 95 % first reached at step \d+.*no attention: not at 95 % yet/);
-  await byId(page, "alignment-lengths-note").scrollIntoViewIfNeeded();
+  await openView(page, "lengths");
   await eventually(async () => /At step \d+, 12 held-out sources of each length.*up to 8/.test(
     await byId(page, "alignment-lengths-note").textContent()));
 });
@@ -109,12 +110,14 @@ test("the decoder is stepped one character at a time", async (t) => {
 
 test("a cell opens its arithmetic: additive for Bahdanau, a product for Luong's dot", async (t) => {
   const page = await open(t, "&alignment-at=2&alignment-key=4");
+  await openView(page, "score");
   const inspector = byId(page, "cell-inspector");
   await inspector.waitFor();
   assert.match(await inspector.textContent(), /tanh/);
   await byId(page, "alignment-source-0").click();
   await eventually(async () => parameter(page, "alignment-key") === "1");
   const dot = await open(t, "&alignment-attention=dot&alignment-beside=dot&alignment-at=2&alignment-key=4");
+  await openView(dot, "score");
   await byId(dot, "cell-inspector").waitFor();
   assert.doesNotMatch(await byId(dot, "cell-inspector").textContent(), /tanh/);
 });
@@ -127,7 +130,7 @@ test("two ways to look back stand side by side, each with its matrix", async (t)
   await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);
   await paused(page);
   await byId(page, "alignment-output-1-0").hover();
-  await eventually(async () => /Luong dot read/.test(await byId(page, "alignment-readout").textContent()));
+  await eventually(async () => /Luong dot read/.test(await byId(page, "alignment-weights-beside-readout").textContent()));
   assert(Math.abs(sum(await shares(page)) - 1) < 1e-4);
 });
 
@@ -182,6 +185,42 @@ test("by keyboard alone: chips, a kept character, a cell", async (t) => {
   await byId(page, "cell-inspector").waitFor();
   await page.keyboard.press("Escape");
   await eventually(async () => (await byId(page, "cell-inspector").count()) === 0);
+  // A cell of the matrix opens as well.
+  const cells = byId(page, "alignment-weights-cells");
+  await cells.focus();
+  await page.keyboard.press("Home");
+  await page.keyboard.press("Enter");
+  await byId(page, "cell-inspector").waitFor();
+  await eventually(async () => parameter(page, "alignment-key") === "1");
+});
+
+test("each view comes on show and is live", async (t) => {
+  const page = await open(t);
+  for (const [view, figures] of [
+    ["score", []],
+    ["expects", ["alignment-expected", "alignment-expected-beside"]],
+    ["lengths", ["alignment-lengths"]],
+    ["training", ["alignment-training"]],
+    ["reads", ["alignment", "alignment-weights"]],
+  ]) {
+    await openView(page, view);
+    for (const figure of figures) await live(page, figure);
+    if (view === "score") {
+      // Without a choice: what the character on show reads most.
+      await byId(page, "cell-inspector").waitFor();
+    }
+  }
+  await byId(page, "alignment-lengths-small").click();
+  await live(page, "alignment-lengths");
+});
+
+test("settings name the model, and a model without attention has no matrix", async (t) => {
+  const page = await open(t);
+  assert.match(await byId(page, "settings-open").textContent(), /Bahdanau, 32 units/);
+  await openSettings(page);
+  await byId(page, "control-alignment-attention-none").check();
+  await eventually(async () => /Without attention there is no matrix/.test(await byId(page, "figure-alignment").textContent()));
+  assert.match(await byId(page, "settings-open").textContent(), /no attention/);
 });
 
 test("nothing is cut off and nothing hard to read, at any size in any colours", async (t) => {

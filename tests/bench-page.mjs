@@ -5,12 +5,11 @@
 // down four times (the page's own thread and the workers alike): gaps between animation frames and
 // tasks of the main thread over 50 ms, by the clock; the longest task and what share of the time the
 // main thread computed, in processor time, which other programs on the machine do not change.
-// (Chromium slows a thread down by having it spin: that counts as computing.) `hidden` is the same
-// while every figure is out of the viewport. UNROLL_PROFILE=<folder> writes a profile of
-// each, which Chromium's tools open.
+// (Chromium slows a thread down by having it spin: that counts as computing.) UNROLL_PROFILE=<folder>
+// writes a profile of each, which Chromium's tools open.
 import { mkdir, writeFile } from "node:fs/promises";
 
-import { byId, live, number, numberUntil, scrollPast, Site, taskTimes } from "./harness.mjs";
+import { byId, live, number, numberUntil, Site, taskTimes } from "./harness.mjs";
 
 /** How long each is watched, in seconds. */
 const WATCHED = Number(process.argv[2] ?? 8);
@@ -20,11 +19,10 @@ const SENTENCE = "Once, by the slow green river, there was a mill, and in the mi
 
 /** Each with what must be there before it is watched. */
 const PAGES = [
-  { name: "gpt", query: "?device=cpu", figure: "figure-attention", ready: (page) => live(page, "attention") },
+  { name: "gpt", query: "?device=cpu", ready: (page) => live(page, "attention") },
   {
     name: "heads-12x12",
     query: "?chapter=heads&heads-layers=12&heads-count=12&heads-width=48",
-    figure: "figure-attention",
     ready: async (page) => {
       await byId(page, "probe-input").fill(SENTENCE);
       await page.locator(".token-row .token").nth(63).waitFor();
@@ -33,7 +31,6 @@ const PAGES = [
   {
     name: "rnn-64",
     query: "?chapter=rnn&rnn-columns=64",
-    figure: "rnn-track",
     ready: async (page) => {
       await byId(page, "probe-input").fill(SENTENCE);
       await page.locator('[data-testid="rnn-track"][data-columns="64"]').waitFor();
@@ -52,7 +49,7 @@ try {
   await site.stop();
 }
 
-async function watch({ name, query, figure, ready }) {
+async function watch({ name, query, ready }) {
   const context = await site.browser.newContext({ viewport: { width: 1600, height: 1100 } });
   context.setDefaultTimeout(300_000);
   try {
@@ -61,7 +58,6 @@ async function watch({ name, query, figure, ready }) {
     await page.goto(`${site.url}${query}`);
     await byId(page, "train-toggle").waitFor();
     await ready?.(page);
-    if (figure) await byId(page, figure).scrollIntoViewIfNeeded();
     await page.locator('main [data-state="live"]').first().waitFor();
     // Chapters take their first steps by themselves, and then wait.
     await page.locator('[data-testid="train-toggle"][data-state="paused"]').waitFor();
@@ -72,10 +68,6 @@ async function watch({ name, query, figure, ready }) {
       await devtools.send("Emulation.setCPUThrottlingRate", { rate: slower });
       await measure(page, devtools, `page/${name}${slower > 1 ? `-${slower}x` : ""}`);
     }
-    await devtools.send("Emulation.setCPUThrottlingRate", { rate: 1 });
-    // Nothing but what is above and below the page's content.
-    await scrollPast(page);
-    await measure(page, devtools, `page/${name}-hidden`);
   } finally {
     await context.close();
   }

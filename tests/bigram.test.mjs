@@ -2,16 +2,49 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { byId, eventually, number, numberUntil, paused, train, useSite } from "./harness.mjs";
+import {
+  byId,
+  eventually,
+  live,
+  number,
+  numberUntil,
+  openSettings,
+  openView,
+  parameter,
+  paused,
+  train,
+  useSite,
+} from "./harness.mjs";
 
 const site = useSite();
 
-async function opened(t, query = "") {
-  const page = await site.open(t, `?chapter=bigram${query}`);
-  await byId(page, "bigram-letters").waitFor({ state: "attached" });
+/** The figures of each view. */
+const VIEWS = {
+  table: ["bigram-matrix"],
+  writing: ["bigram-drawing"],
+  sentence: ["bigram-terms"],
+  average: ["bigram-loss"],
+  smoothing: ["bigram-smoothing"],
+};
+
+async function opened(t, view = "table", query = "") {
+  const page = await site.open(t, `?chapter=bigram&view=${view}${query}`);
+  for (const figure of VIEWS[view]) await live(page, figure);
   await paused(page);
   return page;
 }
+
+/** Opens a view, with its figures there. */
+async function go(page, view) {
+  await openView(page, view);
+  for (const figure of VIEWS[view]) await live(page, figure);
+}
+
+test("each view's tab opens, and its figure is live", async (t) => {
+  const page = await opened(t);
+  for (const view of Object.keys(VIEWS)) await go(page, view);
+  assert.equal(await page.locator(".view-tab").count(), Object.keys(VIEWS).length);
+});
 
 /** A matrix cell's sentence, read with the keyboard: the focus moves over cells by arrow keys. */
 async function readCell(page, keys) {
@@ -44,7 +77,7 @@ test("a cell says how often one character followed another", async (t) => {
 });
 
 test("training brings the table to the counts; an untrained one knows nothing", async (t) => {
-  const page = await opened(t);
+  const page = await opened(t, "average");
   await byId(page, "check-bigram-held-out-show").click();
   const cell = async (row, column) => {
     const text = await byId(page, row).locator("td").nth(column).textContent();
@@ -64,7 +97,7 @@ test("training brings the table to the counts; an untrained one knows nothing", 
 });
 
 test("letters are drawn one at a time, by a number that falls where the page says", async (t) => {
-  const page = await opened(t);
+  const page = await opened(t, "writing");
   for (let letter = 1; letter <= 5; letter++) {
     const next = await byId(page, "bigram-next").textContent();
     const [, drawn, from, to] = next.match(/number ([\d.]+) falls .*, ([\d.]+) to ([\d.]+)\.$/);
@@ -74,7 +107,7 @@ test("letters are drawn one at a time, by a number that falls where the page say
   }
   const written = await byId(page, "bigram-letters").textContent();
   // The same numbers write the same again; a link takes them along.
-  await eventually(() => new URL(page.url()).searchParams.get("bigram-drawn") === "5");
+  await eventually(() => parameter(page, "bigram-drawn") === "5");
   await page.reload();
   await eventually(async () => (await byId(page, "bigram-letters").textContent()) === written);
   await byId(page, "bigram-again").click();
@@ -86,21 +119,24 @@ test("letters are drawn one at a time, by a number that falls where the page say
 });
 
 test("smoothing has a best k, which the page finds", async (t) => {
-  const page = await opened(t);
+  const page = await opened(t, "average");
   await byId(page, "check-bigram-held-out-show").click();
   const heldOut = async () => Number(await byId(page, "bigram-smoothed").locator("td").nth(1).textContent());
   const before = await heldOut();
+  await go(page, "smoothing");
   const sentence = await byId(page, "bigram-best").textContent();
   const best = Number(sentence.match(/k = [\d.]+, ([\d.]+) nats/)[1]);
   assert(best <= before + 1e-4, sentence);
   await byId(page, "bigram-use-best").click();
+  // What was shown is shown again, without being asked first.
+  await go(page, "average");
   await eventually(async () => Math.abs((await heldOut()) - best) < 0.005);
   await byId(page, "undo").click();
   await eventually(async () => Math.abs((await heldOut()) - before) < 1e-4);
 });
 
 test("a sentence's surprise is the mean of its pairs', and bad ones get a sentence", async (t) => {
-  const page = await opened(t);
+  const page = await opened(t, "sentence");
   const columns = async () => {
     const rows = await page.locator(".bigram-terms tbody tr").all();
     const cells = await Promise.all(rows.map((row) => row.locator("td").allTextContents()));
@@ -124,7 +160,7 @@ test("a sentence's surprise is the mean of its pairs', and bad ones get a senten
 });
 
 test("k of 0 is the raw counts", async (t) => {
-  const page = await opened(t, "&bigram-k=0");
+  const page = await opened(t, "average", "&bigram-k=0");
   await byId(page, "check-bigram-held-out-show").click();
   const row = (id) => byId(page, id).locator("td").allTextContents();
   assert.deepEqual(await row("bigram-smoothed"), await row("bigram-counts"));
@@ -146,6 +182,7 @@ test("the question is answered from the table", async (t) => {
 test("texts that are hardly texts", async (t) => {
   const page = await opened(t);
   const step = await number(page, "loss-step");
+  await openSettings(page, "source");
   await byId(page, "text-paste").fill("a");
   await byId(page, "text-use").click();
   await page.locator('[data-testid="lab-problem"]', { hasText: /at least two/ }).waitFor();

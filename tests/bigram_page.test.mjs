@@ -3,10 +3,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
+  beat,
   byId,
+  closeSettings,
   eventually,
   fitsEverywhere,
   live,
+  openSettings,
+  openView,
   parameter,
   paused,
   staysFree,
@@ -16,9 +20,9 @@ import {
 
 const site = useSite();
 
-async function opened(t, query = "", options = {}) {
-  const page = await site.open(t, `?chapter=bigram${query}`, options);
-  await byId(page, "bigram-letters").waitFor({ state: "attached" });
+async function opened(t, query = "") {
+  const page = await site.open(t, `?chapter=bigram${query}`);
+  await page.locator('[data-testid^="figure-bigram-"][data-state="live"]').first().waitFor();
   await paused(page);
   return page;
 }
@@ -54,13 +58,13 @@ test("any character's row can be had from the list, also without the matrix havi
 });
 
 test("the pairs that cost the raw counts everything are named", async (t) => {
-  const page = await opened(t);
+  const page = await opened(t, "&view=average");
   await byId(page, "check-bigram-held-out-show").click();
   const said = await text(page, "bigram-never-seen");
   const [, missing, all] = said.match(/(\d+) of the (\d+) held-out pairs never occur/);
   assert(Number(missing) > 0 && Number(missing) < Number(all) / 100, said);
   // Names hold no pair in their held-out tenth that the rest lacks: nothing is infinite there.
-  const names = await opened(t, "&corpus=names");
+  const names = await opened(t, "&view=average&corpus=names");
   await byId(names, "check-bigram-held-out-show").click();
   await byId(names, "bigram-counts").waitFor();
   assert.equal(await byId(names, "bigram-never-seen").count(), 0);
@@ -78,15 +82,16 @@ test("with the keyboard alone: a cell, a k on the curve, a letter, the step-thro
   await eventually(() => parameter(page, "bigram-next") === "101" && parameter(page, "bigram-row") === "113");
   await eventually(async () => (await text(page, "bigram-sums")).startsWith("‘e’ after ‘q’"));
 
+  await openView(page, "smoothing");
   const curve = page.locator('[data-testid="figure-bigram-smoothing"] [tabindex="0"]').first();
-  // A figure is drawn once it is in sight.
-  await byId(page, "figure-bigram-smoothing").scrollIntoViewIfNeeded();
   await live(page, "bigram-smoothing");
   await curve.focus();
   await page.keyboard.press("Home");
   await page.keyboard.press("Enter");
   await eventually(() => parameter(page, "bigram-k") === "0.0001");
 
+  await openView(page, "writing");
+  await live(page, "bigram-drawing");
   await byId(page, "bigram-draw").focus();
   await page.keyboard.press("Enter");
   await page.keyboard.press("Enter");
@@ -96,13 +101,14 @@ test("with the keyboard alone: a cell, a k on the curve, a letter, the step-thro
   await page.evaluate(() => document.activeElement.blur());
   for (let idea = 1; idea <= 6; idea++) {
     await page.keyboard.press("PageDown");
-    await eventually(async () => (await text(page, "idea-text")).startsWith(`${idea} of 6`));
+    await eventually(async () => (await beat(page).getAttribute("data-testid")) === `beat-${idea}`);
   }
-  await eventually(() => parameter(page, "bigram-drawn") === "12");
+  await eventually(async () => [...(await text(page, "bigram-letters"))].length === 12);
+  await page.locator('[data-testid="view-writing"][aria-selected="true"]').waitFor();
 });
 
 test("the mean is spelled out, and its numbers add up", async (t) => {
-  const page = await opened(t);
+  const page = await opened(t, "&view=sentence");
   await byId(page, "probe-input").fill("the");
   await eventually(async () => /^Trained: [\d.]+ \+ [\d.]+ = [\d.]+, over 2 pairs/.test(await text(page, "bigram-mean-sum")));
   const said = await text(page, "bigram-mean-sum");
@@ -111,18 +117,23 @@ test("the mean is spelled out, and its numbers add up", async (t) => {
 });
 
 test("a text of two characters, and characters of all kinds", async (t) => {
-  const page = await opened(t);
+  const page = await opened(t, "&view=smoothing");
   const own = async (given) => {
+    await openSettings(page, "source");
     await byId(page, "text-paste").fill(given);
     await byId(page, "text-use").click();
+    await closeSettings(page, "source");
   };
   await own("ab");
+  await openSettings(page);
   await page.locator('[data-testid="lab-notes"]', { hasText: /too short/ }).waitFor();
+  await closeSettings(page);
   await eventually(async () => /nothing of this text is held out/i.test(await text(page, "bigram-best")));
   assert.equal(await text(page, "lab-problem"), "");
   // More kinds than the matrix has room for.
   const kinds = Array.from({ length: 300 }, (_, i) => String.fromCodePoint(0x4e00 + i));
   await own(Array.from({ length: 3000 }, (_, i) => kinds[(i * 7) % 300]).join(""));
+  await openView(page, "table");
   await eventually(async () => /The 60 most frequent of 301/.test(await text(page, "bigram-cut")));
   assert.equal(await byId(page, "control-bigram-row").locator("option").count(), 302);
 });
@@ -135,6 +146,10 @@ test("training at full speed keeps the page free", async (t) => {
 test("nothing is cut off and nothing hard to read, at any size in any colours", async (t) => {
   const page = await opened(t, "&bigram-row=113&bigram-drawn=9");
   await byId(page, "more").locator("summary").click();
-  await byId(page, "check-bigram-held-out-show").click();
-  await fitsEverywhere(page);
+  for (const view of ["table", "writing", "sentence", "smoothing", "average"]) {
+    await page.setViewportSize({ width: 1280, height: 720 });
+    await openView(page, view);
+    if (view === "average") await byId(page, "check-bigram-held-out-show").click();
+    await fitsEverywhere(page);
+  }
 });

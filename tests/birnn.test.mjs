@@ -11,6 +11,8 @@ import {
   live,
   number,
   numberUntil,
+  openSettings,
+  openView,
   parameter,
   paused,
   useSite,
@@ -26,16 +28,9 @@ async function open(t, query = "", options = {}) {
   await live(page, "birnn");
   await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);
   await paused(page);
-  await settled(page);
   return page;
 }
 
-/** Waits until the figure shows the models as they are now. */
-async function settled(page) {
-  // What is out of sight is not drawn.
-  await byId(page, "figure-birnn-bars-both").scrollIntoViewIfNeeded();
-  await eventually(async () => Math.abs(await shownProbability(page) - (await tableProbability(page))) < 1e-3, "bars and table agree");
-}
 const shownProbability = async (page) =>
   asNumber(await page.locator('[data-testid="figure-birnn-bars-both"] li.marked .bar-value').textContent().catch(() => "NaN"));
 const tableProbability = async (page) =>
@@ -58,6 +53,7 @@ test("what lies in the future: forward stays at chance, both ways solves it, a d
   await byId(page, "control-birnn-ahead").press("ArrowLeft");
   await eventually(async () => (await right("delayed")) > 0.95, "2 ahead is within the delay");
   // A longer delay trains anew and reaches further. (A new run may be over before it is seen.)
+  await openSettings(page);
   await byId(page, "control-birnn-delay").press("End");
   await eventually(async () => Number(parameter(page, "birnn-delay")) > 2, "the longer delay is in the link");
   await byId(page, "control-birnn-ahead").press("End");
@@ -109,6 +105,8 @@ test("a position shows what reaches it, and an edit moves just that", async (t) 
 
 test("the directions' parts and the bias add up to the logit", async (t) => {
   const page = await open(t);
+  await openView(page, "position");
+  await eventually(async () => Math.abs((await shownProbability(page)) - (await tableProbability(page))) < 1e-3, "bars and table agree");
   for (const answer of ["0", "1", "4"]) {
     await byId(page, "control-birnn-answer").selectOption(answer);
     await eventually(async () => (parameter(page, "birnn-answer") ?? "0") === answer);
@@ -135,11 +133,12 @@ test("a missing letter: click hides it, both sides beat one, and the right one i
   await row(page, "inputs").nth(1).click();
   await eventually(async () => (await texts(page, "inputs"))[1] === "▢");
   assert.equal((await texts(page, "inputs"))[10], "t");
-  await byId(page, "figure-birnn-bars-both").scrollIntoViewIfNeeded();
+  await openView(page, "position");
   for (const who of ["forward", "both"]) {
     const marked = page.locator(`[data-testid="figure-birnn-bars-${who}"] li.marked .bar-name`);
     await eventually(async () => (await marked.textContent()) === "a");
   }
+  await openView(page, "states");
   // A hidden letter is nobody's to see: changing it changes nothing.
   await byId(page, "birnn-edit-mode").click();
   await row(page, "inputs").nth(1).click();
@@ -149,6 +148,7 @@ test("a missing letter: click hides it, both sides beat one, and the right one i
 
 test("guess a held-out letter before the models say theirs", async (t) => {
   const page = await open(t, "&birnn-task=fill&birnn-delay=0");
+  await openView(page, "guess");
   const options = page.locator('[data-testid^="check-birnn-passage-option-"]');
   await options.first().waitFor();
   assert.equal(await options.count(), 4);
@@ -189,7 +189,27 @@ test("by keyboard alone: cells, pins, and changes", async (t) => {
   await page.keyboard.press("Home");
   await page.keyboard.press("Enter");
   await eventually(async () => parameter(page, "birnn-at") === "1");
+  await openView(page, "position");
   assert.match(await byId(page, "figure-birnn-bars-both").textContent(), /position 1/);
+});
+
+test("every view has its tab and its living figure", async (t) => {
+  const page = await open(t);
+  await openView(page, "position");
+  for (const figure of ["birnn-bars-forward", "birnn-bars-both"]) await live(page, figure);
+  await byId(page, "step-3").click();
+  await eventually(async () => parameter(page, "birnn-at") === "3");
+  await eventually(async () => /position 3/.test(await byId(page, "figure-birnn-bars-both").textContent()));
+  await openView(page, "accuracy");
+  for (const figure of ["birnn-curves", "birnn-reach"]) await live(page, figure);
+  await openView(page, "states");
+  await live(page, "birnn");
+  assert.match(await byId(page, "settings-open").textContent(), /Elman, 24 units each way/);
+  // A letter to guess is of a text: one press trains the models on it.
+  await openView(page, "guess");
+  await byId(page, "birnn-to-fill").click();
+  await page.locator('[data-testid^="check-birnn-passage-option-"]').first().waitFor();
+  assert.equal(parameter(page, "birnn-task"), "fill");
 });
 
 test("sentences of no and one character, unknown ones, and delays too long are taken with a sentence", async (t) => {

@@ -3,12 +3,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
+  beat,
   byId,
   eventually,
   fitsEverywhere,
   live,
   number,
   numberUntil,
+  openSettings,
+  openView,
   parameter,
   paused,
   settled,
@@ -34,7 +37,6 @@ async function opened(t, query = "", options = {}) {
 }
 
 const value = async (page, id) => Number(await byId(page, id).getAttribute("data-value"));
-const see = (page, id) => byId(page, id).evaluate((part) => part.scrollIntoView({ block: "center" }));
 const choose = (page, name, id) => byId(page, `control-${name}-${id}`).check({ force: true });
 const near = (a, b, most, what) => assert(Math.abs(a - b) <= most, `${what}: ${a} is not ${b}`);
 /** What every term adds, the final norm's offset last. */
@@ -87,8 +89,7 @@ test("another token has another logit, and its own contributions", async (t) => 
   const page = await opened(t);
   await table(page, "shown", "full");
   const first = await byId(page, "block-contributions").getAttribute("data-token");
-  // A bar can be chosen once it has its token; bars are drawn in sight.
-  await see(page, "figure-block-next");
+  // A bar can be chosen once it has its token.
   await byId(page, "figure-block-next").locator(".bar-button:enabled").nth(1).click();
   await eventually(async () => (await byId(page, "block-contributions").getAttribute("data-token")) !== first);
   await addsUp(page, 15);
@@ -99,7 +100,7 @@ test("another token has another logit, and its own contributions", async (t) => 
 
 test("without residuals: the loss stands and the gradient dies", async (t) => {
   const page = await opened(t);
-  await see(page, "figure-block-depth");
+  await openView(page, "without");
   await live(page, "block-depth");
   // The default already shows it.
   await eventually(async () => (await value(page, "block-ratio-cut")) < 0.05);
@@ -108,9 +109,9 @@ test("without residuals: the loss stands and the gradient dies", async (t) => {
   await eventually(async () => (await value(page, "block-ratio-cut")) < 0.001);
   assert((await value(page, "block-loss-cut")) > (await value(page, "block-loss-full")) + 0.3);
   assert.match(await byId(page, "block-loss-verdict").textContent(), /the full model is ahead/);
-  await see(page, "figure-block-loss");
   await live(page, "block-loss");
   // Only the last layer's output is left in its stream.
+  await openView(page, "stream");
   await choose(page, "block-shown", "cut");
   await table(page, "shown", "cut");
   await addsUp(page, 2);
@@ -118,24 +119,29 @@ test("without residuals: the loss stands and the gradient dies", async (t) => {
 
 test("norms, attention or the feed-forward off, and retrained", async (t) => {
   const page = await opened(t);
+  await openView(page, "without");
   const full = await value(page, "block-loss-full");
+  await openView(page, "stream");
+  await choose(page, "block-shown", "cut");
+  await openSettings(page);
   for (const [without, terms, losses] of [
     ["norms", 14, (own, other) => other > own + 0.05],
     ["attention", 9, (own, other) => other !== own],
     ["feed-forward", 9, (own, other) => other !== own],
   ]) {
     await choose(page, "block-without", without);
-    await choose(page, "block-shown", "cut");
     await eventually(async () => parameter(page, "block-without") === without);
     await eventually(async () => (await added(page)).length === terms, `${terms} terms without ${without}`);
     await warm(page);
     await addsUp(page, terms);
     // The full model is the same one beside each of them.
+    await openView(page, "without");
     near(await value(page, "block-loss-full"), full, 1e-6, "the full model");
     const cut = await value(page, "block-loss-cut");
     assert(losses(full, cut), `${without}: ${full}, ${cut}`);
+    await openView(page, "stream");
   }
-  await see(page, "block-neurons-problem");
+  await openView(page, "neurons");
   await eventually(async () => /no feed-forward layers/.test(await byId(page, "block-neurons-problem").textContent()));
 });
 
@@ -151,21 +157,21 @@ test("post-norm: the stream is divided, and its terms still add up", async (t) =
 
 test("feed-forward with ReLU, both GELUs and SoLU, on the live model's neurons", async (t) => {
   const page = await opened(t, "&block-activation=relu");
-  await see(page, "figure-block-neurons");
+  await openView(page, "neurons");
   await live(page, "block-neurons");
   // About half of the sums are negative, and ReLU puts out 0 for them.
   await eventually(async () => (await value(page, "block-off")) > 20);
   const forms = await value(page, "block-forms");
   assert(forms > 1e-5 && forms < 1e-3, `${forms}`);
+  await openSettings(page);
   await choose(page, "block-activation", "solu");
   await warm(page);
-  await see(page, "figure-block-neurons");
   await eventually(async () => /SoLU/.test(await byId(page, "figure-block-neurons").textContent()));
 });
 
 test("dropout is an ensemble: the mean of sub-networks is nearer than each of them", async (t) => {
   const page = await opened(t);
-  await see(page, "figure-block-ensemble");
+  await openView(page, "dropout");
   await live(page, "block-ensemble");
   const [each, mean] = [await value(page, "block-each-off"), await value(page, "block-mean-off")];
   assert(mean < each && each > 0, `${mean}, ${each}`);
@@ -190,7 +196,7 @@ test("empty sentences, unknown characters and links with nonsense do no harm", a
   await eventually(async () => /There is no token 4000/.test(await byId(other, "probe-problem").textContent()));
 });
 
-test("the check is answered from the live model, and the ideas step through", async (t) => {
+test("the check is answered from the live model", async (t) => {
   const page = await opened(t);
   await byId(page, "check-block").scrollIntoViewIfNeeded();
   for (let round = 0; round < 2; round++) {
@@ -207,12 +213,20 @@ test("the check is answered from the live model, and the ideas step through", as
     assert.equal(await verdict.getAttribute("data-right"), `${Math.max(...sums) === sums[0]}`);
     await byId(page, "check-block-another").click();
   }
-  await page.evaluate(() => scrollTo(0, 0));
-  for (let idea = 1; idea <= 6; idea++) {
+});
+
+test("the ideas step through, each with its stage", async (t) => {
+  const page = await opened(t);
+  const titles = new Set();
+  for (const [before, view] of ["stream", "stream", "without", "stream", "without", "dropout"].entries()) {
     await page.keyboard.press("PageDown");
-    await eventually(async () => (await byId(page, "idea-text").textContent()).startsWith(`${idea} of 6`));
+    await eventually(async () => parameter(page, "idea") === `${before + 1}`);
+    assert.equal(await beat(page).getAttribute("data-beat"), `${before + 1}`);
+    titles.add(await beat(page).locator(".beat-title").textContent());
+    await page.locator(`[data-testid="view-${view}"][aria-selected="true"]`).waitFor();
   }
-  await eventually(async () => parameter(page, "block-dropout") === "0.5");
+  assert.equal(titles.size, 6);
+  await eventually(async () => (await byId(page, "control-block-dropout").inputValue()) === "0.5");
 });
 
 test("everything can be done by keyboard", async (t) => {
@@ -227,6 +241,10 @@ test("everything can be done by keyboard", async (t) => {
   await byId(page, "control-block-shown-full").focus();
   await page.keyboard.press("ArrowDown");
   await table(page, "shown", "cut");
+  // Along the tabs with the arrow keys.
+  await byId(page, "view-stream").focus();
+  await page.keyboard.press("End");
+  await live(page, "block-ensemble");
   await byId(page, "control-block-dropout").focus();
   await page.keyboard.press("ArrowRight");
   await eventually(async () => parameter(page, "block-dropout") === "0.25");
@@ -236,8 +254,25 @@ test("everything can be done by keyboard", async (t) => {
   await numberUntil(page, "loss-step", (now) => now > step, "a step more");
 });
 
-test("nothing is cut off and nothing hard to read, at any size in any colours", async (t) => {
-  const page = await site.open(t, "?chapter=block&block-term=3");
+test("every view's tab opens it, and its figures live", async (t) => {
+  const page = await opened(t);
+  for (const [view, figures] of [
+    ["without", ["block-loss", "block-depth"]],
+    ["neurons", ["block-neurons"]],
+    ["dropout", ["block-ensemble"]],
+    ["stream", ["block-sizes", "block-next"]],
+  ]) {
+    await openView(page, view);
+    for (const figure of figures) await live(page, figure);
+  }
+});
+
+test("nothing is cut off and nothing hard to read, at any size in any colors", async (t) => {
+  const page = await opened(t, "&block-term=3");
   await byId(page, "block-arithmetic").waitFor();
   await fitsEverywhere(page);
+  for (const view of ["without", "neurons", "dropout"]) {
+    await openView(page, view);
+    await fitsEverywhere(page);
+  }
 });

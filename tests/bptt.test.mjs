@@ -9,6 +9,8 @@ import {
   fitsEverywhere,
   live,
   numberUntil,
+  openSettings,
+  openView,
   parameter,
   paused,
   train,
@@ -20,8 +22,6 @@ const site = useSite();
 /** Opens the chapter once its first steps are taken and answered. */
 async function open(t, query = "", options) {
   const page = await site.open(t, `?chapter=bptt${query}`, options);
-  // Figures are drawn when they come into view.
-  await byId(page, "figure-bptt-norms").scrollIntoViewIfNeeded();
   await live(page, "bptt-norms");
   await numberUntil(page, "loss-step", (step) => step >= 50, "50");
   await paused(page);
@@ -30,7 +30,7 @@ async function open(t, query = "", options) {
   return page;
 }
 
-/** Names of the curves and the shares that come back, as the sentences below the figure have it. */
+/** Names of the curves and the shares that come back, as the sentences beside the figure have it. */
 function shares(page) {
   return byId(page, "bptt-seen")
     .locator("li")
@@ -63,9 +63,9 @@ test("trained side by side, the RNN fails past some gap where LSTM and GRU do no
   const page = await open(t);
   const start = performance.now();
   await byId(page, "train-toggle").click();
-  // What is out of sight does not follow training.
+  await byId(page, "view-accuracy").click();
+  await live(page, "bptt-accuracy");
   const accuracy = byId(page, "bptt-accuracy-said");
-  await accuracy.scrollIntoViewIfNeeded();
   const said = () => accuracy.textContent();
   const share = (text, cell) => Number(text.match(new RegExp(`${cell} .*?\\((\\d+) %`))?.[1]);
   for (let steps = 200; steps <= 1000; steps += 200) {
@@ -78,7 +78,7 @@ test("trained side by side, the RNN fails past some gap where LSTM and GRU do no
   t.diagnostic(`${await said()} After ${((performance.now() - start) / 1000).toFixed(1)} s.`);
   assert(share(await said(), "RNN") < 60);
   // Live: the curves moved with the training.
-  await byId(page, "bptt-seen").scrollIntoViewIfNeeded();
+  await byId(page, "view-norms").click();
   await eventually(async () => (await shares(page)).RNN > 1e-5);
   await byId(page, "train-toggle").click();
   await paused(page);
@@ -122,8 +122,8 @@ test("the parts of a weight's gradient add up on screen, whichever weight is cli
     assert(Math.abs(sum - backward) <= terms.length, `${sum} and ${backward}`);
     return terms;
   };
+  await openView(page, "weight");
   const first = await check();
-  await byId(page, "figure-bptt-weights").scrollIntoViewIfNeeded();
   await live(page, "bptt-weights");
   await drawn(page);
   const cells = byId(page, "bptt-weights-cells");
@@ -132,7 +132,7 @@ test("the parts of a weight's gradient add up on screen, whichever weight is cli
   await eventually(() => parameter(page, "bptt-from") !== null);
   await eventually(async () => (await check()).join() !== first.join());
   await choose(page, "bptt-cell", "lstm");
-  await page.getByText("of the LSTM", { exact: false }).first().waitFor();
+  await page.getByText(/^Weight from unit \d+ to unit \d+ of the LSTM$/).first().waitFor();
   await check();
 });
 
@@ -153,23 +153,29 @@ test("truncation: exactly nothing before the cut, and less memory", async (t) =>
   const page = await open(t, "&bptt-truncation=10");
   assert.match(await byId(page, "bptt-seen").textContent(), /exactly 0 before step 31/);
   assert.equal((await shares(page)).RNN, 0);
+  await openView(page, "memory");
+  await live(page, "bptt-memory");
   assert.match(await byId(page, "bptt-memory-said").textContent(), /RNN 16 × 16 × 10 = 2560/);
 });
 
 test("clipping is shown where it acts", async (t) => {
   const page = await open(t, "&bptt-clip=0.05");
+  await openView(page, "clipping");
+  await live(page, "bptt-clipping");
   assert.match(await byId(page, "bptt-clipping-said").textContent(), /clipped to 0\.050/);
 });
 
 test("what can't be shown is said, and the page goes on", async (t) => {
   const page = await site.open(t, "?chapter=bptt&bptt-gap=40");
   await page.getByText("A gap of 40 does not fit a sequence of 32").waitFor();
+  await openSettings(page);
   await slide(page, "bptt-gap", 9);
   await live(page, "bptt-norms");
   await numberUntil(page, "loss-step", (step) => step >= 50, "50");
   await paused(page);
   await train(page, 60);
   const narrow = await open(t, "&bptt-hidden=4&bptt-from=20");
+  await openView(narrow, "weight");
   assert.match(await byId(narrow, "bptt-missing").textContent(), /no unit 20 in networks of 4/);
 });
 
@@ -192,15 +198,20 @@ test("one idea after the other, and all of it by keyboard", async (t) => {
   await page.keyboard.press("PageDown");
   await eventually(async () => "RNN at radius 1.5" in (await shares(page)));
   await page.keyboard.press("PageUp");
-  await eventually(() => parameter(page, "bptt-loss") === "every");
+  await byId(page, "bptt-formula").and(page.locator('[data-loss="every"]')).waitFor();
+  assert(await byId(page, "control-bptt-loss-every").isChecked());
   await byId(page, "control-bptt-shown-all").focus();
   await page.keyboard.press("Space");
   await eventually(async () => Object.keys(await shares(page)).length === 4);
   await byId(page, "figure-bptt-norms").locator('[role="slider"]').focus();
   await page.keyboard.press("Home");
   assert.equal(await byId(page, "bptt-norms-readout").getAttribute("data-x"), "1");
-  await byId(page, "bptt-weights-cells").focus();
+  // Along the tabs to the weight.
+  await byId(page, "view-norms").focus();
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
   await live(page, "bptt-weights");
+  await byId(page, "bptt-weights-cells").focus();
   await drawn(page);
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("ArrowRight");
@@ -211,8 +222,33 @@ test("one idea after the other, and all of it by keyboard", async (t) => {
   await numberUntil(page, "loss-step", (step) => step === 51, "51");
 });
 
+test("each view's figure is live and whole", async (t) => {
+  const page = await open(t);
+  const figures = {
+    accuracy: ["bptt-accuracy"],
+    weight: ["bptt-weights", "bptt-weight"],
+    copies: ["bptt-copies"],
+    clipping: ["bptt-clipping"],
+    memory: ["bptt-memory"],
+    norms: ["bptt-norms"],
+  };
+  for (const [view, names] of Object.entries(figures)) {
+    await openView(page, view);
+    for (const name of names) await live(page, name);
+    assert.equal(await page.locator(".view").count(), 1, "one view at a time");
+    const [wide, high] = await page.locator(".view").evaluate((view) => [
+      view.scrollWidth - view.clientWidth,
+      view.scrollHeight - view.clientHeight,
+    ]);
+    assert(wide <= 0 && high <= 0, `${view} is ${wide} and ${high} px too large`);
+  }
+});
+
 test("nothing is cut off and nothing hard to read, at any size in any colours", async (t) => {
   const page = await open(t, "&bptt-rescale=1");
   await byId(page, "more").locator("summary").click();
-  await fitsEverywhere(page);
+  for (const view of ["norms", "accuracy", "weight", "copies", "clipping", "memory"]) {
+    await openView(page, view);
+    await fitsEverywhere(page);
+  }
 });

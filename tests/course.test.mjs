@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
+  CHAPTERS,
   beat,
   byId,
   closeSettings,
@@ -20,7 +21,6 @@ import {
 } from "./harness.mjs";
 
 const site = useSite();
-const CHAPTERS = ["tokens", "bigram", "rnn", "bptt", "gates", "birnn", "norm", "seq2seq", "alignment", "qkv", "mask", "heads", "position", "block", "gpt"];
 
 const opened = async (page, chapter) => byId(page, `chapter-${chapter}`).waitFor();
 
@@ -233,13 +233,13 @@ test("the learner's sentence and text go along", async (t) => {
   const page = await site.open(t, "?chapter=rnn");
   await opened(page, "rnn");
   await byId(page, "probe-input").fill("a sentence of mine");
-  await openSettings(page, "text");
+  await openSettings(page, "source");
   await byId(page, "corpus-names").click();
   await page.locator('[data-testid="text-present"]', { hasText: "Names" }).waitFor();
   await byId(page, "chapter-list").click();
   await page.locator(".course-panel li a").last().click();
   await opened(page, "gpt");
-  await page.locator('[data-testid="text-open"]', { hasText: "Names" }).waitFor();
+  await page.locator('[data-testid="source-open"]', { hasText: "Names" }).waitFor();
   assert.equal(await byId(page, "probe-input").inputValue(), "a sentence of mine");
 });
 

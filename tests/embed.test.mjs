@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { accessibilityProblems, eventually, useSite } from "./harness.mjs";
+import { accessibilityProblems, drawn, eventually, settled, useSite } from "./harness.mjs";
 
 const site = useSite({ cors: true });
 const SMALL = "embed=1&layers=1&heads=2&width=16&context=32&batch=4";
@@ -104,6 +104,63 @@ test("a figure that is asked for before it is there comes as soon as it is", asy
     const { type, message } = await hear(page, (m) => m.type === "exported" || m.type === "error");
     return type === "error" && /^There is no attention to export: ./.test(message);
   }, "a sentence says why there is no heatmap");
+});
+
+for (const [width, height] of [[720, 480], [480, 360]]) {
+  test(`in a frame of ${width} x ${height} the stage is whole: tabs, figure, time bar`, async (t) => {
+    for (const chapter of ["gpt", "rnn", "alignment", "mask"]) {
+      const address = site.host(`<!doctype html><html lang="en"><title>A course</title>
+        <iframe title="figure" width="${width}" height="${height}" src="${site.url}?chapter=${chapter}&embed=1"></iframe></html>`);
+      const page = await site.open(t, address);
+      const frame = page.frames()[1];
+      await frame.locator('.view .figure[data-state="live"]').first().waitFor();
+      await settled(frame);
+      await drawn(frame);
+      const cut = await frame.evaluate(() => {
+        const outside = (name, box) =>
+          box.left < -1 || box.top < -1 || box.right > innerWidth + 1 || box.bottom > innerHeight + 1
+            ? `${name}: ${[box.left, box.top, box.right, box.bottom].map(Math.round)}`
+            : null;
+        const parts = [".views", ".stage-view", ".time-bar", ".view .figure"];
+        const found = parts.map((part) => outside(part, document.querySelector(part).getBoundingClientRect()));
+        const page = document.documentElement;
+        found.push(page.scrollWidth > innerWidth || page.scrollHeight > innerHeight ? "the page scrolls" : null);
+        return found.filter(Boolean);
+      });
+      assert.deepEqual(cut, [], chapter);
+      const room = await frame.evaluate(() => {
+        const size = (part) => document.querySelector(part).getBoundingClientRect().height;
+        return size(".view .figure") / size(".stage-view");
+      });
+      assert(room > 0.5, `${chapter}: the figure has ${room} of the view's height`);
+      await page.close();
+    }
+  });
+}
+
+test("the view is chosen by the address and by a message, and any figure of a chapter is exported", async (t) => {
+  const page = await site.open(t, host("chapter=bigram&embed=1"));
+  const ready = await hear(page, (m) => m.type === "ready");
+  assert(Array.isArray(ready.figures));
+  const frame = page.frames()[1];
+  await frame.locator('.view .figure[data-state="live"]').first().waitFor();
+  await settled(frame);
+  const views = await frame.locator(".view-tab").evaluateAll((tabs) => tabs.map((tab) => tab.id.replace("view-", "")));
+  for (const view of views.slice(1)) {
+    await say(page, { unroll: 1, type: "set", settings: { view } });
+    await frame.locator(`.view[data-view="${view}"]`).waitFor();
+  }
+  await say(page, { unroll: 1, type: "set", settings: { view: "" } });
+  await frame.locator(`.view[data-view="${views[0]}"] .figure[data-state="live"]`).first().waitFor();
+  await settled(frame);
+  await say(page, { unroll: 1, type: "export" });
+  const { figure, data } = await hear(page, (m) => m.type === "exported");
+  assert.equal(await frame.locator(`[data-testid="figure-${figure}"]`).count(), 1);
+  const read = typeof data === "string" ? JSON.parse(data) : data;
+  assert.equal(read.experiment.seed ?? read.experiment.spec?.seed ?? 1, 1);
+  await say(page, { unroll: 1, type: "export", figure: "moon" });
+  const { message } = await hear(page, (m) => m.type === "error");
+  assert.match(message, /no figure “moon” on the stage; there is: .*\w/);
 });
 
 test("only the parent is listened to", async (t) => {

@@ -5,11 +5,14 @@ import { test } from "node:test";
 import {
   asNumber,
   byId,
+  closeSettings,
   drawn,
   eventually,
   fitsEverywhere,
   live,
   numberUntil,
+  openSettings,
+  openView,
   parameter,
   paused,
   useSite,
@@ -22,11 +25,14 @@ async function open(t, query = "", options = {}) {
   const page = await site.open(t, `?chapter=gates${query}`, options);
   await numberUntil(page, "loss-step", (step) => step >= 300, "at least 300");
   await paused(page);
-  // Figures draw only what is in sight.
-  await byId(page, "figure-gates-cells").scrollIntoViewIfNeeded();
   await live(page, "gates-cells");
-  await eventually(async () => /\d/.test(await byId(page, "gates-best").textContent()));
   return page;
+}
+
+/** Opens the view of who counts and waits until it says who. */
+async function whoCounts(page) {
+  await openView(page, "counts");
+  await eventually(async () => /\d/.test(await byId(page, "gates-best").textContent()));
 }
 
 /** Puts the keyboard on the cells and reads row `row`, column `column`, both from 0. */
@@ -70,14 +76,26 @@ test("a click opens the full arithmetic, which multiplies out", async (t) => {
   const page = await open(t);
   await readCell(page, 3, 7);
   await page.keyboard.press("Enter");
-  const sums = byId(page, "gates-sums");
-  await sums.waitFor();
-  await byId(page, "gates-made").waitFor();
+  const pinned = byId(page, "gates-pinned");
+  await pinned.waitFor();
   await eventually(() => parameter(page, "gates-unit") === "4" && parameter(page, "gates-at") === "8");
+  await eventually(async () => /^unit 4 at .*\(8\): c = f · c before \+ i · g = /.test(await pinned.textContent()));
+  await byId(page, "gates-to-circuit").click();
+  await page.locator('[data-testid="view-circuit"][aria-selected="true"]').waitFor();
+  const figure = await live(page, "gates-circuit");
+  assert.match(await figure.locator(".figure-title").textContent(), /^unit 4 at .*\(8\)$/);
+  await byId(page, "gates-made").waitFor();
   const [f, before, i, g, c] = numbers(await byId(page, "gates-made").textContent());
   assert(Math.abs(f * before + i * g - c) < 0.01, `${f} ${before} ${i} ${g} ${c}`);
-  // The products of the gate that is drawn, and all others in one, are its U h.
-  await byId(page, "gates-show-f").click();
+  // Its picture has the same numbers.
+  const picture = await byId(page, "gates-circuit-picture").locator("text").allTextContents();
+  for (const value of [f, before, i, g, c]) {
+    const said = value.toFixed(3).replace("-", "−");
+    assert(picture.some((text) => text.endsWith(said)), `${said} in ${picture}`);
+  }
+  // The products of the gate whose box is clicked, and all others in one, are its U h.
+  await byId(page, "gates-circuit-picture").locator('[data-gate="f"]').click();
+  await eventually(() => parameter(page, "gates-shown") === "f");
   const terms = byId(page, "gates-terms");
   await terms.waitFor();
   assert((await terms.locator("li").count()) >= 6);
@@ -87,12 +105,41 @@ test("a click opens the full arithmetic, which multiplies out", async (t) => {
   const products = await terms.locator("li").allTextContents();
   const added = products.slice(1).map((p) => numbers(p).at(-1)).reduce((a, b) => a + b, 0);
   assert(Math.abs(added - uh) < 0.01, `${added} is not ${uh}: ${products}`);
+  // Another unit, another character, from the circuit itself.
+  await byId(page, "gates-unit-next").click();
+  await byId(page, "step-8").focus();
+  await page.keyboard.press("ArrowRight");
+  await eventually(() => parameter(page, "gates-unit") === "5" && parameter(page, "gates-at") === "9");
+  await eventually(async () => /^unit 5 at .*\(9\)$/.test(await figure.locator(".figure-title").textContent()));
+  await openView(page, "units");
   await byId(page, "gates-sums-close").click();
-  await sums.waitFor({ state: "detached" });
+  await pinned.waitFor({ state: "detached" });
+});
+
+test("every view has its tab and its living figure", async (t) => {
+  const page = await open(t, "&gates-forced=f:1:0");
+  const figures = {
+    circuit: "gates-circuit",
+    counts: "gates-beside",
+    memory: "gates-memory",
+    answers: "gates-predictions",
+    units: "gates-cells",
+  };
+  for (const [view, figure] of Object.entries(figures)) {
+    await openView(page, view);
+    await live(page, figure);
+  }
+  // Above the cells what is known, a line from character to character; below a bar for each.
+  const strips = byId(page, "figure-gates-cells").locator(".matrix-strip");
+  assert.equal((await strips.first().locator("polyline").getAttribute("points")).split(" ").length, 32);
+  assert.equal(await strips.last().locator("rect:not(.gates-free)").count(), 32);
+  assert.equal(await strips.last().locator("rect.gates-free").count(), 32);
+  assert.match(await byId(page, "settings-open").textContent(), /LSTM, 10 units/);
 });
 
 test("a unit that counts brackets is found, and one click looks at it", async (t) => {
   const page = await open(t);
+  await whoCounts(page);
   const says = await byId(page, "gates-best").textContent();
   const [, unit, r] = says.match(/c of unit (\d+) follows the bracket depth.* r = (−?[\d.]+)/);
   assert(Math.abs(asNumber(r.replace("−", "-"))) > 0.9, says);
@@ -108,6 +155,7 @@ test("a unit that counts brackets is found, and one click looks at it", async (t
 
 test("a unit that remembers a quotation is found within two minutes", async (t) => {
   const page = await open(t, "&gates-task=quotes");
+  await whoCounts(page);
   const best = async () => {
     const text = await byId(page, "gates-best").textContent();
     return Math.abs(asNumber(text.match(/r = (−?[\d.]+)/)?.[1].replace("−", "-") ?? "0"));
@@ -143,10 +191,10 @@ test("a gate held shut changes the predictions at once, by mouse", async (t) => 
   const times = [];
   const cells = byId(page, "gates-cells-cells");
   const { width } = await cells.boundingBox();
-  // Unit 1 is the topmost row, below two lines of labels; the gate goes on and off.
+  // Unit 1 is the topmost row, below the line of labels; the gate goes on and off.
   for (let press = 0; press < 7; press++) {
     await page.evaluate(() => (window.__told = 0));
-    await cells.click({ position: { x: width * 0.6, y: 55 } });
+    await cells.click({ position: { x: width * 0.6, y: 38 } });
     await eventually(() => page.evaluate(() => window.__told > 0));
     times.push(await page.evaluate(() => window.__told - window.__clicked));
     const held = press % 2 === 0;
@@ -190,6 +238,7 @@ test("keyboard only: force a gate from a step on, undo, and a link that says it"
   await page.keyboard.press("Enter");
   await eventually(() => parameter(page, "gates-forced") === "f:2:1:10");
   // The dots by keys.
+  await openView(page, "memory");
   await byId(page, "gates-memory-points").focus();
   // Drawn once it is in sight, and again when an answer comes: a key may be too early.
   await eventually(async () => {
@@ -202,6 +251,7 @@ test("keyboard only: force a gate from a step on, undo, and a link that says it"
 test("a gate of a unit that is gone is let go with a sentence", async (t) => {
   const page = await open(t, "&gates-forced=f:9:0,i:2:1&gates-unit=9&gates-at=5");
   assert.equal((await byId(page, "gates-left-out").textContent()).trim(), "");
+  await openSettings(page);
   await byId(page, "control-gates-units").fill("4");
   await eventually(async () =>
     (await byId(page, "gates-left-out").textContent()).includes(
@@ -214,15 +264,15 @@ test("a gate of a unit that is gone is let go with a sentence", async (t) => {
   await eventually(async () =>
     (await byId(page, "gates-left-out").textContent()).includes("GRU has no input gate"),
   );
+  await closeSettings(page);
   await byId(page, "gates-held-f:9:0").click();
   await eventually(() => parameter(page, "gates-forced") === "i:2:1");
 });
 
 test("gates and memory: a dot for each unit, and what this model says of the rule", async (t) => {
   const page = await open(t, "&gates-cell=gru");
-  await byId(page, "gates-memory").scrollIntoViewIfNeeded();
+  await openView(page, "memory");
   const figure = await live(page, "gates-memory");
-  await figure.scrollIntoViewIfNeeded();
   assert.equal(await figure.locator("svg.scatter-plot").count(), 2);
   await eventually(async () => (await figure.locator("svg.scatter-plot circle").count()) === 20);
   const says = await byId(page, "gates-memory-says").textContent();
@@ -266,6 +316,7 @@ test("odd sentences: empty, unknown, too long, the text of the learner", async (
   await input.fill("(".repeat(80));
   await eventually(async () => /of 4 answers/.test(await outcome(page)), "deeper than 4 has no right answer");
   await page.getByText("16 more are left out").waitFor();
+  await openSettings(page);
   await byId(page, "control-gates-task-text").check();
   await numberUntil(page, "loss-step", (step) => step >= 300);
   await input.fill("wheel 世");
@@ -275,8 +326,10 @@ test("odd sentences: empty, unknown, too long, the text of the learner", async (
 
 test("the projected LSTM and Cho's form show their own arithmetic", async (t) => {
   const page = await open(t, "&gates-cell=projected&gates-unit=2&gates-at=4");
+  await openView(page, "circuit");
   await byId(page, "gates-sums").waitFor();
   await eventually(async () => /Output 2 of the projection/.test(await byId(page, "gates-sums").textContent()));
+  await openSettings(page);
   await byId(page, "control-gates-cell-cho").check();
   await numberUntil(page, "loss-step", (step) => step >= 300);
   await eventually(async () => /U \(r · h\)/.test(await byId(page, "gates-sums").textContent()));
@@ -292,7 +345,11 @@ test("nothing is cut off and nothing hard to read, at any size in any colours", 
     t,
     "&gates-edit=1&gates-shown=f&gates-forced=f:1:0,f:22:1&gates-unit=1&gates-at=3",
   );
-  await byId(page, "gates-sums").waitFor();
+  await byId(page, "gates-pinned").waitFor();
   await page.evaluate(() => document.querySelectorAll("details").forEach((d) => (d.open = true)));
+  await fitsEverywhere(page);
+  await page.evaluate(() => document.querySelectorAll("details").forEach((d) => (d.open = false)));
+  await openView(page, "circuit");
+  await byId(page, "gates-sums").waitFor();
   await fitsEverywhere(page);
 });

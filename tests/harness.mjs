@@ -23,6 +23,12 @@ import { serve } from "./server.mjs";
 /** A sub-path as a course's site has it: nothing may depend on being at the root. */
 export const SUB_PATH = "/course/unroll/";
 
+/** The chapters in the course's order, as links name them. */
+export const CHAPTERS = [
+  "tokens", "bigram", "rnn", "bptt", "gates", "birnn", "norm", "seq2seq",
+  "alignment", "qkv", "mask", "heads", "position", "block", "gpt",
+];
+
 /** The widths the page is made for: a phone, a laptop, a projector. */
 export const VIEWPORTS = {
   phone: { width: 360, height: 740 },
@@ -191,6 +197,11 @@ export async function live(page, name) {
   return figure;
 }
 
+/** The names of the chapter's views, in the order of their tabs. */
+export function views(page) {
+  return page.locator(".view-tab").evaluateAll((tabs) => tabs.map((tab) => tab.id.slice("view-".length)));
+}
+
 /** Puts the view with this name on the stage; returns when its pictures are of the model as it is. */
 export async function openView(page, name) {
   await byId(page, `view-${name}`).click();
@@ -199,7 +210,7 @@ export async function openView(page, name) {
   await settled(page);
 }
 
-/** Opens the panel with what is set beside the figure, if it is closed; `panel` may be "text". */
+/** Opens the panel with what is set beside the figure, or with the text (`"source"`), if it is closed. */
 export async function openSettings(page, panel = "settings") {
   const button = byId(page, `${panel}-open`);
   if ((await button.getAttribute("aria-expanded")) !== "true") await button.click();
@@ -302,17 +313,6 @@ export function drawn(page) {
   );
 }
 
-/** Scrolls everything of the page out of sight, to where nothing is; returns when it is seen. */
-export async function scrollPast(page) {
-  await page.evaluate(() => {
-    const empty = document.createElement("div");
-    empty.style.height = "9000px";
-    document.body.append(empty);
-    window.scrollTo(0, document.body.scrollHeight);
-  });
-  await drawn(page);
-}
-
 /** The page's main-thread tasks while `act` runs, as their milliseconds of processor time. */
 export async function taskTimes(site, page, act) {
   await site.browser.startTracing(page, { categories: TASKS });
@@ -383,14 +383,22 @@ export async function fitsEverywhere(page, ready = settled) {
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** axe's findings of at least the impact "serious", in words; `page` may be a frame. */
-export async function accessibilityProblems(page, { tags } = {}) {
+/**
+ * axe's findings in words; `page` may be a frame. Of at least the impact "serious", or with `all` of
+ * any. `tags` and `rules` choose what is looked for; `within`, a selector, where.
+ */
+export async function accessibilityProblems(page, { tags, rules, within, all = false } = {}) {
   await page.evaluate(AXE);
-  const violations = await page.evaluate(async (tags) => {
-    const options = tags ? { runOnly: { type: "tag", values: tags } } : {};
-    return (await window.axe.run(document, options)).violations;
-  }, tags);
+  const violations = await page.evaluate(
+    async ([tags, rules, within]) => {
+      const options = {};
+      if (tags) options.runOnly = { type: "tag", values: tags };
+      if (rules) options.runOnly = { type: "rule", values: rules };
+      return (await window.axe.run(within ?? document, options)).violations;
+    },
+    [tags, rules, within],
+  );
   return violations
-    .filter((violation) => ["serious", "critical"].includes(violation.impact))
+    .filter((violation) => all || ["serious", "critical"].includes(violation.impact))
     .map((v) => `${v.id}: ${v.help} (${v.nodes.map((node) => node.target.join(" ")).join(", ")})`);
 }

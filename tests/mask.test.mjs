@@ -10,6 +10,8 @@ import {
   live,
   number,
   numberUntil,
+  openSettings,
+  openView,
   parameter,
   paused,
   settled,
@@ -23,8 +25,6 @@ const WARM = 120;
 /** Opens the chapter; with `warm`, waits until its models have taken their first steps and rest. */
 async function open(t, query = "", { warm = false, ...options } = {}) {
   const page = await site.open(t, `?chapter=mask${query}`, options);
-  // What is out of sight is not drawn.
-  await byId(page, "figure-mask").scrollIntoViewIfNeeded();
   await live(page, "mask");
   if (warm) {
     await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);
@@ -65,7 +65,8 @@ const likeliest = (page) => page.locator('[data-testid="figure-mask-next"] .bar-
 
 test("three equal averages, and the one that depends on the data", async (t) => {
   const page = await open(t, "", { warm: true });
-  await byId(page, "figure-mask-averages").scrollIntoViewIfNeeded();
+  await openView(page, "averages");
+  for (const figure of ["mask-averages", "mask-weights", "mask-means"]) await live(page, figure);
   assert.match(await text(page, "figure-mask-averages"), /\(8\) may look at 8 of 30 tokens/);
   for (const pair of ["product", "softmax"]) {
     const apart = await value(page, `mask-loop-${pair}`);
@@ -85,7 +86,6 @@ test("click and drag change cells; outputs follow at once; blocked weights are e
   const page = await open(t, "", { warm: true });
   assert.match(await text(page, "mask-blocked"), /^435 of 900 cells are blocked.*exactly 0\.$/);
   await byId(page, "mask-edit-mode").click();
-  await byId(page, "mask-cells").evaluate((e) => e.scrollIntoView({ block: "center" }));
   const cells = await byId(page, "mask-cells").boundingBox();
   // Somewhere below the diagonal.
   const [x, y] = [cells.x + cells.width * 0.35, cells.y + cells.height * 0.8];
@@ -125,6 +125,7 @@ test("click and drag change cells; outputs follow at once; blocked weights are e
   await eventually(async () => (await likeliest(page)) === before);
   await eventually(async () => /exactly 0/.test(await text(page, "mask-moved")));
   // Intersection and union.
+  await openSettings(page);
   await byId(page, "control-mask-combine-and").check();
   await eventually(async () => /^786 of 900/.test(await text(page, "mask-blocked")), "causal and a band of 4");
   await byId(page, "control-mask-combine-or").check();
@@ -197,7 +198,7 @@ test("what was drawn is in the link's fragment, survives a reload, and can be un
 
 test("leak test: under a causal mask exactly 0, without one not", async (t) => {
   const page = await open(t);
-  await byId(page, "figure-mask-leak").scrollIntoViewIfNeeded();
+  await openView(page, "leak");
   await eventually(async () => (await text(page, "mask-leak-masked")) === "exactly 0");
   assert.equal(await value(page, "mask-leak-masked"), 0);
   assert((await value(page, "mask-leak-unmasked")) > 0.001);
@@ -220,7 +221,8 @@ test("leak test: under a causal mask exactly 0, without one not", async (t) => {
 
 test("trained where it can peek: a tiny loss, and rubbish", async (t) => {
   const page = await open(t, "", { warm: true });
-  await byId(page, "figure-mask-trained").scrollIntoViewIfNeeded();
+  await openView(page, "trained");
+  for (const figure of ["mask-trained", "mask-loss"]) await live(page, figure);
   const first = await text(page, "mask-writes-unmasked");
   await byId(page, "train-toggle").click();
   await numberUntil(page, "loss-step", (step) => step >= 240, "240");
@@ -291,6 +293,7 @@ test("one token, none, 512, and a band wider than the sentence", async (t) => {
   await page.keyboard.press("Space");
   await eventually(async () => /^1 of 1024 cells/.test(await text(page, "mask-blocked")));
   await byId(page, "mask-preset-padding").click();
+  await openSettings(page);
   await byId(page, "control-mask-padding").press("End");
   await eventually(async () => /Row 1 may look at nothing/.test(await text(page, "mask-problem")));
 });
@@ -299,4 +302,8 @@ test("nothing is cut off and nothing hard to read, at any size in any colours", 
   const page = await open(t, "&mask-editing=1&mask-combine=and&mask-cell=3&mask-row=5");
   await byId(page, "more").locator("summary").click();
   await fitsEverywhere(page);
+  for (const view of ["averages", "leak", "trained"]) {
+    await openView(page, view);
+    await fitsEverywhere(page);
+  }
 });

@@ -4,12 +4,14 @@ import { test } from "node:test";
 
 import {
   answerTime,
+  beat,
   byId,
   eventually,
   fitsEverywhere,
   live,
   number,
   numberUntil,
+  openView,
   parameter,
   paused,
   settled,
@@ -143,6 +145,7 @@ test("a click on a cell opens arithmetic that multiplies out", async (t) => {
 
 test("histograms by depth: the plain network sticks, the normalised ones do not", async (t) => {
   const page = await opened(t, "&norm-scale=8");
+  await openView(page, "depth");
   await byId(page, "norm-stuck").waitFor();
   for (let layer = 1; layer <= 6; layer++) {
     const [plain, batch, layered] = await Promise.all(
@@ -151,10 +154,7 @@ test("histograms by depth: the plain network sticks, the normalised ones do not"
     assert(plain > 0.5, `layer ${layer} of the plain network: ${plain}`);
     assert(batch < 0.3 && layered < 0.3, `layer ${layer}: ${batch}, ${layered}`);
   }
-  for (const figure of ["norm-plain", "norm-normed", "norm-loss"]) {
-    await byId(page, `figure-${figure}`).scrollIntoViewIfNeeded();
-    await live(page, figure);
-  }
+  for (const figure of ["norm-plain", "norm-normed"]) await live(page, figure);
   // They are live: training changes them.
   const before = await value(page, "norm-stuck-batch-3");
   await train(page, WARM + 150);
@@ -163,7 +163,7 @@ test("histograms by depth: the plain network sticks, the normalised ones do not"
 
 test("a mean outside the gradient: b grows, the loss does not fall", async (t) => {
   const page = await opened(t);
-  await choose(page, "norm-experiment", "outside");
+  await openView(page, "outside");
   await byId(page, "norm-promises").waitFor();
   await eventually(async () => (await value(page, "norm-length-past")) > 50, "a long b");
   await warm(page);
@@ -202,16 +202,44 @@ test("time steps need statistics of their own; LayerNorm needs none", async (t) 
   assert.equal(parameter(page, "norm-time"), "12");
 });
 
+test("every view's tab opens it, with its experiment; an old link's experiment has its view", async (t) => {
+  const page = await opened(t);
+  for (const [view, figures, experiment] of [
+    ["depth", ["norm-plain", "norm-normed"], null],
+    ["outside", ["norm-bias", "norm-outside-loss"], "outside"],
+    ["losses", ["norm-loss"], "outside"],
+    ["time", ["norm-variance", "norm-time-loss"], "time"],
+    ["losses", ["norm-loss"], "time"],
+    ["layers", ["coupling"], null],
+    ["losses", ["norm-loss"], null],
+  ]) {
+    await openView(page, view);
+    for (const figure of figures) await live(page, figure);
+    await eventually(async () => parameter(page, "norm-experiment") === experiment, `${view} of ${experiment}`);
+    await warm(page);
+  }
+  await openView(page, "time");
+  await byId(page, "norm-statistic-mean").check({ force: true });
+  await live(page, "norm-mean");
+  // Taken back, the experiment takes its view along.
+  await byId(page, "undo").click();
+  await page.locator('[data-testid="view-layers"][aria-selected="true"]').waitFor();
+  await live(page, "coupling");
+  const old = await opened(t, "&norm-experiment=outside");
+  await old.locator('[data-testid="view-outside"][aria-selected="true"]').waitFor();
+  await live(old, "norm-bias");
+});
+
 test("a batch of one is explained, and all else goes on", async (t) => {
   const page = await opened(t, "&norm-batch=1");
   await eventually(async () => /variance is 0/.test(await byId(page, "norm-refused").textContent()));
   assert.match(await byId(page, "norm-refused").textContent(), /can't train on a batch of 1/);
+  await openView(page, "losses");
   await byId(page, "norm-no-batch").waitFor();
+  await openView(page, "layers");
   await choose(page, "norm-statistics", "running");
   await eventually(async () => (await byId(page, "norm-refused").textContent()) === "");
   await choose(page, "norm-axis", "layer");
-  // A figure out of sight is not drawn.
-  await byId(page, "figure-coupling").evaluate((figure) => figure.scrollIntoView());
   await live(page, "coupling");
   assert.equal(await page.locator('[data-testid="norm-output"] rect').count(), 16);
   await train(page, WARM + 20);
@@ -228,7 +256,7 @@ test("short sentences, unknown characters and links with nonsense do no harm", a
   await eventually(async () => (await byId(page, "norm-row-1").textContent()) === "Press example 1: said");
 });
 
-test("the check is answered from the live model, and the ideas step through", async (t) => {
+test("the check is answered from the live model", async (t) => {
   const page = await opened(t);
   const check = byId(page, "check-norm");
   await check.scrollIntoViewIfNeeded();
@@ -242,17 +270,35 @@ test("the check is answered from the live model, and the ideas step through", as
     assert.match(await verdict.textContent(), /standard deviation was \d/);
     await byId(page, "check-norm-another").click();
   }
-  await page.evaluate(() => scrollTo(0, 0));
-  const seen = new Set();
-  for (let idea = 1; idea <= 6; idea++) {
+});
+
+test("the ideas step through, each with its stage", async (t) => {
+  const page = await opened(t);
+  const titles = new Set();
+  // What each idea puts on the stage: the view, whose mean it is, the pressed row, and the sweep.
+  const stages = [
+    ["layers", "batch", 0, 5],
+    ["layers", "layer", 0, 5],
+    ["layers", "batch", 2, 0],
+    ["layers", "layer", 2, 0],
+    ["outside"],
+    ["time"],
+  ];
+  for (const [before, [view, axis, row, sweep]] of stages.entries()) {
     await page.keyboard.press("PageDown");
-    await eventually(async () => (await byId(page, "idea-text").textContent()).startsWith(`${idea} of 6`));
-    // Each has settings, and so an address, of its own; that follows a moment later.
-    await eventually(async () => parameter(page, "idea") === `${idea}`);
-    seen.add(page.url().replace(/&idea=\d/, ""));
+    await eventually(async () => parameter(page, "idea") === `${before + 1}`);
+    assert.equal(await beat(page).getAttribute("data-beat"), `${before + 1}`);
+    titles.add(await beat(page).locator(".beat-title").textContent());
+    await page.locator(`[data-testid="view-${view}"][aria-selected="true"]`).waitFor();
+    if (!axis) continue;
+    assert(await byId(page, `control-norm-axis-${axis}`).isChecked());
+    assert.equal(await page.locator('.norm-row[aria-pressed="true"]').count(), row ? 1 : 0);
+    const swept = await byId(page, "norm-sweep-at").textContent();
+    assert.match(swept, sweep ? /^mean 5 of 16$/ : /^all means$/);
   }
-  assert.equal(seen.size, 6);
-  assert.equal(parameter(page, "norm-experiment"), "time");
+  assert.equal(titles.size, 6);
+  // The models on show are the view's.
+  await byId(page, "norm-time-verdict").locator("b").first().waitFor();
 });
 
 test("everything can be done by keyboard", async (t) => {
@@ -275,7 +321,7 @@ test("everything can be done by keyboard", async (t) => {
   await most(page, (most) => most === 0);
 });
 
-for (const query of ["&norm-example=2&norm-feature=3", "&norm-axis=layer", "&norm-experiment=outside", "&norm-experiment=time"]) {
+for (const query of ["&norm-example=2&norm-feature=3", "&norm-axis=layer", "&view=depth", "&view=losses", "&norm-experiment=outside", "&norm-experiment=time"]) {
   test(`nothing is cut off and nothing hard to read: ${query}`, async (t) => {
     const page = await opened(t, query);
     await fitsEverywhere(page);

@@ -2,15 +2,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { byId, eventually, live, numberUntil, parameter, paused, useSite } from "./harness.mjs";
+import { byId, eventually, live, numberUntil, openView, parameter, paused, useSite, views } from "./harness.mjs";
 
 const site = useSite();
 /** Steps the chapter takes by itself. */
 const WARM = 200;
 
-/** The chapter with its models trained as far as they train themselves. */
-async function trained(t, query = "") {
-  const page = await site.open(t, `?chapter=position${query}`);
+/** The chapter with its models trained as far as they train themselves, and this view of it. */
+async function trained(t, view, query = "") {
+  const page = await site.open(t, `?chapter=position&view=${view}${query}`);
   await numberUntil(page, "loss-step", (step) => step >= WARM, "warmed up");
   await paused(page);
   return page;
@@ -24,8 +24,32 @@ async function exact(page, id) {
 
 const right = (page, encoding, length) => exact(page, `position-right-${encoding}-${length}`);
 
+test("every tab shows its figures, alive", async (t) => {
+  const page = await trained(t, "encoding");
+  const shown = {
+    encoding: ["encoding", "clock"],
+    turn: ["clock", "shift"],
+    distance: ["position-products", "position-scores"],
+    models: ["compare", "position-curves"],
+    longer: ["position-lengths"],
+    reading: ["position-attention"],
+  };
+  assert.deepEqual(await views(page), Object.keys(shown));
+  for (const [view, figures] of Object.entries(shown)) {
+    await openView(page, view);
+    for (const figure of figures) await live(page, figure);
+    assert.equal(await page.locator(".view .figure").count(), figures.length);
+  }
+  // What stands beside an encoding shows what comes of it.
+  await openView(page, "encoding");
+  await byId(page, "position-encoding-integer").check();
+  await live(page, "position-swamping");
+  await byId(page, "position-encoding-alibi").check();
+  await live(page, "position-scores");
+});
+
 test("only models that are told positions learn order, and the fixed code goes on beyond its training", async (t) => {
-  const page = await trained(t);
+  const page = await trained(t, "models");
   await live(page, "compare");
   const none = await right(page, "none", 8);
   assert((await right(page, "learned", 8)) > none + 0.3, "learned positions are far ahead of none");
@@ -39,15 +63,14 @@ test("only models that are told positions learn order, and the fixed code goes o
 });
 
 test("counted back from the end, distances win", async (t) => {
-  const page = await trained(t, "&position-from=end");
+  const page = await trained(t, "models", "&position-from=end");
   assert((await right(page, "rotary", 8)) > 0.8);
   assert((await right(page, "rotary", 8)) > (await right(page, "sinusoidal", 8)) + 0.2);
 });
 
 test("the heatmap is of the chosen encoding", async (t) => {
-  const page = await trained(t);
+  const page = await trained(t, "encoding");
   const figure = byId(page, "figure-encoding");
-  await figure.scrollIntoViewIfNeeded();
   await live(page, "encoding");
   for (const [id, title] of [
     ["learned", /as trained so far/],
@@ -65,10 +88,9 @@ test("the heatmap is of the chosen encoding", async (t) => {
 });
 
 test("hands turn with the position, and one turn shifts them all", async (t) => {
-  const page = await trained(t);
+  const page = await trained(t, "turn");
   await live(page, "clock");
   const said = byId(page, "clock-said");
-  await byId(page, "clock-dial").scrollIntoViewIfNeeded();
   // Dragging the slow hand a quarter of a turn: 0.316 rad a position, about 5 positions.
   const box = await byId(page, "clock-dial").boundingBox();
   const at = (radians, share = 0.7) => [
@@ -82,11 +104,19 @@ test("hands turn with the position, and one turn shifts them all", async (t) => 
   await page.mouse.up();
   await eventually(() => parameter(page, "position-at") === "10", "dragged to 10");
   await eventually(async () => /^Position 10\./.test(await said.textContent()), "the hands are there");
+  // The dashed hand, a quarter further on: k goes from 3 to 8, and the position stays.
+  const dashed = 13 * 10000 ** (-4 / 32);
+  await page.mouse.move(...at(dashed));
+  await page.mouse.down();
+  for (let part = 1; part <= 8; part++) await page.mouse.move(...at(dashed + (part / 8) * (Math.PI / 2)));
+  await page.mouse.up();
+  await eventually(() => parameter(page, "position-k") === "8", "dragged to 8");
+  assert.equal(parameter(page, "position-at"), "10");
   // The turn by k, at this position and at all.
   await byId(page, "control-position-k").focus();
   await page.keyboard.press("ArrowRight");
-  await eventually(() => parameter(page, "position-k") === "4", "k is 4");
-  await eventually(async () => /PE\(10\) against PE\(14\)/.test(await byId(page, "shift-verdict").textContent()), "verdict");
+  await eventually(() => parameter(page, "position-k") === "9", "k is 9");
+  await eventually(async () => /PE\(10\) against PE\(19\)/.test(await byId(page, "shift-verdict").textContent()), "verdict");
   assert((await exact(page, "shift-difference")) < 1e-12);
   assert((await exact(page, "shift-largest")) < 1e-9);
   await byId(page, "clock-pair-8").click();
@@ -94,9 +124,8 @@ test("hands turn with the position, and one turn shifts them all", async (t) => 
 });
 
 test("products and scores tell places from offsets", async (t) => {
-  const page = await trained(t);
+  const page = await trained(t, "distance");
   const verdict = byId(page, "products-verdict");
-  await verdict.scrollIntoViewIfNeeded();
   await eventually(async () => /same curve/.test(await verdict.textContent()), "sinusoidal");
   assert((await exact(page, "scores-drift")) > 1e-3, "sinusoidal scores know places");
   await byId(page, "position-encoding-rotary").check();
@@ -104,14 +133,16 @@ test("products and scores tell places from offsets", async (t) => {
   assert((await exact(page, "scores-drift")) < 1e-3 * (await exact(page, "scores-spread")));
   await eventually(async () => /turn queries and keys/.test(await byId(page, "products-problem").textContent()), "no vectors");
   // The raw integer.
+  await openView(page, "encoding");
+  await byId(page, "position-encoding-integer").check();
+  await live(page, "position-swamping");
   assert((await exact(page, "swamping-all")) < 1e-6);
   assert((await exact(page, "swamping-one")) > 1);
 });
 
 test("a cell of attention opens its arithmetic, with the keyboard alone", async (t) => {
-  const page = await trained(t);
+  const page = await trained(t, "reading");
   const grid = byId(page, "figure-position-attention").locator("[tabindex='0']").first();
-  await grid.scrollIntoViewIfNeeded();
   await live(page, "position-attention");
   await grid.focus();
   await page.keyboard.press("ArrowRight");
@@ -120,23 +151,28 @@ test("a cell of attention opens its arithmetic, with the keyboard alone", async 
   await byId(page, "cell-inspector").waitFor();
   await page.keyboard.press("Escape");
   await eventually(() => !parameter(page, "position-head"), "closed");
-  // Choosing an encoding, position and shift by keys.
+  // Choosing an encoding and a position by keys.
+  await openView(page, "encoding");
+  await byId(page, "position-encoding-sinusoidal").check();
   await byId(page, "position-encoding-sinusoidal").focus();
   await page.keyboard.press("ArrowDown");
   await eventually(() => parameter(page, "position-encoding") === "learned", "next encoding");
+  await openView(page, "turn");
   await byId(page, "clock-dial").focus();
   await page.keyboard.press("PageUp");
   await eventually(() => parameter(page, "position-at") === "15", "10 positions on");
 });
 
 test("what does not fit is said, and the rest stays", async (t) => {
-  const page = await trained(t, "&position-width=15&position-length=4&position-number=7");
+  const page = await trained(t, "encoding", "&position-width=15&position-length=4&position-number=7");
   await eventually(async () => /15 can't be split/.test(await byId(page, "position-problem").textContent()), "odd width");
   assert.match(await byId(page, "clock-problem").textContent(), /even width/);
+  await openView(page, "reading");
   assert.match(await byId(page, "position-asked-problem").textContent(), /no symbol number 7/);
+  await openView(page, "models");
   assert((await right(page, "learned", 8)) >= 0);
   // Far out the turn is as exact as before.
-  const far = await trained(t, "&position-at=1000000&position-k=5000");
+  const far = await trained(t, "turn", "&position-at=1000000&position-k=5000");
   await live(far, "clock");
   await eventually(async () => /PE\(1005000\)/.test(await byId(far, "shift-verdict").textContent()), "far");
   assert((await exact(far, "shift-difference")) < 1e-6);

@@ -4,11 +4,13 @@ import { test } from "node:test";
 
 import {
   answerTime,
+  beat,
   byId,
   eventually,
   fitsEverywhere,
   live,
   numberUntil,
+  openView,
   parameter,
   paused,
   staysFree,
@@ -34,17 +36,12 @@ async function opened(t, query = "", options = {}) {
 const inspector = (page) => byId(page, "cell-inspector");
 const value = async (page, id) => Number(await byId(page, id).getAttribute("data-value"));
 const choose = (page, name, id) => byId(page, `control-${name}-${id}`).check({ force: true });
-/** Brings a figure into sight, for others are not drawn. */
-async function seen(page, name) {
-  await byId(page, `figure-${name}`).evaluate((figure) => figure.scrollIntoView({ block: "center" }));
-  return live(page, name);
-}
 
 test("a cell is open from the start; another is worked out by a click, and the numbers multiply out", async (t) => {
   const page = await opened(t);
   await inspector(page).waitFor();
   assert((await value(page, "inspector-weight")) > 0.2, "a cell that shows something");
-  await seen(page, "qkv-weights");
+  await live(page, "qkv-weights");
   const cells = byId(page, "qkv-weights-cells");
   await cells.focus();
   await page.keyboard.press("ArrowDown");
@@ -105,7 +102,9 @@ test("the square root: variance grows as d_k, without it softmax saturates and i
   const wide = await read();
   assert(wide.entropy[0] < usual.entropy[0] && wide.entropy[0] < 0.3 && wide.entropy[1] > 2, JSON.stringify(wide));
   assert(wide.gradient[0] < usual.gradient[0] && wide.gradient[0] < wide.gradient[1], JSON.stringify(wide));
-  for (const figure of ["qkv-products", "qkv-softmax", "qkv-entropy", "qkv-gradient"]) await seen(page, figure);
+  for (const figure of ["qkv-products", "qkv-softmax"]) await live(page, figure);
+  await byId(page, "qkv-show-curves").click();
+  for (const figure of ["qkv-entropy", "qkv-gradient"]) await live(page, figure);
   const before = await value(page, "qkv-variance");
   await byId(page, "qkv-draw-again").click();
   await eventually(async () => (await value(page, "qkv-variance")) !== before);
@@ -116,7 +115,7 @@ test("a shuffle only moves outputs, but for a causal mask or positions", async (
   const most = () => byId(page, "qkv-shuffle").getAttribute("data-most").then(Number);
   await eventually(async () => (await byId(page, "qkv-shuffle").getAttribute("data-most")) !== null);
   assert((await most()) < 1e-4, `${await most()}`);
-  await seen(page, "qkv-difference");
+  await live(page, "qkv-difference");
   for (const flag of ["qkv-causal", "qkv-positions"]) {
     await byId(page, `control-${flag}`).check();
     await eventually(async () => (await most()) > 0.05, flag);
@@ -135,7 +134,7 @@ test("a causal model without positions learns what came first; one without eithe
   assert((await value(page, "qkv-order-causal")) > 0.9);
   assert((await value(page, "qkv-order-positions")) > 0.9);
   assert((await value(page, "qkv-order-bag")) < 0.3);
-  await seen(page, "qkv-answers");
+  await live(page, "qkv-answers");
   const word = await byId(page, "qkv-word").textContent();
   await byId(page, "qkv-word-again").click();
   await eventually(async () => (await byId(page, "qkv-word").textContent()) !== word);
@@ -146,10 +145,37 @@ test("both layers are timed here and now", async (t) => {
   await eventually(async () => (await byId(page, "qkv-cost").getAttribute("data-count")) === "14", "14 times");
   assert.match(await byId(page, "qkv-cost").textContent(), /the recurrent layer takes \d+\.\d times as long, \d+\.\d\d ms/);
   t.diagnostic(await byId(page, "qkv-cost").textContent());
-  await seen(page, "qkv-cost");
+  await live(page, "qkv-cost");
   await byId(page, "qkv-cost-again").click();
   await eventually(async () => (await byId(page, "qkv-cost").getAttribute("data-count")) !== "14");
   await eventually(async () => (await byId(page, "qkv-cost").getAttribute("data-count")) === "14", "14 times again");
+});
+
+test("each view shows its own figures, and the experiment goes with it", async (t) => {
+  const page = await opened(t);
+  const figures = {
+    vectors: ["qkv-queries", "qkv-keys", "qkv-values"],
+    scale: ["qkv-products", "qkv-softmax"],
+    shuffle: ["qkv-difference"],
+    order: ["qkv-order", "qkv-answers"],
+    cost: ["qkv-cost"],
+    cell: ["qkv-weights"],
+  };
+  for (const [view, names] of Object.entries(figures)) {
+    await openView(page, view);
+    for (const name of names) await live(page, name);
+    const experiment = ["cell", "vectors"].includes(view) ? null : view;
+    await eventually(async () => parameter(page, "qkv-experiment") === experiment, view);
+  }
+  // A row of Q is a query: it is the one followed up beside its weights, too.
+  await openView(page, "vectors");
+  await live(page, "qkv-queries");
+  await byId(page, "qkv-queries-cells").focus();
+  await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("Enter");
+  await eventually(async () => parameter(page, "qkv-query") === "6");
+  await openView(page, "cell");
+  await eventually(async () => (await inspector(page).getAttribute("data-query")) === "5");
 });
 
 test("short, long and strange sentences do no harm", async (t) => {
@@ -171,8 +197,21 @@ test("short, long and strange sentences do no harm", async (t) => {
   await train(page, WARM + 20);
 });
 
-test("the check is answered from the live model, and the ideas step through", async (t) => {
+test("the ideas step through, and the check is answered from the live model", async (t) => {
   const page = await opened(t);
+  const stages = new Set();
+  const views = ["cell", "cell", "scale", "shuffle", "shuffle", "cost"];
+  for (let idea = 1; idea <= 6; idea++) {
+    await page.keyboard.press("PageDown");
+    await eventually(async () => (await beat(page).getAttribute("data-testid")) === `beat-${idea}`);
+    await page.locator(`.view[data-view="${views[idea - 1]}"]`).waitFor();
+    await eventually(async () => parameter(page, "idea") === `${idea}`);
+    // A link to a beat says no more than that: the beat sets the stage.
+    await eventually(async () => new URL(page.url()).search === `?chapter=qkv&idea=${idea}`);
+    const set = (inputs) => inputs.map((e) => `${e.dataset.testid}=${e.type === "range" ? e.value : e.checked}`);
+    stages.add(views[idea - 1] + (await page.locator(".view .view-bar input").evaluateAll(set)));
+  }
+  assert.equal(stages.size, 6, [...stages].join("\n"));
   await byId(page, "check-qkv").scrollIntoViewIfNeeded();
   for (const right of [1, 2, 0]) {
     await byId(page, `check-qkv-option-${right}`).check({ force: true });
@@ -183,21 +222,12 @@ test("the check is answered from the live model, and the ideas step through", as
     assert.equal(await verdict.getAttribute("data-right"), "true", await verdict.textContent());
     await byId(page, "check-qkv-another").click();
   }
-  await page.evaluate(() => scrollTo(0, 0));
-  const urls = new Set();
-  for (let idea = 1; idea <= 6; idea++) {
-    await page.keyboard.press("PageDown");
-    await eventually(async () => (await byId(page, "idea-text").textContent()).startsWith(`${idea} of 6`));
-    await eventually(async () => parameter(page, "idea") === `${idea}`);
-    urls.add(page.url().replace(/&idea=\d/, ""));
-  }
-  assert.equal(urls.size, 6);
 });
 
 test("nothing is cut off and nothing hard to read, at any size in any colours", async (t) => {
   const page = await opened(t);
-  for (const experiment of ["cell", "scale", "shuffle", "cost"]) {
-    await choose(page, "qkv-experiment", experiment);
+  for (const view of ["cell", "vectors", "scale", "shuffle", "cost"]) {
+    await openView(page, view);
     await fitsEverywhere(page, paused);
   }
 });

@@ -6,10 +6,15 @@ import { test } from "node:test";
 
 import {
   byId,
+  closeSettings,
   drawn,
   eventually,
   fitsEverywhere,
+  live,
   number,
+  openSettings,
+  openView,
+  parameter,
   paused,
   settled,
   useSite,
@@ -20,9 +25,7 @@ const site = useSite();
 /** Opens the chapter with the diagram in view and its first training done. */
 async function open(t, query = "", options = {}) {
   const page = await site.open(t, `?chapter=rnn${query}`, options);
-  const figure = byId(page, "figure-unrolled");
-  await figure.scrollIntoViewIfNeeded();
-  await page.locator('[data-testid="figure-unrolled"][data-state="live"]').waitFor();
+  await live(page, "unrolled");
   await eventually(async () => (await number(page, "loss-step")) >= 120, "trained a little");
   await paused(page);
   await shownStep(page, await number(page, "loss-step"));
@@ -44,7 +47,6 @@ async function columns(page, count) {
 /** What the figure's menu exports. */
 async function exported(page, kind = "json") {
   await drawn(page);
-  await byId(page, "export-unrolled").scrollIntoViewIfNeeded();
   if (!(await byId(page, `export-unrolled-${kind}`).isVisible())) await byId(page, "export-unrolled").click();
   const waiting = page.waitForEvent("download");
   await byId(page, `export-unrolled-${kind}`).click();
@@ -52,15 +54,22 @@ async function exported(page, kind = "json") {
   return kind === "json" ? JSON.parse(text) : text;
 }
 
-/** Clicks in column `t` (from 1) of the diagram, at a height of it. */
-async function clickColumn(page, t, y, x = 42) {
-  const track = byId(page, "rnn-track");
-  await track.evaluate((track, left) => (track.parentElement.scrollLeft = left), 84 * (t - 2));
-  await track.evaluate((track) => track.scrollIntoView({ block: "center", inline: "nearest" }));
-  await track.evaluate((track, left) => (track.parentElement.scrollLeft = left), 84 * (t - 2));
-  await byId(page, `rnn-column-${t}`).waitFor();
-  const box = await track.boundingBox();
-  await page.mouse.click(box.x + 72 + 84 * (t - 1) + x, box.y + y);
+/** Clicks the middle of what `part` finds in column `t` (from 1), or at a share of its height. */
+async function clickColumn(page, t, part, share = 0.5) {
+  const column = byId(page, `rnn-column-${t}`);
+  await scrollTo(page, t);
+  await column.waitFor();
+  const box = await column.locator(part).first().boundingBox();
+  await page.mouse.click(box.x + box.width / 2, box.y + share * box.height);
+}
+
+/** Scrolls the diagram so that column `t` is in its middle. */
+async function scrollTo(page, t) {
+  await byId(page, "rnn-track").evaluate((track, t) => {
+    const width = track.scrollWidth / (Number(track.dataset.columns) + 2);
+    track.parentElement.scrollLeft = width * (t + 0.5) - track.parentElement.clientWidth / 2;
+  }, t);
+  await drawn(page);
 }
 
 test("the figure starts folded and unrolls one step per press", async (t) => {
@@ -82,9 +91,8 @@ test("the figure starts folded and unrolls one step per press", async (t) => {
   await byId(page, "rnn-fold").click();
   await columns(page, 0);
   // The loop itself unrolls.
-  await byId(page, "rnn-loop").locator(".rnn-strip").scrollIntoViewIfNeeded();
-  const track = await byId(page, "rnn-track").boundingBox();
-  await page.mouse.click(track.x + 72 + 42, track.y + 200);
+  const strip = await byId(page, "rnn-loop").locator(".rnn-strip").boundingBox();
+  await page.mouse.click(strip.x + strip.width / 2, strip.y + strip.height / 2);
   await columns(page, 1);
 });
 
@@ -132,7 +140,7 @@ test("an edited character moves every later state and no earlier one", async (t)
   const before = await exported(page);
   const length = before.shape[0];
   await columns(page, length);
-  await clickColumn(page, 6, 318);
+  await clickColumn(page, 6, ".rnn-token rect");
   await byId(page, "rnn-edit").waitFor();
   await byId(page, "rnn-letter").fill("k");
   await eventually(async () => (await exported(page)).axes[0].labels[5] === "k", "the new character is read");
@@ -160,7 +168,8 @@ test("an edited character moves every later state and no earlier one", async (t)
 test("a pinned unit's numbers multiply out", async (t) => {
   const page = await open(t, "&rnn-columns=8");
   await columns(page, 8);
-  await clickColumn(page, 5, 146 + 128 * (2.5 / 32));
+  const { values } = await exported(page);
+  await clickColumn(page, 5, ".rnn-strip", 2.5 / 32);
   const open_ = byId(page, "rnn-arithmetic");
   await open_.waitFor();
   assert.match(await open_.locator("h3").textContent(), /Unit 3 at t = 5/);
@@ -170,17 +179,21 @@ test("a pinned unit's numbers multiply out", async (t) => {
   );
   assert(Math.abs(input + state + bias - sum) < 2.1e-4, `${input} + ${state} + ${bias} is not ${sum}`);
   assert(Math.abs(Math.tanh(sum) - s) < 1.1e-4, `tanh(${sum}) is not ${s}`);
-  const { values } = await exported(page);
   assert(Math.abs(values[4][2] - s) < 5.1e-5);
+  // The matrix that the products come from stands beside them.
+  await live(page, "rnn-matrix");
   await byId(page, "rnn-unit-next").click();
   await eventually(async () => (await open_.locator("h3").textContent()).includes("Unit 4"));
+  await byId(page, "rnn-at-before").click();
+  await eventually(async () => (await open_.locator("h3").textContent()).includes("t = 4"));
   await byId(page, "rnn-unpin").click();
   await open_.waitFor({ state: "detached" });
+  await columns(page, 8);
 });
 
 test("it writes; one odd character is forced, and who gets over it is measured", async (t) => {
   const page = await open(t);
-  await byId(page, "figure-rnn-writing").scrollIntoViewIfNeeded();
+  await openView(page, "writing");
   const text = async (id) => (await byId(page, id).textContent()).replaceAll("⏎", "\n");
   await eventually(async () => (await text("rnn-writes-elman")).length === 80 && (await text("rnn-writes-lstm")).length === 80);
   await settled(page);
@@ -195,14 +208,16 @@ test("it writes; one odd character is forced, and who gets over it is measured",
     assert.notEqual(thrown[19], plain[19]);
     assert.equal(await byId(page, `rnn-thrown-${id}`).locator(".rnn-forced").textContent(), thrown[19]);
   }
-  await byId(page, "rnn-recovery").scrollIntoViewIfNeeded();
-  await page.locator('[data-testid="figure-rnn-recovery"][data-state="live"]').waitFor();
+  await openView(page, "recovery");
+  await live(page, "rnn-recovery");
   const said = await byId(page, "rnn-recovery-text").textContent();
   assert.match(said, /costs the Elman network \d+\.\d\d ± \d+\.\d\d nats and the LSTM \d+\.\d\d ± \d+\.\d\d/);
   await byId(page, "control-rnn-odd-letter").fill("z");
   await eventually(async () => (await byId(page, "rnn-recovery-text").textContent()).includes("‘z’ put in"));
+  await openView(page, "writing");
   await byId(page, "rnn-odd").click();
-  await byId(page, "rnn-recovery").waitFor({ state: "detached" });
+  await byId(page, "rnn-thrown-elman").waitFor({ state: "detached" });
+  await byId(page, "rnn-thrown-lstm").waitFor({ state: "detached" });
 });
 
 test("asked only at the end, it judges brackets", async (t) => {
@@ -215,7 +230,10 @@ test("asked only at the end, it judges brackets", async (t) => {
   const balanced = await truth();
   await byId(page, "probe-input").fill("(()(");
   await eventually(async () => (await truth()) !== balanced);
-  assert((await byId(page, "figure-rnn-writing").textContent()).includes("Read out every step"));
+  await openView(page, "writing");
+  await page.getByText("Read out every step").waitFor();
+  await openView(page, "recovery");
+  await page.getByText("Read out every step").waitFor();
 });
 
 test("everything works by keyboard alone", async (t) => {
@@ -246,9 +264,10 @@ test("everything works by keyboard alone", async (t) => {
   assert.equal(Number(await readout.getAttribute("data-value")), values[1][Number(await readout.getAttribute("data-unit")) - 1]);
   assert(unit >= 1);
   await page.keyboard.press("Enter");
-  await byId(page, "rnn-arithmetic").waitFor();
+  await eventually(() => page.evaluate(() => document.activeElement?.dataset.testid === "rnn-arithmetic"));
   await page.keyboard.press("Escape");
   await byId(page, "rnn-arithmetic").waitFor({ state: "detached" });
+  await eventually(() => page.evaluate(() => document.activeElement?.dataset.testid === "rnn-track"));
   await page.keyboard.press("e");
   await byId(page, "rnn-letter").waitFor();
   await eventually(() => page.evaluate(() => document.activeElement?.dataset.testid === "rnn-letter"));
@@ -276,7 +295,7 @@ test("odd input is explained and breaks nothing", async (t) => {
   await columns(page, 64);
   assert((await byId(page, "rnn-note").textContent()).includes("96 more characters"));
   // An edit beyond the end of a shorter sentence says so.
-  await clickColumn(page, 9, 318);
+  await clickColumn(page, 9, ".rnn-token rect");
   await byId(page, "rnn-letter").waitFor();
   await input.fill("the");
   await eventually(async () => (await byId(page, "rnn-edit").textContent()).includes("the sentence is shorter"));
@@ -284,9 +303,15 @@ test("odd input is explained and breaks nothing", async (t) => {
 
 test("a resize drops the pin of a unit that is no more", async (t) => {
   const page = await open(t, "&rnn-columns=8&rnn-at=4&rnn-unit=30");
-  await byId(page, "rnn-arithmetic").waitFor();
+  await openView(page, "sum");
+  const title = byId(page, "rnn-arithmetic").locator("h3");
+  assert.equal(await title.textContent(), "Unit 30 at t = 4");
+  await openSettings(page);
   await byId(page, "control-rnn-hidden").fill("8");
-  await byId(page, "rnn-arithmetic").waitFor({ state: "detached" });
+  await eventually(() => parameter(page, "rnn-at") === null && parameter(page, "rnn-unit") === null);
+  await eventually(async () => (await title.textContent()).startsWith("Unit 1 "));
+  await closeSettings(page);
+  await openView(page, "unrolled");
   await eventually(async () => (await exported(page)).shape[1] === 8, "the new model is shown");
 });
 
@@ -306,13 +331,54 @@ test("the question is answered by the live network", async (t) => {
 
 test("the teacher's step walks through the ideas", async (t) => {
   const page = await open(t);
-  for (const [count, present] of [[0, null], [1, null], [30, null], [8, "rnn-matrix-panel"], [8, "rnn-arithmetic"], [30, "rnn-edit"], [0, "rnn-recovery"]]) {
+  const beats = [
+    [0, "unrolled", "rnn-loop"],
+    [1, "unrolled", "rnn-loop"],
+    [30, "unrolled", "rnn-column-30"],
+    [8, "unrolled", "rnn-loop"],
+    [8, "sum", "rnn-arithmetic"],
+    [30, "unrolled", "rnn-edit"],
+    [0, "writing", "rnn-thrown-lstm"],
+  ];
+  for (const [count, view, present] of beats) {
     await page.keyboard.press("PageDown");
+    await page.locator(`.view[data-view="${view}"]`).waitFor();
+    await byId(page, present).waitFor();
+    // What the beat has chosen besides.
+    if (present === "rnn-arithmetic") {
+      assert.equal(await byId(page, present).locator("h3").textContent(), "Unit 3 at t = 5");
+      await byId(page, "rnn-matrix-panel").waitFor();
+    }
+    if (view !== "unrolled") await openView(page, "unrolled");
     await columns(page, count);
-    if (present) await byId(page, present).waitFor();
   }
   await page.keyboard.press("PageUp");
   await byId(page, "rnn-edit").waitFor();
+});
+
+test("a matrix chosen in the diagram is the one beside the sum", async (t) => {
+  const page = await open(t, "&rnn-columns=4");
+  await columns(page, 4);
+  await byId(page, "rnn-track").focus();
+  await page.keyboard.press("w");
+  await byId(page, "rnn-matrix-panel").getByText(/^W: from each character/).first().waitFor();
+  await byId(page, "control-rnn-matrix-v").check();
+  await byId(page, "rnn-matrix-panel").getByText(/^V: from each unit/).first().waitFor();
+});
+
+test("each view's figure is live and whole", async (t) => {
+  const page = await open(t, "&rnn-columns=8");
+  const figures = { sum: "rnn-matrix", writing: "rnn-writing", recovery: "rnn-recovery", loss: "rnn-loss", unrolled: "unrolled" };
+  for (const [view, figure] of Object.entries(figures)) {
+    await openView(page, view);
+    await live(page, figure);
+    assert.equal(await page.locator(".view").count(), 1, "one view at a time");
+    const [wide, high] = await page.locator(".view").evaluate((view) => [
+      view.scrollWidth - view.clientWidth,
+      view.scrollHeight - view.clientHeight,
+    ]);
+    assert(wide <= 0 && high <= 0, `${view} is ${wide} and ${high} px too large`);
+  }
 });
 
 test("pictures and tables of the diagram can be taken along", async (t) => {
@@ -322,13 +388,16 @@ test("pictures and tables of the diagram can be taken along", async (t) => {
   const csv = await exported(page, "csv");
   assert.equal(csv.trim().split("\n").length, 32);
   assert((await exported(page, "png")).length > 5000);
-  await page.getByText("Columns as a table").click();
+  await byId(page, "figure-unrolled").locator(".table-box > summary").click();
   await page.locator('[data-testid="figure-unrolled"] table').first().waitFor();
 });
 
 test("nothing is cut off and nothing hard to read, at any size in any colours", async (t) => {
   const query = "&rnn-columns=12&rnn-at=4&rnn-unit=2&rnn-edit=3&rnn-matrix=u&rnn-odd=20";
   const page = await open(t, query);
-  await byId(page, "rnn-recovery-text").waitFor();
-  await fitsEverywhere(page);
+  for (const view of ["unrolled", "sum", "writing", "recovery"]) {
+    await openView(page, view);
+    if (view === "recovery") await byId(page, "rnn-recovery-text").waitFor();
+    await fitsEverywhere(page);
+  }
 });

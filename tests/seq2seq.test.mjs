@@ -9,6 +9,8 @@ import {
   live,
   number,
   numberUntil,
+  openSettings,
+  openView,
   parameter,
   paused,
   useSite,
@@ -21,8 +23,6 @@ const WARM = 200;
 /** Opens the chapter and waits until its model has taken its first steps and rests. */
 async function open(t, query = "", options = {}) {
   const page = await site.open(t, `?chapter=seq2seq${query}`, options);
-  // What is out of sight is not drawn.
-  await byId(page, "figure-transfer").scrollIntoViewIfNeeded();
   await live(page, "transfer");
   await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);
   await paused(page);
@@ -35,8 +35,8 @@ const field = (page) => byId(page, "seq2seq-source");
 
 /** The curve's numbers, from the figure's own table: length and share. */
 async function curve(page) {
+  await openView(page, "lengths");
   const figure = byId(page, "figure-seq2seq-length");
-  await figure.scrollIntoViewIfNeeded();
   await eventually(async () => (await figure.getAttribute("data-state")) === "live", "a curve");
   await figure.locator("summary", { hasText: "Values as a table" }).click();
   const rows = figure.locator("table tbody tr");
@@ -52,10 +52,10 @@ async function curve(page) {
 test("accuracy falls with the source's length, while the model is told one vector", async (t) => {
   const page = await open(t);
   assert.equal(await byId(page, "transfer-units").textContent(), "32");
+  const right = await number(page, "seq2seq-right");
   const points = await curve(page);
   assert(points[0].length === 1 && points[0].now >= 0.9, JSON.stringify(points));
   assert(points.filter((p) => p.length >= 8).every((p) => p.now <= 0.1), JSON.stringify(points));
-  const right = await number(page, "seq2seq-right");
   assert(right > 0.1 && right < 0.9, `${right}`);
 });
 
@@ -76,9 +76,10 @@ test("the decoder is stepped one character at a time", async (t) => {
   // A click on a step writes up to it, and shows what could have stood there.
   await byId(page, "transfer-written").locator(".transfer-cell").nth(2).click();
   await eventually(async () => parameter(page, "seq2seq-at") === "3");
+  await openView(page, "odds");
   const bars = byId(page, "figure-seq2seq-bars");
-  await bars.scrollIntoViewIfNeeded();
   await eventually(async () => /Step 3/.test(await bars.textContent()));
+  await openView(page, "vector");
   await byId(page, "seq2seq-all").click();
   await eventually(async () => (await hidden()) === 0, "all is written again");
 });
@@ -88,6 +89,7 @@ test("an own source, greedy beside beam, and what each state still holds", async
   await field(page).fill("ab");
   await eventually(async () => (await texts(page, "transfer-source")).join("") === "ab");
   await eventually(async () => /Right would be ba|That is right/.test(await byId(page, "seq2seq-outcome").textContent()));
+  await openView(page, "beam");
   const rows = byId(page, "seq2seq-beam-table").locator("tbody tr");
   await eventually(async () => (await rows.count()) === 3);
   const logs = await rows.evaluateAll((rows) => rows.map((row) => Number(row.querySelectorAll("td")[1].textContent)));
@@ -96,15 +98,18 @@ test("an own source, greedy beside beam, and what each state still holds", async
   await eventually(async () => (await rows.count()) === 1);
   // A beam of one is the greedy choice.
   assert.match(await byId(page, "seq2seq-search").textContent(), /Greedy found the likeliest/);
+  await openView(page, "states");
   const prefixes = byId(page, "seq2seq-prefixes").locator("tbody tr");
-  assert.equal(await prefixes.count(), 2);
+  await eventually(async () => (await prefixes.count()) === 2);
   assert.match(await prefixes.nth(0).textContent(), /^1a.*a[✓✗]$/);
+  await openView(page, "vector");
   await byId(page, "seq2seq-another").click();
   await eventually(async () => parameter(page, "seq2seq-example") !== "0" && (await texts(page, "transfer-source")).length === 10);
 });
 
 test("dates, copying and sorting are other models; undo brings the first back", async (t) => {
   const page = await open(t);
+  await openSettings(page);
   await byId(page, "control-seq2seq-task-dates").check();
   await eventually(async () => parameter(page, "seq2seq-task") === "dates");
   await field(page).fill("the 3rd of May 1998");
@@ -145,7 +150,7 @@ test("the check's answer is what the model finds likeliest", async (t) => {
 
 test("by keyboard alone: characters, steps, and the choice of one", async (t) => {
   const page = await open(t);
-  await byId(page, "seq2seq-another").focus();
+  await byId(page, "seq2seq-all").focus();
   await page.keyboard.press("Tab");
   const focused = () => page.evaluate(() => document.activeElement?.dataset.cell);
   // Chromium stops at a region that scrolls, where there is one.
@@ -159,6 +164,22 @@ test("by keyboard alone: characters, steps, and the choice of one", async (t) =>
   await page.keyboard.press("Enter");
   await eventually(async () => parameter(page, "seq2seq-at") === "2");
   await eventually(async () => /chosen with probability 0\.\d+/.test(await byId(page, "transfer-readout").textContent()));
+});
+
+test("each view comes on show and is live", async (t) => {
+  const page = await open(t);
+  for (const [view, figures] of [
+    ["odds", ["seq2seq-odds", "seq2seq-bars"]],
+    ["lengths", ["seq2seq-length"]],
+    ["states", ["seq2seq-states"]],
+    ["beam", []],
+    ["vector", ["transfer"]],
+  ]) {
+    await openView(page, view);
+    for (const figure of figures) await live(page, figure);
+    if (view === "beam") assert.equal(await byId(page, "seq2seq-beam-table").locator("tbody tr").count(), 3);
+  }
+  assert.match(await byId(page, "settings-open").textContent(), /GRU, 32 numbers/);
 });
 
 test("nothing is cut off and nothing hard to read, at any size in any colours", async (t) => {

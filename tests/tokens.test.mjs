@@ -10,8 +10,11 @@ import {
   live,
   number,
   numberUntil,
+  openSettings,
+  openView,
   parameter,
   paused,
+  running,
   useSite,
 } from "./harness.mjs";
 
@@ -24,14 +27,33 @@ const grouped = (said) => Number(said.replaceAll(",", ""));
 const textTokens = async (page) => grouped((await text(page, "merge-last")).match(/: ([\d,]+) tokens now/)[1]);
 const vocabulary = async (page) => Number((await text(page, "level-pairs")).match(/(\d+) ids in all/)[1]);
 
-async function open(t, query = "", options = {}) {
-  const page = await site.open(t, `?chapter=tokens${query}`, options);
+/** The figures of each view. */
+const VIEWS = {
+  tokens: ["tokens-levels"],
+  merges: ["tokens-count", "tokens-vocabulary"],
+  embedding: ["tokens-lookup"],
+  map: ["tokens-map"],
+  window: ["tokens-window"],
+  sentence: ["tokens-chain"],
+};
+
+async function open(t, query = "", view = "tokens") {
+  const page = await site.open(t, `?chapter=tokens&view=${view}${query}`);
   await byId(page, "chapter-tokens").waitFor();
-  for (const name of ["levels", "lookup", "map", "window", "chain"]) await live(page, `tokens-${name}`);
+  for (const name of VIEWS[view]) await live(page, name);
   await numberUntil(page, "loss-step", (step) => step >= 300);
   await paused(page);
   return page;
 }
+
+test("each view's tab opens, and its figures are live", async (t) => {
+  const page = await open(t);
+  for (const [view, figures] of Object.entries(VIEWS)) {
+    await openView(page, view);
+    for (const figure of figures) await live(page, figure);
+  }
+  assert.equal(await page.locator(".view-tab").count(), Object.keys(VIEWS).length);
+});
 
 test("merge one pair at a time: the token count falls by the pair's count, the vocabulary grows by one", async (t) => {
   const page = await open(t);
@@ -88,6 +110,9 @@ test("merges answer at once, also while the model they belong to trains", async 
 test("click a token: its row is looked up, and is the product with its one-hot vector", async (t) => {
   const page = await open(t);
   await byId(page, "chip-characters-7").click();
+  // The same token anywhere is the same row: it is marked wherever it stands.
+  await eventually(async () => (await byId(page, "level-characters").locator(".chip-selected").count()) === 3);
+  await openView(page, "embedding");
   await eventually(async () => (await text(page, "lookup-title")).startsWith("‘n’ is id 42"));
   const numbers = (id) => byId(page, id).locator("button").allTextContents();
   await eventually(async () => (await numbers("lookup-row")).length === 8);
@@ -103,30 +128,31 @@ test("click a token: its row is looked up, and is the product with its one-hot v
   const sum = await text(page, "lookup-readout");
   const value = sum.match(/1 × (−?[\d.]+)/)[1];
   assert(sum.endsWith(`= ${value}`), sum);
-  // The same token anywhere is the same row: it is marked wherever it stands.
   assert.equal(await byId(page, "level-characters").locator(".chip-selected").count(), 3);
   // A token of another row has the model read that row.
+  await openView(page, "tokens");
   await byId(page, "chip-pairs-9").click();
   await eventually(() => parameter(page, "tokens-scheme") === "pairs");
+  await openView(page, "embedding");
   await eventually(async () => (await text(page, "lookup-title")).startsWith("‘␣the’ is id 260"));
 });
 
 test("rows move as the model trains, and letters come to lie by kind", async (t) => {
-  const page = await open(t, "&seed=3");
+  const page = await open(t, "&seed=3", "map");
   const claim = await text(page, "map-claim");
   const [, steps, right, all] = claim.match(/After (\d+) steps (\d+) of (\d+) letters/).map(Number);
   assert.equal(steps, 300);
   assert(right >= 0.85 * all, claim);
+  await openView(page, "embedding");
   const row = async () => (await byId(page, "lookup-row").textContent()) ?? "";
   const before = await row();
   await byId(page, "train-toggle").click();
-  // Out of sight they are as they were.
-  await byId(page, "lookup-row").scrollIntoViewIfNeeded();
+  await running(page);
   await eventually(async () => (await row()) !== before);
 });
 
 test("drag the window: its examples follow, one for each token", async (t) => {
-  const page = await open(t);
+  const page = await open(t, "", "window");
   const examples = byId(page, "window-examples").locator("tbody tr");
   assert.equal(await examples.count(), 8);
   const first = async () => (await examples.first().textContent()) ?? "";
@@ -164,7 +190,7 @@ test("drag the window: its examples follow, one for each token", async (t) => {
 });
 
 test("the factors of a sentence multiply out, an end token last", async (t) => {
-  const page = await open(t);
+  const page = await open(t, "", "sentence");
   const cards = page.locator(".factor");
   assert.equal(await cards.count(), 31);
   assert.equal(await page.locator(".factor-token").last().textContent(), "end");
@@ -207,6 +233,7 @@ test("no sentence, one character, other texts: said in a sentence, and the page 
   await byId(page, "probe-input").fill("x");
   await eventually(async () => (await chips(page, "bytes")).join(" ") === "x end");
   assert.equal(await text(page, "probe-problem"), "");
+  await openSettings(page, "source");
   await byId(page, "corpus-names").click();
   await eventually(async () => (await byId(page, "probe-input").inputValue()).length > 0);
   await byId(page, "probe-input").fill("silina\nfalveno");
@@ -241,14 +268,24 @@ test("with the keyboard alone: pick a chip, a point of the map, a factor, a merg
   await byId(page, "chip-characters-0").focus();
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("Enter");
+  // Along the tabs by arrow keys, as in every tab list.
+  await byId(page, "view-tokens").focus();
+  for (let press = 0; press < 2; press++) await page.keyboard.press("ArrowRight");
   await eventually(async () => (await text(page, "lookup-title")).startsWith("‘a’"));
+  await page.keyboard.press("ArrowRight");
+  await live(page, "tokens-map");
   await page.locator(".map-token[tabindex='0']").focus();
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("Enter");
+  await eventually(async () => (await text(page, "map-readout")).startsWith("‘b’"));
+  await openView(page, "embedding");
   await eventually(async () => (await text(page, "lookup-title")).startsWith("‘b’"));
+  await openView(page, "sentence");
+  await live(page, "tokens-chain");
   await page.locator(".factor[tabindex='0']").focus();
   await page.keyboard.press("End");
-  assert.match(await text(page, "chain-readout"), /^p\(end \| e\)/);
+  assert.match((await text(page, "chain-readout")).trim(), /^p\(end \| e\)/);
+  await openView(page, "tokens");
   const offered = await text(page, "merge");
   await byId(page, "merge").focus();
   await page.keyboard.press("Enter");
@@ -261,12 +298,17 @@ test("a link shows the same again", async (t) => {
   const query = "&seed=5&tokens-scheme=pairs&tokens-merges=30&tokens-words=0&tokens-at=17&tokens-window=4";
   const read = async () => {
     const page = await open(t, query);
-    return [
-      await text(page, "loss-value"),
-      await byId(page, "lookup-row").textContent(),
-      await text(page, "chain-product"),
-      await text(page, "window-examples"),
-    ];
+    const said = [await text(page, "loss-value")];
+    await openView(page, "embedding");
+    await live(page, "tokens-lookup");
+    said.push(await text(page, "lookup-row"));
+    await openView(page, "sentence");
+    await live(page, "tokens-chain");
+    said.push(await text(page, "chain-product"));
+    await openView(page, "window");
+    await live(page, "tokens-window");
+    said.push(await text(page, "window-examples"));
+    return said;
   };
   assert.deepEqual(await read(), await read());
 });
@@ -274,5 +316,9 @@ test("a link shows the same again", async (t) => {
 test("nothing is cut off and nothing hard to read, at any size in any colours", async (t) => {
   const page = await open(t, "&tokens-merges=9");
   await byId(page, "more").locator("summary").click();
-  await fitsEverywhere(page);
+  for (const view of Object.keys(VIEWS)) {
+    await page.setViewportSize({ width: 1280, height: 720 });
+    await openView(page, view);
+    await fitsEverywhere(page);
+  }
 });

@@ -11,6 +11,7 @@ mod history;
 mod lab;
 mod labs;
 mod list;
+mod print;
 mod progress;
 mod provenance;
 mod run;

@@ -216,7 +216,10 @@ impl Store {
         wasm_bindgen_futures::spawn_local(async move {
             let name = corpora::name(corpus).to_owned();
             match corpora::load(corpus).await {
-                Ok(text) => self.begin(Source { corpus, name, text }),
+                Ok(text) => {
+                    self.forget_text();
+                    self.begin(Source { corpus, name, text });
+                }
                 Err(sentence) => self.notify(Severity::Refusal, sentence),
             }
         });
@@ -224,8 +227,9 @@ impl Store {
 
     /// Learns the learner's own text instead. `name` is the file's, if it came from one.
     pub fn choose_own_text(self, accepted: Accepted, name: Option<String>) {
+        self.forget_text();
         for note in accepted.notes {
-            self.notify(Severity::Note, note);
+            self.notify_of_text(note);
         }
         let name = name.unwrap_or_else(|| "Your text".to_owned());
         self.begin(Source { corpus: Corpus::Own, name, text: accepted.text.into() });
@@ -273,12 +277,24 @@ impl Store {
 
     /// Says something in the page.
     pub fn notify(self, severity: Severity, sentence: impl Into<String>) {
-        let sentence = sentence.into();
+        self.tell(severity, sentence.into(), false);
+    }
+
+    /// As [`Self::notify`], of something about the text: taken back when another is chosen.
+    fn notify_of_text(self, sentence: String) {
+        self.tell(Severity::Note, sentence, true);
+    }
+
+    fn forget_text(self) {
+        self.notices.update(|notices| notices.retain(|notice| !notice.about_text));
+    }
+
+    fn tell(self, severity: Severity, sentence: String, about_text: bool) {
         self.notices.update(|notices| {
             // Saying the same twice helps nobody.
             notices.retain(|notice| notice.sentence != sentence);
             let id = self.pace.try_update_value(Pace::next_notice).unwrap_or_default();
-            notices.push(Notice { id, severity, sentence });
+            notices.push(Notice { id, severity, sentence, about_text });
             let excess = notices.len().saturating_sub(4);
             notices.drain(..excess);
         });

@@ -14,13 +14,7 @@ pub use table::{Kind, Setting, Value, Words, general_words, settings, words};
 
 use core::fmt;
 
-use crate::{
-    Architecture, ExperimentSpec, GptSpec, OptimizerSpec, StudySpec,
-    study::{
-        alignment, bigram, birnn, block, bptt, gates, heads, mask, norm, position, qkv, rnn,
-        seq2seq, tokens,
-    },
-};
+use crate::{Architecture, ExperimentSpec, GptSpec, OptimizerSpec, StudySpec, study};
 use rows::choice;
 
 /// Makes [`Chapter`], [`Link`] and what they say of each chapter from the list of chapters.
@@ -66,7 +60,7 @@ macro_rules! link {
             pub embed: bool,
             pub hide: Vec<Part>,
             pub theme: Theme,
-            $(pub $field: $module::Settings,)+
+            $(pub $field: study::$module::Settings,)+
             /// From the fragment.
             pub written: Written,
         }
@@ -99,7 +93,7 @@ macro_rules! link {
                     embed: false,
                     hide: Vec::new(),
                     theme: Theme::Auto,
-                    $($field: $module::Settings::default(),)+
+                    $($field: study::$module::Settings::default(),)+
                     written: Written::default(),
                 }
             }
@@ -358,7 +352,7 @@ mod tests {
         let mut stage = Link { chapter: Chapter::Rnn, idea: 4, ..Link::default() };
         stage.rnn.columns = 8;
         assert_eq!(stage.query_beside(&stage), "chapter=rnn&idea=4");
-        let changed = Link { rnn: rnn::Settings::default(), ..stage.clone() };
+        let changed = Link { rnn: study::rnn::Settings::default(), ..stage.clone() };
         assert_eq!(changed.query_beside(&stage), "chapter=rnn&idea=4&rnn-columns=0");
         assert_eq!(stage.query(), "chapter=rnn&idea=4&rnn-columns=8");
     }

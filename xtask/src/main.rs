@@ -13,6 +13,7 @@ mod dist;
 mod doctor;
 mod npm;
 mod paths;
+mod screenshots;
 mod serve;
 mod setup;
 mod shell;
@@ -55,6 +56,12 @@ const VERBS: &[Verb] = &[
         options: "[--quick] [--only PATTERN] [--python PATH] [--rounds N] [--runs N]",
         help: "measure training, beside other libraries, and loading",
         run: bench::run,
+    },
+    Verb {
+        name: "screenshots",
+        options: "[CHAPTER]",
+        help: "pictures of every view, in light and dark, large and small",
+        run: screenshots::run,
     },
     Verb {
         name: "dist",
@@ -112,9 +119,9 @@ fn main() -> ExitCode {
 fn print_help() {
     println!("Unroll's own commands. Each does the set-up it needs first.\n");
     for verb in VERBS.iter().filter(|verb| !verb.help.is_empty()) {
-        println!("  cargo xtask {:<8} {}", verb.name, verb.help);
+        println!("  cargo xtask {:<11} {}", verb.name, verb.help);
         if !verb.options.is_empty() {
-            println!("{:23}{}", "", verb.options);
+            println!("{:26}{}", "", verb.options);
         }
     }
     println!(

@@ -19,10 +19,7 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::{ChoiceField, SliderField},
-    course::{
-        Answered, ChapterFrame, Lab, Sentence, StageView, use_answer, use_lab, use_provenance,
-        use_seen_in,
-    },
+    course::{Answered, ChapterFrame, Sentence, StageView, use_answer, use_lab, use_provenance},
     figures::{
         Bar, BarsFigure, CellInspector, Hue, Matrix, MatrixFigure, Provenance, ValueMap,
         mask_editor::{MaskEditor, Sheet},
@@ -42,27 +39,38 @@ pub const INFO: Info = Info {
 /// Next tokens shown.
 const LIKELIEST: usize = 6;
 
-/// What the parts of the chapter share.
+/// What the parts of a view of the sentence under the mask share.
 #[derive(Clone, Copy)]
 struct Page {
     store: Store,
-    lab: Lab,
     settings: Memo<Settings>,
     /// What the model on show makes of the sentence under the last mask that it took.
-    seen: Signal<Option<Arc<Seen>>>,
+    seen: Memo<Option<Arc<Seen>>>,
     /// Why there is no picture of what is asked for, and where there is one.
     answered: Answered,
     provenance: Signal<Provenance>,
 }
 
+/// Asks while the view that calls it is on show.
+fn use_page() -> Page {
+    let store = expect_context::<Store>();
+    let lab = use_lab();
+    let settings = use_settings(store);
+    let answered = use_answer(lab, move || {
+        let look = settings.with(|settings| question(settings, store.probe.get()));
+        Some(Question::Look(look).into())
+    });
+    let seen = Memo::new(move |_| answered.answer.with(|answer| seen_of(answer.as_deref())));
+    Page { store, settings, seen, answered, provenance: use_provenance(lab) }
+}
+
+fn use_settings(store: Store) -> Memo<Settings> {
+    Memo::new(move |_| store.link.with(|link| link.mask.clone()))
+}
+
 impl Page {
     fn set(self, change: impl FnOnce(&mut Settings)) {
         self.store.link.update(|link| change(&mut link.mask));
-    }
-
-    /// For one part of the page, which follows training while `part` is in sight.
-    fn seen_in(self, part: impl Into<Signal<bool>>) -> Self {
-        Self { seen: use_seen_in(self.lab, self.answered.sight, part, self.seen), ..self }
     }
 
     /// A signal of something computed from what is seen.
@@ -71,6 +79,12 @@ impl Page {
         of: fn(&Seen) -> T,
     ) -> Memo<T> {
         Memo::new(move |_| self.seen.with(|seen| seen.as_deref().map(of).unwrap_or_default()))
+    }
+
+    /// Why the last question was refused: for want of a sentence, or for what else.
+    fn problem(self, of_text: bool) -> Signal<Option<String>> {
+        let no_text = Memo::new(move |_| self.store.probe.with(String::is_empty));
+        Signal::derive(move || self.answered.problem.get().filter(|_| no_text.get() == of_text))
     }
 }
 
@@ -101,34 +115,27 @@ fn question(settings: &Settings, text: String) -> Look {
 
 #[component]
 fn MaskChapter() -> impl IntoView {
-    let store = expect_context::<Store>();
-    let lab = use_lab();
-    let settings = Memo::new(move |_| store.link.with(|link| link.mask.clone()));
-    let answered = use_answer(lab, move || {
-        let look = settings.with(|settings| question(settings, store.probe.get()));
-        Some(Question::Look(look).into())
+    let settings = use_settings(expect_context::<Store>());
+    let model = Signal::derive(move || {
+        let (model, layer, head) = settings.with(|s| (s.model, s.layer, s.head));
+        format!("{}, layer {layer}, head {head}", model.label())
     });
-    let seen = Memo::new(move |_| answered.answer.with(|answer| seen_of(answer.as_deref())));
-    let provenance = use_provenance(lab);
-    let page = Page { store, lab, settings, seen: seen.into(), answered, provenance };
     view! {
         <ChapterFrame
             before="Every token could look at every other, also at the one it is to predict."
             intro=words::intro
             ideas=words::IDEAS
             tries=words::tries()
-            check=move || view! { <check::Check page/> }
+            check=|| view! { <check::Check/> }
             more=words::more
             views=vec![
-                StageView::new("figure", "Figure", move || view! { <Figure page=page.seen_in(lab.sights.figure)/> }),
-                StageView::new("further", "Further", move || view! {
-                {averages::panel(page)}
-                {leak::panel(page)}
-                {trained::panel(page)}
-            }),
+                StageView::new("mask", "The mask", || view! { <Figure page=use_page()/> }),
+                StageView::new("averages", "Averages", || averages::view(use_page())),
+                StageView::new("leak", "Leak test", || leak::view(use_page())),
+                StageView::new("trained", "Two models", trained::view),
             ]
-            settings=move || view! { <Controls page/> }
-            model=Signal::stored(String::new())
+            settings=move || view! { <Controls settings/> }
+            model
         />
     }
 }
@@ -137,10 +144,6 @@ fn MaskChapter() -> impl IntoView {
 #[component]
 fn Figure(page: Page) -> impl IntoView {
     let Page { settings, seen, provenance, .. } = page;
-    let no_text = Memo::new(move |_| page.store.probe.with(String::is_empty));
-    let problem = move |of_text: bool| {
-        Signal::derive(move || page.answered.problem.get().filter(|_| no_text.get() == of_text))
-    };
     let sheet = Memo::new(move |_| {
         let Some(seen) = seen.get() else { return Sheet::default() };
         let wanted = settings.with(|s| s.pattern.cells(&s.drawn, seen.tokens.len()));
@@ -182,28 +185,43 @@ fn Figure(page: Page) -> impl IntoView {
     });
     let close = Callback::new(move |()| page.set(|s| s.cell = 0));
     view! {
-        <Sentence label="Sentence" problem=problem(true)/>
-        <Tools page/>
-        <div class="mask-main">
-            <div class="mask-in">
+        <Sentence label="Sentence" problem=page.problem(true)/>
+        <div class="view-side mask-main">
+            <div>
                 <MaskEditor name="mask" title sheet editing row provenance on_paint on_pick/>
-                <p class="field-error mask-problem" role="alert" data-testid="mask-problem">
-                    {move || problem(false).get().map(|said| format!(
-                        "{said} The picture is still of the mask before; outlined cells differ from it."
-                    ))}
-                </p>
             </div>
-            <div class="mask-out"><Outputs page/></div>
+            <div class="mask-side">
+                <div class="mask-said">
+                    <Presets page/>
+                    <Tools page/>
+                    <Refused page/>
+                    <p class="mask-blocked" data-testid="mask-blocked">{page.derive(blocked)}</p>
+                    <p class="hint mask-notes" role="status" data-testid="mask-notes">{notes(page)}</p>
+                </div>
+                <CellInspector row=arithmetic key go close provenance/>
+                <Show when=move || cell.get().is_none()><Outputs page/></Show>
+            </div>
         </div>
-        <CellInspector row=arithmetic key go close provenance/>
-        <p class="mask-blocked" data-testid="mask-blocked">{page.derive(blocked)}</p>
-        <p class="hint mask-notes" role="status" data-testid="mask-notes">{notes(page)}</p>
     }
 }
 
-/// Presets, the edit mode, and the way back from what was set by hand.
+/// Why the model did not take the mask that is wanted.
 #[component]
-fn Tools(page: Page) -> impl IntoView {
+fn Refused(page: Page) -> impl IntoView {
+    let problem = page.problem(false);
+    view! {
+        <p class="field-error mask-problem" role="alert" data-testid="mask-problem">
+            {move || problem.get().map(|said| format!(
+                "{said} The picture is still of the mask before; outlined cells differ from it."
+            ))}
+        </p>
+    }
+    .into_any()
+}
+
+/// Masks with a name.
+#[component]
+fn Presets(page: Page) -> impl IntoView {
     let settings = page.settings;
     let preset = move |preset: Preset| {
         let pressed = move || settings.with(|s| s.pattern.base == preset).to_string();
@@ -220,13 +238,22 @@ fn Tools(page: Page) -> impl IntoView {
             </button>
         }
     };
+    view! {
+        <div class="mask-tools" role="group" aria-label="Mask">
+            {Preset::ALL.iter().map(|&p| preset(p)).collect_view()}
+        </div>
+    }
+    .into_any()
+}
+
+/// The edit mode, and the way back from what was set by hand.
+#[component]
+fn Tools(page: Page) -> impl IntoView {
+    let settings = page.settings;
     let editing = move || settings.with(|s| s.editing);
     let drawn = Memo::new(move |_| settings.with(|s| s.drawn.len()));
     view! {
-        <div class="button-row mask-tools" role="group" aria-label="Mask">
-            {Preset::ALL.iter().map(|&p| preset(p)).collect_view()}
-        </div>
-        <div class="button-row mask-tools">
+        <div class="mask-tools">
             <button type="button" class="button mask-edit" data-testid="mask-edit-mode"
                 aria-pressed=move || editing().to_string()
                 on:click=move |_| page.set(|s| s.editing = !s.editing)>
@@ -236,16 +263,16 @@ fn Tools(page: Page) -> impl IntoView {
             <button type="button" class="button button-quiet" data-testid="mask-clear"
                 aria-disabled=move || (drawn.get() == 0).then_some("true")
                 on:click=move |_| page.set(|s| s.drawn = Drawn::default())>
-                {move || format!("Clear cells set by hand: {}", drawn.get())}
+                {move || format!("Clear those set by hand: {}", drawn.get())}
             </button>
-            <span class="hint">
-                {move || if editing() {
-                    "Click or drag over cells; with the keyboard, arrow keys and Space."
-                } else {
-                    "Click a cell to follow its row and to see its arithmetic."
-                }}
-            </span>
         </div>
+        <p class="hint">
+            {move || if editing() {
+                "Click or drag over cells; with the keyboard, arrow keys and Space."
+            } else {
+                "Click a cell to follow its row."
+            }}
+        </p>
     }
     .into_any()
 }
@@ -322,7 +349,7 @@ fn Outputs(page: Page) -> impl IntoView {
     view! {
         <BarsFigure name="mask-next" title=Signal::derive(move || format!("After {}", name.get()))
             bars top=LIKELIEST hue=Hue::Output provenance=page.provenance
-            compare_name="with the mask it is trained with"/>
+            compare_name="with its own mask"/>
         <MatrixFigure name="mask-vector" matrix=vector provenance=page.provenance
             title=Signal::derive(move || format!("Output vector of {}", name.get()))/>
         <p class="hint" data-testid="mask-moved">{moved}</p>
@@ -389,19 +416,21 @@ fn round_up(value: f32) -> f32 {
 }
 
 #[component]
-fn Controls(page: Page) -> impl IntoView {
-    let pattern = Memo::new(move |_| page.settings.with(|s| s.pattern));
+fn Controls(settings: Memo<Settings>) -> impl IntoView {
+    let pattern = Memo::new(move |_| settings.with(|s| s.pattern));
     let uses = move |preset| move || pattern.get().uses(preset);
     view! {
-        <ChoiceField name="mask-combine"/>
-        <Show when=move || pattern.get().combine != Combine::First>
-            <ChoiceField name="mask-other"/>
-        </Show>
-        <Show when=uses(Preset::Band)><SliderField name="mask-band" most=32.0/></Show>
-        <Show when=uses(Preset::Padding)><SliderField name="mask-padding" most=32.0/></Show>
-        <ChoiceField name="mask-model"/>
-        <SliderField name="mask-layer"/>
-        <SliderField name="mask-head"/>
+        <div class="course-controls">
+            <ChoiceField name="mask-combine"/>
+            <Show when=move || pattern.get().combine != Combine::First>
+                <ChoiceField name="mask-other"/>
+            </Show>
+            <Show when=uses(Preset::Band)><SliderField name="mask-band" most=32.0/></Show>
+            <Show when=uses(Preset::Padding)><SliderField name="mask-padding" most=32.0/></Show>
+            <ChoiceField name="mask-model"/>
+            <SliderField name="mask-layer"/>
+            <SliderField name="mask-head"/>
+        </div>
     }
     .into_any()
 }

@@ -1,4 +1,4 @@
-//! `norm`: what normalisation averages over, and what follows from it.
+//! `norm`: what normalization averages over, and what follows from it.
 
 mod check;
 mod layers;
@@ -8,16 +8,17 @@ mod time;
 
 use leptos::prelude::*;
 use unroll_protocol::{
-    StudySpec,
+    Link, StudySpec,
     link::Chapter,
-    study::norm::{Axis, Experiment, Models, Statistics},
+    study::norm::{Axis, Experiment, LAYERS, Models, Statistics, Treatment, Version},
 };
 
 use super::Info;
 use crate::{
-    controls::ChoiceField,
-    course::{ChapterFrame, Idea, Lab, Sentence, StageView, trial, use_setting},
-    figures::Hue,
+    controls::{ChoiceField, SliderField},
+    course::{ChapterFrame, Idea, Lab, StageView, trial, use_lab, use_provenance, use_setting},
+    figures::{Dash, Hue, Line, Lines, LinesFigure},
+    store::Store,
     teaching::{Sym, Term, Word},
 };
 
@@ -56,50 +57,106 @@ const IDEAS: &[Idea] = &[
         title: "The mean belongs into the gradient",
         text: "Take the mean away but hide that from the gradient: b is pushed the same way at every step and \
                never stops growing, and the loss does not fall.",
-        set: |link| link.norm.experiment = Experiment::Outside,
+        set: |link| {
+            link.norm.experiment = Experiment::Outside;
+            link.view = "outside".into();
+        },
     },
     Idea {
         title: "Time steps are not alike",
         text: "A recurrent layer's first sums vary far less than later ones, so BatchNorm needs statistics for \
                every step, and has none beyond the last it trained on.",
-        set: |link| link.norm.experiment = Experiment::Time,
+        set: |link| {
+            link.norm.experiment = Experiment::Time;
+            link.view = "time".into();
+        },
     },
 ];
 
+/// The experiment that a view shows; `None` shows whichever is on.
+fn experiment_of(view: &str) -> Option<Experiment> {
+    match view {
+        "outside" => Some(Experiment::Outside),
+        "time" => Some(Experiment::Time),
+        "losses" => None,
+        _ => Some(Experiment::Layers),
+    }
+}
+
+/// The view that shows an experiment, as the link names it.
+fn view_of(experiment: Experiment) -> &'static str {
+    match experiment {
+        Experiment::Layers => "",
+        Experiment::Outside => "outside",
+        Experiment::Time => "time",
+    }
+}
+
+/// An experiment and its view go together: whichever of the two is chosen, the other follows. A
+/// link that names only one of them means both.
+fn keep_together(store: Store) {
+    let both = Memo::new(move |_| {
+        let of = |link: &Link| (link.view.clone(), link.norm.experiment);
+        store.link.with(|link| (link.chapter == Chapter::Norm).then(|| of(link)))
+    });
+    let follow = move |view: &str, experiment: Experiment, is_view_chosen: bool| {
+        let Some(wanted) = experiment_of(view).filter(|wanted| *wanted != experiment) else {
+            return;
+        };
+        store.link.update(|link| match is_view_chosen {
+            true => link.norm.experiment = wanted,
+            false => link.view = view_of(experiment).into(),
+        });
+    };
+    if let Some((view, experiment)) = both.get_untracked() {
+        follow(&view, experiment, !view.is_empty());
+    }
+    Effect::new(move |last: Option<Option<(String, Experiment)>>| {
+        let now = both.get();
+        if let Some((view, experiment)) = &now {
+            let last = last.flatten();
+            follow(view, *experiment, last.is_some_and(|last| last.0 != *view));
+        }
+        both.get_untracked()
+    });
+}
+
 #[component]
 fn NormChapter() -> impl IntoView {
+    let store = expect_context::<Store>();
+    keep_together(store);
     let experiment = use_setting(|link| &mut link.norm.experiment);
-    let axis = use_setting(|link| &mut link.norm.axis);
-    let coupling = layers::use_coupling();
-    let figure = move || {
-        view! {
-            <ChoiceField name="norm-experiment"/>
-            {move || match experiment.get() {
-                Experiment::Layers => layers::figure(coupling),
-                Experiment::Outside => outside::figure(),
-                Experiment::Time => time::figure(),
-            }}
+    let settings = move || {
+        let what = move || {
+            match experiment.get() {
+            Experiment::Layers => view! {
+                <SliderField name="norm-batch"/>
+                <SliderField name="norm-scale" log=true/>
+                <ChoiceField name="norm-activation"/>
+            }
+            .into_any(),
+            Experiment::Outside => {
+                view! { <p class="hint">"Nothing to set: the step size is the same for all three."</p> }
+                    .into_any()
+            }
+            Experiment::Time => {
+                view! { <p class="hint">"Nothing to set: the two networks differ in their norm only."</p> }
+                    .into_any()
+            }
         }
-        .into_any()
+        };
+        view! { <div class="course-controls">{what}</div> }
     };
-    let controls = move || {
-        match experiment.get() {
-        Experiment::Layers => view! {
-            <ChoiceField name="norm-axis"/>
-            {move || (axis.get() == Axis::Batch).then(|| view! { <ChoiceField name="norm-statistics"/> })}
-            {layers::controls()}
-            <Sentence label="Your sentence: a batch of its pieces" problem=coupling.problem/>
-        }
-        .into_any(),
-        Experiment::Outside => outside::controls(),
-        Experiment::Time => time::controls(),
-    }
-    };
-    let further = move || match experiment.get() {
-        Experiment::Layers => layers::further(),
-        Experiment::Outside => outside::further(),
-        Experiment::Time => time::further(),
-    };
+    let model = Signal::derive(move || {
+        store.link.with(|link| match link.norm.experiment {
+            Experiment::Layers => {
+                let (activation, batch) = (link.norm.activation.label(), link.norm.batch);
+                format!("{LAYERS} layers, {activation}, batch of {batch}")
+            }
+            Experiment::Outside => "one layer, three ways".to_owned(),
+            Experiment::Time => "two RNNs, two norms".to_owned(),
+        })
+    });
     view! {
         <ChapterFrame
             before="Reading both ways helps a network know more; but stack its layers deep, and the numbers in them \
@@ -110,11 +167,14 @@ fn NormChapter() -> impl IntoView {
             check=check::check
             more=more::more
             views=vec![
-                StageView::new("figure", "Figure", figure),
-                StageView::new("further", "Further", move || view! { {further} }),
+                StageView::new("layers", "One layer", layers::one),
+                StageView::new("depth", "Depth", layers::depth),
+                StageView::new("outside", "Runaway b", outside::view),
+                StageView::new("time", "Over time", time::view),
+                StageView::new("losses", "Losses", losses),
             ]
-            settings=move || view! { {controls} }
-            model=Signal::stored(String::new())
+            settings
+            model
         />
     }
 }
@@ -163,31 +223,100 @@ fn tries() -> Vec<ViewFn> {
              and which of the three gets away first?",
             "Begin small",
             "small",
-            |link| link.norm.scale = 0.2,
+            |link| {
+                link.norm.scale = 0.2;
+                link.view = "depth".into();
+            },
         ),
         trial(
             "In the RNN, use the statistics of step 12 at every step instead of step 1's. Which matters more?",
             "Step 12's",
             "time",
-            |link| (link.norm.experiment, link.norm.time) = (Experiment::Time, 12),
+            |link| {
+                (link.norm.experiment, link.norm.time) = (Experiment::Time, 12);
+                link.view = "time".into();
+            },
         ),
     ]
 }
 
-/// The curve of the lab's series with this name, every point the mean of the `over` values up to
-/// it: batches are small and their losses noisy.
-fn smoothed(lab: Lab, name: &str, over: usize) -> Vec<(f64, f64)> {
+/// Losses a point of a curve is the mean of: batches are small and their losses noisy.
+const SMOOTHED: usize = 20;
+
+/// The curve of the lab's series with this name, every point the mean of the last few values.
+fn smoothed(lab: Lab, name: &str) -> Vec<(f64, f64)> {
     let points = lab.history.with(|h| h.named(name).map_or(Vec::new(), |series| series.points()));
     let mut sum = 0.0;
     let mut means = Vec::with_capacity(points.len());
     for (i, &(step, value)) in points.iter().enumerate() {
         sum += value;
-        if i >= over {
-            sum -= points[i - over].1;
+        if i >= SMOOTHED {
+            sum -= points[i - SMOOTHED].1;
         }
-        means.push((step, sum / (i + 1).min(over) as f64));
+        means.push((step, sum / (i + 1).min(SMOOTHED) as f64));
     }
     means
+}
+
+/// The losses of all models of the experiment that is on.
+fn losses() -> AnyView {
+    let store = expect_context::<Store>();
+    let lab = use_lab();
+    let provenance = use_provenance(lab);
+    let experiment = Memo::new(move |_| store.link.with(|link| link.norm.experiment));
+    let curves = |lab: Lab, looks: &[(&'static str, Hue, Dash)]| -> Vec<Line> {
+        let line = |&(name, hue, dash): &(&'static str, Hue, Dash)| Line {
+            name: name.into(),
+            hue,
+            dash,
+            points: smoothed(lab, name),
+        };
+        looks.iter().map(line).collect()
+    };
+    let lines = Signal::derive(move || {
+        let (y_label, series) = match experiment.get() {
+            Experiment::Layers => {
+                let looks = [
+                    (Version::Plain.label(), Hue::Muted, Dash::Dotted),
+                    (Version::Batch.label(), Hue::Ink, Dash::Solid),
+                    (Version::Layer.label(), Hue::Hidden, Dash::Dashed),
+                ];
+                (format!("loss, mean of {SMOOTHED} batches"), curves(lab, &looks))
+            }
+            Experiment::Time => {
+                let looks = [
+                    (Axis::Batch.label(), Hue::Ink, Dash::Solid),
+                    (Axis::Layer.label(), Hue::Hidden, Dash::Dashed),
+                ];
+                (format!("loss, mean of {SMOOTHED} batches"), curves(lab, &looks))
+            }
+            Experiment::Outside => {
+                return outside::lines(lab, |t: Treatment| t.label().to_owned(), "loss");
+            }
+        };
+        let x_range = Lines::steps(lab.step.get());
+        Lines { x_label: "step".into(), y_label, series, x_range, ..Lines::default() }
+    });
+    let seed = Memo::new(move |_| store.link.with(|link| link.seed));
+    let title = Signal::derive(move || match experiment.get() {
+        Experiment::Layers => {
+            format!("Three networks, the same first weights and batches (seed {})", seed.get())
+        }
+        Experiment::Outside => "Three treatments of the mean, the same data".to_owned(),
+        Experiment::Time => "Two recurrent networks, the same first weights and batches".to_owned(),
+    });
+    let without_batch = Memo::new(move |_| {
+        store.link.with(|link| link.norm.experiment == Experiment::Layers && link.norm.batch == 1)
+    });
+    view! {
+        <LinesFigure name="norm-loss" title lines provenance/>
+        {move || without_batch.get().then(|| view! {
+            <p class="view-note" data-testid="norm-no-batch">
+                "There is no curve for BatchNorm: it can't train on a batch of 1."
+            </p>
+        })}
+    }
+    .into_any()
 }
 
 /// Whether the models on show are those of this experiment yet.

@@ -1,7 +1,7 @@
 //! `tokens`: text becomes numbers.
 
 mod figure;
-mod further;
+mod views;
 mod words;
 
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use leptos::prelude::*;
 use unroll_protocol::{
     Link, Question,
     link::Chapter,
-    study::tokens::{self, Answer, Chain, Embedding, Levels, Scheme, Window},
+    study::tokens::{self, Answer, Embedding, Levels, Scheme, Settings},
 };
 
 use super::Info;
@@ -18,11 +18,7 @@ use crate::{
     controls::{ChoiceField, FlagField, SliderField},
     course::{
         Answered, ChapterFrame, Idea, Lab, StageView, use_answer, use_done, use_fixed_answer,
-        use_lab, use_seen_in,
-    },
-    figures::{
-        Sight,
-        text::{AROUND, stretch},
+        use_lab,
     },
     store::Store,
     teaching::CheckYourself,
@@ -59,42 +55,47 @@ const IDEAS: &[Idea] = &[
         set: |link| {
             link.tokens.scheme = Scheme::Pairs;
             link.tokens.merges = 40;
+            link.view = "merges".into();
         },
     },
     Idea {
         title: "An id picks a row",
-        text: "Below: the embedding has one row of numbers for each id. Picking a row and multiplying a \
+        text: "The embedding has one row of numbers for each id. Picking a row and multiplying a \
                one-hot vector with the whole table give the same numbers.",
-        set: |link| link.tokens.token = 34,
+        set: |link| {
+            link.tokens.token = 34;
+            link.view = "embedding".into();
+        },
     },
     Idea {
         title: "A window makes the examples",
-        text: "Below: slide a window over the text: each token in it is an example, and its target is the \
+        text: "Slide a window over the text: each token in it is an example, and its target is the \
                next one. Eight tokens hold eight examples.",
-        set: |link| link.tokens.at = 30,
+        set: |link| {
+            link.tokens.at = 30;
+            link.view = "window".into();
+        },
     },
     Idea {
         title: "A sentence is a product",
-        text: "Below: the probability of a whole sentence is the product of one factor for each token, \
+        text: "The probability of a whole sentence is the product of one factor for each token, \
                the end token among them, for how long it gets is not known beforehand.",
         set: |link| {
             link.tokens.scheme = Scheme::Pairs;
             link.tokens.merges = 300;
+            link.view = "sentence".into();
         },
     },
 ];
 
-/// What the chapter's figures show: answers of its one study, and what is set.
+/// What several of the chapter's views show, and what is set.
 #[derive(Clone, Copy)]
 struct Shown {
     store: Store,
     lab: Lab,
-    /// Where on the page the next three are shown.
-    in_sight: [Sight; 3],
+    settings: Memo<Settings>,
     levels: Signal<Option<Arc<Levels>>>,
     embedding: Signal<Option<Arc<Embedding>>>,
-    window: Signal<Option<Arc<Window>>>,
-    chain: Signal<Option<Arc<Chain>>>,
     /// Why the sentence has no tokens.
     problem: Signal<Option<String>>,
     scheme: Signal<Scheme>,
@@ -107,11 +108,10 @@ impl Shown {
         let store = expect_context::<Store>();
         let lab = use_lab();
         let settings = Memo::new(move |_| store.link.with(|link| link.tokens.clone()));
-        let sentence = move || store.probe.get();
         // About the text alone.
         let levels = use_fixed_answer(lab, move || {
             let (merges, words) = settings.with(|s| (s.merges, s.words));
-            let question = tokens::Question::Levels { sentence: sentence(), merges, words };
+            let question = tokens::Question::Levels { sentence: store.probe.get(), merges, words };
             Some(Question::Tokens(question))
         });
         let problem = levels.problem;
@@ -138,44 +138,22 @@ impl Shown {
         let embedding = use_answer(lab, move || {
             Some(Question::Tokens(tokens::Question::Embedding { token: token.get()? }))
         });
-        let first = Memo::new(move |before: Option<&u32>| {
-            settings.with(|s| stretch(before.copied(), s.at, s.window))
-        });
-        let window = use_answer(lab, move || {
-            let (at, first) = (settings.with(|s| s.at), first.get());
-            Some(Question::Tokens(tokens::Question::Window { at, first, around: AROUND }))
-        });
-        let chain = use_answer(lab, move || {
-            Some(Question::Tokens(tokens::Question::Chain { sentence: sentence() }))
-        });
+        let embedding = ["tokens", "embedding", "map"]
+            .iter()
+            .fold(embedding, |embedding, view| embedding.shown_in(lab.on_view(view)));
         Self {
             store,
             lab,
+            settings,
             levels,
-            in_sight: [embedding.sight, window.sight, chain.sight],
             embedding: typed(embedding, |answer| match answer {
                 Answer::Embedding(embedding) => Some(embedding),
-                _ => None,
-            }),
-            window: typed(window, |answer| match answer {
-                Answer::Window(window) => Some(window),
-                _ => None,
-            }),
-            chain: typed(chain, |answer| match answer {
-                Answer::Chain(chain) => Some(chain),
                 _ => None,
             }),
             problem,
             scheme: scheme.into(),
             token: token.into(),
         }
-    }
-
-    /// For one part of the page that shows the embedding, which follows training while `part` is in
-    /// sight.
-    fn seen_in(self, part: Signal<bool>) -> Self {
-        let embedding = use_seen_in(self.lab, self.in_sight[0], part, self.embedding);
-        Self { embedding, ..self }
     }
 
     /// Changes the chapter's settings.
@@ -218,11 +196,18 @@ fn TokensChapter() -> impl IntoView {
             check=move || view! { <Check shown/> }
             more=words::more
             views=vec![
-                StageView::new("figure", "Figure", move || view! { <figure::Main shown/> }),
-                StageView::new("further", "Further", ViewFn::from(move || view! { <further::Further shown/> })),
+                StageView::new("tokens", "Tokens", move || view! { <figure::Tokens shown/> }),
+                StageView::new("merges", "Merges", move || view! { <figure::Merges shown/> }),
+                StageView::new("embedding", "Row", move || view! { <views::Lookup shown/> }),
+                StageView::new("map", "Map", move || view! { <views::Map shown/> }),
+                StageView::new("window", "Window", move || view! { <views::Window shown/> }),
+                StageView::new("sentence", "Product", move || view! { <views::Chain shown/> }),
             ]
             settings=move || view! { <Controls shown/> }
-            model=Signal::stored(String::new())
+            model=Signal::derive(move || {
+                let (scheme, width) = shown.settings.with(|s| (s.scheme, s.width));
+                format!("{}, {width} each", scheme.label().to_lowercase())
+            })
         />
     }
     .into_any()
@@ -231,12 +216,13 @@ fn TokensChapter() -> impl IntoView {
 #[component]
 fn Controls(shown: Shown) -> impl IntoView {
     view! {
-        <ChoiceField name="tokens-scheme"
-            on_change=Callback::new(move |_| shown.set(|settings| settings.token = 0))/>
-        <SliderField name="tokens-merges"/>
-        <FlagField name="tokens-words"/>
-        <SliderField name="tokens-window"/>
-        <SliderField name="tokens-width"/>
+        <div class="course-controls">
+            <ChoiceField name="tokens-scheme"
+                on_change=Callback::new(move |_| shown.set(|settings| settings.token = 0))/>
+            <FlagField name="tokens-words"/>
+            <SliderField name="tokens-width"/>
+            <SliderField name="tokens-window"/>
+        </div>
     }
     .into_any()
 }

@@ -33,7 +33,7 @@ pub fn Notices() -> impl IntoView {
 
 #[component]
 fn Item(notice: Notice, dismiss: impl Fn(u32) + Copy + 'static) -> impl IntoView {
-    let Notice { id, severity, sentence } = notice;
+    let Notice { id, severity, sentence, about_text: _ } = notice;
     let (role, kind, prefix) = match severity {
         Severity::Note => ("status", "note", "Note: "),
         Severity::Refusal => ("alert", "refusal", "Not done: "),

@@ -10,7 +10,8 @@ use wasm_bindgen::JsCast;
 use web_sys::Element;
 
 use super::{
-    Beat, Idea, Labs, Run,
+    Beat, Idea, Lab, Labs, Run,
+    print::use_print,
     stage::{Stage, StageView},
     story::{Story, use_beats, use_page_keys},
     undo::use_undo,
@@ -57,8 +58,7 @@ pub fn ChapterFrame(
     let info = chapters::info(chapter);
     let run = Run::of(chapter);
     let testid = format!("chapter-{}", info.id.id());
-    let answers =
-        move || answers_state(lab.map_or_else(|| store.behind.get(), |lab| lab.behind.get() > 0));
+    let answers = move || answers_state(is_behind(lab, store));
 
     let mut told = vec![Beat { title: "", body: intro, set: Some(|_| {}) }];
     told.extend(ideas.iter().map(|idea| Beat {
@@ -115,6 +115,8 @@ pub fn ChapterFrame(
         .into_any();
     }
     let undo = use_undo(store);
+    let behind = Signal::derive(move || is_behind(lab, store));
+    use_print(store, beats, behind);
     view! {
         <main id="main" class="chapter" data-testid=testid data-answers=answers>
             <Story title=info.title before beats told/>
@@ -161,6 +163,11 @@ pub fn panel(class: &'static str, content: impl FnOnce(Signal<bool>) -> AnyView)
     let root = NodeRef::<html::Div>::new();
     let content = content(use_visible(root));
     view! { <div class=class node_ref=root>{content}</div> }.into_any()
+}
+
+/// Whether a picture on show is of an earlier model.
+fn is_behind(lab: Option<Lab>, store: Store) -> bool {
+    lab.map_or_else(|| store.behind.get(), |lab| lab.behind.get() > 0)
 }
 
 /// For hosts and tests: whether every picture in sight is of the model as it is now.

@@ -134,26 +134,31 @@ pub fn Stage(
     let open = RwSignal::new(None::<&'static str>);
     let toggle = move |panel: &'static str| {
         open.update(|open| *open = if *open == Some(panel) { None } else { Some(panel) });
+        if open.get_untracked() == Some(panel) {
+            // Where Escape closes it, and the next Tab is its first control. It is hidden until then.
+            request_animation_frame(move || focus_on(&format!("{panel}-panel")));
+        }
     };
-    let opener = move |panel: &'static str, label: Signal<String>| {
+    let opener = move |panel: &'static str, short: &'static str, label: Signal<String>| {
         view! {
             <button type="button" class="stage-open" data-testid=format!("{panel}-open") id=format!("{panel}-open")
                 aria-expanded=move || if open.get() == Some(panel) { "true" } else { "false" }
                 aria-controls=format!("{panel}-panel") on:click=move |_| toggle(panel)>
-                <span>{label}</span><span class="stage-caret" aria-hidden="true">"▾"</span>
+                <span class="stage-open-long">{label}</span>
+                <span class="stage-open-short" aria-hidden="true">{short}</span>
+                <span class="stage-caret" aria-hidden="true">"▾"</span>
             </button>
         }
     };
     let close = move || {
         let Some(panel) = open.get_untracked() else { return };
         open.set(None);
-        if let Some(button) = document().get_element_by_id(&format!("{panel}-open")) {
-            let _ = button.unchecked_into::<web_sys::HtmlElement>().focus();
-        }
+        focus_on(&format!("{panel}-open"));
     };
     let panel = move |id: &'static str, title: &'static str, content: AnyView| {
         view! {
             <section class="stage-panel" id=format!("{id}-panel") aria-label=title data-testid=format!("{id}-panel")
+                tabindex="-1"
                 hidden=move || open.get() != Some(id)
                 on:keydown=move |event: ev::KeyboardEvent| if event.key() == "Escape" {
                     event.stop_propagation();
@@ -181,8 +186,8 @@ pub fn Stage(
                 {controls.then(|| view! {
                     <div class="stage-tools">
                         {undo.map(|undo| view! { <WaysBack undo/> })}
-                        {uses_text.then(|| opener("text", text))}
-                        {opener("settings", model)}
+                        {uses_text.then(|| opener("source", "Text", text))}
+                        {opener("settings", "Model", model)}
                     </div>
                 })}
             </div>
@@ -190,7 +195,7 @@ pub fn Stage(
                 aria-labelledby=move || format!("view-{}", names.with_value(|names| names[current.get()]))>
                 {on_show}
                 {controls.then(|| view! {
-                    {uses_text.then(|| panel("text", "The text it learns", view! { <TextChooser/> }.into_any()))}
+                    {uses_text.then(|| panel("source", "The text it learns", view! { <TextChooser/> }.into_any()))}
                     {panel("settings", "The model", view! { {notes(chapter)} {settings.run()} }.into_any())}
                 })}
             </div>
@@ -199,6 +204,13 @@ pub fn Stage(
         </section>
     }
     .into_any()
+}
+
+/// Gives the keyboard to the element with this id.
+fn focus_on(id: &str) {
+    if let Some(element) = document().get_element_by_id(id) {
+        let _ = element.unchecked_into::<web_sys::HtmlElement>().focus();
+    }
 }
 
 /// What a chapter's model says of itself.

@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use leptos::{ev, html, prelude::*};
-use unroll_protocol::Link;
+use unroll_protocol::{ExperimentSpec, Link, StudySpec};
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement, ScrollBehavior, ScrollToOptions};
 
@@ -35,15 +35,19 @@ const SETTLED: Duration = Duration::from_millis(140);
 /// How far below the column's top a beat that is brought into view begins, as a share of its height.
 const LEAD: f64 = 0.2;
 
+/// What decides the model of a link.
+fn model_of(link: &Link) -> (Option<StudySpec>, ExperimentSpec) {
+    (link.study(), link.experiment())
+}
+
 /// `link` with the stage as a beat sets it. A model that the learner has made stays, unless the
 /// beat is about another one: `told` is the link as the beat before has set it.
 fn staged(link: &Link, told: &Link, set: fn(&mut Link)) -> Link {
-    let model = |link: &Link| (link.study(), link.experiment());
     let usual = Link { chapter: link.chapter, seed: link.seed, ..Link::default() };
     let mut about = usual.clone();
     set(&mut about);
-    let is_about_model = model(&about) != model(&usual);
-    let is_learners = model(link) != model(told);
+    let is_about_model = model_of(&about) != model_of(&usual);
+    let is_learners = model_of(link) != model_of(told);
     let mut next = link.clone().with_chapter_of(&usual);
     next.view.clear();
     set(&mut next);
@@ -55,7 +59,7 @@ fn staged(link: &Link, told: &Link, set: fn(&mut Link)) -> Link {
         if setting.of == Some(link.chapter) && kept != (setting.get)(&next) {
             let mut with = next.clone();
             (setting.set)(&mut with, kept);
-            if model(&with) != model(&next) {
+            if model_of(&with) != model_of(&next) {
                 next = with;
             }
         }
@@ -151,6 +155,14 @@ impl Beats {
             link.idea = number;
         });
         self.told.set_value(self.store.link.get_untracked());
+    }
+
+    /// Whether showing the beat leaves the model that trains as it is.
+    pub fn keeps_model(self, number: u32) -> bool {
+        let Some(set) = self.set_of(number) else { return false };
+        let now = self.store.link.get_untracked();
+        let next = self.told.with_value(|told| staged(&now, told, set));
+        model_of(&next) == model_of(&now)
     }
 
     /// The next beat, or the one before. Whether there is one.

@@ -73,7 +73,7 @@ pub fn TimeBar(run: Run) -> impl IntoView {
                 <span class="visually-hidden">{label}</span>
             </button>
             <button type="button" class="time-step" data-testid="train-step" aria-disabled=disabled
-                aria-label="Take one step" title=move || run.idle.get().unwrap_or_else(|| "Take one step".into())
+                aria-label="+1: take one step" title=move || run.idle.get().unwrap_or_else(|| "Take one step".into())
                 on:click=move |_| run.take_step()>
                 "+1"
             </button>
@@ -121,7 +121,7 @@ fn Track(run: Run) -> impl IntoView {
                 }).collect_view()}
             </svg>
             {move || empty.get().then(|| view! {
-                <p class="time-empty">"Untrained. Press Train and watch its loss fall."</p>
+                <p class="time-empty"><span>"Untrained. "</span><span>"Press Train and watch its loss fall."</span></p>
             })}
         </div>
     }

@@ -1,11 +1,24 @@
-//! A source above, what decoders produced from it below, and lines from each produced character to
-//! the source characters it was made from.
+//! Who reads what: a source's characters, what a decoder produced from them, and how much producing
+//! each one read of every other.
 
 use leptos::{ev, html, prelude::*};
 use wasm_bindgen::JsCast;
-use web_sys::HtmlElement;
+use web_sys::{HtmlCanvasElement, HtmlElement};
 
-use super::token::{mark, name_at, spoken};
+use super::{
+    canvas::{self, Size, use_latest, use_size},
+    export::Provenance,
+    frame::{Files, Frame, choices},
+    matrix_data::{Matrix, matrix_csv, matrix_json},
+    matrix_svg::matrix_svg,
+    readout::SpokenReading,
+    scale::ValueMap,
+    select::Pointing,
+    sight::use_visible,
+    table::TableData,
+    theme::{Colors, use_colors},
+    token::{mark, name_at, spoken},
+};
 
 /// What one decoder produced from a source of `S` characters.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -48,11 +61,6 @@ impl Alignment {
     pub fn count(&self, model: usize) -> usize {
         self.decoded.get(model).map_or(0, |decoded| decoded.tokens.len().min(self.shown))
     }
-
-    fn columns(&self) -> usize {
-        let produced = self.decoded.iter().map(|decoded| decoded.tokens.len());
-        produced.chain([self.source.len()]).max().unwrap_or(1).max(1)
-    }
 }
 
 /// A weight in percent, short enough for a chip: nothing for what is under half a percent.
@@ -82,52 +90,114 @@ pub fn read_sentence(alignment: &Alignment, place: Place) -> Option<String> {
     Some(format!("For {}, {} read {read}.", name_at(token, at), decoded.name))
 }
 
-/// The chips and their lines.
-///
-/// `place` is the produced character whose weights stand under the source, `key` a source character
-/// that is pointed at. A click or Enter chooses a produced character (`on_pick`), or the cell of
-/// `place` and a source character (`on_pick_key`).
-#[component]
-pub fn AlignmentFigure(
-    alignment: Memo<Alignment>,
-    place: Signal<Option<Place>>,
-    key: Signal<Option<usize>>,
-    pinned: Signal<Option<Place>>,
-    on_point: Callback<Option<Place>>,
-    on_point_key: Callback<Option<usize>>,
-    on_pick: Callback<Place>,
-    on_pick_key: Callback<usize>,
-) -> AnyView {
-    let length = Memo::new(move |_| alignment.with(|a| a.source.len()));
-    let models = Memo::new(move |_| alignment.with(|a| a.decoded.len()));
-    let columns = Memo::new(move |_| alignment.with(Alignment::columns));
-    let weight = move |j: usize| {
-        let place = place.get()?;
-        alignment.with(|a| a.row(place).get(j).copied())
+/// The sentence for one weight: produced and source character.
+fn cell_sentence(alignment: &Alignment, model: usize, (at, key): (usize, usize)) -> String {
+    let value = alignment.row((model, at)).get(key).copied();
+    let source = alignment.source.get(key).map_or(String::new(), |s| name_at(s, key));
+    match (alignment.decoded.get(model).and_then(|d| d.tokens.get(at)), value) {
+        (Some(token), Some(value)) if at < alignment.count(model) => {
+            format!("For {} it reads {source} with a weight of {value:.4}.", name_at(token, at))
+        }
+        _ => "Not produced yet.".to_owned(),
+    }
+}
+
+/// What producing each character of decoder `model` read; nothing without attention. Rows that are not
+/// produced yet are not there.
+fn weights_of(alignment: &Alignment, model: usize) -> Matrix {
+    let Some(decoded) = alignment.decoded.get(model).filter(|d| !d.weights.is_empty()) else {
+        return Matrix::default();
     };
-    let source_chip = move |j: usize| {
+    let shown = alignment.count(model);
+    let rows = decoded.tokens.iter().enumerate();
+    let rows = rows.map(|(i, token)| if i < shown { token.clone() } else { "·".into() });
+    let mut values = decoded.weights.clone();
+    values.iter_mut().skip(shown * alignment.source.len()).for_each(|value| *value = f32::NAN);
+    Matrix {
+        row_axis: "produced".into(),
+        column_axis: "source".into(),
+        rows: rows.collect(),
+        columns: alignment.source.clone(),
+        values,
+        map: ValueMap::Probability,
+        value_name: "attention weight".into(),
+        absent: "not produced yet".into(),
+    }
+}
+
+/// What is pointed at and chosen, shared by all parts that show an alignment.
+#[derive(Clone, Copy)]
+pub struct Gaze {
+    pub alignment: Memo<Alignment>,
+    /// The produced character whose weights are on show.
+    pub place: Signal<Option<Place>>,
+    /// A source character that is pointed at, or taken apart.
+    pub key: Signal<Option<usize>>,
+    /// The produced character that is kept.
+    pub pinned: Signal<Option<Place>>,
+    pub on_point: Callback<Option<Place>>,
+    pub on_point_key: Callback<Option<usize>>,
+    /// A produced character is chosen.
+    pub on_pick: Callback<Place>,
+    /// A source character is chosen.
+    pub on_pick_key: Callback<usize>,
+}
+
+/// The source's characters in a row, each with the share that producing the character on show read
+/// of it.
+#[component]
+pub fn SourceChips(gaze: Gaze, testid: &'static str) -> AnyView {
+    let Gaze { alignment, place, key, .. } = gaze;
+    let length = Memo::new(move |_| alignment.with(|a| a.source.len()));
+    let strongest = Memo::new(move |_| {
+        let place = place.get()?;
+        alignment.with(|a| {
+            let row = a.row(place);
+            (0..row.len()).max_by(|i, j| row[*i].total_cmp(&row[*j]))
+        })
+    });
+    let chip = move |j: usize| {
         Chip {
-            id: format!("alignment-source-{j}"),
+            id: format!("{}-{j}", testid.trim_end_matches("-row")),
             role: "key",
             token: Signal::derive(move || {
                 alignment.with(|a| a.source.get(j).cloned().unwrap_or_default())
             }),
-            share: Signal::derive(move || weight(j)),
+            share: Signal::derive(move || {
+                let place = place.get()?;
+                alignment.with(|a| a.row(place).get(j).copied())
+            }),
             lit: Signal::derive(move || key.get() == Some(j)),
+            most: Signal::derive(move || strongest.get() == Some(j)),
             pinned: Signal::stored(false),
             right: Signal::stored(None),
             waiting: Signal::stored(false),
             position: j,
             tab: Signal::derive(move || key.get().unwrap_or(0) == j),
-            point: Callback::new(move |here: bool| on_point_key.run(here.then_some(j))),
-            pick: Callback::new(move |()| on_pick_key.run(j)),
+            point: Callback::new(move |here: bool| gaze.on_point_key.run(here.then_some(j))),
+            pick: Callback::new(move |()| gaze.on_pick_key.run(j)),
         }
         .view()
     };
-    let produced_chip = move |model: usize, i: usize| {
-        let decoded = move |f: &dyn Fn(&Decoded) -> bool| {
-            alignment.with(|a| a.decoded.get(model).is_some_and(f))
-        };
+    view! {
+        <div class="alignment-chips" role="listbox" aria-orientation="horizontal" data-testid=testid
+            aria-label="Source characters. Arrow keys move, Enter takes a weight apart.">
+            <For each=move || 0..length.get() key=|j| *j children=chip/>
+        </div>
+    }
+    .into_any()
+}
+
+/// What decoder `model` has produced, in a row or, `upright`, one below the other.
+#[component]
+pub fn ProducedChips(gaze: Gaze, model: usize, #[prop(optional)] upright: bool) -> AnyView {
+    let Gaze { alignment, place, key, pinned, .. } = gaze;
+    let name = Memo::new(move |_| {
+        alignment.with(|a| a.decoded.get(model).map_or(String::new(), |d| d.name.clone()))
+    });
+    let count =
+        Memo::new(move |_| alignment.with(|a| a.decoded.get(model).map_or(0, |d| d.tokens.len())));
+    let chip = move |i: usize| {
         Chip {
             id: format!("alignment-output-{model}-{i}"),
             role: "query",
@@ -142,118 +212,349 @@ pub fn AlignmentFigure(
                 alignment.with(|a| a.row((model, i)).get(key).copied())
             }),
             lit: Signal::derive(move || place.get() == Some((model, i))),
+            most: Signal::stored(false),
             pinned: Signal::derive(move || pinned.get() == Some((model, i))),
             right: Signal::derive(move || {
                 alignment.with(|a| a.decoded.get(model)?.right.get(i).copied())
             }),
             waiting: Signal::derive(move || {
-                alignment.with(|a| i >= a.shown) && decoded(&|d| i < d.tokens.len())
+                alignment.with(|a| {
+                    i >= a.shown && a.decoded.get(model).is_some_and(|d| i < d.tokens.len())
+                })
             }),
             position: i,
             tab: Signal::derive(move || {
                 let at = place.get().filter(|p| p.0 == model).map_or(0, |p| p.1);
                 at.min(alignment.with(|a| a.count(model)).saturating_sub(1)) == i
             }),
-            point: Callback::new(move |here: bool| on_point.run(here.then_some((model, i)))),
-            pick: Callback::new(move |()| on_pick.run((model, i))),
+            point: Callback::new(move |here: bool| gaze.on_point.run(here.then_some((model, i)))),
+            pick: Callback::new(move |()| gaze.on_pick.run((model, i))),
         }
         .view()
     };
-    let row = move |model: usize| {
-        let name = Memo::new(move |_| {
-            alignment.with(|a| a.decoded.get(model).map_or(String::new(), |d| d.name.clone()))
-        });
-        let count = Memo::new(move |_| {
-            alignment.with(|a| a.decoded.get(model).map_or(0, |d| d.tokens.len()))
-        });
-        let verdict = move || {
-            alignment.with(|a| {
-                let decoded = a.decoded.get(model)?;
-                let wrong = decoded.right.iter().filter(|right| !**right).count();
-                match (decoded.right.is_empty() || a.shown < decoded.tokens.len(), wrong) {
-                    (true, _) => None,
-                    (false, 0) => Some("all right".to_owned()),
-                    (false, wrong) => Some(format!("{wrong} of {} wrong", decoded.tokens.len())),
-                }
-            })
-        };
-        view! {
-            <p class="alignment-name">
-                <strong>{move || name.get()}</strong>
-                <span class="hint" data-testid=format!("alignment-verdict-{model}")>{verdict}</span>
-            </p>
-            <div class="alignment-row" role="listbox" aria-orientation="horizontal"
-                data-testid=format!("alignment-output-{model}")
-                aria-label=move || format!("Produced by {}. Arrow keys move, Enter keeps one.", name.get())>
-                <For each=move || 0..count.get() key=|i| *i children=move |i| produced_chip(model, i)/>
-            </div>
-        }
-        .into_any()
-    };
     view! {
-        <section class="alignment-figure" aria-label="Source and what was produced from it"
-            data-testid="figure-alignment"
-            data-state=move || if length.get() == 0 { "empty" } else { "live" }>
-            <div class="alignment-scroll">
-                <div class="alignment-track" style=move || format!("--columns: {}", columns.get())>
-                    <p class="alignment-name"><strong>"Source"</strong>
-                        <span class="hint">{move || place.get().map(|_| "read, in %")}</span></p>
-                    <div class="alignment-row" role="listbox" aria-orientation="horizontal"
-                        data-testid="alignment-source-row"
-                        aria-label="Source characters. Arrow keys move, Enter takes a weight apart.">
-                        <For each=move || 0..length.get() key=|j| *j children=source_chip/>
-                    </div>
-                    <Threads alignment place columns/>
-                    <For each=move || 0..models.get() key=|m| *m children=row/>
-                </div>
-            </div>
-            <p class="alignment-readout" data-testid="alignment-readout">
-                {move || place.get().and_then(|place| alignment.with(|a| read_sentence(a, place)))
-                    .unwrap_or_else(|| "Point at a produced character to see what it was made from.".to_owned())}
-            </p>
-        </section>
+        <div class="alignment-chips" class:is-upright=upright role="listbox"
+            aria-orientation=if upright { "vertical" } else { "horizontal" }
+            data-testid=format!("alignment-output-{model}")
+            aria-label=move || format!("Produced by {}. Arrow keys move, Enter keeps one.", name.get())>
+            <For each=move || 0..count.get() key=|i| *i children=chip/>
+        </div>
     }
     .into_any()
 }
 
-/// A line from every produced character to every source character it read, as thick as the weight;
-/// those of `place` stand out.
-#[component]
-fn Threads(
-    alignment: Memo<Alignment>,
-    place: Signal<Option<Place>>,
-    columns: Memo<usize>,
-) -> AnyView {
-    // Rows with lines of one look: faint ones, and those of the place.
-    let path = move |of: &dyn Fn(usize) -> bool, least: f32, most: f32| {
-        let model = place.get().map_or(0, |place| place.0);
-        alignment.with(|a| {
-            let mut d = String::new();
-            for i in (0..a.count(model)).filter(|i| of(*i)) {
-                for (j, &w) in a.row((model, i)).iter().enumerate() {
-                    if w >= least && w < most {
-                        d.push_str(&format!("M{}.5 0L{i}.5 1", j));
-                    }
-                }
-            }
-            d
-        })
-    };
-    let at = move || place.get().map(|place| place.1);
-    let widths = [(0.05, 0.2, 1.0), (0.2, 0.5, 2.0), (0.5, 0.8, 4.0), (0.8, 2.0, 6.0)];
-    let lines = widths.map(|(least, most, width)| {
-        view! {
-            <path class="alignment-thread" stroke-width=width / 2.0
-                d=move || path(&|i| Some(i) != at(), least, most)></path>
-            <path class="alignment-thread is-shown" stroke-width=width
-                d=move || path(&|i| Some(i) == at(), least, most)></path>
+/// Where the cells are, in CSS pixels.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Geometry {
+    rows: usize,
+    columns: usize,
+    /// Room for the produced characters, and for the source's.
+    left: f64,
+    top: f64,
+    width: f64,
+    height: f64,
+}
+
+/// Smaller than this no cell becomes: the matrix scrolls instead.
+const LEAST: f64 = 11.0;
+/// How much longer than wide a cell may be, or wider than long.
+const LONGEST: f64 = 1.5;
+/// Wide enough for a percentage.
+const READABLE: f64 = 34.0;
+
+/// Room for the produced characters at the left and the source's above, where there is enough.
+const WIDE: (f64, f64) = (56.0, 46.0);
+
+impl Geometry {
+    /// For so many rows and columns in a box of this size. There is room for `most` rows: matrices
+    /// beside each other have cells of one size.
+    fn new(rows: usize, columns: usize, most: usize, size: Size) -> Self {
+        if rows == 0 || columns == 0 || size.width <= 0.0 {
+            return Self::default();
         }
+        let is_small = size.width < 300.0 || size.height < 260.0;
+        let (left, top) = match size.height {
+            _ if is_small => (34.0, 26.0),
+            800.0.. => (76.0, 64.0),
+            _ => WIDE,
+        };
+        let width = ((size.width - left - 3.0) / columns as f64).max(LEAST);
+        let height = ((size.height - top - 3.0) / rows.max(most) as f64).max(LEAST);
+        Self {
+            rows,
+            columns,
+            left,
+            top,
+            width: width.min(LONGEST * height).floor(),
+            height: height.min(LONGEST * width).floor(),
+        }
+    }
+
+    fn hit(&self, x: f64, y: f64) -> Option<(usize, usize)> {
+        let index = |v: f64, cell: f64, count: usize| {
+            let at = v / cell;
+            (at >= 0.0 && at < count as f64).then_some(at as usize)
+        };
+        Some((index(y, self.height, self.rows)?, index(x, self.width, self.columns)?))
+    }
+
+    /// The vertical and horizontal extent of cells, as CSS.
+    fn style(&self, rows: core::ops::Range<usize>, columns: core::ops::Range<usize>) -> String {
+        let (left, top) = (self.width * columns.start as f64, self.height * rows.start as f64);
+        let (width, height) = (self.width * columns.len() as f64, self.height * rows.len() as f64);
+        format!("left:{left}px;top:{top}px;width:{width}px;height:{height}px")
+    }
+
+    /// What the style sheet lays the chips out by.
+    fn variables(&self) -> String {
+        let Self { rows, columns, left, top, width, height } = self;
+        let font = (0.45 * width.min(*height)).clamp(12.0, 28.0);
+        format!(
+            "--rows:{rows};--columns:{columns};--left:{left}px;--top:{top}px;\
+             --cell-width:{width}px;--cell-height:{height}px;--chip-font:{font}px"
+        )
+    }
+}
+
+/// Paints the cells, and in the row on show each weight in percent where there is room. `None` if the
+/// browser refuses a canvas.
+fn paint(
+    canvas: &HtmlCanvasElement,
+    scale: f64,
+    g: Geometry,
+    matrix: &Matrix,
+    lit: Option<usize>,
+    colors: &Colors,
+) -> Option<()> {
+    let (width, height) = (g.width * g.columns as f64, g.height * g.rows as f64);
+    let context = canvas::prepare(canvas, Size { width, height, scale })?;
+    context.set_transform(scale, 0.0, 0.0, scale, 0.0, 0.0).ok()?;
+    let gap = if g.width.min(g.height) >= 16.0 { 2.0 } else { 0.0 };
+    let palette = colors.palette;
+    let waiting = palette.blocked.css();
+    context.set_text_align("center");
+    context.set_text_baseline("middle");
+    context.set_font(&format!("{}px system-ui, sans-serif", (0.24 * g.width).clamp(12.0, 18.0)));
+    for row in 0..g.rows {
+        for column in 0..g.columns {
+            let value = matrix.value(row, column);
+            let color = if value.is_finite() {
+                matrix.map.color(value, colors).css()
+            } else {
+                waiting.clone()
+            };
+            let (x, y) = (g.width * column as f64, g.height * row as f64);
+            context.set_fill_style_str(&color);
+            context.fill_rect(x, y, g.width - gap, g.height - gap);
+            if lit == Some(row) && g.width >= READABLE && g.height >= 16.0 && value >= 0.005 {
+                let ink = if value < 0.55 { palette.ink } else { palette.paper };
+                context.set_fill_style_str(&ink.css());
+                let text = format!("{:.0} %", 100.0 * value);
+                let (x, y) = (x + (g.width - gap) / 2.0, y + (g.height - gap) / 2.0);
+                context.fill_text(&text, x, y).ok()?;
+            }
+        }
+    }
+    Some(())
+}
+
+/// One decoder's alignment: the source's characters above, the produced ones at the left, and a cell
+/// for each weight. A click or Enter on a cell is told to `on_cell`.
+#[component]
+pub fn AlignmentFigure(
+    name: &'static str,
+    #[prop(into)] title: Signal<String>,
+    gaze: Gaze,
+    model: usize,
+    /// The cell that is taken apart: produced and source character.
+    #[prop(into)]
+    chosen: Signal<Option<(usize, usize)>>,
+    on_cell: Callback<(Place, usize)>,
+    #[prop(into)] provenance: Signal<Provenance>,
+) -> AnyView {
+    let Gaze { alignment, place, key, .. } = gaze;
+    let root = NodeRef::<html::Section>::new();
+    let (bounds, canvas) = (NodeRef::<html::Div>::new(), NodeRef::<html::Canvas>::new());
+    let size = use_size(bounds);
+    let colors = use_colors();
+    let source = Signal::derive(move || alignment.with(|a| weights_of(a, model)));
+    let shown = use_latest(source, use_visible(root));
+    let shape = Memo::new(move |_| {
+        alignment.with(|a| (a.decoded.get(model).map_or(0, |d| d.tokens.len()), a.source.len()))
     });
+    let geometry = Memo::new(move |_| {
+        let (rows, columns) = shape.get();
+        let most = alignment.with(|a| {
+            let seeing = a.decoded.iter().filter(|decoded| !decoded.weights.is_empty());
+            seeing.map(|decoded| decoded.tokens.len()).max().unwrap_or(0)
+        });
+        Geometry::new(rows, columns, most, size.get())
+    });
+    let scale = Memo::new(move |_| size.get().scale.max(1.0));
+    let row = Memo::new(move |_| place.get().filter(|p| p.0 == model).map(|p| p.1));
+    Effect::new(move |_| {
+        let Some(canvas) = canvas.get() else { return };
+        let (g, matrix, row) = (geometry.get(), shown.get(), row.get());
+        colors.with(|colors| paint(&canvas, scale.get(), g, &matrix, row, colors));
+    });
+    let pointing = Pointing::new(move |&(row, column): &(usize, usize)| {
+        let (rows, columns) = shape.get();
+        row < rows && column < columns
+    });
+    Effect::new(move |_| {
+        let cell = pointing.shown();
+        untrack(|| {
+            gaze.on_point.run(cell.map(|(at, _)| (model, at)));
+            gaze.on_point_key.run(cell.map(|(_, key)| key));
+        });
+    });
+    let is_produced = move |at: usize| alignment.with_untracked(|a| at < a.count(model));
+    let act = move |(at, key): (usize, usize)| {
+        if is_produced(at) {
+            on_cell.run(((model, at), key));
+        }
+    };
+    let hit = move |e: &ev::MouseEvent| {
+        geometry.get_untracked().hit(f64::from(e.offset_x()), f64::from(e.offset_y()))
+    };
+    let on_move = move |e: ev::PointerEvent| match hit(&e) {
+        Some(cell) => pointing.point(cell),
+        None => pointing.leave(),
+    };
+    let on_down = move |e: ev::PointerEvent| {
+        if let Some(cell) = hit(&e) {
+            pointing.press(cell, e.pointer_type() == "touch");
+        }
+    };
+    let on_click = move |e: ev::MouseEvent| {
+        if let Some(cell) = hit(&e).filter(|_| pointing.press_counts()) {
+            act(cell);
+        }
+    };
+    // A lifted finger has read something: it stays until the next tap.
+    let on_leave = move |e: ev::PointerEvent| {
+        if e.pointer_type() != "touch" {
+            pointing.leave();
+        }
+    };
+    let start = move || {
+        let (rows, columns) = shape.get_untracked();
+        let outside = (row.get_untracked().unwrap_or(0), key.get_untracked().unwrap_or(0));
+        let (at, key) = pointing.shown_untracked().unwrap_or(outside);
+        (rows > 0 && columns > 0).then(|| (at.min(rows - 1), key.min(columns - 1)))
+    };
+    let on_key = move |e: ev::KeyboardEvent| {
+        let Some((r, c)) = start() else { return };
+        let (rows, columns) = shape.get_untracked();
+        let cell = match e.key().as_str() {
+            "ArrowUp" => (r.saturating_sub(1), c),
+            "ArrowDown" => ((r + 1).min(rows - 1), c),
+            "ArrowLeft" => (r, c.saturating_sub(1)),
+            "ArrowRight" => (r, (c + 1).min(columns - 1)),
+            "Home" => (r, 0),
+            "End" => (r, columns - 1),
+            "Enter" | " " => (r, c),
+            _ => return,
+        };
+        e.prevent_default();
+        pointing.point(cell);
+        if matches!(e.key().as_str(), "Enter" | " ") {
+            act(cell);
+        }
+    };
+    let reading = move || match pointing.shown() {
+        Some(cell) => Some(alignment.with(|a| cell_sentence(a, model, cell))),
+        None => alignment.with(|a| read_sentence(a, (model, row.get()?))),
+    };
+    let value = move || {
+        let (at, key) = pointing.shown()?;
+        Some(shown.get().value(at, key)).filter(|value| value.is_finite())
+    };
+    let mark = move |class: &'static str, cells: Option<(usize, usize, usize, usize)>| {
+        let g = geometry.get();
+        let (top, bottom, left, right) = cells.filter(|c| c.1 <= g.rows && c.3 <= g.columns)?;
+        Some(view! { <div class=class style=g.style(top..bottom, left..right)></div> })
+    };
+    let marks = move || {
+        let (rows, columns) = shape.get();
+        view! {
+            {mark("alignment-lit-row", row.get().map(|at| (at, at + 1, 0, columns)))}
+            {mark("alignment-lit-column", key.get().map(|key| (0, rows, key, key + 1)))}
+            {mark("mark-cell", pointing.shown().or(chosen.get()).map(|(at, key)| (at, at + 1, key, key + 1)))}
+        }
+    };
+    let table = TableData {
+        name,
+        summary: "Values as a table",
+        caption: title,
+        shape: Signal::derive(move || shown.get().shape()),
+        along: ("rows", "columns"),
+        row_name: Callback::new(move |i: usize| shown.get().row_name(i)),
+        column_name: Callback::new(move |i: usize| shown.get().column_name(i)),
+        cell: Callback::new(move |(row, column): (usize, usize)| {
+            let value = Some(shown.get().value(row, column)).filter(|value| value.is_finite());
+            value.map(|value| format!("{value:.4}"))
+        }),
+        absent: "–",
+        start: Callback::new(move |()| start()),
+    };
+    let files = Files { json: matrix_json, csv: matrix_csv, svg: matrix_svg };
+    let is_blind = Memo::new(move |_| {
+        alignment.with(|a| a.decoded.get(model).is_some_and(|d| d.weights.is_empty()))
+    });
+    let row_id = if model == 0 { "alignment-source-row" } else { "alignment-source-beside" };
     view! {
-        <svg class="alignment-threads" aria-hidden="true" preserveAspectRatio="none"
-            viewBox=move || format!("0 0 {} 1", columns.get())>
-            {lines.collect_view()}
-        </svg>
+        <Frame name kind="alignment" title root
+            empty=Signal::derive(move || shown.get().shape() == (0, 0))
+            table
+            choices=choices(name, title, shown, Signal::stored(None), provenance, colors, files)>
+            <div class="figure-box alignment-box" node_ref=bounds>
+                <div class="alignment-map" class:is-small=move || geometry.get().left < WIDE.0 style=move || geometry.get().variables()>
+                    <p class="alignment-corner" aria-hidden="true">
+                        <span>"reads →"</span><span>"writes ↓"</span>
+                    </p>
+                    <SourceChips gaze testid=row_id/>
+                    <ProducedChips gaze model upright=true/>
+                    <div class="alignment-cells" data-testid=format!("{name}-cells") tabindex="0"
+                        role="application" aria-roledescription="heatmap"
+                        aria-label=move || format!(
+                            "{}. Arrow keys move between cells, Enter takes one apart.", title.get()
+                        )
+                        on:pointermove=on_move on:pointerdown=on_down on:pointerleave=on_leave
+                        on:click=on_click on:keydown=on_key
+                        on:focus=move |_| {
+                            if pointing.shown_untracked().is_none() && let Some(cell) = start() {
+                                pointing.point(cell);
+                            }
+                        }
+                        on:blur=move |_| {
+                            // Also heard when the figure goes with its view.
+                            if shape.try_get_untracked().is_some() {
+                                pointing.leave();
+                            }
+                        }>
+                        <canvas node_ref=canvas aria-hidden="true"></canvas>
+                        {marks}
+                        <Show when=move || is_blind.get()>
+                            <p class="alignment-none">
+                                "Without attention there is no matrix: whatever the decoder writes, it has \
+                                 the encoder’s last states and nothing else."
+                            </p>
+                        </Show>
+                    </div>
+                </div>
+            </div>
+            <p class="readout" data-testid=format!("{name}-readout")
+                data-row=move || pointing.shown().map(|p| p.0.to_string())
+                data-column=move || pointing.shown().map(|p| p.1.to_string())
+                data-value=move || value().map(|v| v.to_string())>
+                {move || reading().unwrap_or_else(|| {
+                    "Point at a produced character to see what it was made from.".to_owned()
+                })}
+            </p>
+            <SpokenReading shown=Signal::derive(move || pointing.shown())
+                words=Callback::new(move |cell| alignment.with_untracked(|a| cell_sentence(a, model, cell)))/>
+        </Frame>
     }
     .into_any()
 }
@@ -266,6 +567,8 @@ struct Chip {
     token: Signal<String>,
     share: Signal<Option<f32>>,
     lit: Signal<bool>,
+    /// Read more than any other.
+    most: Signal<bool>,
     pinned: Signal<bool>,
     right: Signal<Option<bool>>,
     /// Not produced yet.
@@ -278,8 +581,8 @@ struct Chip {
 
 impl Chip {
     fn view(self) -> AnyView {
-        let Self { id, role, token, share, lit, pinned, right, waiting, position, tab, .. } = self;
-        let (point, pick) = (self.point, self.pick);
+        let Self { id, role, token, share, lit, most, pinned, right, waiting, .. } = self;
+        let (position, tab, point, pick) = (self.position, self.tab, self.point, self.pick);
         let element = NodeRef::<html::Div>::new();
         let label = move || {
             let share = share.get().map(|s| format!(", {:.2} %", 100.0 * s)).unwrap_or_default();
@@ -291,8 +594,8 @@ impl Chip {
             let Some(own) = element.get_untracked() else { return };
             let parent = own.parent_element();
             let to = match e.key().as_str() {
-                "ArrowLeft" => own.previous_element_sibling(),
-                "ArrowRight" => own.next_element_sibling(),
+                "ArrowLeft" | "ArrowUp" => own.previous_element_sibling(),
+                "ArrowRight" | "ArrowDown" => own.next_element_sibling(),
                 "Home" => parent.and_then(|row| row.first_element_child()),
                 "End" => parent.and_then(|row| row.last_element_child()),
                 "Enter" | " " => {
@@ -310,25 +613,26 @@ impl Chip {
         };
         view! {
             <div class=format!("alignment-chip role-{role}") role="option" data-testid=id node_ref=element
-                class:is-shown=lit class:is-pinned=pinned class:is-waiting=waiting
+                class:is-shown=lit class:is-most=most class:is-pinned=pinned class:is-waiting=waiting
                 class:is-wrong=move || right.get() == Some(false) && !waiting.get()
                 tabindex=move || if tab.get() { "0" } else { "-1" }
                 aria-label=label
                 aria-selected=move || lit.get().to_string()
                 data-share=move || share.get().map(|s| s.to_string())
                 on:pointerenter=move |e: ev::PointerEvent| {
-                    if e.pointer_type() != "touch" && !waiting.get_untracked() { point.run(true) }
+                    if e.pointer_type() != "touch" && !waiting.get_untracked() { point.try_run(true); }
                 }
                 on:pointerleave=move |e: ev::PointerEvent| {
-                    if e.pointer_type() != "touch" { point.run(false) }
+                    if e.pointer_type() != "touch" { point.try_run(false); }
                 }
                 on:focus=move |_| if !waiting.get_untracked() { point.run(true) }
-                on:blur=move |_| point.run(false)
+                // Also heard when the chip goes with its view.
+                on:blur=move |_| { point.try_run(false); }
                 on:click=move |_| if !waiting.get_untracked() { pick.run(()) }
                 on:keydown=on_key>
                 <span class="alignment-mark" class:is-word=is_word>{move || mark(&token.get())}</span>
                 <i class="alignment-share" style=move || {
-                    format!("--share: {:.3}", share.get().unwrap_or(0.0))
+                    format!("--share: {:.3}", share.get().filter(|s| *s >= 0.02).unwrap_or(0.0))
                 }></i>
                 // Drawn, not said: the name has it with two decimals.
                 <small data-percent=move || share.get().map(percent)></small>

@@ -33,21 +33,32 @@ fn hand(encoding: &[f64], pair: usize, length: f64, class: &'static str) -> Opti
     )
 }
 
+/// What is dragged: a hand where it stands, or where it is `k` positions on.
+#[derive(Clone, Copy)]
+struct Drag {
+    later: bool,
+    /// Where the pointer was, in radians from 12 o'clock.
+    angle: f64,
+    /// The hand's radians for each position.
+    speed: f64,
+    /// The position, or `k`, with its fraction.
+    reached: f64,
+}
+
 /// Two hands of the clock, the fastest and that of `pair` (from 0), where they stand now and,
-/// dashed, `k` positions on. Dragging a hand or the arrow keys give a new position to `go`; below,
-/// every pair has a small clock that chooses it.
+/// dashed, `k` positions on. Dragging a hand or the arrow keys give a new position to `go`, dragging
+/// a dashed hand a new k to `shift`; every pair has a small clock that chooses it.
 #[component]
 pub fn ClockFigure(
     #[prop(into)] clock: Signal<Option<Arc<Clock>>>,
     #[prop(into)] pair: Signal<usize>,
     go: Callback<u32>,
+    shift: Callback<u32>,
     choose: Callback<usize>,
     #[prop(into)] provenance: Signal<Provenance>,
 ) -> impl IntoView {
     let dial = NodeRef::<html::Div>::new();
-    // Where the pointer was, in radians from 12 o'clock, the hand's radians for each position, and
-    // the position with its fraction.
-    let drag = StoredValue::new(None::<(f64, f64, f64)>);
+    let drag = StoredValue::new(None::<Drag>);
     let count = Memo::new(move |_| clock.with(|c| c.as_ref().map_or(0, |c| c.frequencies.len())));
     let pair = Memo::new(move |_| pair.get().min(count.get().saturating_sub(1)));
 
@@ -61,29 +72,38 @@ pub fn ClockFigure(
     };
     let on_down = move |e: ev::PointerEvent| {
         let (Some(angle), Some(clock)) = (angle_of(&e), clock.get_untracked()) else { return };
-        // The hand that points there.
-        let away = |of: usize| {
-            let angle_of = tip(&clock.here, of, 1.0).map_or(0.0, |(x, y)| x.atan2(-y));
+        let away = |encoding: &[f64], pair: usize| {
+            let angle_of = tip(encoding, pair, 1.0).map_or(0.0, |(x, y)| x.atan2(-y));
             let turn = (angle_of - angle).rem_euclid(TAU);
             turn.min(TAU - turn)
         };
+        // The hand that points there; of two that do, the one that is drawn over the other.
         let lit = pair.get_untracked();
-        let held = if away(0) < away(lit) { 0 } else { lit };
-        let speed = clock.frequencies.get(held).copied().unwrap_or(1.0);
-        drag.set_value(Some((angle, speed, f64::from(clock.at))));
+        let mut held = (lit, false, away(&clock.here, lit));
+        let later = (clock.k > 0).then_some(&clock.there);
+        for (pair, encoding, is_later) in
+            [(0, Some(&clock.here), false), (lit, later, true), (0, later, true)]
+        {
+            let away = encoding.map_or(f64::INFINITY, |encoding| away(encoding, pair));
+            if away < held.2 {
+                held = (pair, is_later, away);
+            }
+        }
+        let (pair, later, _) = held;
+        let speed = clock.frequencies.get(pair).copied().unwrap_or(1.0);
+        let reached = f64::from(if later { clock.k } else { clock.at });
+        drag.set_value(Some(Drag { later, angle, speed, reached }));
         if let Some(dial) = dial.get_untracked() {
             let _ = dial.set_pointer_capture(e.pointer_id());
         }
     };
     let on_move = move |e: ev::PointerEvent| {
-        let (Some((before, speed, position)), Some(angle)) = (drag.get_value(), angle_of(&e))
-        else {
-            return;
-        };
-        let turn = (angle - before + PI).rem_euclid(TAU) - PI;
-        let position = (position + turn / speed).max(0.0);
-        drag.set_value(Some((angle, speed, position)));
-        go.run(position.round() as u32);
+        let (Some(held), Some(angle)) = (drag.get_value(), angle_of(&e)) else { return };
+        let turn = (angle - held.angle + PI).rem_euclid(TAU) - PI;
+        let reached = (held.reached + turn / held.speed).max(0.0);
+        drag.set_value(Some(Drag { angle, reached, ..held }));
+        let to = if held.later { shift } else { go };
+        to.run(reached.round() as u32);
     };
     let on_up = move |_: ev::PointerEvent| drag.set_value(None);
     let on_key = move |e: ev::KeyboardEvent| {
@@ -177,20 +197,28 @@ pub fn ClockFigure(
     };
     view! {
         <Frame name="clock" kind="clock" title root empty choices=choices("clock", title, drawn, none, provenance, colors, files)>
-            <div class="clock-dial" node_ref=dial tabindex="0" role="slider" data-testid="clock-dial"
-                aria-label="Position" aria-valuemin="0" aria-valuenow=move || at().to_string() aria-valuetext=said
-                on:pointerdown=on_down on:pointermove=on_move on:pointerup=on_up on:pointercancel=on_up
-                on:keydown=on_key>
-                <svg viewBox="-110 -110 220 220" aria-hidden="true">
-                    <circle class="clock-face" cx="0" cy="0" r="100"></circle>
-                    {(0..12).map(tick).collect_view()}
-                    {hands}
-                </svg>
+            <div class="figure-box clock-box">
+                <div class="clock-parts">
+                    <div class="clock-dial" node_ref=dial tabindex="0" role="slider" data-testid="clock-dial"
+                        aria-label="Position" aria-valuemin="0" aria-valuenow=move || at().to_string()
+                        aria-valuetext=said on:pointerdown=on_down on:pointermove=on_move on:pointerup=on_up
+                        on:pointercancel=on_up on:keydown=on_key>
+                        <svg viewBox="-102 -102 204 204" aria-hidden="true">
+                            <circle class="clock-face" cx="0" cy="0" r="100"></circle>
+                            {(0..12).map(tick).collect_view()}
+                            {hands}
+                        </svg>
+                    </div>
+                    <div class="clock-all" role="group" aria-label="All pairs of dimensions">
+                        {move || (0..count.get()).map(small).collect_view()}
+                    </div>
+                </div>
             </div>
-            <p class="clock-said" data-testid="clock-said">{said}</p>
-            <div class="clock-all" role="group" aria-label="All pairs of dimensions">
-                {move || (0..count.get()).map(small).collect_view()}
-            </div>
+            <p class="panel-note">
+                "A hand for each pair of dimensions: sine to the right, cosine upwards. Dashed: k positions on. Drag \
+                 either."
+            </p>
+            <p class="readout clock-said" data-testid="clock-said">{said}</p>
         </Frame>
     }
     .into_any()

@@ -7,8 +7,10 @@ use leptos::{html, prelude::*};
 use super::{
     download::{Choice, ExportMenu, File, LocalFile},
     export::Provenance,
+    matrix_data::{Matrix, matrix_csv, matrix_json},
+    matrix_svg::matrix_svg,
     table::{SlicedTable, TableData},
-    theme::Colors,
+    theme::{Colors, use_colors},
 };
 
 /// A section with `title` above, `children`, and below them the table and the export menu.
@@ -95,4 +97,15 @@ pub fn choices<T: Send + Sync + 'static>(
         choice("svg", "SVG", Arc::new(move |d, c, _, colors| File::Svg(svg(d, c, colors)))),
         choice("png", "PNG", Arc::new(move |d, c, _, colors| File::Png(svg(d, c, colors)))),
     ]
+}
+
+/// [`choices`] for a figure of another kind whose numbers are those of a matrix.
+pub fn matrix_choices(
+    name: &'static str,
+    title: Signal<String>,
+    data: Memo<Arc<Matrix>>,
+    provenance: Signal<Provenance>,
+) -> Vec<Choice> {
+    let files = Files { json: matrix_json, csv: matrix_csv, svg: matrix_svg };
+    choices(name, title, data, Signal::stored(None), provenance, use_colors(), files)
 }

@@ -241,7 +241,9 @@ fn Legend(
         format!("{label} {}", read.get().map_or("–".into(), short))
     };
     view! {
-        <div class="lines-readout" data-testid=format!("{name}-readout") data-x=move || read.get().map(|x| x.to_string())>
+        // Many series scroll in a small figure, also for the keyboard.
+        <div class="lines-readout" tabindex="0" role="group" aria-label="Values"
+            data-testid=format!("{name}-readout") data-x=move || read.get().map(|x| x.to_string())>
             <span class="lines-x">{at}</span>
             <ul>{move || keys.get().into_iter().enumerate().map(row).collect_view()}</ul>
         </div>

@@ -11,6 +11,7 @@ use super::{
     heatmap_paint::hidden_canvas,
     matrix_data::{Matrix, matrix_csv, matrix_json},
     matrix_paint::{Geometry, paint, paint_row_labels},
+    matrix_strip::ColumnStrip,
     matrix_svg::matrix_svg,
     readout::SpokenReading,
     scale::ScaleBar,
@@ -20,6 +21,9 @@ use super::{
     theme::use_colors,
 };
 
+/// Labels and cells beside strips are at least so high, in CSS pixels.
+const LOWEST: f64 = 88.0;
+
 /// Row and column, from 0.
 type Place = (usize, usize);
 
@@ -27,7 +31,8 @@ type Place = (usize, usize);
 ///
 /// `describe` makes the sentence for a cell. `marked` cells are outlined; `row` and `column` light
 /// one from outside. `on_pick` hears of a click or Enter on a cell (a finger's second tap; without
-/// it a click pins the cell), `on_point` of the cell that is read.
+/// it a click pins the cell), `on_point` of the cell that is read. `above` and `below` stand in line
+/// with the columns.
 #[component]
 pub fn MatrixFigure(
     name: &'static str,
@@ -40,6 +45,8 @@ pub fn MatrixFigure(
     #[prop(into, optional)] column: Signal<Option<usize>>,
     #[prop(optional)] on_pick: Option<Callback<(usize, usize)>>,
     #[prop(optional)] on_point: Option<Callback<Option<(usize, usize)>>>,
+    #[prop(optional)] above: Option<ColumnStrip>,
+    #[prop(optional)] below: Option<ColumnStrip>,
 ) -> impl IntoView {
     let root = NodeRef::<html::Section>::new();
     let scroller = NodeRef::<html::Div>::new();
@@ -47,10 +54,16 @@ pub fn MatrixFigure(
     let size = use_size(scroller);
     let colors = use_colors();
     let shown = use_latest(matrix, use_visible(root));
+    let [head, foot] = [&above, &below].map(|strip| strip.as_ref().map(|strip| strip.height));
+    let height_of = |strip: Option<Signal<f64>>| strip.map_or(0.0, |height| height.get());
     let geometry = Memo::new(move |_| {
         let size = size.get();
-        Geometry::new(&shown.get(), size.width, size.height)
+        // In a low box strips and cells scroll together.
+        let height = (size.height - height_of(head) - height_of(foot)).max(LOWEST);
+        let height = if size.height > 0.0 { height } else { 0.0 };
+        Geometry::new(&shown.get(), size.width, height)
     });
+    let across = Memo::new(move |_| geometry.get().across());
     let shape = Memo::new(move |_| shown.get().shape());
     let pointing = Pointing::new(move |&(row, column): &Place| {
         let (rows, columns) = shape.get();
@@ -151,7 +164,8 @@ pub fn MatrixFigure(
         if matches!(e.key().as_str(), "Enter" | " ") {
             act(place);
         }
-        keep_in_sight(scroller, geometry.get_untracked(), place);
+        let head = head.map_or(0.0, |height| height.get_untracked());
+        keep_in_sight(scroller, geometry.get_untracked(), head, place);
     };
 
     let sentence = move |(row, column): Place, matrix: &Matrix| match describe {
@@ -203,6 +217,7 @@ pub fn MatrixFigure(
             choices=choices(name, title, shown, Signal::stored(None), provenance, colors, files)
         >
             <div class="matrix-scroller" node_ref=scroller>
+                {above.map(|strip| strip.view(across.into()))}
                 <div
                     class="matrix-track"
                     class:pickable=on_pick.is_some()
@@ -240,6 +255,7 @@ pub fn MatrixFigure(
                         }
                     ></canvas>
                 </div>
+                {below.map(|strip| strip.view(across.into()))}
             </div>
             <ScaleBar
                 label=Signal::derive(move || shown.get().value_name.clone())
@@ -301,8 +317,9 @@ fn Marks(
     view! { {lit_row} {lit_column} {cell} }
 }
 
-/// Scrolls the cells so that the one at `row`, `column` is not hidden, also not under the labels.
-fn keep_in_sight(scroller: NodeRef<html::Div>, g: Geometry, (row, column): Place) {
+/// Scrolls the cells, `head` below the top of what scrolls, so that the one at `row`, `column` is not
+/// hidden, also not under the labels.
+fn keep_in_sight(scroller: NodeRef<html::Div>, g: Geometry, head: f64, (row, column): Place) {
     let Some(scroller) = scroller.get_untracked() else { return };
     /// Where to scroll to along one side, of a cell from `start` to `end` past labels of `head`.
     fn place(start: f64, end: f64, head: f64, from: i32, room: i32) -> i32 {
@@ -318,5 +335,5 @@ fn keep_in_sight(scroller: NodeRef<html::Div>, g: Geometry, (row, column): Place
     let (x, y) = (scroller.scroll_left(), scroller.scroll_top());
     let (width, height) = (scroller.client_width(), scroller.client_height());
     scroller.set_scroll_left(place(g.x(column), g.x(column + 1), g.left, x, width));
-    scroller.set_scroll_top(place(g.y(row), g.y(row + 1), g.top, y, height));
+    scroller.set_scroll_top(place(head + g.y(row), head + g.y(row + 1), head + g.top, y, height));
 }

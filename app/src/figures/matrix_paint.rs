@@ -5,6 +5,7 @@ use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 use super::{
     canvas::{self, Size},
     matrix_data::Matrix,
+    matrix_strip::Across,
     theme::Colors,
     token,
 };
@@ -106,6 +107,12 @@ impl Geometry {
 
     pub fn cells_height(&self) -> f64 {
         self.cell_height * self.rows as f64
+    }
+
+    /// Where the columns are, for what stands above or below them.
+    pub fn across(&self) -> Across {
+        let (left, cell, count) = (self.left, self.cell_width, self.columns);
+        Across { left, cell, count, width: self.width() }
     }
 
     /// Of labels and cells together.

@@ -1,4 +1,4 @@
-//! A layer's normalisation: a batch before and after, what was averaged, and who moved.
+//! A layer's normalization: a batch before and after, what was averaged, and who moved.
 
 mod arithmetic;
 mod cells;

@@ -68,7 +68,8 @@ impl<C: Copy + PartialEq + Send + Sync + 'static> Pointing<C> {
     }
 
     pub fn leave(&self) {
-        if self.pointed.get_untracked().is_some() {
+        // A figure that goes while it has the focus hears of losing it when its signals are gone.
+        if self.pointed.try_get_untracked().flatten().is_some() {
             self.pointed.set(None);
         }
     }

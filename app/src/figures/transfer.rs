@@ -1,5 +1,7 @@
 //! A source read character by character into one vector, and what is written from that vector.
 
+use std::sync::Arc;
+
 use leptos::{ev, html, prelude::*};
 use unroll_protocol::Array;
 use wasm_bindgen::JsCast;
@@ -7,6 +9,11 @@ use web_sys::HtmlElement;
 
 use super::{
     canvas::{put_pixels, use_latest},
+    export::Provenance,
+    frame::{Files, Frame, choices},
+    matrix_data::{Matrix, matrix_csv, matrix_json},
+    matrix_svg::matrix_svg,
+    scale::ValueMap,
     sight::use_visible,
     theme::{Colors, use_colors},
     token,
@@ -22,6 +29,26 @@ pub struct Transfer {
     pub written: Vec<Written>,
     /// The decoder's state behind each, `[T, H]`.
     pub decoder: Array,
+}
+
+impl Transfer {
+    /// All states, the encoder's and then the decoder's, for exports.
+    fn states(&self) -> Matrix {
+        let units = self.states.shape.get(1).copied().unwrap_or(0);
+        let named = |what: &str, token: &String| format!("{what} {}", token::mark(token));
+        let read = self.source.iter().map(|token| named("read", token));
+        let written = self.written.iter().map(|step| named("written", &step.token));
+        Matrix {
+            row_axis: "after".to_owned(),
+            column_axis: "no.".to_owned(),
+            rows: read.chain(written).collect(),
+            columns: (1..=units).map(|unit| format!("no. {unit}")).collect(),
+            values: [&self.states.values[..], &self.decoder.values[..]].concat(),
+            map: ValueMap::Signed { limit: 1.0 },
+            value_name: "state".to_owned(),
+            absent: String::new(),
+        }
+    }
 }
 
 /// One step of the decoder.
@@ -41,19 +68,14 @@ struct At {
     unit: Option<usize>,
 }
 
-/// Numbers are drawn from -1 to 1, which is all that such a state can hold.
-fn strip(
-    states: &Array,
-    rows: core::ops::Range<usize>,
-    upright: bool,
-    colors: &Colors,
-) -> (Vec<u8>, u32) {
+/// One column a state, one row a number, drawn from -1 to 1, which is all that such a state can hold.
+fn strips(states: &Array, range: core::ops::Range<usize>, colors: &Colors) -> (Vec<u8>, u32) {
     let units = states.shape.get(1).map_or(0, |units| *units as usize);
-    let columns = if upright { rows.len() } else { units };
-    let mut pixels = vec![0; rows.len() * units * 4];
-    for (index, row) in rows.enumerate() {
-        for (unit, value) in states.block(&[row]).unwrap_or_default().iter().enumerate() {
-            let at = if upright { unit * columns + index } else { unit };
+    let columns = range.len();
+    let mut pixels = vec![0; columns * units * 4];
+    for (column, state) in range.enumerate() {
+        for (unit, value) in states.block(&[state]).unwrap_or_default().iter().enumerate() {
+            let at = unit * columns + column;
             let color = colors.signed.at(*value);
             pixels[4 * at..4 * at + 4].copy_from_slice(&[color.0, color.1, color.2, 255]);
         }
@@ -68,6 +90,7 @@ pub fn TransferFigure(
     #[prop(into)] transfer: Signal<Transfer>,
     #[prop(into)] shown: Signal<usize>,
     #[prop(into)] chosen: Signal<Option<usize>>,
+    #[prop(into)] provenance: Signal<Provenance>,
     on_pick: Callback<usize>,
 ) -> impl IntoView {
     let root = NodeRef::<html::Section>::new();
@@ -87,13 +110,13 @@ pub fn TransferFigure(
         let (read, last) = (data.source.len(), data.source.len().saturating_sub(1));
         colors.with(|colors| {
             let parts = [
-                (&data.states, 0..read, true),
-                (&data.states, last..read, false),
-                (&data.decoder, 0..written.min(data.written.len()), true),
+                (&data.states, 0..read),
+                (&data.states, last..read),
+                (&data.decoder, 0..written.min(data.written.len())),
             ];
-            for (canvas, (states, rows, upright)) in canvases.iter().zip(parts) {
-                if let (Some(canvas), false) = (canvas.get(), rows.is_empty()) {
-                    let (pixels, columns) = strip(states, rows, upright, colors);
+            for (canvas, (states, range)) in canvases.iter().zip(parts) {
+                if let (Some(canvas), false) = (canvas.get(), range.is_empty()) {
+                    let (pixels, columns) = strips(states, range, colors);
                     put_pixels(&canvas, &pixels, columns);
                 }
             }
@@ -210,49 +233,57 @@ pub fn TransferFigure(
             pointed.set(None);
         }
     };
+    let title = Signal::stored("From the source through one vector to what is written".to_owned());
+    let states = Memo::new(move |_| Arc::new(latest.get().states()));
+    let files = Files { json: matrix_json, csv: matrix_csv, svg: matrix_svg };
+    let none = Signal::stored(None);
     view! {
-        <section class="transfer" node_ref=root data-testid="figure-transfer"
-            aria-label="From the source through one vector to what is written"
-            data-state=move || if length.get() == 0 { "empty" } else { "live" }>
-            <div class="transfer-scroll" role="group" on:keydown=on_key on:pointerleave=leave
+        <Frame name="transfer" kind="transfer" title root
+            empty=Signal::derive(move || length.get() == 0)
+            choices=choices("transfer", title, states, none, provenance, colors, files)>
+            <div class="figure-box transfer-box" role="group" on:keydown=on_key on:pointerleave=leave
                 on:focusout=move |_| focused.set(None)
                 aria-label="Arrow keys move from character to character.">
-                <p class="transfer-label role-input">"Read"</p>
-                <div class="transfer-row" data-testid="transfer-source"
-                    style=move || format!("--columns: {}", length.get().max(1))>
-                    {move || (0..length.get()).map(source_cell).collect_view()}
-                </div>
-                <p class="transfer-label role-hidden">"Encoder's states"</p>
-                <div class="transfer-row transfer-states"
-                    style=move || format!("--columns: {}", length.get().max(1))>
-                    <canvas node_ref=canvases[0] aria-hidden="true"></canvas>
-                    {move || (0..length.get()).map(|c| state(0, c)).collect_view()}
-                </div>
-                <div class="transfer-one" data-part="seq2seq-c" class:is-lit=move || {
-                    read.get().is_some_and(|at| at.row == 0 && at.column + 1 == length.get())
-                }>
-                    <p class="role-hidden">
-                        <strong>"c, the last state: "<span data-testid="transfer-units">{units}</span>" numbers"</strong>
-                        " are all the decoder is told"
+                <div class="transfer-flow" style=move || format!(
+                    "--read:{0};--steps:{1};--shown:{2};\
+                     grid-template-columns:{0}fr var(--between) var(--one) var(--between) {1}fr",
+                    length.get().max(1),
+                    steps.get().max(1),
+                    shown.get().min(steps.get()),
+                )>
+                    <p class="transfer-label transfer-left">"The encoder reads"</p>
+                    <p class="transfer-label transfer-right">"The decoder writes"</p>
+                    <div class="transfer-states transfer-left">
+                        <canvas node_ref=canvases[0] aria-hidden="true"></canvas>
+                        {move || (0..length.get()).map(|c| state(0, c)).collect_view()}
+                    </div>
+                    <span class="transfer-arrow transfer-in-arrow" aria-hidden="true">"→"</span>
+                    <div class="transfer-one" data-part="seq2seq-c" class:is-lit=move || {
+                        read.get().is_some_and(|at| at.row == 0 && at.column + 1 == length.get())
+                    }>
+                        <canvas node_ref=canvases[1] aria-hidden="true"></canvas>
+                    </div>
+                    <span class="transfer-arrow transfer-out-arrow" aria-hidden="true">"→"</span>
+                    <div class="transfer-states transfer-right">
+                        <canvas class="transfer-part" node_ref=canvases[2] aria-hidden="true"></canvas>
+                        {move || (0..steps.get()).map(|c| state(1, c)).collect_view()}
+                    </div>
+                    <div class="transfer-row transfer-left" data-testid="transfer-source">
+                        {move || (0..length.get()).map(source_cell).collect_view()}
+                    </div>
+                    <p class="transfer-c role-hidden">
+                        <strong>"c"</strong>
+                        <span><span data-testid="transfer-units">{units}</span>" numbers"</span>
                     </p>
-                    <canvas node_ref=canvases[1] aria-hidden="true"></canvas>
-                </div>
-                <p class="transfer-label role-hidden">"Decoder's states"</p>
-                <div class="transfer-row transfer-states"
-                    style=move || format!("--columns: {}; --shown: {}", steps.get().max(1), shown.get().min(steps.get()))>
-                    <canvas class="transfer-part" node_ref=canvases[2] aria-hidden="true"></canvas>
-                    {move || (0..steps.get()).map(|c| state(1, c)).collect_view()}
-                </div>
-                <p class="transfer-label role-output">"Written, with probabilities"</p>
-                <div class="transfer-row" data-testid="transfer-written"
-                    style=move || format!("--columns: {}", steps.get().max(1))>
-                    {move || (0..steps.get()).map(written_cell).collect_view()}
+                    <div class="transfer-row transfer-right" data-testid="transfer-written">
+                        {move || (0..steps.get()).map(written_cell).collect_view()}
+                    </div>
                 </div>
             </div>
-            <p class="transfer-readout" role="status" data-testid="transfer-readout">
+            <p class="readout" role="status" data-testid="transfer-readout">
                 {move || sentence(&latest.get(), read.get(), shown.get())}
             </p>
-        </section>
+        </Frame>
     }
     .into_any()
 }
@@ -260,7 +291,7 @@ pub fn TransferFigure(
 /// What is under the pointer or the focus.
 fn sentence(data: &Transfer, at: Option<At>, shown: usize) -> String {
     let Some(At { row, column, unit }) = at else {
-        return "Point at a state for its numbers; click a written character for all that could have stood there."
+        return "Point at a state for its numbers; click a written character to write only up to it."
             .to_owned();
     };
     let states = if row == 0 { &data.states } else { &data.decoder };

@@ -102,7 +102,7 @@ impl Store {
             self.curve.set(curve);
         }
         for note in &started.notes {
-            self.notify(Severity::Note, note.clone());
+            self.notify_of_text(note.clone());
         }
         self.speed.set(None);
         self.take_up(started);

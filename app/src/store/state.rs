@@ -48,6 +48,8 @@ pub struct Notice {
     pub id: u32,
     pub severity: Severity,
     pub sentence: String,
+    /// Whether it is about the text that is learnt, and goes with it.
+    pub about_text: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

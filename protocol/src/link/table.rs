@@ -10,10 +10,7 @@ use crate::{
     architecture::{Activation, MaskKind, NormPlacement, Positions},
     pool::MOST_WORKERS,
     read_number,
-    study::{
-        alignment, bigram, birnn, block, bptt, gates, heads, mask, norm, position, qkv, rnn,
-        seq2seq, tokens,
-    },
+    study::{self, gates, heads},
 };
 
 /// A row of the table, as it is written down. It becomes a [`Setting`] and its [`Words`]: the page
@@ -229,13 +226,13 @@ macro_rules! of_chapters {
         /// Every setting, in the order of a link.
         pub fn settings() -> impl Iterator<Item = &'static Setting> + Clone {
             static GENERAL_SETTINGS: &[Setting] = settings!(GENERAL);
-            static OF_CHAPTERS: &[&[Setting]] = &[$(settings!($module::ROWS)),+];
+            static OF_CHAPTERS: &[&[Setting]] = &[$(settings!(study::$module::ROWS)),+];
             GENERAL_SETTINGS.iter().chain(OF_CHAPTERS.iter().copied().flatten())
         }
 
         /// What the page says of every setting, in the order of [`settings`].
         pub fn words() -> impl Iterator<Item = &'static Words> + Clone {
-            static OF_CHAPTERS: &[&[Words]] = &[$(words!($module::ROWS)),+];
+            static OF_CHAPTERS: &[&[Words]] = &[$(words!(study::$module::ROWS)),+];
             general_words().chain(OF_CHAPTERS.iter().copied().flatten())
         }
     };

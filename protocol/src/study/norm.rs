@@ -46,8 +46,8 @@ choice! {
 choice! {
     /// Whose mean and variance BatchNorm uses.
     Statistics {
-        Batch = "batch", "This batch's (training)";
-        Running = "running", "Running ones (in use)";
+        Batch = "batch", "In training";
+        Running = "running", "In use";
     }
 }
 

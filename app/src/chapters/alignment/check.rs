@@ -48,7 +48,7 @@ pub fn Check(page: Page) -> impl IntoView {
     let question = Signal::derive(move || {
         asked.with(|asked| match asked {
             Some((_, at, _)) => format!(
-                "When it produces character {} for the source above, which source character does \
+                "When it produces character {} for the source on show, which source character does \
                  the decoder read most?",
                 at + 1
             ),

@@ -1,15 +1,17 @@
-//! The source field, the chips, the matrices, and what each decoder expects.
+//! The views on one source: who reads what, one weight taken apart, and what each decoder expects.
 
-use leptos::prelude::*;
-use unroll_protocol::study::alignment::{MOST_EXAMPLES, MOST_SOURCE, name};
+use leptos::{html, prelude::*};
+use unroll_protocol::{
+    study::alignment::{MOST_EXAMPLES, MOST_SOURCE, name},
+    transduction::AttentionKind,
+};
 
-use super::{Page, exact, last, style, use_row};
+use super::{Page, exact, last, panels, style, use_row};
 use crate::{
     course::use_lab,
     figures::{
-        BarsFigure, CellInspector, Hue, Matrix, MatrixFigure, ValueMap,
-        alignment::{AlignmentFigure, Place},
-        token::name_at,
+        BarsFigure, CellInspector, Hue,
+        alignment::{AlignmentFigure, ProducedChips, SourceChips},
         top_bars,
     },
 };
@@ -17,59 +19,92 @@ use crate::{
 /// Longest text kept of what is typed; fewer characters are read.
 const LONGEST: usize = 200;
 
-#[component]
-pub fn Figure(page: Page) -> impl IntoView {
-    let pinned = Signal::derive(move || {
-        page.settings.with(|s| Some((s.model as usize - 1, s.at.checked_sub(1)? as usize)))
-    });
-    let key = Signal::derive(move || {
-        let open = page.settings.with(|s| s.key).checked_sub(1).map(|key| key as usize);
-        page.pointed_key.get().or(open)
-    });
-    let on_pick = Callback::new(move |(model, at): Place| {
-        page.set(|s| {
-            let chosen = (model as u32 + 1, at as u32 + 1);
-            let same = (s.model, s.at) == chosen;
-            (s.model, s.at) = if same { (1, 0) } else { chosen };
-            s.key = 0;
-        });
-    });
-    let on_pick_key = Callback::new(move |key: usize| {
-        if let Some(place) = page.place.get_untracked() {
-            page.open(place, key);
-        }
-    });
+/// The chapter's own view: who reads what, and how often that is right.
+pub fn reads(page: Page) -> AnyView {
+    let second = Memo::new(move |_| page.kinds().len() > 1);
+    let is_pair = Memo::new(move |_| has_weights(page, 1));
     view! {
-        <Verdict page/>
-        <SourceField page/>
-        <Stepper page/>
-        <AlignmentFigure alignment=page.alignment place=page.place key pinned
-            on_point=Callback::new(move |place| page.pointed.set(place))
-            on_point_key=Callback::new(move |key| page.pointed_key.set(key))
-            on_pick on_pick_key/>
-        <div class="alignment-beside">
-            <div class="alignment-matrices">
-                {weights(page, 0, "alignment-weights", key)}
-                {move || has_weights(page, 1)
-                    .then(|| weights(page, 1, "alignment-weights-beside", key))}
+        <div class="view-bar alignment-bar"><SourceField page/> <Stepper page/></div>
+        <Notes page/>
+        <section class="alignment-stage" class:is-pair=is_pair data-testid="figure-alignment"
+            aria-label="Source and what was produced from it"
+            data-state=move || if page.alignment.with(|a| a.source.is_empty()) { "empty" } else { "live" }>
+            {weights(page, 0, "alignment-weights")}
+            {move || is_pair.get().then(|| weights(page, 1, "alignment-weights-beside"))}
+            <div class="alignment-beside">
+                <Shares page/>
+                {move || (second.get() && !is_pair.get()).then(|| view! {
+                    <div class="alignment-other">
+                        <p class="hint">"and writes"</p>
+                        <ProducedChips gaze=page.gaze() model=1/>
+                    </div>
+                })}
+                <panels::SmallLengths page/>
             </div>
-            <Expected page/>
-        </div>
-        <Inspector page/>
+        </section>
     }
     .into_any()
 }
 
+/// One weight taken apart; which, is chosen in the two rows of characters.
+pub fn score(page: Page) -> AnyView {
+    let model = Memo::new(move |_| page.looking());
+    view! {
+        <div class="alignment-rows">
+            <span class="hint">"writes"</span>
+            {move || view! { <ProducedChips gaze=page.gaze() model=model.get()/> }}
+            <span class="hint">"reads"</span>
+            <SourceChips gaze=page.gaze() testid="alignment-source-row"/>
+        </div>
+        <div class="view-scroll alignment-score"><Inspector page/></div>
+    }
+    .into_any()
+}
+
+/// What each decoder expects as the character on show.
+pub fn expects(page: Page) -> AnyView {
+    let kinds = Memo::new(move |_| page.kinds());
+    let row = move |(model, kind): (usize, AttentionKind)| {
+        view! { <span class="hint">{title(kind)}</span> <ProducedChips gaze=page.gaze() model/> }
+    };
+    view! {
+        <div class="alignment-rows">
+            {move || kinds.get().into_iter().enumerate().map(row).collect_view()}
+        </div>
+        <Expected page/>
+    }
+    .into_any()
+}
+
+/// What a model that looks back in this way can do.
+pub fn title(kind: AttentionKind) -> &'static str {
+    match kind {
+        AttentionKind::None => "through one vector",
+        kind => name(kind),
+    }
+}
+
 /// How often each model is right just now.
 #[component]
-fn Verdict(page: Page) -> impl IntoView {
+fn Shares(page: Page) -> impl IntoView {
     let kinds = Memo::new(move |_| page.kinds());
-    let one = move |(model, kind)| {
+    let is_pair = Memo::new(move |_| has_weights(page, 1));
+    let one = move |(model, kind): (usize, AttentionKind)| {
         let share = Memo::new(move |_| last(&exact(kind)));
         view! {
             <div>
-                <dt>{name(kind)}</dt>
+                <dt>
+                    {move || match kind {
+                        AttentionKind::None => title(kind),
+                        _ if is_pair.get() => name(kind),
+                        _ => "with attention",
+                    }}
+                </dt>
                 <dd>
+                    <span class="alignment-share-of" style=format!("color:{}", style(model).0.css())
+                        data-testid=format!("alignment-right-{model}")>
+                        {move || share.get().map_or("–".to_owned(), |s| format!("{:.1} %", 100.0 * s))}
+                    </span>
                     <span class="alignment-meter" aria-hidden="true">
                         <i style=move || {
                             let width = share.get().unwrap_or(0.0) * 100.0;
@@ -77,16 +112,13 @@ fn Verdict(page: Page) -> impl IntoView {
                         }></i>
                         <b></b>
                     </span>
-                    <span data-testid=format!("alignment-right-{model}")>
-                        {move || share.get().map_or("–".to_owned(), |s| format!("{:.1} %", 100.0 * s))}
-                    </span>
                 </dd>
             </div>
         }
     };
     view! {
-        <div class="alignment-verdict">
-            <p>"Held-out sources answered without one mistake (mark: 95 %)"</p>
+        <div class="alignment-verdict" title="Held-out sources answered without one mistake; the mark is at 95 %">
+            <p class="hint">"right to the last character"</p>
             <dl>{move || kinds.get().into_iter().enumerate().map(one).collect_view()}</dl>
         </div>
     }
@@ -109,6 +141,26 @@ fn SourceField(page: Page) -> impl IntoView {
         page.set(|s| (s.example, s.key) = (0, 0));
     };
     let another = move |_| page.set(|s| (s.example, s.key) = (s.example % MOST_EXAMPLES + 1, 0));
+    view! {
+        <label class="alignment-source">
+            <span class="hint">"Source"</span>
+            <input type="text" data-testid="alignment-source"
+                autocomplete="off" autocapitalize="off" spellcheck="false"
+                aria-describedby="alignment-note alignment-problem"
+                aria-invalid=move || page.answered.problem.with(Option::is_some).then_some("true")
+                prop:value=value on:input=on_input/>
+        </label>
+        <button type="button" class="button" data-testid="alignment-another" on:click=another>
+            "Another"
+        </button>
+    }
+    .into_any()
+}
+
+/// What is to be said of the source, and why it has no picture.
+#[component]
+fn Notes(page: Page) -> impl IntoView {
+    let Page { reading, .. } = page;
     let note = Memo::new(move |_| {
         let reading = reading.get()?;
         let mut notes = Vec::new();
@@ -136,23 +188,11 @@ fn SourceField(page: Page) -> impl IntoView {
         }
         Some(notes.join(" "))
     });
-    let problem = page.answered.problem;
     view! {
-        <div class="alignment-source">
-            <label for="alignment-source">"Source (type your own)"</label>
-            <input type="text" id="alignment-source" data-testid="alignment-source"
-                autocomplete="off" autocapitalize="off" spellcheck="false"
-                aria-describedby="alignment-note alignment-problem"
-                aria-invalid=move || problem.with(Option::is_some).then_some("true")
-                prop:value=value on:input=on_input/>
-            <button type="button" class="button" data-testid="alignment-another" on:click=another>
-                "Another"
-            </button>
-            <p class="hint" id="alignment-note" role="status" data-testid="alignment-note">{note}</p>
-            <p class="field-error" id="alignment-problem" role="alert" data-testid="alignment-problem">
-                {move || problem.get()}
-            </p>
-        </div>
+        <p class="view-note alignment-note" id="alignment-note" role="status" data-testid="alignment-note">{note}</p>
+        <p class="field-error" id="alignment-problem" role="alert" data-testid="alignment-problem">
+            {move || page.answered.problem.get()}
+        </p>
     }
     .into_any()
 }
@@ -177,18 +217,18 @@ fn Stepper(page: Page) -> impl IntoView {
         }
     };
     let says = move || match (steps.get(), length.get()) {
-        (0, _) => "the whole output".to_owned(),
+        (0, _) => String::new(),
         (now, length) => format!("character {} of {length}", now.min(length)),
     };
     view! {
-        <div class="button-row alignment-steps" role="group" aria-label="Step the decoders">
+        <div class="alignment-steps" role="group" aria-label="Step the decoders">
             <button type="button" class="button" data-testid="alignment-back"
                 aria-disabled=move || (steps.get() < 2).then_some("true") on:click=back>
                 <span aria-hidden="true">"◀"</span><span class="visually-hidden">"One character back"</span>
             </button>
             <button type="button" class="button" data-testid="alignment-next"
                 aria-disabled=move || (steps.get() >= length.get()).then_some("true") on:click=forward>
-                {move || if steps.get() == 0 { "Character by character " } else { "Next character " }}
+                "Next letter "
                 <span aria-hidden="true">"▶"</span>
             </button>
             <button type="button" class="button button-quiet" data-testid="alignment-all"
@@ -201,82 +241,31 @@ fn Stepper(page: Page) -> impl IntoView {
     .into_any()
 }
 
-fn has_weights(page: Page, model: usize) -> bool {
+pub fn has_weights(page: Page, model: usize) -> bool {
     page.reading.with(|r| {
         let output = r.as_ref().and_then(|r| r.outputs.get(model));
         output.is_some_and(|output| output.weights.is_some())
     })
 }
 
-/// One model's alignment: produced characters downwards, source characters to the right.
-fn weights(page: Page, model: usize, id: &'static str, key: Signal<Option<usize>>) -> AnyView {
-    let there = Memo::new(move |_| has_weights(page, model));
-    let matrix = Signal::derive(move || {
-        page.alignment.with(|a| {
-            let Some(decoded) = a.decoded.get(model).filter(|d| !d.weights.is_empty()) else {
-                return Matrix::default();
-            };
-            let shown = a.count(model);
-            let rows = decoded.tokens.iter().enumerate();
-            let rows = rows.map(|(i, token)| if i < shown { token.clone() } else { "·".into() });
-            let mut values = decoded.weights.clone();
-            values.iter_mut().skip(shown * a.source.len()).for_each(|value| *value = f32::NAN);
-            Matrix {
-                row_axis: "produced".into(),
-                column_axis: "source".into(),
-                rows: rows.collect(),
-                columns: a.source.clone(),
-                values,
-                map: ValueMap::Probability,
-                value_name: "attention weight".into(),
-                absent: "not produced yet".into(),
-            }
-        })
-    });
+/// One model's alignment.
+fn weights(page: Page, model: usize, id: &'static str) -> AnyView {
     let title = Signal::derive(move || {
         let name = page.reading.with(|r| {
             r.as_ref().and_then(|r| r.outputs.get(model)).map_or("", |output| name(output.kind))
         });
         format!("{name}: who reads what")
     });
-    let describe = Callback::new(move |(row, column, value): (usize, usize, f32)| {
-        page.alignment.with_untracked(|a| {
-            let source = a.source.get(column).map_or(String::new(), |s| name_at(s, column));
-            match a.decoded.get(model).and_then(|d| d.tokens.get(row)) {
-                Some(token) if value.is_finite() => format!(
-                    "For {} it reads {source} with a weight of {value:.4}.",
-                    name_at(token, row)
-                ),
-                _ => "Not produced yet.".to_owned(),
-            }
+    let chosen = Signal::derive(move || {
+        page.settings.with(|s| {
+            let cell = Some((s.at.checked_sub(1)? as usize, s.key.checked_sub(1)? as usize));
+            cell.filter(|_| s.model as usize == model + 1)
         })
     });
-    let row = Signal::derive(move || page.place.get().filter(|p| p.0 == model).map(|p| p.1));
-    let on_pick = Callback::new(move |(at, key): (usize, usize)| {
-        if page.alignment.with_untracked(|a| at < a.count(model)) {
-            page.open((model, at), key);
-        }
-    });
-    let on_point = Callback::new(move |cell: Option<(usize, usize)>| {
-        page.pointed.set(cell.map(|(at, _)| (model, at)));
-        page.pointed_key.set(cell.map(|(_, key)| key));
-    });
+    let on_cell = Callback::new(move |(place, key)| page.open(place, key));
     view! {
-        <div class="alignment-matrix">
-            {move || if there.get() {
-                view! {
-                    <MatrixFigure name=id title matrix describe row column=key on_pick on_point
-                        provenance=page.provenance/>
-                }.into_any()
-            } else {
-                view! {
-                    <p class="alignment-none">
-                        "Without attention there is no matrix: whatever the decoder writes, it has the \
-                         encoder’s last states and nothing else."
-                    </p>
-                }.into_any()
-            }}
-        </div>
+        <AlignmentFigure name=id title gaze=page.gaze() model chosen on_cell
+            provenance=page.provenance/>
     }
     .into_any()
 }
@@ -293,7 +282,7 @@ fn Expected(page: Page) -> impl IntoView {
                 let row = reading.outputs.get(model)?.probabilities.block(&[at])?;
                 let wanted = reading.wanted.as_ref().and_then(|wanted| wanted.get(at));
                 let right = reading.symbols.iter().position(|symbol| Some(symbol) == wanted);
-                Some(top_bars(row, &reading.symbols, 5, right))
+                Some(top_bars(row, &reading.symbols, 8, right))
             });
             bars.unwrap_or_default()
         });
@@ -307,12 +296,12 @@ fn Expected(page: Page) -> impl IntoView {
             }
         });
         view! {
-            <BarsFigure name=id title bars top=5 hue=Hue::Output provenance=page.provenance/>
+            <BarsFigure name=id title bars top=8 hue=Hue::Output provenance=page.provenance/>
         }
     };
     let second = Memo::new(move |_| page.kinds().len() > 1);
     view! {
-        <div class="alignment-expected">
+        <div class="view-split alignment-expected" class:is-one=move || !second.get()>
             {one(0, "alignment-expected")}
             {move || second.get().then(|| one(1, "alignment-expected-beside"))}
         </div>
@@ -323,22 +312,44 @@ fn Expected(page: Page) -> impl IntoView {
 /// The arithmetic of one weight.
 #[component]
 fn Inspector(page: Page) -> impl IntoView {
-    let row = use_row(page);
-    let key = Signal::derive(move || page.settings.with(|s| s.key).saturating_sub(1) as usize);
-    let queries = Signal::derive(move || {
-        let model = page.settings.with(|s| s.model as usize - 1);
-        page.alignment.with(|a| a.count(model))
-    });
-    let go = Callback::new(move |(at, key): (usize, usize)| {
-        page.set(|s| (s.at, s.key) = (at as u32 + 1, key as u32 + 1));
-    });
-    let close = Callback::new(move |()| page.set(|s| s.key = 0));
     let lab = use_lab();
+    let row = use_row(page);
+    let key = Signal::derive(move || page.cell().map_or(0, |(_, key)| key));
+    let queries = Signal::derive(move || page.alignment.with(|a| a.count(page.looking())));
+    let go = Callback::new(move |(at, key): (usize, usize)| {
+        page.set(|s| {
+            (s.model, s.at, s.key) = (page.looking() as u32 + 1, at as u32 + 1, key as u32 + 1);
+        });
+    });
+    // Back to where cells are chosen.
+    let close = Callback::new(move |()| {
+        page.store.link.update(|link| {
+            link.alignment.key = 0;
+            link.view.clear();
+        });
+    });
+    // Who has opened a cell goes on with it by keyboard: its heading takes over from here.
+    let root = NodeRef::<html::Div>::new();
+    Effect::new(move |_| {
+        let Some(root) = root.get() else { return };
+        if page.opened.try_update_value(core::mem::take) == Some(true) {
+            let _ = root.focus();
+        }
+    });
+    let is_blind = Memo::new(move |_| !has_weights(page, page.looking()));
     view! {
-        <CellInspector row key go close queries provenance=page.provenance/>
-        {move || (page.settings.with(|s| s.key > 0) && lab.step.get() == 0).then(|| view! {
-            <p class="hint">"Nothing is learnt yet: these are the first, random weights at work."</p>
-        })}
+        <div tabindex="-1" node_ref=root>
+            <CellInspector row key go close queries provenance=page.provenance/>
+        </div>
+        <p class="view-note">
+            {move || if is_blind.get() {
+                "Give one of the models attention: without, nothing is scored."
+            } else if lab.step.get() == 0 {
+                "Nothing is learned yet: these are the first, random weights at work."
+            } else {
+                ""
+            }}
+        </p>
     }
     .into_any()
 }

@@ -15,13 +15,14 @@ use unroll_protocol::{
     transduction::{AttentionKind, PairTask},
 };
 
+use self::figure::has_weights;
 use super::Info;
 use crate::{
     controls::{ChoiceField, SliderField},
     course::{Answered, ChapterFrame, StageView, use_answer, use_lab, use_task_provenance},
     figures::{
         Dash, Hue, Provenance,
-        alignment::{Alignment, Decoded, Place},
+        alignment::{Alignment, Decoded, Gaze, Place},
     },
     store::Store,
 };
@@ -48,6 +49,8 @@ struct Page {
     pointed_key: RwSignal<Option<usize>>,
     /// The produced character on show: pointed at, chosen, or produced last.
     place: Signal<Option<Place>>,
+    /// Whether the learner has just opened a cell.
+    opened: StoredValue<bool>,
     provenance: Signal<Provenance>,
 }
 
@@ -83,8 +86,10 @@ impl Page {
             let source = settings.with(|settings| source(settings, || store.probe.get()));
             Some(Question::Reading(source).into())
         })
-        .shown_in(lab.sights.figure)
-        .shown_in(lab.sights.check);
+        .shown_in(lab.on_view("reads"))
+        .shown_in(lab.on_view("score"))
+        .shown_in(lab.on_view("expects"))
+        .shown_in(lab.check_seen);
         let reading = Memo::new(move |_| {
             let answer = answered.answer.get()?;
             match <&Answer>::try_from(&*answer) {
@@ -124,6 +129,7 @@ impl Page {
             pointed,
             pointed_key,
             place: place.into(),
+            opened: StoredValue::new(false),
             provenance,
         }
     }
@@ -139,7 +145,80 @@ impl Page {
 
     /// Takes the weight of a source character in a produced one apart.
     fn open(self, (model, at): Place, key: usize) {
-        self.set(|s| (s.model, s.at, s.key) = (model as u32 + 1, at as u32 + 1, key as u32 + 1));
+        self.opened.set_value(true);
+        // What is pointed at goes with its view.
+        self.pointed.set(None);
+        self.pointed_key.set(None);
+        self.store.link.update(|link| {
+            let s = &mut link.alignment;
+            (s.model, s.at, s.key) = (model as u32 + 1, at as u32 + 1, key as u32 + 1);
+            link.view = "score".to_owned();
+        });
+    }
+
+    /// The model whose weights are taken apart: the one chosen, unless only the other looks back.
+    fn looking(self) -> usize {
+        let chosen = self.settings.with(|s| s.model as usize - 1);
+        let other = 1 - chosen;
+        if !has_weights(self, chosen) && has_weights(self, other) { other } else { chosen }
+    }
+
+    /// The cell taken apart, of the model that is [`Self::looking`]: produced and source character.
+    /// Where none is chosen, what the character on show reads most.
+    fn cell(self) -> Option<(usize, usize)> {
+        let model = self.looking();
+        let (at, key) = self.settings.with(|s| (s.at, s.key));
+        self.alignment.with(|a| {
+            let at = (at.max(1) as usize).min(a.count(model)).checked_sub(1)?;
+            let row = a.row((model, at));
+            let most = || (0..row.len()).max_by(|i, j| row[*i].total_cmp(&row[*j]));
+            let key = key.checked_sub(1).map(|key| key as usize).or_else(most)?;
+            Some((at, key))
+        })
+    }
+
+    /// What the figures of the chapter show and write of what is pointed at.
+    fn gaze(self) -> Gaze {
+        let on_score = move || self.store.link.with(|link| link.view == "score");
+        let key = Signal::derive(move || {
+            let open = match on_score() {
+                true => self.cell().map(|(_, key)| key),
+                false => self.settings.with(|s| s.key).checked_sub(1).map(|key| key as usize),
+            };
+            self.pointed_key.get().or(open)
+        });
+        // The score on show is of a cell that is chosen, not of what is pointed at on the way there.
+        let place = Signal::derive(move || match on_score() {
+            true => self.cell().map(|(at, _)| (self.looking(), at)),
+            false => self.place.get(),
+        });
+        let pinned = Signal::derive(move || {
+            self.settings.with(|s| Some((s.model as usize - 1, s.at.checked_sub(1)? as usize)))
+        });
+        let on_pick = Callback::new(move |(model, at): Place| {
+            let on_score = self.store.link.with_untracked(|link| link.view == "score");
+            self.set(|s| {
+                let chosen = (model as u32 + 1, at as u32 + 1);
+                let again = (s.model, s.at) == chosen && !on_score;
+                (s.model, s.at) = if again { (1, 0) } else { chosen };
+                s.key = 0;
+            });
+        });
+        let on_pick_key = Callback::new(move |key: usize| {
+            if let Some(place) = place.get_untracked() {
+                self.open(place, key);
+            }
+        });
+        Gaze {
+            alignment: self.alignment,
+            place,
+            key,
+            pinned,
+            on_point: Callback::new(move |place| self.pointed.set(place)),
+            on_point_key: Callback::new(move |key| self.pointed_key.set(key)),
+            on_pick,
+            on_pick_key,
+        }
     }
 }
 
@@ -158,22 +237,18 @@ fn seen(reading: &Reading, shown: usize) -> Alignment {
     Alignment { source: reading.source.clone(), decoded: decoded.collect(), shown }
 }
 
-/// The row that the cell inspector shows, while a cell is open.
+/// The row that the cell inspector shows.
 fn use_row(page: Page) -> Signal<Option<Arc<AttentionRow>>> {
     let lab = use_lab();
+    let asked = Memo::new(move |_| Some((page.looking(), page.cell()?.0)));
     let answered = use_answer(lab, move || {
-        page.settings.with(|settings| {
-            // Not while nothing is open: each answer reads the source once more.
-            let (at, _) = settings.at.checked_sub(1).zip(settings.key.checked_sub(1))?;
-            let source = source(settings, || page.store.probe.get());
-            Some(Question::Row { source, model: settings.model - 1, at }.into())
-        })
-    })
-    .shown_in(lab.sights.figure);
+        let (model, at) = asked.get()?;
+        let source = page.settings.with(|s| source(s, || page.store.probe.get()));
+        Some(Question::Row { source, model: model as u32, at: at as u32 }.into())
+    });
     Memo::new(move |_| {
-        let open = page.settings.with(|s| s.key > 0 && s.at > 0);
         // What an attention-less model says is a refusal.
-        if !open || answered.problem.with(Option::is_some) {
+        if answered.problem.with(Option::is_some) {
             return None;
         }
         let answer = answered.answer.get()?;
@@ -197,24 +272,34 @@ fn AlignmentChapter() -> impl IntoView {
             check=move || view! { <check::Check page/> }
             more=words::more
             views=vec![
-                StageView::new("figure", "Figure", move || view! { <figure::Figure page/> }),
-                StageView::new("further", "Further", move || panels::further(page)),
+                StageView::new("reads", "Who reads what", move || figure::reads(page)),
+                StageView::new("score", "One score", move || figure::score(page)),
+                StageView::new("expects", "Expected", move || figure::expects(page)),
+                StageView::new("lengths", "By length", move || panels::lengths(page)),
+                StageView::new("training", "Training", move || panels::training(page)),
             ]
             settings=move || view! { <Controls page/> }
-            model=Signal::stored(String::new())
+            model=Signal::derive(move || page.settings.with(model_name))
         />
     }
+}
+
+/// The first model in a few words.
+fn model_name(settings: &Settings) -> String {
+    format!("{}, {} units", name(settings.attention), settings.hidden)
 }
 
 #[component]
 fn Controls(page: Page) -> impl IntoView {
     let strings = Memo::new(move |_| page.settings.with(|s| s.task != PairTask::Dates));
     view! {
-        <ChoiceField name="alignment-task"/>
-        <ChoiceField name="alignment-attention"/>
-        <ChoiceField name="alignment-beside"/>
-        {move || strings.get().then(|| view! { <SliderField name="alignment-length"/> })}
-        <SliderField name="alignment-hidden"/>
+        <div class="course-controls">
+            <ChoiceField name="alignment-task"/>
+            <ChoiceField name="alignment-attention"/>
+            <ChoiceField name="alignment-beside"/>
+            {move || strings.get().then(|| view! { <SliderField name="alignment-length"/> })}
+            <SliderField name="alignment-hidden"/>
+        </div>
     }
     .into_any()
 }

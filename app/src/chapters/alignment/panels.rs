@@ -3,23 +3,14 @@
 use leptos::prelude::*;
 use unroll_protocol::study::alignment::{Answer, Lengths, Question, name};
 
-use super::{Page, exact, style};
+use super::{Page, exact, figure::title, style};
 use crate::{
-    course::{panel, use_answer, use_lab},
+    course::{use_answer, use_lab},
     figures::{Line, Lines, LinesFigure, Reference},
 };
 
-pub fn further(page: Page) -> AnyView {
-    view! {
-        <div class="panel"><Training page/></div>
-        {panel("panel", move |seen| view! { <ByLength page seen/> }.into_any())}
-    }
-    .into_any()
-}
-
 /// Share of held-out sources answered without a mistake, over training.
-#[component]
-fn Training(page: Page) -> impl IntoView {
+pub fn training(page: Page) -> AnyView {
     let lab = use_lab();
     let kinds = Memo::new(move |_| page.kinds());
     let points = move |kind| {
@@ -58,23 +49,93 @@ fn Training(page: Page) -> impl IntoView {
     view! {
         <LinesFigure name="alignment-training" title="Right to the last character, over training"
             lines provenance=page.provenance hint="Press Train: measured every 25 steps."/>
-        <p class="panel-note" data-testid="alignment-reached">{reached}</p>
+        <p class="view-note" data-testid="alignment-reached">{reached}</p>
     }
     .into_any()
 }
 
-/// The same by the source's length, at the last measurement.
-#[component]
-fn ByLength(page: Page, seen: Signal<bool>) -> impl IntoView {
-    let lab = use_lab();
-    let answered = use_answer(lab, move || Some(Question::Lengths.into())).shown_in(seen);
-    let lengths = Memo::new(move |_| {
+/// What was measured last, by the source's length.
+fn use_lengths() -> Memo<Lengths> {
+    let answered = use_answer(use_lab(), move || Some(Question::Lengths.into()));
+    Memo::new(move |_| {
         let answer = answered.answer.get();
         match answer.as_ref().and_then(|answer| <&Answer>::try_from(&**answer).ok()) {
             Some(Answer::Lengths(lengths)) => lengths.clone(),
             _ => Lengths::default(),
         }
-    });
+    })
+}
+
+/// The longest source that was trained on, if longer ones were measured.
+fn trained_to(lengths: &Lengths) -> Option<u32> {
+    let last = lengths.bins.iter().filter(|bin| bin.trained).map(|bin| bin.to).max();
+    last.filter(|_| lengths.bins.iter().any(|bin| !bin.trained))
+}
+
+/// The same by length, so small that it stands beside the matrix. A click shows it large.
+#[component]
+pub fn SmallLengths(page: Page) -> impl IntoView {
+    let lengths = use_lengths();
+    let at = move |l: &Lengths, length: f64| {
+        let from = l.bins.first().map_or(1.0, |bin| f64::from(bin.from));
+        let to = l.bins.last().map_or(2.0, |bin| f64::from(bin.to)).max(from + 1.0);
+        200.0 * (length - from) / (to - from)
+    };
+    let path = move |model: usize| {
+        lengths.with(|l| {
+            let points = l.bins.iter().filter_map(|bin| {
+                let x = at(l, f64::from(bin.from + bin.to) / 2.0);
+                Some(format!("{x:.1},{:.1}", 100.0 - 100.0 * bin.right.get(model)?))
+            });
+            points.collect::<Vec<_>>().join(" ")
+        })
+    };
+    let line = move |model: usize| {
+        let (hue, dash) = style(model);
+        view! {
+            <polyline points=move || path(model) style=format!("stroke:{}", hue.css())
+                stroke-dasharray=dash.css()></polyline>
+        }
+    };
+    let mark = move || {
+        let x = lengths.with(|l| trained_to(l).map(|length| at(l, f64::from(length))))?;
+        Some(view! { <line class="alignment-trained" x1=x x2=x y1="0" y2="100"></line> })
+    };
+    let ends = move |last: bool| {
+        lengths.with(|l| {
+            let bin = if last { l.bins.last() } else { l.bins.first() };
+            bin.map(|bin| if last { bin.to } else { bin.from }.to_string())
+        })
+    };
+    let middle = move || lengths.with(trained_to).map(|to| format!("trained up to {to}"));
+    let kinds = Memo::new(move |_| page.kinds());
+    let label = move || {
+        let names = kinds.get().into_iter().map(title).collect::<Vec<_>>().join(" and ");
+        format!("Right by length of the source, {names}: show it large")
+    };
+    let show = move |_| page.store.link.update(|link| link.view = "lengths".to_owned());
+    view! {
+        <button type="button" class="alignment-small" data-testid="alignment-lengths-small"
+            aria-label=label on:click=show>
+            <span class="hint">"right, by length of the source"</span>
+            <svg viewBox="0 0 200 100" preserveAspectRatio="none" aria-hidden="true">
+                <line class="alignment-axis" x1="0" x2="200" y1="0" y2="0"></line>
+                <line class="alignment-axis" x1="0" x2="200" y1="100" y2="100"></line>
+                {mark}
+                {move || (0..kinds.get().len()).rev().map(line).collect_view()}
+            </svg>
+            <span class="alignment-ends" aria-hidden="true">
+                <span>{move || ends(false)}</span><span>{middle}</span><span>{move || ends(true)}</span>
+            </span>
+        </button>
+    }
+    .into_any()
+}
+
+/// Share of held-out sources answered without a mistake by the source's length, at the last
+/// measurement.
+pub fn lengths(page: Page) -> AnyView {
+    let lengths = use_lengths();
     let lines = Signal::derive(move || {
         let kinds = page.kinds();
         lengths.with(|lengths| {
@@ -97,16 +158,10 @@ fn ByLength(page: Page, seen: Signal<bool>) -> impl IntoView {
             }
         })
     });
-    let longest = Memo::new(move |_| {
-        lengths.with(|l| l.bins.iter().filter(|bin| bin.trained).map(|bin| bin.to).max())
-    });
-    let marker = Signal::derive(move || {
-        let beyond = lengths.with(|l| l.bins.iter().any(|bin| !bin.trained));
-        longest.get().filter(|_| beyond).map(f64::from)
-    });
+    let marker = Signal::derive(move || lengths.with(trained_to).map(f64::from));
     let note = Memo::new(move |_| {
         lengths.with(|l| {
-            let (Some(first), Some(last)) = (l.bins.first(), longest.get()) else {
+            let Some(first) = l.bins.first() else {
                 return "Measured with the first step.".to_owned();
             };
             let each = if first.from == first.to { "each length" } else { "each span of 5" };
@@ -114,8 +169,10 @@ fn ByLength(page: Page, seen: Signal<bool>) -> impl IntoView {
             let (least, most) = (counts.clone().min().unwrap_or(0), counts.max().unwrap_or(0));
             let count =
                 if least == most { least.to_string() } else { format!("{least} to {most}") };
-            let beyond = match marker.get() {
-                Some(_) => format!(" Trained on up to {last} characters (the mark), not beyond."),
+            let beyond = match trained_to(l) {
+                Some(last) => {
+                    format!(" Trained on up to {last} characters (the mark), not beyond.")
+                }
                 None => String::new(),
             };
             format!("At step {}, {count} held-out sources of {each}.{beyond}", l.step)
@@ -124,7 +181,7 @@ fn ByLength(page: Page, seen: Signal<bool>) -> impl IntoView {
     view! {
         <LinesFigure name="alignment-lengths" title="Right to the last character, by source length"
             lines marker provenance=page.provenance hint="Press Train: measured every 25 steps."/>
-        <p class="panel-note" data-testid="alignment-lengths-note">{note}</p>
+        <p class="view-note" data-testid="alignment-lengths-note">{note}</p>
     }
     .into_any()
 }

@@ -1,13 +1,10 @@
 //! The chapter's words.
 
 use leptos::prelude::*;
-use unroll_protocol::{
-    Link,
-    transduction::{AttentionKind, PairTask},
-};
+use unroll_protocol::transduction::{AttentionKind, PairTask};
 
 use crate::{
-    course::{Idea, Try},
+    course::{Idea, trial},
     teaching::{Formula, Hue, MathSym, Sym, Term, Word},
 };
 
@@ -22,7 +19,7 @@ pub fn intro() -> impl IntoView {
             ", is what the decoder reads for this one step. That is "<Term of=Word::Attention>"attention"</Term>"."
         </p>
         <p>
-            "Nobody tells the model which character to look at: the weights are learnt from right answers \
+            "Nobody tells the model which character to look at: the weights are learned from right answers \
              alone. Point at a produced character and see what it was made from, press Train and watch the \
              pattern come. The model beside it learns the same task from the same batches; unless chosen \
              otherwise it has one vector for the whole source."
@@ -94,23 +91,15 @@ pub fn more() -> impl IntoView {
             "Both models are trained on the right character before (teacher forcing), 32 pairs a step, with \
              Adam at a learning rate of 0.01, which falls with the root of the steps after the first 60. What you see is each model reading its own output back, always \
              taking the likeliest character. Measured are sources that are never trained on. The model with \
-             attention has a few more parameters; the counts stand above the figure."
+             attention has a few more parameters."
         </p>
     }
     .into_any()
 }
 
 pub fn tries() -> Vec<ViewFn> {
-    fn one(
-        text: &'static str,
-        label: &'static str,
-        id: &'static str,
-        set: fn(&mut Link),
-    ) -> ViewFn {
-        ViewFn::from(move || view! { {text} " " <Try label id set/> })
-    }
     vec![
-        one(
+        trial(
             "Turn dates into ISO form. The day stands somewhere in the source and last in the output: train \
              250 steps, then point at its two digits. Where does the gaze jump, and where does it go for a 0 \
              that no source character says?",
@@ -118,28 +107,28 @@ pub fn tries() -> Vec<ViewFn> {
             "dates",
             |link| (link.alignment.task, link.alignment.at) = (PairTask::Dates, 9),
         ),
-        one(
+        trial(
             "Sort the letters. There is no line the gaze could follow: what does the matrix look like when \
              the output is right?",
             "Sort",
             "sort",
             |link| link.alignment.task = PairTask::Sort,
         ),
-        one(
+        trial(
             "Put Luong’s dot product beside Bahdanau’s little network. Which finds the pattern first, and \
              are the two matrices the same?",
             "Dot product beside it",
             "dot",
             |link| link.alignment.beside = AttentionKind::Dot,
         ),
-        one(
+        trial(
             "Give both models 8 units only. How much can one vector of so few numbers still hold, and how \
              much does it matter when one may look back?",
             "8 units",
             "units",
             |link| link.alignment.hidden = 8,
         ),
-        one(
+        trial(
             "Train on strings of at most 5, then type a longer one. Attention can look anywhere; does it \
              still know where to look?",
             "At most 5",
@@ -169,9 +158,12 @@ pub const IDEAS: &[Idea] = &[
     },
     Idea {
         title: "One weight is simple arithmetic",
-        text: "A state from below and a state from above go through a small network that gives one score. \
+        text: "The decoder’s state and one of the encoder’s go through a small network that gives one score. \
                Softmax makes it a share of 1.",
-        set: |link| (link.alignment.at, link.alignment.key) = (3, 1),
+        set: |link| {
+            (link.alignment.at, link.alignment.key) = (3, 1);
+            link.view = "score".to_owned();
+        },
     },
     Idea {
         title: "The order may change",

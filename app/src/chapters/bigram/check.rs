@@ -3,9 +3,9 @@
 use leptos::prelude::*;
 use unroll_protocol::study::bigram::{Answer, Question, Row};
 
-use super::{named, use_part, use_vocabulary};
+use super::{named, part_of, use_vocabulary};
 use crate::{
-    course::{use_done, use_lab},
+    course::{use_answer, use_done, use_lab},
     teaching::CheckYourself,
 };
 
@@ -18,12 +18,13 @@ pub fn check() -> AnyView {
     let vocabulary = use_vocabulary();
     let turn = RwSignal::new(0usize);
     let lab = use_lab();
-    let (row, _) = use_part(
-        lab,
-        lab.sights.check,
-        move || Question::Row { character: u32::from(ASKED[turn.get() % ASKED.len()]) },
-        |answer| if let Answer::Row(row) = answer { Some(row) } else { None },
-    );
+    let answered = use_answer(lab, move || {
+        let character = u32::from(ASKED[turn.get() % ASKED.len()]);
+        Some(Question::Row { character }.into())
+    });
+    let row = part_of(answered.shown_in(lab.check_seen), |answer| {
+        if let Answer::Row(row) = answer { Some(row) } else { None }
+    });
     let options = Memo::new(move |_| row.with(|row| row.as_ref().map_or(Vec::new(), options)));
     let question = move || {
         row.with(|row| {

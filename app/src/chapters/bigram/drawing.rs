@@ -2,30 +2,34 @@
 
 use core::time::Duration;
 
-use leptos::{html, prelude::*};
-use unroll_protocol::study::bigram::{MOST_DRAWN, Writing};
+use leptos::prelude::*;
+use serde_json::json;
+use unroll_protocol::study::bigram::{Draw, Estimate, MOST_DRAWN, Segment, Writing};
 
-use super::{named, short, use_vocabulary, use_writing};
+use super::{SmoothingField, named, short, use_vocabulary, use_writing};
 use crate::{
     controls::{ChoiceField, use_timer},
-    course::{use_lab, use_setting},
-    figures::use_visible,
+    course::{use_lab, use_provenance, use_setting},
+    figures::{Sheet, SheetExport},
 };
 
 /// Between two letters when they are drawn by themselves.
 const PACE: Duration = Duration::from_millis(350);
 /// Segments narrower than this have no room for a letter.
-const ROOM: f64 = 0.03;
+const ROOM: f64 = 0.02;
+/// Segments narrower than this have no room for their probability.
+const ROOM_FOR_NUMBER: f64 = 0.06;
 
 /// Writes by drawing, one letter a press, with the number and where it falls on show.
 #[component]
 pub fn Drawing() -> impl IntoView {
     let lab = use_lab();
     let vocabulary = use_vocabulary();
-    let root = NodeRef::<html::Div>::new();
+    let from = use_setting(|link| &mut link.bigram.from);
+    let smooths = Memo::new(move |_| from.get() == Estimate::Smoothed);
     let dice = use_setting(|link| &mut link.bigram.dice);
     let drawn = use_setting(|link| &mut link.bigram.drawn);
-    let (writing, problem) = use_writing(lab, use_visible(root), || true);
+    let (writing, problem) = use_writing(lab, || true);
     let can_draw = move || {
         drawn.get() < MOST_DRAWN && writing.with(|w| w.as_ref().is_some_and(|w| w.next.is_some()))
     };
@@ -53,42 +57,71 @@ pub fn Drawing() -> impl IntoView {
             dice.update(|dice| *dice = dice.wrapping_add(1));
         }
     };
+    let sheet = Callback::new(move |()| {
+        writing.with(|w| w.as_ref().map(|w| vocabulary.with(|v| sheet(w, v))))
+    });
     view! {
-        <div class="panel" data-testid="figure-bigram-drawing" node_ref=root>
-            <h2>"Let it write, letter by letter"</h2>
+        <div class="view-bar">
             <ChoiceField name="bigram-from"/>
-            <p class="bigram-written" data-testid="bigram-written" role="status">
-                {move || writing.with(|w| w.as_ref().map(|w| vocabulary.with(|v| written(w, v))))}
-            </p>
-            <div class="button-row">
-                <button type="button" class="button button-primary" data-testid="bigram-draw"
-                    aria-disabled=move || (!can_draw()).then_some("true") on:click=move |_| draw()>
-                    "Draw a letter"
-                </button>
-                <button type="button" class="button" data-testid="bigram-play"
-                    aria-pressed=move || playing.get().to_string()
-                    on:click=move |_| playing.update(|playing| *playing = !*playing)>
-                    {move || if playing.get() { "Stop" } else { "Draw on" }}
-                </button>
-                <button type="button" class="button button-quiet" data-testid="bigram-again"
-                    on:click=move |_| again(false)>
-                    "Begin again"
-                </button>
-                <button type="button" class="button button-quiet" data-testid="bigram-dice"
-                    on:click=move |_| again(true)>
-                    "Other numbers"
-                </button>
-            </div>
-            {move || writing.with(|w| w.as_ref().map(|w| vocabulary.with(|v| wheel(w, v))))}
-            <p class="field-error" role="alert">{move || problem.get()}</p>
+            {move || smooths.get().then(|| view! { <SmoothingField/> })}
         </div>
+        <section class="figure bigram-drawing" data-testid="figure-bigram-drawing"
+            data-state=move || if writing.with(Option::is_some) { "live" } else { "empty" }
+            aria-label="Writing, letter by letter">
+            <div class="figure-box">
+                <p class="bigram-written" data-testid="bigram-written" role="status">
+                    {move || writing.with(|w| w.as_ref().map(|w| vocabulary.with(|v| written(w, v))))}
+                </p>
+                {move || writing.with(|w| w.as_ref().map(|w| vocabulary.with(|v| wheel(w, v))))}
+            </div>
+            <p class="readout" data-testid="bigram-next">
+                {move || writing.with(|w| w.as_ref().map(|w| vocabulary.with(|v| coming(w, v))))}
+            </p>
+            <SheetExport name="bigram-drawing" title="Letters drawn one by one"
+                provenance=use_provenance(lab) sheet/>
+        </section>
+        <div class="view-bar">
+            <button type="button" class="button button-primary" data-testid="bigram-draw"
+                aria-disabled=move || (!can_draw()).then_some("true") on:click=move |_| draw()>
+                "Draw a letter"
+            </button>
+            <button type="button" class="button" data-testid="bigram-play"
+                aria-pressed=move || playing.get().to_string()
+                on:click=move |_| playing.update(|playing| *playing = !*playing)>
+                {move || if playing.get() { "Stop" } else { "Draw on" }}
+            </button>
+            <button type="button" class="button button-quiet" data-testid="bigram-again"
+                on:click=move |_| again(false)>
+                "Begin again"
+            </button>
+            <button type="button" class="button button-quiet" data-testid="bigram-dice"
+                on:click=move |_| again(true)>
+                "Other numbers"
+            </button>
+        </div>
+        <p class="field-error" role="alert">{move || problem.get()}</p>
     }
     .into_any()
 }
 
+/// What was drawn, each letter with a line under it as long as it was likely.
 fn written(writing: &Writing, vocabulary: &[String]) -> AnyView {
-    let letters: String =
-        writing.draws.iter().map(|draw| short(vocabulary, draw.segment.id)).collect();
+    let letter = |draw: &Draw| {
+        let Segment { id, from, to } = draw.segment;
+        let title = format!(
+            "{} after {}: probability {:.4}, drawn by {:.4}",
+            named(vocabulary, id),
+            named(vocabulary, draw.previous),
+            to - from,
+            draw.number,
+        );
+        view! {
+            <span class="bigram-letter" style=format!("--p:{:.4}", to - from) title=title>
+                {short(vocabulary, id)}
+            </span>
+        }
+    };
+    let letters = writing.draws.iter().map(letter).collect_view();
     view! {
         <span class="bigram-start" title="before the first letter">
             {short(vocabulary, writing.start)}
@@ -109,11 +142,28 @@ fn wheel(writing: &Writing, vocabulary: &[String]) -> AnyView {
             <span class="bigram-segment" class:bigram-hit=hit style=format!("width:{}%", 100.0 * width)
                 title=format!("{}: {:.4}", named(vocabulary, segment.id), width)>
                 {(width > ROOM).then(|| short(vocabulary, segment.id))}
+                {(width > ROOM_FOR_NUMBER).then(|| view! { <small>{format!("{width:.2}")}</small> })}
             </span>
         }
     });
     let segments = segments.collect_view();
-    let sentence = match writing.next {
+    view! {
+        <div class="bigram-wheel" aria-hidden="true">
+            {writing.next.map(|draw| view! {
+                <span class="bigram-number" style=format!("--at:{}", draw.number)>
+                    <span>{format!("{:.4}", draw.number)}</span>
+                </span>
+            })}
+            <div class="bigram-segments">{segments}</div>
+            <div class="bigram-ends"><span>"0"</span><span>"1"</span></div>
+        </div>
+    }
+    .into_any()
+}
+
+/// What the next draw will be.
+fn coming(writing: &Writing, vocabulary: &[String]) -> String {
+    match writing.next {
         Some(draw) => format!(
             "Next: after {}, the number {:.4} falls into the stretch of {}, {:.4} to {:.4}.",
             named(vocabulary, draw.previous),
@@ -124,16 +174,17 @@ fn wheel(writing: &Writing, vocabulary: &[String]) -> AnyView {
         ),
         None => "Nothing ever followed this character, so raw counts have nothing to draw from."
             .to_owned(),
-    };
-    view! {
-        <div class="bigram-wheel" aria-hidden="true">
-            <div class="bigram-segments">{segments}</div>
-            {writing.next.map(|draw| view! {
-                <span class="bigram-number" style=format!("left:{}%", 100.0 * draw.number)></span>
-            })}
-            <div class="bigram-ends"><span>"0"</span><span>"1"</span></div>
-        </div>
-        <p class="hint" data-testid="bigram-next">{sentence}</p>
     }
-    .into_any()
+}
+
+fn sheet(writing: &Writing, vocabulary: &[String]) -> Sheet {
+    let mut sheet = Sheet::new(&["draw", "previous", "number", "letter", "from", "to"]);
+    let text = |id: u32| json!(vocabulary.get(id as usize));
+    let line = |(i, draw): (usize, &Draw)| {
+        let Segment { id, from, to } = draw.segment;
+        let (number, previous) = (json!(draw.number), text(draw.previous));
+        vec![json!(i + 1), previous, number, text(id), json!(from), json!(to)]
+    };
+    sheet.rows = writing.draws.iter().enumerate().map(line).collect();
+    sheet
 }

@@ -27,6 +27,10 @@ pub const INFO: Info = Info {
 
 #[component]
 fn BigramChapter() -> impl IntoView {
+    // What was guessed, or shown without, stays on show when the learner comes back to a view.
+    let [row_seen, scores_seen] = [(); 2].map(|()| RwSignal::new(false));
+    let vocabulary = use_vocabulary();
+    let size = Memo::new(move |_| vocabulary.with(Vec::len));
     view! {
         <ChapterFrame
             before="Text is numbers now, but nothing yet says which number comes next."
@@ -36,34 +40,39 @@ fn BigramChapter() -> impl IntoView {
             check=check::check
             more=words::more
             views=vec![
-                StageView::new("figure", "Figure", table::figure),
-                StageView::new("further", "Further", || view! {
-                <drawing::Drawing/>
-                <surprise::Terms/>
-                <surprise::Scores/>
-                <surprise::Smoothing/>
-            }),
+                StageView::new("table", "Table", move || view! { <table::Table row_seen/> }),
+                StageView::new("writing", "Writing", || view! { <drawing::Drawing/> }),
+                StageView::new("sentence", "A sentence", || view! { <surprise::Terms/> }),
+                StageView::new("average", "Average", move || view! { <surprise::Scores scores_seen/> }),
+                StageView::new("smoothing", "Smoothing", || view! { <surprise::Smoothing/> }),
             ]
             settings=|| view! {
-                <ChoiceField name="bigram-view"/>
-                <ChoiceField name="bigram-order"/>
-                <SliderField name="bigram-k" most=10.0 step=0.01/>
-                <row::RowChoice/>
-                <SliderField name="bigram-shown"/>
+                <div class="course-controls">
+                    <ChoiceField name="bigram-order"/>
+                    <SliderField name="bigram-shown"/>
+                </div>
             }
-            model=Signal::stored(String::new())
+            model=Signal::derive(move || match size.get() {
+                0 => "a table".to_owned(),
+                size => format!("a table, {size} × {size}"),
+            })
         />
     }
 }
 
-/// The part of an answer that `of` picks, of a standing question; it follows training while `seen`.
+/// What smoothing adds to every count, in one line of a view.
+#[component]
+fn SmoothingField() -> impl IntoView {
+    view! { <SliderField name="bigram-k" most=10.0 step=0.01/> }
+}
+
+/// The part of an answer that `of` picks, of a standing question of the view on show.
 fn use_part<T: Clone + PartialEq + Send + Sync + 'static>(
     lab: Lab,
-    seen: impl Into<Signal<bool>>,
     question: impl Fn() -> bigram::Question + Send + Sync + 'static,
     of: fn(&bigram::Answer) -> Option<&T>,
 ) -> (Memo<Option<T>>, Signal<Option<String>>) {
-    let answered = use_answer(lab, move || Some(Question::from(question()))).shown_in(seen);
+    let answered = use_answer(lab, move || Some(Question::from(question())));
     (part_of(answered, of), answered.problem)
 }
 
@@ -81,7 +90,6 @@ fn part_of<T: Clone + PartialEq + Send + Sync + 'static>(
 /// What has been drawn so far, while `needed`.
 fn use_writing(
     lab: Lab,
-    seen: Signal<bool>,
     needed: impl Fn() -> bool + Send + Sync + 'static,
 ) -> (Memo<Option<bigram::Writing>>, Signal<Option<String>>) {
     let from = use_setting(|link| &mut link.bigram.from);
@@ -93,8 +101,7 @@ fn use_writing(
             let (from, k, dice, drawn) = (from.get(), k.get(), dice.get(), drawn.get());
             Question::from(bigram::Question::Writing { from, k, dice, drawn })
         })
-    })
-    .shown_in(seen);
+    });
     let writing = part_of(answered, |answer| match answer {
         bigram::Answer::Writing(writing) => Some(writing),
         _ => None,

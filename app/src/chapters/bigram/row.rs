@@ -15,12 +15,11 @@ use crate::{
 const LISTED: usize = 10;
 
 /// The row that is pinned, or one that says much.
-pub fn use_row(seen: Signal<bool>) -> Memo<Option<Row>> {
+pub fn use_row() -> Memo<Option<Row>> {
     let lab = use_lab();
     let row = use_setting(|link| &mut link.bigram.row);
     use_part(
         lab,
-        seen,
         move || Question::Row { character: row.get() },
         |answer| if let Answer::Row(row) = answer { Some(row) } else { None },
     )
@@ -31,9 +30,9 @@ pub fn use_row(seen: Signal<bool>) -> Memo<Option<Row>> {
 const OPTIONS: usize = 4;
 
 /// The row that the page chose, after a guess at its likeliest follower: the lit row of the matrix
-/// has the answer.
+/// has the answer. `seen` is set once it is on show.
 #[component]
-pub fn GuessRow(row: Memo<Option<Row>>) -> impl IntoView {
+pub fn GuessRow(row: Memo<Option<Row>>, seen: RwSignal<bool>) -> impl IntoView {
     let lab = use_lab();
     let vocabulary = use_vocabulary();
     // Only for its ids, which training leaves as they are.
@@ -58,7 +57,7 @@ pub fn GuessRow(row: Memo<Option<Row>>) -> impl IntoView {
     let name = move |id: u32| vocabulary.with(|v| named(v, id));
     let question = move || {
         row.with(|row| row.as_ref().map(|row| row.id)).map_or_else(String::new, |id| {
-            format!("Which character follows {} most often? Its row is lit above.", name(id))
+            format!("Which character follows {} most often? Its row is lit in the table.", name(id))
         })
     };
     let labels =
@@ -84,7 +83,10 @@ pub fn GuessRow(row: Memo<Option<Row>>) -> impl IntoView {
     view! {
         <GuessFirst id="bigram-row" question=Signal::derive(question) options=Signal::derive(labels)
             answer=Signal::derive(answer) explain=Signal::derive(explain)>
-            <PinnedRow row/>
+            {
+                seen.set(true);
+                view! { <PinnedRow row/> }
+            }
         </GuessFirst>
     }
     .into_any()
@@ -146,7 +148,6 @@ pub fn PinnedRow(row: Memo<Option<Row>>) -> impl IntoView {
         })
     };
     view! {
-        <div class="bigram-row" data-part="next">
             <BarsFigure
                 name="bigram-row"
                 title=title
@@ -164,7 +165,6 @@ pub fn PinnedRow(row: Memo<Option<Row>>) -> impl IntoView {
                 })
             />
             <div class="bigram-sums" data-testid="bigram-sums">{sums}</div>
-        </div>
     }
     .into_any()
 }

@@ -1,42 +1,32 @@
 //! How surprised each estimate is: on average, against k, pair by pair.
 
-use leptos::{html, prelude::*};
+use leptos::prelude::*;
+use serde_json::{Value, json};
 use unroll_protocol::study::bigram::{
     Answer, Curve, MOST_ADDED, Question, Score, Scored, Scores as Surprises, Sentence as Scoring,
-    Unseen, Writing,
+    Term as Pair, Unseen, Writing,
 };
 
-use super::{named, nats, part_of, short, use_part, use_vocabulary, use_writing};
+use super::{SmoothingField, named, nats, part_of, short, use_part, use_vocabulary, use_writing};
 use crate::{
     controls::{ChoiceField, counted},
-    course::{Sentence, panel, use_fixed_answer, use_lab, use_provenance, use_setting},
-    figures::{Dash, Hue, Line, Lines, LinesFigure, Reference, use_visible},
+    course::{Sentence, use_fixed_answer, use_lab, use_provenance, use_setting},
+    figures::{Dash, Hue, Line, Lines, LinesFigure, Reference, Sheet, SheetExport},
     store::Store,
     teaching::{GuessFirst, Term, Word},
 };
 
-fn use_scores(seen: Signal<bool>) -> Memo<Option<Surprises>> {
-    let lab = use_lab();
-    let k = use_setting(|link| &mut link.bigram.k);
-    use_part(
-        lab,
-        seen,
-        move || Question::Scores { k: k.get() },
-        |answer| if let Answer::Scores(scores) = answer { Some(&**scores) } else { None },
-    )
-    .0
-}
-
-/// The table of mean surprises, and its course in training.
+/// Mean surprises and their course in training. `scores_seen` is whether they were on show before.
 #[component]
-pub fn Scores() -> impl IntoView {
-    panel("panel", scores)
-}
-
-fn scores(seen: Signal<bool>) -> AnyView {
+pub fn Scores(scores_seen: RwSignal<bool>) -> impl IntoView {
     let lab = use_lab();
     let vocabulary = use_vocabulary();
-    let scores = use_scores(seen);
+    let k = use_setting(|link| &mut link.bigram.k);
+    let (scores, _) = use_part(
+        lab,
+        move || Question::Scores { k: k.get() },
+        |answer| if let Answer::Scores(scores) = answer { Some(&**scores) } else { None },
+    );
     let infinite =
         move || scores.with(|s| s.as_ref().and_then(|s| Some(s.counts.held_out?.is_infinite())));
     let explain = move || {
@@ -76,26 +66,68 @@ fn scores(seen: Signal<bool>) -> AnyView {
             ..Lines::default()
         }
     });
-    view! {
-        <h2>"How surprised, on average?"</h2>
-        <p>
-            "The average of −ln p over all pairs, in nats, is the "<Term of=Word::CrossEntropy/>
-            ". Knowing nothing, every one of V characters is as likely: ln V."
-        </p>
-        <GuessFirst
-            id="bigram-held-out"
-            question="The last tenth of the text was held out. How surprised are the raw counts by it, on average?".to_owned()
-            options=["A little more than by the rest", "As much as one who knows nothing", "Infinitely"]
-                .map(str::to_owned).to_vec()
-            answer=Signal::derive(move || infinite().map(|infinite| if infinite { 2 } else { 0 }))
-            explain=Signal::derive(explain)
-        >
+    let sheet = Callback::new(move |()| scores.with(|s| s.as_ref().map(|s| scores_sheet(s))));
+    let provenance = use_provenance(lab);
+    let shown = move || {
+        scores_seen.set(true);
+        view! {
             {move || scores.with(|s| s.as_ref().map(|s| vocabulary.with(|v| table(s, v))))}
-        </GuessFirst>
-        <LinesFigure name="bigram-loss" title="The table in training" lines=lines
-            provenance=use_provenance(lab) hint="Press Train: one point a step."/>
+            <SheetExport name="bigram-scores" title="Mean surprise of each estimate" provenance sheet/>
+        }
+    };
+    let asked = if scores_seen.get_untracked() {
+        shown().into_any()
+    } else {
+        view! {
+            <GuessFirst
+                id="bigram-held-out"
+                question="The last tenth of the text was held out. How surprised are the raw counts by it, on average?".to_owned()
+                options=["A little more than by the rest", "As much as one who knows nothing", "Infinitely"]
+                    .map(str::to_owned).to_vec()
+                answer=Signal::derive(move || infinite().map(|infinite| if infinite { 2 } else { 0 }))
+                explain=Signal::derive(explain)
+            >
+                {shown()}
+            </GuessFirst>
+        }
+        .into_any()
+    };
+    view! {
+        <div class="view-bar"><SmoothingField/></div>
+        <div class="view-split bigram-average">
+            <LinesFigure name="bigram-loss" title="The table in training" lines=lines
+                provenance hint="Press Train: one point a step."/>
+            <div class="view-scroll">
+                <p class="view-note">
+                    "The average of −ln p over all pairs, in nats, is the "<Term of=Word::CrossEntropy/>
+                    ". Knowing nothing, every one of V characters is as likely: ln V."
+                </p>
+                {asked}
+            </div>
+        </div>
     }
     .into_any()
+}
+
+fn scores_sheet(scores: &Surprises) -> Sheet {
+    let mut sheet = Sheet::new(&["estimate", "training", "held_out"]);
+    // JSON has no number for it.
+    let number = |surprise: f64| match surprise.is_infinite() {
+        true => json!("Infinity"),
+        false => json!(surprise),
+    };
+    let line = |name: &str, score: Score| {
+        let held_out = score.held_out.map_or(Value::Null, number);
+        vec![json!(name), number(score.training), held_out]
+    };
+    let uniform = Score { training: scores.uniform, held_out: Some(scores.uniform) };
+    sheet.rows = vec![
+        line("uniform", uniform),
+        line("counts", scores.counts),
+        line("smoothed", scores.smoothed),
+        line("trained", scores.trained),
+    ];
+    sheet
 }
 
 /// Which held-out pairs the raw counts give no probability; `None` if there is no such pair.
@@ -128,8 +160,7 @@ fn table(scores: &Surprises, vocabulary: &[String]) -> AnyView {
     let uniform = Score { training: scores.uniform, held_out: Some(scores.uniform) };
     let gap = scores.gap;
     view! {
-        <div class="bigram-scroll" tabindex="0" role="region" aria-label="Mean surprise of each estimate">
-            <table class="bigram-scores">
+            <table class="bigram-scores" aria-label="Mean surprise of each estimate">
                 <thead>
                     <tr>
                         <th scope="col">"estimate"</th>
@@ -144,7 +175,6 @@ fn table(scores: &Surprises, vocabulary: &[String]) -> AnyView {
                     {row("trained table", "bigram-trained", scores.trained)}
                 </tbody>
             </table>
-        </div>
         {never_seen(scores, vocabulary)
             .map(|sentence| view! { <p data-testid="bigram-never-seen">"Why ∞: "{sentence}</p> })}
         <p data-testid="bigram-gap">
@@ -208,16 +238,8 @@ pub fn Smoothing() -> impl IntoView {
         }
     };
     view! {
-        <div class="panel">
-            <h2>"What smoothing changes"</h2>
-            <p>
-                "Click the curve, or press Enter on it, to choose that k. On this axis k = 0, the raw counts, lies \
-                 infinitely far to the left; the line below says what it costs."
-            </p>
-            <LinesFigure name="bigram-smoothing" title="Surprise against k" lines=lines
-                provenance=use_provenance(lab) on_pick=pick
-                marker=Signal::derive(move || (k.get() > 0.0).then(|| f64::from(k.get()).log10()))/>
-            <p data-testid="bigram-best">{sentence}</p>
+        <div class="view-bar">
+            <SmoothingField/>
             <button type="button" class="button" data-testid="bigram-use-best"
                 aria-disabled=move || best().is_none().then_some("true")
                 on:click=move |_| {
@@ -229,6 +251,14 @@ pub fn Smoothing() -> impl IntoView {
                 "Use the best k"
             </button>
         </div>
+        <LinesFigure name="bigram-smoothing" title="Surprise against k" lines=lines
+            provenance=use_provenance(lab) on_pick=pick
+            marker=Signal::derive(move || (k.get() > 0.0).then(|| f64::from(k.get()).log10()))/>
+        <p class="bigram-said" data-testid="bigram-best">{sentence}</p>
+        <p class="view-note">
+            "Click the curve, or press Enter on it, to choose that k. On this axis k = 0, the raw counts, lies \
+             infinitely far to the left."
+        </p>
     }
     .into_any()
 }
@@ -260,31 +290,35 @@ fn against_k(curve: &Curve) -> Lines {
 pub fn Terms() -> impl IntoView {
     let store = expect_context::<Store>();
     let lab = use_lab();
-    let root = NodeRef::<html::Div>::new();
-    let seen = use_visible(root);
     let vocabulary = use_vocabulary();
     let k = use_setting(|link| &mut link.bigram.k);
     let scored = use_setting(|link| &mut link.bigram.scored);
-    let (writing, _) = use_writing(lab, seen, move || scored.get() == Scored::Written);
-    let text = Memo::new(move |_| match scored.get() {
-        Scored::Sentence => store.probe.get(),
-        Scored::Written => writing
+    let is_drawn = Memo::new(move |_| scored.get() == Scored::Written);
+    let (writing, _) = use_writing(lab, move || is_drawn.get());
+    let text = Memo::new(move |_| match is_drawn.get() {
+        false => store.probe.get(),
+        true => writing
             .with(|w| w.as_ref().map_or_else(String::new, |w| vocabulary.with(|v| written(w, v)))),
     });
     let (scoring, problem) = use_part(
         lab,
-        seen,
         move || Question::Sentence { text: text.get(), k: k.get() },
         |answer| if let Answer::Sentence(scoring) = answer { Some(scoring) } else { None },
     );
+    let sheet = Callback::new(move |()| {
+        scoring.with(|s| s.as_ref().map(|s| vocabulary.with(|v| terms_sheet(s, v))))
+    });
     view! {
-        <div class="panel" data-testid="figure-bigram-terms" node_ref=root>
-            <h2>"A sentence, pair by pair"</h2>
-            <ChoiceField name="bigram-scored"/>
-            <Sentence problem=problem/>
-            <p>"What each pair costs: −ln p of its second character, given its first."</p>
+        <div class="view-bar"><ChoiceField name="bigram-scored"/><SmoothingField/></div>
+        <Sentence problem=problem/>
+        <section class="figure bigram-surprise" data-testid="figure-bigram-terms"
+            data-state=move || if scoring.with(Option::is_some) { "live" } else { "empty" }
+            aria-label="Surprise pair by pair">
             {move || scoring.with(|s| s.as_ref().map(|s| vocabulary.with(|v| terms(s, v))))}
-        </div>
+            <SheetExport name="bigram-terms" title="Surprise pair by pair"
+                provenance=use_provenance(lab) sheet/>
+        </section>
+        <p class="view-note">"What each pair costs: −ln p of its second character, given its first."</p>
     }
     .into_any()
 }
@@ -293,6 +327,16 @@ pub fn Terms() -> impl IntoView {
 fn written(writing: &Writing, vocabulary: &[String]) -> String {
     let ids = core::iter::once(writing.start).chain(writing.draws.iter().map(|d| d.segment.id));
     ids.filter_map(|id| vocabulary.get(id as usize).map(String::as_str)).collect()
+}
+
+/// Surprises are drawn up to this many nats: few are greater but those that are infinite.
+const MOST_NATS: f64 = 8.0;
+
+/// A surprise with a bar behind it.
+fn cost(probability: f64) -> AnyView {
+    let cost = -probability.ln();
+    let share = (cost / MOST_NATS).min(1.0);
+    view! { <td style=format!("--share:{share:.3}")>{nats(cost)}</td> }.into_any()
 }
 
 fn terms(scoring: &Scoring, vocabulary: &[String]) -> AnyView {
@@ -304,9 +348,9 @@ fn terms(scoring: &Scoring, vocabulary: &[String]) -> AnyView {
                     {short(vocabulary, term.next)}
                 </th>
                 <td>{format!("{}/{}", term.count, term.total)}</td>
-                <td>{nats(-term.counts.ln())}</td>
-                <td>{nats(-term.smoothed.ln())}</td>
-                <td>{nats(-term.trained.ln())}</td>
+                {cost(term.counts)}
+                {cost(term.smoothed)}
+                {cost(term.trained)}
             </tr>
         }
     });
@@ -314,7 +358,7 @@ fn terms(scoring: &Scoring, vocabulary: &[String]) -> AnyView {
     let left_out = (scoring.left_out > 0)
         .then(|| format!(" {} left out.", counted(scoring.left_out.into(), "further pair")));
     view! {
-        <div class="bigram-scroll bigram-terms" tabindex="0" role="region" aria-label="Surprise pair by pair">
+        <div class="figure-box bigram-terms" tabindex="0" role="region" aria-label="Surprise pair by pair">
             <table class="bigram-scores">
                 <thead>
                     <tr>
@@ -337,13 +381,28 @@ fn terms(scoring: &Scoring, vocabulary: &[String]) -> AnyView {
                 </tfoot>
             </table>
         </div>
-        <p class="bigram-sum" data-testid="bigram-mean-sum">{spelled_out(scoring)}</p>
-        <p class="hint">
-            {format!("Knowing nothing costs ln V = {:.4} a pair.", scoring.uniform)}
-            {left_out}
+        <p class="readout">
+            <span data-testid="bigram-mean-sum">{spelled_out(scoring)}</span>
+            <span class="hint">
+                {format!(" Knowing nothing costs ln V = {:.4} a pair.", scoring.uniform)}
+                {left_out}
+            </span>
         </p>
     }
     .into_any()
+}
+
+fn terms_sheet(scoring: &Scoring, vocabulary: &[String]) -> Sheet {
+    let columns = ["previous", "next", "count", "total", "p_counts", "p_smoothed", "p_trained"];
+    let mut sheet = Sheet::new(&columns);
+    let text = |id: u32| json!(vocabulary.get(id as usize));
+    let line = |term: &Pair| {
+        let counts = [json!(term.count), json!(term.total)];
+        let shares = [term.counts, term.smoothed, term.trained].map(|p| json!(p));
+        [text(term.previous), text(term.next)].into_iter().chain(counts).chain(shares).collect()
+    };
+    sheet.rows = scoring.terms.iter().map(line).collect();
+    sheet
 }
 
 /// The mean of the trained table's costs as a sum, the first and the last terms in full.

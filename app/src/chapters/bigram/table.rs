@@ -1,24 +1,27 @@
-//! The table of pairs, and below it the row that is picked.
+//! The table of pairs, and beside it the row that is picked.
 
-use leptos::{html, prelude::*};
+use leptos::prelude::*;
 use unroll_protocol::study::bigram::{Answer, Matrix, NONE, Question, View, smoothed};
 
 use super::{
-    code_point, named,
-    row::{GuessRow, PinnedRow, use_row},
+    SmoothingField, code_point, named,
+    row::{GuessRow, PinnedRow, RowChoice, use_row},
     use_part, use_vocabulary,
 };
 use crate::{
+    controls::ChoiceField,
     course::{use_lab, use_provenance, use_setting},
-    figures::{Matrix as Picture, MatrixFigure, ValueMap, use_visible},
+    figures::{Matrix as Picture, MatrixFigure, ValueMap},
     store::Store,
 };
 
 /// Differences of probabilities are drawn up to this.
 const LARGEST_DIFFERENCE: f32 = 0.25;
 
-/// The matrix, and the row that was picked in it.
-pub fn figure() -> AnyView {
+/// The matrix, and the row that was picked in it. `row_seen` is whether the row that the page chose
+/// was on show before.
+#[component]
+pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
     let (store, lab) = (expect_context::<Store>(), use_lab());
     let vocabulary = use_vocabulary();
     let view = use_setting(|link| &mut link.bigram.view);
@@ -27,15 +30,12 @@ pub fn figure() -> AnyView {
     let k = use_setting(|link| &mut link.bigram.k);
     let row = use_setting(|link| &mut link.bigram.row);
     let next = use_setting(|link| &mut link.bigram.next);
-    let (matrix_box, row_box) = (NodeRef::<html::Div>::new(), NodeRef::<html::Div>::new());
-    let in_row = use_visible(row_box);
     let (matrix, problem) = use_part(
         lab,
-        use_visible(matrix_box),
         move || Question::Matrix { order: order.get(), most: most.get() },
         |answer| if let Answer::Matrix(matrix) = answer { Some(matrix) } else { None },
     );
-    let pinned = use_row(in_row);
+    let pinned = use_row();
     let picture = Memo::new(move |_| {
         let matrix = matrix.get()?;
         vocabulary.with(|v| Some(picture(&matrix, v, view.get(), k.get())))
@@ -83,7 +83,9 @@ pub fn figure() -> AnyView {
         })
     };
     // Who has picked a row or a cell wants to see it.
-    let asks = Memo::new(move |_| row.get() == NONE && next.get() == NONE);
+    let seen = row_seen.get_untracked();
+    let asks = Memo::new(move |_| !seen && row.get() == NONE && next.get() == NONE);
+    let smooths = Memo::new(move |_| view.get() == View::Smoothed);
     let title = Memo::new(move |_| match view.get() {
         View::Counts => "P(next | current), counted".to_owned(),
         View::Smoothed => format!("P(next | current), counted with {} added to each pair", k.get()),
@@ -91,26 +93,33 @@ pub fn figure() -> AnyView {
         View::Difference => "Trained minus counted".to_owned(),
     });
     view! {
-        <p class="field-error" role="alert">{move || problem.get()}</p>
-        <div node_ref=matrix_box>
-            <MatrixFigure
-                name="bigram-matrix"
-                title=title
-                matrix=Signal::derive(move || picture.get().unwrap_or_default())
-                provenance=use_provenance(lab)
-                describe=describe
-                row=place
-                marked=marked
-                on_pick=pick
-            />
+        <div class="view-bar">
+            <ChoiceField name="bigram-view"/>
+            {move || smooths.get().then(|| view! { <SmoothingField/> })}
         </div>
-        <p class="hint" data-testid="bigram-cut">{cut}</p>
-        <div node_ref=row_box>
-            {move || if asks.get() {
-                view! { <GuessRow row=pinned/> }.into_any()
-            } else {
-                view! { <PinnedRow row=pinned/> }.into_any()
-            }}
+        <p class="field-error" role="alert">{move || problem.get()}</p>
+        <div class="view-side bigram-table">
+            <div>
+                <MatrixFigure
+                    name="bigram-matrix"
+                    title=title
+                    matrix=Signal::derive(move || picture.get().unwrap_or_default())
+                    provenance=use_provenance(lab)
+                    describe=describe
+                    row=place
+                    marked=marked
+                    on_pick=pick
+                />
+                <p class="view-note" data-testid="bigram-cut">{cut}</p>
+            </div>
+            <div class="bigram-row" data-part="next">
+                <RowChoice/>
+                {move || if asks.get() {
+                    view! { <GuessRow row=pinned seen=row_seen/> }.into_any()
+                } else {
+                    view! { <PinnedRow row=pinned/> }.into_any()
+                }}
+            </div>
         </div>
     }
     .into_any()

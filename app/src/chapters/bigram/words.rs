@@ -38,7 +38,10 @@ pub const IDEAS: &[Idea] = &[
     Idea {
         title: "Drawing from it writes",
         text: "One random number picks the next letter; that letter’s row is next. It forgets all before.",
-        set: |link| (link.bigram.view, link.bigram.drawn) = (View::Counts, 12),
+        set: |link| {
+            (link.bigram.view, link.bigram.drawn) = (View::Counts, 12);
+            link.view = "writing".into();
+        },
     },
 ];
 
@@ -46,7 +49,7 @@ pub fn intro() -> impl IntoView {
     view! {
         <p>
             "The simplest guess at the next character: look at the present one, and count what came after it \
-             everywhere else. A row of the table below is the "<Sym part="next" role=Hue::Output>"probability of \
+             everywhere else. A row of the table is the "<Sym part="next" role=Hue::Output>"probability of \
              each next character"</Sym>" after one "<Sym part="current" role=Hue::Input>"current character"</Sym>
             "."
         </p>
@@ -67,7 +70,10 @@ pub fn tries() -> Vec<ViewFn> {
              text? Find the best k.",
             "k of 10",
             "k",
-            |link| (link.bigram.view, link.bigram.k) = (View::Smoothed, 10.0),
+            |link| {
+                (link.bigram.view, link.bigram.k) = (View::Smoothed, 10.0);
+                link.view = "smoothing".into();
+            },
         ),
         trial(
             "Show trained minus counted and go back to the start. Which rows come right first, those of frequent or of \
@@ -84,13 +90,14 @@ pub fn tries() -> Vec<ViewFn> {
             |link| {
                 (link.bigram.from, link.bigram.k, link.bigram.drawn) =
                     (Estimate::Smoothed, 10.0, 30);
+                link.view = "writing".into();
             },
         ),
         trial(
             "Put a character the text never has into your sentence. What do the three estimates say of it?",
-            "Start anew",
+            "Your sentence, pair by pair",
             "unknown",
-            |_| {},
+            |link| link.view = "sentence".into(),
         ),
         ViewFn::from(|| {
             view! {

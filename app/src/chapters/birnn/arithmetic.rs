@@ -71,7 +71,7 @@ fn apart(reading: &Reading, at: usize, answer: usize) -> Option<Apart> {
     })
 }
 
-/// The panel.
+/// The parts of the logit as a table.
 #[component]
 pub fn Arithmetic(page: Page) -> impl IntoView {
     let Page { settings, reading, .. } = page;
@@ -130,9 +130,8 @@ pub fn Arithmetic(page: Page) -> impl IntoView {
     };
     let open = RwSignal::new(false);
     view! {
-        <h2>"The logit, taken apart"</h2>
         {move || shown.with(Option::is_none).then(|| view! {
-            <p class="hint">"Click a position in the figure."</p>
+            <p class="view-note">"Choose a position."</p>
         })}
         <div class="birnn-apart" hidden=move || shown.with(Option::is_none)>
             <label class="birnn-choose">

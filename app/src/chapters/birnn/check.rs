@@ -62,7 +62,7 @@ pub fn Check(page: Page) -> impl IntoView {
             Some(question(&super::Settings { at: 0, ..settings.clone() }, text, Some(edit)))
         })
     })
-    .shown_in(lab.sights.check);
+    .shown_in(lab.check_seen);
     let reading = reading_of(answered);
     let place = move |after: bool| {
         let at = changed.get()?;
@@ -100,8 +100,8 @@ pub fn Check(page: Page) -> impl IntoView {
     });
     let question = Signal::derive(move || match changed.get() {
         Some(at) => format!(
-            "The input at position {} of the sequence above is changed. Which of these stays exactly as \
-             it was?",
+            "The input at position {} of the sequence on the stage is changed. Which of these stays \
+             exactly as it was?",
             at + 1
         ),
         None => {

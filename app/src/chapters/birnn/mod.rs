@@ -18,11 +18,10 @@ use super::Info;
 use crate::{
     controls::{ChoiceField, SliderField},
     course::{
-        Answered, ChapterFrame, Lab, Sentence, StageView, use_answer, use_lab, use_seen_in,
-        use_task_provenance,
+        Answered, ChapterFrame, Lab, Sentence, StageView, use_answer, use_lab, use_task_provenance,
     },
     figures::{
-        Provenance, Sight,
+        Provenance,
         birnn::{Columns, TwoWayFigure},
     },
     store::Store,
@@ -45,17 +44,10 @@ struct Page {
     task: Memo<TaskChoice>,
     /// What the models make of the sequence on show.
     reading: Signal<Option<Arc<Reading>>>,
-    /// Where on the page the reading is shown.
-    sight: Sight,
     provenance: Signal<Provenance>,
 }
 
 impl Page {
-    /// For one part of the page, which follows training while `part` is in sight.
-    fn seen_in(self, part: impl Into<Signal<bool>>) -> Self {
-        Self { reading: use_seen_in(self.lab, self.sight, part, self.reading), ..self }
-    }
-
     /// The last measurement of the series with this name.
     fn last(self, name: &str) -> Option<f32> {
         self.lab.history.with(|history| history.named(name).and_then(|series| series.last()))
@@ -105,11 +97,13 @@ fn BirnnChapter() -> impl IntoView {
             });
             Some(question(settings, store.probe.get(), edit))
         })
-    });
+    })
+    .shown_in(lab.on_view("states"))
+    .shown_in(lab.on_view("position"));
     let provenance =
         use_task_provenance(lab, move || (task.get() == TaskChoice::Look).then_some("made up"));
     let reading = reading_of(answered);
-    let page = Page { store, lab, settings, task, reading, sight: answered.sight, provenance };
+    let page = Page { store, lab, settings, task, reading, provenance };
     view! {
         <ChapterFrame
             before="LSTM and GRU carry the past for long, but whatever comes later is still beyond them."
@@ -119,21 +113,20 @@ fn BirnnChapter() -> impl IntoView {
             check=move || view! { <check::Check page/> }
             more=words::more
             views=vec![
-                StageView::new("figure", "Figure", move || {
-                let page = page.seen_in(lab.sights.figure);
-                view! { <Figure page answered/> }
-            }),
-                StageView::new("further", "Further", move || view! { <panels::Further page/> }),
+                StageView::new("states", "Both ways", move || view! { <States page answered/> }),
+                StageView::new("position", "One position", move || view! { <panels::Position page/> }),
+                StageView::new("accuracy", "Accuracy", move || view! { <panels::Accuracy page/> }),
+                StageView::new("guess", "Guess", move || view! { <panels::Guess page/> }),
             ]
-            settings=move || view! { <Controls page/> }
-            model=Signal::stored(String::new())
+            settings=|| view! { <Controls/> }
+            model=Signal::derive(move || settings.with(|s| format!("{}, {} units each way", s.cell.label(), s.hidden)))
         />
     }
 }
 
 /// The sequence in columns, and what decides about it.
 #[component]
-fn Figure(page: Page, answered: Answered) -> impl IntoView {
+fn States(page: Page, answered: Answered) -> impl IntoView {
     let Page { settings, task, reading, .. } = page;
     let columns = Memo::new(move |_| {
         let ahead = settings.with(|s| s.ahead as usize);
@@ -177,21 +170,20 @@ fn Figure(page: Page, answered: Answered) -> impl IntoView {
             settings.edit = 0;
         })
     };
+    let beside = Callback::new(move |reader| view! { <panels::Share page reader/> }.into_any());
     view! {
-        <panels::Verdict page/>
-        {move || match task.get() {
-            TaskChoice::Fill => view! {
-                <Sentence label="Sentence with a missing letter" problem=answered.problem/>
-            }.into_any(),
-            TaskChoice::Look => view! {
-                <p class="field-error" role="alert" data-testid="probe-problem">{answered.problem}</p>
-            }.into_any(),
-        }}
-        <div class="button-row birnn-tools">
+        <div class="view-bar birnn-bar">
+            {move || (task.get() == TaskChoice::Look).then(|| view! { <SliderField name="birnn-ahead"/> })}
             <button type="button" class="button" data-testid="birnn-edit-mode"
                 aria-pressed=move || editing.get().to_string() on:click=mode>
                 {move || if editing.get() { "Done changing" } else { "Change an input" }}
             </button>
+            {move || settings.with(|s| s.edit > 0).then(|| view! {
+                <button type="button" class="button button-quiet" data-testid="birnn-restore"
+                    on:click=move |_| on_restore.run(())>
+                    "Undo the change"
+                </button>
+            })}
             {move || (task.get() == TaskChoice::Look).then(|| view! {
                 <button type="button" class="button" data-testid="birnn-another"
                     on:click=move |_| page.set(|s| {
@@ -201,17 +193,20 @@ fn Figure(page: Page, answered: Answered) -> impl IntoView {
                     "Another sequence"
                 </button>
             })}
-            {move || settings.with(|s| s.edit > 0).then(|| view! {
-                <button type="button" class="button button-quiet" data-testid="birnn-restore"
-                    on:click=move |_| on_restore.run(())>
-                    "Undo the change"
-                </button>
-            })}
         </div>
-        <TwoWayFigure columns pinned editing on_pick on_edit on_restore/>
+        {move || match task.get() {
+            TaskChoice::Fill => view! {
+                <Sentence label="Reads" problem=answered.problem/>
+            }.into_any(),
+            TaskChoice::Look => view! {
+                <p class="field-error birnn-problem" role="alert" data-testid="probe-problem">{answered.problem}</p>
+            }.into_any(),
+        }}
+        <TwoWayFigure columns pinned editing on_pick on_edit on_restore beside provenance=page.provenance/>
+        <panels::Legend page/>
         <panels::Notes page/>
-        <panels::SideBySide page/>
     }
+    .into_any()
 }
 
 /// The token after `token` among those that can be typed.
@@ -225,13 +220,14 @@ fn following(page: Page, token: &str) -> Option<char> {
 }
 
 #[component]
-fn Controls(page: Page) -> impl IntoView {
+fn Controls() -> impl IntoView {
     view! {
-        <ChoiceField name="birnn-task"/>
-        {move || (page.task.get() == TaskChoice::Look)
-            .then(|| view! { <SliderField name="birnn-ahead"/> })}
-        <SliderField name="birnn-delay" most=6.0/>
-        <ChoiceField name="birnn-cell"/>
-        <SliderField name="birnn-hidden" least=4.0/>
+        <div class="course-controls">
+            <ChoiceField name="birnn-task"/>
+            <SliderField name="birnn-delay" most=6.0/>
+            <ChoiceField name="birnn-cell"/>
+            <SliderField name="birnn-hidden" least=4.0/>
+        </div>
     }
+    .into_any()
 }

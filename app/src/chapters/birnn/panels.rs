@@ -5,14 +5,16 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use unroll_protocol::{
     Question,
-    study::birnn::{self, Answer, MOST_AHEAD, Passage, Reader, TaskChoice, accuracy_series},
+    study::birnn::{
+        self, Answer, MOST_AHEAD, Passage, Reader, Reading, TaskChoice, accuracy_series,
+    },
 };
 
 use super::{Page, arithmetic::Arithmetic};
 use crate::{
-    course::{panel, use_answer, use_done},
+    course::{use_answer, use_done},
     figures::{
-        BarsFigure, Dash, Hue, Line, Lines, LinesFigure, Reference,
+        BarsFigure, Dash, Hue, Line, Lines, LinesFigure, Reference, StepRow,
         birnn::{likeliest, reader_id, softmax},
         token::mark,
         top_bars,
@@ -20,7 +22,7 @@ use crate::{
     teaching::GuessFirst,
 };
 
-/// Colour and dashes of a reader's line, the same in every figure of the chapter.
+/// Color and dashes of a reader's line, the same in every figure of the chapter.
 fn style(reader: Reader) -> (Hue, Dash) {
     match reader {
         Reader::Forward => (Hue::Muted, Dash::Solid),
@@ -43,46 +45,50 @@ fn ahead(page: Page) -> Option<u32> {
     page.settings.with(|s| (s.task == TaskChoice::Look).then_some(s.ahead))
 }
 
-/// How often each model is right just now, beside chance.
+/// How often a model is right just now, beside chance.
 #[component]
-pub fn Verdict(page: Page) -> impl IntoView {
-    let readers = readers(page);
-    let chance = Memo::new(move |_| page.reading.with(|r| r.as_ref().map(|r| r.chance)));
-    let one = move |reader: Reader| {
-        let share = Memo::new(move |_| page.last(&accuracy_series(reader, ahead(page))));
-        view! {
-            <div class="birnn-verdict-one">
-                <dt>{reader.name()}</dt>
-                <dd>
-                    <span class="birnn-meter" aria-hidden="true">
-                        <i style=move || {
-                            let width = share.get().unwrap_or(0.0) * 100.0;
-                            format!("width:{width}%; background:{}", style(reader).0.css())
-                        }></i>
-                        <b style=move || format!("left:{}%", chance.get().unwrap_or(0.0) * 100.0)></b>
-                    </span>
-                    <span data-testid=format!("birnn-right-{}", reader_id(reader))>
-                        {move || share.get().map_or("–".to_owned(), |s| format!("{s:.4}"))}
-                    </span>
-                </dd>
-            </div>
-        }
-    };
+pub fn Share(page: Page, reader: Reader) -> impl IntoView {
+    let chance = chance(page);
+    let share = Memo::new(move |_| page.last(&accuracy_series(reader, ahead(page))));
+    view! {
+        <span class="birnn-share">
+            <span class="birnn-meter" aria-hidden="true">
+                <i style=move || {
+                    let width = share.get().unwrap_or(0.0) * 100.0;
+                    format!("width:{width}%; background:{}", style(reader).0.css())
+                }></i>
+                <b style=move || format!("left:{}%", chance.get().unwrap_or(0.0) * 100.0)></b>
+            </span>
+            <span data-testid=format!("birnn-right-{}", reader_id(reader))>
+                {move || share.get().map_or("–".to_owned(), |s| format!("{s:.4}"))}
+            </span>
+        </span>
+    }
+    .into_any()
+}
+
+/// How often one is right who knows nothing.
+fn chance(page: Page) -> Memo<Option<f32>> {
+    Memo::new(move |_| page.reading.with(|r| r.as_ref().map(|r| r.chance)))
+}
+
+/// What the meters beside the models' names say.
+#[component]
+pub fn Legend(page: Page) -> impl IntoView {
+    let chance = chance(page);
     let what = move || match ahead(page) {
-        Some(k) => format!("Right about the symbol {k} later"),
-        None => "Right about missing letters of held-out text".to_owned(),
+        Some(k) => format!("how often it is right about the symbol {k} later"),
+        None => "how often it is right about missing letters of held-out text".to_owned(),
     };
     view! {
-        <div class="birnn-verdict">
-            <p>
-                {what} " (share; knowing nothing, the mark: "
-                <span data-testid="birnn-chance">
-                    {move || chance.get().map_or("–".to_owned(), |c| format!("{c:.4}"))}
-                </span> ")"
-            </p>
-            <dl>{move || readers.get().into_iter().map(one).collect_view()}</dl>
-        </div>
+        <p class="view-note birnn-legend">
+            "To the right of each model’s name: " {what} "; the mark is chance, "
+            <span data-testid="birnn-chance">
+                {move || chance.get().map_or("–".to_owned(), |c| format!("{c:.4}"))}
+            </span> "."
+        </p>
     }
+    .into_any()
 }
 
 /// What the learner should know of the sequence on show.
@@ -124,9 +130,31 @@ pub fn Notes(page: Page) -> impl IntoView {
     view! { <p class="hint birnn-notes" role="status" data-testid="birnn-notes">{note}</p> }
 }
 
+/// The view of one position: what two models say about it, and how one answer's logit is made.
+#[component]
+pub fn Position(page: Page) -> impl IntoView {
+    let tokens = Signal::derive(move || {
+        let tokens = |reading: &Reading| {
+            let run = reading.edited.as_ref().map_or(&reading.run, |(_, run)| run);
+            let name = |id: &u32| reading.symbols.get(*id as usize).cloned().unwrap_or_default();
+            run.ids.iter().map(name).collect()
+        };
+        page.reading.with(|reading| reading.as_deref().map(tokens).unwrap_or_default())
+    });
+    let chosen =
+        Signal::derive(move || page.settings.with(|s| s.at).checked_sub(1).map(|at| at as usize));
+    let choose = Callback::new(move |at: usize| page.set(|s| s.at = at as u32 + 1));
+    view! {
+        <StepRow label="Position" tokens chosen on_choose=choose/>
+        <SideBySide page/>
+        <Arithmetic page/>
+    }
+    .into_any()
+}
+
 /// What two models say about the chosen position, beside each other.
 #[component]
-pub fn SideBySide(page: Page) -> impl IntoView {
+fn SideBySide(page: Page) -> impl IntoView {
     let position = Memo::new(move |_| page.settings.with(|s| s.at).checked_sub(1));
     let bars = move |reader: Reader| {
         Signal::derive(move || {
@@ -149,39 +177,43 @@ pub fn SideBySide(page: Page) -> impl IntoView {
         })
     };
     let top = move || if page.task.get() == TaskChoice::Look { 4 } else { 6 };
-    view! {
-        <div class="birnn-beside">
-            {move || {
-                let top = top();
-                view! {
-                    <BarsFigure name="birnn-bars-forward" title=title("Forward only") top hue=Hue::Muted
-                        bars=bars(Reader::Forward) provenance=page.provenance/>
-                    <BarsFigure name="birnn-bars-both" title=title("Both ways") top hue=Hue::Hidden
-                        bars=bars(Reader::Both) provenance=page.provenance/>
-                }
-            }}
-        </div>
-    }
+    let both = move || {
+        let top = top();
+        view! {
+            <div>
+                <BarsFigure name="birnn-bars-forward" title=title("Forward only") top hue=Hue::Muted
+                    bars=bars(Reader::Forward) provenance=page.provenance/>
+            </div>
+            <div>
+                <BarsFigure name="birnn-bars-both" title=title("Both ways") top hue=Hue::Hidden
+                    bars=bars(Reader::Both) provenance=page.provenance/>
+            </div>
+        }
+    };
+    view! { <div class="view-split birnn-beside">{both}</div> }.into_any()
 }
 
-/// The panels below the figure.
+/// The view of how often the models are right: while training, and of the made-up symbols by how
+/// far ahead they lie.
 #[component]
-pub fn Further(page: Page) -> impl IntoView {
-    let task = move |seen| {
-        let content = move || match page.task.get() {
-            TaskChoice::Look => view! { <Reach page/> }.into_any(),
-            TaskChoice::Fill => view! { <Guess page seen/> }.into_any(),
-        };
-        content.into_any()
-    };
-    view! {
-        <div class="panel"><Curves page/></div>
-        {panel("panel", task)}
-        {panel("panel birnn-wide", move |seen| {
-            let page = page.seen_in(seen);
-            view! { <Arithmetic page/> }.into_any()
-        })}
+pub fn Accuracy(page: Page) -> impl IntoView {
+    let content = move || {
+        match page.task.get() {
+        TaskChoice::Look => view! {
+            <div class="view-split birnn-curves">
+                <div><Reach page/></div>
+                <div><Curves page/></div>
+            </div>
+            <p class="view-note">
+                "Each model answers for every distance at every position, with one readout for each. Click \
+                 a distance to have it on show."
+            </p>
+        }
+        .into_any(),
+        TaskChoice::Fill => view! { <Curves page/> }.into_any(),
     }
+    };
+    content.into_any()
 }
 
 fn reference(page: Page) -> Vec<Reference> {
@@ -257,22 +289,40 @@ fn Reach(page: Page) -> impl IntoView {
     view! {
         <LinesFigure name="birnn-reach" title="How far ahead each model can answer" lines marker on_pick
             provenance=page.provenance hint="The first measurement comes with the first step."/>
-        <p class="hint">
-            "Each model answers for every distance at every position, with one readout for each. Click \
-             a distance to look at it above."
-        </p>
     }
 }
 
-/// A letter of a held-out passage to guess before the models say theirs.
+/// The view of a letter to guess, which asks for the task of missing letters.
 #[component]
-fn Guess(page: Page, seen: Signal<bool>) -> impl IntoView {
+pub fn Guess(page: Page) -> impl IntoView {
+    let content = move || {
+        match page.task.get() {
+        TaskChoice::Fill => view! { <Passages page/> }.into_any(),
+        TaskChoice::Look => view! {
+            <div class="birnn-switch">
+                <p>
+                    "Here you guess a missing letter of a text before the models say theirs. The models \
+                     on the stage have learned made-up symbols."
+                </p>
+                <button type="button" class="button button-primary" data-testid="birnn-to-fill"
+                    on:click=move |_| page.set(|s| s.task = TaskChoice::Fill)>
+                    "Train them on missing letters"
+                </button>
+            </div>
+        }
+        .into_any(),
+    }
+    };
+    view! { <div class="view-scroll birnn-guess">{content}</div> }.into_any()
+}
+
+/// Held-out passages, each with a letter to guess before the models say theirs.
+#[component]
+fn Passages(page: Page) -> impl IntoView {
     let number = Memo::new(move |_| page.settings.with(|s| s.passage));
     let answered = use_answer(page.lab, move || {
-        let fill = page.task.get() == TaskChoice::Fill;
-        fill.then(|| Question::from(birnn::Question::Passage { number: number.get() }))
-    })
-    .shown_in(seen);
+        Some(Question::from(birnn::Question::Passage { number: number.get() }))
+    });
     let passage = Memo::new(move |_| {
         let answer = answered.answer.get()?;
         match <&Answer>::try_from(&*answer) {
@@ -281,7 +331,6 @@ fn Guess(page: Page, seen: Signal<bool>) -> impl IntoView {
         }
     });
     view! {
-        <h2>"Which letter is missing?"</h2>
         // A guess belongs to one passage.
         {move || {
             let number = number.get();

@@ -82,8 +82,8 @@ pub fn more() -> impl IntoView {
         </p>
         <p>
             "One-way models here get more units than the model that reads both ways has in each direction, \
-             so that they have at least as many parameters; each line under the logit's parts is such a \
-             model of its own. In the made-up task every model learns the answers 1 to 5 steps ahead at \
+             so that they have at least as many parameters; each line of the table in the view One position is such \
+             a model of its own. In the made-up task every model learns the answers 1 to 5 steps ahead at \
              once, each with its own rows of V. Accuracy is measured on sequences, or on the last tenth of \
              the text, that no model is trained on; a delayed model is not asked about the last positions, \
              which it never gets to answer."
@@ -165,7 +165,10 @@ pub const IDEAS: &[Idea] = &[
     Idea {
         title: "But no further than the delay",
         text: "One step more, and the delayed model is back at chance.",
-        set: |link| (link.birnn.delay, link.birnn.ahead) = (2, 3),
+        set: |link| {
+            link.view = "accuracy".into();
+            (link.birnn.delay, link.birnn.ahead) = (2, 3);
+        },
     },
     Idea {
         title: "A missing letter",

@@ -2,7 +2,10 @@
 
 use leptos::prelude::*;
 
-use super::{Page, stream::signed};
+use super::{
+    Page,
+    stream::{bar, signed},
+};
 use crate::figures::token::mark;
 
 /// The open term, if one is.
@@ -24,6 +27,7 @@ pub fn panel(page: Page) -> Option<AnyView> {
         .map(|((x, gamma), u)| (f64::from(*x) - mean) / scale * f64::from(*gamma) * f64::from(*u))
         .collect();
     let total: f64 = parts.iter().sum();
+    let most = parts.iter().fold(1e-6, |most: f64, part| most.max(part.abs()));
     let how = match stream.deviation {
         Some(deviation) => view! {
             "The final norm takes the term's own mean, μ = "
@@ -45,6 +49,7 @@ pub fn panel(page: Page) -> Option<AnyView> {
                 <th scope="row">{i + 1}</th>
                 <td>{signed(*x, 4)}</td><td>{signed(*gamma, 4)}</td><td>{signed(*u, 4)}</td>
                 <td data-part="block-product" data-value=part.to_string()>{signed(*part as f32, 5)}</td>
+                <td class="block-bars">{bar(*part, most)}</td>
             </tr>
         }
     });
@@ -57,17 +62,19 @@ pub fn panel(page: Page) -> Option<AnyView> {
                     <button type="button" class="button button-quiet" data-testid="block-arithmetic-close"
                         on:click=move |_| page.term.set(0)>"Close"</button>
                 </div>
-                <p>{how}</p>
-                <div class="block-scroll block-tall" tabindex="0" role="region" aria-label="Dimension by dimension">
+                <p class="view-note">{how}</p>
+                <div class="view-scroll" tabindex="0" role="region" aria-label="Dimension by dimension">
                     <table class="block-table">
                         <thead><tr>
                             <th scope="col">"dimension"</th><th scope="col">"x"</th><th scope="col">"γ"</th>
-                            <th scope="col">"u"</th><th scope="col">"(x − μ) / σ · γ · u"</th>
+                            <th scope="col">"u"</th>
+                            <th scope="col">{if stream.deviation.is_some() { "(x − μ) / σ · γ · u" } else { "x · u" }}</th>
+                            <th scope="col"><span class="visually-hidden">"as a bar"</span></th>
                         </tr></thead>
                         <tbody>{rows}</tbody>
                         <tfoot><tr>
                             <th scope="row">"sum"</th><td></td><td></td><td></td>
-                            <td data-testid="block-total" data-value=total.to_string()>{signed(total as f32, 5)}</td>
+                            <td data-testid="block-total" data-value=total.to_string()>{signed(total as f32, 5)}</td><td></td>
                         </tr></tfoot>
                     </table>
                 </div>

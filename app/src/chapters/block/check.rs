@@ -47,7 +47,7 @@ pub fn check(page: Page) -> AnyView {
             1 + (2 + 5 * round.get()) % count.min(unroll_protocol::study::block::CONTEXT);
         Some(Question::Stream { text, shown: Shown::Full, position, token: 0 }.into())
     })
-    .shown_in(page.lab.sights.check);
+    .shown_in(page.lab.check_seen);
     let stream = stream_of(answered);
     let token = move |stream: &Stream| {
         page.vocabulary.with(|v| v.get(stream.token as usize).map(|t| mark(t))).unwrap_or_default()

@@ -7,7 +7,7 @@ use unroll_protocol::study::block::{Answer, Depths, Question};
 
 use super::Page;
 use crate::{
-    course::{use_answer, use_seen},
+    course::use_answer,
     figures::{Dash, Hue, Line, Lines, LinesFigure, YScale},
 };
 
@@ -33,10 +33,20 @@ fn smoothed(page: Page, name: &str) -> Curve {
     means
 }
 
-pub fn losses(page: Page, seen: Signal<bool>) -> AnyView {
+/// What leaving something out costs, and what it does to the gradient.
+pub fn view(page: Page) -> AnyView {
+    view! {
+        <div class="view-split block-halves">
+            <div>{losses(page)}</div>
+            <div>{gradients(page)}</div>
+        </div>
+    }
+    .into_any()
+}
+
+fn losses(page: Page) -> AnyView {
     let both = ["full loss", "loss without"];
-    let curves = Memo::new(move |_| Arc::new(both.map(|name| smoothed(page, name))));
-    let curves: Signal<Arc<[Curve; 2]>> = use_seen(page.lab, seen, curves.into());
+    let curves: Memo<[Curve; 2]> = Memo::new(move |_| both.map(|name| smoothed(page, name)));
     let lines = Memo::new(move |_| Lines {
         x_label: "step".into(),
         y_label: format!("loss, mean of {SMOOTHED} batches"),
@@ -72,16 +82,15 @@ pub fn losses(page: Page, seen: Signal<bool>) -> AnyView {
         })
     };
     view! {
-        <h2>"Retrained without"</h2>
-        <LinesFigure name="block-loss" title="Two models, the same seed, first weights and batches" lines
+        <LinesFigure name="block-loss" title="Losses of the two models" lines
             provenance=page.provenance/>
         <p class="block-verdict" data-testid="block-loss-verdict">{verdict}</p>
     }
     .into_any()
 }
 
-pub fn gradients(page: Page, seen: Signal<bool>) -> AnyView {
-    let answered = use_answer(page.lab, || Some(Question::Depths.into())).shown_in(seen);
+fn gradients(page: Page) -> AnyView {
+    let answered = use_answer(page.lab, || Some(Question::Depths.into()));
     let depths = Memo::new(move |_| {
         let answer = answered.answer.get()?;
         match <&Answer>::try_from(&*answer) {
@@ -133,8 +142,7 @@ pub fn gradients(page: Page, seen: Signal<bool>) -> AnyView {
         })
     };
     view! {
-        <h2>"How far back the gradient reaches"</h2>
-        <LinesFigure name="block-depth" title="Length of the loss's gradient in the stream, by depth" lines
+        <LinesFigure name="block-depth" title="How far back the gradient reaches" lines
             provenance=page.provenance/>
         <p class="block-verdict" data-testid="block-depth-verdict">{verdict}</p>
     }

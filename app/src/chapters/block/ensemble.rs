@@ -6,14 +6,14 @@ use unroll_protocol::study::block::{Answer, Ensemble, MASKS, Question};
 use super::Page;
 use crate::{
     controls::SliderField,
-    course::{use_answer, use_setting},
+    course::{Sentence, use_answer, use_setting},
     figures::{Matrix, MatrixFigure, ValueMap, largest},
 };
 
 /// Likeliest tokens on show.
 const TOP: usize = 8;
 
-pub fn content(page: Page, seen: Signal<bool>) -> AnyView {
+pub fn view(page: Page) -> AnyView {
     let dropout = use_setting(|link| &mut link.block.dropout);
     let answered = use_answer(page.lab, move || {
         let text = page.store.probe.get();
@@ -21,8 +21,7 @@ pub fn content(page: Page, seen: Signal<bool>) -> AnyView {
             Question::Ensemble { text, position: page.position.get(), dropout: dropout.get() }
                 .into(),
         )
-    })
-    .shown_in(seen);
+    });
     let ensemble = Memo::new(move |_| {
         let answer = answered.answer.get()?;
         match <&Answer>::try_from(&*answer) {
@@ -50,8 +49,8 @@ pub fn content(page: Page, seen: Signal<bool>) -> AnyView {
         })
     };
     view! {
-        <h2>"Dropout: many networks in one"</h2>
-        <SliderField name="block-dropout" step=0.05/>
+        <Sentence label="Your sentence" problem=answered.problem/>
+        <div class="view-bar"><SliderField name="block-dropout" step=0.05/></div>
         <MatrixFigure name="block-ensemble" title="The next character, by sub-networks of the full model" matrix
             provenance=page.provenance/>
         <p class="block-verdict" data-testid="block-ensemble-verdict">{verdict}</p>

@@ -20,8 +20,7 @@ use super::Info;
 use crate::{
     controls::ChoiceField,
     course::{
-        Answered, ChapterFrame, Lab, Sentence, StageView, panel, use_answer, use_lab,
-        use_provenance, use_setting,
+        Answered, ChapterFrame, Lab, StageView, use_answer, use_lab, use_provenance, use_setting,
     },
     figures::Provenance,
     store::Store,
@@ -46,6 +45,8 @@ struct Page {
     position: RwSignal<u32>,
     token: RwSignal<u32>,
     term: RwSignal<u32>,
+    /// Why the sentence has no stream.
+    problem: Signal<Option<String>>,
     stream: Signal<Option<Arc<Stream>>>,
     vocabulary: Memo<Vec<String>>,
 }
@@ -91,7 +92,7 @@ fn BlockChapter() -> impl IntoView {
         let (shown, position, token) = (shown.get(), position.get(), token.get());
         Some(Question::Stream { text, shown, position, token }.into())
     })
-    .shown_in(lab.sights.figure);
+    .shown_in(lab.on_view("stream"));
     let page = Page {
         store,
         lab,
@@ -101,11 +102,19 @@ fn BlockChapter() -> impl IntoView {
         position,
         token,
         term: use_setting(|link| &mut link.block.term),
+        problem: answered.problem,
         stream: stream_of(answered),
         vocabulary: Memo::new(move |_| {
             lab.started.with(|s| s.as_ref().map_or_else(Vec::new, |s| s.vocabulary.clone()))
         }),
     };
+    let model = Signal::derive(move || {
+        store.link.with(|link| {
+            let block = &link.block;
+            let without = name_of(block.without);
+            format!("{}, {}; one without {without}", block.norm.label(), block.activation.label())
+        })
+    });
     view! {
         <ChapterFrame
             before="Attention, told who stands where, still only mixes what is there: it takes averages. Stack nothing but \
@@ -116,22 +125,19 @@ fn BlockChapter() -> impl IntoView {
             check=move || check::check(page)
             more=words::more
             views=vec![
-                StageView::new("figure", "Figure", move || stream::figure(page)),
-                StageView::new("further", "Further", move || view! {
-                {panel("panel", |seen| depths::losses(page, seen))}
-                {panel("panel", |seen| depths::gradients(page, seen))}
-                {panel("panel", |seen| ensemble::content(page, seen))}
-                {panel("panel", |seen| neurons::content(page, seen))}
-            }),
+                StageView::new("stream", "The stream", move || stream::view(page)),
+                StageView::new("without", "Retrained", move || depths::view(page)),
+                StageView::new("neurons", "Neurons", move || neurons::view(page)),
+                StageView::new("dropout", "Dropout", move || ensemble::view(page)),
             ]
             settings=move || view! {
-                <ChoiceField name="block-without"/>
-                <ChoiceField name="block-shown"/>
-                <ChoiceField name="block-norm"/>
-                <ChoiceField name="block-activation"/>
-                <Sentence label="Sentence to take apart" problem=answered.problem/>
+                <div class="course-controls">
+                    <ChoiceField name="block-without"/>
+                    <ChoiceField name="block-norm"/>
+                    <ChoiceField name="block-activation"/>
+                </div>
             }
-            model=Signal::stored(String::new())
+            model
         />
     }
 }

@@ -8,11 +8,12 @@ use unroll_protocol::{
 
 use super::Page;
 use crate::{
-    course::use_answer,
+    controls::ChoiceField,
+    course::{Sentence, use_answer},
     figures::{Dash, Hue, Line, Lines, LinesFigure},
 };
 
-pub fn content(page: Page, seen: Signal<bool>) -> AnyView {
+pub fn view(page: Page) -> AnyView {
     // Of the block whose term is open, or of the first.
     let layer = Memo::new(move |_| {
         let index = (page.term.get() as usize).checked_sub(1);
@@ -25,8 +26,7 @@ pub fn content(page: Page, seen: Signal<bool>) -> AnyView {
         let (text, shown) = (page.store.probe.get(), page.shown.get());
         let (position, layer) = (page.position.get(), layer.get());
         Some(Question::Neurons { text, shown, position, layer }.into())
-    })
-    .shown_in(seen);
+    });
     let neurons = Memo::new(move |_| {
         let answer = answered.answer.get()?;
         match <&Answer>::try_from(&*answer) {
@@ -55,7 +55,8 @@ pub fn content(page: Page, seen: Signal<bool>) -> AnyView {
         format!("Neurons of block {}'s feed-forward layer, at the position on show", layer.get())
     });
     view! {
-        <h2>"Inside a feed-forward layer"</h2>
+        <Sentence label="Your sentence" problem=Signal::stored(None::<String>)/>
+        <div class="view-bar"><ChoiceField name="block-shown"/></div>
         <LinesFigure name="block-neurons" title lines provenance=page.provenance/>
         <p class="block-verdict" data-testid="block-neurons-verdict">{verdict}</p>
         <p class="field-error" role="status" data-testid="block-neurons-problem">

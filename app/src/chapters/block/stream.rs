@@ -4,14 +4,16 @@ use leptos::prelude::*;
 use unroll_protocol::study::block::{Shown, Source, Stream};
 
 use super::{Page, arithmetic, name_of};
-use crate::figures::{
-    BarsFigure, Hue, Matrix, MatrixFigure, ValueMap, largest, token::mark, top_bars,
+use crate::{
+    controls::ChoiceField,
+    course::Sentence,
+    figures::{BarsFigure, Hue, Matrix, MatrixFigure, ValueMap, largest, token::mark, top_bars},
 };
 
 /// Likeliest tokens on show.
 const TOP: usize = 6;
 
-pub fn figure(page: Page) -> AnyView {
+pub fn view(page: Page) -> AnyView {
     let Page { provenance, stream, .. } = page;
     let matrix =
         Memo::new(move |_| stream.with(|s| s.as_ref().map_or_else(Matrix::default, |s| sizes(s))));
@@ -62,25 +64,30 @@ pub fn figure(page: Page) -> AnyView {
             format!("{name} at {} ‘{token}’: length {value:.4}", column + 1)
         })
     });
-    let title = Signal::derive(move || {
-        format!("Length of every term in the stream after the last block, {}", model(page))
-    });
+    let title =
+        Signal::derive(move || format!("Length of every term in the stream, {}", model(page)));
     let next = Signal::derive(move || {
         stream.with(|s| {
             s.as_ref().map_or_else(
                 || "Next character".to_owned(),
-                |s| format!("Next after ‘{}’: click one to take its logit apart", seen(s)),
+                |s| format!("Next after ‘{}’", seen(s)),
             )
         })
     });
     view! {
-        <MatrixFigure name="block-sizes" title matrix provenance column marked describe
-            on_pick=pick/>
-        <div class="block-halves">
-            <BarsFigure name="block-next" title=next bars provenance top=TOP hue=Hue::Output on_pick=choose/>
-            {move || contributions(page)}
+        <Sentence label="Your sentence" problem=page.problem/>
+        <div class="block-stream">
+            <div class="block-terms">
+                <div class="view-bar"><ChoiceField name="block-shown"/></div>
+                <MatrixFigure name="block-sizes" title matrix provenance column marked describe
+                    on_pick=pick/>
+            </div>
+            {move || arithmetic::panel(page)}
+            <div class="block-logit">
+                <BarsFigure name="block-next" title=next bars provenance top=TOP hue=Hue::Output on_pick=choose/>
+                {move || contributions(page)}
+            </div>
         </div>
-        {move || arithmetic::panel(page)}
     }
     .into_any()
 }
@@ -131,6 +138,16 @@ pub fn signed(value: f32, decimals: usize) -> String {
     format!("{value:.decimals$}").replace('-', "−")
 }
 
+/// `value` as a bar to the right of the middle, or to the left where it is negative; `most` fills
+/// its half.
+pub fn bar(value: f64, most: f64) -> AnyView {
+    let share = (value.abs() / most * 50.0).clamp(0.0, 50.0);
+    let left = if value < 0.0 { 50.0 - share } else { 50.0 };
+    let class = if value < 0.0 { "block-bar block-less" } else { "block-bar" };
+    view! { <span class=class aria-hidden="true"><i style=format!("left:{left:.2}%;width:{share:.2}%")></i></span> }
+        .into_any()
+}
+
 /// Each term's size and what it adds, down to their sum and the logit.
 fn contributions(page: Page) -> Option<AnyView> {
     let stream = page.stream.get()?;
@@ -145,12 +162,7 @@ fn contributions(page: Page) -> Option<AnyView> {
         .max(1e-6);
     let length = stream.tokens.len();
     let whole = stream.whole.get(stream.position as usize).copied();
-    let bar = move |value: f32| {
-        let share = (value.abs() / most * 50.0).clamp(0.0, 50.0);
-        let left = if value < 0.0 { 50.0 - share } else { 50.0 };
-        let class = if value < 0.0 { "block-bar block-less" } else { "block-bar" };
-        view! { <span class=class aria-hidden="true"><i style=format!("left:{left:.2}%;width:{share:.2}%")></i></span> }
-    };
+    let bar = move |value: f32| bar(f64::from(value), f64::from(most));
     let row = |(index, source): (usize, &Source)| {
         let value = stream.contributions[index];
         let size = stream.sizes.values.get(index * length + stream.position as usize).copied();
@@ -181,19 +193,19 @@ fn contributions(page: Page) -> Option<AnyView> {
     });
     Some(
         view! {
-            <div class="block-scroll" tabindex="0" role="region" aria-label="What each term adds to the logit">
-                <table class="block-table" data-testid="block-contributions"
+            <div class="view-scroll" tabindex="0" role="region" aria-label="What each term adds to the logit">
+                <table class="block-table block-adds" data-testid="block-contributions"
                     data-position=stream.position.to_string() data-token=stream.token.to_string()
                     data-shown=stream.shown.id()>
-                    <caption>{format!("What adds up to the logit of ‘{token}’ after ‘{}’", seen(&stream))}</caption>
+                    <caption class="visually-hidden">{format!("What adds up to the logit of ‘{token}’ after ‘{}’", seen(&stream))}</caption>
                     <thead><tr>
-                        <th scope="col">"term"</th><th scope="col">"length"</th><th scope="col">"adds"</th>
+                        <th scope="col">"term"</th><th scope="col">"length"</th><th scope="col">{format!("adds to ‘{token}’")}</th>
                         <th scope="col"><span class="visually-hidden">"as a bar"</span></th>
                     </tr></thead>
                     <tbody>{rows}{offset}</tbody>
                     <tfoot>
                         <tr>
-                            <th scope="row">"sum: the whole stream"</th>
+                            <th scope="row">"sum: the stream"</th>
                             <td data-testid="block-whole">{whole.map(|length| format!("{length:.2}"))}</td>
                             <td data-testid="block-sum" data-value=sum.to_string()>{signed(sum as f32, 4)}</td><td></td>
                         </tr>

@@ -30,7 +30,10 @@ pub const IDEAS: &[Idea] = &[
         title: "Without residuals",
         text: "Now each layer replaces the stream. Only the last term is left, the gradient dies on its way back, and the \
                loss stands where knowing letter frequencies alone gets one.",
-        set: |link| link.block.shown = Shown::Cut,
+        set: |link| {
+            link.block.shown = Shown::Cut;
+            link.view = "without".into();
+        },
     },
     Idea {
         title: "Norms before or after",
@@ -42,13 +45,19 @@ pub const IDEAS: &[Idea] = &[
         title: "Who does what",
         text: "Without attention no token hears of another: the best such a model can do is count pairs, as in the chapter \
                on bigrams.",
-        set: |link| link.block.without = Without::Attention,
+        set: |link| {
+            link.block.without = Without::Attention;
+            link.view = "without".into();
+        },
     },
     Idea {
         title: "Many networks in one",
         text: "Dropout trains a different sub-network at every step. Each says something else; their mean is close to what \
                the full network says.",
-        set: |link| link.block.dropout = 0.5,
+        set: |link| {
+            link.block.dropout = 0.5;
+            link.view = "dropout".into();
+        },
     },
 ];
 
@@ -61,8 +70,8 @@ pub fn intro() -> impl IntoView {
             " keeps what they read in range."
         </p>
         <p>
-            "So the stream is a sum, and so is every "<Term of=Word::Logit/>". Below, each row is a term, each column a "
-            <Term of=Word::Token/>", the colour the term's length. Long terms need not matter: click one and see what it adds \
+            "So the stream is a sum, and so is every "<Term of=Word::Logit/>". In the figure each row is a term, each column a "
+            <Term of=Word::Token/>", the color the term's length. Long terms need not matter: click one and see what it adds \
             to the chosen logit."
         </p>
         <p>
@@ -78,31 +87,46 @@ pub fn tries() -> Vec<ViewFn> {
             "Leave out the feed-forward layers: two thirds of each block's weights. Train 400 steps. How much worse is it?",
             "Without feed-forward",
             "feed-forward",
-            |link| link.block.without = Without::FeedForward,
+            |link| {
+                link.block.without = Without::FeedForward;
+                link.view = "without".into();
+            },
         ),
         trial(
             "Leave out the norms. Which curve starts faster, and does the other catch up?",
             "Without norms",
             "norms",
-            |link| link.block.without = Without::Norms,
+            |link| {
+                link.block.without = Without::Norms;
+                link.view = "without".into();
+            },
         ),
         trial(
             "Post-norm, and no residuals either: how much of the gradient is left at the bottom?",
             "Post-norm without residuals",
             "post",
-            |link| (link.block.norm, link.block.shown) = (Norm::Post, Shown::Cut),
+            |link| {
+                (link.block.norm, link.block.shown) = (Norm::Post, Shown::Cut);
+                link.view = "without".into();
+            },
         ),
         trial(
             "SoLU makes neurons compete: what one puts out depends on the others' sums. Look at the curve of the layer's own.",
             "SoLU",
             "solu",
-            |link| (link.block.activation, link.block.term) = (Activation::Solu, 4),
+            |link| {
+                (link.block.activation, link.block.term) = (Activation::Solu, 4);
+                link.view = "neurons".into();
+            },
         ),
         trial(
             "Drop 60 % of the activations. Single sub-networks babble; what about their mean?",
             "Drop 60 %",
             "dropout",
-            |link| link.block.dropout = 0.6,
+            |link| {
+                link.block.dropout = 0.6;
+                link.view = "dropout".into();
+            },
         ),
     ]
 }
@@ -155,7 +179,7 @@ pub fn more() -> AnyView {
         <p>
             "Dropout (Srivastava et al. 2014) sets activations to 0 at random in training and scales up the rest. Both models \
             here train with 10 % dropped; in use nothing is. That the full network equals the (geometric) mean of all \
-            sub-networks holds exactly for one softmax layer only; the panel shows how close it comes here, for the \
+            sub-networks holds exactly for one softmax layer only; “Dropout” shows how close it comes here, for the \
             arithmetic mean of 12."
         </p>
         <p>

@@ -3,9 +3,9 @@
 
 mod curves;
 mod formulas;
-mod panels;
 mod terms;
 mod text;
+mod views;
 
 use std::sync::Arc;
 
@@ -19,10 +19,8 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField},
-    course::{
-        ChapterFrame, Lab, StageView, use_answer, use_done, use_lab, use_provenance, use_seen_in,
-    },
-    figures::{LinesFigure, Provenance, Sight},
+    course::{ChapterFrame, Lab, StageView, use_answer, use_done, use_lab, use_provenance},
+    figures::{LinesFigure, Provenance},
     store::Store,
     teaching::CheckYourself,
 };
@@ -35,24 +33,25 @@ pub const INFO: Info = Info {
     view: || view! { <BpttChapter/> }.into_any(),
 };
 
+/// The chapter's views, by their names in links.
+const NORMS: &str = "norms";
+const ACCURACY: &str = "accuracy";
+const WEIGHT: &str = "weight";
+const COPIES: &str = "copies";
+const CLIPPING: &str = "clipping";
+const MEMORY: &str = "memory";
+
 /// What the chapter's parts read.
 #[derive(Clone, Copy)]
 struct Shown {
     store: Store,
     lab: Lab,
     flow: Signal<Option<Arc<Flow>>>,
-    /// Where on the page the flow is shown.
-    sight: Sight,
     settings: Memo<Settings>,
     provenance: Signal<Provenance>,
 }
 
 impl Shown {
-    /// For one part of the page, which follows training while `part` is in sight.
-    fn seen_in(self, part: impl Into<Signal<bool>>) -> Self {
-        Self { flow: use_seen_in(self.lab, self.sight, part, self.flow), ..self }
-    }
-
     /// Something read off the last answer; its default before the first.
     fn read<T: Default + Clone + PartialEq + Send + Sync + 'static>(
         self,
@@ -71,106 +70,116 @@ fn BpttChapter() -> impl IntoView {
     let lab = use_lab();
     let store = expect_context::<Store>();
     let settings = Memo::new(move |_| store.link.with(|link| link.bptt.clone()));
-    let asked = use_answer(lab, move || Some(Question::from(settings.with(Settings::question))));
+    let mut asked =
+        use_answer(lab, move || Some(Question::from(settings.with(Settings::question))))
+            .shown_in(lab.check_seen);
+    // All but what is measured in training alone.
+    for view in [NORMS, ACCURACY, WEIGHT, COPIES, MEMORY] {
+        asked = asked.shown_in(lab.on_view(view));
+    }
     let flow = Memo::new(move |_| {
         let answer = asked.answer.get()?;
         let Answer::Flow(flow) = <&Answer>::try_from(&*answer).ok()?;
         Some(Arc::new((**flow).clone()))
     });
-    let shown = Shown {
-        store,
-        lab,
-        flow: flow.into(),
-        sight: asked.sight,
-        settings,
-        provenance: use_provenance(lab),
-    };
+    let shown = Shown { store, lab, flow: flow.into(), settings, provenance: use_provenance(lab) };
     let problem = asked.problem;
+    let model =
+        Signal::derive(move || settings.with(|s| format!("{} units, gaps to {}", s.hidden, s.gap)));
     view! {
         <ChapterFrame
             before="The chapter before ran a network forward through time. It did not say how the network learns which early step mattered for a late answer."
             intro=text::intro
             ideas=text::IDEAS
             tries=text::tries()
-            check=move || check(shown.seen_in(lab.sights.check))
+            check=move || check(shown)
             more=formulas::all
             views=vec![
-                StageView::new("figure", "Figure", move || main_figure(shown.seen_in(lab.sights.figure))),
-                StageView::new("further", "Further", move || panels::all(shown)),
+                StageView::new(NORMS, "Gradient", move || main_figure(shown, problem)),
+                StageView::new(ACCURACY, "Accuracy", move || views::accuracy(shown)),
+                StageView::new(WEIGHT, "One weight", move || views::weight(shown)),
+                StageView::new(COPIES, "Each step", move || views::copies(shown)),
+                StageView::new(CLIPPING, "Clipping", move || views::clipping(shown)),
+                StageView::new(MEMORY, "Memory", move || views::memory(shown)),
             ]
-            settings=move || controls(store, problem)
-            model=Signal::stored(String::new())
+            settings=controls
+            model
         />
     }
 }
 
 /// The norms by step, the formula behind them, and what they say.
-fn main_figure(shown: Shown) -> AnyView {
+fn main_figure(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
+    let store = shown.store;
+    // Whoever moves the radius wants to see it.
+    let turn_on = Callback::new(move |_| store.link.update(|link| link.bptt.rescale = true));
     let lines = shown.read(curves::norms);
     let marker = Memo::new(move |_| shown.flow.get().map(|flow| f64::from(flow.symbol_at)));
     let loss = Memo::new(move |_| shown.settings.with(|settings| settings.loss));
     let title = move || format!("Gradient by each state, {}", curves::loss_name(loss.get()));
     let seen = shown.read(curves::all_seen);
     view! {
-        <LinesFigure
-            name="bptt-norms"
-            title=Signal::derive(title)
-            lines
-            provenance=shown.provenance
-            marker
-            hint="The engine is starting.".to_owned()
-        />
-        <div class="bptt-formula" data-testid="bptt-formula" data-loss=move || loss.get().id()>
-            {move || formulas::recursion(loss.get())}
-            {formulas::jacobian_is()}
+        <div class="view-fill bptt-room">
+            <div class="view-bar bptt-bar">
+                <ChoiceField name="bptt-shown"/>
+                <ChoiceField name="bptt-loss"/>
+                <FlagField name="bptt-rescale"/>
+                <SliderField name="bptt-radius" step=0.05 on_input=turn_on/>
+            </div>
+            <p class="field-error" role="alert" data-testid="bptt-problem">{problem}</p>
+            <div class="view-side bptt-side">
+                <LinesFigure
+                    name="bptt-norms"
+                    title=Signal::derive(title)
+                    lines
+                    provenance=shown.provenance
+                    marker
+                    hint="The engine is starting.".to_owned()
+                />
+                <div class="bptt-beside" tabindex="0" role="region" aria-label="What the curves say">
+                    <div class="bptt-formula" data-testid="bptt-formula" data-loss=move || loss.get().id()>
+                        {move || formulas::recursion(loss.get())}
+                        {formulas::jacobian_is()}
+                    </div>
+                    <ul class="bptt-seen" data-testid="bptt-seen"
+                        data-step=move || shown.flow.get().map(|flow| flow.step.to_string())>
+                        {move || {
+                            let row = |seen: curves::Seen| view! {
+                                <li data-name=seen.name.clone() data-share=format!("{:e}", seen.share)>
+                                    <strong style=format!("color:{}", seen.hue.css())>{seen.name.clone()}</strong>
+                                    " "
+                                    {seen.sentence}
+                                </li>
+                            };
+                            seen.get().into_iter().map(row).collect_view()
+                        }}
+                    </ul>
+                    <p class="view-note">
+                        {move || match loss.get() {
+                            LossKind::Last => "The dotted line marks the symbol's step: what arrives there can \
+                                teach the network to keep it.",
+                            LossKind::Every => "Asked at every step from the symbol on, so gradient joins in at \
+                                each of them. Training still asks at the last step only.",
+                        }}
+                    </p>
+                </div>
+            </div>
         </div>
-        <ul class="bptt-seen" data-testid="bptt-seen"
-            data-step=move || shown.flow.get().map(|flow| flow.step.to_string())>
-            {move || {
-                let row = |seen: curves::Seen| view! {
-                    <li data-name=seen.name.clone() data-share=format!("{:e}", seen.share)>
-                        <strong style=format!("color:{}", seen.hue.css())>{seen.name.clone()}</strong>
-                        " "
-                        {seen.sentence}
-                    </li>
-                };
-                seen.get().into_iter().map(row).collect_view()
-            }}
-        </ul>
-        <p class="panel-note">
-            {move || match loss.get() {
-                LossKind::Last => "The line marks the symbol's step: what arrives there can teach the \
-                    network to keep it.",
-                LossKind::Every => "Asked at every step from the symbol on, so gradient joins in at \
-                    each of them. Training still asks at the last step only.",
-            }}
-        </p>
     }
     .into_any()
 }
 
-fn controls(store: Store, problem: Signal<Option<String>>) -> AnyView {
-    // Whoever moves the radius wants to see it.
-    let turn_on = Callback::new(move |_| store.link.update(|link| link.bptt.rescale = true));
+/// What is trained, and how the norms are shown.
+fn controls() -> AnyView {
     view! {
-        <div class="bptt-group">
-            <h3>"What is shown"</h3>
-            <ChoiceField name="bptt-shown"/>
-            <ChoiceField name="bptt-scale"/>
-            <ChoiceField name="bptt-loss"/>
-            <FlagField name="bptt-rescale"/>
-            <SliderField name="bptt-radius" step=0.05 on_input=turn_on/>
-            <p class="field-error" role="alert" data-testid="bptt-problem">{problem}</p>
-        </div>
-        <div class="bptt-group">
-            <h3>"What is trained"</h3>
-            <p class="hint">"A change starts all three anew."</p>
+        <div class="course-controls">
+            <p class="hint">"What is trained. A change starts all three anew."</p>
             <SliderField name="bptt-gap"/>
             <SliderField name="bptt-length"/>
             <SliderField name="bptt-hidden"/>
             <SliderField name="bptt-forget" step=0.5/>
-            <SliderField name="bptt-truncation"/>
-            <SliderField name="bptt-clip" step=0.05/>
+            <p class="hint">"What is shown."</p>
+            <ChoiceField name="bptt-scale"/>
         </div>
     }
     .into_any()

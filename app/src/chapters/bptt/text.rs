@@ -26,7 +26,7 @@ pub fn intro() -> AnyView {
         </p>
         <p>
             "Guess first: which curve will still be high at the symbol? Then press Train, and watch the RNN's \
-             curve and the accuracies below it. They need not tell the same story."
+             curve, then its Accuracy. They need not tell the same story."
         </p>
     }
     .into_any()
@@ -37,7 +37,7 @@ pub fn tries() -> Vec<ViewFn> {
     vec![
         trial(
             "Train for 1000 steps. By then, does the RNN's curve still die? Look at U's spectral radius \
-             under the figure, and at what its accuracy says all the same.",
+             beside the figure, and at what its accuracy says all the same.",
             "All three, from the start",
             "start",
             |_| {},
@@ -68,13 +68,17 @@ pub fn tries() -> Vec<ViewFn> {
              Train 1000 steps: does any network recall it nevertheless?",
             "Truncate to 16",
             "truncate",
-            |link| link.bptt.truncation = 16,
+            |link| {
+                link.view = super::ACCURACY.into();
+                link.bptt.truncation = 16;
+            },
         ),
         trial(
             "With gaps up to 8 only, train 1500 steps: is it the RNN that can't, or the distance?",
             "Gaps up to 8",
             "gaps",
             |link| {
+                link.view = super::ACCURACY.into();
                 link.bptt.gap = 8;
                 link.bptt.length = 10;
             },
@@ -131,6 +135,6 @@ pub const IDEAS: &[Idea] = &[
         title: "Who remembers how far",
         text: "All three on one task and seed. Train for a thousand steps and see the accuracy against \
                the gap.",
-        set: |_| {},
+        set: |link| link.view = super::ACCURACY.into(),
     },
 ];

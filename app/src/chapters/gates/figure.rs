@@ -1,5 +1,4 @@
-//! The main figure: one quantity of every unit at every step, what the model predicts, and the
-//! arithmetic of one cell.
+//! One quantity of every unit at every step, and what the model answers.
 
 use leptos::prelude::*;
 use unroll_protocol::study::gates::{Forced, Guess, HoldChoice, Quantity, ReachChoice, Seen};
@@ -7,37 +6,52 @@ use unroll_protocol::study::gates::{Forced, Guess, HoldChoice, Quantity, ReachCh
 use super::{
     held::{EditBar, HeldList},
     state::{Gates, named, three},
-    sums::Arithmetic,
+    strips,
+    sums::Pinned,
 };
 use crate::{
+    controls::{ChoiceField, SliderField},
     course::Sentence,
-    figures::{Matrix, MatrixFigure, ValueMap, token},
+    figures::{
+        Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, StepRow, ValueMap, token,
+    },
 };
 
+/// The view.
 #[component]
-pub fn MainFigure(gates: Gates) -> impl IntoView {
+pub fn EveryUnit(gates: Gates) -> impl IntoView {
     let reading = move || {
         if gates.is_drawn.get() {
             let problem = move || gates.seen.problem.get();
-            view! { <p class="field-error" role="alert" data-testid="gates-problem">{problem}</p> }
+            view! { <p class="field-error gates-problem" role="alert" data-testid="gates-problem">{problem}</p> }
                 .into_any()
         } else {
             view! {
-                <Sentence label="Sentence to read" problem=gates.seen.problem/>
-                <p class="hint">{move || meaning(gates)}</p>
+                <Sentence label="Reads" problem=gates.seen.problem/>
+                <p class="view-note gates-meaning">{move || meaning(gates)}</p>
             }
             .into_any()
         }
     };
     view! {
-        <div class="gates-main">
-            {reading}
+        <div class="view-bar gates-bar" class:gates-edit-on=gates.edit>
             <Quantities gates/>
             <EditBar gates/>
-            <Cells gates/>
+            <Show when=move || !gates.edit.get()>
+                <div class="gates-reads">
+                    <ChoiceField name="gates-sentence"/>
+                    <Show when=move || gates.is_drawn.get()>
+                        <SliderField name="gates-sample" most=20.0/>
+                    </Show>
+                </div>
+            </Show>
+        </div>
+        {reading}
+        <Cells gates/>
+        <div class="gates-foot">
+            <Pinned gates/>
+            <Outcome gates/>
             <HeldList gates/>
-            <Predictions gates/>
-            <Arithmetic gates/>
         </div>
     }
     .into_any()
@@ -58,18 +72,18 @@ fn meaning(gates: Gates) -> &'static str {
     }
 }
 
-/// Which quantity is drawn.
+/// Which quantity is drawn, and whose products the circuit shows.
 #[component]
-fn Quantities(gates: Gates) -> impl IntoView {
+pub fn Quantities(gates: Gates) -> impl IntoView {
     let button = move |quantity: Quantity| {
         let chosen = move || gates.shown.get() == quantity;
         let choose = move |_| gates.store.link.update(|l| l.gates.shown = quantity);
         view! {
-            <button type="button" class="button gates-quantity" class:gates-chosen=chosen
-                aria-pressed=move || chosen().to_string() data-part=part(quantity)
+            <button type="button" class="gates-quantity" class:gates-chosen=chosen
+                aria-pressed=move || chosen().to_string() data-part=part(quantity) title=quantity.label()
                 data-testid=format!("gates-show-{}", quantity.id()) on:click=choose>
                 <i class="gates-letter">{quantity.id()}</i>
-                {quantity.label().trim_end_matches(" gate")}
+                <span class="gates-name">{quantity.label().split(' ').next()}</span>
             </button>
         }
         .into_any()
@@ -95,7 +109,7 @@ pub fn part(quantity: Quantity) -> &'static str {
     }
 }
 
-/// The limit of a signed map, one of few, so that colours keep their meaning from step to step. A
+/// The limit of a signed map, one of few, so that colors keep their meaning from step to step. A
 /// cell state has no bound, and one unit that only grows must not wash out all others: three
 /// quarters of the values lie within, and the scale says what lies beyond.
 fn limit(quantity: Quantity, values: &[f32]) -> f32 {
@@ -118,8 +132,8 @@ fn Cells(gates: Gates) -> impl IntoView {
     let matrix = Memo::new(move |_| {
         gates
             .seen(|seen| Matrix {
-                row_axis: "unit".into(),
-                column_axis: "character".into(),
+                row_axis: String::new(),
+                column_axis: String::new(),
                 rows: (0..seen.values.shape[0] as usize).map(row_name).collect(),
                 columns: seen.tokens.clone(),
                 values: seen.values.values.clone(),
@@ -165,7 +179,7 @@ fn Cells(gates: Gates) -> impl IntoView {
     let note = move || {
         gates.seen(|seen| seen.dropped).filter(|&dropped| dropped > 0).map(|dropped| {
             view! {
-                <p class="hint">
+                <p class="view-note">
                     {format!("The first {} characters are drawn; {dropped} more are left out.",
                         unroll_protocol::study::gates::MOST_CHARACTERS)}
                 </p>
@@ -173,10 +187,10 @@ fn Cells(gates: Gates) -> impl IntoView {
         })
     };
     view! {
-        <div class="gates-cells" class:gates-editing=move || gates.edit.get()>
+        <div class="view-fill gates-cells" class:gates-editing=gates.edit>
             <MatrixFigure name="gates-cells" title matrix describe marked=held
                 row=Signal::derive(move || Some(gates.unit.get())) column=Signal::derive(move || gates.at.get())
-                on_pick=pick provenance=gates.provenance/>
+                on_pick=pick provenance=gates.provenance above=strips::known(gates) below=strips::sure(gates)/>
         </div>
         {note}
     }
@@ -222,49 +236,71 @@ fn sentence(seen: &Seen, unit: usize, at: usize, value: f32) -> String {
     format!("{place}{made}")
 }
 
-/// How sure the model is of the right answer at every character, with and without force.
+/// The view of the answers: how sure the model is of the right one at every character, with and
+/// without force.
 #[component]
-fn Predictions(gates: Gates) -> impl IntoView {
-    let matrix = Memo::new(move |_| {
-        let rights = |guesses: &[Guess]| {
-            guesses.iter().map(|g| g.right.unwrap_or(f32::NAN)).collect::<Vec<_>>()
+pub fn Answers(gates: Gates) -> impl IntoView {
+    let lines = Memo::new(move |_| {
+        let line = |name: &str, hue, dash, guesses: &[Guess]| Line {
+            name: name.into(),
+            hue,
+            dash,
+            points: guesses
+                .iter()
+                .enumerate()
+                .filter_map(|(at, guess)| Some(((at + 1) as f64, guess.right?.into())))
+                .collect(),
         };
         gates
             .seen(|seen| {
-                // The row without force stays, so that nothing jumps when a gate is held.
-                let forced = rights(&seen.guesses);
-                let free = seen.free_guesses.as_deref().map_or_else(|| forced.clone(), rights);
-                Matrix {
-                    row_axis: String::new(),
-                    column_axis: "character".into(),
-                    rows: vec!["as learnt".into(), "with force".into()],
-                    columns: seen.tokens.clone(),
-                    values: [free, forced].concat(),
-                    map: ValueMap::Probability,
-                    value_name: "p(right)".into(),
-                    absent: "no right answer known".into(),
-                }
+                let now = |name| line(name, Hue::Output, Dash::Solid, &seen.guesses);
+                let free = seen.free_guesses.as_deref();
+                let series = match free {
+                    Some(free) => {
+                        let learned = line("as learned", Hue::Muted, Dash::Dashed, free);
+                        vec![learned, now("with force")]
+                    }
+                    None => vec![now("as learned")],
+                };
+                let (x_label, y_label) = ("character".into(), "p(right)".into());
+                let y_range = Some((0.0, 1.0));
+                Lines { x_label, y_label, series, y_range, ..Lines::default() }
             })
             .unwrap_or_default()
     });
-    let describe = Callback::new(move |(row, at, value): (usize, usize, f32)| {
-        gates.seen(|seen| guessed(seen, row, at, value)).unwrap_or_default()
-    });
+    let tokens = Signal::derive(move || gates.seen(|seen| seen.tokens.clone()).unwrap_or_default());
+    let choose = move |at: usize| gates.store.link.update(|l| l.gates.at = at as u32 + 1);
+    let pick = Callback::new(move |x: f64| choose((x as usize).saturating_sub(1)));
+    let marker = Signal::derive(move || gates.step.get().map(|at| (at + 1) as f64));
+    let said = move || {
+        let at = gates.step.get()?;
+        gates.seen(|seen| guessed(seen, at))
+    };
     view! {
-        <div class="gates-predictions">
-            <MatrixFigure name="gates-predictions" title="Probability of the right answer" matrix describe
-                column=Signal::derive(move || gates.at.get()) provenance=gates.provenance/>
-            <p class="gates-outcome" role="status" data-testid="gates-outcome">
-                {move || gates.seen(outcome)}
-            </p>
+        <StepRow label="Character" tokens chosen=gates.step on_choose=Callback::new(choose)/>
+        <LinesFigure name="gates-predictions" title="Probability of the right answer" lines marker on_pick=pick
+            provenance=gates.provenance/>
+        <div class="gates-foot">
+            <p data-testid="gates-said">{said}</p>
+            <Outcome gates/>
+            <HeldList gates/>
         </div>
     }
     .into_any()
 }
 
-fn guessed(seen: &Seen, row: usize, at: usize, value: f32) -> String {
-    let free = seen.free_guesses.as_ref().filter(|_| row == 0).unwrap_or(&seen.guesses);
-    let Some(guess) = free.get(at) else { return String::new() };
+/// How many answers are right.
+#[component]
+fn Outcome(gates: Gates) -> impl IntoView {
+    view! {
+        <p class="gates-outcome" role="status" data-testid="gates-outcome">{move || gates.seen(outcome)}</p>
+    }
+    .into_any()
+}
+
+/// What the model answers after the character at `at`.
+fn guessed(seen: &Seen, at: usize) -> String {
+    let Some(guess) = seen.guesses.get(at) else { return String::new() };
     let name =
         |answer: u32| seen.answers.get(answer as usize).map_or("?".into(), |a| token::mark(a));
     let character = token::name_at(seen.tokens.get(at).map_or("", |t| t), at);
@@ -275,7 +311,10 @@ fn guessed(seen: &Seen, row: usize, at: usize, value: f32) -> String {
     );
     match seen.right.get(at).copied().flatten() {
         Some(right) if right == guess.likeliest => format!("{says}, which is right."),
-        Some(right) => format!("{says}; right is {}, at {}.", name(right), three(value)),
+        Some(right) => {
+            let sure = guess.right.map(three).unwrap_or_default();
+            format!("{says}; right is {}, at {sure}.", name(right))
+        }
         None => format!("{says}; the right answer is not known."),
     }
 }

@@ -6,7 +6,7 @@ use unroll_protocol::study::gates::Forced;
 use super::state::{Gates, named};
 use crate::controls::ChoiceField;
 
-/// Switches the edit mode; shows what a click does while it is on.
+/// Switches the edit mode; while it is on, how a click holds a gate.
 #[component]
 pub fn EditBar(gates: Gates) -> impl IntoView {
     let edit = gates.edit;
@@ -19,34 +19,32 @@ pub fn EditBar(gates: Gates) -> impl IntoView {
             }
         });
     };
-    let says = move || {
-        let shown = gates.shown.get();
-        if shown.opens() {
-            "Click a cell, or Enter on it, to hold that unit’s gate; again to let it go.".to_owned()
-        } else {
-            format!("{} is not a gate between 0 and 1: choose one above to hold it.", named(shown))
-        }
-    };
     view! {
-        <div class="gates-edit" class:gates-edit-on=edit data-testid="gates-edit-bar"
+        <div class="gates-edit" data-testid="gates-edit-bar"
             data-state=move || if edit.get() { "on" } else { "off" }>
             <button type="button" class="button" aria-pressed=move || edit.get().to_string()
                 data-testid="gates-edit" on:click=toggle>
-                {move || if edit.get() { "Done forcing gates" } else { "Force gates" }}
+                {move || if edit.get() { "Done forcing" } else { "Force gates" }}
             </button>
-            <Show when=move || edit.get()
-                fallback=|| view! {
-                    <p class="hint">"Click a cell for its arithmetic. Force gates to hold one open or shut."</p>
-                }>
-                <p>{says}</p>
-                <div class="gates-hold">
-                    <ChoiceField name="gates-hold"/>
-                    <ChoiceField name="gates-reach"/>
-                </div>
+            <Show when=move || edit.get()>
+                <ChoiceField name="gates-hold"/>
+                <ChoiceField name="gates-reach"/>
             </Show>
         </div>
     }
     .into_any()
+}
+
+/// What a click on a cell does.
+pub fn says(gates: Gates) -> String {
+    let shown = gates.shown.get();
+    if !gates.edit.get() {
+        "Click a cell to see how its number is made.".to_owned()
+    } else if shown.opens() {
+        "Click a cell, or Enter on it, to hold that unit’s gate; again to let it go.".to_owned()
+    } else {
+        format!("{} is not a gate between 0 and 1: choose one above to hold it.", named(shown))
+    }
 }
 
 /// What is held, each with a button that lets it go, and what could not be held.
@@ -63,7 +61,7 @@ pub fn HeldList(gates: Gates) -> impl IntoView {
         );
         view! {
             <li>
-                <button type="button" class="button gates-chip" data-testid=format!("gates-held-{held}")
+                <button type="button" class="gates-chip" data-testid=format!("gates-held-{held}")
                     aria-label=format!("Let go: {name}") on:click=let_go>
                     {name.clone()} <span aria-hidden="true">" ×"</span>
                 </button>

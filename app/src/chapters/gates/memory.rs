@@ -1,41 +1,33 @@
 //! How far each unit's gates are open against how long it remembers.
 
-use leptos::{html, prelude::*};
+use leptos::prelude::*;
 use unroll_protocol::study::gates::{Quantity, Units};
 
 use super::state::{Gates, named, three};
-use crate::figures::{Cloud, Hue, Scatter, ScatterFigure, use_visible};
+use crate::figures::{Cloud, Scatter, ScatterFigure, gate_hue};
 
 /// The shortest memory on the axis.
 const SHORTEST: f64 = 0.5;
 
 #[component]
-pub fn MemoryPanel(gates: Gates) -> impl IntoView {
-    let root = NodeRef::<html::Div>::new();
-    let gates = gates.seen_in(use_visible(root));
+pub fn Memory(gates: Gates) -> impl IntoView {
     let scatter = Memo::new(move |_| gates.units(clouds).unwrap_or_default());
     let chosen = Signal::derive(move || Some(gates.unit.get()));
     let pick = Callback::new(move |unit: usize| gates.choose_unit(unit));
     let words = move || gates.units(says);
     view! {
-        <div class="panel" data-testid="gates-memory" node_ref=root>
-            <h2>"How long does a unit remember?"</h2>
+        <ScatterFigure name="gates-memory" title="Each dot is a unit: mean opening of a gate to the right, length of memory upwards"
+            scatter chosen on_pick=pick provenance=gates.provenance/>
+        <p class="view-note" role="status" data-testid="gates-memory-says">{words}</p>
+        <details class="disclosure gates-meant" data-testid="gates-memory">
+            <summary>"What length of memory means here"</summary>
             <p>
-                "Mean opening of each gate to the right, length of memory upwards, a dot for each unit."
+                "After 8 characters we add 0.1 to the unit’s own state, and to nothing else, and read on. \
+                 Its memory is the number of steps until less than 1/e (37 %) of that change is left in \
+                 it, whatever way the change took, averaged over 3 strings. So the number comes from \
+                 running the model, not from its gates."
             </p>
-            <ScatterFigure name="gates-memory" title="Gates and memory" scatter chosen on_pick=pick
-                provenance=gates.provenance/>
-            <p role="status" data-testid="gates-memory-says">{words}</p>
-            <details class="disclosure">
-                <summary>"What length of memory means here"</summary>
-                <p>
-                    "After 8 characters we add 0.1 to the unit’s own state, and to nothing else, and read on. \
-                     Its memory is the number of steps until less than 1/e (37 %) of that change is left in \
-                     it, whatever way the change took, averaged over 3 strings. So the number comes from \
-                     running the model, not from its gates."
-                </p>
-            </details>
-        </div>
+        </details>
     }
     .into_any()
 }
@@ -53,11 +45,7 @@ fn clouds(units: &Units) -> Scatter {
             .iter()
             .map(|(gate, means)| Cloud {
                 name: named(*gate),
-                hue: Some(match gate {
-                    Quantity::Forget | Quantity::Update => Hue::Cell,
-                    Quantity::Input | Quantity::Reset => Hue::Key,
-                    _ => Hue::Hidden,
-                }),
+                hue: Some(gate_hue(*gate)),
                 xs: means.iter().map(|mean| f64::from(*mean)).collect(),
             })
             .collect(),

@@ -5,6 +5,7 @@ mod held;
 mod memory;
 mod questions;
 mod state;
+mod strips;
 mod sums;
 mod text;
 mod units;
@@ -17,12 +18,13 @@ use crate::{
     controls::{ChoiceField, SliderField},
     course::{ChapterFrame, StageView},
 };
-use figure::MainFigure;
-use memory::MemoryPanel;
+use figure::{Answers, EveryUnit};
+use memory::Memory;
 use questions::{Check, Guess};
 use state::Gates;
+use sums::Circuit;
 use text::{IDEAS, Intro, More, tries};
-use units::UnitsPanel;
+use units::Counts;
 
 pub const INFO: Info = Info {
     id: Chapter::Gates,
@@ -42,32 +44,35 @@ fn GatesChapter() -> impl IntoView {
             intro=|| view! { <Intro/> }
             ideas=IDEAS
             tries=tries()
-            check=move || view! { <Check gates/> }
+            check=move || view! {
+                <Guess gates/>
+                <Check gates/>
+            }
             more=|| view! { <More/> }
             views=vec![
-                StageView::new("figure", "Figure", move || view! { <MainFigure gates/> }),
-                StageView::new("further", "Further", ViewFn::from(move || view! {
-                <UnitsPanel gates/>
-                <MemoryPanel gates/>
-                <Guess gates/>
-            })),
+                StageView::new("units", "Every unit", move || view! { <EveryUnit gates/> }),
+                StageView::new("circuit", "Circuit", move || view! { <Circuit gates/> }),
+                StageView::new("counts", "Counting", move || view! { <Counts gates/> }),
+                StageView::new("memory", "Memory", move || view! { <Memory gates/> }),
+                StageView::new("answers", "Answers", move || view! { <Answers gates/> }),
             ]
-            settings=move || view! { <Controls gates/> }
-            model=Signal::stored(String::new())
+            settings=|| view! { <Controls/> }
+            model=Signal::derive(move || gates.store.link.with(|l| {
+                let units = l.gates.units;
+                format!("{}, {units} {}", l.gates.cell.label(), if units == 1 { "unit" } else { "units" })
+            }))
         />
     }
 }
 
 #[component]
-fn Controls(gates: Gates) -> impl IntoView {
+fn Controls() -> impl IntoView {
     view! {
-        <ChoiceField name="gates-task"/>
-        <ChoiceField name="gates-cell"/>
-        <SliderField name="gates-units" least=2.0 most=32.0/>
-        <ChoiceField name="gates-sentence"/>
-        <Show when=move || gates.is_drawn.get()>
-            <SliderField name="gates-sample" most=20.0/>
-        </Show>
+        <div class="course-controls">
+            <ChoiceField name="gates-task"/>
+            <ChoiceField name="gates-cell"/>
+            <SliderField name="gates-units" least=2.0 most=32.0/>
+        </div>
     }
     .into_any()
 }

@@ -1,12 +1,11 @@
 //! A guess before gates are forced, and the question that checks oneself.
 
-use leptos::{html, prelude::*};
+use leptos::prelude::*;
 use unroll_protocol::study::gates::{Answer, Forced, MOST_SHUT, Outcome, Quantity, Question, Shut};
 
 use super::state::{Gates, answer_of, ask, ranking, three};
 use crate::{
     course::{Answered, use_answer, use_done},
-    figures::use_visible,
     teaching::{CheckYourself, GuessFirst},
 };
 
@@ -48,8 +47,6 @@ fn kept(free: Outcome, now: Outcome) -> f32 {
 
 #[component]
 pub fn Guess(gates: Gates) -> impl IntoView {
-    let root = NodeRef::<html::Div>::new();
-    let gates = gates.seen_in(use_visible(root));
     let best = Memo::new(move |_| {
         let best = gates.units(|units| ranking(units).first().map(|r| r.0 as u32)).flatten();
         best.into_iter().collect::<Vec<u32>>()
@@ -97,33 +94,30 @@ pub fn Guess(gates: Gates) -> impl IntoView {
     let hold = move |_| {
         let held = Forced { gate: gates.keeper(), unit: unit(), open: false, from: 1 };
         gates.store.link.update(|l| {
+            l.view.clear();
             l.gates.shown = held.gate;
             l.gates.forced = vec![held];
         });
     };
     view! {
-        <div class="panel" data-testid="gates-guess" node_ref=root>
-            <h2>"Shut the memory of one unit"</h2>
-            <GuessFirst id="gates-shut" question options answer explain>
-                <p>
-                    {move || match shut(gates, answered, best, |shut| kept(shut.free, shut.outcomes[0])) {
-                        Some(kept) => format!("{:.0} % of the right answers stay right. ", 100.0 * kept),
-                        None => String::new(),
-                    }}
-                    "See it character by character in the main figure:"
-                </p>
-                <button type="button" class="button" data-testid="gates-shut-it" on:click=hold>
-                    "Hold it shut"
-                </button>
-            </GuessFirst>
-        </div>
+        <GuessFirst id="gates-shut" question options answer explain>
+            <p>
+                {move || match shut(gates, answered, best, |shut| kept(shut.free, shut.outcomes[0])) {
+                    Some(kept) => format!("{:.0} % of the right answers stay right. ", 100.0 * kept),
+                    None => String::new(),
+                }}
+                "See it character by character in the figure:"
+            </p>
+            <button type="button" class="button" data-testid="gates-shut-it" on:click=hold>
+                "Hold it shut"
+            </button>
+        </GuessFirst>
     }
     .into_any()
 }
 
 #[component]
 pub fn Check(gates: Gates) -> impl IntoView {
-    let gates = gates.seen_in(gates.lab.sights.check);
     // From best to worst, so that the ranking gives a hint and not the answer.
     let units = Memo::new(move |_| {
         gates
@@ -150,7 +144,7 @@ pub fn Check(gates: Gates) -> impl IntoView {
     let answered = use_shut(gates, gate, units);
     let question = Signal::derive(move || {
         format!(
-            "Hold the {} of one of these units shut at every character of the string above. Which one \
+            "Hold the {} of one of these units shut at every character of the string on the stage. Which one \
              costs the model most?",
             gate().label()
         )

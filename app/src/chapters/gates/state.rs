@@ -12,7 +12,7 @@ use unroll_protocol::{
 };
 
 use crate::{
-    course::{Answered, Lab, use_answer, use_lab, use_seen_in, use_task_provenance},
+    course::{Answered, Lab, use_answer, use_lab, use_task_provenance},
     figures::Provenance,
     store::Store,
 };
@@ -33,12 +33,17 @@ pub struct Gates {
     pub shown: Memo<Quantity>,
     /// The unit looked at, from 0.
     pub unit: Memo<usize>,
-    /// The step whose arithmetic is open, from 0.
+    /// The step that is pinned, from 0.
     pub at: Memo<Option<usize>>,
+    /// The step of the circuit, from 0: the one that is pinned, or else an early one.
+    pub step: Memo<Option<usize>>,
     pub edit: Memo<bool>,
     pub forced: Memo<Vec<Forced>>,
     pub provenance: Signal<Provenance>,
 }
+
+/// The step of the circuit while none is pinned, from 0: something has been written by then.
+const FIRST_STEP: usize = 4;
 
 /// A chapter's question as the lab takes it.
 pub fn ask(question: gates::Question) -> Option<Question> {
@@ -73,18 +78,25 @@ impl Gates {
                 forced: forced.get(),
             })
         })
-        .shown_in(lab.sights.figure);
+        .shown_in(lab.on_view("units"))
+        .shown_in(lab.on_view("circuit"))
+        .shown_in(lab.on_view("counts"))
+        .shown_in(lab.on_view("answers"));
         // Until the first steps are done nobody can read a ranking, and asking would delay them.
         let settled = Memo::new(move |_| {
             lab.step.get() >= super::INFO.warm_steps || lab.state.get() == RunState::Paused
         });
-        // The figure marks a unit: the first of the ranking while none is chosen.
-        let marks_first = Signal::derive(move || {
-            lab.sights.figure.get() && link.with(|l| l.gates.unit.min(l.gates.units) == 0)
+        // Other views mark a unit: the first of the ranking while none is chosen.
+        let marks_first = Memo::new(move |_| {
+            let marks = ["units", "circuit", "answers"].contains(&lab.stage.get());
+            marks && link.with(|l| l.gates.unit.min(l.gates.units) == 0)
         });
         let units =
             use_answer(lab, move || settled.get().then(|| ask(gates::Question::Units)).flatten())
-                .shown_in(marks_first);
+                .shown_in(marks_first)
+                .shown_in(lab.on_view("counts"))
+                .shown_in(lab.on_view("memory"))
+                .shown_in(lab.check_seen);
         let unit = Memo::new(move |_| {
             let chosen = link.with(|l| l.gates.unit.min(l.gates.units));
             match chosen.checked_sub(1) {
@@ -99,11 +111,21 @@ impl Gates {
             }
         });
         let at = Memo::new(move |_| link.with(|l| l.gates.at.checked_sub(1).map(|at| at as usize)));
+        let step = Memo::new(move |_| {
+            let length = seen.answer.with(|answer| match answer_of(answer)? {
+                gates::Answer::Seen(seen) => Some(seen.tokens.len()),
+                _ => None,
+            });
+            at.get().or_else(|| length?.checked_sub(1).map(|last| last.min(FIRST_STEP)))
+        });
+        let in_circuit = lab.on_view("circuit");
         let sums = use_answer(lab, move || {
-            let (unit, at) = (unit.get() as u32, at.get()? as u32);
+            let at = if in_circuit.get() { step.get() } else { at.get() };
+            let (unit, at) = (unit.get() as u32, at? as u32);
             ask(gates::Question::Sums { sentence: sentence.get(), forced: forced.get(), unit, at })
         })
-        .shown_in(lab.sights.figure);
+        .shown_in(lab.on_view("units"))
+        .shown_in(in_circuit);
         let provenance = use_task_provenance(lab, move || {
             let task = task.get();
             (task != TaskChoice::Text).then(|| task.label())
@@ -122,17 +144,11 @@ impl Gates {
             shown,
             unit,
             at,
+            step,
             edit,
             forced,
             provenance,
         }
-    }
-
-    /// For one part of the page that shows the units, which follows training while `part` is in
-    /// sight.
-    pub fn seen_in(self, part: impl Into<Signal<bool>>) -> Self {
-        let answer = use_seen_in(self.lab, self.units.sight, part, self.units.answer);
-        Self { units: Answered { answer, ..self.units }, ..self }
     }
 
     /// Something of the figure's answer. Tracks it.
@@ -169,12 +185,12 @@ impl Gates {
         self.store.link.update(|l| l.gates.unit = unit as u32 + 1);
     }
 
-    /// Opens a cell's arithmetic, or closes it if it is open.
+    /// Pins a cell, or lets go of it if it is pinned.
     pub fn pin(self, unit: usize, at: usize) {
-        let open = self.at.get_untracked() == Some(at) && self.unit.get_untracked() == unit;
+        let pinned = self.at.get_untracked() == Some(at) && self.unit.get_untracked() == unit;
         self.store.link.update(|l| {
             l.gates.unit = unit as u32 + 1;
-            l.gates.at = if open { 0 } else { at as u32 + 1 };
+            l.gates.at = if pinned { 0 } else { at as u32 + 1 };
         });
     }
 

@@ -1,40 +1,109 @@
 //! One cell's full arithmetic: every sum, every product, and how they multiply out.
 
+use std::sync::Arc;
+
 use leptos::prelude::*;
 use unroll_protocol::study::gates::{CellChoice, GateSum, Quantity, Sums, Term};
 
 use super::{
-    figure::{part, row_name},
+    figure::{Quantities, part, row_name},
+    held::says,
     state::{Gates, three},
 };
-use crate::figures::token;
+use crate::figures::{CircuitFigure, StepRow, gate_hue, token};
 
+/// The view of the circuit, with all sums beside it.
 #[component]
-pub fn Arithmetic(gates: Gates) -> impl IntoView {
+pub fn Circuit(gates: Gates) -> impl IntoView {
+    let sums = Memo::new(move |_| gates.sums(|sums| Arc::new(sums.clone())));
+    let title = Memo::new(move |_| {
+        let place = gates.step.get().and_then(|at| place(gates, at));
+        format!("{}{}", row_name(gates.unit.get()), place.unwrap_or_default())
+    });
+    let pick = Callback::new(move |gate: Quantity| {
+        gates.store.link.update(|l| l.gates.shown = gate);
+    });
+    let tokens = Signal::derive(move || gates.seen(|seen| seen.tokens.clone()).unwrap_or_default());
+    let step = Callback::new(move |at: usize| {
+        gates.store.link.update(|l| l.gates.at = at as u32 + 1);
+    });
     let body = move || {
-        gates.at.get()?;
         if let Some(problem) = gates.sums.problem.get() {
             return Some(view! { <p class="field-error">{problem}</p> }.into_any());
         }
         let shown = gates.shown.get();
-        gates.sums(|sums| arithmetic(sums, shown))
+        sums.with(|sums| sums.as_ref().map(|sums| arithmetic(sums, shown)))
     };
-    let title = move || {
-        let at = gates.at.get()?;
-        let character = gates.seen(|seen| seen.tokens.get(at).cloned()).flatten()?;
-        Some(format!("{} at {}", row_name(gates.unit.get()), token::name_at(&character, at)))
-    };
-    let close = move |_| gates.store.link.update(|l| l.gates.at = 0);
     view! {
-        <Show when=move || gates.at.get().is_some()>
-            <section class="gates-sums" data-testid="gates-sums" aria-label="Arithmetic">
-                <div class="gates-sums-head">
-                    <h3>{title}</h3>
-                    <button type="button" class="button button-quiet" data-testid="gates-sums-close"
-                        on:click=close>"Close"</button>
-                </div>
+        <div class="view-bar gates-bar">
+            <Quantities gates/>
+            <UnitStepper gates/>
+        </div>
+        <StepRow label="Character" tokens chosen=gates.step on_choose=step/>
+        <div class="gates-circuit">
+            <CircuitFigure name="gates-circuit" title sums shown=gates.shown on_pick=pick
+                provenance=gates.provenance/>
+            <section class="gates-sums" data-testid="gates-sums" aria-label="Arithmetic" tabindex="0">
                 {body}
             </section>
+        </div>
+    }
+    .into_any()
+}
+
+/// Goes from unit to unit.
+#[component]
+fn UnitStepper(gates: Gates) -> impl IntoView {
+    let count = move || gates.store.link.with(|l| l.gates.units as usize).max(1);
+    let go = move |by: isize| {
+        let to = gates.unit.get_untracked().saturating_add_signed(by);
+        gates.choose_unit(to.min(count() - 1));
+    };
+    let at_end = move |end: bool| {
+        let unit = gates.unit.get();
+        (if end { unit + 1 >= count() } else { unit == 0 }).then_some("true")
+    };
+    view! {
+        <div class="gates-stepper" role="group" aria-label="Unit">
+            <button type="button" aria-label="Unit before" data-testid="gates-unit-before"
+                aria-disabled=move || at_end(false) on:click=move |_| go(-1)>"‹"</button>
+            <span role="status">{move || row_name(gates.unit.get())}</span>
+            <button type="button" aria-label="Next unit" data-testid="gates-unit-next"
+                aria-disabled=move || at_end(true) on:click=move |_| go(1)>"›"</button>
+        </div>
+    }
+    .into_any()
+}
+
+/// ` at ‘(’ (5)`, of the characters that are read.
+fn place(gates: Gates, at: usize) -> Option<String> {
+    let character = gates.seen(|seen| seen.tokens.get(at).cloned()).flatten()?;
+    Some(format!(" at {}", token::name_at(&character, at)))
+}
+
+/// What is pinned, with what made it in one line, or what a click does.
+#[component]
+pub fn Pinned(gates: Gates) -> impl IntoView {
+    let what = move || {
+        let at = gates.at.get().and_then(|at| place(gates, at));
+        format!("{}{}: ", row_name(gates.unit.get()), at.unwrap_or_default())
+    };
+    let made = move || match gates.sums.problem.get() {
+        Some(problem) => problem,
+        None => gates.sums(|sums| made(sums).0).unwrap_or_default(),
+    };
+    let to_circuit = move |_| gates.store.link.update(|l| l.view = "circuit".into());
+    let close = move |_| gates.store.link.update(|l| l.gates.at = 0);
+    view! {
+        <Show when=move || gates.at.get().is_some()
+            fallback=move || view! { <p class="view-note">{move || says(gates)}</p> }>
+            <p class="gates-pinned" data-testid="gates-pinned">
+                <b>{what}</b> <span>{made}</span>
+                <button type="button" class="gates-link" data-testid="gates-to-circuit" on:click=to_circuit>
+                    "Its circuit"
+                </button>
+                <button type="button" class="gates-link" data-testid="gates-sums-close" on:click=close>"Unpin"</button>
+            </p>
         </Show>
     }
     .into_any()
@@ -106,11 +175,28 @@ fn gate_line(sum: &GateSum, cell: CellChoice, shown: Quantity) -> AnyView {
 
 fn arithmetic(sums: &Sums, shown: Quantity) -> AnyView {
     let lines = sums.gates.iter().map(|sum| gate_line(sum, sums.cell, shown)).collect_view();
+    let (first, second) = made(sums);
+    let hue = gate_hue(sums.cell.memory()).class();
+    view! {
+        <p class=hue data-part=part(sums.cell.memory()) data-testid="gates-made">{first}</p>
+        {second.map(|line| view! { <p class="role-hidden" data-part="hidden-state">{line}</p> })}
+        {projection(sums)}
+        <ul class="gates-lines">{lines}</ul>
+        <p class="hint">
+            "Shown to three decimals; the model adds the whole numbers. Choose another gate to open its \
+             products."
+        </p>
+    }
+    .into_any()
+}
+
+/// How the gates make the carried state, and of an LSTM what they let out of it, multiplied out.
+fn made(sums: &Sums) -> (String, Option<String>) {
     let value = |gate: Quantity| {
         three(sums.gates.iter().find(|sum| sum.gate == gate).map_or(f32::NAN, |sum| sum.value))
     };
     let [before, after] = [sums.before, sums.after].map(three);
-    let made = match sums.cell {
+    match sums.cell {
         CellChoice::Lstm | CellChoice::Projected => {
             let (i, f, g, o) = (
                 value(Quantity::Input),
@@ -120,38 +206,19 @@ fn arithmetic(sums: &Sums, shown: Quantity) -> AnyView {
             );
             let hidden = sums.hidden.map(three).unwrap_or_default();
             let tanh = three(sums.after.tanh());
-            view! {
-                <p class="role-cell" data-part="cell-state" data-testid="gates-made">
-                    {format!("c = f · c before + i · g = {f} · {before} + {i} · {g} = {after}")}
-                </p>
-                <p class="role-hidden" data-part="hidden-state">
-                    {format!("o · tanh(c) = {o} · {tanh} = {hidden}")}
-                </p>
-                {projection(sums)}
-            }
-            .into_any()
+            (
+                format!("c = f · c before + i · g = {f} · {before} + {i} · {g} = {after}"),
+                Some(format!("o · tanh(c) = {o} · {tanh} = {hidden}")),
+            )
         }
         CellChoice::Gru | CellChoice::Cho => {
             let (z, n) = (value(Quantity::Update), value(Quantity::New));
-            view! {
-                <p class="role-hidden" data-part="hidden-state" data-testid="gates-made">
-                    {format!(
-                        "h = (1 − z) · n + z · h before = (1 − {z}) · {n} + {z} · {before} = {after}"
-                    )}
-                </p>
-            }
-            .into_any()
+            let line = format!(
+                "h = (1 − z) · n + z · h before = (1 − {z}) · {n} + {z} · {before} = {after}"
+            );
+            (line, None)
         }
-    };
-    view! {
-        <ul class="gates-lines">{lines}</ul>
-        {made}
-        <p class="hint">
-            "Shown to three decimals; the model adds the whole numbers. Choose another gate above to open its \
-             products."
-        </p>
     }
-    .into_any()
 }
 
 fn projection(sums: &Sums) -> Option<AnyView> {

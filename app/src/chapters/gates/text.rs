@@ -42,7 +42,7 @@ pub fn More() -> impl IntoView {
     view! {
         <h3>"LSTM"</h3>
         <Formula label="The three gates are the logistic function of W x plus U h before plus b; the candidate is tanh of such a sum"
-            source="Graves 2013, equations 7 to 11, without peepholes; PyTorch's parametrisation">
+            source="Graves 2013, equations 7 to 11, without peepholes; PyTorch's parametrization">
             <MathSym part="input-gate" role=Hue::Input>"i"</MathSym> <mo>","</mo>
             <MathSym part="forget-gate" role=Hue::Weight>"f"</MathSym> <mo>","</mo>
             <MathSym part="output-gate" role=Hue::Output>"o"</MathSym>
@@ -67,7 +67,7 @@ pub fn More() -> impl IntoView {
         <p>
             "Each of i, f, g, o has its own W, U and b. Graves's cell also lets the gates look at c (peepholes); \
              they are left out, as in PyTorch. Our forget gates start with a bias of 1 (Gers and others 2000), \
-             so that a new model remembers before it has learnt to."
+             so that a new model remembers before it has learned to."
         </p>
         <h3>"Projected LSTM"</h3>
         <Formula label="r is the projection of h" source="Sak, Senior and Beaufays 2014; PyTorch's proj_size">
@@ -114,7 +114,7 @@ pub fn More() -> impl IntoView {
         <p>
             "The underlined part is all that differs: PyTorch's form needs one product with U for all gates, \
              Cho's must know r first. The paper's remark that units with short memories reset often and units \
-             with long ones keep their update gate open is what “How long does a unit remember?” tests."
+             with long ones keep their update gate open is what the view Memory tests."
         </p>
         <p class="hint">
             "Trained on 16 strings of 32 characters a step, with Adam. Every claim above is about the model \
@@ -180,7 +180,7 @@ pub fn tries() -> Vec<ViewFn> {
 pub const IDEAS: &[Idea] = &[
     Idea {
         title: "A state that stays",
-        text: "c is drawn: a row for each unit, a column for each character. Colours that run on to the right \
+        text: "c is drawn: a row for each unit, a column for each character. Colors that run on to the right \
                are memory. The lit row follows the depth of the brackets.",
         set: |link| set(link, |_| ()),
     },
@@ -200,6 +200,7 @@ pub const IDEAS: &[Idea] = &[
         text: "One cell's arithmetic: the row of W for the character, U times the state, the gates, and \
                c = f · c + i · g multiplied out.",
         set: |link| {
+            link.view = "circuit".into();
             set(link, |s| {
                 s.shown = Quantity::Forget;
                 s.at = 5;
@@ -208,7 +209,7 @@ pub const IDEAS: &[Idea] = &[
     },
     Idea {
         title: "Hold a gate",
-        text: "From character 12 on the forget gate of unit 1 is held shut. The lower row shows what it does to the \
+        text: "From character 12 on the forget gate of unit 1 is held shut. The bars below the rows show what it does to the \
                answers.",
         set: |link| {
             set(link, |s| {
@@ -221,9 +222,10 @@ pub const IDEAS: &[Idea] = &[
     },
     Idea {
         title: "Two gates do as well",
-        text: "A GRU has one state and two gates: z keeps, r resets. The dots below show which units remember \
+        text: "A GRU has one state and two gates: z keeps, r resets. The dots show which units remember \
                long.",
         set: |link| {
+            link.view = "memory".into();
             set(link, |s| {
                 s.cell = CellChoice::Gru;
                 s.shown = Quantity::Update;

@@ -1,21 +1,16 @@
 //! Which unit follows what, ranked, and the chosen one beside what it follows.
 
-use leptos::{html, prelude::*};
+use leptos::prelude::*;
 use unroll_protocol::study::gates::Followed;
 
 use super::state::{Gates, followed, ranking, three};
-use crate::{
-    course::use_part,
-    figures::{Dash, Hue, Line, Lines, LinesFigure, use_visible},
-};
+use crate::figures::{Dash, Hue, Line, Lines, LinesFigure};
 
 /// Units listed: enough to see how fast it falls off.
-const LISTED: usize = 8;
+const LISTED: usize = 12;
 
 #[component]
-pub fn UnitsPanel(gates: Gates) -> impl IntoView {
-    let root = NodeRef::<html::Div>::new();
-    let gates = gates.seen_in(use_visible(root));
+pub fn Counts(gates: Gates) -> impl IntoView {
     let rows = Memo::new(move |_| {
         gates
             .units(|units| {
@@ -30,7 +25,7 @@ pub fn UnitsPanel(gates: Gates) -> impl IntoView {
         let width = format!("width:{:.0}%", 100.0 * r.abs());
         view! {
             <li>
-                <button type="button" class="button gates-rank" class:gates-chosen=chosen
+                <button type="button" class="gates-rank" class:gates-chosen=chosen
                     aria-pressed=move || chosen().to_string() data-testid=format!("gates-unit-{}", unit + 1)
                     on:click=move |_| gates.choose_unit(unit)>
                     <span>{format!("unit {}", unit + 1)}</span>
@@ -42,12 +37,15 @@ pub fn UnitsPanel(gates: Gates) -> impl IntoView {
         .into_any()
     };
     view! {
-        <div class="panel" data-testid="gates-units" node_ref=root>
-            <h2>"Find the unit that counts"</h2>
-            <p role="status" data-testid="gates-best">{move || gates.units(|_| best(gates)).flatten()
-                .unwrap_or_else(|| nothing(gates))}</p>
-            <ol class="gates-ranks">{move || rows.get().into_iter().map(row).collect_view()}</ol>
-            <Beside gates/>
+        <p class="view-note" role="status" data-testid="gates-best">{move || gates.units(|_| best(gates)).flatten()
+            .unwrap_or_else(|| nothing(gates))}</p>
+        <div class="view-side" data-testid="gates-units">
+            <div><Beside gates/></div>
+            <div>
+                <ol class="gates-ranks view-scroll" aria-label="Units, the one that follows best first">
+                    {move || rows.get().into_iter().map(row).collect_view()}
+                </ol>
+            </div>
         </div>
     }
     .into_any()
@@ -61,7 +59,7 @@ fn best(gates: Gates) -> Option<String> {
         let state = units.cell.memory().id();
         let way = if r < 0.0 { ", upside down," } else { "" };
         Some(format!(
-            "Over {} characters it never learnt from, {state} of unit {} follows the {}{way} with \
+            "Over {} characters it never learned from, {state} of unit {} follows the {}{way} with \
              r = {}.",
             units.characters,
             unit + 1,
@@ -80,7 +78,7 @@ fn nothing(gates: Gates) -> String {
         .into()
 }
 
-/// The chosen unit's state and what it follows, over the characters of the main figure.
+/// The chosen unit's state and what it follows, over the characters that are read.
 #[component]
 fn Beside(gates: Gates) -> impl IntoView {
     let lines = Memo::new(move |_| {
@@ -127,11 +125,8 @@ fn Beside(gates: Gates) -> impl IntoView {
         let unit = gates.unit.get_untracked();
         gates.pin(unit, (x as usize).saturating_sub(1));
     });
-    let part = use_part::<html::Div>(gates.seen.sight);
     view! {
-        <div node_ref=part>
-            <LinesFigure name="gates-beside" title lines provenance=gates.provenance marker on_pick=pick/>
-        </div>
+        <LinesFigure name="gates-beside" title lines provenance=gates.provenance marker on_pick=pick/>
     }
     .into_any()
 }

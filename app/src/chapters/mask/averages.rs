@@ -1,20 +1,20 @@
 //! Three equal ways to average what may be looked at, and the one that depends on the data.
 
-use leptos::{html, prelude::*};
+use leptos::prelude::*;
 use unroll_protocol::{
     Array,
     study::mask::{Averages, Seen},
 };
 
-use super::{Page, exact, named_rows};
+use super::{Page, Refused, exact, named_rows};
 use crate::{
-    figures::{Matrix, MatrixFigure, ValueMap, token::name_at, use_visible},
+    controls::SliderField,
+    course::Sentence,
+    figures::{Matrix, MatrixFigure, ValueMap, token::name_at},
     teaching::{Hue, Sym, Term, Word},
 };
 
-pub fn panel(page: Page) -> AnyView {
-    let root = NodeRef::<html::Section>::new();
-    let page = page.seen_in(use_visible(root));
+pub fn view(page: Page) -> AnyView {
     let name = page.derive(|seen| {
         let row = seen.row as usize;
         seen.tokens.get(row).map_or(String::new(), |token| name_at(token, row))
@@ -41,36 +41,40 @@ pub fn panel(page: Page) -> AnyView {
         .into_any()
     };
     view! {
-        <section class="panel mask-averages" node_ref=root data-testid="figure-mask-averages"
+        <Sentence label="Sentence" problem=page.problem(true)/>
+        <Refused page/>
+        <section class="view-fill mask-averages" data-testid="figure-mask-averages"
             aria-label="Three equal averages"
             data-state=move || if page.seen.with(Option::is_some) { "live" } else { "empty" }>
-            <h2>"One average, three ways"</h2>
-            <p>
-                {name} " may look at " {counted} " tokens. The plain average of their "
-                <Sym part="mask-values" role=Hue::Value>"values"</Sym>
-                " can be had by a loop that adds them up, by one product with a matrix of 0 and 1/count, \
-                 or by a "<Term of=Word::Softmax>"softmax"</Term>" of 0 where allowed and −∞ where not. \
-                 Put scores that depend on the data in place of the 0s, and it is attention."
-            </p>
-            <MatrixFigure name="mask-weights" provenance=page.provenance matrix=weights
-                title=Signal::derive(move || format!("Weights in the row of {}", name.get()))/>
-            <div data-part="mask-values">
-                <MatrixFigure name="mask-means" provenance=page.provenance matrix=results
-                    title=Signal::derive(move || format!("Averages of the values for {}", name.get()))/>
+            <div class="view-bar mask-bar mask-row">
+                <SliderField name="mask-row" least=1.0/>
+                <p class="view-note">
+                    {name} " may look at " {counted} " tokens: the plain average of their "
+                    <Sym part="mask-values" role=Hue::Value>"values"</Sym>
+                    " by a loop, by a product with a matrix of 0 and 1/count, by a "
+                    <Term of=Word::Softmax>"softmax"</Term>" of 0 and −∞; and the average that attention weighs \
+                     by the data."
+                </p>
             </div>
-            <p>"Largest difference over all rows and numbers:"</p>
+            <div class="view-split">
+                <div>
+                    <MatrixFigure name="mask-weights" provenance=page.provenance matrix=weights
+                        title=Signal::derive(move || format!("Weights in the row of {}", name.get()))/>
+                </div>
+                <div data-part="mask-values">
+                    <MatrixFigure name="mask-means" provenance=page.provenance matrix=results
+                        title=Signal::derive(move || format!("Averages of the values for {}", name.get()))/>
+                </div>
+            </div>
+            <p class="hint">"Largest difference over all rows and numbers; the first two are rounding:"</p>
             <dl class="mask-differences">
                 {difference("mask-loop-product", "loop − matrix product",
                     |s| apart(&s.averages.looped, &s.averages.product))}
                 {difference("mask-loop-softmax", "loop − softmax",
                     |s| apart(&s.averages.looped, &s.averages.softmax))}
-                {difference("mask-loop-attention", "loop − data-dependent weights",
+                {difference("mask-loop-attention", "loop − attention",
                     |s| apart(&s.averages.looped, &s.averages.attended))}
             </dl>
-            <p class="hint">
-                "The first two are rounding: sums of the same numbers in another order. The third is what \
-                 this head has learnt to look at."
-            </p>
         </section>
     }
     .into_any()

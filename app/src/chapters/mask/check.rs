@@ -5,10 +5,11 @@ use unroll_protocol::study::mask::{
     Change, Combine, Drawn, Look, Pattern, Preset, Question, Trained,
 };
 
-use super::{Page, exact, seen_of};
+use super::{exact, seen_of};
 use crate::{
-    course::{use_answer, use_done},
+    course::{use_answer, use_done, use_lab},
     figures::token::name_at,
+    store::Store,
     teaching::CheckYourself,
 };
 
@@ -36,17 +37,19 @@ fn asked(n: usize) -> (&'static str, Pattern, [isize; 4]) {
 }
 
 #[component]
-pub fn Check(page: Page) -> impl IntoView {
+pub fn Check() -> impl IntoView {
+    let store = expect_context::<Store>();
+    let lab = use_lab();
     let count = RwSignal::new(0usize);
     let text = Memo::new(move |_| -> String {
-        page.store.probe.with(|probe| probe.chars().take(MOST).collect())
+        store.probe.with(|probe| probe.chars().take(MOST).collect())
     });
     // None where the sentence is too short.
     let position = Memo::new(move |_| {
         let length = text.with(|text| text.chars().count());
         (length >= FEWEST).then(|| 4 + (3 * count.get()) % (length - FEWEST + 1))
     });
-    let answered = use_answer(page.lab, move || {
+    let answered = use_answer(lab, move || {
         let position = position.get()? as u32;
         let (_, pattern, _) = asked(count.get());
         let look = Look {
@@ -61,7 +64,7 @@ pub fn Check(page: Page) -> impl IntoView {
         };
         Some(Question::Look(look).into())
     })
-    .shown_in(page.lab.sights.check);
+    .shown_in(lab.check_seen);
     // The places asked about and how much their outputs moved.
     let moved = Memo::new(move |_| {
         let at = position.get()?;

@@ -1,18 +1,16 @@
 //! The leak test: one token is changed, and each output says whether it knew.
 
-use leptos::{html, prelude::*};
+use leptos::prelude::*;
 use unroll_protocol::{Link, study::mask::Seen};
 
-use super::{Page, exact, round_up};
+use super::{Page, Presets, Refused, exact, round_up};
 use crate::{
     controls::SliderField,
-    course::use_setting,
-    figures::{Matrix, MatrixFigure, ValueMap, token, use_visible},
+    course::{Sentence, use_setting},
+    figures::{Matrix, MatrixFigure, ValueMap, token},
 };
 
-pub fn panel(page: Page) -> AnyView {
-    let root = NodeRef::<html::Section>::new();
-    let page = page.seen_in(use_visible(root));
+pub fn view(page: Page) -> AnyView {
     let change = use_setting(|link: &mut Link| &mut link.mask.change);
     let letter = use_setting(|link: &mut Link| &mut link.mask.letter);
     let matrix = page.derive(matrix);
@@ -39,38 +37,35 @@ pub fn panel(page: Page) -> AnyView {
     };
     let verdict = page.derive(verdict);
     view! {
-        <section class="panel mask-leak" node_ref=root aria-label="Leak test">
-            <h2>"Leak test"</h2>
-            <p>
-                "Change one token. Under a causal mask no output before it can know. Click a column to \
-                 change another token."
-            </p>
-            <MatrixFigure name="mask-leak" title matrix column on_pick provenance=page.provenance
-                describe=Callback::new(move |(row, column, value): (usize, usize, f32)| {
-                    let name = page.seen.with(|s| {
-                        let tokens = s.as_ref().and_then(|s| s.tokens.get(column).cloned());
-                        tokens.map_or(String::new(), |t| token::name_at(&t, column))
-                    });
-                    let mask = if row == 0 { "mask on show" } else { "no mask" };
-                    format!("Output of {name}, {mask}: largest change {}.", exact(value))
-                })/>
-            <p>
-                "Outputs before the changed token move by at most " {earlier("mask-leak-masked", false)}
-                " under the mask on show, and by " {earlier("mask-leak-unmasked", true)}
-                " without a mask."
-            </p>
-            <p class="hint" data-testid="mask-leak-verdict">{verdict}</p>
-            <SliderField name="mask-change"/>
+        <Sentence label="Sentence" problem=page.problem(true)/>
+        <div class="view-bar mask-bar"><Presets page/></div>
+        <div class="view-bar mask-bar">
+            <SliderField name="mask-change" most=32.0/>
             <label class="mask-letter">
-                "New character "
+                <span>"New character"</span>
                 <input type="text" size="2" data-testid="control-mask-letter" autocomplete="off"
-                    autocapitalize="off" spellcheck="false" prop:value=put
+                    autocapitalize="off" spellcheck="false" prop:value=put aria-describedby="mask-letter-hint"
                     on:input=move |e| letter.set(
                         event_target_value(&e).chars().last().map_or(0, |c| c as u32)
                     )/>
-                <span class="hint">" Empty: the next of the vocabulary."</span>
+                <span class="hint" id="mask-letter-hint">"empty: the next of the vocabulary"</span>
             </label>
-        </section>
+        </div>
+        <Refused page/>
+        <MatrixFigure name="mask-leak" title matrix column on_pick provenance=page.provenance
+            describe=Callback::new(move |(row, column, value): (usize, usize, f32)| {
+                let name = page.seen.with(|s| {
+                    let tokens = s.as_ref().and_then(|s| s.tokens.get(column).cloned());
+                    tokens.map_or(String::new(), |t| token::name_at(&t, column))
+                });
+                let mask = if row == 0 { "mask on show" } else { "no mask" };
+                format!("Output of {name}, {mask}: largest change {}.", exact(value))
+            })/>
+        <p class="view-note mask-moves">
+            "Outputs before the changed token move by at most " {earlier("mask-leak-masked", false)}
+            " under the mask on show, and by " {earlier("mask-leak-unmasked", true)} " without a mask. "
+            <span data-testid="mask-leak-verdict">{verdict}</span>
+        </p>
     }
     .into_any()
 }

@@ -1,12 +1,12 @@
 //! Two models trained alike, one of which could see the answers.
 
-use leptos::{html, prelude::*};
+use leptos::prelude::*;
 use unroll_protocol::study::mask::{Answer, Question, SERIES, Trained, Writing};
 
-use super::Page;
 use crate::{
-    course::{use_answer, use_seen},
-    figures::{Dash, Hue, Line, Lines, LinesFigure, Reference, YScale, token, use_visible},
+    course::{Lab, Sentence, use_answer, use_lab, use_provenance},
+    figures::{Dash, Hue, Line, Lines, LinesFigure, Reference, YScale, token},
+    store::Store,
     teaching::{Term, Word},
 };
 
@@ -21,10 +21,9 @@ const STYLES: [(Hue, Dash); 4] = [
     (Hue::HeldOut, Dash::Dashed),
 ];
 
-pub fn panel(page: Page) -> AnyView {
-    let lab = page.lab;
-    let root = NodeRef::<html::Section>::new();
-    let visible = use_visible(root);
+pub fn view() -> AnyView {
+    let store = expect_context::<Store>();
+    let lab = use_lab();
     let nothing = Memo::new(move |_| {
         let vocabulary =
             lab.started.with(|started| started.as_ref().map_or(0, |s| s.vocabulary.len()));
@@ -55,7 +54,6 @@ pub fn panel(page: Page) -> AnyView {
         let last = |name| lab.history.with(|history| history.named(name).and_then(|s| s.last()));
         SERIES.map(last)
     });
-    let losses: Signal<[Option<f32>; 4]> = use_seen(lab, visible, losses.into());
     let last = move |index: usize| losses.with(|losses| losses[index]);
     let shown = move |index: usize, id: &'static str| {
         view! {
@@ -65,30 +63,31 @@ pub fn panel(page: Page) -> AnyView {
         }
         .into_any()
     };
+    let problem = Signal::derive(move || {
+        let none = store.probe.with(String::is_empty);
+        none.then(|| "Write at least one character for them to go on from.".to_owned())
+    });
     view! {
-        <section class="panel mask-trained" node_ref=root data-testid="figure-mask-trained"
+        <Sentence label="They go on from" problem/>
+        <section class="view-split mask-trained" data-testid="figure-mask-trained"
             aria-label="Trained with and without a mask"
             data-state=move || if last(0).is_some() { "live" } else { "empty" }>
-            <h2>"Trained where the answer can be seen"</h2>
-            <p>
-                "Both models start from the same weights and learn from the same text; one has a causal mask, \
-                 the other none. Each is asked for the next character at all places of a stretch but its last. \
-                 Without a mask that character stands in sight."
-            </p>
-            <LinesFigure name="mask-loss" title="Loss of both models" lines provenance=page.provenance/>
-            <p>
-                "What they train on: causal " {shown(0, "mask-loss-causal")}
-                ", unmasked " {shown(1, "mask-loss-unmasked")}
-                ". On "<Term of=Word::HeldOut>"held-out"</Term>
-                " characters that are not in sight: causal "
-                {shown(2, "mask-unseen-causal")} ", unmasked " {shown(3, "mask-unseen-unmasked")} "."
-            </p>
-            <p class="hint" data-testid="mask-verdict">
-                {move || verdict(losses.get(), nothing.get())}
-            </p>
-            <h3>"Now let them write"</h3>
-            <p>"In writing there is no future to look at. Both go on from the end of your sentence:"</p>
-            {Trained::ALL.iter().map(|&model| writer(page, visible, model)).collect_view()}
+            <div>
+                <LinesFigure name="mask-loss" title="Loss of both models" lines provenance=use_provenance(lab)/>
+            </div>
+            <div class="mask-writers">
+                {Trained::ALL.iter().map(|&model| writer(lab, store, model)).collect_view()}
+                <p>
+                    "What they train on: causal " {shown(0, "mask-loss-causal")}
+                    ", unmasked " {shown(1, "mask-loss-unmasked")}
+                    ". On "<Term of=Word::HeldOut>"held-out"</Term>
+                    " characters that are not in sight: causal "
+                    {shown(2, "mask-unseen-causal")} ", unmasked " {shown(3, "mask-unseen-unmasked")} "."
+                </p>
+                <p class="hint" data-testid="mask-verdict">
+                    {move || verdict(losses.get(), nothing.get())}
+                </p>
+            </div>
         </section>
     }
     .into_any()
@@ -116,13 +115,12 @@ fn verdict(losses: [Option<f32>; 4], nothing: Option<f64>) -> String {
     )
 }
 
-fn writer(page: Page, visible: Signal<bool>, model: Trained) -> AnyView {
-    let answered = use_answer(page.lab, move || {
-        let prompt = page.store.probe.get();
-        // Its refusal is said where the sentence is typed.
+fn writer(lab: Lab, store: Store, model: Trained) -> AnyView {
+    let answered = use_answer(lab, move || {
+        let prompt = store.probe.get();
+        // Nothing to go on from is no question.
         (!prompt.is_empty()).then(|| Question::Writing { model, prompt, length: LENGTH }.into())
-    })
-    .shown_in(visible);
+    });
     let writing = Memo::new(move |_| {
         answered.answer.with(|answer| match <&Answer>::try_from(answer.as_deref()?) {
             Ok(Answer::Writing(writing)) => Some(writing.clone()),
@@ -134,7 +132,7 @@ fn writer(page: Page, visible: Signal<bool>, model: Trained) -> AnyView {
     };
     view! {
         <div class="mask-writer">
-            <h4>{format!("Trained with {}", model.label())}</h4>
+            <h3>{format!("Trained with {}, it writes", model.label())}</h3>
             <p class="mask-text" data-testid=format!("mask-writes-{}", model.id())>
                 <span class="mask-prompt">{part(|w| &w.prompt)}</span>
                 <span>{part(|w| &w.text)}</span>

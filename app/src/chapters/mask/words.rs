@@ -18,7 +18,7 @@ pub fn intro() -> impl IntoView {
             <Sym part="mask-key" role=Hue::Key>"keys"</Sym>"."
         </p>
         <p>
-            "Below is a small model that learns your text with a causal mask: no token sees a later one. \
+            "Here is a small model that learns your text with a causal mask: no token sees a later one. \
              Choose another mask, or edit single cells, and see at once what the same weights now predict. \
              Then see why the mask is there: a second model trains without it."
         </p>
@@ -79,7 +79,10 @@ pub fn tries() -> Vec<ViewFn> {
             "A band of 2 lets a token see one step back. How far does a change reach in two layers?",
             "Causal ∩ band of 2",
             "mask-band",
-            |link| link.mask.pattern = BAND,
+            |link| {
+                link.view = "leak".into();
+                link.mask.pattern = BAND;
+            },
         ),
         trial(
             "The model without a mask is sure of every next character. Put a causal mask on it: what is \
@@ -97,7 +100,7 @@ pub fn tries() -> Vec<ViewFn> {
         ),
         trial(
             "Begin with tokens that see only themselves and draw a chain of links backwards. Which outputs \
-             does the first token reach?",
+             does the first token reach? The leak test says.",
             "Draw a graph",
             "mask-graph",
             |link| {
@@ -136,28 +139,35 @@ pub const IDEAS: &[Idea] = &[
         title: "An average of the past",
         text: "Row 8 averages 8 values. A loop, a matrix, and a softmax of 0 and −∞ agree to rounding; \
                attention weighs them by the data.",
-        set: |_| {},
+        set: |link| link.view = "averages".into(),
     },
     Idea {
         title: "Nothing leaks",
         text: "Token 12 is changed. No output before it moves, to the last bit; without a mask they do.",
-        set: |link| link.mask.change = 12,
+        set: |link| link.view = "leak".into(),
     },
     Idea {
         title: "Take it off",
         text: "The same weights, every token in sight: outputs before the changed token move.",
-        set: |link| link.mask.pattern.base = Preset::Full,
+        set: |link| {
+            link.view = "leak".into();
+            link.mask.pattern.base = Preset::Full;
+        },
     },
     Idea {
         title: "A band, twice",
         text: "One step back in each of two layers: the change reaches two tokens further and stops.",
-        set: |link| link.mask.pattern = BAND,
+        set: |link| {
+            link.view = "leak".into();
+            link.mask.pattern = BAND;
+        },
     },
     Idea {
         title: "Trained where it could peek",
         text: "The unmasked model's loss is tiny because it copies the answer. Let it write, and it has \
                nothing to copy.",
         set: |link| {
+            link.view = "trained".into();
             (link.mask.model, link.mask.pattern.base) = (Trained::Unmasked, Preset::Full);
         },
     },

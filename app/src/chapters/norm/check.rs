@@ -31,7 +31,7 @@ pub fn check() -> AnyView {
             Question::Layer { text, axis, statistics, layer: layer.get(), row: 1, factor }.into()
         })
     })
-    .shown_in(lab.sights.check);
+    .shown_in(lab.check_seen);
     // Only of the round that is asked: the last answer stays until the next is there.
     let found = Memo::new(move |_| {
         let answer = answered.answer.get()?;
@@ -91,7 +91,7 @@ pub fn check() -> AnyView {
             on_right=done
             on_another=Callback::new(move |()| round.update(|round| *round += 1))/>
         {move || (!is_of(lab, Experiment::Layers)).then(|| view! {
-            <p class="hint">"The question is about the deep network: choose that experiment first."</p>
+            <p class="hint">"The question is about the deep network: open “One layer” first."</p>
         })}
     }
     .into_any()

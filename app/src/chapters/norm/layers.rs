@@ -1,19 +1,19 @@
-//! The deep network with and without normalisation.
+//! The deep network with and without normalization.
 
 use core::time::Duration;
 use std::sync::Arc;
 
 use leptos::prelude::*;
 use unroll_protocol::study::norm::{
-    Answer, Axis, Depths, Experiment, Layer, Question, Statistics, Version,
+    Answer, Axis, Depth, Depths, Experiment, Layer, Question, Statistics, Version,
 };
 
-use super::{is_of, smoothed};
+use super::is_of;
 use crate::{
     controls::{ChoiceField, SliderField, use_timer},
-    course::{panel, use_answer, use_lab, use_provenance, use_seen, use_setting},
+    course::{Sentence, use_answer, use_lab, use_provenance, use_setting},
     figures::{
-        Bins, Dash, Histogram, HistogramFigure, Hue, Line, Lines, LinesFigure,
+        Bins, Histogram, HistogramFigure, Hue,
         norm::{Arithmetic, CouplingFigure, amount, moved},
     },
     store::Store,
@@ -21,23 +21,13 @@ use crate::{
 
 /// Milliseconds between two means while the sweep plays.
 const SWEEP_PACE: u64 = 450;
-/// Losses a point of the curve is the mean of.
-const SMOOTHED: usize = 20;
-
-/// The layer on show and what keeps it from being shown.
-#[derive(Clone, Copy)]
-pub struct Coupling {
-    pub layer: Signal<Option<Arc<Layer>>>,
-    pub problem: Signal<Option<String>>,
-}
-
-/// Asks for the layer on show for as long as the chapter is open.
-pub fn use_coupling() -> Coupling {
+/// One layer's batch before and after its normalization.
+pub fn one() -> AnyView {
     let store = expect_context::<Store>();
     let lab = use_lab();
     let answered = use_answer(lab, move || {
         let settings = store.link.with(|link| link.norm.clone());
-        if !is_of(lab, Experiment::Layers) || settings.experiment != Experiment::Layers {
+        if !is_of(lab, Experiment::Layers) {
             return None;
         }
         let question = Question::Layer {
@@ -50,8 +40,7 @@ pub fn use_coupling() -> Coupling {
             factor: settings.factor,
         };
         Some(question.into())
-    })
-    .shown_in(lab.sights.figure);
+    });
     let layer = Memo::new(move |_| {
         let answer = answered.answer.get()?;
         match <&Answer>::try_from(&*answer) {
@@ -59,12 +48,7 @@ pub fn use_coupling() -> Coupling {
             _ => None,
         }
     });
-    Coupling { layer: layer.into(), problem: answered.problem }
-}
-
-pub fn figure(coupling: Coupling) -> AnyView {
-    let lab = use_lab();
-    let layer = coupling.layer;
+    let axis = use_setting(|link| &mut link.norm.axis);
     let row = use_setting(|link| &mut link.norm.row);
     let example = use_setting(|link| &mut link.norm.example);
     let feature = use_setting(|link| &mut link.norm.feature);
@@ -81,14 +65,24 @@ pub fn figure(coupling: Coupling) -> AnyView {
     });
     let refused = move || layer.get().and_then(|l| l.result.as_ref().err().cloned());
     view! {
-        <Sweep layer sweep/>
-        <p class="norm-verdict" data-testid="norm-coupling"
+        <Sentence label="Your sentence, in pieces" problem=answered.problem/>
+        <div class="view-bar norm-bar">
+            <ChoiceField name="norm-axis"/>
+            {move || (axis.get() == Axis::Batch).then(|| view! { <ChoiceField name="norm-statistics"/> })}
+            <SliderField name="norm-layer"/>
+            <SliderField name="norm-factor" step=0.5/>
+        </div>
+        <p class="norm-verdict norm-coupling-verdict" data-testid="norm-coupling"
             data-most=move || layer.get().and_then(|l| others(&l)).map(|most| most.to_string())>
             {move || layer.get().map(|layer| verdict(&layer))}
         </p>
-        <CouplingFigure layer row example feature sweep provenance/>
         <p class="field-error" role="status" data-testid="norm-refused">{refused}</p>
-        <Arithmetic layer place on_close=close/>
+        <div class="view-fill norm-coupling">
+            <CouplingFigure layer row example feature sweep provenance>
+                <Sweep layer sweep/>
+            </CouplingFigure>
+            <Arithmetic layer place on_close=close/>
+        </div>
     }
     .into_any()
 }
@@ -113,7 +107,7 @@ fn verdict(layer: &Layer) -> String {
         all.iter().enumerate().filter(|(row, _)| *row != pressed).map(|(_, m)| *m).collect();
     let most = rest.iter().copied().fold(0.0, f32::max);
     let begin = format!(
-        "Example {} is multiplied by {}; its own outputs move by up to {}. ",
+        "Example {} times {}: it moves by up to {}; ",
         layer.row,
         layer.factor,
         amount(own)
@@ -121,17 +115,17 @@ fn verdict(layer: &Layer) -> String {
     let how = match (layer.axis, layer.statistics) {
         (Axis::Layer, _) => "under LayerNorm",
         (Axis::Batch, Statistics::Batch) => "under BatchNorm",
-        (Axis::Batch, Statistics::Running) => "under BatchNorm with running statistics",
+        (Axis::Batch, Statistics::Running) => "under BatchNorm in use",
     };
     begin
         + &if rest.is_empty() {
-            "There are no others.".to_owned()
+            "there are no others.".to_owned()
         } else if most == 0.0 {
-            format!("The other {} rows move by exactly 0 {how}.", rest.len())
+            format!("the other {} rows move by exactly 0 {how}.", rest.len())
         } else {
             let moving = rest.iter().filter(|m| **m > 0.0).count();
             format!(
-                "Of the other {} rows {moving} move {how}, by up to {}.",
+                "of the other {} rows {moving} move {how}, by up to {}.",
                 rest.len(),
                 amount(most)
             )
@@ -175,7 +169,13 @@ fn Sweep(#[prop(into)] layer: Signal<Option<Arc<Layer>>>, sweep: RwSignal<u32>) 
         playing.set(false);
     };
     view! {
-        <div class="button-row norm-sweep" role="group" aria-label="Sweep the mean over the matrix">
+        <div class="norm-sweep" role="group" aria-label="Sweep the mean over the matrix">
+            <span class="hint" data-testid="norm-sweep-at">
+                {move || match sweep.get() {
+                    0 => "all means".to_owned(),
+                    at => format!("mean {at} of {}", all()),
+                }}
+            </span>
             <button type="button" class="button" data-testid="norm-sweep-step"
                 on:click=move |_| { stop(); step(); }>"Next mean"</button>
             <button type="button" class="button" data-testid="norm-sweep-play" on:click=toggle>
@@ -184,30 +184,13 @@ fn Sweep(#[prop(into)] layer: Signal<Option<Arc<Layer>>>, sweep: RwSignal<u32>) 
             <button type="button" class="button" data-testid="norm-sweep-all"
                 aria-disabled=move || (sweep.get() == 0).then_some("true")
                 on:click=move |_| { stop(); sweep.set(0); }>"All"</button>
-            <span class="hint" data-testid="norm-sweep-at">
-                {move || match sweep.get() {
-                    0 => "All means are taken.".to_owned(),
-                    at => format!("Mean {at} of {}.", all()),
-                }}
-            </span>
         </div>
     }
     .into_any()
 }
 
-pub fn controls() -> AnyView {
-    view! {
-        <SliderField name="norm-factor" step=0.5/>
-        <SliderField name="norm-layer"/>
-        <SliderField name="norm-batch"/>
-        <SliderField name="norm-scale" log=true/>
-        <ChoiceField name="norm-activation"/>
-    }
-    .into_any()
-}
-
-pub fn further() -> AnyView {
-    let store = expect_context::<Store>();
+/// The activations of every layer, without normalization and with it.
+pub fn depth() -> AnyView {
     let lab = use_lab();
     let axis = use_setting(|link| &mut link.norm.axis);
     let provenance = use_provenance(lab);
@@ -224,64 +207,21 @@ pub fn further() -> AnyView {
         Axis::Batch => Version::Batch,
         Axis::Layer => Version::Layer,
     };
-    // A panel of its own for each, which follows training while it is in sight.
-    let of_depths = move |content: &dyn Fn(Signal<Option<Arc<Depths>>>) -> AnyView| {
-        panel("panel", |seen| {
-            answered.shown_in(seen);
-            content(use_seen(lab, seen, depths.into()))
-        })
-    };
-    let lines = Signal::derive(move || Lines {
-        x_label: "step".into(),
-        y_label: format!("loss, mean of {SMOOTHED} batches"),
-        series: Version::ALL
-            .iter()
-            .zip([Hue::Muted, Hue::Ink, Hue::Hidden])
-            .zip([Dash::Dotted, Dash::Solid, Dash::Dashed])
-            .map(|((version, hue), dash)| Line {
-                name: version.label().into(),
-                hue,
-                dash,
-                points: smoothed(lab, version.label(), SMOOTHED),
-            })
-            .collect(),
-        x_range: Lines::steps(lab.step.get()),
-        ..Lines::default()
-    });
-    let batch_of_one = move || store.link.with(|link| link.norm.batch == 1);
-    let seed = Memo::new(move |_| store.link.with(|link| link.seed));
     // As many at every step.
     let examples = move || depths.with(|depths| depths.as_ref().map_or(0, |d| d.examples));
-    let of = move || format!("activations of {} examples by depth", examples());
-    let title = Signal::derive(move || format!("With {}: {}", version().label(), of()));
-    let plain = Signal::derive(move || format!("Without normalisation: {}", of()));
-    let losses = Signal::derive(move || {
-        format!("Three networks, the same first weights and batches (seed {})", seed.get())
+    let title = Signal::derive(move || {
+        format!("With {}: the same {} examples", version().label(), examples())
     });
+    let plain = Signal::derive(move || format!("Without normalization: {} examples", examples()));
     view! {
-        {of_depths(&|depths| view! {
-            <h2>"Activations by depth"</h2>
+        <div class="view-bar"><ChoiceField name="norm-axis"/></div>
+        <div class="norm-three">
             <HistogramFigure name="norm-plain" title=plain
                 histogram=Signal::derive(move || histogram(depths.get(), Version::Plain)) provenance/>
-        }.into_any())}
-        {of_depths(&|depths| view! {
-            <h2>"The same layers, normalised"</h2>
             <HistogramFigure name="norm-normed" title
                 histogram=Signal::derive(move || histogram(depths.get(), version())) provenance/>
-        }.into_any())}
-        <div class="panel">
-            <h2>"The losses"</h2>
-            <LinesFigure name="norm-loss" title=losses lines provenance/>
-            {move || batch_of_one().then(|| view! {
-                <p class="hint" data-testid="norm-no-batch">
-                    "There is no curve for BatchNorm: it can't train on a batch of 1."
-                </p>
-            })}
-        </div>
-        {of_depths(&|depths| view! {
-            <h2>"Stuck activations"</h2>
             {move || depths.get().map(|depths| stuck_table(&depths))}
-        }.into_any())}
+        </div>
     }
     .into_any()
 }
@@ -289,7 +229,7 @@ pub fn further() -> AnyView {
 fn histogram(depths: Option<Arc<Depths>>, version: Version) -> Histogram {
     let Some(depths) = depths else { return Histogram::default() };
     let place = Version::ALL.iter().position(|v| *v == version).unwrap_or(0);
-    let group = |(index, depth): (usize, &unroll_protocol::study::norm::Depth)| Bins {
+    let group = |(index, depth): (usize, &Depth)| Bins {
         name: format!("layer {}", index + 1),
         hue: Hue::Hidden,
         counts: depth.counts.iter().map(|c| f64::from(*c)).collect(),
@@ -303,33 +243,33 @@ fn histogram(depths: Option<Arc<Depths>>, version: Version) -> Histogram {
     }
 }
 
-/// Per layer and version: how much hardly passes a gradient on, and the spread.
+/// Per version and layer: how much hardly passes a gradient on, and the spread.
 fn stuck_table(depths: &Depths) -> AnyView {
     let layers = depths.versions.first().map_or(0, Vec::len);
-    let row = |layer: usize| {
-        let cells = depths.versions.iter().zip(Version::ALL).map(|(depths, version)| {
-            let depth = &depths[layer];
+    let row = |(layers, version): (&Vec<Depth>, &Version)| {
+        let cell = |(at, depth): (usize, &Depth)| {
             view! {
-                <td data-testid=format!("norm-stuck-{}-{}", version.id(), layer + 1)
+                <td data-testid=format!("norm-stuck-{}-{}", version.id(), at + 1)
                     data-value=depth.stuck.to_string()>
                     {format!("{:.0} %", depth.stuck * 100.0)}
                     <span class="hint">{format!(" ±{:.2}", depth.deviation)}</span>
                 </td>
             }
-        });
-        view! { <tr><th scope="row">{layer + 1}</th>{cells.collect_view()}</tr> }
+        };
+        let cells = layers.iter().enumerate().map(cell).collect_view();
+        view! { <tr><th scope="row">{version.label()}</th>{cells}</tr> }
     };
+    let rows = depths.versions.iter().zip(Version::ALL).map(row).collect_view();
     view! {
-        <p class="hint">
-            "Share of activations that hardly pass a gradient on (tanh: beyond 0.97 of its limit; ReLU: at 0), and \
-             their standard deviation."
-        </p>
         <div class="norm-scroll" tabindex="0" role="region" aria-label="Stuck activations by layer">
             <table class="norm-table" data-testid="norm-stuck">
+                <caption>
+                    "Stuck: hardly pass a gradient on (tanh: beyond 0.97 of its limit; ReLU: at 0); ± the standard deviation"
+                </caption>
                 <thead><tr><th scope="col">"layer"</th>
-                    {Version::ALL.iter().map(|v| view! { <th scope="col">{v.label()}</th> }).collect_view()}
+                    {(1..=layers).map(|layer| view! { <th scope="col">{layer}</th> }).collect_view()}
                 </tr></thead>
-                <tbody>{(0..layers).map(row).collect_view()}</tbody>
+                <tbody>{rows}</tbody>
             </table>
         </div>
     }

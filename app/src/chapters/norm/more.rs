@@ -18,7 +18,7 @@ pub fn more() -> AnyView {
                 <msub><MathSym part="x" role=Hue::Input>"x"</MathSym><mi>"i"</mi></msub><mo>"−"</mo><mi>"μ"</mi>
             <mo>")"</mo></mrow><mn>"2"</mn></msup>
         </Formula>
-        <Formula label="Normalise, then scale and shift" source="The same in both; γ and β are learned, one pair for each feature">
+        <Formula label="Normalize, then scale and shift" source="The same in both; γ and β are learned, one pair for each feature">
             <mover><MathSym part="x" role=Hue::Input>"x"</MathSym><mo>"^"</mo></mover><mo>"="</mo>
             <mfrac>
                 <mrow><MathSym part="x" role=Hue::Input>"x"</MathSym><mo>"−"</mo><mi>"μ"</mi></mrow>
@@ -45,11 +45,18 @@ pub fn more() -> AnyView {
              moving average while training."
         </p>
         <p>
-            "The gradient goes through μ and σ², too. \"Outside the gradient\" is the opposite: Ioffe and Szegedy, \
+            "The gradient goes through μ and σ², too. “Runaway b” is the opposite: Ioffe and Szegedy, \
              section 2, show for a layer u + b with its mean taken away that b then grows without end."
         </p>
         <p>
-            "Where it stands differs: Ioffe and Szegedy normalise the sums W x before the non-linearity and drop the \
+            "Why? The gradient that ignores the mean says: raise b for the characters that are guessed too seldom. \
+             b is raised, the mean rises by exactly as much, and the difference is what it was: the same output, \
+             the same loss, the same gradient. So the next step does the same again. If the gradient flows through \
+             the mean, its two paths cancel: dL/db is 0 but for rounding, and b stays. An offset that is to matter \
+             must come after the mean is gone. That is β."
+        </p>
+        <p>
+            "Where it stands differs: Ioffe and Szegedy normalize the sums W x before the non-linearity and drop the \
              layer's bias, since the mean would take it away; so does this page. Transformers (the GPT of this course) \
              use LayerNorm on what goes into a block."
         </p>
@@ -57,7 +64,7 @@ pub fn more() -> AnyView {
             "In a recurrent network Ba, Kiros and Hinton (2016, sections 1 and 3.1) note that BatchNorm would have to keep \
              statistics for each time step, and has none for steps later than any it trained on. Cooijmans and others (2017) \
              do keep them for each step, as the network here does; they go on with the last step's where the sequence goes \
-             on. Column 12 above shows how well that does here."
+             on. Column 12 in “Over time” shows how well that does here."
         </p>
     }
     .into_any()

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use leptos::{html, prelude::*};
+use leptos::prelude::*;
 use unroll_protocol::study::norm::{Answer, Experiment, Offset, Question, Treatment};
 
 use super::is_of;
 use crate::{
-    course::{Lab, use_answer, use_lab, use_part, use_provenance},
+    course::{Lab, use_answer, use_lab, use_provenance},
     figures::{Dash, Hue, Line, Lines, LinesFigure},
 };
 
 /// One line for each treatment, of the series that `name` names.
-fn lines(lab: Lab, name: fn(Treatment) -> String, y_label: &str) -> Lines {
+pub fn lines(lab: Lab, name: fn(Treatment) -> String, y_label: &str) -> Lines {
     let looks =
         [(Hue::Gradient, Dash::Solid), (Hue::Ink, Dash::Dashed), (Hue::Weight, Dash::Dotted)];
     let line = |(treatment, (hue, dash)): (&Treatment, (Hue, Dash))| {
@@ -29,12 +29,11 @@ fn lines(lab: Lab, name: fn(Treatment) -> String, y_label: &str) -> Lines {
     }
 }
 
-pub fn figure() -> AnyView {
+pub fn view() -> AnyView {
     let lab = use_lab();
     let provenance = use_provenance(lab);
     let answered =
         use_answer(lab, move || is_of(lab, Experiment::Outside).then(|| Question::Offsets.into()));
-    let in_table = use_part::<html::Div>(answered.sight);
     let offsets = Memo::new(move |_| {
         let answer = answered.answer.get()?;
         match <&Answer>::try_from(&*answer) {
@@ -43,20 +42,17 @@ pub fn figure() -> AnyView {
         }
     });
     view! {
-        <p>
+        <p class="view-note">
             "One layer: x = u + b, then its mean over the data is taken away. So b can't change what comes out. \
              Does gradient descent know? Only b is trained; u is fixed."
         </p>
-        <ul class="norm-key">
-            <li><b class="role-gradient">"ignored"</b>": the gradient takes the mean for a constant."</li>
-            <li><b>"known"</b>": the gradient goes through the mean."</li>
-            <li><b class="role-weight">"β after"</b>": it does, and a second offset β is added after the mean is gone."</li>
-        </ul>
-        <LinesFigure name="norm-bias" title="How long b has become"
-            lines=Signal::derive(move || lines(lab, |t| format!("|b|, {}", t.label()), "|b|")) provenance/>
-        <LinesFigure name="norm-outside-loss" title="And the loss"
-            lines=Signal::derive(move || lines(lab, |t| t.label().to_owned(), "loss")) provenance/>
-        <div node_ref=in_table>{move || offsets.get().map(|offsets| promises(&offsets))}</div>
+        <div class="norm-three">
+            <LinesFigure name="norm-bias" title="How long b has become"
+                lines=Signal::derive(move || lines(lab, |t| format!("|b|, {}", t.label()), "|b|")) provenance/>
+            <LinesFigure name="norm-outside-loss" title="And the loss"
+                lines=Signal::derive(move || lines(lab, |t| t.label().to_owned(), "loss")) provenance/>
+            {move || offsets.get().map(|offsets| promises(&offsets))}
+        </div>
     }
     .into_any()
 }
@@ -68,9 +64,16 @@ fn promises(offsets: &[Offset]) -> AnyView {
         let length = offset.bias.iter().map(|b| f64::from(*b).powi(2)).sum::<f64>().sqrt();
         let slope = offset.gradient.iter().map(|g| f64::from(*g).powi(2)).sum::<f64>().sqrt();
         let fell = offset.first_loss - offset.loss;
+        let (hue, how) = match offset.treatment {
+            Treatment::Past => ("role-gradient", "taken for a constant"),
+            Treatment::Through => ("", "gone through"),
+            Treatment::After => ("role-weight", "gone through; β is added after"),
+        };
         view! {
             <tr>
-                <th scope="row">{offset.treatment.label()}</th>
+                <th scope="row">
+                    <b class=hue>{offset.treatment.label()}</b><span class="hint">": "{how}</span>
+                </th>
                 <td data-testid=format!("norm-length-{id}") data-value=length.to_string()>{format!("{length:.2}")}</td>
                 <td data-testid=format!("norm-slope-{id}") data-value=slope.to_string()>{small(slope)}</td>
                 <td data-testid=format!("norm-promised-{id}") data-value=offset.promised.to_string()>
@@ -85,8 +88,8 @@ fn promises(offsets: &[Offset]) -> AnyView {
             <table class="norm-table" data-testid="norm-promises">
                 <caption class="visually-hidden">"What the gradients promised, and what came of it"</caption>
                 <thead><tr>
-                    <th scope="col">"the mean is"</th><th scope="col">"|b|"</th><th scope="col">"|dL/db|"</th>
-                    <th scope="col">"fall of the loss promised"</th><th scope="col">"and kept"</th>
+                    <th scope="col">"the mean in the gradient"</th><th scope="col">"|b|"</th><th scope="col">"|dL/db|"</th>
+                    <th scope="col">"promised fall of the loss"</th><th scope="col">"kept"</th>
                 </tr></thead>
                 <tbody>{offsets.iter().map(row).collect_view()}</tbody>
             </table>
@@ -104,31 +107,4 @@ fn small(value: f64) -> String {
     } else {
         format!("{value:.4}").replace('-', "−")
     }
-}
-
-pub fn controls() -> AnyView {
-    view! {
-        <p class="hint">
-            "Nothing to set: press Train and watch b. The step size is the same for all three."
-        </p>
-    }
-    .into_any()
-}
-
-pub fn further() -> AnyView {
-    view! {
-        <div class="panel">
-            <h2>"Why"</h2>
-            <p>
-                "The gradient that ignores the mean says: raise b for the characters that are guessed too seldom. \
-                 b is raised, the mean rises by exactly as much, and the difference is what it was: the same output, \
-                 the same loss, the same gradient. So the next step does the same again."
-            </p>
-            <p>
-                "If the gradient flows through the mean, its two paths cancel: dL/db is 0 but for rounding, and b \
-                 stays. An offset that is to matter must come after the mean is gone. That is β."
-            </p>
-        </div>
-    }
-    .into_any()
 }

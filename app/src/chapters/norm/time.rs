@@ -1,28 +1,27 @@
-//! Normalisation in a recurrent network: statistics by time step.
+//! Normalization in a recurrent network: statistics by time step.
 
 use std::sync::Arc;
 
 use leptos::prelude::*;
 use unroll_protocol::{
     Array,
-    study::norm::{Answer, Axis, Experiment, Question, Steps, TRAINED_STEPS, TRIED_STEPS},
+    study::norm::{Answer, Experiment, Question, Steps, TRAINED_STEPS, TRIED_STEPS},
 };
 
-use super::{is_of, smoothed};
+use super::is_of;
 use crate::{
     controls::SliderField,
-    course::{panel, use_answer, use_lab, use_provenance, use_setting},
+    course::{use_answer, use_lab, use_provenance, use_setting},
     figures::{Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, ValueMap},
 };
 
-pub fn figure() -> AnyView {
+pub fn view() -> AnyView {
     let lab = use_lab();
     let provenance = use_provenance(lab);
     let time = use_setting(|link| &mut link.norm.time);
     let answered = use_answer(lab, move || {
         is_of(lab, Experiment::Time).then(|| Question::Steps { time: time.get() }.into())
-    })
-    .shown_in(lab.sights.figure);
+    });
     let steps = Memo::new(move |_| {
         let answer = answered.answer.get()?;
         match <&Answer>::try_from(&*answer) {
@@ -43,19 +42,55 @@ pub fn figure() -> AnyView {
     let lines = Signal::derive(move || {
         steps.get().map_or(Lines::default(), |steps| losses(&steps, time.get()))
     });
+    let are_means = RwSignal::new(false);
+    let choice = move |means: bool, id: &'static str, label: &'static str| {
+        let on = move || are_means.get() == means;
+        view! {
+            <label class="segment">
+                <input type="radio" name="norm-statistic" data-testid=id prop:checked=on
+                    on:change=move |_| are_means.set(means)/>
+                <span>{label}</span>
+            </label>
+        }
+    };
+    let statistic = move || {
+        if are_means.get() {
+            view! {
+                <MatrixFigure name="norm-mean" title="Running mean of each unit's sum"
+                    matrix=matrix(|s| &s.mean, "running mean") provenance column on_pick=choose/>
+            }
+            .into_any()
+        } else {
+            view! {
+                <MatrixFigure name="norm-variance" title="Running variance of each unit's sum"
+                    matrix=matrix(|s| &s.variance, "running variance") provenance column on_pick=choose/>
+            }
+            .into_any()
+        }
+    };
     view! {
-        <p>
-            "A recurrent layer adds U h to its input, but h starts at 0: the first sums vary less than later ones. \
-             Click a column: its statistics are then used at every step."
-        </p>
-        <MatrixFigure name="norm-variance" title="Running variance of each unit's sum, by time step"
-            matrix=matrix(|s| &s.variance, "running variance") provenance column on_pick=choose/>
+        <div class="view-bar">
+            <fieldset class="choice-field">
+                <legend>"Statistic"</legend>
+                <div class="segments">
+                    {choice(false, "norm-statistic-variance", "variance")}
+                    {choice(true, "norm-statistic-mean", "mean")}
+                </div>
+            </fieldset>
+            <SliderField name="norm-time"/>
+            <span class="hint">"used at every step: click a column"</span>
+        </div>
+        <div class="view-split norm-two">
+            <div>{statistic}</div>
+            <div>
+                <LinesFigure name="norm-time-loss" title="Loss at each time step" lines provenance
+                    marker=Signal::derive(|| Some(f64::from(TRAINED_STEPS)))/>
+            </div>
+        </div>
         <p class="field-error" role="alert">{move || answered.problem.get()}</p>
-        <p class="norm-verdict" data-testid="norm-time-verdict">
+        <p class="norm-verdict norm-time-verdict" data-testid="norm-time-verdict">
             {move || steps.get().map(|steps| verdict(&steps, time.get()))}
         </p>
-        <LinesFigure name="norm-time-loss" title="Loss at each time step" lines provenance
-            marker=Signal::derive(|| Some(f64::from(TRAINED_STEPS)))/>
     }
     .into_any()
 }
@@ -136,54 +171,4 @@ fn verdict(steps: &Steps, time: u32) -> AnyView {
 
 fn column(array: &Array, column: usize) -> Vec<f32> {
     (0..array.shape[0] as usize).filter_map(|row| array.get(&[row, column])).collect()
-}
-
-pub fn controls() -> AnyView {
-    view! { <SliderField name="norm-time"/> }.into_any()
-}
-
-pub fn further() -> AnyView {
-    let lab = use_lab();
-    let provenance = use_provenance(lab);
-    let answered = use_answer(lab, move || {
-        is_of(lab, Experiment::Time).then(|| Question::Steps { time: 0 }.into())
-    });
-    let matrix = Signal::derive(move || {
-        let answer = answered.answer.get();
-        match answer.as_deref().map(<&Answer>::try_from) {
-            Some(Ok(Answer::Steps(steps))) => by_time(&steps.mean, "running mean"),
-            _ => Matrix::default(),
-        }
-    });
-    let lines = Signal::derive(move || Lines {
-        x_label: "step".into(),
-        y_label: "loss, mean of 20 batches".into(),
-        series: Axis::ALL
-            .iter()
-            .zip([(Hue::Ink, Dash::Solid), (Hue::Hidden, Dash::Dashed)])
-            .map(|(axis, (hue, dash))| Line {
-                name: axis.label().into(),
-                hue,
-                dash,
-                points: smoothed(lab, axis.label(), 20),
-            })
-            .collect(),
-        x_range: Lines::steps(lab.step.get()),
-        ..Lines::default()
-    });
-    view! {
-        {panel("panel", |seen| {
-            answered.shown_in(seen);
-            view! {
-                <h2>"The means, too"</h2>
-                <MatrixFigure name="norm-mean" title="Running mean of each unit's sum, by time step" matrix provenance/>
-            }
-            .into_any()
-        })}
-        <div class="panel">
-            <h2>"Training"</h2>
-            <LinesFigure name="norm-loss" title="Two recurrent networks, the same first weights and batches" lines provenance/>
-        </div>
-    }
-    .into_any()
 }

@@ -12,12 +12,14 @@ use crate::{
     figures::{ClockFigure, Matrix, MatrixFigure, ValueMap, short},
 };
 
-pub fn panel(page: Page) -> AnyView {
+type Shown = Memo<Option<Arc<Clock>>>;
+
+/// The clock of the position on show, and why there is none.
+fn use_clock(page: Page) -> (Shown, Signal<Option<String>>) {
     // Nobody trains the sinusoidal code.
     let answered = use_fixed_answer(use_lab(), move || {
         Some(page.settings.with(|s| Question::Clock { at: s.at, k: s.k }).into())
     });
-    let problem = answered.problem;
     let clock = Memo::new(move |_| {
         let answer = answered.answer.get()?;
         match <&Answer>::try_from(&*answer) {
@@ -25,30 +27,49 @@ pub fn panel(page: Page) -> AnyView {
             _ => None,
         }
     });
+    (clock, answered.problem)
+}
+
+/// The hands alone.
+pub fn hands(page: Page) -> AnyView {
+    let (clock, problem) = use_clock(page);
+    view! {
+        <p class="field-error" role="alert" data-testid="clock-problem">{problem}</p>
+        {dial(page, clock)}
+    }
+    .into_any()
+}
+
+fn dial(page: Page, clock: Shown) -> AnyView {
     let pair = Signal::derive(move || page.settings.with(|s| s.pair.saturating_sub(1) as usize));
     let go = Callback::new(move |at: u32| page.set(|settings| settings.at = at.min(FARTHEST)));
+    let shift = Callback::new(move |k: u32| page.set(|settings| settings.k = k.min(FARTHEST)));
     let choose =
         Callback::new(move |pair: usize| page.set(|settings| settings.pair = pair as u32 + 1));
+    view! { <ClockFigure clock pair go shift choose provenance=page.provenance/> }.into_any()
+}
+
+/// The hands beside the matrix that turns them.
+pub fn view(page: Page) -> AnyView {
+    let (clock, problem) = use_clock(page);
     let matrix = Memo::new(move |_| clock.get().map_or(Matrix::default(), |clock| turns(&clock)));
     let title = Signal::derive(move || {
         let k = clock.with(|c| c.as_ref().map_or(0, |c| c.k));
-        format!("M for k = {k}: each pair turned by k times its speed")
+        format!("M for k = {k}: a turn of each pair")
     });
     view! {
-        <p>
-            "The sinusoidal code is a clock. Drag a hand. Each pair of dimensions is the tip of a hand: sine to the right, cosine upwards. Dashed: k \
-             positions on."
-        </p>
+        <div class="view-bar position-sliders">
+            <SliderField name="position-at" most=100.0/>
+            <SliderField name="position-k" most=32.0/>
+        </div>
         <p class="field-error" role="alert" data-testid="clock-problem">{problem}</p>
-        <div class="position-clock">
-            <ClockFigure clock pair go choose provenance=page.provenance/>
-            <div class="position-shift">
-                <SliderField name="position-at" most=100.0/>
-                <SliderField name="position-k" most=32.0/>
-                {move || clock.get().map(|clock| verdict(&clock))}
+        <div class="view-split position-pair">
+            <div>{dial(page, clock)}</div>
+            <div>
                 <MatrixFigure name="shift" title matrix provenance=page.provenance/>
             </div>
         </div>
+        {move || clock.get().map(|clock| verdict(&clock))}
     }
     .into_any()
 }
@@ -73,7 +94,7 @@ fn verdict(clock: &Arc<Clock>) -> AnyView {
     let there = u64::from(at) + u64::from(k);
     let beyond = there >= u64::from(CONTEXT);
     view! {
-        <p class="position-verdict" data-testid="shift-verdict">
+        <p class="view-note position-verdict" data-testid="shift-verdict">
             "M"<sub>{k}</sub>" PE("{at}") against PE("{there}"): the largest difference is "
             <b data-testid="shift-difference" data-value=difference.to_string()>{short(difference)}</b>
             ". The same M"<sub>{k}</sub>" at every position from 0 to "{TRIED}": at most "

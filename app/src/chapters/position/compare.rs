@@ -1,15 +1,17 @@
 //! Six models that differ in nothing but their positions.
 
-use leptos::prelude::*;
+use leptos::{html, prelude::*};
 use unroll_protocol::{
     architecture::Positions,
-    study::position::{CONTEXT, LONGEST, MEASURED, ModelReading, accuracy_series},
+    study::position::{CONTEXT, CountFrom, LONGEST, MEASURED, ModelReading, accuracy_series},
 };
 
-use super::{Page, look};
+use super::{Page, look, reading::use_reading};
 use crate::{
-    course::{use_lab, use_seen},
-    figures::{Dash, Hue, Line, Lines, LinesFigure, short},
+    course::use_lab,
+    figures::{
+        Dash, Frame, Hue, Line, Lines, LinesFigure, Matrix, ValueMap, matrix_choices, short,
+    },
 };
 
 /// A length nobody was trained on.
@@ -17,7 +19,7 @@ const LONGER: u32 = 16;
 /// The lengths in the table.
 const LENGTHS: [u32; 2] = [LONGEST, LONGER];
 
-/// What a table's row says of a trained length and of a longer one.
+/// What share of the sequences of this length a model gets right, as measured last.
 fn share(positions: Positions, length: u32) -> Option<f32> {
     let name = accuracy_series(positions, length);
     use_lab().history.with(|history| history.named(&name).and_then(|series| series.last()))
@@ -33,16 +35,24 @@ pub fn percent(share: f32) -> String {
     format!("{:.0} %", 100.0 * share)
 }
 
+/// What each can do, and how it came to that.
+pub fn models(page: Page) -> AnyView {
+    view! {
+        <div class="view-split position-pair">
+            <div>{table(page)}</div>
+            <div>{curves(page)}</div>
+        </div>
+    }
+    .into_any()
+}
+
 /// Chooses the encoding on show, beside what its model can do.
-pub fn table(page: Page) -> AnyView {
-    let reading = page.reading;
-    let lab = use_lab();
+fn table(page: Page) -> AnyView {
+    let (reading, _) = use_reading(page);
     let measured = Memo::new(move |_| {
         let shares = Positions::ALL.iter().map(|of| LENGTHS.map(|length| share(*of, length)));
         (measured_at(), shares.collect::<Vec<_>>())
     });
-    type Measured = (Option<f64>, Vec<[Option<f32>; 2]>);
-    let measured: Signal<Measured> = use_seen(lab, lab.sights.figure.into(), measured.into());
     let step = Memo::new(move |_| measured.with(|measured| measured.0));
     let row = move |(place, &positions): (usize, &'static Positions)| {
         let id = positions.id();
@@ -99,28 +109,55 @@ pub fn table(page: Page) -> AnyView {
             ))
         })
     };
-    let title = move || {
-        let when = step.get().map_or(String::new(), |step| format!(", measured after step {step}"));
-        format!("Repeat the n-th symbol: six models, alike but for their positions{when}")
-    };
+    let title = Signal::derive(move || {
+        let when = step.get().map_or(String::new(), |step| format!(", after step {step}"));
+        let from = match page.settings.with(|s| s.from) {
+            CountFrom::Start => "",
+            CountFrom::End => ", from the end",
+        };
+        format!("Repeat the n-th symbol{from}{when}")
+    });
+    let measured_all = Memo::new(move |_| std::sync::Arc::new(all_shares()));
+    let choices = matrix_choices("compare", title, measured_all, page.provenance);
+    let empty = Signal::derive(move || step.with(Option::is_none));
+    let root = NodeRef::<html::Section>::new();
     view! {
-        <h3 class="figure-title">{title}</h3>
-        <div class="position-scroll" tabindex="0" role="region" aria-label="Six ways to tell positions">
-            <table class="position-table" data-testid="figure-compare"
-                data-state=move || if step.with(Option::is_some) { "live" } else { "empty" }>
+        <Frame name="compare" kind="compare" title root empty choices>
+        <div class="figure-box" tabindex="0" role="region" aria-label="Six ways to tell positions">
+            <table class="position-table">
                 <caption class="visually-hidden">"Six ways to tell positions"</caption>
                 <thead><tr>
                     <th scope="col">"Positions"</th>
-                    <th scope="col">"right at "{LONGEST}", as trained"</th>
-                    <th scope="col">"right at "{LONGER}", never trained"</th>
-                    <th scope="col">"a swap moves logits by"</th>
+                    <th scope="col">"right at "{LONGEST}</th>
+                    <th scope="col">"at "{LONGER}", never trained"</th>
+                    <th scope="col">"a swap moves the logits by"</th>
                 </tr></thead>
                 <tbody>{Positions::ALL.iter().enumerate().map(row).collect_view()}</tbody>
             </table>
         </div>
-        <p class="hint" data-testid="position-counting">{counting}</p>
+        <p class="readout hint" data-testid="position-counting">{counting}</p>
+        </Frame>
     }
     .into_any()
+}
+
+/// Every share that was measured: what the table's files hold.
+fn all_shares() -> Matrix {
+    let row = |of: &Positions| MEASURED.map(|length| share(*of, length).unwrap_or(f32::NAN));
+    let values: Vec<f32> = Positions::ALL.iter().flat_map(row).collect();
+    if values.iter().all(|share| share.is_nan()) {
+        return Matrix::default();
+    }
+    Matrix {
+        row_axis: "positions".into(),
+        column_axis: "symbols".into(),
+        rows: Positions::ALL.iter().map(|of| of.label().to_owned()).collect(),
+        columns: MEASURED.iter().map(ToString::to_string).collect(),
+        values,
+        map: ValueMap::Probability,
+        value_name: "share right".into(),
+        absent: "no rows for so many".into(),
+    }
 }
 
 /// How far the logits moved, or why that can't be said.
@@ -137,7 +174,7 @@ fn swapped(model: &ModelReading) -> AnyView {
 }
 
 /// Accuracy while training, at the longest trained length.
-pub fn curves(page: Page) -> AnyView {
+fn curves(page: Page) -> AnyView {
     let lab = use_lab();
     let lines = Memo::new(move |_| {
         let line = |positions: &Positions| {
@@ -157,17 +194,16 @@ pub fn curves(page: Page) -> AnyView {
         }
     });
     view! {
-        <h2>"Same seed, same batches"</h2>
-        <LinesFigure name="position-curves" title=format!("Right at {LONGEST} symbols, while training") lines
+        <LinesFigure name="position-curves" title=format!("Same seed, same batches: right at {LONGEST} symbols") lines
             provenance=page.provenance hint="The first measurement comes with the first step."/>
     }
     .into_any()
 }
 
 /// Accuracy against length.
-pub fn lengths(page: Page) -> AnyView {
+pub fn longer(page: Page) -> AnyView {
     let lab = use_lab();
-    let reading = page.reading;
+    let (reading, _) = use_reading(page);
     let lines = Memo::new(move |_| {
         lab.history.track();
         let line = |positions: &Positions| {
@@ -197,15 +233,17 @@ pub fn lengths(page: Page) -> AnyView {
     });
     let marker = Signal::derive(|| Some(f64::from(LONGEST)));
     let on_pick = Callback::new(move |length: f64| {
-        page.set(|settings| settings.length = length.round() as u32);
+        page.store.link.update(|link| {
+            link.position.length = length.round() as u32;
+            link.view = "reading".into();
+        });
     });
     view! {
-        <h2>"Longer than anything trained on"</h2>
         <LinesFigure name="position-lengths" title="Right, by length; trained up to the mark" lines marker on_pick
             provenance=page.provenance hint="The first measurement comes with the first step."/>
-        <p class="hint" data-testid="position-learned-ends">
+        <p class="view-note" data-testid="position-learned-ends">
             "Learned positions stop at "{LONGEST}": there is no row for a later token, so there is no accuracy, \
-             not a low one. Click a length to read such a sequence below."
+             not a low one. Click a length to read such a sequence."
         </p>
     }
     .into_any()

@@ -20,9 +20,19 @@ pub fn asked(settings: &Settings) -> Asked {
     Asked { example: settings.example, length: settings.length, number: settings.number }
 }
 
-pub fn panel(page: Page, seen: Signal<bool>) -> AnyView {
-    let Page { reading, answered, .. } = page;
-    let problem = answered.problem;
+/// What every model makes of the sequence on show, and why there is none.
+pub fn use_reading(page: Page) -> (Memo<Option<Arc<Reading>>>, Signal<Option<String>>) {
+    page.ask(
+        |s| Some(Question::Reading(asked(s))),
+        |answer| match answer {
+            Answer::Reading(reading) => Some(reading),
+            _ => None,
+        },
+    )
+}
+
+pub fn view(page: Page) -> AnyView {
+    let (reading, problem) = use_reading(page);
     let shown = Memo::new(move |_| reading.get().map(|reading| Shown::new(&reading)));
     let matrix = Memo::new(move |_| {
         shown.with(|shown| shown.as_ref().map_or(Matrix::default(), |shown| shown.matrix.clone()))
@@ -49,28 +59,30 @@ pub fn panel(page: Page, seen: Signal<bool>) -> AnyView {
         });
     });
     let another = move |_| page.set(|settings| settings.example = settings.example % 200 + 1);
+    let open = Memo::new(move |_| page.settings.with(|s| s.head > 0));
     view! {
-        <h2>"Where the number looks"</h2>
-        <p>
-            "The last token is the number. Each row is one head of one model: how much of its attention goes to each \
-             symbol. Outlined: the symbol that is asked for. Click a cell for its arithmetic."
-        </p>
-        <div class="position-beside">
-            <div class="position-shift">
-                <SliderField name="position-length"/>
-                <SliderField name="position-number"/>
-                <p class="field-error" role="alert" data-testid="position-asked-problem">{problem}</p>
-                <div class="button-row">
-                    <button type="button" class="button" data-testid="position-another" on:click=another>
-                        "Another sequence"
-                    </button>
-                </div>
-                {move || reading.get().map(|reading| answers(&reading))}
-            </div>
-            <MatrixFigure name="position-attention" title="Attention of the number, last layer" matrix marked
-                on_pick provenance=page.provenance/>
+        <div class="view-bar position-sliders">
+            <SliderField name="position-length"/>
+            <SliderField name="position-number"/>
+            <button type="button" class="button" data-testid="position-another" on:click=another>
+                "Another sequence"
+            </button>
         </div>
-        {inspector(page, seen)}
+        <p class="field-error" role="alert" data-testid="position-asked-problem">{problem}</p>
+        <div class="view-side position-reading" class:is-open=move || open.get()>
+            <div>
+                <MatrixFigure name="position-attention" title="Attention of the number, last layer" matrix marked
+                    on_pick provenance=page.provenance/>
+                <p class="view-note">
+                    "Each row is one head of one model. Outlined: the symbol that is asked for. Click a cell for \
+                     its arithmetic."
+                </p>
+            </div>
+            <div class="view-scroll">
+                {move || (!open.get()).then(|| reading.get().map(|reading| answers(&reading)))}
+                {inspector(page, open)}
+            </div>
+        </div>
     }
     .into_any()
 }
@@ -128,7 +140,7 @@ fn answers(reading: &Reading) -> AnyView {
                 view! {
                     <b class:position-right=right>{format!("‘{}’", model.answer)}</b>
                     {if right { " right" } else { " wrong" }}
-                    <span class="hint">{format!(", p = {:.4}", model.probability)}</span>
+                    <span class="hint">{format!(", p\u{a0}=\u{a0}{:.4}", model.probability)}</span>
                 }
                 .into_any()
             }
@@ -151,9 +163,8 @@ fn answers(reading: &Reading) -> AnyView {
 }
 
 /// The arithmetic of the open cell.
-fn inspector(page: Page, seen: Signal<bool>) -> AnyView {
+fn inspector(page: Page, open: Memo<bool>) -> AnyView {
     let (row, problem) = page.ask(
-        seen,
         |s| {
             let head = s.head.checked_sub(1)?;
             let query = s.query.min(s.length + 1).saturating_sub(1);
@@ -164,7 +175,6 @@ fn inspector(page: Page, seen: Signal<bool>) -> AnyView {
             _ => None,
         },
     );
-    let open = Memo::new(move |_| page.settings.with(|s| s.head > 0));
     let row: Signal<Option<Arc<AttentionRow>>> =
         Signal::derive(move || open.get().then(|| row.get()).flatten());
     let key = Signal::derive(move || page.settings.with(|s| s.key.saturating_sub(1) as usize));

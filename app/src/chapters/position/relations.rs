@@ -6,13 +6,24 @@ use unroll_protocol::{
     study::position::{Answer, COMPARED, OFFSETS, Products, Question, Scores, Swamping},
 };
 
-use super::{Page, round_up};
+use super::{Page, encodings, round_up};
 use crate::figures::{Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, ValueMap, short};
 
+/// How near two positions are, by what is added and by what a head makes of it.
+pub fn view(page: Page) -> AnyView {
+    view! {
+        {encodings::chooser(page)}
+        <div class="view-split position-pair">
+            <div>{products(page)}</div>
+            <div>{scores(page)}</div>
+        </div>
+    }
+    .into_any()
+}
+
 /// Dot products of position vectors by offset.
-pub fn products(page: Page, seen: Signal<bool>) -> AnyView {
+fn products(page: Page) -> AnyView {
     let (products, problem) = page.ask(
-        seen,
         |s| Some(Question::Products { positions: s.encoding, at: s.at }),
         |answer| match answer {
             Answer::Products(products) => Some(products),
@@ -27,11 +38,10 @@ pub fn products(page: Page, seen: Signal<bool>) -> AnyView {
     });
     let lines = Memo::new(move |_| current.get().map_or(Lines::default(), |p| by_offset(&p)));
     view! {
-        <h2>"How near two positions are"</h2>
         <LinesFigure name="position-products" title="PE(p) · PE(p + offset)" lines provenance=page.provenance
             hint="Nothing to multiply here."/>
         <p class="field-error" role="alert" data-testid="products-problem">{problem}</p>
-        <p data-testid="products-verdict">{move || current.get().map(|p| apart(&p))}</p>
+        <p class="view-note" data-testid="products-verdict">{move || current.get().map(|p| apart(&p))}</p>
     }
     .into_any()
 }
@@ -79,10 +89,9 @@ fn apart(products: &Products) -> String {
     }
 }
 
-/// Scores of one symbol with itself, everywhere.
-pub fn scores(page: Page, seen: Signal<bool>) -> AnyView {
+/// Scores of one symbol with itself, everywhere: its query and key differ by position alone.
+pub fn scores(page: Page) -> AnyView {
     let (scores, problem) = page.ask(
-        seen,
         |s| Some(Question::Scores { positions: s.encoding }),
         |answer| match answer {
             Answer::Scores(scores) => Some(scores),
@@ -91,15 +100,10 @@ pub fn scores(page: Page, seen: Signal<bool>) -> AnyView {
     );
     let matrix = Memo::new(move |_| scores.get().map_or(Matrix::default(), |s| of_head(&s)));
     view! {
-        <h2>"Offset or place?"</h2>
-        <p>
-            "The same symbol at every position, so that its live query and key differ by position alone: head 1's \
-             scores in the first layer, before softmax."
-        </p>
-        <MatrixFigure name="position-scores" title="q · k of one symbol with itself, everywhere" matrix
+        <MatrixFigure name="position-scores" title="Head 1: scores of one symbol with itself" matrix
             provenance=page.provenance/>
         <p class="field-error" role="alert">{problem}</p>
-        <p data-testid="scores-verdict">{move || scores.get().map(|s| drifted(&s))}</p>
+        <p class="view-note" data-testid="scores-verdict">{move || scores.get().map(|s| drifted(&s))}</p>
     }
     .into_any()
 }
@@ -142,9 +146,8 @@ fn drifted(scores: &Scores) -> AnyView {
 }
 
 /// Why a raw integer is a bad idea.
-pub fn swamping(page: Page, seen: Signal<bool>) -> AnyView {
+pub fn swamping(page: Page) -> AnyView {
     let (swamping, problem) = page.ask(
-        seen,
         |_| Some(Question::Swamping),
         |answer| match answer {
             Answer::Swamping(swamping) => Some(swamping),
@@ -153,11 +156,10 @@ pub fn swamping(page: Page, seen: Signal<bool>) -> AnyView {
     );
     let lines = Memo::new(move |_| swamping.get().map_or(Lines::default(), |s| likeness(&s)));
     view! {
-        <h2>"Why not simply add the number?"</h2>
         <LinesFigure name="position-swamping" title="How alike two symbols become: cosine after LayerNorm" lines
             provenance=page.provenance/>
         <p class="field-error" role="alert">{problem}</p>
-        <p data-testid="swamping-verdict">{move || swamping.get().map(|s| swamped(&s))}</p>
+        <p class="view-note" data-testid="swamping-verdict">{move || swamping.get().map(|s| swamped(&s))}</p>
     }
     .into_any()
 }

@@ -15,9 +15,9 @@ pub fn intro() -> AnyView {
              from \"man bites dog\", something has to tell each "<Term of=Word::Token/>" where it stands."
         </p>
         <p>
-            "Below, six small models learn a task that needs order: some symbols, then a number n; the answer is the \
+            "Here six small models learn a task that needs order: some symbols, then a number n; the answer is the \
              n-th symbol. They differ only in how positions are told: not at all; the plain number; sines and cosines; \
-             a learnt vector for each position; turned "<Term of=Word::Query>"queries"</Term>" and "
+             a learned vector for each position; turned "<Term of=Word::Query>"queries"</Term>" and "
             <Term of=Word::Key>"keys"</Term>" (rotary); or scores that fall with distance (ALiBi). Choose one to see \
              what it is. Which will still work on sequences twice as long?"
         </p>
@@ -76,11 +76,11 @@ pub fn more() -> AnyView {
         <p>
             "A model without positions is not always blind. Under a causal mask the first token sees one token, the \
              second two: with a second layer on top, that is a trace of order. Haviv et al. (2022) trained large causal \
-             models without positions and could read the position from their states. Here little of it is learnt in a \
+             models without positions and could read the position from their states. Here little of it is learned in a \
              minute, but the swap shows that the trace is there. One layer, or no mask, and it is 0."
         </p>
         <p>
-            "The learnt lengths are 4 to 8 symbols, a different one at each step. Answers are measured on 96 sequences \
+            "The lengths trained on are 4 to 8 symbols, a different one at each step. Answers are measured on 96 sequences \
              of each length that no model is trained on."
         </p>
     }
@@ -93,7 +93,10 @@ pub fn tries() -> Vec<ViewFn> {
             "Count back from the end instead. The task sounds just as hard; who wins now, and who still works at 16?",
             "Count back",
             "end",
-            |link| link.position.from = CountFrom::End,
+            |link| {
+                link.position.from = CountFrom::End;
+                link.view = "models".into();
+            },
         ),
         trial(
             "No positions, two layers, and tokens that see only the past: does a swap still leave the logits alone?",
@@ -102,25 +105,35 @@ pub fn tries() -> Vec<ViewFn> {
             |link| {
                 link.position.encoding = Positions::None;
                 (link.position.causal, link.position.layers) = (true, 2);
+                link.view = "models".into();
             },
         ),
         trial(
             "Ask for a symbol of 20, when no sequence had more than 8. Which model has no answer at all?",
             "20 symbols",
             "long",
-            |link| (link.position.encoding, link.position.length) = (Positions::Learned, 20),
+            |link| {
+                (link.position.encoding, link.position.length) = (Positions::Learned, 20);
+                link.view = "reading".into();
+            },
         ),
         trial(
             "Position 1 000 000, shifted by 4096. Is the turn still right, and to how many digits?",
             "Go far",
             "far",
-            |link| (link.position.at, link.position.k) = (1_000_000, 4096),
+            |link| {
+                (link.position.at, link.position.k) = (1_000_000, 4096);
+                link.view = "turn".into();
+            },
         ),
         trial(
             "Two heads of 15 dimensions each. Who can't be built, and why?",
             "Width 30",
             "odd",
-            |link| (link.position.width, link.position.encoding) = (30, Positions::Rotary),
+            |link| {
+                (link.position.width, link.position.encoding) = (30, Positions::Rotary);
+                link.view.clear();
+            },
         ),
     ]
 }
@@ -129,7 +142,10 @@ pub const IDEAS: &[Idea] = &[
     Idea {
         title: "Without positions there is no order",
         text: "Two symbols trade places and the logits stay as they were. The model can only guess the commonest symbol.",
-        set: |link| link.position.encoding = Positions::None,
+        set: |link| {
+            link.position.encoding = Positions::None;
+            link.view = "models".into();
+        },
     },
     Idea {
         title: "The plain number swamps the rest",
@@ -144,7 +160,10 @@ pub const IDEAS: &[Idea] = &[
     Idea {
         title: "A step is a turn",
         text: "k positions on, every hand has turned by k times its speed, wherever it began: one matrix for all positions.",
-        set: |link| link.position.k = 8,
+        set: |link| {
+            link.position.k = 8;
+            link.view = "turn".into();
+        },
     },
     Idea {
         title: "A table ends",
@@ -155,7 +174,13 @@ pub const IDEAS: &[Idea] = &[
         title: "Only the distance",
         text: "Rotary scores know offsets and no places. Counted back from the end, that is just what is needed.",
         set: |link| {
-            (link.position.encoding, link.position.from) = (Positions::Rotary, CountFrom::End)
+            (link.position.encoding, link.position.from) = (Positions::Rotary, CountFrom::End);
+            link.view = "distance".into();
         },
+    },
+    Idea {
+        title: "Longer than anything trained on",
+        text: "No sequence had more than 8 symbols. Past the mark the learned table says nothing; the others go on, some better than others.",
+        set: |link| link.view = "longer".into(),
     },
 ];

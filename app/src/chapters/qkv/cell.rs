@@ -1,4 +1,4 @@
-//! One head on the learner's sentence, and one of its cells worked out.
+//! One head on the learner's sentence, one of its cells worked out, and what its weights are made of.
 
 use std::sync::Arc;
 
@@ -11,22 +11,22 @@ use unroll_protocol::{
 use super::is_of;
 use crate::{
     controls::{ChoiceField, SliderField},
-    course::{Answered, Sentence, use_answer, use_lab, use_provenance, use_seen_in},
+    course::{Answered, Sentence, use_answer, use_lab, use_provenance},
     figures::{CellInspector, Matrix, MatrixFigure, ValueMap},
     store::Store,
 };
 
-/// What the experiment's parts share.
+/// What the parts of a view of the head share.
 #[derive(Clone, Copy)]
-pub struct Page {
+struct Page {
     store: Store,
     answered: Answered,
-    head: Signal<Option<Arc<Head>>>,
+    head: Memo<Option<Arc<Head>>>,
     /// Query and key, from 0.
     cell: Memo<Option<(usize, usize)>>,
 }
 
-pub fn use_page() -> Page {
+fn use_page() -> Page {
     let store = expect_context::<Store>();
     let lab = use_lab();
     let cell = Memo::new(move |_| {
@@ -49,15 +49,10 @@ pub fn use_page() -> Page {
             _ => None,
         }
     });
-    Page { store, answered, head: head.into(), cell }
+    Page { store, answered, head, cell }
 }
 
 impl Page {
-    /// For one part of the page, which follows training while `part` is in sight.
-    fn seen_in(self, part: impl Into<Signal<bool>>) -> Self {
-        Self { head: use_seen_in(use_lab(), self.answered.sight, part, self.head), ..self }
-    }
-
     /// Works another cell out, counted from 0; that which is on show is closed.
     fn pick(self, (query, key): (usize, usize)) {
         let now = (query as u32 + 1, key as u32 + 1);
@@ -84,10 +79,10 @@ impl Page {
     }
 }
 
-pub fn figure(page: Page) -> AnyView {
-    let lab = use_lab();
-    let page = page.seen_in(lab.sights.figure);
-    let provenance = use_provenance(lab);
+/// The weights, and the cell that is worked out beside them.
+pub fn worked() -> AnyView {
+    let page = use_page();
+    let provenance = use_provenance(use_lab());
     let title = Signal::derive(move || {
         page.head.with(|head| {
             head.as_ref().map_or("Attention weights".to_owned(), |head| {
@@ -111,40 +106,66 @@ pub fn figure(page: Page) -> AnyView {
     let close = Callback::new(move |()| {
         page.store.link.update(|link| (link.qkv.query, link.qkv.key) = (0, 0));
     });
+    let none = move || page.cell.get().is_none();
     view! {
-        <MatrixFigure name="qkv-weights" title matrix=page.matrix(weights) provenance row column marked
-            on_pick=go/>
-        <p class="hint" data-testid="qkv-hint">{move || page.cell.get().is_none().then_some(
-            "Click a cell, or press Enter on it, to work it out.")}</p>
-        <CellInspector row=shown key go close provenance queries/>
+        {chosen(page)}
+        <div class="view-side qkv-cell">
+            <div>
+                <MatrixFigure name="qkv-weights" title matrix=page.matrix(weights) provenance row column marked
+                    on_pick=go/>
+            </div>
+            <div class="qkv-worked">
+                {noted(page)}
+                <p class="hint" data-testid="qkv-hint">{move || none().then_some(
+                    "Click a cell, or press Enter on it, to work it out.")}</p>
+                <CellInspector row=shown key go close provenance queries/>
+            </div>
+        </div>
     }
     .into_any()
 }
 
-pub fn controls(page: Page) -> AnyView {
+/// What is looked at: whose keys and values, which head, and the sentence.
+fn chosen(page: Page) -> AnyView {
     view! {
-        <SliderField name="qkv-layer"/>
-        <SliderField name="qkv-head"/>
-        <ChoiceField name="qkv-memory"/>
-        <p class="hint">{move || page.head.with(|head| match head.as_ref()?.memory {
-            Memory::Own => None,
-            Memory::Other => Some("The other text is the beginning of what it learns. This model was never trained \
-                to look there, so expect no sense in it: only the arithmetic is the same."),
-        })}</p>
+        <div class="view-bar qkv-bar">
+            <ChoiceField name="qkv-memory"/>
+            <SliderField name="qkv-layer"/>
+            <SliderField name="qkv-head"/>
+        </div>
         <Sentence label="Your sentence: its queries" problem=page.answered.problem/>
-        <p class="hint">{move || page.head.with(|head| {
-            let dropped = head.as_ref().map_or(0, |head| head.dropped);
-            (dropped > 0).then(|| format!("The model reads 24 characters at a time: the first {dropped} are left out."))
-        })}</p>
     }
     .into_any()
+}
+
+fn noted(page: Page) -> AnyView {
+    view! {
+        <p class="hint qkv-notes">{move || page.head.with(|head| head.as_deref().map(notes))}</p>
+    }
+    .into_any()
+}
+
+/// What the learner should know of the two texts.
+fn notes(head: &Head) -> String {
+    let other = match head.memory {
+        Memory::Own => "",
+        Memory::Other => {
+            "The other text is the beginning of what it learns. This model was never trained to look \
+             there, so expect no sense in it: only the arithmetic is the same. "
+        }
+    };
+    match head.dropped {
+        0 => other.to_owned(),
+        dropped => format!(
+            "{other}The model reads 24 characters at a time: the first {dropped} are left out."
+        ),
+    }
 }
 
 /// The three matrices the weights and outputs are made of.
-pub fn further(page: Page) -> AnyView {
-    let lab = use_lab();
-    let page = page.seen_in(lab.sights.further);
-    let provenance = use_provenance(lab);
+pub fn vectors_view() -> AnyView {
+    let page = use_page();
+    let provenance = use_provenance(use_lab());
     let row = Signal::derive(move || page.place().map(|place| place.0));
     let key = Signal::derive(move || page.place().map(|place| place.1));
     let pick_query = Callback::new(move |(row, _): (usize, usize)| {
@@ -158,7 +179,9 @@ pub fn further(page: Page) -> AnyView {
         });
     });
     view! {
-        <div class="panel qkv-three">
+        {chosen(page)}
+        {noted(page)}
+        <div class="qkv-three">
             <div class="qkv-query"><MatrixFigure name="qkv-queries" title="Q: a query for each token"
                 matrix=page.matrix(|head| vectors(&head.queries, &head.tokens, "query")) provenance row on_pick=pick_query/></div>
             <div class="qkv-key"><MatrixFigure name="qkv-keys" title="K: a key for each token"

@@ -48,7 +48,7 @@ pub fn check() -> AnyView {
         };
         lab.started.with(Option::is_some).then(|| question.into())
     })
-    .shown_in(lab.sights.check);
+    .shown_in(lab.check_seen);
     // The right option and the numbers, of what is asked now.
     let found = Memo::new(move |_| {
         let answer = answered.answer.get()?;

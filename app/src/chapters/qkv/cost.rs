@@ -11,7 +11,7 @@ use crate::{
 /// What is measured: each length by both, in turn.
 const ALL: usize = LENGTHS.len() * 2;
 
-pub fn figure() -> AnyView {
+pub fn view() -> AnyView {
     let lab = use_lab();
     let provenance = use_provenance(lab);
     let round = RwSignal::new(1u32);
@@ -27,8 +27,7 @@ pub fn figure() -> AnyView {
         lab.started
             .with(Option::is_some)
             .then(|| Question::Cost { length, attention, round: round.get() }.into())
-    })
-    .shown_in(lab.sights.figure);
+    });
     Effect::new(move |_| {
         let Some(answer) = answered.answer.get() else { return };
         if let Ok(Answer::Cost(cost)) = <&Answer>::try_from(&*answer) {
@@ -51,26 +50,15 @@ pub fn figure() -> AnyView {
     };
     let lines = Signal::derive(move || costs.with(|costs| curves(costs)));
     view! {
-        <p>
-            "A recurrent layer takes T steps, each waiting for the one before. Attention takes one step: T² scores, all \
-             independent of each other. One layer of each, "{WIDTH}" units wide, timed now on this machine."
-        </p>
+        <div class="view-bar qkv-bar">
+            <p>"One layer of each, "{WIDTH}" units wide, timed now on this machine."</p>
+            <button type="button" class="button" data-testid="qkv-cost-again" on:click=again>"Measure again"</button>
+        </div>
         <LinesFigure name="qkv-cost" title="Time to read T vectors" lines provenance hint="Measuring …"/>
-        <p class="qkv-verdict" data-testid="qkv-cost" data-count=move || done.get().to_string()>
+        <p class="view-note qkv-verdict" data-testid="qkv-cost" data-count=move || done.get().to_string()>
             {move || costs.with(|costs| verdict(costs, done.get()))}
         </p>
         <p class="field-error" role="alert">{move || answered.problem.get()}</p>
-        <button type="button" class="button" data-testid="qkv-cost-again" on:click=again>"Measure again"</button>
-    }
-    .into_any()
-}
-
-pub fn controls() -> AnyView {
-    view! {
-        <p class="hint">
-            "Each time is the quickest of a few runs, in the engine that trains the chapter's models. Whatever else the \
-             machine does makes some slower: pause training and measure again, and the quickest of all stays."
-        </p>
     }
     .into_any()
 }

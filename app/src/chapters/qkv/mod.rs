@@ -10,16 +10,16 @@ mod shuffle;
 
 use leptos::prelude::*;
 use unroll_protocol::{
-    StudySpec,
+    Link, StudySpec,
     link::Chapter,
     study::qkv::{Experiment, Memory, Models},
 };
 
 use super::Info;
 use crate::{
-    controls::ChoiceField,
-    course::{ChapterFrame, Idea, Lab, StageView, Try, use_setting},
+    course::{ChapterFrame, Idea, Lab, StageView, Try},
     figures::Hue,
+    store::Store,
     teaching::{Sym, Term, Word},
 };
 
@@ -48,54 +48,43 @@ const IDEAS: &[Idea] = &[
         title: "The variance of q · k is d_k",
         text: "Sums of more products spread wider. At 256 the largest score is so far ahead that softmax gives it \
                nearly everything.",
-        set: |link| (link.qkv.experiment, link.qkv.dimensions) = (Experiment::Scale, 256),
+        set: |link| {
+            put(link, Experiment::Scale);
+            link.qkv.dimensions = 256;
+        },
     },
     Idea {
         title: "Attention alone does not see order",
         text: "The tokens are shuffled. Every token's output is what it was, only in another place.",
-        set: |link| link.qkv.experiment = Experiment::Shuffle,
+        set: |link| put(link, Experiment::Shuffle),
     },
     Idea {
         title: "A causal mask brings order in",
         text: "The same shuffle under a causal mask: who stands before whom now decides what each token sees.",
-        set: |link| (link.qkv.experiment, link.qkv.causal) = (Experiment::Shuffle, true),
+        set: |link| {
+            put(link, Experiment::Shuffle);
+            link.qkv.causal = true;
+        },
     },
     Idea {
         title: "One step of T² work",
         text: "A recurrent layer takes T steps one after another. Attention does more work, but all of it at once.",
-        set: |link| link.qkv.experiment = Experiment::Cost,
+        set: |link| put(link, Experiment::Cost),
     },
 ];
 
 #[component]
 fn QkvChapter() -> impl IntoView {
-    let experiment = use_setting(|link| &mut link.qkv.experiment);
-    let page = cell::use_page();
-    let figure = move || {
-        view! {
-            <ChoiceField name="qkv-experiment"/>
-            {move || match experiment.get() {
-                Experiment::Cell => cell::figure(page),
-                Experiment::Scale => scale::figure(),
-                Experiment::Shuffle => shuffle::figure(),
-                Experiment::Order => order::figure(),
-                Experiment::Cost => cost::figure(),
-            }}
-        }
-        .into_any()
-    };
-    let controls = move || match experiment.get() {
-        Experiment::Cell => cell::controls(page),
-        Experiment::Scale => scale::controls(),
-        Experiment::Shuffle => shuffle::controls(),
-        Experiment::Order => order::controls(),
-        Experiment::Cost => cost::controls(),
-    };
-    let further = move || match experiment.get() {
-        Experiment::Cell => cell::further(page),
-        Experiment::Scale => scale::further(),
-        _ => ().into_any(),
-    };
+    let store = expect_context::<Store>();
+    use_experiment_of_view(store);
+    let models = Memo::new(move |_| store.link.with(|link| link.qkv.spec(link.seed).models));
+    let model = Signal::derive(move || {
+        let model = match models.get() {
+            Models::Text => "2 layers of 2 heads",
+            Models::Order => "three small readers",
+        };
+        model.to_owned()
+    });
     view! {
         <ChapterFrame
             before="Alignment let a decoder look back at every state of the encoder, but a small network had to score \
@@ -106,13 +95,77 @@ fn QkvChapter() -> impl IntoView {
             check=check::check
             more=more::more
             views=vec![
-                StageView::new("figure", "Figure", figure),
-                StageView::new("further", "Further", move || view! { {further} }),
+                StageView::new("cell", "One cell", cell::worked),
+                StageView::new("vectors", "Q, K, V", cell::vectors_view),
+                StageView::new("scale", "Scale", scale::view),
+                StageView::new("shuffle", "Shuffle", shuffle::view),
+                StageView::new("order", "Order", order::view),
+                StageView::new("cost", "Cost", cost::view),
             ]
-            settings=move || view! { {controls} }
-            model=Signal::stored(String::new())
+            settings=move || settings(models)
+            model
         />
     }
+}
+
+/// What is to be known of the models; nothing of them can be changed.
+fn settings(models: Memo<Models>) -> AnyView {
+    let about = move || match models.get() {
+        Models::Text => {
+            "A small GPT learns your text: 2 layers of 2 heads, 32 units wide, 24 characters at a time, \
+             with positions and a causal mask. What is said of a shuffle, of random vectors and of time \
+             holds of any weights."
+        }
+        Models::Order => {
+            "All three have 2 layers of 2 heads, the same seed and the same batches. Only what tells them \
+             order differs: nothing; a causal mask; learned positions without a mask."
+        }
+    };
+    view! {
+        <div class="course-controls">
+            <p>{about}</p>
+            <p class="hint">
+                "Each time in the view Cost is the quickest of a few runs, in the engine that trains the models. \
+                 Whatever else the machine does makes some slower: pause training and measure again, and the \
+                 quickest of all stays."
+            </p>
+        </div>
+    }
+    .into_any()
+}
+
+/// Sets an experiment up: each is a view.
+fn put(link: &mut Link, experiment: Experiment) {
+    link.view = view_of(experiment).to_owned();
+    link.qkv.experiment = experiment;
+}
+
+/// The name of the view in links, where it is not the first.
+fn view_of(experiment: Experiment) -> &'static str {
+    if experiment == Experiment::Cell { "" } else { experiment.id() }
+}
+
+/// Has the link's experiment, which says what is trained, follow the view on the stage. Where the
+/// experiment is what changed, as by undo, or what a link names alone, the view follows it.
+fn use_experiment_of_view(store: Store) {
+    let agree = move |before: Option<&str>| {
+        let (chapter, view, experiment) =
+            store.link.with(|link| (link.chapter, link.view.clone(), link.qkv.experiment));
+        let shown = Experiment::from_id(&view).unwrap_or(Experiment::Cell);
+        if chapter == Chapter::Qkv && shown != experiment {
+            let by_view = before.map_or(!view.is_empty(), |before| before != view);
+            let lead = if by_view { shown } else { experiment };
+            store.link.update(|link| {
+                link.qkv.experiment = lead;
+                if !by_view {
+                    link.view = view_of(lead).to_owned();
+                }
+            });
+        }
+        view
+    };
+    let opened = untrack(|| agree(None));
+    Effect::new(move |before: Option<String>| agree(Some(before.as_ref().unwrap_or(&opened))));
 }
 
 fn intro() -> impl IntoView {
@@ -155,21 +208,27 @@ fn tries() -> Vec<ViewFn> {
             view! {
                 "256 numbers in each vector. How many of 16 random keys does a query still look at without the root? "
                 <Try label="256 numbers" id="wide"
-                    set=|link| (link.qkv.experiment, link.qkv.dimensions) = (Experiment::Scale, 256)/>
+                    set=|link| {
+                        put(link, Experiment::Scale);
+                        link.qkv.dimensions = 256;
+                    }/>
             }
         }),
         ViewFn::from(|| {
             view! {
                 "Shuffle under a causal mask, without positions. Guess first: does any token keep its output? "
                 <Try label="Shuffle, causal" id="causal"
-                    set=|link| (link.qkv.experiment, link.qkv.causal) = (Experiment::Shuffle, true)/>
+                    set=|link| {
+                        put(link, Experiment::Shuffle);
+                        link.qkv.causal = true;
+                    }/>
             }
         }),
         ViewFn::from(|| {
             view! {
                 "Three models are to name a word's first letter; two of them are told no positions. Which of those two \
                  learns it all the same? " <Try label="Train them" id="order"
-                    set=|link| link.qkv.experiment = Experiment::Order/>
+                    set=|link| put(link, Experiment::Order)/>
             }
         }),
     ]

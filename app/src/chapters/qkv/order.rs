@@ -19,7 +19,7 @@ fn provenance(lab: Lab) -> Signal<Provenance> {
     use_task_provenance(lab, || Some("words of 8 different letters"))
 }
 
-pub fn figure() -> AnyView {
+pub fn view() -> AnyView {
     let store = expect_context::<Store>();
     let lab = use_lab();
     let provenance = provenance(lab);
@@ -27,8 +27,7 @@ pub fn figure() -> AnyView {
     let answered = use_answer(lab, move || {
         let draw = draw.get();
         is_of(lab, Models::Order).then(|| Question::Word { draw }.into())
-    })
-    .shown_in(lab.sights.figure);
+    });
     let word = Memo::new(move |_| {
         let answer = answered.answer.get()?;
         match <&Answer>::try_from(&*answer) {
@@ -47,30 +46,29 @@ pub fn figure() -> AnyView {
             .collect::<Vec<_>>()
     });
     let marker = Signal::derive(move || Some(f64::from(lab.step.get())));
-    view! {
-        <p>
-            "Each word has the letters A to H once, shuffled. After the last letter the model is to name the first. \
-             What letters there are says nothing: without order, 1 in 8 is all one can guess."
-        </p>
-        <LinesFigure name="qkv-order" title="Share of first letters named, on words not trained on" lines provenance marker/>
-        <p class="qkv-verdict" data-testid="qkv-order-verdict">{move || verdict(lab)}</p>
-        <p data-testid="qkv-word">{move || word.get().map(|word| view! {
-            "Word: "<b class="qkv-word">{word.letters.concat()}</b>". Its first letter, as each model sees it:"
-        })}</p>
-        <MatrixFigure name="qkv-answers" title="Which letter came first?" matrix provenance marked/>
-    }
-    .into_any()
-}
-
-pub fn controls() -> AnyView {
-    let store = expect_context::<Store>();
     let again = move |_| {
         store.link.update(|link: &mut Link| link.qkv.draw = link.qkv.draw % 1000 + 1);
     };
     view! {
-        <button type="button" class="button" data-testid="qkv-word-again" on:click=again>"Another word"</button>
-        <p class="hint">"All three have 2 layers of 2 heads, the same seed and the same batches. Only what tells them order \
-            differs: nothing; a causal mask; learned positions without a mask."</p>
+        <p class="view-note">
+            "Each word has the letters A to H once, shuffled. After the last letter the model is to name the first. \
+             What letters there are says nothing: without order, 1 in 8 is all one can guess."
+        </p>
+        <div class="view-split qkv-lines">
+            <div>
+                <LinesFigure name="qkv-order" title="Share of first letters named, of unseen words" lines provenance marker/>
+            </div>
+            <div>
+                <div class="view-bar qkv-bar">
+                    <p data-testid="qkv-word">{move || word.get().map(|word| view! {
+                        "Word: "<b class="qkv-word">{word.letters.concat()}</b>
+                    })}</p>
+                    <button type="button" class="button" data-testid="qkv-word-again" on:click=again>"Another word"</button>
+                </div>
+                <MatrixFigure name="qkv-answers" title="Which letter came first?" matrix provenance marked/>
+            </div>
+        </div>
+        <p class="view-note qkv-verdict" data-testid="qkv-order-verdict">{move || verdict(lab)}</p>
     }
     .into_any()
 }

@@ -35,45 +35,63 @@ fn use_scale(lab: Lab) -> (Answered, Memo<Option<Arc<Scale>>>) {
     (answered, scale)
 }
 
-pub fn figure() -> AnyView {
+pub fn view() -> AnyView {
+    let store = expect_context::<Store>();
     let lab = use_lab();
-    let provenance = use_provenance(lab);
     let (answered, scale) = use_scale(lab);
+    let again = move |_| {
+        store.link.update(|link: &mut Link| link.qkv.draw = link.qkv.draw % 1000 + 1);
+    };
+    // Four figures are too many for one look: the spread and what comes of it, or how both go on.
+    let by_width = RwSignal::new(false);
+    let shown = move |id: &'static str, label: &'static str, to: bool| {
+        view! {
+            <button type="button" class="button qkv-shown" data-testid=id
+                aria-pressed=move || (by_width.get() == to).to_string() on:click=move |_| by_width.set(to)>
+                {label}
+            </button>
+        }
+    };
+    view! {
+        <div class="view-bar qkv-bar">
+            <div class="qkv-wide"><SliderField name="qkv-dimensions" log=true/></div>
+            <button type="button" class="button" data-testid="qkv-draw-again" on:click=again>"Draw again"</button>
+            <span class="hint">{move || store.link.with(|link| format!("draw {} of seed {}", link.qkv.draw, link.seed))}</span>
+            <div class="button-row" role="group" aria-label="Figures">
+                {shown("qkv-show-spread", "At this width", false)}
+                {shown("qkv-show-curves", "At every width", true)}
+            </div>
+        </div>
+        <p class="field-error" role="alert">{move || answered.problem.get()}</p>
+        <p class="view-note qkv-verdict" data-testid="qkv-scale">{move || scale.get().map(|scale| verdict(&scale))}</p>
+        {move || if by_width.get() { curves_of(lab, store, scale) } else { spread(lab, scale) }}
+    }
+    .into_any()
+}
+
+/// The products of random vectors, and one query's weights made of them.
+fn spread(lab: Lab, scale: Memo<Option<Arc<Scale>>>) -> AnyView {
+    let provenance = use_provenance(lab);
     let histogram =
         Signal::derive(move || scale.get().map_or(Histogram::default(), |scale| histogram(&scale)));
     let bars = Signal::derive(move || scale.get().map_or(Vec::new(), |scale| bars(&scale)));
     view! {
-        <p>"Queries and keys of independent random numbers with variance 1. Move the slider: what happens to the spread \
-            of their products?"</p>
-        <SliderField name="qkv-dimensions" log=true/>
-        <p class="field-error" role="alert">{move || answered.problem.get()}</p>
-        <p class="qkv-verdict" data-testid="qkv-scale">{move || scale.get().map(|scale| verdict(&scale))}</p>
-        <HistogramFigure name="qkv-products" title="Products of random queries and keys" histogram provenance/>
-        <BarsFigure name="qkv-softmax" title="Weights of one query over its 16 keys" bars provenance
-            value_name="divided by √d_k" compare_name="not divided" hue=Hue::Key/>
+        <div class="view-split qkv-spread">
+            <div>
+                <HistogramFigure name="qkv-products" title="Products of random queries and keys" histogram provenance/>
+            </div>
+            <div>
+                <BarsFigure name="qkv-softmax" title="Weights of one query over its 16 keys" bars provenance
+                    value_name="divided by √d_k" compare_name="not divided" hue=Hue::Key/>
+            </div>
+        </div>
     }
     .into_any()
 }
 
-pub fn controls() -> AnyView {
-    let store = expect_context::<Store>();
-    let again = move |_| {
-        store.link.update(|link: &mut Link| link.qkv.draw = link.qkv.draw % 1000 + 1);
-    };
-    view! {
-        <p class="hint">{move || store.link.with(|link| {
-            format!("Draw {} of seed {}.", link.qkv.draw, link.seed)
-        })}</p>
-        <button type="button" class="button" data-testid="qkv-draw-again" on:click=again>"Draw again"</button>
-    }
-    .into_any()
-}
-
-pub fn further() -> AnyView {
-    let store = expect_context::<Store>();
-    let lab = use_lab();
+/// How even the weights are and how much gradient comes through, by the width of the vectors.
+fn curves_of(lab: Lab, store: Store, scale: Memo<Option<Arc<Scale>>>) -> AnyView {
     let provenance = use_provenance(lab);
-    let (_, scale) = use_scale(lab);
     let lines = move |what: &'static str, of: fn(&ScalePoint) -> [f32; 2]| {
         Signal::derive(move || scale.get().map_or(Lines::default(), |s| curves(&s, what, of)))
     };
@@ -83,13 +101,15 @@ pub fn further() -> AnyView {
         store.link.update(|link| link.qkv.dimensions = dimensions);
     });
     view! {
-        <div class="panel">
-            <LinesFigure name="qkv-entropy" title="Entropy of the weights" provenance marker on_pick=pick
-                lines=lines("entropy in nats", |point| point.entropy)/>
-        </div>
-        <div class="panel">
-            <LinesFigure name="qkv-gradient" title="Size of the softmax's gradient" provenance marker on_pick=pick
-                lines=lines("norm of the derivative", |point| point.gradient)/>
+        <div class="view-split qkv-lines">
+            <div>
+                <LinesFigure name="qkv-entropy" title="Entropy of the weights" provenance marker on_pick=pick
+                    lines=lines("entropy in nats", |point| point.entropy)/>
+            </div>
+            <div>
+                <LinesFigure name="qkv-gradient" title="Size of the softmax's gradient" provenance marker on_pick=pick
+                    lines=lines("norm of the derivative", |point| point.gradient)/>
+            </div>
         </div>
     }
     .into_any()

@@ -19,7 +19,7 @@ use crate::{
 /// Differences up to this share of the largest output are rounding: `f32` sums in another order.
 pub const ROUNDING: f32 = 1e-5;
 
-pub fn figure() -> AnyView {
+pub fn view() -> AnyView {
     let store = expect_context::<Store>();
     let lab = use_lab();
     let provenance = use_provenance(lab);
@@ -30,8 +30,7 @@ pub fn figure() -> AnyView {
         let (draw, positions, causal) = asked.get();
         is_of(lab, Models::Text)
             .then(|| Question::Shuffle { text: store.probe.get(), draw, positions, causal }.into())
-    })
-    .shown_in(lab.sights.figure);
+    });
     let shuffle = Memo::new(move |_| {
         let answer = answered.answer.get()?;
         match <&Answer>::try_from(&*answer) {
@@ -42,29 +41,27 @@ pub fn figure() -> AnyView {
     let matrix = Signal::derive(move || {
         shuffle.get().map_or(Matrix::default(), |shuffle| differences(&shuffle))
     });
-    view! {
-        <p>"The same trained weights read your sentence as it is, and shuffled. Then each token's output is \
-            compared with what it was before."</p>
-        {move || shuffle.get().map(|shuffle| lanes(&shuffle))}
-        <p class="qkv-verdict" data-testid="qkv-shuffle" data-most=move || {
-            shuffle.get().map(|shuffle| most(&shuffle).to_string())
-        }>{move || shuffle.get().map(|shuffle| verdict(&shuffle))}</p>
-        <MatrixFigure name="qkv-difference" title="Output after the shuffle, less that before" matrix provenance/>
-        <Sentence label="Your sentence, to be shuffled" problem=answered.problem/>
-    }
-    .into_any()
-}
-
-pub fn controls() -> AnyView {
-    let store = expect_context::<Store>();
     let again = move |_| {
         store.link.update(|link: &mut Link| link.qkv.shuffle = link.qkv.shuffle % 1000 + 1);
     };
     view! {
-        <FlagField name="qkv-causal"/>
-        <FlagField name="qkv-positions"/>
-        <button type="button" class="button" data-testid="qkv-shuffle-again" on:click=again>"Shuffle again"</button>
-        <p class="hint">"The model was trained with both. What is asked here holds of any weights."</p>
+        <div class="view-bar qkv-bar">
+            <FlagField name="qkv-causal"/>
+            <FlagField name="qkv-positions"/>
+            <button type="button" class="button" data-testid="qkv-shuffle-again" on:click=again>"Shuffle again"</button>
+        </div>
+        <Sentence label="Your sentence, to be shuffled" problem=answered.problem/>
+        <div class="view-split qkv-moved">
+            <div>
+                {move || shuffle.get().map(|shuffle| lanes(&shuffle))}
+                <p class="view-note qkv-verdict" data-testid="qkv-shuffle" data-most=move || {
+                    shuffle.get().map(|shuffle| most(&shuffle).to_string())
+                }>{move || shuffle.get().map(|shuffle| verdict(&shuffle))}</p>
+            </div>
+            <div>
+                <MatrixFigure name="qkv-difference" title="Output after the shuffle, less that before" matrix provenance/>
+            </div>
+        </div>
     }
     .into_any()
 }
@@ -119,9 +116,12 @@ fn lanes(shuffle: &Shuffle) -> AnyView {
             shuffle.tokens.concat(),
             shuffle.order.iter().filter_map(|from| shuffle.tokens.get(*from as usize)).cloned().collect::<String>()
         )>
+            <span class="qkv-lane">"as it is"</span>
             <div class="qkv-chips">{before}</div>
             <svg viewBox=format!("0 0 {count} 10") preserveAspectRatio="none" inner_html=lines></svg>
+            <span class="qkv-lane">"shuffled"</span>
             <div class="qkv-chips">{after.collect_view()}</div>
+            <span class="qkv-lane">"how far its output moved"</span>
             <div class="qkv-bars">{bars.collect_view()}</div>
         </div>
     }

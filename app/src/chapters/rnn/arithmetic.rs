@@ -1,17 +1,22 @@
-//! The sum behind one unit at one step, and the matrices it takes its weights from.
+//! The sum behind one unit at one step, beside the matrices it takes its weights from.
 
-use std::sync::Arc;
+use leptos::{ev, prelude::*};
+use unroll_protocol::study::rnn::{Run, Unrolled};
+use wasm_bindgen::JsCast;
 
-use leptos::prelude::*;
-use unroll_protocol::study::rnn::{MatrixChoice, Run, Unrolled};
-
-use super::Shared;
-use crate::figures::{Matrix, MatrixFigure, ValueMap, token, unrolled::signed};
+use super::{
+    SUM, Shared,
+    matrix::{MatrixField, MatrixPanel},
+};
+use crate::{
+    figures::{token, unrolled::signed},
+    store::Store,
+};
 
 /// Products written out before the rest is gathered.
 const WRITTEN: usize = 5;
-/// Weights beyond it have the colour of the map's end.
-const LIMIT: f32 = 1.0;
+/// The step that is taken apart while none is pinned: the first has no state before it.
+const USUAL: usize = 5;
 
 /// One unit's way to its value.
 struct Sum {
@@ -29,10 +34,11 @@ struct Sum {
 }
 
 impl Sum {
-    /// `at` and `unit` count from 1. `None` outside the sentence or the state.
+    /// `at` and `unit` count from 1. `None` outside the state, or without a sentence.
     fn new(all: &Unrolled, at: u32, unit: u32) -> Option<Self> {
         let run: &Run = all.edited.as_ref().map_or(&all.run, |edited| &edited.1);
-        let (t, i) = ((at as usize).checked_sub(1)?, (unit as usize).checked_sub(1)?);
+        let t = place(at, run.ids.len()).checked_sub(1)?;
+        let i = (unit as usize).checked_sub(1)?;
         let id = *run.ids.get(t)? as usize;
         let weights = all.u.block(&[i])?;
         let zeros = vec![0.0; weights.len()];
@@ -57,190 +63,244 @@ impl Sum {
     }
 }
 
-/// The arithmetic of the pinned column, while one is pinned.
-#[component]
-pub fn Arithmetic(shared: Shared) -> impl IntoView {
-    let open = Memo::new(move |_| {
-        let (at, columns) = (shared.at.get(), shared.columns.get());
-        let length = shared.all.with(|all| all.as_ref().map_or(0, |all| all.run.ids.len() as u32));
-        at > 0 && at <= columns && at <= length
+/// The step on show, from 1: the pinned one, where the sentence is that long. 0 without a sentence.
+pub fn place(at: u32, length: usize) -> usize {
+    match at as usize {
+        0 => USUAL.min(length),
+        at => at.min(length),
+    }
+}
+
+/// Shows the sum instead of the diagram, and gives it the keyboard.
+pub fn open(store: Store) {
+    store.link.update(|link| link.view = SUM.into());
+    focus_later("rnn-arithmetic");
+}
+
+/// Focuses what a view that is about to come on show holds.
+fn focus_later(testid: &'static str) {
+    request_animation_frame(move || {
+        let found = document().query_selector(&format!("[data-testid={testid}]")).ok().flatten();
+        if let Some(found) = found.and_then(|found| found.dyn_into::<web_sys::HtmlElement>().ok()) {
+            // Focusing an element that is still there cannot fail.
+            let _ = found.focus();
+        }
     });
+}
+
+/// The arithmetic, and the matrix beside it.
+#[component]
+pub fn SumView(shared: Shared) -> impl IntoView {
     let unit = shared.unit;
     let hidden = Memo::new(move |_| shared.store.link.with(|link| link.rnn.hidden));
-    let move_unit = move |by: i32| {
-        let next = unit.get_untracked().saturating_add_signed(by).clamp(1, hidden.get_untracked());
-        if next != unit.get_untracked() {
-            unit.set(next);
+    let length =
+        Memo::new(move |_| shared.all.with(|all| all.as_ref().map_or(0, |all| all.run.ids.len())));
+    let at = Memo::new(move |_| place(shared.at.get(), length.get()) as u32);
+    let sum = Memo::new_with_compare(
+        move |_| {
+            let (at, unit) = (at.get(), unit.get());
+            shared.all.with(|all| all.as_ref().and_then(|all| Sum::new(all, at, unit)))
+        },
+        |_, _| true,
+    );
+    let back = move || {
+        shared.at.set(0);
+        shared.store.link.update(|link| link.view.clear());
+        focus_later("rnn-track");
+    };
+    let on_key = move |event: ev::KeyboardEvent| {
+        if event.key() == "Escape" {
+            event.prevent_default();
+            back();
         }
     };
-    let sum = move || {
-        let (at, unit) = (shared.at.get(), unit.get());
-        shared.all.with(|all| all.as_ref().and_then(|all| Sum::new(all, at, unit)))
+    let move_unit = move |by: i32| {
+        unit.update(|unit| *unit = unit.saturating_add_signed(by).clamp(1, hidden.get_untracked()));
+    };
+    let move_at = move |by: i32| {
+        let most = length.get_untracked().max(1) as u32;
+        shared.at.set(at.get_untracked().saturating_add_signed(by).clamp(1, most));
     };
     view! {
-        <Show when=move || open.get()>
-            <section class="rnn-arithmetic" data-testid="rnn-arithmetic" aria-label="Arithmetic of one unit">
-                <div class="rnn-arithmetic-head">
-                    <h3>{move || format!("Unit {} at t = {}", unit.get(), shared.at.get())}</h3>
-                    <div class="rnn-buttons">
-                        <button type="button" class="button" aria-label="Unit before" data-testid="rnn-unit-before"
-                            aria-disabled=move || (unit.get() <= 1).then_some("true")
-                            on:click=move |_| move_unit(-1)>"‹"</button>
-                        <button type="button" class="button" aria-label="Next unit" data-testid="rnn-unit-next"
-                            aria-disabled=move || (unit.get() >= hidden.get()).then_some("true")
-                            on:click=move |_| move_unit(1)>"›"</button>
-                        <button type="button" class="button button-quiet" data-testid="rnn-unpin"
-                            on:click=move |_| shared.at.set(0)>"Close"</button>
-                    </div>
-                </div>
-                {move || sum().map(|sum| view! { <SumTable sum/> })}
-            </section>
-        </Show>
+        <div class="view-fill rnn-room" on:keydown=on_key>
+            <div class="view-bar">
+                <button type="button" class="button" data-testid="rnn-unpin" on:click=move |_| back()>
+                    "← Diagram"
+                </button>
+                <Stepper name="Unit" testid="rnn-unit" value=unit.into() most=hidden.into() by=Callback::new(move_unit)/>
+                <Stepper name="t" testid="rnn-at" value=at.into() most=Signal::derive(move || length.get() as u32)
+                    by=Callback::new(move_at)/>
+                <MatrixField shared/>
+            </div>
+            <div class="view-split rnn-sum-split">
+                <section class="rnn-arithmetic" data-testid="rnn-arithmetic" tabindex="-1"
+                    aria-label="Arithmetic of one unit">
+                    <h3>{move || format!("Unit {} at t = {}", unit.get(), at.get())}</h3>
+                    {move || sum.with(|sum| sum.as_ref().map(sum_table))}
+                </section>
+                <MatrixPanel shared/>
+            </div>
+        </div>
     }
     .into_any()
 }
 
+/// A whole number with a button to either side.
 #[component]
-fn SumTable(sum: Sum) -> impl IntoView {
-    let Sum { tanh, t, unit, token, from_input, terms, bias, sum, state } = sum;
-    let from_state: f32 = terms.iter().map(|term| term.3).sum();
-    let row = move |&(j, u, s, product): &(usize, f32, f32, f32)| {
-        view! {
-            <tr class="rnn-term">
-                <td>"U"<sub>{format!("{unit},{j}")}</sub>" × unit "{j}" of s"<sub>{t - 1}</sub></td>
-                <td class="number">{signed(u)}" × "{signed(s)}</td>
-                <td class="number">{signed(product)}</td>
-            </tr>
+fn Stepper(
+    name: &'static str,
+    testid: &'static str,
+    value: Signal<u32>,
+    most: Signal<u32>,
+    by: Callback<i32>,
+) -> impl IntoView {
+    let words = move |way: &str| format!("{way} {}", if name == "t" { "step" } else { "unit" });
+    view! {
+        <div class="rnn-stepper">
+            <span>{name}</span>
+            <button type="button" class="button" aria-label=words("Previous") data-testid=format!("{testid}-before")
+                aria-disabled=move || (value.get() <= 1).then_some("true") on:click=move |_| by.run(-1)>"‹"</button>
+            <output>{value}</output>
+            <button type="button" class="button" aria-label=words("Next") data-testid=format!("{testid}-next")
+                aria-disabled=move || (value.get() >= most.get()).then_some("true") on:click=move |_| by.run(1)>"›"</button>
+        </div>
+    }
+    .into_any()
+}
+
+/// Where the bars of a sum begin and end: each goes on where the one before has ended.
+struct Fall {
+    least: f32,
+    most: f32,
+    now: f32,
+}
+
+impl Fall {
+    /// Of terms in the order in which they are added.
+    fn new(terms: impl Iterator<Item = f32>, others: [f32; 2]) -> Self {
+        let (mut least, mut most, mut now) = (0f32, 0f32, 0f32);
+        let sums = terms.map(|term| {
+            now += term;
+            now
+        });
+        for value in sums.chain(others) {
+            (least, most) = (least.min(value), most.max(value));
         }
-    };
+        Self { least, most, now: 0.0 }
+    }
+
+    /// Where a value stands, in percent of the way.
+    fn at(&self, value: f32) -> f32 {
+        100.0 * (value - self.least) / (self.most - self.least).max(f32::MIN_POSITIVE)
+    }
+
+    /// The next term's bar.
+    fn add(&mut self, term: f32) -> AnyView {
+        let from = self.now;
+        self.now += term;
+        self.bar(from, self.now)
+    }
+
+    /// A bar from one value to another, with a line at 0.
+    fn bar(&self, from: f32, to: f32) -> AnyView {
+        let (left, right) = (self.at(from.min(to)), self.at(from.max(to)));
+        let color = if to < from { "var(--signed-low)" } else { "var(--signed-high)" };
+        let bar = format!("left:{left:.2}%;width:{:.2}%;background:{color}", right - left);
+        let zero = format!("left:{:.2}%", self.at(0.0));
+        view! { <td class="rnn-fall"><div><i style=bar></i><b style=zero></b></div></td> }
+            .into_any()
+    }
+}
+
+fn sum_table(sum: &Sum) -> AnyView {
+    let Sum { tanh, t, unit, token, from_input, terms, bias, sum, state } = sum;
+    let (t, unit, from_input, sum, state) = (*t, *unit, *from_input, *sum, *state);
+    let from_state: f32 = terms.iter().map(|term| term.3).sum();
     let written = if t == 1 { 0 } else { WRITTEN.min(terms.len()) };
     let rest: f32 = terms[written..].iter().map(|term| term.3).sum();
     let rest_count = terms.len() - written;
-    let rows = terms[..written].iter().map(row).collect_view();
-    let others = terms[written..].iter().map(row).collect_view();
+    let bias_value = bias.unwrap_or(0.0);
+    let added = terms[..written].iter().map(|term| term.3);
+    let added = core::iter::once(from_input).chain(added).chain([rest, bias_value]);
+    let mut fall = Fall::new(added, [sum, state]);
+    let row = |&(j, u, s, product): &(usize, f32, f32, f32), bar: Option<AnyView>| {
+        view! {
+            <tr class="rnn-term">
+                <td>"U"<sub>{format!("{unit},{j}")}</sub>" × s"<sub>{format!("{},{j}", t - 1)}</sub></td>
+                <td class="number">{signed(u)}" × "{signed(s)}</td>
+                <td class="number">{signed(product)}</td>
+                {bar}
+            </tr>
+        }
+    };
+    let of_input = fall.add(from_input);
+    let rows = terms[..written].iter().map(|term| row(term, Some(fall.add(term.3)))).collect_view();
+    let others = terms[written..].iter().map(|term| row(term, None)).collect_view();
+    let of_rest = (rest_count > 0).then(|| fall.add(rest));
+    let of_bias = fall.add(bias_value);
+    let (of_sum, of_state) = (fall.bar(0.0, sum), fall.bar(0.0, state));
     let rest_words = match (t, rest_count) {
         (1, n) => format!("s0 is 0, so all {n} products are 0"),
         (_, 1) => "the other one".to_owned(),
         (_, n) => format!("the other {n} together"),
     };
-    let f = if tanh { "tanh" } else { "σ" };
+    let f = if *tanh { "tanh" } else { "σ" };
     view! {
-        <div class="rnn-sum-scroller" tabindex="0" role="region" aria-label="Terms of the sum">
+        <div class="view-scroll rnn-sum-scroller" tabindex="0" role="region" aria-label="Terms of the sum">
             <table class="rnn-sum">
                 <thead>
-                    <tr><th scope="col">"Term"</th><th scope="col">"Product"</th><th scope="col">"Value"</th></tr>
+                    <tr>
+                        <th scope="col">"Term"</th><th scope="col">"Product"</th><th scope="col">"Value"</th>
+                        <th scope="col">"Added up"</th>
+                    </tr>
                 </thead>
                 <tbody>
                     <tr data-part="w">
-                        <th scope="row">"W x"<sub>{t}</sub>": column ‘"{token}"’ of row "{unit}</th>
+                        <th scope="row">"W x"<sub>{t}</sub>": column ‘"{token.clone()}"’ of row "{unit}</th>
                         <td class="number">{signed(from_input)}" × 1"</td>
                         <td class="number" data-testid="rnn-from-input">{signed(from_input)}</td>
+                        {of_input}
                     </tr>
                     <tr data-part="u">
-                        <th scope="row">"U s"<sub>{t - 1}</sub>": row "{unit}" times the state before"</th>
-                        <td></td>
+                        <th scope="row" colspan="2">"U s"<sub>{t - 1}</sub>": row "{unit}" times the state before"</th>
                         <td class="number" data-testid="rnn-from-state">{signed(from_state)}</td>
+                        <td></td>
                     </tr>
                     {rows}
-                    {(rest_count > 0).then(|| view! {
+                    {of_rest.map(|bar| view! {
                         <tr class="rnn-term">
                             <td colspan="2">{rest_words}</td>
                             <td class="number">{signed(rest)}</td>
+                            {bar}
                         </tr>
                     })}
                     <tr>
                         <th scope="row">{if bias.is_some() { "b: the bias of this unit" } else { "no bias" }}</th>
                         <td></td>
-                        <td class="number" data-testid="rnn-bias">{signed(bias.unwrap_or(0.0))}</td>
+                        <td class="number" data-testid="rnn-bias">{signed(bias_value)}</td>
+                        {of_bias}
                     </tr>
                     <tr class="rnn-total">
                         <th scope="row">"Sum"</th>
                         <td></td>
                         <td class="number" data-testid="rnn-sum">{signed(sum)}</td>
+                        {of_sum}
                     </tr>
                     <tr class="rnn-total" data-part="state">
                         <th scope="row">"s"<sub>{t}</sub>" of this unit"</th>
                         <td class="number">{f}"("{signed(sum)}")"</td>
                         <td class="number" data-testid="rnn-state">{signed(state)}</td>
+                        {of_state}
                     </tr>
                 </tbody>
             </table>
             {(t > 1 && rest_count > 0).then(|| view! {
                 <details>
                     <summary>{format!("The other {rest_count} products")}</summary>
-                    <table class="rnn-sum"><tbody>{others}</tbody></table>
+                    <table class="rnn-sum rnn-others"><tbody>{others}</tbody></table>
                 </details>
             })}
         </div>
     }
     .into_any()
-}
-
-/// The matrix that was opened.
-#[component]
-pub fn MatrixPanel(shared: Shared) -> impl IntoView {
-    let open = Memo::new(move |_| shared.matrix.get() != MatrixChoice::None);
-    let matrix = Signal::derive(move || {
-        let choice = shared.matrix.get();
-        shared.all.with(|all| all.as_ref().map_or_else(Matrix::default, |all| matrix(all, choice)))
-    });
-    let title = Signal::derive(move || {
-        match shared.matrix.get() {
-            MatrixChoice::W => "W: from each character to each unit, the same in every column",
-            MatrixChoice::U => "U: from each unit of the state before, the same in every column",
-            MatrixChoice::V | MatrixChoice::None => {
-                "V: from each unit to each answer, the same in every column"
-            }
-        }
-        .to_owned()
-    });
-    let pinned = move || (shared.at.get() > 0).then(|| shared.unit.get() as usize - 1);
-    let row = Signal::derive(move || match shared.matrix.get() {
-        MatrixChoice::W | MatrixChoice::U => pinned(),
-        MatrixChoice::V | MatrixChoice::None => None,
-    });
-    let column = Signal::derive(move || match shared.matrix.get() {
-        MatrixChoice::W => shared.all.with(|all: &Option<Arc<Unrolled>>| {
-            let all = all.as_ref()?;
-            let run = all.edited.as_ref().map_or(&all.run, |edited| &edited.1);
-            run.ids.get((shared.at.get() as usize).checked_sub(1)?).map(|id| *id as usize)
-        }),
-        MatrixChoice::V => pinned(),
-        MatrixChoice::U | MatrixChoice::None => None,
-    });
-    view! {
-        <Show when=move || open.get()>
-            <div class="rnn-matrix" data-testid="rnn-matrix-panel">
-                <MatrixFigure name="rnn-matrix" title matrix provenance=shared.provenance row column/>
-                <button type="button" class="button button-quiet" data-testid="rnn-matrix-close"
-                    on:click=move |_| shared.matrix.set(MatrixChoice::None)>
-                    "Close the matrix"
-                </button>
-            </div>
-        </Show>
-    }
-    .into_any()
-}
-
-fn matrix(all: &Unrolled, choice: MatrixChoice) -> Matrix {
-    let units = || -> Vec<String> {
-        (1..=all.u.shape.first().copied().unwrap_or(0)).map(|unit| unit.to_string()).collect()
-    };
-    let (row_axis, column_axis, rows, columns, values) = match choice {
-        MatrixChoice::W => ("unit", "character", units(), all.tokens.clone(), &all.w.values),
-        MatrixChoice::U => ("unit", "unit before", units(), units(), &all.u.values),
-        MatrixChoice::V | MatrixChoice::None => {
-            ("answer", "unit", all.classes.clone(), units(), &all.v.values)
-        }
-    };
-    Matrix {
-        row_axis: row_axis.into(),
-        column_axis: column_axis.into(),
-        rows,
-        columns,
-        values: values.clone(),
-        map: ValueMap::Signed { limit: LIMIT },
-        value_name: "weight".into(),
-        absent: String::new(),
-    }
 }

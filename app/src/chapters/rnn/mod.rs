@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod check;
+mod matrix;
 mod recovery;
 mod unroller;
 mod words;
@@ -13,14 +14,15 @@ use leptos::prelude::*;
 use unroll_protocol::{
     Answer, Link, RunState,
     link::Chapter,
-    study::rnn::{self, Edit, MatrixChoice, ReadoutChoice, Unrolled},
+    study::rnn::{self, CellChoice, Edit, MatrixChoice, ReadoutChoice, Unrolled},
 };
 
 use super::Info;
 use crate::{
     controls::{ChoiceField, SliderField},
     course::{
-        Answered, ChapterFrame, Lab, StageView, use_answer, use_lab, use_provenance, use_setting,
+        Answered, ChapterFrame, Lab, Sentence, StageView, use_answer, use_lab, use_provenance,
+        use_setting,
     },
     figures::{
         Dash, Hue, Line, Lines, LinesFigure, Provenance,
@@ -28,11 +30,11 @@ use crate::{
     },
     store::Store,
 };
-use arithmetic::{Arithmetic, MatrixPanel};
+use arithmetic::SumView;
 use check::Check;
-use recovery::RecoveryPanel;
+use recovery::RecoveryView;
 use unroller::{EditBar, Unroller};
-use writing::WritingPanel;
+use writing::WritingView;
 
 pub const INFO: Info = Info {
     id: Chapter::Rnn,
@@ -41,6 +43,10 @@ pub const INFO: Info = Info {
     uses_text: true,
     view: || view! { <RnnChapter/> }.into_any(),
 };
+
+/// Views that show the sentence step by step.
+const UNROLLED: &str = "unrolled";
+const SUM: &str = "sum";
 
 /// What the parts of the chapter share. `Copy`: signals owned by the chapter's view.
 #[derive(Clone, Copy)]
@@ -78,7 +84,8 @@ impl Shared {
             };
             Some(question.into())
         })
-        .shown_in(lab.sights.figure);
+        .shown_in(lab.on_view(UNROLLED))
+        .shown_in(lab.on_view(SUM));
         let all = Memo::new_with_compare(
             move |_| answered.answer.with(|answer| unrolled(answer.as_deref())),
             |_, _| true,
@@ -122,6 +129,15 @@ fn RnnChapter() -> impl IntoView {
             shared.at.set(0);
         }
     });
+    let model = Signal::derive(move || {
+        shared.store.link.with(|link| {
+            let cell = match link.rnn.cell {
+                CellChoice::Tanh => "tanh",
+                CellChoice::Sigmoid => "sigmoid",
+            };
+            format!("{cell}, {} units", link.rnn.hidden)
+        })
+    });
     view! {
         <ChapterFrame
             before="Counting pairs forgets everything but the last character."
@@ -131,23 +147,22 @@ fn RnnChapter() -> impl IntoView {
             check=move || view! { <Check shared/> }
             more=words::more
             views=vec![
-                StageView::new("figure", "Figure", move || view! { <Figure shared/> }),
-                StageView::new("further", "Further", move || view! {
-                <WritingPanel shared/>
-                <RecoveryPanel shared/>
-                <Curves shared/>
-            }),
+                StageView::new(UNROLLED, "Unrolled", move || view! { <UnrolledView shared/> }),
+                StageView::new(SUM, "One unit’s sum", move || view! { <SumView shared/> }),
+                StageView::new("writing", "Writing", move || view! { <WritingView shared/> }),
+                StageView::new("recovery", "Recovery", move || view! { <RecoveryView shared/> }),
+                StageView::new("loss", "Loss", move || view! { <LossView shared/> }),
             ]
             settings=move || view! { <Controls shared/> }
-            model=Signal::stored(String::new())
+            model
         />
     }
 }
 
-/// The diagram with its controls above and what was opened below.
+/// The sentence, the buttons that unroll it, the diagram, and what is edited in it.
 #[component]
-fn Figure(shared: Shared) -> impl IntoView {
-    let Shared { lab, columns, at, unit, .. } = shared;
+fn UnrolledView(shared: Shared) -> impl IntoView {
+    let Shared { lab, store, columns, at, unit, .. } = shared;
     let diagram = Signal::derive(move || {
         let columns = columns.get();
         shared.all.with(|all| {
@@ -159,19 +174,26 @@ fn Figure(shared: Shared) -> impl IntoView {
     let length = Memo::new(move |_| {
         shared.all.with(|all| all.as_ref().map_or(0, |all| all.run.ids.len() as u32))
     });
+    // About the edit there is another place for it.
+    let problem =
+        Signal::derive(move || shared.answered.problem.get().filter(|_| shared.edit.get() == 0));
     let field = NodeRef::new();
     let on_edit = Callback::new(move |t: usize| unroller::begin_edit(shared, t, field));
+    let on_open = Callback::new(move |()| arithmetic::open(store));
     let on_matrix = Callback::new(move |part: String| {
-        let matrix = MatrixChoice::from_id(&part).unwrap_or(MatrixChoice::None);
-        let same = shared.matrix.get_untracked() == matrix;
-        shared.matrix.set(if same { MatrixChoice::None } else { matrix });
+        shared.matrix.set(MatrixChoice::from_id(&part).unwrap_or(MatrixChoice::None));
+        arithmetic::open(store);
     });
     view! {
-        <Unroller shared length/>
-        <UnrolledFigure diagram columns at unit on_edit on_matrix provenance=shared.provenance/>
-        <EditBar shared field/>
-        <Arithmetic shared/>
-        <MatrixPanel shared/>
+        <div class="view-fill rnn-room">
+            <Sentence label="Sentence to unroll" problem/>
+            <p class="view-note rnn-note" role="status" data-testid="rnn-note">
+                {move || unroller::note(shared)}
+            </p>
+            <Unroller shared length/>
+            <UnrolledFigure diagram columns at unit on_open on_edit on_matrix provenance=shared.provenance/>
+            <EditBar shared field/>
+        </div>
     }
     .into_any()
 }
@@ -180,20 +202,21 @@ fn Figure(shared: Shared) -> impl IntoView {
 #[component]
 fn Controls(shared: Shared) -> impl IntoView {
     view! {
-        <ChoiceField name="rnn-readout"/>
-        <Show when=move || shared.end_only.get()>
-            <SliderField name="rnn-example" most=40.0/>
-        </Show>
-        <ChoiceField name="rnn-cell"/>
-        <SliderField name="rnn-hidden"/>
-        <ChoiceField name="rnn-matrix"/>
+        <div class="course-controls">
+            <SliderField name="rnn-hidden"/>
+            <ChoiceField name="rnn-cell"/>
+            <ChoiceField name="rnn-readout"/>
+            <Show when=move || shared.end_only.get()>
+                <SliderField name="rnn-example" most=40.0/>
+            </Show>
+        </div>
     }
     .into_any()
 }
 
 /// What was measured while training.
 #[component]
-fn Curves(shared: Shared) -> impl IntoView {
+fn LossView(shared: Shared) -> impl IntoView {
     let lines = Signal::derive(move || {
         let styles = [
             (Hue::Hidden, Dash::Solid),
@@ -230,7 +253,7 @@ fn Curves(shared: Shared) -> impl IntoView {
             .to_owned()
     });
     view! {
-        <div class="panel">
+        <div class="view-fill rnn-room">
             <LinesFigure name="rnn-loss" title lines provenance=shared.provenance
                 hint="Press Train: one point a step."/>
         </div>

@@ -6,7 +6,10 @@ use unroll_protocol::{
     study::rnn::{self, Recovery},
 };
 
-use super::Shared;
+use super::{
+    Shared,
+    writing::{OddLetter, no_writing},
+};
 use crate::{
     course::{use_answer, use_setting},
     figures::{Dash, Hue, Line, Lines, LinesFigure, Reference, token},
@@ -16,14 +19,12 @@ use crate::{
 const NETWORKS: [(&str, Hue, Dash); 2] =
     [("Elman network", Hue::Hidden, Dash::Solid), ("LSTM", Hue::Cell, Dash::Dashed)];
 
-/// The curves, while an odd character is forced. Measured while training rests: it takes longer
-/// than a step.
+/// The curves after an odd character. Measured while training rests: it takes longer than a step.
 #[component]
-pub fn RecoveryPanel(shared: Shared) -> impl IntoView {
-    let odd = use_setting(|link: &mut Link| &mut link.rnn.odd);
+pub fn RecoveryView(shared: Shared) -> impl IntoView {
     let letter = use_setting(|link: &mut Link| &mut link.rnn.odd_letter);
     let answered = use_answer(shared.lab, move || {
-        let asked = odd.get() > 0 && !shared.end_only.get() && !shared.running.get();
+        let asked = !shared.end_only.get() && !shared.running.get();
         let letter = char::from_u32(letter.get()).filter(|letter| *letter != '\0');
         asked.then(|| rnn::Question::Recovery { letter }.into())
     });
@@ -40,15 +41,17 @@ pub fn RecoveryPanel(shared: Shared) -> impl IntoView {
         references: vec![Reference { name: "as if nothing had happened".into(), y: 0.0 }],
         ..Lines::default()
     });
-    let shown = move || odd.get() > 0 && !shared.end_only.get();
+    let of_recovery =
+        move || recovery.with(|r| r.as_ref().map(|r| r.letter.clone())).unwrap_or_default();
     view! {
-        <Show when=shown>
-            <div class="panel" data-testid="rnn-recovery">
+        <Show when=move || !shared.end_only.get() fallback=no_writing>
+            <div class="view-fill rnn-room" data-testid="rnn-recovery">
+                <div class="view-bar"><OddLetter letter rarest=Signal::derive(of_recovery)/></div>
                 <LinesFigure name="rnn-recovery" title="Who gets over it?" lines provenance=shared.provenance
                     hint="Measured when training rests."/>
-                <p data-testid="rnn-recovery-text">{move || recovery.with(|r| r.as_ref().map(said))}</p>
+                <p class="view-note" data-testid="rnn-recovery-text">{move || recovery.with(|r| r.as_ref().map(said))}</p>
                 <Show when=move || shared.running.get()>
-                    <p class="hint">"Measured again when training rests."</p>
+                    <p class="view-note">"Measured again when training rests."</p>
                 </Show>
                 <p class="field-error" role="alert">{move || answered.problem.get()}</p>
             </div>

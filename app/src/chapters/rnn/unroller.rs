@@ -6,12 +6,30 @@ use leptos::{ev, html, prelude::*};
 use wasm_bindgen::JsCast;
 
 use super::Shared;
-use crate::{course::Sentence, figures::token};
+use crate::figures::token;
 
 /// Milliseconds between two steps of playing.
 const PACE: u64 = 350;
 
-/// The sentence, and the buttons that unroll it.
+/// What is to be said of the sentence that is read, if anything.
+pub fn note(shared: Shared) -> String {
+    let dropped = shared.all.with(|all| all.as_ref().map_or(0, |all| all.dropped));
+    let own = shared
+        .store
+        .probe
+        .with(|p| !p.trim().is_empty() && p.trim().chars().all(|c| c == '(' || c == ')'));
+    match (shared.end_only.get(), own, dropped) {
+        (true, false, _) => {
+            "The network has only met ( and ): a generated string is read instead. \
+            Write brackets to have your own judged."
+                .to_owned()
+        }
+        (_, _, 0) => String::new(),
+        (_, _, n) => format!("{n} more characters are not drawn."),
+    }
+}
+
+/// The buttons that unroll the sentence.
 #[component]
 pub fn Unroller(
     shared: Shared,
@@ -57,50 +75,25 @@ pub fn Unroller(
     };
     let at_end = move || ends.get().1.then_some("true");
     let at_start = move || ends.get().0.then_some("true");
-    let problem = Signal::derive(move || {
-        // About the edit, which has its own place.
-        shared.answered.problem.get().filter(|_| shared.edit.get() == 0)
-    });
-    let note = move || {
-        let dropped = shared.all.with(|all| all.as_ref().map_or(0, |all| all.dropped));
-        let own = shared
-            .store
-            .probe
-            .with(|p| !p.trim().is_empty() && p.trim().chars().all(|c| c == '(' || c == ')'));
-        match (shared.end_only.get(), own, dropped) {
-            (true, false, _) => "The network has only met ( and ): a generated string is read \
-                instead. Write brackets to have your own judged."
-                .to_owned(),
-            (_, _, 0) => String::new(),
-            (_, _, n) => format!("{n} more characters are not drawn."),
-        }
-    };
     view! {
-        <Sentence label="Sentence to unroll" problem/>
-        <p class="hint rnn-note" role="status" data-testid="rnn-note">{note}</p>
-        <div class="rnn-unroller">
-            <div class="rnn-buttons">
-                <button type="button" class="button button-primary" data-testid="rnn-unroll"
-                    aria-disabled=at_end on:click=move |_| { stop(); step(1) }>
-                    "Unroll one step"
-                </button>
-                <button type="button" class="button" data-testid="rnn-fold-one"
-                    aria-disabled=at_start on:click=move |_| { stop(); step(-1) }>
-                    "Fold one"
-                </button>
-                <button type="button" class="button" data-testid="rnn-play" on:click=play>
-                    {move || if playing.with(Option::is_some) { "Stop" } else { "Play" }}
-                </button>
-                <button type="button" class="button" data-testid="rnn-fold"
-                    aria-disabled=at_start on:click=move |_| { stop(); columns.set(0) }>
-                    "Fold back"
-                </button>
-            </div>
+        <div class="view-bar rnn-unroller">
+            <button type="button" class="button button-primary" data-testid="rnn-unroll"
+                aria-disabled=at_end on:click=move |_| { stop(); step(1) }>
+                "Unroll one step"
+            </button>
+            <button type="button" class="button" data-testid="rnn-fold-one"
+                aria-disabled=at_start on:click=move |_| { stop(); step(-1) }>
+                "Fold one"
+            </button>
+            <button type="button" class="button" data-testid="rnn-play" on:click=play>
+                {move || if playing.with(Option::is_some) { "Stop" } else { "Play" }}
+            </button>
+            <button type="button" class="button" data-testid="rnn-fold"
+                aria-disabled=at_start on:click=move |_| { stop(); columns.set(0) }>
+                "Fold back"
+            </button>
             <label class="rnn-scrub">
-                <span>
-                    "Steps unrolled: "
-                    <output data-testid="rnn-columns">{move || format!("{} of {}", shown.get(), length.get())}</output>
-                </span>
+                <span class="visually-hidden">"Steps unrolled"</span>
                 <input type="range" min="0" max=move || length.get().to_string() step="1"
                     data-testid="control-rnn-columns" prop:value=move || shown.get().to_string()
                     on:input=move |e| {
@@ -109,6 +102,7 @@ pub fn Unroller(
                             columns.set(value);
                         }
                     }/>
+                <output data-testid="rnn-columns">{move || format!("{} of {}", shown.get(), length.get())}</output>
             </label>
         </div>
     }
@@ -202,9 +196,8 @@ pub fn EditBar(shared: Shared, field: NodeRef<html::Input>) -> impl IntoView {
     };
     view! {
         <Show when=move || open.get()>
-            <div class="rnn-edit" data-testid="rnn-edit" role="group" aria-label="Edited character">
+            <div class="view-bar rnn-edit" data-testid="rnn-edit" role="group" aria-label="Edited character">
                 <p>
-                    <strong>"Edit mode. "</strong>
                     {move || format!("At t = {} ", shared.edit.get())}
                     {move || was().map_or_else(
                         || "there is no character: the sentence is shorter.".to_owned(),
@@ -214,15 +207,11 @@ pub fn EditBar(shared: Shared, field: NodeRef<html::Input>) -> impl IntoView {
                         autocapitalize="off" spellcheck="false" aria-label="New character"
                         prop:value=letter on:input=on_input on:keydown=on_key
                         on:focus=move |_| select()/>
-                    <button type="button" class="button" data-testid="rnn-undo-edit" on:click=move |_| end()>
-                        "Take the edit back"
-                    </button>
                 </p>
-                <p class="rnn-legend">
-                    "In each strip: left half as it was, right half after the edit. Bars below: ‖Δs‖, how \
-                     far the state moved. "
-                    <span data-testid="rnn-moved">{moved}</span>
-                </p>
+                <button type="button" class="button" data-testid="rnn-undo-edit" on:click=move |_| end()>
+                    "Take the edit back"
+                </button>
+                <p class="view-note" data-testid="rnn-moved">{moved}</p>
                 <p class="field-error" role="alert">{move || shared.answered.problem.get()}</p>
             </div>
         </Show>

@@ -43,8 +43,9 @@ pub const IDEAS: &[Idea] = &[
     Idea {
         title: "One unit is one sum",
         text: "A weight from the character, a weight from each unit of the state before, a bias; \
-               then tanh. All numbers below multiply out.",
+               then tanh. All the numbers multiply out.",
         set: |link| {
+            link.view = super::SUM.into();
             link.rnn.columns = 8;
             link.rnn.at = 5;
             link.rnn.unit = 3;
@@ -62,8 +63,11 @@ pub const IDEAS: &[Idea] = &[
     Idea {
         title: "Thrown off",
         text: "Writing, the network reads what it wrote. One odd character is in its state for a \
-               while. The curves show for how long, beside an LSTM.",
-        set: |link| link.rnn.odd = 20,
+               while. The curves of Recovery show for how long, beside an LSTM.",
+        set: |link| {
+            link.view = "writing".into();
+            link.rnn.odd = 20;
+        },
     },
 ];
 
@@ -131,6 +135,7 @@ pub fn tries() -> Vec<ViewFn> {
             "Set it up",
             "circles",
             |link| {
+                link.view = "writing".into();
                 link.rnn.temperature = 0.0;
                 link.rnn.odd = 20;
             },

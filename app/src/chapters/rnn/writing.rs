@@ -1,6 +1,6 @@
 //! Both networks go on from the sentence; one odd character can be forced on them.
 
-use leptos::{html, prelude::*};
+use leptos::prelude::*;
 use unroll_protocol::{
     Link,
     study::rnn::{self, Character, Odd, Writing},
@@ -9,24 +9,26 @@ use unroll_protocol::{
 use super::Shared;
 use crate::{
     controls::SliderField,
-    course::{use_answer, use_setting},
-    figures::{token, use_visible},
+    course::{Sentence, use_answer, use_setting},
+    figures::{
+        token,
+        unrolled::{STRONGEST, Text, Texts, WrittenFigure, strength},
+    },
 };
 
 /// Characters written.
 const LENGTH: u32 = 80;
 /// Where the button puts the odd character.
 const PLACE: u32 = 20;
-/// Surprise in nats that has the strongest colour.
-const STRONGEST: f32 = 6.0;
+/// Who writes.
+const NAMES: [&str; 2] = ["Elman network", "LSTM"];
 
 /// What the networks write, with and without the odd character.
 #[component]
-pub fn WritingPanel(shared: Shared) -> impl IntoView {
+pub fn WritingView(shared: Shared) -> impl IntoView {
     let odd = use_setting(|link: &mut Link| &mut link.rnn.odd);
     let letter = use_setting(|link: &mut Link| &mut link.rnn.odd_letter);
     let temperature = use_setting(|link: &mut Link| &mut link.rnn.temperature);
-    let root = NodeRef::<html::Section>::new();
     let answered = use_answer(shared.lab, move || {
         if shared.end_only.get() {
             return None;
@@ -40,8 +42,7 @@ pub fn WritingPanel(shared: Shared) -> impl IntoView {
             odd: position.map(|position| Odd { position, letter }),
         };
         Some(question.into())
-    })
-    .shown_in(use_visible(root));
+    });
     let writing = Memo::new(move |_| {
         answered.answer.with(|answer| match <&rnn::Answer>::try_from(answer.as_deref()?) {
             Ok(rnn::Answer::Writing(writing)) => Some(writing.clone()),
@@ -49,13 +50,9 @@ pub fn WritingPanel(shared: Shared) -> impl IntoView {
         })
     });
     let toggle = move |_| odd.update(|odd| *odd = if *odd == 0 { PLACE } else { 0 });
-    let chosen = move || {
-        let chosen = char::from_u32(letter.get()).filter(|letter| *letter != '\0');
-        chosen.map_or_else(
-            || writing.with(|w| w.as_ref().and_then(|w| w.letter.clone())).unwrap_or_default(),
-            String::from,
-        )
-    };
+    let rarest = Signal::derive(move || {
+        writing.with(|w| w.as_ref().and_then(|w| w.letter.clone())).unwrap_or_default()
+    });
     let text = move |model: usize, odd_one: bool| {
         writing.with(|writing| {
             let writing = writing.as_ref()?;
@@ -65,60 +62,102 @@ pub fn WritingPanel(shared: Shared) -> impl IntoView {
             (!characters.is_empty()).then(|| marked(characters, forced))
         })
     };
-    let figure = move |model: usize, name: &'static str, id: &'static str| {
+    let texts = Signal::derive(move || {
+        let forced = odd.get().checked_sub(1).map(|place| place as usize);
+        writing.with(|writing| writing.as_ref().map(|w| texts_of(w, forced)).unwrap_or_default())
+    });
+    let figure = move |model: usize, id: &'static str| {
         view! {
-            <div class="rnn-writer">
-                <h3>{name}</h3>
-                <p class="rnn-text" data-testid=format!("rnn-writes-{id}")>{move || text(model, false)}</p>
-                <Show when=move || { odd.get() > 0 }>
-                    <p class="rnn-with-odd">
-                        {move || told(writing.get().as_ref(), model, odd.get().saturating_sub(1) as usize)}
-                    </p>
-                    <p class="rnn-text" data-testid=format!("rnn-thrown-{id}")>{move || text(model, true)}</p>
-                </Show>
-            </div>
+            <h3>{NAMES[model]}</h3>
+            <p class="rnn-text" data-testid=format!("rnn-writes-{id}")>{move || text(model, false)}</p>
+            <Show when=move || { odd.get() > 0 }>
+                <p class="rnn-with-odd">
+                    {move || told(writing.get().as_ref(), model, odd.get().saturating_sub(1) as usize)}
+                </p>
+                <p class="rnn-text" data-testid=format!("rnn-thrown-{id}")>{move || text(model, true)}</p>
+            </Show>
         }
         .into_any()
     };
     view! {
-        <section class="panel rnn-writing" node_ref=root data-testid="figure-rnn-writing" aria-label="Let it write">
-            <h2>"Let it write"</h2>
-            <Show when=move || !shared.end_only.get()
-                fallback=|| view! {
-                    <p class="hint">
-                        "Asked only at the end, the network says nothing about the next character, so it \
-                         can't write. Read out every step to let it."
-                    </p>
-                }>
-                <p>
-                    "Each network goes on from your sentence: it draws a character, then reads what it \
-                     drew. The stronger the colour, the less it had expected that character."
-                </p>
-                {figure(0, "Elman network", "elman")}
-                {figure(1, "LSTM", "lstm")}
-                <p class="field-error" role="alert">{move || answered.problem.get()}</p>
-                <div class="rnn-buttons">
+        <div class="view-fill rnn-room rnn-writing">
+            <Show when=move || !shared.end_only.get() fallback=no_writing>
+                <Sentence label="Sentence to go on from" problem=answered.problem/>
+                <div class="view-bar">
                     <button type="button" class="button button-primary" data-testid="rnn-odd" on:click=toggle>
                         {move || if odd.get() > 0 { "Take the odd character out" } else { "Force one odd character" }}
                     </button>
+                    <Show when=move || { odd.get() > 0 }>
+                        <OddLetter letter rarest/>
+                        <SliderField name="rnn-odd" least=1.0 most=LENGTH as f32/>
+                    </Show>
+                    <SliderField name="rnn-temperature" most=2.0 step=0.05/>
                 </div>
-                <Show when=move || { odd.get() > 0 }>
-                    <label class="rnn-odd-letter">
-                        "Odd character "
-                        <input type="text" size="2" data-testid="control-rnn-odd-letter" autocomplete="off"
-                            autocapitalize="off" spellcheck="false" prop:value=chosen
-                            on:input=move |e| letter.set(
-                                event_target_value(&e).chars().last().map_or(0, |c| c as u32)
-                            )/>
-                        <span class="hint">" Empty: the rarest of the text."</span>
-                    </label>
-                    <SliderField name="rnn-odd" least=1.0 most=LENGTH as f32/>
-                </Show>
-                <SliderField name="rnn-temperature" most=2.0 step=0.05/>
+                <WrittenFigure name="rnn-writing" title="What both networks write" texts provenance=shared.provenance>
+                    <div class="figure-box rnn-writers" tabindex="0" role="region" aria-label="What they write">
+                        {figure(0, "elman")}
+                        {figure(1, "lstm")}
+                    </div>
+                    <p class="readout">
+                        "Each draws a character, then reads what it drew. Surprise at it, −ln p: "
+                        <span class="rnn-scale" aria-hidden="true"></span>
+                        {format!(" 0 to {STRONGEST} nats.")}
+                    </p>
+                </WrittenFigure>
             </Show>
-        </section>
+        </div>
     }
     .into_any()
+}
+
+/// What stands where networks write, for those that don't.
+pub fn no_writing() -> AnyView {
+    view! {
+        <p class="view-note">
+            "Asked only at the end, the network says nothing about the next character, so it can't \
+             write. Read out every step to let it."
+        </p>
+    }
+    .into_any()
+}
+
+/// The character that nobody would have expected.
+#[component]
+pub fn OddLetter(
+    /// Its code point; 0 is the rarest character of the text.
+    letter: RwSignal<u32>,
+    /// That character, once it is known.
+    rarest: Signal<String>,
+) -> impl IntoView {
+    let chosen = move || {
+        let chosen = char::from_u32(letter.get()).filter(|letter| *letter != '\0');
+        chosen.map_or_else(|| rarest.get(), String::from)
+    };
+    view! {
+        <label class="rnn-odd-letter" title="Empty: the rarest of the text.">
+            "Odd character"
+            <input type="text" size="2" data-testid="control-rnn-odd-letter" autocomplete="off"
+                autocapitalize="off" spellcheck="false" prop:value=chosen
+                on:input=move |e| letter.set(
+                    event_target_value(&e).chars().last().map_or(0, |c| c as u32)
+                )/>
+        </label>
+    }
+    .into_any()
+}
+
+/// All texts, for files.
+fn texts_of(writing: &Writing, forced: Option<usize>) -> Texts {
+    let text = |name: String, characters: &[Character], forced: Option<usize>| Text {
+        name,
+        characters: characters.iter().map(|c| (c.token.clone(), c.surprise)).collect(),
+        forced,
+    };
+    let both = NAMES.iter().zip(&writing.models).flat_map(|(name, written)| {
+        let odd = format!("{name}, with an odd character");
+        [text((*name).to_owned(), &written.plain, None), text(odd, &written.odd, forced)]
+    });
+    Texts(both.filter(|text| !text.characters.is_empty()).collect())
 }
 
 /// How surprising the odd character at `place` (from 0) was, and whether the two texts meet again.
@@ -141,7 +180,7 @@ fn told(writing: Option<&Writing>, model: usize, place: usize) -> String {
 /// Characters shaded by surprise; a break after each `⏎`.
 fn marked(characters: &[Character], forced: Option<usize>) -> AnyView {
     let spans = characters.iter().enumerate().map(|(i, character)| {
-        let share = (character.surprise / STRONGEST).clamp(0.0, 1.0) * 55.0;
+        let share = 100.0 * strength(character.surprise);
         let sign = if character.token == " " { " ".to_owned() } else { token::mark(&character.token) };
         view! {
             <span class:rnn-forced=forced == Some(i)

@@ -19,7 +19,7 @@ pub fn Check(page: Page) -> impl IntoView {
     let answered = use_answer(lab, move || {
         Some(Question::from(seq2seq::Question::Odds { number: count.get() }))
     })
-    .shown_in(lab.sights.check);
+    .shown_in(lab.check_seen);
     // In an order that does not give the lengths away.
     let odds = Memo::new(move |_| {
         let answer = answered.answer.get()?;

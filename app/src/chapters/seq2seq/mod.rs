@@ -16,10 +16,8 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField},
-    course::{
-        Answered, ChapterFrame, StageView, use_answer, use_lab, use_seen_in, use_task_provenance,
-    },
-    figures::{BarsFigure, Hue, Provenance, Transfer, TransferFigure, Written, top_bars},
+    course::{Answered, ChapterFrame, StageView, use_answer, use_lab, use_task_provenance},
+    figures::{Provenance, Transfer, TransferFigure, Written},
     store::Store,
 };
 
@@ -42,12 +40,6 @@ struct Page {
 }
 
 impl Page {
-    /// For one part of the page, which follows training while `part` is in sight.
-    fn seen_in(self, part: impl Into<Signal<bool>>) -> Self {
-        let reading = use_seen_in(use_lab(), self.answered.sight, part, self.reading);
-        Self { reading, ..self }
-    }
-
     fn set(self, change: impl FnOnce(&mut Settings)) {
         self.store.link.update(|link| change(&mut link.seq2seq));
     }
@@ -64,6 +56,9 @@ fn Seq2seqChapter() -> impl IntoView {
         let text = (example == 0).then(|| store.probe.get());
         Some(Question::from(seq2seq::Question::Reading { text, example, beam }))
     });
+    for view in ["vector", "odds", "beam", "states"] {
+        answered.shown_in(lab.on_view(view));
+    }
     let reading = Memo::new(move |_| {
         let answer = answered.answer.get()?;
         match <&Answer>::try_from(&*answer) {
@@ -82,11 +77,14 @@ fn Seq2seqChapter() -> impl IntoView {
             check=move || view! { <check::Check page/> }
             more=words::more
             views=vec![
-                StageView::new("figure", "Figure", move || view! { <Figure page=page.seen_in(lab.sights.figure)/> }),
-                StageView::new("further", "Further", move || panels::further(page)),
+                StageView::new("vector", "One vector", move || view! { <Figure page/> }),
+                StageView::new("odds", "Choices", move || panels::odds(page)),
+                StageView::new("lengths", "By length", move || panels::lengths(page)),
+                StageView::new("states", "What it holds", move || panels::states(page)),
+                StageView::new("beam", "Beam search", move || panels::search(page)),
             ]
             settings=move || view! { <Controls page/> }
-            model=Signal::stored(String::new())
+            model=Signal::derive(move || settings.with(model_name))
         />
     }
 }
@@ -112,46 +110,54 @@ fn transfer(reading: &Reading) -> Transfer {
     }
 }
 
+/// The model in a few words.
+fn model_name(settings: &Settings) -> String {
+    let backwards = if settings.backwards { ", from the end" } else { "" };
+    format!("GRU, {} numbers{backwards}", settings.hidden)
+}
+
+/// Which of the decoder's steps are on show.
+#[derive(Clone, Copy)]
+struct Steps {
+    count: Memo<usize>,
+    shown: Memo<usize>,
+    /// The last on show; while all is written, the one it was least sure of.
+    chosen: Memo<Option<usize>>,
+}
+
+impl Steps {
+    fn new(page: Page) -> Self {
+        let at = Memo::new(move |_| page.settings.with(|s| s.at as usize));
+        let count =
+            Memo::new(move |_| page.reading.with(|r| r.as_ref().map_or(0, |r| r.written.len())));
+        let shown = Memo::new(move |_| match at.get() {
+            0 => count.get(),
+            at => at.min(count.get()),
+        });
+        let chosen = Memo::new(move |_| match at.get() {
+            0 => page.reading.with(|reading| {
+                let reading = reading.as_ref()?;
+                let of = |step: usize| {
+                    let id = reading.written[step] as usize;
+                    reading.probabilities.block(&[step]).and_then(|row| row.get(id).copied())
+                };
+                (0..reading.written.len())
+                    .min_by(|a, b| of(*a).unwrap_or(0.0).total_cmp(&of(*b).unwrap_or(0.0)))
+            }),
+            _ => shown.get().checked_sub(1),
+        });
+        Self { count, shown, chosen }
+    }
+}
+
 #[component]
 fn Figure(page: Page) -> impl IntoView {
     let Page { settings, reading, .. } = page;
     let picture = Memo::new(move |_| {
         reading.with(|r| r.as_ref().map_or_else(Transfer::default, |r| transfer(r)))
     });
-    let steps = Memo::new(move |_| picture.with(|p| p.written.len()));
+    let Steps { count, shown, chosen } = Steps::new(page);
     let at = Memo::new(move |_| settings.with(|s| s.at as usize));
-    let shown = Memo::new(move |_| match at.get() {
-        0 => steps.get(),
-        at => at.min(steps.get()),
-    });
-    // While all is written, the step it was least sure of.
-    let chosen = Memo::new(move |_| match at.get() {
-        0 => picture.with(|p| {
-            let steps = p.written.iter().enumerate();
-            steps.min_by(|a, b| a.1.probability.total_cmp(&b.1.probability)).map(|(step, _)| step)
-        }),
-        _ => shown.get().checked_sub(1),
-    });
-    let bars = Signal::derive(move || {
-        let bars = reading.with(|reading| {
-            let reading = reading.as_ref()?;
-            let step = chosen.get()?;
-            let row = reading.probabilities.block(&[step])?;
-            let right = reading.right.as_ref().and_then(|right| {
-                let token = right.chars().nth(step).map(String::from);
-                let past = step > right.chars().count();
-                let token = token.or((!past).then(|| reading.symbols[0].clone()))?;
-                reading.symbols.iter().position(|symbol| *symbol == token)
-            });
-            Some(top_bars(row, &reading.symbols, 6, right))
-        });
-        bars.unwrap_or_default()
-    });
-    let title = Signal::derive(move || match (chosen.get(), at.get()) {
-        (Some(step), 0) => format!("Step {}, where it is least sure", step + 1),
-        (Some(step), _) => format!("Step {}: what could come", step + 1),
-        (None, _) => "Probabilities of a step".to_owned(),
-    });
     let on_pick = Callback::new(move |step: usize| page.set(|s| s.at = step as u32 + 1));
     let back = move |_| {
         let shown = shown.get_untracked();
@@ -159,14 +165,15 @@ fn Figure(page: Page) -> impl IntoView {
     };
     let forth = move |_| {
         let next = if at.get_untracked() == 0 { 1 } else { shown.get_untracked() + 1 };
-        let next = next.min(steps.get_untracked().max(1));
+        let next = next.min(count.get_untracked().max(1));
         page.set(|s| s.at = next as u32);
     };
     view! {
-        <SourceField page/>
-        <TransferFigure transfer=picture shown chosen on_pick/>
-        <div class="button-row">
-            <button type="button" class="button" data-testid="seq2seq-back" on:click=back>"Step back"</button>
+        <div class="view-bar seq2seq-bar">
+            <SourceField page/>
+            <button type="button" class="button" data-testid="seq2seq-back" on:click=back>
+                <span aria-hidden="true">"◀"</span><span class="visually-hidden">"Step back"</span>
+            </button>
             <button type="button" class="button" data-testid="seq2seq-forth" on:click=forth>
                 {move || if at.get() == 0 { "Write step by step" } else { "Write one more" }}
             </button>
@@ -174,14 +181,12 @@ fn Figure(page: Page) -> impl IntoView {
                 aria-pressed=move || (at.get() == 0).to_string()
                 on:click=move |_| page.set(|s| s.at = 0)>"Write all"</button>
             <span class="hint" role="status" data-testid="seq2seq-progress">
-                {move || format!("{} of {} steps written", shown.get(), steps.get())}
+                {move || format!("{} of {} steps", shown.get(), count.get())}
             </span>
         </div>
+        <Notes page/>
         <panels::Outcome page/>
-        <div class="seq2seq-beside">
-            <panels::ByLength page/>
-            <BarsFigure name="seq2seq-bars" title top=6 hue=Hue::Output bars provenance=page.provenance/>
-        </div>
+        <TransferFigure transfer=picture shown chosen on_pick provenance=page.provenance/>
     }
 }
 
@@ -200,6 +205,27 @@ fn SourceField(page: Page) -> impl IntoView {
         store.set_probe(event_target_value(&event).chars().take(200).collect());
         page.set(|s| (s.example, s.at) = (0, 0));
     };
+    view! {
+        <label class="seq2seq-source">
+            <span class="hint">"Source"</span>
+            <input type="text" data-testid="seq2seq-source"
+                autocomplete="off" autocapitalize="off" spellcheck="false"
+                aria-describedby="seq2seq-notes probe-problem"
+                aria-invalid=move || answered.problem.with(Option::is_some).then_some("true")
+                prop:value=value on:input=on_input/>
+        </label>
+        <button type="button" class="button" data-testid="seq2seq-another"
+            on:click=move |_| page.set(|s| (s.example, s.at) = (s.example % 200 + 1, 0))>
+            "Another"
+        </button>
+    }
+    .into_any()
+}
+
+/// What is to be said of the source, and why it has no picture.
+#[component]
+fn Notes(page: Page) -> impl IntoView {
+    let Page { reading, answered, .. } = page;
     let notes = Memo::new(move |_| {
         let reading = reading.get()?;
         let mut notes = Vec::new();
@@ -224,24 +250,10 @@ fn SourceField(page: Page) -> impl IntoView {
         (!notes.is_empty()).then(|| notes.join(" "))
     });
     view! {
-        <div class="probe">
-            <label for="seq2seq-source">"Source: a held-out one, or type your own"</label>
-            <div class="seq2seq-source">
-                <input type="text" id="seq2seq-source" data-testid="seq2seq-source"
-                    autocomplete="off" autocapitalize="off" spellcheck="false"
-                    aria-describedby="seq2seq-notes probe-problem"
-                    aria-invalid=move || answered.problem.with(Option::is_some).then_some("true")
-                    prop:value=value on:input=on_input/>
-                <button type="button" class="button" data-testid="seq2seq-another"
-                    on:click=move |_| page.set(|s| (s.example, s.at) = (s.example % 200 + 1, 0))>
-                    "Another"
-                </button>
-            </div>
-            <p class="hint probe-note" id="seq2seq-notes" role="status" data-testid="seq2seq-notes">{notes}</p>
-            <p class="field-error" id="probe-problem" role="alert" data-testid="probe-problem">
-                {move || answered.problem.get()}
-            </p>
-        </div>
+        <p class="view-note seq2seq-notes" id="seq2seq-notes" role="status" data-testid="seq2seq-notes">{notes}</p>
+        <p class="field-error" id="probe-problem" role="alert" data-testid="probe-problem">
+            {move || answered.problem.get()}
+        </p>
     }
     .into_any()
 }
@@ -250,9 +262,11 @@ fn SourceField(page: Page) -> impl IntoView {
 fn Controls(page: Page) -> impl IntoView {
     let strings = Memo::new(move |_| page.settings.with(|s| s.task != PairTask::Dates));
     view! {
-        <ChoiceField name="seq2seq-task"/>
-        <SliderField name="seq2seq-hidden" least=4.0 most=96.0/>
-        {move || strings.get().then(|| view! { <SliderField name="seq2seq-longest" least=4.0 most=16.0/> })}
-        <FlagField name="seq2seq-backwards"/>
+        <div class="course-controls">
+            <ChoiceField name="seq2seq-task"/>
+            <SliderField name="seq2seq-hidden" least=4.0 most=96.0/>
+            {move || strings.get().then(|| view! { <SliderField name="seq2seq-longest" least=4.0 most=16.0/> })}
+            <FlagField name="seq2seq-backwards"/>
+        </div>
     }
 }

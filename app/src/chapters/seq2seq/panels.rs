@@ -1,4 +1,5 @@
-//! What is right, by length; searching; and what the vector holds on the way.
+//! What could come in each step, what is right by length, what the vector holds on the way, and
+//! searching.
 
 use leptos::prelude::*;
 use unroll_protocol::{
@@ -6,12 +7,13 @@ use unroll_protocol::{
     study::seq2seq::{RIGHT, length_series},
 };
 
-use super::Page;
+use super::{Page, Steps};
 use crate::{
     controls::SliderField,
-    course::{panel, use_lab},
+    course::use_lab,
     figures::{
-        Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, Reference, ValueMap, token,
+        BarsFigure, Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, Reference, ValueMap,
+        token, top_bars,
     },
 };
 
@@ -31,11 +33,11 @@ pub fn Outcome(page: Page) -> impl IntoView {
     });
     let share = Memo::new(move |_| lab.history.with(|h| h.named(RIGHT).and_then(|s| s.last())));
     view! {
-        <p class="seq2seq-outcome" role="status">
-            <span data-testid="seq2seq-outcome">{outcome}</span>
+        <p class="view-note seq2seq-outcome" role="status">
+            <strong data-testid="seq2seq-outcome">{outcome}</strong>
             " "
-            <span class="hint">
-                "Right to the letter on held-out sources as long as those trained on: "
+            <span title="On held-out sources as long as those trained on">
+                "Held-out sources right to the letter: "
                 <span data-testid="seq2seq-right">
                     {move || share.get().map_or("–".to_owned(), |s| format!("{s:.4}"))}
                 </span>
@@ -44,9 +46,70 @@ pub fn Outcome(page: Page) -> impl IntoView {
     }
 }
 
+/// What the decoder expects in each step, and the likeliest of one.
+pub fn odds(page: Page) -> AnyView {
+    let Steps { chosen, .. } = Steps::new(page);
+    let at = Memo::new(move |_| page.settings.with(|s| s.at));
+    let bars = Signal::derive(move || {
+        let bars = page.reading.with(|reading| {
+            let reading = reading.as_ref()?;
+            let step = chosen.get()?;
+            let row = reading.probabilities.block(&[step])?;
+            let right = reading.right.as_ref().and_then(|right| {
+                let token = right.chars().nth(step).map(String::from);
+                let past = step > right.chars().count();
+                let token = token.or((!past).then(|| reading.symbols[0].clone()))?;
+                reading.symbols.iter().position(|symbol| *symbol == token)
+            });
+            Some(top_bars(row, &reading.symbols, 10, right))
+        });
+        bars.unwrap_or_default()
+    });
+    let title = Signal::derive(move || match (chosen.get(), at.get()) {
+        (Some(step), 0) => format!("Step {}, where it is least sure", step + 1),
+        (Some(step), _) => format!("Step {}", step + 1),
+        (None, _) => "Probabilities of a step".to_owned(),
+    });
+    let matrix = Signal::derive(move || {
+        let Some(reading) = page.reading.get() else { return Matrix::default() };
+        let symbol = |id: &u32| reading.symbols.get(*id as usize).cloned().unwrap_or_default();
+        Matrix {
+            row_axis: "step".to_owned(),
+            column_axis: "could be written".to_owned(),
+            rows: reading.written.iter().map(symbol).collect(),
+            columns: reading.symbols.clone(),
+            values: reading.probabilities.values.clone(),
+            map: ValueMap::Probability,
+            value_name: "probability".to_owned(),
+            absent: String::new(),
+        }
+    });
+    let marked = Signal::derive(move || {
+        page.reading.with(|reading| {
+            let written = reading.iter().flat_map(|r| r.written.iter().enumerate());
+            written.map(|(step, &id)| (step, id as usize)).collect::<Vec<_>>()
+        })
+    });
+    let on_pick = Callback::new(move |(step, _): (usize, usize)| {
+        page.set(|s| s.at = step as u32 + 1);
+    });
+    view! {
+        <div class="view-side">
+            <div>
+                <MatrixFigure name="seq2seq-odds" title="A row for each step; what was written is outlined"
+                    matrix marked row=chosen on_pick provenance=page.provenance/>
+            </div>
+            <div>
+                <BarsFigure name="seq2seq-bars" title top=10 hue=Hue::Output bars
+                    provenance=page.provenance/>
+            </div>
+        </div>
+    }
+    .into_any()
+}
+
 /// Accuracy by source length, now and halfway through training so far.
-#[component]
-pub fn ByLength(page: Page) -> impl IntoView {
+pub fn lengths(page: Page) -> AnyView {
     let lab = use_lab();
     let lines = Signal::derive(move || {
         let bins = page.settings.with(|s| s.spec(0).bins());
@@ -93,30 +156,26 @@ pub fn ByLength(page: Page) -> impl IntoView {
         page.settings.with(|s| (s.task != PairTask::Dates).then_some(f64::from(s.longest)))
     });
     view! {
-        <div>
-            <LinesFigure name="seq2seq-length" title="Right answers by source length, held out" lines
-                provenance=page.provenance marker hint="Measured every 20 steps."/>
-            <p class="hint">{move || marker.get().map(|longest| format!(
-                "The mark is the longest string trained on, {longest}; 32 held-out strings of each length."
-            ))}</p>
-        </div>
-    }
-}
-
-pub fn further(page: Page) -> AnyView {
-    view! {
-        {panel("panel", |seen| search(page.seen_in(seen)))}
-        {panel("panel", |seen| prefixes(page.seen_in(seen)))}
-        {panel("panel seq2seq-wide", |seen| states(page.seen_in(seen)))}
+        <LinesFigure name="seq2seq-length" title="Right answers by source length, held out" lines
+            provenance=page.provenance marker hint="Measured every 20 steps."/>
+        <p class="view-note">{move || marker.get().map(|longest| format!(
+            "The mark is the longest string trained on, {longest}; 32 held-out strings of each length."
+        ))}</p>
     }
     .into_any()
 }
 
+/// A probability in few digits, however small.
+fn probability(p: f32) -> String {
+    if p >= 0.001 { format!("{p:.4}") } else { format!("{p:.1e}") }
+}
+
 /// What a search finds that the greedy choice misses.
-fn search(page: Page) -> AnyView {
+pub fn search(page: Page) -> AnyView {
     let rows = move || {
         let reading = page.reading.get()?;
         let greedy = reading.greedy();
+        let best = reading.beam.first()?.log_probability;
         let row = |(index, found): (usize, &unroll_protocol::study::seq2seq::Candidate)| {
             let what = match (reading.right.as_ref() == Some(&found.text), found.text == greedy) {
                 (true, true) => "right, and greedy",
@@ -130,7 +189,9 @@ fn search(page: Page) -> AnyView {
                     <th scope="row">{index + 1}</th>
                     <td class="seq2seq-text">{text}</td>
                     <td>{format!("{:.4}", found.log_probability)}</td>
-                    <td>{format!("{:.4}", found.log_probability.exp())}</td>
+                    <td class="seq2seq-share" style=format!("--share:{:.2}%", 100.0 * (found.log_probability - best).exp())>
+                        {probability(found.log_probability.exp())}
+                    </td>
                     <td>{what}</td>
                 </tr>
             }
@@ -154,18 +215,19 @@ fn search(page: Page) -> AnyView {
         })
     });
     view! {
-        <h2>"Greedy or beam search"</h2>
-        <p>
+        <p class="view-note">
             "Greedy takes the likeliest character in every step. Beam search keeps several beginnings and \
              goes on with the likeliest: a less likely character may lead to a likelier whole."
         </p>
-        <SliderField name="seq2seq-beam"/>
-        <p role="status" data-testid="seq2seq-search">{verdict}</p>
-        <div class="seq2seq-table" tabindex="0" role="region" aria-label="What beam search found">
+        <div class="view-bar">
+            <div class="seq2seq-beam"><SliderField name="seq2seq-beam"/></div>
+            <p role="status" data-testid="seq2seq-search">{verdict}</p>
+        </div>
+        <div class="view-scroll seq2seq-table" tabindex="0" role="region" aria-label="What beam search found">
             <table data-testid="seq2seq-beam-table">
                 <thead><tr>
                     <th scope="col">"rank"</th><th scope="col">"written"</th>
-                    <th scope="col">"ln p"</th><th scope="col">"p"</th><th scope="col">"is"</th>
+                    <th scope="col">"ln p"</th><th scope="col">"p, the bar: beside the likeliest"</th><th scope="col">"is"</th>
                 </tr></thead>
                 <tbody>{rows}</tbody>
             </table>
@@ -194,16 +256,14 @@ fn prefixes(page: Page) -> AnyView {
         Some(reading.prefixes.iter().enumerate().map(row).collect_view())
     };
     view! {
-        <h2>"What the vector still holds"</h2>
-        <p>
-            "The state after each character is that many numbers, too. Here the decoder writes from each of \
-             them, as if the source ended there."
+        <p class="view-note">
+            "The decoder writes from each state, as if the source ended there."
         </p>
-        <div class="seq2seq-table" tabindex="0" role="region" aria-label="What is written from each state">
+        <div class="view-scroll seq2seq-table" tabindex="0" role="region" aria-label="What is written from each state">
             <table data-testid="seq2seq-prefixes">
                 <thead><tr>
                     <th scope="col">"read"</th><th scope="col">"last"</th><th scope="col">"written"</th>
-                    <th scope="col">"right answer"</th><th scope="col">"✓"</th>
+                    <th scope="col">"right"</th><th scope="col">"✓"</th>
                 </tr></thead>
                 <tbody>{rows}</tbody>
             </table>
@@ -212,33 +272,34 @@ fn prefixes(page: Page) -> AnyView {
     .into_any()
 }
 
-/// Every number of the encoder's states.
-fn states(page: Page) -> AnyView {
+/// Every number of the encoder's states, and what is written from each of them.
+pub fn states(page: Page) -> AnyView {
     let matrix = Signal::derive(move || {
         let Some(reading) = page.reading.get() else { return Matrix::default() };
         let units = reading.summary.len();
         Matrix {
             row_axis: "after".to_owned(),
-            column_axis: "number".to_owned(),
+            column_axis: "no.".to_owned(),
             rows: reading.tokens.clone(),
-            columns: (1..=units).map(|unit| format!("number {unit}")).collect(),
+            columns: (1..=units).map(|unit| format!("no. {unit}")).collect(),
             values: reading.states.values.clone(),
             map: ValueMap::Signed { limit: 1.0 },
             value_name: "state".to_owned(),
             absent: String::new(),
         }
     });
-    let marked = Signal::derive(move || {
-        page.reading.with(|reading| {
-            let Some(reading) = reading else { return Vec::new() };
-            let last = reading.tokens.len().saturating_sub(1);
-            (0..reading.summary.len()).map(|unit| (last, unit)).collect()
-        })
+    let last = Signal::derive(move || {
+        page.reading.with(|reading| reading.as_ref()?.tokens.len().checked_sub(1))
     });
     view! {
-        <MatrixFigure name="seq2seq-states"
-            title="The encoder's states; the last row, outlined, is c"
-            matrix marked provenance=page.provenance/>
+        <div class="view-side seq2seq-states">
+            <div>
+                <MatrixFigure name="seq2seq-states"
+                    title="The state after each character; the last, outlined, is c"
+                    matrix row=last provenance=page.provenance/>
+            </div>
+            <div>{prefixes(page)}</div>
+        </div>
     }
     .into_any()
 }

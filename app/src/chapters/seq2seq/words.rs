@@ -1,11 +1,11 @@
 //! The chapter's words: what it is about, formulas, experiments, and one idea at a time.
 
 use leptos::prelude::*;
-use unroll_protocol::{Link, PairTask, study::seq2seq::Settings};
+use unroll_protocol::PairTask;
 
 use super::Page;
 use crate::{
-    course::{Idea, Try},
+    course::{Idea, trial},
     teaching::{Formula, Hue, MathSym, Sym, Term, Word},
 };
 
@@ -93,48 +93,43 @@ pub fn more() -> impl IntoView {
     }
 }
 
-fn reset(link: &mut Link, set: fn(&mut Settings)) {
-    set(&mut link.seq2seq);
-}
-
 pub fn tries() -> Vec<ViewFn> {
-    let attempt =
-        |text: &'static str, label: &'static str, id: &'static str, set: fn(&mut Link)| {
-            ViewFn::from(move || view! { {text} " " <Try label id set/> })
-        };
     vec![
-        attempt(
+        trial(
             "Give the vector 8 numbers and train to step 400, then 64: at which length does each curve fall?",
             "8 numbers",
             "seq2seq-narrow",
-            |link| reset(link, |s| s.hidden = 8),
+            |link| {
+                link.seq2seq.hidden = 8;
+                link.view = "lengths".to_owned();
+            },
         ),
-        attempt(
+        trial(
             "Copy instead of reverse. The same letters must fit into the vector: guess whether it is easier \
              or harder, then train.",
             "Copy",
             "seq2seq-copy",
-            |link| reset(link, |s| s.task = PairTask::Copy),
+            |link| link.seq2seq.task = PairTask::Copy,
         ),
-        attempt(
+        trial(
             "Now copy again, but read the source from its end, so that what is written first was read last. \
              Guess first: does it help?",
             "Copy, read from the end",
             "seq2seq-backwards",
-            |link| reset(link, |s| (s.task, s.backwards) = (PairTask::Copy, true)),
+            |link| (link.seq2seq.task, link.seq2seq.backwards) = (PairTask::Copy, true),
         ),
-        attempt(
+        trial(
             "Dates: train 1500 steps. Sources are longer than any string here, up to 27 characters, yet one \
              vector will do: how much of them does the answer need?",
             "Dates",
             "seq2seq-dates",
-            |link| reset(link, |s| s.task = PairTask::Dates),
+            |link| link.seq2seq.task = PairTask::Dates,
         ),
-        attempt(
+        trial(
             "Sort: the order of the letters need not be kept at all.",
             "Sort",
             "seq2seq-sort",
-            |link| reset(link, |s| s.task = PairTask::Sort),
+            |link| link.seq2seq.task = PairTask::Sort,
         ),
     ]
 }
@@ -156,18 +151,27 @@ pub const IDEAS: &[Idea] = &[
         title: "Long sources lose",
         text: "Right answers by length: the curve falls, and beyond the longest string trained on it falls \
                further.",
-        set: |link| link.seq2seq.example = 2,
+        set: |link| {
+            link.seq2seq.example = 2;
+            link.view = "lengths".to_owned();
+        },
     },
     Idea {
         title: "Narrower, worse",
         text: "8 numbers: train, and compare where the curve falls.",
-        set: |link| link.seq2seq.hidden = 8,
+        set: |link| {
+            link.seq2seq.hidden = 8;
+            link.view = "lengths".to_owned();
+        },
     },
     Idea {
         title: "The order of reading",
-        text: "Copying, read from the end: what is written first was read last. Train, then untick it and \
+        text: "Copying, read from the end: what is written first was read last. Train, then untick it in the settings and \
                compare.",
-        set: |link| (link.seq2seq.task, link.seq2seq.backwards) = (PairTask::Copy, true),
+        set: |link| {
+            (link.seq2seq.task, link.seq2seq.backwards) = (PairTask::Copy, true);
+            link.view = "lengths".to_owned();
+        },
     },
     Idea {
         title: "A date fits",

@@ -1,30 +1,54 @@
-//! The main figure: the sentence in three schemes, and the merges.
+//! The main figure, the sentence in three schemes; and what merging does to text and vocabulary.
 
 use leptos::prelude::*;
-use unroll_protocol::study::tokens::{Levels, Merge};
+use unroll_protocol::study::tokens::{Levels, Merge, Scheme};
 
 use super::{Shown, words::pair};
 use crate::{
-    controls::grouped,
-    course::{Sentence, panel, use_provenance},
+    controls::{SliderField, grouped},
+    course::{Sentence, use_provenance},
     figures::{
         Dash, Hue, Line, Lines, LinesFigure,
-        text::{LevelsFigure, PickedRow},
+        text::{LevelStrip, LevelsFigure, PickedRow},
+        token::mark,
     },
 };
 
+/// The sentence in three schemes, and the row of the token that was picked.
 #[component]
-pub fn Main(shown: Shown) -> impl IntoView {
+pub fn Tokens(shown: Shown) -> impl IntoView {
     let on_pick = Callback::new(move |(scheme, id)| shown.pick(scheme, id));
     view! {
         <Sentence problem=shown.problem/>
-        <LevelsFigure levels=shown.levels scheme=shown.scheme selected=shown.token on_pick/>
-        {panel("", |seen| {
-            let embedding = shown.seen_in(seen).embedding;
-            view! { <PickedRow embedding/> }.into_any()
-        })}
+        <LevelsFigure levels=shown.levels scheme=shown.scheme selected=shown.token on_pick
+            provenance=use_provenance(shown.lab)>
+            <Decoded shown/>
+        </LevelsFigure>
+        <PickedRow embedding=shown.embedding/>
         <Merging shown/>
-        <Decoded shown/>
+    }
+    .into_any()
+}
+
+/// The merges made, what they make of the sentence, and their price.
+#[component]
+pub fn Merges(shown: Shown) -> impl IntoView {
+    let merges = Memo::new(move |_| {
+        shown.levels.with(|levels| levels.as_ref().map_or_else(Vec::new, |l| l.merges.clone()))
+    });
+    view! {
+        <Merging shown/>
+        <div class="view-bar"><SliderField name="tokens-merges"/></div>
+        <LevelStrip levels=shown.levels which=Signal::stored(Scheme::Pairs) scheme=shown.scheme
+            selected=shown.token on_pick=Callback::new(move |(scheme, id)| shown.pick(scheme, id))/>
+        <ol class="merge-list tokens-scroller" tabindex="0" aria-label="Merges in order">
+            <For each=move || merges.get().into_iter().rev() key=|merge| (merge.id, merge.left.clone(), merge.right.clone()) let:merge>
+                <li>
+                    <span class="merge-pair">{mark(&merge.left)}<i>"+"</i>{mark(&merge.right)}</span>
+                    <span class="merge-id">{merge.id}</span>
+                </li>
+            </For>
+        </ol>
         <Curves shown/>
     }
     .into_any()
@@ -62,8 +86,7 @@ fn Decoded(shown: Shown) -> impl IntoView {
             })
         })
     };
-    view! { <p class="hint tokens-decoded" role="status" data-testid="tokens-decoded">{said}</p> }
-        .into_any()
+    view! { <p class="hint" role="status" data-testid="tokens-decoded">{said}</p> }.into_any()
 }
 
 /// The next merge, and the way back.
@@ -103,8 +126,7 @@ fn Merging(shown: Shown) -> impl IntoView {
         })
     };
     view! {
-        <div class="tokens-merging">
-            <div class="button-row">
+        <div class="view-bar tokens-merging">
                 <button type="button" class="button button-primary" data-testid="merge"
                     aria-disabled=move || next.with(Option::is_none).then_some("true")
                     on:click=forward>
@@ -114,7 +136,6 @@ fn Merging(shown: Shown) -> impl IntoView {
                     aria-disabled=move || (made() == 0).then_some("true") on:click=back>
                     "Take the last one back"
                 </button>
-            </div>
             <p class="tokens-last" role="status" data-testid="merge-last">{said}</p>
         </div>
     }
@@ -156,7 +177,7 @@ fn Curves(shown: Shown) -> impl IntoView {
         f64::from(levels.bytes.vocabulary) + made as f64
     });
     view! {
-        <div class="tokens-curves">
+        <div class="view-split tokens-curves">
             <LinesFigure name="tokens-count" title="Tokens of the text" lines=tokens provenance/>
             <LinesFigure name="tokens-vocabulary" title="Size of the vocabulary" lines=vocabulary provenance/>
         </div>

@@ -56,7 +56,10 @@ pub fn tries() -> Vec<ViewFn> {
                      take the full stop away again."
                 </p>
                 <Try label="Add a full stop" id="stop" sentence="said Fenn the fox, who had one plan."
-                    set=|link| link.tokens.scheme = Scheme::Characters/>
+                    set=|link| {
+                        link.tokens.scheme = Scheme::Characters;
+                        link.view = "sentence".into();
+                    }/>
             }
         }),
         trial(
@@ -69,6 +72,7 @@ pub fn tries() -> Vec<ViewFn> {
                 link.tokens.merges = 300;
                 link.tokens.words = true;
                 link.tokens.token = 0;
+                link.view = "sentence".into();
             },
         ),
         trial(
@@ -80,6 +84,7 @@ pub fn tries() -> Vec<ViewFn> {
                 link.tokens.scheme = Scheme::Characters;
                 link.tokens.width = 2;
                 link.tokens.token = 0;
+                link.view = "map".into();
             },
         ),
     ]

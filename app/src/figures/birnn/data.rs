@@ -172,7 +172,7 @@ fn changes(values: &Array, before: Option<&Array>, length: usize) -> Vec<Option<
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use unroll_protocol::study::birnn::{ModelRun, Readout};
 
     use super::*;
@@ -181,7 +181,7 @@ mod tests {
         Array { shape: vec![rows, values.len() as u32 / rows.max(1)], values: values.to_vec() }
     }
 
-    fn reading() -> Reading {
+    pub fn reading() -> Reading {
         let run = |first: f32| Run {
             ids: vec![0, 1, 1],
             targets: vec![Some(1), Some(0), None],

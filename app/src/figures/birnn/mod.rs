@@ -2,15 +2,24 @@
 //! and its answers.
 
 mod data;
+mod files;
 mod strips;
 mod words;
+
+use std::sync::Arc;
 
 use leptos::{ev, html, prelude::*};
 use unroll_protocol::study::birnn::Reader;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
+use super::{
+    export::Provenance,
+    frame::{Files, Frame, choices},
+    theme::use_colors,
+};
 pub use data::{Columns, Content, Row, likeliest, softmax};
+use files::{columns_csv, columns_json, columns_svg};
 use strips::Strips;
 use words::{cell_text, connection, is_target, sentence};
 
@@ -36,8 +45,12 @@ pub fn TwoWayFigure(
     on_edit: Callback<(usize, Option<char>)>,
     /// Takes the edit back.
     on_restore: Callback<()>,
+    /// What else is said of a model, beside its name.
+    beside: Callback<Reader, AnyView>,
+    #[prop(into)] provenance: Signal<Provenance>,
 ) -> impl IntoView {
     let columns = Memo::new(move |_| columns.get());
+    let root = NodeRef::<html::Section>::new();
     let body = NodeRef::<html::Div>::new();
     // What the pointer is on wins over what has the focus.
     let pointed = RwSignal::new(None::<At>);
@@ -131,12 +144,13 @@ pub fn TwoWayFigure(
         });
         let name = first.then(|| {
             view! {
-                <p class="birnn-band">
+                <div class="birnn-band">
                     <strong>{reader.name()}</strong>
                     <span class="hint" data-testid=format!("birnn-score-{}", reader_id(reader))>
                         {move || answers.get().map(|(right, of)| format!("{right} of {of} right here"))}
                     </span>
-                </p>
+                    {beside.run(reader)}
+                </div>
             }
         });
         view! {
@@ -150,13 +164,16 @@ pub fn TwoWayFigure(
         }
         .into_any()
     };
+    let title = Signal::stored("What each model makes of the sequence".to_owned());
+    let empty = Signal::derive(move || length.get() == 0);
+    let none = Signal::stored(None);
+    let drawn = Memo::new_with_compare(move |_| Arc::new(columns.get()), |_, _| true);
+    let files = Files { json: columns_json, csv: columns_csv, svg: columns_svg };
+    let choices = choices("birnn", title, drawn, none, provenance, use_colors(), files);
     view! {
-        <section class="birnn-figure" aria-label="What each model makes of the sequence"
-            data-testid="figure-birnn"
-            data-state=move || if length.get() == 0 { "empty" } else { "live" }
-            class:birnn-editing=move || editing.get()>
-            <div class="birnn-scroll">
-                <div class="birnn-body" role="group" node_ref=body
+        <Frame name="birnn" kind="birnn" title root empty choices>
+            <div class="figure-box birnn-scroll">
+                <div class="birnn-body" role="group" node_ref=body class:birnn-editing=editing
                     aria-label="Columns are positions. Arrow keys move from cell to cell."
                     style=move || format!("--columns: {}", length.get().max(1))
                     on:keydown=on_key
@@ -170,10 +187,10 @@ pub fn TwoWayFigure(
                     {move || (0..kinds.with(Vec::len)).map(band).collect_view()}
                 </div>
             </div>
-            <p class="birnn-readout" role="status" data-testid="birnn-readout">
+            <p class="readout birnn-readout" role="status" data-testid="birnn-readout">
                 {move || columns.with(|c| sentence(c, read.get(), editing.get()))}
             </p>
-        </section>
+        </Frame>
     }
     .into_any()
 }

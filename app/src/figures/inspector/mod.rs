@@ -101,10 +101,9 @@ pub fn CellInspector(
     let came_from = StoredValue::new_local(None::<web_sys::HtmlElement>);
     Effect::new(move |_| {
         let Some(heading) = heading.get() else { return };
-        // Where a chapter opens with a cell on show, nobody has asked for it.
-        let asked = |active: &web_sys::Element| {
-            active.tag_name() != "BODY" && active.id() != "chapter-title"
-        };
+        // Only who acts in the view asks for the cell: not a tab, a beat, or a link that opens with one.
+        let asked =
+            |active: &web_sys::Element| active.closest(".view").is_ok_and(|view| view.is_some());
         let active = document().active_element().filter(asked);
         if let Some(active) = active.and_then(|active| active.dyn_into().ok()) {
             came_from.set_value(Some(active));

@@ -1,4 +1,4 @@
-//! One cell's normalisation, worked out number by number.
+//! One cell's normalization, worked out number by number.
 
 use std::sync::Arc;
 
@@ -10,7 +10,8 @@ use super::cells::Place;
 /// What the model adds to every variance.
 const EPSILON: f32 = 1e-5;
 
-/// Lines of arithmetic for the cell at `place`; nothing where there is none.
+/// Lines of arithmetic for the cell at `place`, over the half of the figure that the cell is not in;
+/// nothing where there is none.
 #[component]
 pub fn Arithmetic(
     #[prop(into)] layer: Signal<Option<Arc<Layer>>>,
@@ -21,8 +22,9 @@ pub fn Arithmetic(
         let (layer, place) = (layer.get()?, place.get()?);
         let lines = lines(&layer, place)?;
         let (row, column) = place;
+        let is_low = 2 * row >= layer.input.shape[0] as usize;
         Some(view! {
-            <section class="norm-arithmetic" data-testid="norm-arithmetic" aria-label="Arithmetic of one cell">
+            <section class="norm-arithmetic" class:norm-arithmetic-high=is_low data-testid="norm-arithmetic" aria-label="Arithmetic of one cell">
                 <div class="norm-arithmetic-head">
                     <h4>{format!("Example {}, feature {}", row + 1, column + 1)}</h4>
                     <button type="button" class="button button-quiet" data-testid="norm-arithmetic-close"

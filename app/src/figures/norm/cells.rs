@@ -1,4 +1,4 @@
-//! A bare matrix of coloured cells that shares what is pointed at with others of its shape.
+//! A bare matrix of colored cells that shares what is pointed at with others of its shape.
 
 use leptos::{ev, html, prelude::*};
 use wasm_bindgen::JsCast;
@@ -15,7 +15,7 @@ pub struct Grid {
     pub columns: usize,
     /// Row by row; what is not finite is not there yet.
     pub values: Vec<f32>,
-    /// Value of the strongest colour.
+    /// Value of the strongest color.
     pub limit: f32,
 }
 
@@ -37,7 +37,7 @@ impl Grid {
     }
 }
 
-/// The cells, as wide as there is room and one line high each, read with pointer, finger or keys.
+/// The cells, in all the room of their box, read with pointer, finger or keys.
 /// `lit` rows and columns are outlined.
 #[component]
 pub fn Cells(
@@ -107,7 +107,6 @@ pub fn Cells(
     view! {
         <div class="norm-cells" node_ref=root data-testid=testid tabindex="0" role="application"
             aria-roledescription="heatmap" aria-label=label
-            style=move || format!("--rows:{}", all().0)
             on:pointermove=move |e| pointing.point(hit(&e))
             on:pointerdown=move |e| pointing.press(hit(&e), e.pointer_type() == "touch")
             on:pointerleave=move |e| if e.pointer_type() != "touch" { pointing.leave() }

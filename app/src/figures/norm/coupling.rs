@@ -1,4 +1,4 @@
-//! A batch before and after normalisation, side by side. Its rows can be pressed.
+//! A batch before and after normalization, side by side. Its rows can be pressed.
 
 use std::sync::Arc;
 
@@ -23,8 +23,9 @@ use crate::figures::{
     token,
 };
 
-/// The figure. `row` (pressed, from 1; 0 is none), `example` and `feature` (the cell worked out)
-/// are written by it; `sweep` is how many means are taken, 0 being all.
+/// The figure, as large as its view. `row` (pressed, from 1; 0 is none), `example` and `feature`
+/// (the cell worked out) are written by it; `sweep` is how many means are taken, 0 being all, and
+/// `children` what steers it, beside x.
 #[component]
 pub fn CouplingFigure(
     #[prop(into)] layer: Signal<Option<Arc<Layer>>>,
@@ -33,11 +34,12 @@ pub fn CouplingFigure(
     feature: RwSignal<u32>,
     #[prop(into)] sweep: Signal<u32>,
     #[prop(into)] provenance: Signal<Provenance>,
+    children: Children,
 ) -> impl IntoView {
     let root = NodeRef::<html::Section>::new();
     let colors = use_colors();
     let title = Signal::derive(move || {
-        layer.get().map_or("A layer's normalisation".to_owned(), |layer| {
+        layer.get().map_or("A layer's normalization".to_owned(), |layer| {
             format!(
                 "Layer {}: {} examples, {} features",
                 layer.layer, layer.input.shape[0], layer.input.shape[1]
@@ -147,7 +149,7 @@ pub fn CouplingFigure(
             values: output.with(|o| o.values.clone()),
             map: ValueMap::Signed { limit: OUTPUT_LIMIT },
             value_name: "y".into(),
-            absent: "not normalised".into(),
+            absent: "not normalized".into(),
         })
     });
     let files = Files { json: matrix_json, csv: matrix_csv, svg: matrix_svg };
@@ -177,39 +179,45 @@ pub fn CouplingFigure(
         <Frame name="coupling" kind="coupling" title root
             empty=Signal::derive(move || shape.get() == (0, 0)) table
             choices=choices("coupling", title, matrix, Signal::stored(None), provenance, colors, files)>
-            <div class="norm-blocks" class:norm-over-batch=over_batch>
+            <div class="figure-box norm-blocks" class:norm-over-batch=over_batch
+                style=move || format!("--rows:{}", shape.get().0.max(1))>
                 <div class="norm-block" role="group" aria-label="Before: x">
-                    <h4 data-part="x"><span class="role-input">"x"</span>", what comes in: press a row"</h4>
-                    <div class="norm-grid">
-                        <ol class="norm-rows">
-                            {move || rows().into_iter().map(row_button).collect_view()}
-                        </ol>
+                    <div class="norm-head norm-head-x">
+                        <h4 data-part="x"><span class="role-input">"x"</span>" comes in: press a row"</h4>
+                        {children()}
+                    </div>
+                    <ol class="norm-rows">
+                        {move || rows().into_iter().map(row_button).collect_view()}
+                    </ol>
+                    <div class="norm-x">
                         <Cells testid="norm-input" label="x: arrow keys move, Enter works a cell out"
                             grid=input colors pointing pinned lit_row lit_column on_pick/>
-                        {strip}
-                        <span class="norm-strip-name">
-                            {move || if over_batch.get() { "μ, σ of each column" } else { "μ, σ of each row" }}
-                        </span>
                     </div>
-                    <ScaleBar label="x, μ, σ" colors
-                        map=Signal::derive(move || ValueMap::Signed { limit: limit.get() })
-                        value=Signal::derive(move || input.with(|grid| grid.value(pointing.shown()?)))/>
+                    {strip}
+                    <span class="norm-strip-name">"μ, σ"</span>
+                    <div class="norm-scale-x">
+                        <ScaleBar label="x, μ, σ" colors
+                            map=Signal::derive(move || ValueMap::Signed { limit: limit.get() })
+                            value=Signal::derive(move || input.with(|grid| grid.value(pointing.shown()?)))/>
+                    </div>
                 </div>
                 <div class="norm-block" role="group" aria-label="After: y">
-                    <div class="norm-heads">
-                        <h4 data-part="y"><span class="role-output">"y"</span>", what goes out"</h4>
-                        <h4 class="role-gradient">"moved"</h4>
+                    <div class="norm-head norm-head-y">
+                        <h4 data-part="y"><span class="role-output">"y"</span>" goes out"</h4>
                     </div>
-                    <div class="norm-grid norm-grid-out">
+                    <div class="norm-head norm-head-moved"><h4 class="role-gradient">"moved"</h4></div>
+                    <div class="norm-y">
                         <Cells testid="norm-output" label="y: arrow keys move, Enter works a cell out"
                             grid=output colors pointing pinned lit_row lit_column on_pick/>
-                        <ol class="norm-moves" aria-label="Most that an output of each row moved">
-                            {move || rows().into_iter().map(row_moved).collect_view()}
-                        </ol>
                     </div>
-                    <ScaleBar label="y" colors
-                        map=Signal::stored(ValueMap::Signed { limit: OUTPUT_LIMIT })
-                        value=Signal::derive(move || output.with(|grid| grid.value(pointing.shown()?)))/>
+                    <ol class="norm-moves" aria-label="Most that an output of each row moved">
+                        {move || rows().into_iter().map(row_moved).collect_view()}
+                    </ol>
+                    <div class="norm-scale-y">
+                        <ScaleBar label="y" colors
+                            map=Signal::stored(ValueMap::Signed { limit: OUTPUT_LIMIT })
+                            value=Signal::derive(move || output.with(|grid| grid.value(pointing.shown()?)))/>
+                    </div>
                 </div>
             </div>
             <p class="readout" data-testid="coupling-readout">

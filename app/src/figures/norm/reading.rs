@@ -7,10 +7,10 @@ use super::{
     cells::{Grid, Place},
 };
 
-/// Where y's colours end. Normalised values rarely lie beyond.
+/// Where y's colors end. Normalized values rarely lie beyond.
 pub const OUTPUT_LIMIT: f32 = 2.0;
 
-/// Where x's colours end: a power of two, so that it moves seldom, that holds nearly all of what is
+/// Where x's colors end: a power of two, so that it moves seldom, that holds nearly all of what is
 /// not pressed. The scale says which.
 pub fn input_limit(layer: &Layer) -> f32 {
     let values = &layer.untouched.values;

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use leptos::{ev, prelude::*};
+use serde_json::json;
 use unroll_protocol::study::tokens::{Chain, Piece};
 use wasm_bindgen::JsCast;
 
 use crate::figures::{
+    Provenance, Sheet, SheetExport, exact,
     plot::short,
     token::{mark, spoken},
 };
@@ -42,7 +44,11 @@ fn probability(p: f64) -> String {
 /// One card for each factor p(token | token before), and what they multiply to. Pointing at a card
 /// reads it and the product so far; a click keeps the reading.
 #[component]
-pub fn ChainFigure(chain: Signal<Option<Arc<Chain>>>) -> impl IntoView {
+pub fn ChainFigure(
+    chain: Signal<Option<Arc<Chain>>>,
+    provenance: Signal<Provenance>,
+) -> impl IntoView {
+    let sheet = Callback::new(move |()| chain.with(|c| c.as_ref().map(|c| sheet(c))));
     let pieces =
         Memo::new(move |_| chain.with(|c| c.as_ref().map_or_else(Vec::new, |c| c.pieces.clone())));
     let pointed = RwSignal::new(None::<usize>);
@@ -143,29 +149,47 @@ pub fn ChainFigure(chain: Signal<Option<Arc<Chain>>>) -> impl IntoView {
         <section class="figure tokens-chain" data-testid="figure-tokens-chain"
             data-state=move || if chain.with(Option::is_some) { "live" } else { "empty" }
             aria-label="The sentence's probability as a product">
-            <div class="factors" role="group" on:keydown=move |e| walk(&e, stop)
+            <div class="figure-box factors" role="group" on:keydown=move |e| walk(&e, stop)
                 aria-label="Factors: arrow keys go from one to the next"
                 on:pointerleave=move |_| pointed.set(None)>
                 {cards}
             </div>
-            <p class="readout" data-testid="chain-readout">{reading}</p>
-            <dl class="chain-totals">
-                <div>
-                    <dt>"product"</dt>
-                    <dd class="number" data-testid="chain-product">{product}</dd>
-                </div>
-                <div>
-                    <dt>"sum of ln p"</dt>
-                    <dd class="number" data-testid="chain-sum"
-                        data-value=move || sums.get().map(|sums| sums.sum.to_string())>
-                        {move || sums.get().map(|sums| short(round(sums.sum)))}
-                    </dd>
-                </div>
-            </dl>
-            <p class="hint" data-testid="chain-per">{per}</p>
+            <div class="chain-sums">
+                <dl class="chain-totals">
+                    <div>
+                        <dt>"product"</dt>
+                        <dd class="number" data-testid="chain-product">{product}</dd>
+                    </div>
+                    <div>
+                        <dt>"sum of ln p"</dt>
+                        <dd class="number" data-testid="chain-sum"
+                            data-value=move || sums.get().map(|sums| sums.sum.to_string())>
+                            {move || sums.get().map(|sums| short(round(sums.sum)))}
+                        </dd>
+                    </div>
+                </dl>
+                <p class="hint" data-testid="chain-per">{per}</p>
+            </div>
+            <p class="readout" data-testid="chain-readout">
+                {move || match reading() {
+                    Some(text) => text.into_any(),
+                    None => view! { <span class="hint">"Point at a factor to read it."</span> }.into_any(),
+                }}
+            </p>
+            <SheetExport name="tokens-chain" title="A sentence as a product" provenance sheet/>
         </section>
     }
     .into_any()
+}
+
+fn sheet(chain: &Chain) -> Sheet {
+    let mut sheet = Sheet::new(&["t", "before", "token", "ln_probability"]);
+    let line = |(t, log): (usize, &f32)| {
+        let (before, token) = (text(&chain.pieces[t]), text(&chain.pieces[t + 1]));
+        vec![json!(t + 1), json!(before), json!(token), exact(*log)]
+    };
+    sheet.rows = chain.log_probabilities.iter().enumerate().map(line).collect();
+    sheet
 }
 
 /// To three digits behind the point.

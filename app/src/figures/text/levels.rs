@@ -3,10 +3,14 @@
 use std::sync::Arc;
 
 use leptos::{ev, prelude::*};
+use serde_json::json;
 use unroll_protocol::study::tokens::{Level, Levels, Merge, Piece, Scheme};
 use wasm_bindgen::JsCast;
 
-use crate::figures::token::{mark, spoken};
+use crate::figures::{
+    Provenance, Sheet, SheetExport,
+    token::{mark, spoken},
+};
 
 /// Columns an end token takes.
 const END_COLUMNS: u32 = 2;
@@ -23,18 +27,51 @@ pub fn LevelsFigure(
     scheme: Signal<Scheme>,
     selected: Signal<Option<u32>>,
     on_pick: Callback<(Scheme, u32)>,
+    provenance: Signal<Provenance>,
+    /// What is said of the rows.
+    children: Children,
+) -> impl IntoView {
+    let sheet = Callback::new(move |()| levels.with(|levels| levels.as_ref().map(|l| sheet(l))));
+    view! {
+        <section class="figure tokens-levels" data-testid="figure-tokens-levels"
+            data-state=move || if levels.with(Option::is_some) { "live" } else { "empty" }
+            aria-label="The sentence as characters, bytes and byte pairs">
+            <Rows levels scheme selected on_pick schemes=Signal::stored(Scheme::ALL.to_vec())/>
+            <div class="readout">{children()}</div>
+            <SheetExport name="tokens-levels" title="A sentence in three schemes" provenance sheet/>
+        </section>
+    }
+    .into_any()
+}
+
+/// One of the rows alone, to pick a token or to see a merge.
+#[component]
+pub fn LevelStrip(
+    levels: Signal<Option<Arc<Levels>>>,
+    which: Signal<Scheme>,
+    scheme: Signal<Scheme>,
+    selected: Signal<Option<u32>>,
+    on_pick: Callback<(Scheme, u32)>,
+) -> impl IntoView {
+    let schemes = Memo::new(move |_| vec![which.get()]);
+    view! {
+        <section class="tokens-strip" aria-label="The sentence in tokens">
+            <Rows levels scheme selected on_pick schemes=schemes.into()/>
+        </section>
+    }
+    .into_any()
+}
+
+#[component]
+fn Rows(
+    levels: Signal<Option<Arc<Levels>>>,
+    schemes: Signal<Vec<Scheme>>,
+    scheme: Signal<Scheme>,
+    selected: Signal<Option<u32>>,
+    on_pick: Callback<(Scheme, u32)>,
 ) -> impl IntoView {
     let level = move |which: Scheme| {
-        Memo::new(move |_| {
-            levels.with(|levels| {
-                let levels = levels.as_ref()?;
-                Some(match which {
-                    Scheme::Characters => levels.characters.clone(),
-                    Scheme::Bytes => levels.bytes.clone(),
-                    Scheme::Pairs => levels.pairs.clone(),
-                })
-            })
-        })
+        Memo::new(move |_| levels.with(|levels| levels.as_ref().map(|l| of(l, which).clone())))
     };
     let next = Memo::new(move |_| levels.with(|levels| levels.as_ref()?.next.clone()));
     let columns = Memo::new(move |_| {
@@ -43,21 +80,38 @@ pub fn LevelsFigure(
             pieces.iter().map(width).sum::<u32>()
         })
     });
+    let row = move |which: Scheme| {
+        let shown = Shown { which, level: level(which), scheme, selected, next, on_pick };
+        view! { <LevelRow shown/> }
+    };
     view! {
-        <section class="figure tokens-levels" data-testid="figure-tokens-levels"
-            data-state=move || if levels.with(Option::is_some) { "live" } else { "empty" }
-            aria-label="The sentence as characters, bytes and byte pairs">
-            <div class="tokens-scroller" tabindex="0" role="group" aria-label="Sentence, scrolls sideways">
-                <div class="tokens-grid" style=move || format!("--columns:{}", columns.get())>
-                    {Scheme::ALL.iter().map(|&which| {
-                        let shown = Shown { which, level: level(which), scheme, selected, next, on_pick };
-                        view! { <LevelRow shown/> }
-                    }).collect_view()}
-                </div>
+        <div class="figure-box tokens-scroller" tabindex="0" role="group" aria-label="Sentence, scrolls sideways">
+            <div class="tokens-grid" style=move || format!("--columns:{}", columns.get())>
+                {move || schemes.get().into_iter().map(row).collect_view()}
             </div>
-        </section>
+        </div>
     }
     .into_any()
+}
+
+fn of(levels: &Levels, which: Scheme) -> &Level {
+    match which {
+        Scheme::Characters => &levels.characters,
+        Scheme::Bytes => &levels.bytes,
+        Scheme::Pairs => &levels.pairs,
+    }
+}
+
+fn sheet(levels: &Levels) -> Sheet {
+    let mut sheet = Sheet::new(&["scheme", "place", "id", "token", "bytes"]);
+    for &which in Scheme::ALL {
+        let line = |(place, piece): (usize, &Piece)| {
+            let text = if piece.end { "end" } else { piece.text.as_str() };
+            vec![json!(which.id()), json!(place), json!(piece.id), json!(text), json!(piece.bytes)]
+        };
+        sheet.rows.extend(of(levels, which).pieces.iter().enumerate().map(line));
+    }
+    sheet
 }
 
 /// What one row shows.

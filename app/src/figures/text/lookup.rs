@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use leptos::{ev, prelude::*};
+use serde_json::json;
 use unroll_protocol::study::tokens::Embedding;
 use wasm_bindgen::JsCast;
 
-use crate::figures::{color::Rgb, theme::use_colors, token::mark};
+use crate::figures::{
+    Provenance, Sheet, SheetExport, color::Rgb, exact, theme::use_colors, token::mark,
+};
 
 /// Rows of the table on each side of the one that is picked.
 const AROUND: u32 = 3;
@@ -20,7 +23,16 @@ const SLOTS: u32 = 2 * AROUND + 1;
 pub fn LookupFigure(
     embedding: Signal<Option<Arc<Embedding>>>,
     on_pick: Callback<u32>,
+    provenance: Signal<Provenance>,
 ) -> impl IntoView {
+    let sheet = Callback::new(move |()| embedding.with(|e| e.as_ref().map(|e| sheet(e))));
+    let title = move || {
+        embedding.with(|e| {
+            let e = e.as_ref()?;
+            let token = e.vocabulary.get(e.token as usize)?;
+            Some(format!("‘{}’ is id {}, and picks row {}", mark(token), e.token, e.token))
+        })
+    };
     let shape = Memo::new(move |_| {
         embedding.with(|e| e.as_ref().map_or((0, 0), |e| (e.table.shape[0], e.table.shape[1])))
     });
@@ -55,7 +67,10 @@ pub fn LookupFigure(
         <section class="figure tokens-lookup" data-testid="figure-tokens-lookup"
             aria-label="One-hot vector times the embedding matrix"
             data-state=move || if embedding.with(Option::is_some) { "live" } else { "empty" }>
-            <div class="tokens-scroller" tabindex="0" role="group" aria-label="Table, scrolls sideways">
+            <h3 class="figure-title" data-testid="lookup-title">
+                {move || title().unwrap_or_else(|| "An id picks a row".to_owned())}
+            </h3>
+            <div class="figure-box tokens-scroller" tabindex="0" role="group" aria-label="Table, scrolls sideways">
                 {move || {
                     let columns = columns.get();
                     view! {
@@ -95,6 +110,7 @@ pub fn LookupFigure(
             <p class="readout" data-testid="lookup-readout" role="status">
                 {move || sum().or_else(|| embedding.with(|e| e.as_ref().map(|e| difference(e))))}
             </p>
+            <SheetExport name="tokens-lookup" title="The embedding, one row for each id" provenance sheet/>
         </section>
     }
     .into_any()
@@ -260,6 +276,21 @@ fn ValueCell(looks: Looks, column: usize, value: Memo<Option<f32>>) -> impl Into
         </td>
     }
     .into_any()
+}
+
+/// All of E.
+fn sheet(embedding: &Embedding) -> Sheet {
+    let mut sheet = Sheet::new(&["id", "token", "count"]);
+    let width = embedding.row.len();
+    sheet.columns.extend((1..=width).map(|column| format!("e{column}")));
+    let line = |(id, token): (usize, &String)| {
+        let number = |column| embedding.table.get(&[id, column]).map_or(json!(null), exact);
+        let count = embedding.counts.get(id).copied().unwrap_or_default();
+        let names = [json!(id), json!(token), json!(count)];
+        names.into_iter().chain((0..width).map(number)).collect()
+    };
+    sheet.rows = embedding.vocabulary.iter().enumerate().map(line).collect();
+    sheet
 }
 
 /// Black or white, whichever reads better on `back` (relative luminance of WCAG 2).

@@ -1,19 +1,66 @@
 //! Rows of an embedding as points of a plane, each with its token.
 
-use std::sync::Arc;
+use std::{fmt::Write, sync::Arc};
 
-use leptos::{ev, prelude::*};
+use leptos::{ev, html, prelude::*};
+use serde_json::json;
 use unroll_protocol::study::tokens::Embedding;
 use wasm_bindgen::JsCast;
 
-use crate::figures::token::{mark, short_mark};
+use crate::figures::{
+    Colors, Provenance, Sheet, SheetExport,
+    canvas::use_size,
+    exact,
+    heatmap_svg::escape,
+    theme::use_colors,
+    token::{mark, short_mark},
+};
 
 /// Most tokens drawn: the most frequent.
 const MOST: usize = 90;
-/// Side of the drawing.
-const SIDE: f32 = 400.0;
-/// Kept free at its edges.
-const EDGE: f32 = 28.0;
+/// Kept free at its edges, on every side, for a mark of usual size.
+const EDGE: f32 = 22.0;
+/// Shorter side of a drawing whose marks have their usual size; on a larger one they grow with it,
+/// up to [`LARGEST`].
+const USUAL: f32 = 480.0;
+const LARGEST: f32 = 1.75;
+/// Width and height of an exported picture.
+const PICTURE: (f32, f32) = (800.0, 560.0);
+
+/// Where the points lie in a drawing: one scale for both axes, so that distances are true.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Plane {
+    width: f32,
+    height: f32,
+    /// Of the marks.
+    size: f32,
+    /// Drawn length of 1.
+    scale: f32,
+}
+
+impl Plane {
+    /// That holds points as far from the middle as `reach` on each axis.
+    fn new(width: f32, height: f32, reach: (f32, f32)) -> Self {
+        let size = (width.min(height) / USUAL).clamp(0.8, LARGEST);
+        let room = |side: f32, reach: f32| (side / 2.0 - EDGE * size).max(1.0) / reach.max(1e-6);
+        Self { width, height, size, scale: room(width, reach.0).min(room(height, reach.1)) }
+    }
+
+    fn at(self, (x, y): (f32, f32)) -> (f32, f32) {
+        (self.width / 2.0 + x * self.scale, self.height / 2.0 - y * self.scale)
+    }
+}
+
+/// How far the points reach from the middle, along each axis.
+fn reach(embedding: &Embedding) -> (f32, f32) {
+    let points = drawn(embedding).into_iter().map(|id| point(embedding, id));
+    points.fold((0.0, 0.0), |(x, y), p| (f32::max(x, p.0.abs()), f32::max(y, p.1.abs())))
+}
+
+/// What stands at a point.
+fn written(token: &str) -> String {
+    if token.starts_with("⟨end") { "end".to_owned() } else { short_mark(token, 6) }
+}
 
 /// What the last letter of a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +152,15 @@ pub fn TokenMap(
     embedding: Signal<Option<Arc<Embedding>>>,
     selected: Signal<Option<u32>>,
     on_pick: Callback<u32>,
+    provenance: Signal<Provenance>,
 ) -> impl IntoView {
+    let root = NodeRef::<html::Div>::new();
+    let (size, colors) = (use_size(root), use_colors());
+    let sheet = Callback::new(move |()| embedding.with(|e| e.as_ref().map(|e| sheet(e))));
+    let picture = Callback::new(move |()| {
+        let source = provenance.with(Provenance::caption);
+        embedding.with(|e| e.as_ref().map(|e| colors.with(|colors| svg(e, &source, colors))))
+    });
     let ids = Memo::new(move |_| {
         embedding.with(|e| {
             e.as_ref().map_or_else(Vec::new, |e| {
@@ -114,13 +169,10 @@ pub fn TokenMap(
             })
         })
     });
-    let reach = Memo::new(move |_| {
-        let largest = embedding.with(|e| {
-            let e = e.as_ref()?;
-            let far = drawn(e).into_iter().map(|id| point(e, id));
-            Some(far.fold(0f32, |most, p| most.max(p.0.abs()).max(p.1.abs())))
-        });
-        largest.unwrap_or(1.0).max(1e-6)
+    let plane = Memo::new(move |_| {
+        let (width, height) = (size.get().width as f32, size.get().height as f32);
+        let reach = embedding.with(|e| e.as_ref().map_or((1.0, 1.0), |e| reach(e)));
+        Plane::new(width, height, reach)
     });
     let stop = Memo::new(move |_| {
         let chosen = selected.get();
@@ -159,22 +211,23 @@ pub fn TokenMap(
         <section class="figure tokens-map" data-testid="figure-tokens-map"
             data-state=move || if embedding.with(Option::is_some) { "live" } else { "empty" }
             aria-label="The rows of the embedding as a map">
-            <svg viewBox=format!("0 0 {SIDE} {SIDE}") role="listbox"
+            <div class="figure-box" node_ref=root>
+            <svg role="listbox" viewBox=move || format!("0 0 {} {}", plane.get().width, plane.get().height)
                 aria-label="Map of tokens: arrow keys go from token to token, Enter picks one"
                 on:keydown=move |e| walk(&e)
                 on:pointerleave=move |_| pointed.set(None)>
-                <line class="map-axis" x1=SIDE / 2.0 x2=SIDE / 2.0 y1="0" y2=SIDE/>
-                <line class="map-axis" y1=SIDE / 2.0 y2=SIDE / 2.0 x1="0" x2=SIDE/>
+                <line class="map-axis" x1="50%" x2="50%" y1="0" y2="100%"/>
+                <line class="map-axis" y1="50%" y2="50%" x1="0" x2="100%"/>
                 <For each=move || ids.get() key=|token| token.clone() let:token>
                     {
                         let (id, name) = token;
                         let kind = Kind::of(&name);
                         let place = move || {
-                            let (x, y) = embedding.with(|e| {
+                            let plane = plane.get();
+                            let (x, y) = plane.at(embedding.with(|e| {
                                 e.as_ref().map_or((0.0, 0.0), |e| point(e, id))
-                            });
-                            let scale = (SIDE / 2.0 - EDGE) / reach.get();
-                            format!("translate({:.1} {:.1})", SIDE / 2.0 + x * scale, SIDE / 2.0 - y * scale)
+                            }));
+                            format!("translate({x:.1} {y:.1}) scale({:.2})", plane.size)
                         };
                         view! {
                             <g class=format!("map-token {}", kind.class()) transform=place role="option"
@@ -195,7 +248,7 @@ pub fn TokenMap(
                                 }>
                                 <circle r="11"/>
                                 <text text-anchor="middle" dy="5">
-                                    {if name.starts_with("⟨end") { "end".to_owned() } else { short_mark(&name, 6) }}
+                                    {written(&name)}
                                 </text>
                             </g>
                         }
@@ -203,16 +256,59 @@ pub fn TokenMap(
                     }
                 </For>
             </svg>
-            <p class="tokens-legend" aria-hidden="true">
-                <span class="map-vowel">"● ends in a vowel"</span>
-                <span class="map-consonant">"○ ends in a consonant"</span>
-                <span class="map-other">"ends in no letter"</span>
+            </div>
+            <p class="tokens-legend hint">
+                <span class="map-vowel" aria-hidden="true">"● ends in a vowel"</span>
+                <span class="map-consonant" aria-hidden="true">"○ ends in a consonant"</span>
+                <span class="map-other" aria-hidden="true">"ends in no letter"</span>
+                <span>{share}</span>
             </p>
             <p class="readout" data-testid="map-readout">{reading}</p>
-            <p class="hint">{share}</p>
+            <SheetExport name="tokens-map" title="The rows as a map" provenance sheet picture/>
         </section>
     }
     .into_any()
+}
+
+fn sheet(embedding: &Embedding) -> Sheet {
+    let mut sheet = Sheet::new(&["id", "token", "count", "x", "y"]);
+    let line = |id: u32| {
+        let (x, y) = point(embedding, id);
+        let (token, count) = (&embedding.vocabulary[id as usize], embedding.counts[id as usize]);
+        vec![json!(id), json!(token), json!(count), exact(x), exact(y)]
+    };
+    sheet.rows = drawn(embedding).into_iter().map(line).collect();
+    sheet
+}
+
+fn svg(embedding: &Embedding, source: &str, colors: &Colors) -> String {
+    let palette = colors.palette;
+    let (width, height) = PICTURE;
+    let plane = Plane::new(width, height, reach(embedding));
+    let (paper, muted) = (palette.paper.css(), palette.muted.css());
+    let (whole, line, foot) = (height + 28.0, palette.line.css(), height + 16.0);
+    let (middle, center, source) = (width / 2.0, height / 2.0, escape(source));
+    let mut svg = format!(
+        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {whole}" width="{width}" height="{whole}" font-family="system-ui, sans-serif" font-size="12"><title>The rows as a map</title><rect width="100%" height="100%" fill="{paper}"/><path d="M{middle} 0V{height}M0 {center}H{width}" stroke="{line}"/><text x="16" y="{foot}" fill="{muted}">{source}</text><g font-family="ui-monospace, monospace" font-weight="600" font-size="16" text-anchor="middle">"#,
+    );
+    for id in drawn(embedding) {
+        let token = &embedding.vocabulary[id as usize];
+        let color = match Kind::of(token) {
+            Kind::Vowel => palette.key,
+            Kind::Consonant => palette.query,
+            Kind::Other => palette.muted,
+        };
+        let ((x, y), color) = (plane.at(point(embedding, id)), color.css());
+        // Writing to a String cannot fail.
+        let _ = write!(
+            svg,
+            r#"<text x="{x:.1}" y="{:.1}" fill="{color}">{}</text>"#,
+            y + 5.0,
+            escape(&written(token)),
+        );
+    }
+    svg.push_str("</g></svg>\n");
+    svg
 }
 
 /// Arrow keys from token to token, in order of id.
@@ -247,6 +343,15 @@ mod tests {
         let kinds = ["a", "the", " th", "É", "y", ",", "7", "", "ж"].map(Kind::of);
         use Kind::{Consonant as C, Other as O, Vowel as V};
         assert_eq!(kinds, [V, V, C, V, C, O, O, O, O]);
+    }
+
+    #[test]
+    fn points_stay_on_the_map_and_distances_true() {
+        let plane = Plane::new(800.0, 400.0, (2.0, 0.5));
+        let (right, bottom) = (plane.at((2.0, 0.0)), plane.at((0.0, -0.5)));
+        assert_eq!(right, (800.0 - EDGE, 200.0));
+        assert!(bottom.1 < 400.0 - EDGE);
+        assert!((right.0 - 400.0 - 4.0 * (bottom.1 - 200.0)).abs() < 1e-3);
     }
 
     #[test]

@@ -7,7 +7,7 @@ mod map;
 mod window;
 
 pub use chain::ChainFigure;
-pub use levels::LevelsFigure;
+pub use levels::{LevelStrip, LevelsFigure};
 pub use lookup::{LookupFigure, PickedRow};
 pub use map::{TokenMap, parted};
 pub use window::{AROUND, WindowFigure, stretch};

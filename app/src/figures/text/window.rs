@@ -3,10 +3,14 @@
 use std::sync::Arc;
 
 use leptos::{ev, html, prelude::*};
+use serde_json::json;
 use unroll_protocol::study::tokens::{Piece, Window};
 use wasm_bindgen::JsCast;
 
-use crate::figures::token::{mark, spoken};
+use crate::figures::{
+    Provenance, Sheet, SheetExport, exact,
+    token::{mark, spoken},
+};
 
 /// Tokens of the text on show.
 pub const AROUND: u32 = 72;
@@ -25,7 +29,12 @@ pub fn stretch(before: Option<u32>, at: u32, length: u32) -> u32 {
 ///
 /// `on_move` hears where the window shall begin; it may be beyond the end.
 #[component]
-pub fn WindowFigure(window: Signal<Option<Arc<Window>>>, on_move: Callback<u32>) -> impl IntoView {
+pub fn WindowFigure(
+    window: Signal<Option<Arc<Window>>>,
+    on_move: Callback<u32>,
+    provenance: Signal<Provenance>,
+) -> impl IntoView {
+    let sheet = Callback::new(move |()| window.with(|w| w.as_ref().map(|w| sheet(w))));
     let pieces = Memo::new(move |_| {
         window.with(|w| w.as_ref().map_or_else(Default::default, |w| (w.first, w.pieces.clone())))
     });
@@ -140,6 +149,7 @@ pub fn WindowFigure(window: Signal<Option<Arc<Window>>>, on_move: Callback<u32>)
                     }/>
             </label>
             <Examples window/>
+            <SheetExport name="tokens-window" title="The examples of one window" provenance sheet/>
         </section>
     }
     .into_any()
@@ -151,6 +161,16 @@ fn text(piece: &Piece) -> String {
 
 fn name(piece: &Piece) -> String {
     if piece.end { "end token".to_owned() } else { spoken(&piece.text) }
+}
+
+fn sheet(window: &Window) -> Sheet {
+    let mut sheet = Sheet::new(&["t", "last_given", "target", "probability"]);
+    let line = |(t, pair): (usize, &[Piece])| {
+        let probability = window.probabilities.get(t).map_or(json!(null), |p| exact(*p));
+        vec![json!(t + 1), json!(text(&pair[0])), json!(text(&pair[1])), probability]
+    };
+    sheet.rows = window.row.windows(2).enumerate().map(line).collect();
+    sheet
 }
 
 /// The token of the text under the pointer, wherever the pointer went down.
@@ -211,7 +231,7 @@ fn Examples(window: Signal<Option<Arc<Window>>>) -> impl IntoView {
         })
     };
     view! {
-        <div class="tokens-scroller" tabindex="0" role="group" aria-label="Examples, scrolls sideways">
+        <div class="figure-box tokens-scroller" tabindex="0" role="group" aria-label="Examples, scrolls sideways">
             <table class="examples" data-testid="window-examples">
                 <thead>
                     <tr>
@@ -225,7 +245,7 @@ fn Examples(window: Signal<Option<Arc<Window>>>) -> impl IntoView {
                 <tbody>{lines}</tbody>
             </table>
         </div>
-        <p class="hint" data-testid="window-mean">{mean}</p>
+        <p class="readout hint" data-testid="window-mean">{mean}</p>
     }
     .into_any()
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::data::{
-    BAR_HEIGHT, BAR_LENGTH, BARS, BARS_Y, COLUMN, Diagram, Face, MIDDLE, MOVED_Y, STRIP_HEIGHT,
-    STRIP_WIDTH, STRIP_X, STRIP_Y, TOKEN_SIZE, TOKEN_Y, x_of,
+use super::{
+    data::{BARS, Diagram, Face},
+    layout::Layout,
 };
 use crate::figures::{Hue, token};
 
@@ -24,6 +24,7 @@ pub const OUTPUT: &str = "output";
 pub fn ColumnView(
     t: usize,
     diagram: Memo<Arc<Diagram>>,
+    layout: Memo<Layout>,
     /// Steps that are drawn at all.
     near: Memo<Range<i64>>,
 ) -> impl IntoView {
@@ -33,12 +34,20 @@ pub fn ColumnView(
         Some(last) if away.get() => last.clone(),
         _ => diagram.with(|d| d.columns.get(t).map_or_else(Face::default, |c| c.face.clone())),
     });
+    let layout = Memo::new(move |last: Option<&Layout>| match last {
+        Some(last) if away.get() => *last,
+        _ => layout.get(),
+    });
+    let time = move || match layout.get().is_roomy() {
+        true => format!("t = {}", t + 1),
+        false => (t + 1).to_string(),
+    };
     view! {
-        <g class:rnn-away=away
-            transform=format!("translate({} 0)", x_of(t)) data-testid=format!("rnn-column-{}", t + 1)>
-            <text class="rnn-time" x=MIDDLE y="14">{format!("t = {}", t + 1)}</text>
-            <Cell face/>
-            <Arrow part=U label="U" path=from_before()/>
+        <g class:rnn-away=away transform=move || format!("translate({} 0)", layout.get().x_of(t))
+            data-testid=format!("rnn-column-{}", t + 1)>
+            <text class="rnn-time" x=move || layout.get().middle() y=move || layout.get().line(0)>{time}</text>
+            <Cell face layout/>
+            <Arrow part=U label="U" layout path=Signal::derive(move || from_before(&layout.get()))/>
         </g>
     }
     .into_any()
@@ -46,12 +55,15 @@ pub fn ColumnView(
 
 /// The loop: one cell that stands for all steps that are not unrolled.
 #[component]
-pub fn LoopView(diagram: Memo<Arc<Diagram>>) -> impl IntoView {
+pub fn LoopView(diagram: Memo<Arc<Diagram>>, layout: Memo<Layout>) -> impl IntoView {
     let face = Memo::new(move |_| {
         let last = diagram.with(|d| d.columns.last().map(|c| c.face.clone()));
         Face { token: String::new(), replaced: None, ..last.unwrap_or_default() }
     });
-    let at = move || diagram.with(|d| x_of(d.unrolled));
+    let at = move || layout.with(|l| l.x_of(l.unrolled));
+    // Where columns are narrow, only to the right is there room for words.
+    let anchor = move || if layout.get().is_roomy() { "middle" } else { "start" };
+    let words_x = move || layout.with(|l| if l.is_roomy() { l.middle() } else { l.strip_x() });
     let time = move || {
         diagram.with(|d| match (d.unrolled + 1, d.length()) {
             (first, last) if first >= last => format!("t = {last}"),
@@ -61,7 +73,9 @@ pub fn LoopView(diagram: Memo<Arc<Diagram>>) -> impl IntoView {
     let rest = move || {
         diagram.with(|d| {
             let rest = d.columns[d.unrolled..].iter().map(|c| c.face.token.as_str());
-            token::short_mark(&rest.collect::<String>(), 9)
+            // In letters, over the column and the loop.
+            let room = layout.with(|l| (l.column + l.loop_reach()) / (0.78 * l.text));
+            token::short_mark(&rest.collect::<String>(), room as usize)
         })
     };
     let count = move || {
@@ -70,95 +84,107 @@ pub fn LoopView(diagram: Memo<Arc<Diagram>>) -> impl IntoView {
             n => format!("{n} times"),
         })
     };
-    let mid = STRIP_Y + STRIP_HEIGHT / 2.0;
-    let right = STRIP_X + STRIP_WIDTH;
-    // The head points along the end of the curve.
-    let (x, end) = (right + 3.0, mid + 26.0);
-    let far = right + 66.0;
-    let circle = format!(
-        "M{right} {} C{far} {}, {far} {}, {x} {end} l4.2 6.8 M{x} {end} l8 -0.2",
-        mid - 26.0,
-        mid - 60.0,
-        mid + 60.0,
-    );
+    let right = move || layout.with(|l| l.strip_x() + l.strip_width());
+    // How far the curve's ends stand from the strip's middle.
+    let spread = move || layout.with(|l| (0.16 * l.strip_height).clamp(12.0, 64.0));
+    let far = move || layout.with(|l| l.strip_x() + l.loop_reach());
+    let circle = move || {
+        let (right, mid, spread) = (right(), layout.get().strip_middle(), spread());
+        // A curve reaches three quarters of the way to its handles; beyond it stands the label.
+        let handle = right + (far() - 22.0) / 0.75;
+        // The head points along the end of the curve.
+        let (x, end) = (right + 3.0, mid + spread);
+        format!(
+            "M{right} {} C{handle} {}, {handle} {}, {x} {end} l4.2 6.8 M{x} {end} l8 -0.2",
+            mid - spread,
+            mid - 2.4 * spread,
+            mid + 2.4 * spread,
+        )
+    };
+    let label_x = move || right() + far() - 10.0;
+    let mid = move || layout.get().strip_middle();
     view! {
         <g class="rnn-loop" transform=move || format!("translate({} 0)", at()) data-testid="rnn-loop">
-            <text class="rnn-time" x=MIDDLE y="14">{time}</text>
-            <Cell face/>
-            <Arrow part=U label="U" path=from_before()/>
+            <text class="rnn-time" x=words_x y=move || layout.get().line(0) style:text-anchor=anchor>{time}</text>
+            <Cell face layout/>
+            <Arrow part=U label="U" layout path=Signal::derive(move || from_before(&layout.get()))/>
             <g data-part=U class=format!("rnn-arrow {}", Hue::Weight.class())>
-                <rect class="rnn-hit" x=right y=mid - 46.0 width="60" height="92" rx="6"/>
+                <rect class="rnn-hit" x=right y=move || mid() - 2.0 * spread() width=far
+                    height=move || 4.0 * spread() rx="6"/>
                 <path d=circle/>
-                <text x=right + 58.0 y=mid + 4.0>"U"</text>
+                <text x=label_x y=move || mid() + 5.0>"U"</text>
             </g>
-            <text class="rnn-rest" x=MIDDLE y=TOKEN_Y + 19.0>{rest}</text>
-            <text class="rnn-small" x=right + 40.0 y=mid + 64.0>{count}</text>
+            <text class="rnn-rest" x=words_x y=move || layout.with(|l| l.token_y + 0.68 * l.token_size)
+                style:text-anchor=anchor>{rest}</text>
+            <text class="rnn-small" x=move || right() + 0.5 * far() y=move || mid() + 1.7 * spread() + 1.5 * layout.get().text>{count}</text>
         </g>
     }
     .into_any()
 }
 
 /// What `U` comes along: from the state before, left of the column.
-fn from_before() -> String {
-    let y = STRIP_Y + STRIP_HEIGHT / 2.0;
-    let from = STRIP_X + STRIP_WIDTH - COLUMN + 2.0;
-    format!(
-        "M{from} {y}H{} M{} {}L{} {y}L{} {}",
-        STRIP_X - 3.0,
-        STRIP_X - 9.0,
-        y - 5.0,
-        STRIP_X - 2.0,
-        STRIP_X - 9.0,
-        y + 5.0
-    )
+fn from_before(l: &Layout) -> String {
+    let y = l.strip_middle();
+    let (from, to) = (l.strip_x() + l.strip_width() - l.column + 2.0, l.strip_x() - 3.0);
+    format!("M{from} {y}H{to} M{0} {1}L{to} {y}L{0} {2}", to - 6.0, y - 5.0, y + 5.0)
+}
+
+/// An arrow upwards in the middle of a column.
+fn up(l: &Layout, from: f64, to: f64) -> String {
+    let (x, head) = (l.middle(), to + 7.0);
+    format!("M{x} {from}V{to} M{} {head}L{x} {to}L{} {head}", x - 5.0, x + 5.0)
 }
 
 /// Input, state and output with the arrows between them.
 #[component]
-fn Cell(face: Memo<Face>) -> impl IntoView {
+fn Cell(face: Memo<Face>, layout: Memo<Layout>) -> impl IntoView {
     let read_out = Memo::new(move |_| face.with(|f| f.output.is_some()));
-    let up = |from: f64, to: f64| {
-        format!(
-            "M{MIDDLE} {from}V{to} M{} {}L{MIDDLE} {}L{} {}",
-            MIDDLE - 5.0,
-            to + 7.0,
-            to,
-            MIDDLE + 5.0,
-            to + 7.0
-        )
-    };
+    let to_output =
+        Signal::derive(move || layout.with(|l| up(l, l.strip_y - 2.0, l.bars_end() + 4.0)));
+    let to_state = Signal::derive(move || {
+        layout.with(|l| up(l, l.token_y - 2.0, l.strip_y + l.strip_height + 4.0))
+    });
     let token = move || face.with(|f| token::mark(&f.token));
     let replaced =
         move || face.with(|f| f.replaced.as_deref().map(token::mark)).unwrap_or_default();
     let unknown = move || face.with(|f| f.token == token::UNKNOWN);
     let edited = move || face.with(|f| f.replaced.is_some());
     let boxed = move || face.with(|f| !f.token.is_empty());
+    let token_x = move || layout.with(|l| l.middle() - l.token_size / 2.0);
     let moved = Memo::new(move |_| face.with(|f| f.moved));
     let moved_text = move || match moved.get() {
         None => String::new(),
         Some(0.0) => "Δ 0".to_owned(),
-        Some(moved) => format!("Δ {}", rounded(moved)),
+        Some(moved) if layout.get().is_roomy() => format!("Δ {}", rounded(moved)),
+        Some(moved) => rounded(moved),
     };
     // Most that two states of tanh units of this many could differ is far more; what occurs is
     // seen best on a scale that ends at 4.
-    let moved_width =
-        move || f64::from(moved.get().unwrap_or(0.0).min(4.0)) / 4.0 * (COLUMN - 12.0);
+    let moved_width = move || {
+        let share = f64::from(moved.get().unwrap_or(0.0).min(4.0)) / 4.0;
+        share * (layout.get().column - 8.0)
+    };
+    let middle = move || layout.get().middle();
     view! {
         <Show when=move || read_out.get()>
-            <Arrow part=V label="V" path=up(STRIP_Y - 2.0, BARS_Y + BAR_HEIGHT * BARS as f64 + 4.0)/>
-            <OutputView face/>
+            <Arrow part=V label="V" layout path=to_output/>
+            <OutputView face layout/>
         </Show>
-        <rect class="rnn-strip" data-part=STATE x=STRIP_X - 0.5 y=STRIP_Y - 0.5
-            width=STRIP_WIDTH + 1.0 height=STRIP_HEIGHT + 1.0/>
-        <Arrow part=W label="W" path=up(TOKEN_Y - 2.0, STRIP_Y + STRIP_HEIGHT + 4.0)/>
-        <g class="rnn-token" class:unknown=unknown class:edited=edited data-part=INPUT>
-            <rect x=STRIP_X y=TOKEN_Y width=TOKEN_SIZE height=TOKEN_SIZE rx="4"
+        <rect class="rnn-strip" data-part=STATE x=move || layout.get().strip_x() - 0.5
+            y=move || layout.get().strip_y - 0.5 width=move || layout.get().strip_width() + 1.0
+            height=move || layout.get().strip_height + 1.0 rx="2"/>
+        <Arrow part=W label="W" layout path=to_state/>
+        <g class="rnn-token" class:unknown=unknown class:edited=edited data-part=INPUT
+            style:font-size=move || format!("{:.0}px", 0.62 * layout.get().token_size)>
+            <rect x=token_x y=move || layout.get().token_y width=move || layout.get().token_size
+                height=move || layout.get().token_size rx="6"
                 style:display=move || if boxed() { "" } else { "none" }/>
-            <text x=MIDDLE y=TOKEN_Y + 19.0>{token}</text>
-            <text class="rnn-replaced" x=STRIP_X + TOKEN_SIZE + 6.0 y=TOKEN_Y + 19.0>{replaced}</text>
+            <text x=middle y=move || layout.with(|l| l.token_y + 0.7 * l.token_size)>{token}</text>
+            <text class="rnn-replaced" x=move || layout.with(|l| l.middle() + l.token_size / 2.0 + 2.0)
+                y=move || layout.get().token_y + 12.0>{replaced}</text>
         </g>
-        <rect class="rnn-moved" x="6" y=MOVED_Y width=moved_width height="8"/>
-        <text class="rnn-small" x=MIDDLE y=MOVED_Y + 22.0>{moved_text}</text>
+        <rect class="rnn-moved" x="4" y=move || layout.get().moved_y width=moved_width height="8"/>
+        <text class="rnn-small" x=middle y=move || layout.get().moved_end()>{moved_text}</text>
     }
     .into_any()
 }
@@ -177,52 +203,80 @@ fn is_word(class: &str) -> bool {
     class.chars().nth(1).is_some()
 }
 
-/// The likeliest outputs as bars, and above them the truth.
+/// What words need where there is room for letters only.
+const WORDS: f64 = 96.0;
+
+/// The likeliest outputs as bars, the likeliest next to the state it comes from, and above them the
+/// truth.
 #[component]
-fn OutputView(face: Memo<Face>) -> impl IntoView {
+fn OutputView(face: Memo<Face>, layout: Memo<Layout>) -> impl IntoView {
     let output = Memo::new(move |_| face.with(|f| f.output.clone().unwrap_or_default()));
+    let words = Memo::new(move |_| output.with(|o| o.bars.iter().any(|(name, _)| is_word(name))));
+    // Words stand where only the last step is read out, and reach over those before.
+    let width = Memo::new(move |_| {
+        let column = layout.get().column;
+        if words.get() { column.max(WORDS) } else { column }
+    });
+    let heads = move || layout.get().heads;
     let target = move || {
+        if !heads() {
+            return String::new();
+        }
         output.with(|o| match &o.target {
-            None => "end of text".to_owned(),
-            Some((name, _)) if is_word(name) => format!("✓ {name}"),
-            Some((name, p)) => format!("✓ {} {}", name_of(name), rounded(*p)),
+            None => "end".to_owned(),
+            Some((name, p)) if !is_word(name) && layout.get().is_roomy() => {
+                format!("{} {}", name_of(name), rounded(*p))
+            }
+            Some((name, _)) => name_of(name),
         })
     };
     let loss = move || {
-        output.with(|o| match (&o.target, o.loss()) {
-            (Some((name, p)), Some(loss)) if is_word(name) => {
-                format!("p {}, loss {loss:.2}", rounded(*p))
-            }
-            (_, Some(loss)) => format!("loss {loss:.2}"),
-            _ => String::new(),
-        })
+        if !heads() {
+            return String::new();
+        }
+        output.with(|o| o.loss().map_or_else(String::new, |loss| format!("{loss:.2}")))
     };
-    // Words get more room than letters, and bars less.
-    let words = Memo::new(move |_| output.with(|o| o.bars.iter().any(|(name, _)| is_word(name))));
-    let start = move || if words.get() { 4.0 } else { 20.0 };
-    let bars = move || {
+    let row = move |i: usize| {
+        layout.with(|l| l.bars_y + l.bar_height * (l.bars - 1).saturating_sub(i) as f64)
+    };
+    let shown = move |i: usize| i < layout.get().bars;
+    let start = move || if words.get() { 2.0 } else { 1.3 * layout.get().text };
+    let is_true = move |i: usize| {
         output.with(|o| {
-            let bars = o.bars.iter().enumerate().map(|(i, (_, p))| {
-                let y = BARS_Y + BAR_HEIGHT * i as f64 + 3.0;
-                let length = BAR_LENGTH * f64::from(*p);
-                format!("M{} {y}h{length:.1}v9h-{length:.1}z", start())
-            });
-            bars.collect::<String>()
+            let name = o.bars.get(i).map(|bar| &bar.0);
+            name.is_some() && name == o.target.as_ref().map(|target| &target.0)
         })
     };
-    let label = move |i: usize| {
-        let name =
-            move || output.with(|o| o.bars.get(i).map_or(String::new(), |(name, _)| name_of(name)));
-        let y = BARS_Y + BAR_HEIGHT * i as f64 + 11.0;
-        view! { <text class="rnn-bar-name" x=move || if words.get() { 6.0 } else { 9.0 } y=y>{name}</text> }
+    let bar = move |i: usize| {
+        let path = move || {
+            output.with(|o| {
+                let Some((_, p)) = o.bars.get(i).filter(|_| shown(i)) else { return String::new() };
+                let (y, height) = (row(i) + 2.0, layout.get().bar_height - 4.0);
+                let length = (width.get() - start() - 4.0) * f64::from(*p);
+                format!("M{} {y}h{length:.1}v{height}h-{length:.1}z", start())
+            })
+        };
+        let name = move || {
+            let name = output.with(|o| o.bars.get(i).map(|(name, _)| name_of(name)));
+            name.filter(|_| shown(i)).unwrap_or_default()
+        };
+        let y = move || row(i) + layout.with(|l| l.bar_height / 2.0 + 0.35 * l.text);
+        view! {
+            <path class="rnn-bars" class:rnn-bars-words=words class:rnn-true=move || is_true(i) d=path/>
+            <text class="rnn-bar-name" class:rnn-true=move || is_true(i) x=move || if words.get() { 4.0 } else { 5.0 }
+                y=y>{name}</text>
+        }
     };
+    let bars = (0..BARS).map(bar).collect_view();
+    let middle = move || width.get() / 2.0;
     view! {
-        <g data-part=OUTPUT class=Hue::Output.class()>
-            <rect class="rnn-hit" x="2" y="20" width=COLUMN - 6.0 height=BARS_Y + BAR_HEIGHT * BARS as f64 - 20.0 rx="6"/>
-            <text class="rnn-target" x=MIDDLE y="34">{target}</text>
-            <text class="rnn-small" x=MIDDLE y="50">{loss}</text>
-            <path class="rnn-bars" class:rnn-bars-words=words d=bars/>
-            {(0..BARS).map(label).collect_view()}
+        <g data-part=OUTPUT class=Hue::Output.class()
+            transform=move || format!("translate({} 0)", layout.get().column - width.get())>
+            <rect class="rnn-hit" x="1" y=move || 1.4 * layout.get().text width=move || width.get() - 2.0
+                height=move || layout.with(|l| l.bars_end() - 1.4 * l.text) rx="6"/>
+            <text class="rnn-target" x=middle y=move || layout.get().line(1)>{target}</text>
+            <text class="rnn-small" x=middle y=move || layout.get().line(2)>{loss}</text>
+            {bars}
         </g>
     }
     .into_any()
@@ -230,27 +284,44 @@ fn OutputView(face: Memo<Face>) -> impl IntoView {
 
 /// An arrow that carries one of the shared matrices.
 #[component]
-fn Arrow(part: &'static str, label: &'static str, path: String) -> impl IntoView {
-    let (x, y, hit) = match part {
-        W => (MIDDLE + 16.0, TOKEN_Y - 9.0, (STRIP_X - 4.0, TOKEN_Y - 28.0, 42.0, 26.0)),
-        V => (MIDDLE + 16.0, STRIP_Y - 7.0, (STRIP_X - 4.0, STRIP_Y - 26.0, 42.0, 24.0)),
-        _ => (
-            0.0,
-            STRIP_Y + STRIP_HEIGHT / 2.0 - 9.0,
-            (
-                STRIP_X + STRIP_WIDTH - COLUMN + 3.0,
-                STRIP_Y + STRIP_HEIGHT / 2.0 - 28.0,
-                COLUMN - STRIP_WIDTH - 6.0,
-                42.0,
-            ),
-        ),
+fn Arrow(
+    part: &'static str,
+    label: &'static str,
+    layout: Memo<Layout>,
+    path: Signal<String>,
+) -> impl IntoView {
+    // Left, top, width and height of what can be hit.
+    let hit = move || {
+        layout.with(|l| {
+            let side = l.middle() - 20.0;
+            match part {
+                W => (
+                    side,
+                    l.strip_y + l.strip_height + 2.0,
+                    40.0,
+                    l.token_y - l.strip_y - l.strip_height - 3.0,
+                ),
+                V => (side, l.bars_end() + 1.0, 40.0, l.strip_y - l.bars_end() - 2.0),
+                _ => {
+                    let left = l.strip_x() + l.strip_width() - l.column + 1.0;
+                    (left, l.strip_middle() - 24.0, l.column - l.strip_width() - 2.0, 40.0)
+                }
+            }
+        })
     };
-    let (left, top, width, height) = hit;
+    let label_at = move || {
+        let (left, top, width, height) = hit();
+        match part {
+            W | V => (layout.get().middle() + 12.0, top + height / 2.0 + 5.0),
+            _ => (left + width / 2.0 - 1.0, top + 16.0),
+        }
+    };
     view! {
         <g data-part=part class=format!("rnn-arrow {}", Hue::Weight.class())>
-            <rect class="rnn-hit" x=left y=top width=width height=height rx="6"/>
+            <rect class="rnn-hit" x=move || hit().0 y=move || hit().1 width=move || hit().2.max(0.0)
+                height=move || hit().3.max(0.0) rx="6"/>
             <path d=path/>
-            <text x=x y=y>{label}</text>
+            <text x=move || label_at().0 y=move || label_at().1>{label}</text>
         </g>
     }
     .into_any()

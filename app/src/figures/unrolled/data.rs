@@ -1,4 +1,4 @@
-//! What the unrolled diagram shows, and where.
+//! What the unrolled diagram shows.
 
 use unroll_protocol::study::rnn::{Run, Unrolled};
 
@@ -6,27 +6,6 @@ use crate::figures::{token, view::largest};
 
 /// Likeliest outputs shown in a column.
 pub const BARS: usize = 4;
-
-/// Where things are, in pixels of the diagram. A column is a copy of the cell.
-pub const COLUMN: f64 = 84.0;
-/// Room for the state before the first step.
-pub const LEFT: f64 = 72.0;
-/// Room for the loop that is still folded.
-pub const LOOP: f64 = 148.0;
-pub const HEIGHT: f64 = 372.0;
-/// The state's strip within its column.
-pub const STRIP_X: f64 = 28.0;
-pub const STRIP_WIDTH: f64 = 28.0;
-pub const STRIP_Y: f64 = 146.0;
-pub const STRIP_HEIGHT: f64 = 128.0;
-pub const MIDDLE: f64 = STRIP_X + STRIP_WIDTH / 2.0;
-pub const BARS_Y: f64 = 58.0;
-pub const BAR_HEIGHT: f64 = 15.0;
-/// Length of a bar of probability 1.
-pub const BAR_LENGTH: f64 = 58.0;
-pub const TOKEN_Y: f64 = 304.0;
-pub const TOKEN_SIZE: f64 = 28.0;
-pub const MOVED_Y: f64 = 340.0;
 
 /// One pass over a sentence, laid out.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -127,27 +106,6 @@ impl Diagram {
         self.unrolled < self.length()
     }
 
-    /// Width of everything.
-    pub fn width(&self) -> f64 {
-        x_of(self.unrolled) + if self.folded() { LOOP } else { 24.0 }
-    }
-
-    /// The column at a distance from the left, from 0. The loop stands for the last step.
-    pub fn column_at(&self, x: f64) -> Option<usize> {
-        let column = ((x - LEFT) / COLUMN).floor();
-        if column < 0.0 || x > self.width() {
-            return None;
-        }
-        let column = column as usize;
-        if column < self.unrolled { Some(column) } else { self.folded().then(|| self.length() - 1) }
-    }
-
-    /// The unit at a height, from 0.
-    pub fn unit_at(&self, y: f64) -> Option<usize> {
-        let share = (y - STRIP_Y) / STRIP_HEIGHT;
-        (0.0..1.0).contains(&share).then_some((share * self.hidden as f64) as usize)
-    }
-
     /// What one column says, in a sentence; `unit` from 0.
     pub fn describe(&self, t: usize, unit: Option<usize>) -> String {
         let Some(column) = self.columns.get(t) else { return String::new() };
@@ -178,11 +136,6 @@ impl Diagram {
         }
         text
     }
-}
-
-/// Where a column begins.
-pub fn x_of(column: usize) -> f64 {
-    LEFT + COLUMN * column as f64
 }
 
 /// A value with a true minus.
@@ -257,18 +210,11 @@ pub mod tests {
     }
 
     #[test]
-    fn places_are_found_again() {
-        let diagram = Diagram::new(&unrolled(), 2, 0);
-        assert!(diagram.folded());
-        assert_eq!(diagram.column_at(x_of(1) + 3.0), Some(1));
-        // The loop holds what is not unrolled.
-        assert_eq!(diagram.column_at(x_of(2) + 3.0), Some(2));
-        assert_eq!(diagram.column_at(3.0), None);
-        assert_eq!(diagram.unit_at(STRIP_Y + STRIP_HEIGHT - 1.0), Some(1));
-        assert_eq!(diagram.unit_at(STRIP_Y - 1.0), None);
+    fn no_more_is_unrolled_than_there_is() {
+        let two = Diagram::new(&unrolled(), 2, 0);
+        assert_eq!((two.unrolled, two.folded()), (2, true));
         let whole = Diagram::new(&unrolled(), 64, 0);
         assert_eq!((whole.unrolled, whole.folded()), (3, false));
-        assert_eq!(whole.column_at(x_of(3) + 3.0), None);
     }
 
     #[test]

@@ -4,11 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Map, json};
 
-use super::column::name_of;
-use super::data::{
-    BAR_HEIGHT, BAR_LENGTH, BARS_Y, COLUMN, Diagram, HEIGHT, LEFT, MIDDLE, MOVED_Y, STRIP_HEIGHT,
-    STRIP_WIDTH, STRIP_X, STRIP_Y, TOKEN_SIZE, TOKEN_Y, x_of,
-};
+use super::{column::name_of, data::Diagram, layout::Layout};
 use crate::figures::{
     export::{Provenance, axis, csv_comment, field, open_object, rows_json},
     frame::Caption,
@@ -104,12 +100,13 @@ pub fn unrolled_csv(diagram: &Diagram, caption: &Caption, provenance: &Provenanc
 /// The unrolled columns as on screen, all of them, with title and where they come from.
 pub fn unrolled_svg(diagram: &Diagram, caption: &Caption, colors: &Colors) -> String {
     let palette = colors.palette;
-    let (width, height) = (diagram.width().max(480.0), HEIGHT + 72.0);
+    let l = Layout::of_picture(diagram.unrolled, diagram.folded(), diagram.edited.is_some());
+    let (width, height) = (l.width().max(480.0), l.height + 72.0);
     let mut svg = String::new();
     // Writing to a String cannot fail.
     let _ = write!(
         svg,
-        r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="system-ui, sans-serif" font-size="12"><title>{title}</title><rect width="100%" height="100%" fill="{paper}"/><text x="16" y="24" font-size="15" fill="{ink}">{title}</text><text x="16" y="{foot}" fill="{muted}">{source}</text><g transform="translate(0 36)" text-anchor="middle" fill="{ink}"><rect x="{zero}" y="{STRIP_Y}" width="{STRIP_WIDTH}" height="{STRIP_HEIGHT}" fill="{grey}" stroke="{muted}"/><text x="{zero_middle}" y="{below}" fill="{muted}">s₀ = 0</text>"##,
+        r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="system-ui, sans-serif" font-size="12"><title>{title}</title><rect width="100%" height="100%" fill="{paper}"/><text x="16" y="24" font-size="15" fill="{ink}">{title}</text><text x="16" y="{foot}" fill="{muted}">{source}</text><g transform="translate(0 36)" text-anchor="middle" fill="{ink}"><rect x="{zero}" y="{strip_y}" width="{strip_width}" height="{strip_height}" fill="{grey}" stroke="{muted}"/><text x="{start}" y="{below}" fill="{muted}">s₀ = 0</text>"##,
         title = escape(&caption.title),
         source = escape(&caption.source),
         foot = height - 12.0,
@@ -117,25 +114,38 @@ pub fn unrolled_svg(diagram: &Diagram, caption: &Caption, colors: &Colors) -> St
         ink = palette.ink.css(),
         muted = palette.muted.css(),
         grey = colors.signed.at(0.0).css(),
-        zero = LEFT - COLUMN + STRIP_X,
-        zero_middle = LEFT - COLUMN + MIDDLE,
-        below = STRIP_Y + STRIP_HEIGHT + 18.0,
+        zero = l.start() - l.strip_width() / 2.0,
+        strip_y = l.strip_y,
+        strip_width = l.strip_width(),
+        strip_height = l.strip_height,
+        start = l.start(),
+        below = l.strip_y + l.strip_height + 18.0,
     );
     // Folded, the last state stands for the loop.
     let last = diagram.length().saturating_sub(1);
     let loop_too = diagram.folded().then_some((diagram.unrolled, last));
     for (place, t) in (0..diagram.unrolled).map(|t| (t, t)).chain(loop_too) {
-        write_column(&mut svg, diagram, place, t, colors);
+        write_column(&mut svg, diagram, &l, place, t, colors);
     }
     svg.push_str("</g></svg>");
     svg
 }
 
-fn write_column(svg: &mut String, diagram: &Diagram, place: usize, t: usize, colors: &Colors) {
+fn write_column(
+    svg: &mut String,
+    diagram: &Diagram,
+    l: &Layout,
+    place: usize,
+    t: usize,
+    colors: &Colors,
+) {
     let (column, palette) = (&diagram.columns[t], colors.palette);
     let (ink, muted) = (palette.ink.css(), palette.muted.css());
     let in_loop = place >= diagram.unrolled;
-    let middle_y = STRIP_Y + STRIP_HEIGHT / 2.0;
+    let (bars, bar_names) = (1.3 * l.text, 0.35 * l.text);
+    let (middle, middle_y) = (l.middle(), l.strip_middle());
+    let (strip_x, strip_width) = (l.strip_x(), l.strip_width());
+    let foot = l.strip_y + l.strip_height;
     let time = if in_loop && place < t {
         format!("t = {} … {}", place + 1, t + 1)
     } else {
@@ -143,16 +153,16 @@ fn write_column(svg: &mut String, diagram: &Diagram, place: usize, t: usize, col
     };
     let _ = write!(
         svg,
-        r#"<g transform="translate({} 0)"><text x="{MIDDLE}" y="14" fill="{muted}">{time}</text><g fill="none" stroke="{ink}"><path d="M{} {middle_y}H{STRIP_X}"/><path d="M{MIDDLE} {TOKEN_Y}V{}"/>"#,
-        x_of(place),
-        STRIP_X + STRIP_WIDTH - COLUMN,
-        STRIP_Y + STRIP_HEIGHT,
+        r#"<g transform="translate({} 0)"><text x="{middle}" y="14" fill="{muted}">{time}</text><g fill="none" stroke="{ink}"><path d="M{} {middle_y}H{strip_x}"/><path d="M{middle} {}V{foot}"/>"#,
+        l.x_of(place),
+        strip_x + strip_width - l.column,
+        l.token_y,
     );
     if column.face.output.is_some() {
-        let _ = write!(svg, r#"<path d="M{MIDDLE} {STRIP_Y}V{}"/>"#, STRIP_Y - 24.0);
+        let _ = write!(svg, r#"<path d="M{middle} {}V{}"/>"#, l.strip_y, l.bars_end() + 4.0);
     }
     if in_loop {
-        let right = STRIP_X + STRIP_WIDTH;
+        let right = strip_x + strip_width;
         let _ = write!(
             svg,
             r#"<path d="M{right} {} C{far} {}, {far} {}, {right} {}"/>"#,
@@ -167,10 +177,10 @@ fn write_column(svg: &mut String, diagram: &Diagram, place: usize, t: usize, col
         svg,
         r#"</g><text x="0" y="{}">U</text><text x="{}" y="{}">W</text><g shape-rendering="crispEdges">"#,
         middle_y - 8.0,
-        MIDDLE + 14.0,
-        TOKEN_Y - 9.0,
+        middle + 14.0,
+        l.token_y - 9.0,
     );
-    let cell = STRIP_HEIGHT / diagram.hidden.max(1) as f64;
+    let cell = l.strip_height / diagram.hidden.max(1) as f64;
     let halves = match &column.before {
         Some(before) => vec![(0.0, 0.5, before), (0.5, 0.5, &column.states)],
         None => vec![(0.0, 1.0, &column.states)],
@@ -180,51 +190,52 @@ fn write_column(svg: &mut String, diagram: &Diagram, place: usize, t: usize, col
             let _ = write!(
                 svg,
                 r#"<rect x="{}" y="{:.2}" width="{}" height="{cell:.2}" fill="{}"/>"#,
-                STRIP_X + from * STRIP_WIDTH,
-                STRIP_Y + cell * unit as f64,
-                share * STRIP_WIDTH,
+                strip_x + from * strip_width,
+                l.strip_y + cell * unit as f64,
+                share * strip_width,
                 colors.signed.at(*value).css(),
             );
         }
     }
     let _ = write!(
         svg,
-        r#"</g><rect x="{STRIP_X}" y="{STRIP_Y}" width="{STRIP_WIDTH}" height="{STRIP_HEIGHT}" fill="none" stroke="{muted}"/>"#,
+        r#"</g><rect x="{strip_x}" y="{}" width="{strip_width}" height="{}" fill="none" stroke="{muted}"/>"#,
+        l.strip_y, l.strip_height,
     );
     if let Some(output) = &column.face.output {
         for (i, (name, p)) in output.bars.iter().enumerate() {
-            let y = BARS_Y + BAR_HEIGHT * i as f64;
+            let y = l.bars_y + l.bar_height * (l.bars - 1).saturating_sub(i) as f64;
             let _ = write!(
                 svg,
-                r#"<rect x="20" y="{}" width="{:.1}" height="9" fill="{muted}" opacity="0.5"/><text x="9" y="{}" text-anchor="start">{}</text>"#,
-                y + 3.0,
-                BAR_LENGTH * f64::from(*p),
-                y + 11.0,
+                r#"<rect x="{bars}" y="{}" width="{:.1}" height="{}" fill="{muted}" opacity="0.5"/><text x="5" y="{}" text-anchor="start">{}</text>"#,
+                y + 2.0,
+                (l.column - bars - 4.0) * f64::from(*p),
+                l.bar_height - 4.0,
+                y + l.bar_height / 2.0 + bar_names,
                 escape(&name_of(name)),
             );
         }
         if let (Some((name, p)), Some(loss)) = (&output.target, output.loss()) {
             let _ = write!(
                 svg,
-                r#"<text x="{MIDDLE}" y="34">✓ {} {p:.2}</text><text x="{MIDDLE}" y="50" fill="{muted}">loss {loss:.2}</text>"#,
+                r#"<text x="{middle}" y="34">✓ {} {p:.2}</text><text x="{middle}" y="50" fill="{muted}">loss {loss:.2}</text>"#,
                 escape(&name_of(name)),
             );
         }
     }
     if !in_loop {
+        let (x, y, size) = (middle - l.token_size / 2.0, l.token_y, l.token_size);
         let _ = write!(
             svg,
-            r#"<rect x="{STRIP_X}" y="{TOKEN_Y}" width="{TOKEN_SIZE}" height="{TOKEN_SIZE}" rx="4" fill="none" stroke="{muted}"/><text x="{MIDDLE}" y="{}">{}</text>"#,
-            TOKEN_Y + 19.0,
+            r#"<rect x="{x}" y="{y}" width="{size}" height="{size}" rx="4" fill="none" stroke="{muted}"/><text x="{middle}" y="{}" font-size="{:.0}">{}</text>"#,
+            y + 0.7 * size,
+            0.62 * size,
             escape(&token::mark(&column.face.token)),
         );
     }
     if let Some(moved) = column.face.moved {
-        let _ = write!(
-            svg,
-            r#"<text x="{MIDDLE}" y="{}" fill="{muted}">Δ {moved:.2}</text>"#,
-            MOVED_Y + 22.0
-        );
+        let y = l.moved_end();
+        let _ = write!(svg, r#"<text x="{middle}" y="{y}" fill="{muted}">Δ {moved:.2}</text>"#);
     }
     svg.push_str("</g>");
 }

@@ -3,14 +3,16 @@
 mod column;
 mod data;
 mod export;
+mod layout;
 mod overview;
 mod paint;
+mod written;
 
 use leptos::{ev, html, prelude::*};
 use wasm_bindgen::JsCast;
 
 use super::{
-    canvas::{use_latest, use_size},
+    canvas::{Size, use_latest, use_size},
     export::Provenance,
     frame::{Files, Frame, choices},
     readout::SpokenReading,
@@ -22,16 +24,14 @@ use super::{
 };
 use column::{ColumnView, LoopView};
 pub use column::{INPUT, OUTPUT, STATE, U, V, W};
-use data::{COLUMN, HEIGHT, LEFT, STRIP_HEIGHT, STRIP_WIDTH, STRIP_Y, TOKEN_SIZE, TOKEN_Y, x_of};
 pub use data::{Diagram, signed};
+use layout::Layout;
 use overview::Overview;
 use paint::paint_strips;
+pub use written::{STRONGEST, Text, Texts, WrittenFigure, strength};
 
 /// Columns drawn beyond either edge, so that scrolling does not show their absence.
 const BESIDE: i64 = 2;
-
-/// Middle of the state before the first step.
-const START: f64 = LEFT - COLUMN + data::MIDDLE;
 
 /// Table columns before those of the units.
 const NAMED: [&str; 5] = ["reads", "should say", "p of it", "loss", "moved by the edit"];
@@ -45,15 +45,16 @@ struct Place {
 
 /// The diagram with its overview.
 ///
-/// `columns` is how many steps are unrolled, `at` the pinned step (0 is none) and `unit` the unit
-/// whose arithmetic is open, both counted from 1. `on_edit` hears of a click on an input, with its
-/// step from 0, `on_matrix` of one on a weight: `w`, `u` or `v`.
+/// `columns` is how many steps are unrolled, `at` the pinned step (0 is none) and `unit` its pinned
+/// unit, both counted from 1. `on_open` hears that the learner wants their arithmetic, `on_edit` of a
+/// click on an input, with its step from 0, `on_matrix` of one on a weight: `w`, `u` or `v`.
 #[component]
 pub fn UnrolledFigure(
     #[prop(into)] diagram: Signal<Diagram>,
     columns: RwSignal<u32>,
     at: RwSignal<u32>,
     unit: RwSignal<u32>,
+    on_open: Callback<()>,
     on_edit: Callback<usize>,
     on_matrix: Callback<String>,
     #[prop(into)] provenance: Signal<Provenance>,
@@ -73,13 +74,17 @@ pub fn UnrolledFigure(
     let unrolled = Memo::new(move |_| shown.with(|d| d.unrolled));
     let folded = Memo::new(move |_| shown.with(|d| d.folded()));
     let length = Memo::new(move |_| shown.with(|d| d.length()));
-    let width = Memo::new(move |_| shown.with(|d| d.width()));
     let edited = Memo::new(move |_| shown.with(|d| d.edited.is_some()));
+    let layout = Memo::new(move |_| {
+        let Size { width, height, .. } = size.get();
+        Layout::new(width, height, unrolled.get(), folded.get(), edited.get())
+    });
     // The columns in view, and a few beside them. Browsers lay out and paint even what is scrolled
     // away, which would be most of a long sentence.
     let near = Memo::new(move |_| {
-        let first = ((scrolled.get() - LEFT) / COLUMN).floor() as i64;
-        let seen = (size.get().width / COLUMN).ceil() as i64;
+        let l = layout.get();
+        let first = ((scrolled.get() - l.left) / l.column).floor() as i64;
+        let seen = (size.get().width / l.column).ceil() as i64;
         first - BESIDE..first + seen + BESIDE
     });
     let pointing = Pointing::new(move |place: &Place| place.column < length.get());
@@ -90,10 +95,11 @@ pub fn UnrolledFigure(
     });
 
     let on_screen = move |place: Place| {
-        let Some(scroller) = scroller.get_untracked() else { return };
+        let Some(scroller) = scroller.try_get_untracked().flatten() else { return };
         let column = place.column.min(unrolled.get_untracked());
         let (start, seen) = (f64::from(scroller.scroll_left()), f64::from(scroller.client_width()));
-        let (left, right) = (x_of(column) - COLUMN, x_of(column) + 2.0 * COLUMN);
+        let l = layout.get_untracked();
+        let (left, right) = (l.x_of(column) - l.column, l.x_of(column) + 2.0 * l.column);
         if left < start {
             scroller.set_scroll_left(left as i32);
         } else if right > start + seen {
@@ -106,13 +112,19 @@ pub fn UnrolledFigure(
         if last.is_some_and(|last| last != now) {
             request_animation_frame(move || {
                 if let Some(scroller) = scroller.try_get_untracked().flatten() {
-                    scroller.set_scroll_left(
-                        (x_of(now) + 2.0 * COLUMN) as i32 - scroller.client_width(),
-                    );
+                    scroller.set_scroll_left(scroller.scroll_width() - scroller.client_width());
                 }
             });
         }
         now
+    });
+
+    // And the edited one, once there is an edit.
+    let edited_at = Memo::new(move |_| shown.with(|d| d.edited));
+    Effect::new(move |_| {
+        if let Some(column) = edited_at.get() {
+            request_animation_frame(move || on_screen(Place { column, unit: None }));
+        }
     });
 
     let change_columns = move |by: i32| {
@@ -122,25 +134,23 @@ pub fn UnrolledFigure(
             columns.set(next);
         }
     };
-    let pin = move |place: Place| {
-        let column = place.column as u32 + 1;
-        let other = place.unit.map(|unit| unit as u32 + 1).filter(|u| *u != unit.get_untracked());
-        if let Some(other) = other {
-            unit.set(other);
-            at.set(column);
-        } else {
-            at.set(if at.get_untracked() == column { 0 } else { column });
+    let open = move |place: Place| {
+        if let Some(pointed) = place.unit {
+            unit.set(pointed as u32 + 1);
         }
+        at.set(place.column as u32 + 1);
+        on_open.run(());
     };
     let hit = move |e: &ev::MouseEvent| {
         let track = e.current_target()?.unchecked_into::<web_sys::Element>();
         let rect = track.get_bounding_client_rect();
         let (x, y) = (f64::from(e.client_x()) - rect.left(), f64::from(e.client_y()) - rect.top());
+        let l = layout.get_untracked();
         let place = shown.with_untracked(|d| {
-            let column = d.column_at(x)?;
-            let within =
-                (x - x_of(column.min(d.unrolled)) - data::STRIP_X).abs() < 1.5 * STRIP_WIDTH;
-            Some(Place { column, unit: d.unit_at(y).filter(|_| within) })
+            let column = l.column_at(x, d.length())?;
+            let from_middle = (x - l.x_of(column.min(d.unrolled)) - l.middle()).abs();
+            let within = from_middle < 0.8 * l.strip_width();
+            Some(Place { column, unit: l.unit_at(y, d.hidden).filter(|_| within) })
         })?;
         Some((place, x, y))
     };
@@ -159,11 +169,13 @@ pub fn UnrolledFigure(
             change_columns(1);
             return;
         }
-        let from_token = x - x_of(place.column) - data::STRIP_X;
-        if (0.0..TOKEN_SIZE).contains(&from_token) && (TOKEN_Y..TOKEN_Y + TOKEN_SIZE).contains(&y) {
+        let l = layout.get_untracked();
+        let from_token = (x - l.x_of(place.column) - l.middle()).abs();
+        let token = l.token_y..l.token_y + l.token_size;
+        if from_token <= l.token_size / 2.0 && token.contains(&y) {
             on_edit.run(place.column);
         } else {
-            pin(place);
+            open(place);
         }
     };
     let start = move || {
@@ -197,7 +209,7 @@ pub fn UnrolledFigure(
                 if unrolled.get_untracked() == 0 {
                     change_columns(1);
                 } else {
-                    pin(Place { column: column.min(last), unit: at_unit });
+                    open(Place { column: column.min(last), unit: at_unit });
                 }
                 None
             }
@@ -284,21 +296,30 @@ pub fn UnrolledFigure(
     let column_box = move |class: &'static str, column: Signal<Option<usize>>| {
         let place = move || column.get().filter(|c| *c < unrolled.get() || folded.get());
         view! {
-            <rect class=class y="1" height=HEIGHT - 2.0 rx="8"
-                x=move || place().map_or(0.0, |c| x_of(c.min(unrolled.get())) + 1.0)
-                width=COLUMN - 4.0
+            <rect class=class y="1" height=move || layout.get().height - 2.0 rx="8"
+                x=move || place().map_or(0.0, |c| layout.get().x_of(c.min(unrolled.get())) + 1.0)
+                width=move || layout.get().column - 2.0
                 style:display=move || if place().is_some() { "" } else { "none" }/>
         }
     };
     let unit_y = move || {
         let unit = pointing.shown().and_then(|p| p.unit)?;
-        let height = STRIP_HEIGHT / shown.with(|d| d.hidden.max(1)) as f64;
-        Some((STRIP_Y + height * unit as f64, height))
+        let l = layout.get();
+        let height = l.strip_height / shown.with(|d| d.hidden.max(1)) as f64;
+        Some((l.strip_y + height * unit as f64, height))
+    };
+    // What the rows are, beside the state before the first step.
+    let row_name = move |name: &'static str, y: fn(&Layout) -> Option<f64>| {
+        let y = move || layout.with(y);
+        view! {
+            <text x=move || layout.get().start() y=move || y().unwrap_or_default()
+                style:display=move || if y().is_some() { "" } else { "none" }>{name}</text>
+        }
     };
     view! {
         <Frame name="unrolled" kind="unrolled" title root empty=Signal::derive(move || length.get() == 0)
             table choices=files>
-            <div class="rnn-scroller" node_ref=scroller
+            <div class="rnn-scroller figure-box" node_ref=scroller
                 on:scroll=move |_| {
                     if let Some(scroller) = scroller.get_untracked() {
                         scrolled.set(f64::from(scroller.scroll_left()));
@@ -308,7 +329,7 @@ pub fn UnrolledFigure(
                     aria-roledescription="unrolled diagram" data-testid="rnn-track"
                     data-columns=move || unrolled.get().to_string()
                     data-step=move || shown.with(|d| d.step.to_string())
-                    style=move || format!("width:{}px;height:{HEIGHT}px", width.get())
+                    style=move || layout.with(|l| format!("width:{}px;height:{}px", l.width(), l.height))
                     on:pointermove=move |e: ev::PointerEvent| match hit(&e) {
                         Some((place, ..)) => pointing.point(place),
                         None => pointing.leave(),
@@ -327,39 +348,46 @@ pub fn UnrolledFigure(
                     on:keydown=on_key
                     on:blur=move |_| pointing.leave()>
                     <canvas class="rnn-strips" node_ref=canvas aria-hidden="true"
-                        style=move || {
-                            let copies = unrolled.get() + usize::from(folded.get());
-                            format!("left:{LEFT}px;top:{STRIP_Y}px;width:{}px;height:{STRIP_HEIGHT}px", COLUMN * copies as f64)
-                        }></canvas>
-                    <svg class="rnn-diagram" width=width height=HEIGHT aria-hidden="true">
+                        style=move || layout.with(|l| {
+                            let width = l.column * (l.unrolled + usize::from(l.folded)) as f64;
+                            let Layout { left, strip_y, strip_height, .. } = l;
+                            format!("left:{left}px;top:{strip_y}px;width:{width}px;height:{strip_height}px")
+                        })></canvas>
+                    <svg class="rnn-diagram" width=move || layout.get().width() height=move || layout.get().height
+                        style:font-size=move || format!("{}px", layout.get().text) aria-hidden="true">
                         {column_box("rnn-hovered", Signal::derive(move || pointing.shown().map(|p| p.column)))}
                         {column_box("rnn-pinned", Signal::derive(move || {
                             (at.get() as usize).checked_sub(1).filter(|c| *c < unrolled.get())
                         }))}
                         <g class="rnn-small">
                             // As if it were the column before the first.
-                            <rect class="rnn-strip rnn-zero" x=LEFT - COLUMN + data::STRIP_X - 0.5
-                                y=STRIP_Y - 0.5 width=STRIP_WIDTH + 1.0 height=STRIP_HEIGHT + 1.0/>
-                            <text x=START y=STRIP_Y + STRIP_HEIGHT + 18.0>"s₀ = 0"</text>
-                            <text x=START y="34">"✓ truth"</text>
-                            <text x=START y="92">"expects"</text>
-                            <text x=START y=STRIP_Y - 8.0>"state"</text>
-                            <text x=START y=TOKEN_Y + 19.0>"reads"</text>
-                            <text x=START y=data::MOVED_Y + 22.0
-                                style:display=move || if edited.get() { "" } else { "none" }>"Δ state"</text>
+                            <rect class="rnn-strip rnn-zero"
+                                x=move || layout.with(|l| l.start() - l.strip_width() / 2.0) - 0.5
+                                y=move || layout.get().strip_y - 0.5 width=move || layout.get().strip_width() + 1.0
+                                height=move || layout.get().strip_height + 1.0 rx="2"/>
+                            {row_name("s₀ = 0", |l| Some(l.strip_y + l.strip_height + 1.2 * l.text))}
+                            {row_name("step", |l| Some(l.line(0)))}
+                            {row_name("truth", |l| l.heads.then(|| l.line(1)))}
+                            {row_name("loss", |l| l.heads.then(|| l.line(2)))}
+                            {row_name("expects", |l| Some((l.bars_y + l.bars_end()) / 2.0 + 4.0))}
+                            {row_name("state", |l| Some(l.strip_y - 8.0))}
+                            {row_name("reads", |l| Some(l.token_y + 0.5 * l.token_size + 5.0))}
+                            <g style:display=move || if edited.get() { "" } else { "none" }>
+                                {row_name("Δ state", |l| Some(l.moved_end() - 2.0))}
+                            </g>
                         </g>
                         <For each=move || 0..unrolled.get() key=|t| *t let:t>
-                            <ColumnView t diagram=shown near/>
+                            <ColumnView t diagram=shown layout near/>
                         </For>
-                        <Show when=move || folded.get()><LoopView diagram=shown/></Show>
-                        <rect class="rnn-unit" x=LEFT y=move || unit_y().map_or(0.0, |u| u.0)
-                            width=move || (width.get() - LEFT - 20.0).max(0.0)
+                        <Show when=move || folded.get()><LoopView diagram=shown layout/></Show>
+                        <rect class="rnn-unit" x=move || layout.get().left y=move || unit_y().map_or(0.0, |u| u.0)
+                            width=move || layout.with(|l| l.column * (l.unrolled + usize::from(l.folded)) as f64)
                             height=move || unit_y().map_or(0.0, |u| u.1)
                             style:display=move || if unit_y().is_some() { "" } else { "none" }/>
                     </svg>
                 </div>
             </div>
-            <Overview diagram=shown scroller scrolled=scrolled.into() size/>
+            <Overview diagram=shown layout scroller scrolled=scrolled.into() size/>
             <p class="readout" data-testid="unrolled-readout"
                 data-column=move || pointing.shown().map(|p| (p.column + 1).to_string())
                 data-unit=move || pointing.shown().and_then(|p| p.unit).map(|u| (u + 1).to_string())
@@ -369,6 +397,12 @@ pub fn UnrolledFigure(
                 }>
                 {move || match reading() {
                     Some(text) => text.into_any(),
+                    None if edited.get() => view! {
+                        <span class="hint">
+                            "Left half of each strip: as it was; right half: after the edit. Below: Δ, how far \
+                             the state moved, ‖Δs‖."
+                        </span>
+                    }.into_any(),
                     None => view! {
                         <span class="hint">
                             "Point at a column to read it. Click a state for its arithmetic, a character to \

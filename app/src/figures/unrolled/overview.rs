@@ -4,16 +4,14 @@ use std::sync::Arc;
 
 use leptos::{ev, html, prelude::*};
 
-use super::{
-    data::{COLUMN, Diagram, LEFT, x_of},
-    paint::paint_overview,
-};
+use super::{data::Diagram, layout::Layout, paint::paint_overview};
 use crate::figures::{canvas::Size, theme::use_colors};
 
 /// For eyes and pointers only: keys move along the diagram itself.
 #[component]
 pub fn Overview(
     diagram: Memo<Arc<Diagram>>,
+    layout: Memo<Layout>,
     scroller: NodeRef<html::Div>,
     /// How far the diagram is scrolled, in pixels.
     scrolled: Signal<f64>,
@@ -30,8 +28,9 @@ pub fn Overview(
     // The part of the steps that is in view, in shares of all.
     let view = Memo::new(move |_| {
         let (unrolled, length) = diagram.with(|d| (d.unrolled as f64, d.length().max(1) as f64));
-        let first = ((scrolled.get() - LEFT) / COLUMN).clamp(0.0, unrolled);
-        let last = ((scrolled.get() + size.get().width - LEFT) / COLUMN).clamp(first, unrolled);
+        let l = layout.get();
+        let first = ((scrolled.get() - l.left) / l.column).clamp(0.0, unrolled);
+        let last = ((scrolled.get() + size.get().width - l.left) / l.column).clamp(first, unrolled);
         (first / length, last / length)
     });
     let drag = move |e: &ev::PointerEvent| {
@@ -43,11 +42,14 @@ pub fn Overview(
         let share =
             ((f64::from(e.client_x()) - rect.left()) / rect.width().max(1.0)).clamp(0.0, 1.0);
         let length = diagram.with_untracked(|d| d.length());
-        let middle = x_of(0) + COLUMN * share * length as f64;
+        let l = layout.get_untracked();
+        let middle = l.left + l.column * share * length as f64;
         scroller.set_scroll_left((middle - f64::from(scroller.client_width()) / 2.0) as i32);
     };
+    // Where everything is in view it would only take room.
+    let needed = Memo::new(move |_| layout.get().width() > size.get().width + 1.0);
     view! {
-        <div class="rnn-overview" node_ref=strip aria-hidden="true" data-testid="rnn-overview"
+        <div class="rnn-overview" class:rnn-needless=move || !needed.get() node_ref=strip aria-hidden="true" data-testid="rnn-overview"
             title="The whole sentence: drag to scroll"
             on:pointerdown=move |e: ev::PointerEvent| {
                 if let Some(strip) = strip.get_untracked() {

@@ -6,9 +6,9 @@ use web_sys::HtmlCanvasElement;
 use super::data::{Column, Diagram};
 use crate::figures::{canvas::put_pixels, theme::Colors};
 
-/// Pixels across a column: two empty, two of the strip, two empty. Of the strip, the left one is
-/// the state before an edit.
-const ACROSS: usize = 6;
+/// Pixels across a column: one empty, two of the strip, one empty, as the layout has it. Of the
+/// strip, the left one is the state before an edit.
+const ACROSS: usize = 4;
 
 /// The strips of all unrolled columns, and that of the loop.
 pub fn paint_strips(canvas: &HtmlCanvasElement, diagram: &Diagram, colors: &Colors) -> Option<()> {
@@ -20,7 +20,7 @@ pub fn paint_strips(canvas: &HtmlCanvasElement, diagram: &Diagram, colors: &Colo
         for unit in 0..diagram.hidden {
             let now = column.states[unit];
             let before = column.before.as_ref().map_or(now, |before| before[unit]);
-            for (x, value) in [(2, before), (3, now)] {
+            for (x, value) in [(1, before), (2, now)] {
                 let at = 4 * (unit * columns + c * ACROSS + x);
                 let color = colors.signed.at(value);
                 pixels[at..at + 4].copy_from_slice(&[color.0, color.1, color.2, 255]);

@@ -1,0 +1,131 @@
+//! An encoding position by position, beside what it does.
+
+use leptos::prelude::*;
+use unroll_protocol::{
+    architecture::Positions,
+    study::position::{Answer, DRAWN, Encoding, Question},
+};
+
+use super::{Page, clock, relations, round_up};
+use crate::figures::{Matrix, MatrixFigure, ValueMap};
+
+pub fn view(page: Page) -> AnyView {
+    let companion = move || match page.encoding.get() {
+        Positions::Sinusoidal => clock::hands(page),
+        Positions::Integer => relations::swamping(page),
+        _ => relations::scores(page),
+    };
+    view! {
+        {chooser(page)}
+        <div class="view-split position-pair">
+            <div>{heatmap(page)}</div>
+            <div>{companion}</div>
+        </div>
+    }
+    .into_any()
+}
+
+/// Chooses the encoding on show.
+pub fn chooser(page: Page) -> AnyView {
+    let segment = move |&positions: &'static Positions| {
+        let id = positions.id();
+        view! {
+            <label class="segment">
+                <input type="radio" name="position-encoding" value=id data-testid=format!("position-encoding-{id}")
+                    prop:checked=move || page.encoding.get() == positions
+                    on:change=move |_| page.set(|settings| settings.encoding = positions)/>
+                <span>{positions.label()}</span>
+            </label>
+        }
+    };
+    view! {
+        <fieldset class="view-bar position-encodings">
+            <legend class="visually-hidden">"Encoding"</legend>
+            <div class="segments">{Positions::ALL.iter().map(segment).collect_view()}</div>
+        </fieldset>
+    }
+    .into_any()
+}
+
+/// The encoding on show, position by position.
+fn heatmap(page: Page) -> AnyView {
+    let (encoding, problem) = page.ask(
+        |s| Some(Question::Encoding { positions: s.encoding }),
+        |answer| match answer {
+            Answer::Encoding(encoding) => Some(encoding),
+            _ => None,
+        },
+    );
+    // The last answer is of the encoding before, where this one can't be built.
+    let current = move || {
+        encoding
+            .get()
+            .filter(|e| e.positions == page.encoding.get() || problem.with(Option::is_none))
+    };
+    let matrix = Memo::new(move |_| current().map_or(Matrix::default(), |e| drawn(&e)));
+    let title = Signal::derive(move || {
+        match page.encoding.get() {
+            Positions::None => "Nothing is added to any embedding",
+            Positions::Integer => "Integer: what is added to the embedding",
+            Positions::Sinusoidal => "Sinusoidal: what is added to the embedding",
+            Positions::Learned => "Learned: what is added to the embedding, as trained so far",
+            Positions::Rotary => "Rotary: by what angle each pair of a query or key is turned",
+            Positions::Alibi => "ALiBi: what is added to a score at each distance",
+        }
+        .to_owned()
+    });
+    let row =
+        Signal::derive(move || page.settings.with(|s| (s.at < DRAWN).then_some(s.at as usize)));
+    let on_pick = Callback::new(move |(row, column): (usize, usize)| {
+        let paired = match page.encoding.get_untracked() {
+            Positions::Sinusoidal | Positions::Learned => Some(column / 2),
+            Positions::Rotary => Some(column),
+            _ => None,
+        };
+        page.set(|settings| {
+            settings.at = row as u32;
+            if let Some(pair) = paired {
+                settings.pair = (pair as u32 + 1).min(32);
+            }
+        });
+    });
+    view! {
+        <p class="field-error" role="alert" data-testid="position-problem">{problem}</p>
+        <MatrixFigure name="encoding" title matrix row on_pick provenance=page.provenance/>
+        {move || (page.encoding.get() == Positions::Learned).then(|| view! {
+            <p class="view-note" data-testid="position-no-rows">
+                "The table ends with the longest sequence trained on. Further positions have no row: not a bad \
+                 one, none at all."
+            </p>
+        })}
+    }
+    .into_any()
+}
+
+fn drawn(encoding: &Encoding) -> Matrix {
+    let positions = encoding.positions;
+    let (rows, columns) = (encoding.values.shape[0], encoding.values.shape[1]);
+    let most =
+        encoding.values.values.iter().filter(|v| v.is_finite()).fold(0f32, |m, v| m.max(v.abs()));
+    let (column_axis, value_name) = match positions {
+        Positions::Rotary => ("pair of a head's dimensions", "angle in radians"),
+        Positions::Alibi => ("head", "added to the score"),
+        _ => ("dimension", "added to the embedding"),
+    };
+    let limit = match positions {
+        Positions::None | Positions::Sinusoidal => 1.0,
+        Positions::Rotary => core::f32::consts::PI,
+        _ => round_up(most.max(1e-3)),
+    };
+    let first = if positions == Positions::Alibi { 1 } else { 0 };
+    Matrix {
+        row_axis: if positions == Positions::Alibi { "distance" } else { "position" }.into(),
+        column_axis: column_axis.into(),
+        rows: (0..rows).map(|row| row.to_string()).collect(),
+        columns: (first..columns + first).map(|column| column.to_string()).collect(),
+        values: encoding.values.values.clone(),
+        map: ValueMap::Signed { limit },
+        value_name: value_name.into(),
+        absent: "no row: never trained this far".into(),
+    }
+}

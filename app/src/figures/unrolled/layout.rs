@@ -1,0 +1,219 @@
+//! Where things are in the diagram: it fills the room it is given.
+
+/// Narrowest column, in which four letters with their bars can still be read.
+const NARROWEST: f64 = 46.0;
+/// Widest column for each pixel of height: a single cell should not become a billboard.
+const WIDEST: f64 = 0.4;
+/// Room for the names of the rows, beside the state before the first step.
+const LEAST_LEFT: f64 = 76.0;
+/// What is free to the right of the last column.
+const TAIL: f64 = 12.0;
+/// Least height of a strip, as a share of the whole.
+const TALL: f64 = 0.38;
+/// Where a column is wide enough for whole words beside its numbers.
+const ROOMY: f64 = 78.0;
+
+/// Lengths in pixels. A column is a copy of the cell, its strip half as wide as itself and in its
+/// middle.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Layout {
+    /// Columns laid out.
+    pub unrolled: usize,
+    /// Whether the loop follows them.
+    pub folded: bool,
+    pub column: f64,
+    /// Where the first column begins.
+    pub left: f64,
+    pub height: f64,
+    /// Size of the letters.
+    pub text: f64,
+    /// Whether there is room for the rows above the expectations.
+    pub heads: bool,
+    pub bars: usize,
+    pub bars_y: f64,
+    pub bar_height: f64,
+    pub strip_y: f64,
+    pub strip_height: f64,
+    pub token_y: f64,
+    pub token_size: f64,
+    /// Where the bars begin that say how far an edit moved a state.
+    pub moved_y: f64,
+}
+
+impl Layout {
+    /// Of so many columns, the loop after them where `folded`, within a box of this size; with a row
+    /// for how far the states moved where something is `edited`.
+    pub fn new(width: f64, height: f64, unrolled: usize, folded: bool, edited: bool) -> Self {
+        let height = height.max(120.0).floor();
+        let column = {
+            let widest = (WIDEST * height).max(NARROWEST);
+            // The state before the first takes as much as a column, but not less than its names;
+            // the loop almost two.
+            let whole = |column: f64| {
+                let of_loop = if folded { column + loop_of(column) } else { TAIL };
+                column.max(LEAST_LEFT) + column * unrolled as f64 + of_loop
+            };
+            let mut column = widest;
+            while column > NARROWEST && whole(column) > width {
+                column -= 2.0;
+            }
+            // Even, so that a strip's edges are whole pixels.
+            (column.max(NARROWEST) / 2.0).floor() * 2.0
+        };
+        let text = (0.025 * height).min(0.27 * column).clamp(13.0, 20.0).floor();
+        let bar_height = (0.034 * height).clamp(text + 1.0, text + 6.0).floor();
+        let gap = (0.07 * height).clamp(18.0, 48.0).floor();
+        let token_size = (0.085 * height).clamp(24.0, 48.0).min(column - 8.0).floor();
+        let below = gap + token_size + if edited { 18.0 + 1.1 * text } else { 4.0 };
+        let above = |heads: bool, bars: usize| {
+            let bars_y = (if heads { 4.4 } else { 1.4 } * text).round();
+            (bars_y, bars_y + bar_height * bars as f64 + gap)
+        };
+        // The state comes first: where it has little room, less stands above it.
+        let ways = [(true, 4), (true, 3), (true, 2), (false, 3), (false, 2)];
+        let tall =
+            |&(heads, bars): &(bool, usize)| height - above(heads, bars).1 - below >= TALL * height;
+        let (heads, bars) = ways.into_iter().find(tall).unwrap_or((false, 2));
+        let (bars_y, strip_y) = above(heads, bars);
+        let strip_height = (height - strip_y - below).max(32.0);
+        let token_y = strip_y + strip_height + gap;
+        Self {
+            unrolled,
+            folded,
+            column,
+            left: column.max(LEAST_LEFT),
+            height,
+            text,
+            heads,
+            bars,
+            bars_y,
+            bar_height,
+            strip_y,
+            strip_height,
+            token_y,
+            token_size,
+            moved_y: token_y + token_size + 6.0,
+        }
+    }
+
+    /// For pictures of their own, whatever the window's size.
+    pub fn of_picture(unrolled: usize, folded: bool, edited: bool) -> Self {
+        let width = LEAST_LEFT + 84.0 * unrolled as f64 + if folded { 160.0 } else { TAIL };
+        Self::new(width, 400.0, unrolled, folded, edited)
+    }
+
+    /// The state's strip within its column.
+    pub fn strip_x(&self) -> f64 {
+        self.column / 4.0
+    }
+
+    pub fn strip_width(&self) -> f64 {
+        self.column / 2.0
+    }
+
+    pub fn middle(&self) -> f64 {
+        self.column / 2.0
+    }
+
+    /// Half the height of a strip.
+    pub fn strip_middle(&self) -> f64 {
+        self.strip_y + self.strip_height / 2.0
+    }
+
+    /// Where the expectations end.
+    pub fn bars_end(&self) -> f64 {
+        self.bars_y + self.bar_height * self.bars as f64
+    }
+
+    /// Where a column begins.
+    pub fn x_of(&self, column: usize) -> f64 {
+        self.left + self.column * column as f64
+    }
+
+    /// Middle of the state before the first step.
+    pub fn start(&self) -> f64 {
+        self.left - self.column / 2.0
+    }
+
+    /// How far the loop reaches to the right of its strip.
+    pub fn loop_reach(&self) -> f64 {
+        loop_of(self.column)
+    }
+
+    /// Foot of the letters that say how far an edit moved a state.
+    pub fn moved_end(&self) -> f64 {
+        self.moved_y + 9.0 + self.text
+    }
+
+    /// Foot of the line of letters of this number, from 0, above the expectations.
+    pub fn line(&self, number: usize) -> f64 {
+        [1.05, 2.6, 3.8][number] * self.text
+    }
+
+    /// Whether numbers stand with their names.
+    pub fn is_roomy(&self) -> bool {
+        self.column >= ROOMY
+    }
+
+    /// Width of everything.
+    pub fn width(&self) -> f64 {
+        let end = self.x_of(self.unrolled);
+        if self.folded { end + self.column + self.loop_reach() } else { end + TAIL }
+    }
+
+    /// The column at a distance from the left, from 0. `length` is how many steps there are: the loop
+    /// stands for the last.
+    pub fn column_at(&self, x: f64, length: usize) -> Option<usize> {
+        let column = ((x - self.left) / self.column).floor();
+        if column < 0.0 || x > self.width() {
+            return None;
+        }
+        let column = column as usize;
+        if column < self.unrolled { Some(column) } else { self.folded.then(|| length - 1) }
+    }
+
+    /// The unit at a height, from 0.
+    pub fn unit_at(&self, y: f64, hidden: usize) -> Option<usize> {
+        let share = (y - self.strip_y) / self.strip_height;
+        (0.0..1.0).contains(&share).then_some((share * hidden as f64) as usize)
+    }
+}
+
+/// Room to the right of the loop's column.
+fn loop_of(column: f64) -> f64 {
+    (0.6 * column).max(52.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_found_again() {
+        let layout = Layout::new(900.0, 400.0, 2, true, false);
+        assert_eq!(layout.column_at(layout.x_of(1) + 3.0, 3), Some(1));
+        // The loop holds what is not unrolled.
+        assert_eq!(layout.column_at(layout.x_of(2) + 3.0, 3), Some(2));
+        assert_eq!(layout.column_at(3.0 - layout.left, 3), None);
+        let foot = layout.strip_y + layout.strip_height;
+        assert_eq!(layout.unit_at(foot - 1.0, 2), Some(1));
+        assert_eq!(layout.unit_at(layout.strip_y - 1.0, 2), None);
+        let whole = Layout::new(900.0, 400.0, 3, false, false);
+        assert_eq!(whole.column_at(whole.x_of(3) + 3.0, 3), None);
+    }
+
+    #[test]
+    fn what_can_be_wide_enough_fits() {
+        for (width, height) in [(366.0, 180.0), (844.0, 330.0), (1004.0, 520.0), (2124.0, 1060.0)] {
+            for (unrolled, folded) in [(0, true), (1, true), (3, true), (30, false)] {
+                for edited in [false, true] {
+                    let layout = Layout::new(width, height, unrolled, folded, edited);
+                    let foot = if edited { layout.moved_end() } else { layout.moved_y - 6.0 };
+                    assert!(foot <= height, "{foot} of {height}");
+                    let fits = layout.width() <= width || layout.column == NARROWEST;
+                    assert!(fits, "{} of {width}", layout.width());
+                }
+            }
+        }
+    }
+}

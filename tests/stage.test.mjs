@@ -1,0 +1,232 @@
+// The stage of every chapter: each view whole on one screen, at every size, for eyes, ears and keys.
+//
+// UNROLL_CHAPTERS, names with commas between, looks at these chapters alone.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import {
+  CHAPTERS,
+  accessibilityProblems,
+  beat,
+  byId,
+  drawn,
+  number,
+  numberUntil,
+  openView,
+  paused,
+  running,
+  settled,
+  useSite,
+  views,
+} from "./harness.mjs";
+
+const site = useSite();
+const chapters = process.env.UNROLL_CHAPTERS?.split(",") ?? CHAPTERS;
+
+const DESKTOP = [
+  { width: 1280, height: 720 },
+  { width: 1366, height: 768 },
+  { width: 1440, height: 900 },
+  { width: 1920, height: 1080 },
+  { width: 2560, height: 1440 },
+];
+const PHONE = [
+  { width: 390, height: 844 },
+  { width: 844, height: 390 },
+];
+/** Where axe looks. */
+const HEARD = [DESKTOP[2], PHONE[0]];
+
+/** A figure's pictures take up at least this share of the view, in one direction or the other. */
+const LARGE = 0.6;
+const SMALLEST_TEXT = 12;
+
+/** What is wrong with the view on show, in sentences. Runs in the page. */
+function misfits([desktop, large, smallest]) {
+  const problems = [];
+  const excess = (element, side) => element[`scroll${side}`] - element[`client${side}`];
+  const name = (element) => element.closest("[data-testid]")?.dataset.testid ?? element.className;
+  const page = document.documentElement;
+  if (excess(page, "Width") > 0) problems.push(`the page is ${excess(page, "Width")} px too wide`);
+  const view = document.querySelector(".view");
+  const room = document.querySelector(".stage-view").getBoundingClientRect();
+  if (desktop) {
+    if (excess(page, "Height") > 0) problems.push(`the page scrolls by ${excess(page, "Height")} px`);
+    if (excess(view, "Height") > 1) problems.push(`the view scrolls by ${excess(view, "Height")} px`);
+    if (excess(view, "Width") > 1) problems.push(`the view is ${excess(view, "Width")} px too wide`);
+  }
+
+  const seen = (element) => {
+    const box = element.getBoundingClientRect();
+    const shown = element.checkVisibility({ checkOpacity: true, checkVisibilityCSS: true });
+    return shown && box.width > 1 && box.height > 1 && !element.closest(".visually-hidden");
+  };
+  const figures = [...view.querySelectorAll(".figure")].filter(
+    (figure) => seen(figure) && !figure.parentElement.closest(".figure"),
+  );
+  if (!figures.length && view.querySelector(".figure")) problems.push("no figure is visible");
+  for (const figure of figures) {
+    // On a phone one of several may be a swipe away.
+    if (!desktop) figure.scrollIntoView({ block: "nearest", inline: "nearest" });
+    const box = figure.getBoundingClientRect();
+    const stands = (side, out) => {
+      if (out > 1) problems.push(`${name(figure)} stands out ${side} by ${Math.round(out)} px`);
+    };
+    stands("above", room.top - box.top);
+    stands("below", box.bottom - room.bottom);
+    stands("on the left", room.left - box.left);
+    stands("on the right", box.right - room.right);
+    const boxes = figure.querySelectorAll(".figure-box, .matrix-scroller, .lines-box, .histogram-box");
+    for (const part of desktop ? [figure, ...boxes] : []) {
+      const cut = excess(part, "Height");
+      if (cut > 1) problems.push(`${name(figure)} is ${cut} px too low for what is in it (${part.className})`);
+    }
+  }
+
+  // How large the pictures are, whatever room the figures have around them.
+  const all = [];
+  for (const figure of figures) {
+    const pictures = [...figure.querySelectorAll("canvas, svg")].filter(
+      (picture) => seen(picture) && picture.getBoundingClientRect().height > 48,
+    );
+    for (const picture of pictures) {
+      // A drawing may leave most of its box empty.
+      const parts = picture.tagName === "svg" ? [...picture.querySelectorAll("*")].filter(seen) : [];
+      all.push(...(parts.length ? parts : [picture]).map((part) => part.getBoundingClientRect()));
+    }
+    if (!pictures.length) all.push(figure.getBoundingClientRect());
+  }
+  if (all.length) {
+    const span = (low, high) => Math.max(...all.map((box) => box[high])) - Math.min(...all.map((box) => box[low]));
+    const box = view.getBoundingClientRect();
+    const share = Math.max(span("left", "right") / box.width, span("top", "bottom") / box.height);
+    if (share < large) problems.push(`the figures span ${Math.round(100 * share)} % of the view`);
+  }
+
+  const small = new Map();
+  for (const figure of figures) {
+    const texts = document.createTreeWalker(figure, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      const text = texts.currentNode;
+      const parent = text.parentElement;
+      if (!text.data.trim() || !seen(parent)) continue;
+      const matrix = parent instanceof SVGElement ? parent.getScreenCTM() : null;
+      const scale = matrix ? Math.sqrt(Math.abs(matrix.a * matrix.d - matrix.b * matrix.c)) : 1;
+      const size = scale * Number.parseFloat(getComputedStyle(parent).fontSize);
+      // Rounding alone is no matter.
+      if (size < smallest - 0.05 && !small.has(name(parent))) {
+        small.set(name(parent), `“${text.data.trim().slice(0, 30)}” in ${name(parent)} is ${size.toFixed(1)} px`);
+      }
+    }
+  }
+  return [...problems, ...small.values()];
+}
+
+/** axe's findings of any impact: all rules in light, of which only contrast can differ in dark. */
+async function unheard(page, within) {
+  const found = [];
+  for (const [colorScheme, rules] of [["light"], ["dark", ["color-contrast"]]]) {
+    await page.emulateMedia({ colorScheme });
+    await drawn(page);
+    const problems = await accessibilityProblems(page, { rules, within, all: true });
+    found.push(...problems.map((problem) => `${colorScheme}: ${problem}`));
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+  return found;
+}
+
+for (const chapter of chapters) {
+  test(`${chapter}: every view is whole and large on every screen, and reads well`, async (t) => {
+    const page = await site.open(t, `?chapter=${chapter}`, {
+      viewport: DESKTOP[0],
+      // Nothing fades while it is looked at.
+      reducedMotion: "reduce",
+    });
+    await byId(page, `chapter-${chapter}`).waitFor();
+    // The lab waits to be trained, the others warm up by themselves.
+    if (chapter !== "gpt") await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
+    await paused(page);
+    const problems = [];
+    let whole = true;
+    for (const view of await views(page)) {
+      await page.setViewportSize(DESKTOP[0]);
+      await openView(page, view);
+      for (const size of [...DESKTOP, ...PHONE]) {
+        await page.setViewportSize(size);
+        await settled(page);
+        const found = await page.evaluate(misfits, [DESKTOP.includes(size), LARGE, SMALLEST_TEXT]);
+        // What is around the view is the same for all of them.
+        if (HEARD.includes(size)) found.push(...(await unheard(page, whole ? undefined : ".view")));
+        problems.push(...found.map((problem) => `${view}, ${size.width} × ${size.height}: ${problem}`));
+      }
+      whole = false;
+    }
+    assert.deepEqual(problems, [], problems.join("\n"));
+  });
+}
+
+test("one whole chapter with the keyboard alone", async (t) => {
+  const page = await site.open(t, "?chapter=position");
+  await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
+  await paused(page);
+  const focused = (selector) =>
+    page.waitForFunction((selector) => document.activeElement?.matches(selector), selector);
+  const press = (key) => page.keyboard.press(key);
+  /** Tab until what is wanted has the focus. */
+  const reach = async (selector) => {
+    for (let i = 0; i < 80; i++) {
+      if (await page.evaluate((selector) => document.activeElement?.matches(selector), selector)) return;
+      await press("Tab");
+    }
+    assert.fail(`no Tab leads to ${selector}`);
+  };
+
+  // Space trains and pauses while nothing has the focus.
+  const before = await number(page, "loss-step");
+  await press(" ");
+  await running(page);
+  await numberUntil(page, "loss-step", (step) => step > before, `more than ${before}`);
+  await press(" ");
+  await paused(page);
+
+  // Along the tabs, around the end, and each shows its view.
+  const names = await views(page);
+  await reach('[role="tab"]');
+  await focused(`#view-${names[0]}`);
+  for (const name of [...names.slice(1), names[0]]) {
+    await press("ArrowRight");
+    await focused(`#view-${name}[aria-selected="true"]`);
+    await page.locator(`.view[data-view="${name}"]`).waitFor();
+    await settled(page);
+  }
+  await press("End");
+  await focused(`#view-${names.at(-1)}`);
+  await press("Home");
+  await focused(`#view-${names[0]}`);
+  // The next Tab leaves the list of tabs.
+  await press("Tab");
+  await page.waitForFunction(() => !document.activeElement.matches('[role="tab"]'));
+
+  // What the model is made of: in with Enter, out with Escape, back to where one was.
+  await reach("#settings-open");
+  await press("Enter");
+  await byId(page, "settings-panel").waitFor();
+  await focused("#settings-panel");
+  await press("Tab");
+  await focused("#settings-panel *");
+  await press("Escape");
+  await byId(page, "settings-panel").waitFor({ state: "hidden" });
+  await focused("#settings-open");
+
+  // Through the whole story, from wherever the focus is; then back by one.
+  const beats = await page.locator(".beat").count();
+  for (let at = 1; at < beats; at++) {
+    await press("PageDown");
+    await page.locator(`[data-testid="beat-${at}"][aria-current="step"]`).waitFor();
+    assert.equal(await beat(page).count(), 1);
+  }
+  await press("PageDown");
+  await press("PageUp");
+  await page.locator(`[data-testid="beat-${beats - 2}"][aria-current="step"]`).waitFor();
+  await paused(page);
+});
