@@ -69,7 +69,7 @@ fn Chapter() -> impl IntoView {
         StageView::new("next", "Next character", move || view! { <Next selection/> }),
     ];
     if shows(Part::Sample) {
-        views.push(StageView::new("writing", "What it writes", || view! { <Writing/> }));
+        views.push(StageView::new("writing", "Writing", || view! { <Writing/> }));
     }
     if shows(Part::Loss) {
         views.push(StageView::new("loss", "Loss", || view! { <Loss/> }));

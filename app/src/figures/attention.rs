@@ -250,7 +250,7 @@ pub fn HeadsFigure(
         view.with(|v| {
             v.as_ref().map(|v| {
                 let (layer, head, step) = (v.layer(), v.head(), v.trace().step);
-                format!("Layer {layer}, head {head} is chosen. All after step {step}: queries downwards, keys to the right.")
+                format!("Layer {layer}, head {head} is chosen; all after step {step}.")
             })
         })
     };

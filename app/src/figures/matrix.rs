@@ -59,8 +59,8 @@ pub fn MatrixFigure(
     let geometry = Memo::new(move |_| {
         let size = size.get();
         // In a low box strips and cells scroll together.
-        let height = (size.height - height_of(head) - height_of(foot)).max(LOWEST);
-        let height = if size.height > 0.0 { height } else { 0.0 };
+        let height = size.height - height_of(head) - height_of(foot);
+        let height = height.max(LOWEST.min(size.height));
         Geometry::new(&shown.get(), size.width, height)
     });
     let across = Memo::new(move |_| geometry.get().across());

@@ -45,8 +45,8 @@ fn HeadsChapter() -> impl IntoView {
                 StageView::new("head", "One head", move || view! { <Figure page/> }),
                 StageView::new("heads", "All heads", move || view! { <AllHeads page/> }),
                 StageView::new("numbers", "Numbers", move || view! { <numbers::Numbers page/> }),
-                StageView::new("training", "Over training", move || view! { <track::Tracked page/> }),
-                StageView::new("written", "What each writes", move || view! { <written::WhatIsWritten page/> }),
+                StageView::new("training", "Training", move || view! { <track::Tracked page/> }),
+                StageView::new("written", "Output", move || view! { <written::WhatIsWritten page/> }),
             ]
             settings=controls
             model=Signal::derive(move || page.settings.with(|s| {
