@@ -67,9 +67,9 @@ pub fn view(page: Page) -> AnyView {
             <div>{dial(page, clock)}</div>
             <div>
                 <MatrixFigure name="shift" title matrix provenance=page.provenance/>
+                {move || clock.get().map(|clock| verdict(&clock))}
             </div>
         </div>
-        {move || clock.get().map(|clock| verdict(&clock))}
     }
     .into_any()
 }
