@@ -10,7 +10,7 @@ const SMALL = "?layers=1&heads=2&width=16&context=32&batch=4&seed=5";
 async function opened(t, query = SMALL) {
   const page = await site.open(t, query);
   await live(page, "attention");
-  await openSettings(page, "text");
+  await openSettings(page, "source");
   return page;
 }
 
@@ -90,7 +90,7 @@ test("the learner's own text trains and travels in the link", async (t) => {
   await page.waitForFunction(() => location.search.includes("corpus=own") && location.hash.length > 10);
   const again = await site.open(t, page.url());
   await live(again, "attention");
-  await openSettings(again, "text");
+  await openSettings(again, "source");
   await again.locator('[data-testid="text-present"]', { hasText: "680" }).waitFor();
 });
 

@@ -22,9 +22,9 @@ mod story;
 mod time_bar;
 mod undo;
 
-pub use answer::{Answered, use_answer, use_fixed_answer, use_seen, use_seen_in};
+pub use answer::{Answered, use_answer, use_fixed_answer};
 pub use attempt::{Try, trial};
-pub use frame::{ChapterFrame, panel, use_part};
+pub use frame::{ChapterFrame, use_part};
 pub use history::History;
 pub use lab::Lab;
 pub use labs::{Labs, use_lab};

@@ -9,7 +9,6 @@ mod fetched;
 mod figures;
 mod page;
 mod store;
-#[expect(dead_code, unused_imports, reason = "chapters will use all of it")]
 mod teaching;
 mod worker;
 

@@ -305,11 +305,6 @@ impl Store {
         self.notices.update(|notices| notices.retain(|notice| notice.id != id));
     }
 
-    /// ln V, the loss of guessing every token alike; `None` before there is a model.
-    pub fn knows_nothing(self) -> Option<f32> {
-        self.started.with(|started| started.as_ref().map(|s| (s.vocabulary.len() as f32).ln()))
-    }
-
     fn begin(self, source: Source) {
         let link = Link { corpus: source.corpus, ..self.link.get_untracked() };
         if let Err(error) = link.experiment().validate() {

@@ -1,15 +1,12 @@
 //! `gpt`: a GPT that learns the learner's text, and its attention as it learns.
 
 use leptos::prelude::*;
-use unroll_protocol::{
-    Link,
-    link::{Chapter as ChapterId, Part},
-};
+use unroll_protocol::link::{Chapter as ChapterId, Part};
 
 use super::Info;
 use crate::{
     controls::{Settings, Writing, use_probe},
-    course::{ChapterFrame, Idea, StageView, WayIn, use_part},
+    course::{ChapterFrame, Idea, StageView, WayIn, use_part, use_setting},
     figures::{
         AttentionFigure, Experiment, HeadsFigure, Inspection, LossFigure, NextFigure, Provenance,
         Selection, SentenceFigure,
@@ -19,7 +16,6 @@ use crate::{
 
 pub const INFO: Info = Info {
     id: ChapterId::Gpt,
-    title: "The GPT lab",
     warm_steps: 0,
     uses_text: true,
     view: || view! { <Chapter/> }.into_any(),
@@ -119,8 +115,8 @@ fn Written() -> impl IntoView {
 fn Attention(selection: Selection) -> impl IntoView {
     let store = expect_context::<Store>();
     let part = use_part(store.in_sight.trace);
-    let layer = use_linked(store, |link| &mut link.layer);
-    let head = use_linked(store, |link| &mut link.head);
+    let layer = use_setting(|link| &mut link.layer);
+    let head = use_setting(|link| &mut link.head);
     let inspection = Inspection {
         row: store.inspected.into(),
         problem: store.inspect_problem.into(),
@@ -140,8 +136,8 @@ fn Attention(selection: Selection) -> impl IntoView {
 fn Heads() -> impl IntoView {
     let store = expect_context::<Store>();
     let part = use_part(store.in_sight.trace);
-    let layer = use_linked(store, |link| &mut link.layer);
-    let head = use_linked(store, |link| &mut link.head);
+    let layer = use_setting(|link| &mut link.layer);
+    let head = use_setting(|link| &mut link.head);
     let enlarge = Callback::new(move |()| store.link.update(|link| link.view.clear()));
     view! {
         <div class="view-fill" node_ref=part>
@@ -181,25 +177,6 @@ fn Loss() -> impl IntoView {
         Memo::new(move |_| store.started.with(|s| s.as_ref().map_or(0, |s| s.vocabulary.len())));
     let provenance = use_provenance(store);
     view! { <LossFigure curve=store.curve vocabulary provenance/> }.into_any()
-}
-
-/// A signal of one number of the link, for figures that know no link. Written either way.
-fn use_linked(store: Store, field: fn(&mut Link) -> &mut u32) -> RwSignal<u32> {
-    let of_link = move |mut link: Link| *field(&mut link);
-    let signal = RwSignal::new(of_link(store.link.get_untracked()));
-    Effect::new(move |_| {
-        let value = signal.get();
-        if of_link(store.link.get_untracked()) != value {
-            store.link.update(|link| *field(link) = value);
-        }
-    });
-    Effect::new(move |_| {
-        let value = of_link(store.link.get());
-        if signal.get_untracked() != value {
-            signal.set(value);
-        }
-    });
-    signal
 }
 
 /// What an export says of where its numbers come from.

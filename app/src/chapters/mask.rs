@@ -30,7 +30,6 @@ use crate::{
 
 pub const INFO: Info = Info {
     id: Chapter::Mask,
-    title: "Who may look at whom",
     warm_steps: 120,
     uses_text: true,
     view: || view! { <MaskChapter/> }.into_any(),

@@ -31,7 +31,6 @@ use crate::{
 /// What a chapter says of itself.
 pub struct Info {
     pub id: Chapter,
-    pub title: &'static str,
     /// Optimizer steps its lab takes by itself when the chapter opens.
     pub warm_steps: u32,
     /// Whether its models learn the learner's text, rather than a generated task.
@@ -42,7 +41,6 @@ pub struct Info {
 /// What the course knows of a chapter, also before it is fetched.
 pub struct Entry {
     pub id: Chapter,
-    pub title: &'static str,
     pub warm_steps: u32,
     pub uses_text: bool,
     content: Content,
@@ -55,10 +53,15 @@ enum Content {
 }
 
 impl Entry {
+    /// What the page calls it.
+    pub fn title(&self) -> &'static str {
+        self.id.label()
+    }
+
     /// `info` without its view: whatever this table leads to is in the page's own wasm.
     const fn new(info: Info, content: Content) -> Self {
-        let Info { id, title, warm_steps, uses_text, view: _ } = info;
-        Self { id, title, warm_steps, uses_text, content }
+        let Info { id, warm_steps, uses_text, view: _ } = info;
+        Self { id, warm_steps, uses_text, content }
     }
 }
 
@@ -116,7 +119,7 @@ pub fn view(id: Chapter) -> AnyView {
         view! {
             <main id="main" class="chapter chapter-fetching">
                 <div class="story-head">
-                    <h1 id="chapter-title" tabindex="-1">{entry.title}</h1>
+                    <h1 id="chapter-title" tabindex="-1">{entry.title()}</h1>
                     {notice}
                 </div>
             </main>

@@ -24,7 +24,6 @@ use crate::{
 
 pub const INFO: Info = Info {
     id: Chapter::Norm,
-    title: "Keeping activations in range",
     warm_steps: 250,
     uses_text: true,
     view: || view! { <NormChapter/> }.into_any(),

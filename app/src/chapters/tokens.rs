@@ -26,7 +26,6 @@ use crate::{
 
 pub const INFO: Info = Info {
     id: Chapter::Tokens,
-    title: "Text becomes numbers",
     warm_steps: 300,
     uses_text: true,
     view: || view! { <TokensChapter/> }.into_any(),

@@ -14,7 +14,6 @@ mod notices;
 mod packing;
 mod probe;
 mod settings;
-#[allow(dead_code, reason = "chapters will use it")]
 mod slider_field;
 mod start_over;
 mod text_chooser;

@@ -156,39 +156,6 @@ fn answers(last: Option<&(Question, u32, u32)>, due: &(Question, u32, Option<u32
     })
 }
 
-/// `source` as it is while `part` is in sight or training rests, and as it was last otherwise: for
-/// what is much to write and shows what another figure asks for, too.
-pub fn use_seen<T>(lab: Lab, part: Signal<bool>, source: Signal<T>) -> Signal<T>
-where
-    T: Clone + Send + Sync + 'static,
-{
-    let follows = Memo::new(move |_| lab.state.get() == RunState::Paused || part.get());
-    let seen = Memo::new_with_compare(
-        move |last: Option<&T>| match last {
-            Some(last) if !follows.get() => last.clone(),
-            _ => source.get(),
-        },
-        |_, _| true,
-    );
-    seen.into()
-}
-
-/// `source`, made of answers that are shown where `sight` says, as a further `part` of the page shows
-/// it: see [`use_seen`].
-pub fn use_seen_in<T>(
-    lab: Lab,
-    sight: Sight,
-    part: impl Into<Signal<bool>>,
-    source: Signal<T>,
-) -> Signal<T>
-where
-    T: Clone + Send + Sync + 'static,
-{
-    let part = part.into();
-    sight.add(part);
-    use_seen(lab, part, source)
-}
-
 /// Milliseconds on the page's monotonic clock.
 fn clock() -> f64 {
     window().performance().map_or(0.0, |performance| performance.now())

@@ -81,10 +81,7 @@ pub fn ChapterFrame(
             let part = NodeRef::<html::Div>::new();
             if let Some(lab) = lab {
                 let visible = use_visible(part);
-                Effect::new(move |_| {
-                    lab.check_seen.set(visible.get());
-                    lab.sights.check.set(visible.get())
-                });
+                Effect::new(move |_| lab.check_seen.set(visible.get()));
             }
             view! { <div class="course-check" node_ref=part data-testid="check">{check.run()}</div> }
         });
@@ -119,7 +116,7 @@ pub fn ChapterFrame(
     use_print(store, beats, behind);
     view! {
         <main id="main" class="chapter" data-testid=testid data-answers=answers>
-            <Story title=info.title before beats told/>
+            <Story title=info.title() before beats told/>
             <Stage views settings model run alerts undo=Some(undo) controls=true/>
         </main>
     }
@@ -156,13 +153,6 @@ where
     let part = NodeRef::new();
     sight.add(use_visible(part));
     part
-}
-
-/// A box of a chapter that knows whether it is in sight.
-pub fn panel(class: &'static str, content: impl FnOnce(Signal<bool>) -> AnyView) -> AnyView {
-    let root = NodeRef::<html::Div>::new();
-    let content = content(use_visible(root));
-    view! { <div class=class node_ref=root>{content}</div> }.into_any()
 }
 
 /// Whether a picture on show is of an earlier model.

@@ -13,7 +13,7 @@ use unroll_protocol::{
     link::Chapter,
 };
 
-use super::{History, stage::Sights};
+use super::History;
 use crate::{
     chapters,
     figures::set_training,
@@ -58,8 +58,6 @@ pub struct Lab {
     pub stage: RwSignal<&'static str>,
     /// Whether the question to the learner is in sight.
     pub check_seen: RwSignal<bool>,
-    /// Whether the parts of the chapter's page are in sight.
-    pub sights: Sights,
     /// How many standing questions have no answer yet for what they ask now, of the model as it
     /// is now.
     pub behind: RwSignal<u32>,
@@ -103,7 +101,6 @@ impl Lab {
             watched: RwSignal::new(!document().hidden()),
             stage: RwSignal::new(""),
             check_seen: RwSignal::new(false),
-            sights: Sights::new(),
             behind: RwSignal::new(0),
             ready: RwSignal::new(false),
             again: Trigger::new(),

@@ -51,7 +51,7 @@ pub fn use_navigation(store: Store, progress: Progress) {
     Effect::new(move |_| {
         let chapter = chapter.get();
         progress.see(chapter);
-        document().set_title(&format!("{} – Unroll", chapters::info(chapter).title));
+        document().set_title(&format!("{} – Unroll", chapters::info(chapter).title()));
     });
 }
 
@@ -122,7 +122,7 @@ pub fn ChapterMenu() -> impl IntoView {
             <li>
                 <ChapterLink chapter=info.id>
                     <span class="course-mark" aria-hidden="true">{move || sign().0}</span>
-                    <span class="course-title">{info.title}</span>
+                    <span class="course-title">{info.title()}</span>
                     <span class="visually-hidden">{move || format!(" ({})", sign().1)}</span>
                 </ChapterLink>
             </li>
@@ -134,7 +134,7 @@ pub fn ChapterMenu() -> impl IntoView {
                 on:keydown=move |event| if event.key() == "Escape" { close() }>
                 <summary data-testid="chapter-list">
                     <span class="course-place">{number}" · "</span>
-                    <span class="course-here">{move || chapters::info(chapter.get()).title}</span>
+                    <span class="course-here">{move || chapters::info(chapter.get()).title()}</span>
                     <span class="course-caret" aria-hidden="true">"▾"</span>
                 </summary>
                 <div class="course-panel">
@@ -163,7 +163,7 @@ pub fn Rail() -> impl IntoView {
     let piece = move |info: &'static Entry| {
         let here = move || store.link.with(|link| link.chapter == info.id);
         view! {
-            <a class="rail-piece" href=format!("?chapter={}", info.id.id()) title=info.title tabindex="-1"
+            <a class="rail-piece" href=format!("?chapter={}", info.id.id()) title=info.title() tabindex="-1"
                 class:rail-part={PARTS.contains(&info.id)} class:rail-here=here
                 class:rail-seen=move || progress.has_seen(info.id)
                 class:rail-done=move || progress.is_done(info.id)
@@ -188,12 +188,12 @@ pub fn Neighbours() -> impl IntoView {
         <nav class="course-next" aria-label="Neighboring chapters">
             {after.map(|info| view! {
                 <ChapterLink chapter=info.id class="button button-primary" testid="chapter-next">
-                    "Next: "{info.title}
+                    "Next: "{info.title()}
                 </ChapterLink>
             })}
             {before.map(|info| view! {
                 <ChapterLink chapter=info.id class="button button-quiet" testid="chapter-previous">
-                    "Before: "{info.title}
+                    "Before: "{info.title()}
                 </ChapterLink>
             })}
         </nav>
@@ -217,7 +217,7 @@ pub fn WayIn() -> impl IntoView {
                 let info = next();
                 view! {
                     <ChapterLink chapter=info.id testid="way-in">
-                        "The course begins with counting letters: “"{info.title}"”"
+                        "The course begins with counting letters: “"{info.title()}"”"
                     </ChapterLink>
                 }
             }}

@@ -12,21 +12,6 @@ use crate::{
     store::{Severity, Store},
 };
 
-/// Which parts of a chapter's page are in sight.
-#[derive(Clone, Copy)]
-pub struct Sights {
-    pub figure: RwSignal<bool>,
-    pub further: RwSignal<bool>,
-    pub check: RwSignal<bool>,
-}
-
-impl Sights {
-    pub fn new() -> Self {
-        let [figure, further, check] = [(); 3].map(|()| RwSignal::new(false));
-        Self { figure, further, check }
-    }
-}
-
 /// One view of a chapter: what a tab puts on the stage. It is made when it comes on show and
 /// unmade when another does, so only what is on show is asked for and painted.
 pub struct StageView {
@@ -107,8 +92,6 @@ pub fn Stage(
         Effect::new(move |_| {
             let on_show = names.with_value(|names| names[current.get()]);
             lab.stage.set(if seen.get() { on_show } else { "" });
-            lab.sights.figure.set(seen.get() && current.get() == 0);
-            lab.sights.further.set(seen.get() && current.get() > 0);
         });
     }
     let tab = |(i, view): (usize, &StageView)| {

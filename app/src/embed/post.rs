@@ -161,7 +161,8 @@ mod tests {
     fn what_ready_says_can_be_set_again() {
         let link = Link::default();
         let settings = settings().map(|row| (row.name, (row.get)(&link))).collect();
-        let mut settings = parsed(&Outgoing::Ready { settings })["settings"].clone();
+        let mut settings =
+            parsed(&Outgoing::Ready { settings, figures: vec![] })["settings"].clone();
         assert_eq!(settings["lr"], json!(0.005));
         for name in ["chapter", "device", "adapter", "autostart", "embed"] {
             settings.as_object_mut().and_then(|s| s.remove(name)).expect("a setting");

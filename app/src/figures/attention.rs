@@ -17,6 +17,7 @@ use super::{
     readout::Readout,
     select::{Cell, Selection},
     sight::use_visible,
+    slot::Slot,
     table::WeightTable,
     theme::{Colors, use_colors},
     tokens::Tokens,
@@ -52,8 +53,8 @@ pub struct KeptCell {
 #[component]
 pub fn AttentionFigure(
     #[prop(into)] trace: Signal<Option<Arc<Trace>>>,
-    layer: RwSignal<u32>,
-    head: RwSignal<u32>,
+    layer: Slot<u32>,
+    head: Slot<u32>,
     #[prop(into)] planned: Signal<Option<(u32, u32)>>,
     #[prop(into)] provenance: Signal<Provenance>,
     #[prop(optional)] selection: Option<Selection>,
@@ -231,8 +232,8 @@ fn choices(
 #[component]
 pub fn HeadsFigure(
     #[prop(into)] trace: Signal<Option<Arc<Trace>>>,
-    layer: RwSignal<u32>,
-    head: RwSignal<u32>,
+    layer: Slot<u32>,
+    head: Slot<u32>,
     #[prop(into)] planned: Signal<Option<(u32, u32)>>,
     #[prop(into)] provenance: Signal<Provenance>,
     #[prop(optional)] switches: Option<Switches>,

@@ -3,7 +3,7 @@
 use leptos::{ev, html, prelude::*};
 use wasm_bindgen::JsCast;
 
-use super::{head_grid_paint::use_pictures, theme::Colors, view::HeadView};
+use super::{head_grid_paint::use_pictures, slot::Slot, theme::Colors, view::HeadView};
 
 /// Heads that can be switched off, as a chapter has them; layers and heads count from 1.
 #[derive(Clone, Copy)]
@@ -28,8 +28,8 @@ impl Switches {
 pub fn HeadGrid(
     view: Memo<Option<HeadView>>,
     shape: Memo<Option<(u32, u32)>>,
-    layer: RwSignal<u32>,
-    head: RwSignal<u32>,
+    layer: Slot<u32>,
+    head: Slot<u32>,
     colors: Memo<Colors>,
     switches: Option<Switches>,
     #[prop(optional)] words: bool,

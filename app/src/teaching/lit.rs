@@ -58,11 +58,6 @@ impl Lit {
         self.pointed.get().or(self.focused.get()).or(self.pinned.get())
     }
 
-    /// Whether the part of this name is lit. Tracks.
-    pub fn is(self, name: &str) -> bool {
-        self.part().is_some_and(|part| part.0 == name)
-    }
-
     /// Lights `part` for as long as it is pointed at; `None` when the pointer leaves.
     pub fn point(self, part: Option<Part>) {
         put(self.pointed, part);

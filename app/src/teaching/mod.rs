@@ -16,6 +16,6 @@ pub use crate::figures::Hue;
 pub use check::{CheckYourself, GuessFirst};
 pub use formula::Formula;
 pub use glossary::Glossary;
-pub use lit::{Lit, MathSym, Part, Sym, provide_lit, use_lit};
+pub use lit::{MathSym, Sym, provide_lit};
 pub use term::Term;
 pub use word::Word;

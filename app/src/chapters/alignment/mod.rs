@@ -29,7 +29,6 @@ use crate::{
 
 pub const INFO: Info = Info {
     id: Chapter::Alignment,
-    title: "Attention is born",
     warm_steps: 100,
     uses_text: false,
     view: || view! { <AlignmentChapter/> }.into_any(),

@@ -19,7 +19,6 @@ use crate::{
 
 pub const INFO: Info = Info {
     id: Chapter::Bigram,
-    title: "What comes next, by counting",
     warm_steps: 60,
     uses_text: true,
     view: || view! { <BigramChapter/> }.into_any(),

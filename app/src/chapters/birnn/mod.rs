@@ -29,7 +29,6 @@ use crate::{
 
 pub const INFO: Info = Info {
     id: Chapter::Birnn,
-    title: "Both directions",
     warm_steps: 120,
     uses_text: true,
     view: || view! { <BirnnChapter/> }.into_any(),

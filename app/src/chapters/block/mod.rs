@@ -22,13 +22,12 @@ use crate::{
     course::{
         Answered, ChapterFrame, Lab, StageView, use_answer, use_lab, use_provenance, use_setting,
     },
-    figures::Provenance,
+    figures::{Provenance, Slot},
     store::Store,
 };
 
 pub const INFO: Info = Info {
     id: Chapter::Block,
-    title: "The rest of the transformer",
     warm_steps: 80,
     uses_text: true,
     view: || view! { <BlockChapter/> }.into_any(),
@@ -40,11 +39,11 @@ struct Page {
     store: Store,
     lab: Lab,
     provenance: Signal<Provenance>,
-    shown: RwSignal<Shown>,
-    without: RwSignal<Without>,
-    position: RwSignal<u32>,
-    token: RwSignal<u32>,
-    term: RwSignal<u32>,
+    shown: Slot<Shown>,
+    without: Slot<Without>,
+    position: Slot<u32>,
+    token: Slot<u32>,
+    term: Slot<u32>,
     /// Why the sentence has no stream.
     problem: Signal<Option<String>>,
     stream: Signal<Option<Arc<Stream>>>,

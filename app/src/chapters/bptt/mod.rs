@@ -27,7 +27,6 @@ use crate::{
 
 pub const INFO: Info = Info {
     id: Chapter::Bptt,
-    title: "Learning through time",
     warm_steps: 50,
     uses_text: false,
     view: || view! { <BpttChapter/> }.into_any(),

@@ -28,7 +28,6 @@ use units::Counts;
 
 pub const INFO: Info = Info {
     id: Chapter::Gates,
-    title: "LSTM and GRU: gates",
     warm_steps: 300,
     uses_text: true,
     view: || view! { <GatesChapter/> }.into_any(),

@@ -23,7 +23,6 @@ use state::Page;
 
 pub const INFO: Info = Info {
     id: Chapter::Heads,
-    title: "Many questions at once",
     warm_steps: 150,
     uses_text: true,
     view: || view! { <HeadsChapter/> }.into_any(),

@@ -11,7 +11,7 @@ use unroll_protocol::{
 use super::INFO;
 use crate::{
     course::{Lab, use_answer, use_lab, use_provenance, use_setting},
-    figures::Provenance,
+    figures::{Provenance, Slot},
     store::Store,
 };
 
@@ -21,8 +21,8 @@ pub struct Page {
     pub lab: Lab,
     pub settings: Memo<Settings>,
     /// The head that is enlarged, as the settings have it.
-    pub layer: RwSignal<u32>,
-    pub head: RwSignal<u32>,
+    pub layer: Slot<u32>,
+    pub head: Slot<u32>,
     /// Layers and heads of the model on show.
     pub shape: Memo<(u32, u32)>,
     /// The enlarged head of the model on show.

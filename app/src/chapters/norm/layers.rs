@@ -13,7 +13,7 @@ use crate::{
     controls::{ChoiceField, SliderField, use_timer},
     course::{Sentence, use_answer, use_lab, use_provenance, use_setting},
     figures::{
-        Bins, Histogram, HistogramFigure, Hue,
+        Bins, Histogram, HistogramFigure, Hue, Slot,
         norm::{Arithmetic, CouplingFigure, amount, moved},
     },
     store::Store,
@@ -134,7 +134,7 @@ fn verdict(layer: &Layer) -> String {
 
 /// Takes one mean after the other.
 #[component]
-fn Sweep(#[prop(into)] layer: Signal<Option<Arc<Layer>>>, sweep: RwSignal<u32>) -> impl IntoView {
+fn Sweep(#[prop(into)] layer: Signal<Option<Arc<Layer>>>, sweep: Slot<u32>) -> impl IntoView {
     let timer = use_timer();
     let playing = RwSignal::new(false);
     let all = move || {

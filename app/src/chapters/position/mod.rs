@@ -27,7 +27,6 @@ use crate::{
 
 pub const INFO: Info = Info {
     id: Chapter::Position,
-    title: "Where am I",
     warm_steps: 200,
     uses_text: false,
     view: || view! { <PositionChapter/> }.into_any(),

@@ -25,7 +25,6 @@ use crate::{
 
 pub const INFO: Info = Info {
     id: Chapter::Qkv,
-    title: "Query, key, value",
     warm_steps: 200,
     uses_text: true,
     view: || view! { <QkvChapter/> }.into_any(),

@@ -47,7 +47,7 @@ pub fn Check(shared: Shared) -> impl IntoView {
         };
         Some(question.into())
     })
-    .shown_in(shared.lab.sights.check);
+    .shown_in(shared.lab.check_seen);
     let counts =
         move || asked.get().map(|(t, _, _, length)| [1, length - t - 1, length - t, length]);
     // How many states the live network moved.

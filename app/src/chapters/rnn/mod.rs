@@ -25,7 +25,7 @@ use crate::{
         use_setting,
     },
     figures::{
-        Dash, Hue, Line, Lines, LinesFigure, Provenance,
+        Dash, Hue, Line, Lines, LinesFigure, Provenance, Slot,
         unrolled::{Diagram, UnrolledFigure},
     },
     store::Store,
@@ -38,7 +38,6 @@ use writing::WritingView;
 
 pub const INFO: Info = Info {
     id: Chapter::Rnn,
-    title: "One cell, again and again",
     warm_steps: 120,
     uses_text: true,
     view: || view! { <RnnChapter/> }.into_any(),
@@ -53,12 +52,12 @@ const SUM: &str = "sum";
 pub struct Shared {
     store: Store,
     lab: Lab,
-    columns: RwSignal<u32>,
-    at: RwSignal<u32>,
-    unit: RwSignal<u32>,
-    matrix: RwSignal<MatrixChoice>,
-    edit: RwSignal<u32>,
-    letter: RwSignal<u32>,
+    columns: Slot<u32>,
+    at: Slot<u32>,
+    unit: Slot<u32>,
+    matrix: Slot<MatrixChoice>,
+    edit: Slot<u32>,
+    letter: Slot<u32>,
     answered: Answered,
     /// The last answer to what is on show.
     all: Signal<Option<Arc<Unrolled>>>,

@@ -11,7 +11,7 @@ use crate::{
     controls::SliderField,
     course::{Sentence, use_answer, use_setting},
     figures::{
-        token,
+        Slot, token,
         unrolled::{STRONGEST, Text, Texts, WrittenFigure, strength},
     },
 };
@@ -125,7 +125,7 @@ pub fn no_writing() -> AnyView {
 #[component]
 pub fn OddLetter(
     /// Its code point; 0 is the rarest character of the text.
-    letter: RwSignal<u32>,
+    letter: Slot<u32>,
     /// That character, once it is known.
     rarest: Signal<String>,
 ) -> impl IntoView {

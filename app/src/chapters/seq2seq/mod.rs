@@ -23,7 +23,6 @@ use crate::{
 
 pub const INFO: Info = Info {
     id: Chapter::Seq2seq,
-    title: "The bottleneck",
     warm_steps: 200,
     uses_text: false,
     view: || view! { <Seq2seqChapter/> }.into_any(),

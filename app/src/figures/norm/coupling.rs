@@ -10,7 +10,7 @@ use super::{
     reading::{OUTPUT_LIMIT, Reading, amount, input_limit, moved, shape},
 };
 use crate::figures::{
-    Matrix, Provenance, ValueMap,
+    Matrix, Provenance, Slot, ValueMap,
     canvas::use_latest,
     frame::{Files, Frame, choices},
     matrix_data::{matrix_csv, matrix_json},
@@ -29,9 +29,9 @@ use crate::figures::{
 #[component]
 pub fn CouplingFigure(
     #[prop(into)] layer: Signal<Option<Arc<Layer>>>,
-    row: RwSignal<u32>,
-    example: RwSignal<u32>,
-    feature: RwSignal<u32>,
+    row: Slot<u32>,
+    example: Slot<u32>,
+    feature: Slot<u32>,
     #[prop(into)] sweep: Signal<u32>,
     #[prop(into)] provenance: Signal<Provenance>,
     children: Children,

@@ -18,6 +18,7 @@ use super::{
     readout::SpokenReading,
     select::Pointing,
     sight::use_visible,
+    slot::Slot,
     table::TableData,
     theme::use_colors,
     token,
@@ -51,9 +52,9 @@ struct Place {
 #[component]
 pub fn UnrolledFigure(
     #[prop(into)] diagram: Signal<Diagram>,
-    columns: RwSignal<u32>,
-    at: RwSignal<u32>,
-    unit: RwSignal<u32>,
+    columns: Slot<u32>,
+    at: Slot<u32>,
+    unit: Slot<u32>,
     on_open: Callback<()>,
     on_edit: Callback<usize>,
     on_matrix: Callback<String>,
