@@ -209,7 +209,7 @@ test("every view has its tab and its living figure", async (t) => {
   await openView(page, "guess");
   await byId(page, "birnn-to-fill").click();
   await page.locator('[data-testid^="check-birnn-passage-option-"]').first().waitFor();
-  assert.equal(parameter(page, "birnn-task"), "fill");
+  await eventually(() => parameter(page, "birnn-task") === "fill");
 });
 
 test("sentences of no and one character, unknown ones, and delays too long are taken with a sentence", async (t) => {

@@ -66,14 +66,15 @@ function misfits([desktop, large, smallest]) {
   );
   if (!figures.length && view.querySelector(".figure")) problems.push("no figure is visible");
   for (const figure of figures) {
-    // On a phone one of several may be a swipe away.
-    if (!desktop) figure.scrollIntoView({ block: "nearest", inline: "nearest" });
+    // On a phone one of several may be a swipe away, and one that is taller than the stage is scrolled.
+    if (!desktop) figure.scrollIntoView({ block: "start", inline: "nearest" });
     const box = figure.getBoundingClientRect();
+    const tall = !desktop && box.height > room.height - 8 && view.scrollHeight > view.clientHeight;
     const stands = (side, out) => {
       if (out > 1) problems.push(`${name(figure)} stands out ${side} by ${Math.round(out)} px`);
     };
     stands("above", room.top - box.top);
-    stands("below", box.bottom - room.bottom);
+    if (!tall) stands("below", box.bottom - room.bottom);
     stands("on the left", room.left - box.left);
     stands("on the right", box.right - room.right);
     const boxes = figure.querySelectorAll(".figure-box, .matrix-scroller, .lines-box, .histogram-box");
@@ -102,7 +103,7 @@ function misfits([desktop, large, smallest]) {
     const span = (low, high) => Math.max(...all.map((box) => box[high])) - Math.min(...all.map((box) => box[low]));
     const box = view.getBoundingClientRect();
     const share = Math.max(span("left", "right") / box.width, span("top", "bottom") / box.height);
-    if (share < large) problems.push(`the figures span ${Math.round(100 * share)} % of the view`);
+    if (desktop && share < large) problems.push(`the figures span ${Math.round(100 * share)} % of the view`);
   }
 
   const small = new Map();
@@ -116,7 +117,8 @@ function misfits([desktop, large, smallest]) {
       const scale = matrix ? Math.sqrt(Math.abs(matrix.a * matrix.d - matrix.b * matrix.c)) : 1;
       const size = scale * Number.parseFloat(getComputedStyle(parent).fontSize);
       // Rounding alone is no matter.
-      if (size < smallest - 0.05 && !small.has(name(parent))) {
+      // A size of nothing is how a drawing leaves a word out.
+      if (size > 0 && size < smallest - 0.05 && !small.has(name(parent))) {
         small.set(name(parent), `“${text.data.trim().slice(0, 30)}” in ${name(parent)} is ${size.toFixed(1)} px`);
       }
     }

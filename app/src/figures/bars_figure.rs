@@ -78,7 +78,7 @@ pub fn BarsFigure(
                             </p>
                         }
                     })}
-                <div class="bars-body" class:bars-columns=columns>
+                <div class="bars-body" class:bars-columns=columns tabindex="0" role="group" aria-label=title>
                     {match on_pick {
                         Some(on_pick) => view! { <Bars bars=list rows role="bars-full" on_pick /> }.into_any(),
                         None => view! { <Bars bars=list rows role="bars-full" /> }.into_any(),

@@ -68,10 +68,10 @@ pub fn TopKeys(view: Memo<Option<HeadView>>, selection: Selection) -> impl IntoV
     });
     view! {
         <section class="panel" data-testid="attention-top-keys">
-            <h4>
+            <h3>
                 <span class="role-query">{move || query_name(view, selection)}</span>
                 " looks most at"
-            </h4>
+            </h3>
             <Bars bars rows=ROWS role="role-key" />
         </section>
     }
@@ -95,10 +95,10 @@ pub fn NextToken(view: Memo<Option<HeadView>>, selection: Selection) -> impl Int
     let truth = move || truth(view, selection);
     view! {
         <section class="panel" data-testid="next-token">
-            <h4>
+            <h3>
                 "After " <span class="role-query">{move || query_name(view, selection)}</span>
                 " the model expects"
-            </h4>
+            </h3>
             <Bars bars rows=ROWS role="role-next" />
             <p class="panel-note">
                 {move || truth().unwrap_or_default()}

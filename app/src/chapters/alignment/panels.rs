@@ -111,13 +111,13 @@ pub fn SmallLengths(page: Page) -> impl IntoView {
     let kinds = Memo::new(move |_| page.kinds());
     let label = move || {
         let names = kinds.get().into_iter().map(title).collect::<Vec<_>>().join(" and ");
-        format!("Right by length of the source, {names}: show it large")
+        format!(" ({names}): show it large")
     };
     let show = move |_| page.store.link.update(|link| link.view = "lengths".to_owned());
     view! {
-        <button type="button" class="alignment-small" data-testid="alignment-lengths-small"
-            aria-label=label on:click=show>
+        <button type="button" class="alignment-small" data-testid="alignment-lengths-small" on:click=show>
             <span class="hint">"right, by length of the source"</span>
+            <span class="visually-hidden">{label}</span>
             <svg viewBox="0 0 200 100" preserveAspectRatio="none" aria-hidden="true">
                 <line class="alignment-axis" x1="0" x2="200" y1="0" y2="0"></line>
                 <line class="alignment-axis" x1="0" x2="200" y1="100" y2="100"></line>

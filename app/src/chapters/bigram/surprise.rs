@@ -358,7 +358,7 @@ fn terms(scoring: &Scoring, vocabulary: &[String]) -> AnyView {
     let left_out = (scoring.left_out > 0)
         .then(|| format!(" {} left out.", counted(scoring.left_out.into(), "further pair")));
     view! {
-        <div class="figure-box bigram-terms" tabindex="0" role="region" aria-label="Surprise pair by pair">
+        <div class="figure-box bigram-terms" tabindex="0" role="group" aria-label="The pairs, one after the other">
             <table class="bigram-scores">
                 <thead>
                     <tr>

@@ -19,7 +19,7 @@ use crate::figures::{
 /// Most tokens drawn: the most frequent.
 const MOST: usize = 90;
 /// Kept free at its edges, on every side, for a mark of usual size.
-const EDGE: f32 = 22.0;
+const EDGE: f32 = 15.0;
 /// Shorter side of a drawing whose marks have their usual size; on a larger one they grow with it,
 /// up to [`LARGEST`].
 const USUAL: f32 = 480.0;
