@@ -78,7 +78,9 @@ pub fn BarsFigure(
                             </p>
                         }
                     })}
-                <div class="bars-body" class:bars-columns=columns tabindex="0" role="group" aria-label=title>
+                // Scrolls where there are many, so it takes the focus; lines that can be chosen do.
+                <div class="bars-body" class:bars-columns=columns role="group" aria-label=title
+                    tabindex=on_pick.is_none().then_some("0")>
                     {match on_pick {
                         Some(on_pick) => view! { <Bars bars=list rows role="bars-full" on_pick /> }.into_any(),
                         None => view! { <Bars bars=list rows role="bars-full" /> }.into_any(),

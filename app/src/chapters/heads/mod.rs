@@ -151,7 +151,8 @@ fn Switching(page: Page) -> impl IntoView {
             {move || any_off().then(|| button("heads-all-on", "All on", |page| {
                 page.set(|s| s.off.clear());
             }))}
-        <p class="heads-cost" role="status" data-testid="heads-cost" data-ready=move || {
+        // Scrolls on a phone, so it takes the focus.
+        <p class="heads-cost" role="status" tabindex="0" data-testid="heads-cost" data-ready=move || {
             page.joint.with(|cost| cost.as_ref().map(|cost| cost.step.to_string()))
         }>
             {move || joint_in_words(page)}
