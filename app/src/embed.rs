@@ -150,10 +150,10 @@ pub fn use_embed(store: Store, labs: Labs, exports: Exports, exporters: Exporter
         });
         for figure in others {
             spawn_local(async move {
-                let _ = match exporters.json(figure).await {
+                match exporters.json(figure).await {
                     Ok(data) => say(Outgoing::Exported { figure, data }),
                     Err(message) => say(Outgoing::Error { message }),
-                };
+                }
             });
         }
         Ok(())

@@ -10,6 +10,9 @@ use web_sys::{Element, HtmlElement, ScrollBehavior, ScrollToOptions};
 use super::{list::Neighbours, undo::is_text_field};
 use crate::{controls::use_timer, store::Store};
 
+/// Sets what differs from a chapter's start.
+pub type SetStage = fn(&mut Link);
+
 /// One idea of a chapter: what to say, and the settings and the view that show it.
 #[derive(Clone, Copy)]
 pub struct Idea {
@@ -18,7 +21,7 @@ pub struct Idea {
     pub text: &'static str,
     /// Sets what differs from the chapter's start: settings, and `view`, the name of a view other
     /// than the first.
-    pub set: fn(&mut Link),
+    pub set: SetStage,
 }
 
 /// One beat of a story.
@@ -27,7 +30,7 @@ pub struct Beat {
     pub title: &'static str,
     pub body: ViewFn,
     /// How the beat sets the stage; `None` leaves it as it is.
-    pub set: Option<fn(&mut Link)>,
+    pub set: Option<SetStage>,
 }
 
 /// After so long without a further movement, the beat that was scrolled to is in focus.
@@ -42,7 +45,7 @@ fn model_of(link: &Link) -> (Option<StudySpec>, ExperimentSpec) {
 
 /// `link` with the stage as a beat sets it. A model that the learner has made stays, unless the
 /// beat is about another one: `told` is the link as the beat before has set it.
-fn staged(link: &Link, told: &Link, set: fn(&mut Link)) -> Link {
+fn staged(link: &Link, told: &Link, set: SetStage) -> Link {
     let usual = Link { chapter: link.chapter, seed: link.seed, ..Link::default() };
     let mut about = usual.clone();
     set(&mut about);
@@ -71,7 +74,7 @@ fn staged(link: &Link, told: &Link, set: fn(&mut Link)) -> Link {
 fn usual_stage(
     chapter: unroll_protocol::link::Chapter,
     number: u32,
-    set: Option<fn(&mut Link)>,
+    set: Option<SetStage>,
 ) -> Link {
     let mut usual = Link { chapter, ..Link::default() };
     if let Some(set) = set {
@@ -84,7 +87,7 @@ fn usual_stage(
 #[derive(Clone, Copy)]
 pub struct Beats {
     store: Store,
-    sets: StoredValue<Vec<Option<fn(&mut Link)>>>,
+    sets: StoredValue<Vec<Option<SetStage>>>,
     /// The link as the last beat left it.
     told: StoredValue<Link>,
     pub number: Memo<u32>,
@@ -92,7 +95,7 @@ pub struct Beats {
 
 /// Beats with these ways to set the stage. A link that names one shows it as it sets the stage,
 /// and what else the link says on top of that.
-pub fn use_beats(store: Store, sets: Vec<Option<fn(&mut Link)>>) -> Beats {
+pub fn use_beats(store: Store, sets: Vec<Option<SetStage>>) -> Beats {
     let last = sets.len() as u32 - 1;
     let sets = StoredValue::new(sets);
     let link = store.link.get_untracked();
@@ -118,7 +121,7 @@ pub fn use_beats(store: Store, sets: Vec<Option<fn(&mut Link)>>) -> Beats {
 }
 
 impl Beats {
-    fn set_of(self, number: u32) -> Option<fn(&mut Link)> {
+    fn set_of(self, number: u32) -> Option<SetStage> {
         self.sets.with_value(|sets| sets.get(number as usize).copied().flatten())
     }
 

@@ -66,7 +66,7 @@ pub fn Scores(scores_seen: RwSignal<bool>) -> impl IntoView {
             ..Lines::default()
         }
     });
-    let sheet = Callback::new(move |()| scores.with(|s| s.as_ref().map(|s| scores_sheet(s))));
+    let sheet = Callback::new(move |()| scores.with(|s| s.as_ref().map(scores_sheet)));
     let provenance = use_provenance(lab);
     let shown = move || {
         scores_seen.set(true);
