@@ -8,7 +8,6 @@ import { test } from "node:test";
 import { variants } from "./bench-engine.mjs";
 import {
   byId,
-  drawn,
   eventually,
   live,
   number,
@@ -83,41 +82,10 @@ async function trainsUnasked(page) {
   return step;
 }
 
-/** A page of another origin with the stage in a frame above a long text. */
-const lesson = (query) =>
-  site.host(`<!doctype html><html lang="en"><title>A course</title><style>body { height: 6000px; margin: 0 }</style>
-    <iframe title="figure" width="900" height="640" src="${site.url}${query}&embed=1"></iframe></html>`);
-
 for (const [name, address] of [
   ["a chapter", "?chapter=heads&heads-layers=2&heads-count=2"],
   ["the GPT page", "?device=cpu&workers=1&layers=1&heads=2&width=16&context=16&batch=4"],
 ]) {
-  test(`${name} asks nothing in a frame that is scrolled away, and at once when it comes back`, async (t) => {
-    const page = await site.open(t, lesson(address), { init: [keepQuestions, QUESTIONS] });
-    const frame = page.frames()[1];
-    await live(frame, "attention");
-    await paused(frame);
-    await byId(frame, "train-toggle").click();
-    await further(frame);
-    const before = await asked(frame);
-    const seen = await shownStep(frame);
-    await shows(frame, seen + 1);
-    // What is shown may have been asked before: pages that are busy rest before they draw.
-    await eventually(async () => (await asked(frame)) > before, "a figure in sight asks");
-    await page.evaluate(() => scrollTo(0, 5000));
-    const step = await trainsUnasked(frame);
-    await page.evaluate(() => scrollTo(0, 0));
-    await shows(frame, step);
-    // At rest, what nobody sees is brought up to date, too.
-    await page.evaluate(() => scrollTo(0, 5000));
-    await trainsUnasked(frame);
-    await byId(frame, "train-toggle").evaluate((button) => button.click());
-    await paused(frame);
-    const end = await number(frame, "loss-step");
-    await page.evaluate(() => scrollTo(0, 0));
-    await shows(frame, end);
-  });
-
   test(`${name} asks nothing behind another tab`, async (t) => {
     const page = await training(t, address);
     // Headless Chromium shows every tab. The page reads no more than this of being hidden.

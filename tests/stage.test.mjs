@@ -69,7 +69,10 @@ function misfits([desktop, large, smallest]) {
     // On a phone one of several may be a swipe away, and one that is taller than the stage is scrolled.
     if (!desktop) figure.scrollIntoView({ block: "start", inline: "nearest" });
     const box = figure.getBoundingClientRect();
-    const tall = !desktop && box.height > room.height - 8 && view.scrollHeight > view.clientHeight;
+    let around = figure.parentElement;
+    while (around !== view && around.scrollHeight <= around.clientHeight + 1) around = around.parentElement;
+    const scrolls = around.scrollHeight > around.clientHeight + 1;
+    const tall = !desktop && scrolls && box.height > around.clientHeight - 24;
     const stands = (side, out) => {
       if (out > 1) problems.push(`${name(figure)} stands out ${side} by ${Math.round(out)} px`);
     };

@@ -23,7 +23,7 @@ use leptos::prelude::*;
 use unroll_protocol::{link::Chapter, study};
 
 use crate::{
-    course::use_lab,
+    course::{Neighbours, use_lab},
     fetched::{Fetch, Fetched, View, part},
     store::Store,
 };
@@ -117,11 +117,16 @@ pub fn view(id: Chapter) -> AnyView {
             return view! { <main id="main" class="embed">{notice}</main> }.into_any();
         }
         view! {
-            <main id="main" class="chapter chapter-fetching">
-                <div class="story-head">
-                    <h1 id="chapter-title" tabindex="-1">{entry.title()}</h1>
-                    {notice}
-                </div>
+            <main id="main" class="chapter">
+                <section class="story" aria-label="Story">
+                    <div class="story-head">
+                        <h1 id="chapter-title" tabindex="-1">{entry.title()}</h1>
+                        {notice}
+                    </div>
+                    // The rest of the course is there, whatever becomes of this chapter.
+                    <Neighbours/>
+                </section>
+                <section class="stage" aria-label="Stage"></section>
             </main>
         }
         .into_any()
