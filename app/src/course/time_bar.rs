@@ -56,7 +56,11 @@ pub fn TimeBar(run: Run) -> impl IntoView {
             </span>
         }
     };
-    let pace = move || run.milliseconds_per_step.get().map_or_else(|| "–".to_owned(), four_digits);
+    let pace = move || match run.milliseconds_per_step.get() {
+        None => "–".to_owned(),
+        Some(ms) if ms < 100.0 => format!("{ms:.1}"),
+        Some(ms) => format!("{ms:.0}"),
+    };
     view! {
         <section class="time-bar" aria-label="Training" data-testid="time-bar">
             <button type="button" class="time-play" data-testid="train-toggle" data-state=told
