@@ -182,6 +182,26 @@ test("Space trains and pauses, where no control has the focus", async (t) => {
   await paused(page);
 });
 
+test("Ctrl+P prints the story with the view of each beat, and leaves the page as it was", async (t) => {
+  // What is there when the browser is asked to print.
+  const keepCopies = () => {
+    window.print = () => {
+      window.__printed = [...document.querySelectorAll(".beat-print")].map((copy) => copy.parentElement.dataset.beat);
+    };
+  };
+  const page = await site.open(t, "?chapter=rnn", { init: [keepCopies] });
+  await opened(page, "rnn");
+  await paused(page);
+  const step = await number(page, "loss-step");
+  await page.locator("h1").click();
+  await page.keyboard.press("Control+p");
+  const printed = await (await page.waitForFunction(() => window.__printed)).jsonValue();
+  assert.deepEqual(printed, ["0", "1", "2", "3", "4", "5", "6", "7"]);
+  assert.equal(await page.locator(".beat-print").count(), 0);
+  assert.equal(await beat(page).getAttribute("data-beat"), "0");
+  assert.equal(await number(page, "loss-step"), step);
+});
+
 test("a view that the chapter does not have is said, and the first one shown", async (t) => {
   const page = await site.open(t, "?chapter=rnn&view=moon");
   await opened(page, "rnn");
