@@ -58,7 +58,9 @@ pub fn ChapterFrame(
     let info = chapters::info(chapter);
     let run = Run::of(chapter);
     let testid = format!("chapter-{}", info.id.id());
-    let answers = move || answers_state(is_behind(lab, store));
+    let behind = Signal::derive(move || is_behind(lab, store));
+    // For hosts and tests: whether every picture in sight is of the model as it is now.
+    let answers = move || if behind.get() { "behind" } else { "current" };
 
     let mut told = vec![Beat { title: "", body: intro, set: Some(|_| {}) }];
     told.extend(ideas.iter().map(|idea| Beat {
@@ -112,7 +114,6 @@ pub fn ChapterFrame(
         .into_any();
     }
     let undo = use_undo(store);
-    let behind = Signal::derive(move || is_behind(lab, store));
     use_print(store, beats, behind);
     view! {
         <main id="main" class="chapter" data-testid=testid data-answers=answers>
@@ -158,9 +159,4 @@ where
 /// Whether a picture on show is of an earlier model.
 fn is_behind(lab: Option<Lab>, store: Store) -> bool {
     lab.map_or_else(|| store.behind.get(), |lab| lab.behind.get() > 0)
-}
-
-/// For hosts and tests: whether every picture in sight is of the model as it is now.
-pub fn answers_state(behind: bool) -> &'static str {
-    if behind { "behind" } else { "current" }
 }
