@@ -9,6 +9,7 @@ use crate::{
         Kind, TableRow,
         rows::{choice, chosen, plain},
     },
+    question::questions,
 };
 
 /// Blocks of both models.
@@ -157,27 +158,17 @@ impl Spec {
     }
 }
 
-/// What can be asked. Positions count from 1; 0 is the last.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Question {
+questions! {
+    Block:
     /// What one model's residual stream over the end of `text` is made of. `token` counts from 1;
     /// 0 is the likeliest.
-    Stream { text: String, shown: Shown, position: u32, token: u32 },
+    Stream { text: String, shown: Shown, position: u32, token: u32 } -> Stream,
     /// How long the loss's gradient is at each depth of both models, on a batch of training text.
-    Depths,
+    Depths {} -> Vec<Depths>,
     /// What [`MASKS`] sub-networks of the full model say after `text` up to `position`.
-    Ensemble { text: String, position: u32, dropout: f32 },
+    Ensemble { text: String, position: u32, dropout: f32 } -> Ensemble,
     /// What goes into and comes out of one feed-forward layer's non-linearity.
-    Neurons { text: String, shown: Shown, position: u32, layer: u32 },
-}
-
-/// What is answered.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Answer {
-    Stream(Box<Stream>),
-    Depths(Vec<Depths>),
-    Ensemble(Ensemble),
-    Neurons(Neurons),
+    Neurons { text: String, shown: Shown, position: u32, layer: u32 } -> Neurons,
 }
 
 /// Where a term of the stream comes from; blocks count from 1.

@@ -9,6 +9,7 @@ use crate::{
         Kind, TableRow,
         rows::{choice, chosen, plain},
     },
+    question::questions,
 };
 
 /// Symbols to recall, and as many distractors.
@@ -131,8 +132,8 @@ impl Settings {
     }
 
     /// What the page asks of the networks. A chosen unit that they lack is the last one they have.
-    pub fn question(&self) -> Question {
-        Question::Flow {
+    pub fn question(&self) -> ask::Flow {
+        ask::Flow {
             loss: self.loss,
             radius: self.rescale.then_some(self.radius),
             cell: self.cell,
@@ -190,9 +191,8 @@ pub struct Spec {
     pub optimizer: OptimizerSpec,
 }
 
-/// What can be asked.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Question {
+questions! {
+    Bptt:
     /// How the gradient of `loss` goes back through the networks, on held-out sequences of the
     /// longest gap.
     Flow {
@@ -204,16 +204,10 @@ pub enum Question {
         /// The chosen weight, by units counted from 1.
         from: u32,
         to: u32,
-    },
+    } -> Flow,
 }
 
-/// What is answered.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Answer {
-    Flow(Box<Flow>),
-}
-
-/// See [`Question::Flow`].
+/// See [`ask::Flow`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Flow {
     /// Steps trained.

@@ -8,6 +8,7 @@ use crate::{
         Kind, TableRow,
         rows::{choice, chosen, plain},
     },
+    question::questions,
 };
 
 /// Hidden layers of the deep network.
@@ -186,28 +187,18 @@ pub enum Models {
     Time,
 }
 
-/// What can be asked.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Question {
+questions! {
+    Norm:
     /// Of [`Models::Layers`]: one layer's normalisation of a batch taken from `text`, one row of
     /// which (counted from 1; 0 is none) is multiplied by `factor` before it.
-    Layer { text: String, axis: Axis, statistics: Statistics, layer: u32, row: u32, factor: f32 },
+    Layer { text: String, axis: Axis, statistics: Statistics, layer: u32, row: u32, factor: f32 } -> Layer,
     /// Of [`Models::Layers`]: the activations of every layer of every version.
-    Depths,
+    Depths {} -> Depths,
     /// Of [`Models::Outside`]: the three layers.
-    Offsets,
+    Offsets {} -> Vec<Offset>,
     /// Of [`Models::Time`]: the statistics of every time step, and the losses with those of the
     /// step `time` (0 for each step's own).
-    Steps { time: u32 },
-}
-
-/// What is answered.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Answer {
-    Layer(Box<Layer>),
-    Depths(Depths),
-    Offsets(Vec<Offset>),
-    Steps(Steps),
+    Steps { time: u32 } -> Steps,
 }
 
 /// One layer's normalisation of a batch of B examples with C features.

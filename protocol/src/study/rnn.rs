@@ -8,6 +8,7 @@ use crate::{
         Kind, TableRow,
         rows::{choice, chosen, plain},
     },
+    question::questions,
 };
 
 /// Most columns of the unrolled diagram, and most characters of a sentence it reads.
@@ -148,9 +149,8 @@ pub struct Spec {
     pub hidden: u32,
 }
 
-/// What can be asked.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Question {
+questions! {
+    Rnn:
     /// What the Elman network does with a text, step by step.
     Unrolled {
         /// Its first [`MOST_COLUMNS`] characters are read. Where only the end is asked, a text
@@ -158,14 +158,14 @@ pub enum Question {
         text: String,
         edit: Option<Edit>,
         example: u32,
-    },
+    } -> Unrolled,
     /// Both models go on from a text, with the spec's seed.
-    Writing { prompt: String, length: u32, temperature: f32, odd: Option<Odd> },
+    Writing { prompt: String, length: u32, temperature: f32, odd: Option<Odd> } -> Writing,
     /// How both models do on held-out text after an odd character, against the same text without.
     Recovery {
         /// As in [`Odd`].
         letter: Option<char>,
-    },
+    } -> Recovery,
 }
 
 /// One input character replaced by another.
@@ -183,14 +183,6 @@ pub struct Odd {
     pub position: u32,
     /// `None` is the rarest character of the training text.
     pub letter: Option<char>,
-}
-
-/// What is answered.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Answer {
-    Unrolled(Box<Unrolled>),
-    Writing(Writing),
-    Recovery(Recovery),
 }
 
 /// The weights, and what they made of a text of `T` tokens. `H` units, `V` tokens, `C` classes:

@@ -8,6 +8,7 @@ use crate::{
         Kind, TableRow,
         rows::{chosen, plain},
     },
+    question::questions,
 };
 
 /// Most characters of a source that are read: each has a column.
@@ -109,25 +110,17 @@ pub fn length_series((from, to): (u32, u32)) -> String {
     }
 }
 
-/// What can be asked.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Question {
+questions! {
+    Seq2seq:
     /// What the model makes of one source.
     Reading {
         /// `None` for a held-out one.
         text: Option<String>,
         example: u32,
         beam: u32,
-    },
+    } -> Reading,
     /// How likely the right answers of four held-out sources are.
-    Odds { number: u32 },
-}
-
-/// What is answered.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Answer {
-    Reading(Box<Reading>),
-    Odds(Vec<Odds>),
+    Odds { number: u32 } -> Vec<Odds>,
 }
 
 /// A source of `S` characters, read with `H` units, and the `T` steps of writing greedily among

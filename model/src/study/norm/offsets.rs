@@ -5,7 +5,7 @@
 //! offsets do it.
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
-use unroll_protocol::study::norm::{Answer, Offset, Treatment};
+use unroll_protocol::study::norm::{Offset, Treatment};
 
 use super::{
     super::{Built, Refusal, StudySlice},
@@ -160,7 +160,7 @@ impl Offsets {
     }
 
     /// The three layers as they are.
-    pub async fn answer(&self) -> Result<Answer, Refusal> {
+    pub async fn answer(&self) -> Result<Vec<Offset>, Refusal> {
         let passes = self.layers.iter().map(|layer| (layer, self.pass(layer)));
         let tensors = passes.flat_map(|(layer, pass)| [layer.bias.clone(), pass.bias, pass.loss]);
         let read = read_all(tensors).await?;
@@ -173,6 +173,6 @@ impl Offsets {
             promised: layer.promised as f32,
             learning_rate: self.rate,
         });
-        Ok(Answer::Offsets(offsets.collect()))
+        Ok(offsets.collect())
     }
 }
