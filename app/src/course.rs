@@ -28,7 +28,7 @@ pub use lab::Lab;
 pub use labs::{Labs, use_lab};
 pub use list::{ChapterMenu, Neighbours, Rail, WayIn, use_navigation};
 pub use progress::{Progress, use_done};
-pub use provenance::{use_provenance, use_task_provenance};
+pub use provenance::{gpt_provenance, use_provenance, use_task_provenance};
 pub use run::Run;
 pub use sentence::{Sentence, use_sentence};
 pub use setting::use_setting;

@@ -7,9 +7,9 @@ use unroll_protocol::{
 };
 
 use crate::{
-    chapters::{self, gpt},
+    chapters,
     controls::{CopyLink, DeviceBadge, Notices, ThemeChoice, use_theme, use_url},
-    course::{ChapterMenu, Labs, Progress, Rail, use_navigation},
+    course::{ChapterMenu, Labs, Progress, Rail, gpt_provenance, use_navigation},
     embed::{self, Exports, use_embed},
     fetched::{Fetch, part},
     figures::{Exporters, FigureTheme, attention_json, loss_json, provide_exporters},
@@ -93,17 +93,16 @@ fn fetch_embed(store: Store, labs: Labs, exporters: Exporters) {
 
 /// What `export` messages are answered with: the same JSON as the figures' own menus give.
 fn exports(store: Store) -> Exports {
-    let provenance = gpt::use_provenance(store);
     Exports {
         attention: Callback::new(move |()| {
             let (layer, head) = store.link.with_untracked(|link| (link.layer, link.head));
             let trace = store.own_trace()?;
-            attention_json(&trace, layer, head, &provenance.get_untracked())
+            attention_json(&trace, layer, head, &gpt_provenance(store))
         }),
         loss: Callback::new(move |()| {
             let vocabulary =
                 store.started.with_untracked(|s| s.as_ref().map(|s| s.vocabulary.len()))?;
-            let provenance = provenance.get_untracked();
+            let provenance = gpt_provenance(store);
             Some(store.curve.with_untracked(|curve| loss_json(curve, vocabulary, &provenance)))
         }),
     }

@@ -6,12 +6,11 @@ use unroll_protocol::link::{Chapter as ChapterId, Part};
 use super::Info;
 use crate::{
     controls::{Settings, Writing, use_probe},
-    course::{ChapterFrame, Idea, StageView, WayIn, use_part, use_setting},
+    course::{ChapterFrame, Idea, StageView, WayIn, use_part, use_provenance, use_setting},
     figures::{
-        AttentionFigure, Experiment, HeadsFigure, Inspection, LossFigure, NextFigure, Provenance,
-        Selection, SentenceFigure,
+        AttentionFigure, HeadsFigure, Inspection, LossFigure, NextFigure, Selection, SentenceFigure,
     },
-    store::{Device, Store},
+    store::Store,
 };
 
 pub const INFO: Info = Info {
@@ -125,7 +124,7 @@ fn Attention(selection: Selection) -> impl IntoView {
     view! {
         <div class="view-fill" node_ref=part>
             <AttentionFigure trace=store.trace.answer layer head planned=use_planned(store)
-                provenance=use_provenance(store) selection editor=use_probe() inspection/>
+                provenance=use_provenance() selection editor=use_probe() inspection/>
         </div>
     }
     .into_any()
@@ -142,7 +141,7 @@ fn Heads() -> impl IntoView {
     view! {
         <div class="view-fill" node_ref=part>
             <HeadsFigure trace=store.trace.answer layer head planned=use_planned(store)
-                provenance=use_provenance(store) enlarge/>
+                provenance=use_provenance() enlarge/>
         </div>
     }
     .into_any()
@@ -156,7 +155,7 @@ fn Next(selection: Selection) -> impl IntoView {
     view! {
         <div class="view-fill" node_ref=part>
             <SentenceFigure trace=store.trace.answer selection editor=use_probe()/>
-            <NextFigure trace=store.trace.answer selection provenance=use_provenance(store)/>
+            <NextFigure trace=store.trace.answer selection provenance=use_provenance()/>
         </div>
     }
     .into_any()
@@ -175,23 +174,8 @@ fn Loss() -> impl IntoView {
     let store = expect_context::<Store>();
     let vocabulary =
         Memo::new(move |_| store.started.with(|s| s.as_ref().map_or(0, |s| s.vocabulary.len())));
-    let provenance = use_provenance(store);
+    let provenance = use_provenance();
     view! { <LossFigure curve=store.curve vocabulary provenance/> }.into_any()
-}
-
-/// What an export says of where its numbers come from.
-pub fn use_provenance(store: Store) -> Signal<Provenance> {
-    Memo::new(move |_| Provenance {
-        experiment: store.started.with(|s| Some(Experiment::Gpt(s.as_ref()?.spec))),
-        parameters: store.started.with(|s| s.as_ref().map(|s| s.parameters)),
-        text: store.source.with(|source| source.name.clone()),
-        device: store.device.with(|device| match device {
-            Device::Ready { report, .. } => report.name.clone(),
-            Device::Loading | Device::Unavailable(_) => String::new(),
-        }),
-        workers: store.started.with(|s| s.as_ref().map(|s| s.workers)),
-    })
-    .into()
 }
 
 /// Experiments with a surprise in them.

@@ -58,7 +58,7 @@ fn use_page() -> Page {
         let look = settings.with(|settings| question(settings, store.probe.get()));
         Some(look)
     });
-    Page { store, settings, seen: answered.answer, answered, provenance: use_provenance(lab) }
+    Page { store, settings, seen: answered.answer, answered, provenance: use_provenance() }
 }
 
 fn use_settings(store: Store) -> Memo<Settings> {

@@ -261,7 +261,7 @@ fn smoothed(lab: Lab, name: &str) -> Vec<(f64, f64)> {
 fn losses() -> AnyView {
     let store = expect_context::<Store>();
     let lab = use_lab();
-    let provenance = use_provenance(lab);
+    let provenance = use_provenance();
     let experiment = Memo::new(move |_| store.link.with(|link| link.norm.experiment));
     let curves = |lab: Lab, looks: &[(&'static str, Hue, Dash)]| -> Vec<Line> {
         let line = |&(name, hue, dash): &(&'static str, Hue, Dash)| Line {

@@ -17,11 +17,8 @@ use crate::{
     figures::set_training,
     questions::Questions,
     store::{Device, Severity, Source, Store},
-    worker::{EngineBinary, EngineClient, Incoming},
+    worker::{Deaths, EngineBinary, EngineClient, Incoming},
 };
-
-/// Deaths in a row after which no further engine is started by itself.
-const MOST_DEATHS: u32 = 3;
 
 /// A chapter's models. `Copy`: handles owned by the page's root, so that the chapter's view may
 /// come and go.
@@ -58,10 +55,8 @@ pub struct Lab {
 
 #[derive(Default)]
 struct Inner {
-    client: Option<(u32, EngineClient)>,
-    /// Engines started so far.
-    count: u32,
-    deaths: u32,
+    client: Option<EngineClient>,
+    deaths: Deaths,
     /// What the present models were asked to be.
     sent: Option<(StudySpec, Arc<str>)>,
     /// Train on once the models are built.
@@ -76,7 +71,7 @@ impl From<Lab> for Questions {
 
 fn send(inner: StoredValue<Inner, LocalStorage>, command: &Command) {
     inner.with_value(|inner| {
-        if let Some((_, client)) = &inner.client {
+        if let Some(client) = &inner.client {
             client.send(command);
         }
     });
@@ -142,7 +137,7 @@ impl Lab {
 
     /// Tries again after [`Device::Unavailable`].
     pub fn retry_engine(self) {
-        self.inner.update_value(|inner| inner.deaths = 0);
+        self.inner.update_value(|inner| inner.deaths = Deaths::default());
         self.start_engine();
     }
 
@@ -193,27 +188,18 @@ impl Lab {
 
     fn start_engine(self) {
         self.device.set(Device::Loading);
-        let number = self.inner.try_update_value(|inner| {
-            inner.count += 1;
-            inner.count
-        });
-        let Some(number) = number else { return };
-        match EngineClient::start(EngineBinary::Course, move |said| self.incoming(number, said)) {
-            Ok(client) => self.inner.update_value(|inner| inner.client = Some((number, client))),
+        let receive = move |number, said| self.incoming(number, said);
+        match EngineClient::start(EngineBinary::Course, receive) {
+            Ok(client) => self.inner.update_value(|inner| inner.client = Some(client)),
             Err(sentence) => self.device.set(Device::Unavailable(sentence)),
         }
     }
 
     fn incoming(self, number: u32, incoming: Incoming) {
-        let current = self
-            .inner
-            .with_value(|inner| inner.client.as_ref().is_some_and(|client| client.0 == number));
+        let is_current = |client: &EngineClient| client.number() == number;
         match incoming {
-            _ if !current => {}
-            Incoming::Event(Event::Failed { message: reason }) | Incoming::Died(reason) => {
-                // The closure running now belongs to the client that is about to be dropped.
-                wasm_bindgen_futures::spawn_local(async move { self.engine_died(&reason) });
-            }
+            _ if !self.inner.with_value(|inner| inner.client.as_ref().is_some_and(is_current)) => {}
+            Incoming::Died(reason) => self.engine_died(&reason),
             Incoming::Event(event) => self.receive(event),
         }
     }
@@ -227,7 +213,7 @@ impl Lab {
             }
             Event::StudyStarted(started) => self.on_started(*started),
             Event::StudyProgress(progress) => {
-                self.inner.update_value(|inner| inner.deaths = 0);
+                self.inner.update_value(|inner| inner.deaths = Deaths::default());
                 self.history.update(|history| {
                     for point in &progress.points {
                         history.push(point);
@@ -283,16 +269,15 @@ impl Lab {
     fn engine_died(self, reason: &str) {
         self.state.set(RunState::Paused);
         self.ready.set(false);
-        let deaths = self.inner.try_update_value(|inner| {
+        let another = self.inner.try_update_value(|inner| {
             inner.client = None;
             inner.sent = None;
-            inner.deaths += 1;
-            inner.deaths
+            inner.deaths.one_more()
         });
         self.questions.engine_gone();
-        if deaths.is_none_or(|deaths| deaths >= MOST_DEATHS) {
+        if another != Some(true) {
             self.device.set(Device::Unavailable(reason.to_owned()));
-            self.store.notify(Severity::Failure, format!("{reason} Reload the page to go on."));
+            self.store.notify(Severity::Failure, Deaths::gave_up(reason));
             return;
         }
         self.store.notify(

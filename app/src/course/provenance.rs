@@ -1,43 +1,67 @@
-//! Where a chapter's numbers come from, for exports.
+//! Where a figure's numbers come from, for exports.
 
 use leptos::prelude::*;
 
-use super::Lab;
+use super::{Lab, Labs};
 use crate::{
     chapters,
     figures::{Experiment, Provenance},
     store::{Device, Store},
 };
 
-/// What an export of a chapter's figure says of where its numbers come from.
-pub fn use_provenance(lab: Lab) -> Signal<Provenance> {
-    use_task_provenance(lab, || None)
+/// What an export of a figure of the chapter on show says of where its numbers come from.
+pub fn use_provenance() -> Signal<Provenance> {
+    use_task_provenance(|| None)
 }
 
-/// The same where `task` names what is learnt instead of the learner's text.
+/// The same where `task` names what is learned instead of the learner's text.
 pub fn use_task_provenance(
-    lab: Lab,
     task: impl Fn() -> Option<&'static str> + Send + Sync + 'static,
 ) -> Signal<Provenance> {
     let store = expect_context::<Store>();
-    let uses_text = chapters::info(lab.chapter).uses_text;
-    Memo::new(move |_| {
-        let started = lab.started.get();
-        let text = match task() {
-            Some(task) => task.to_owned(),
-            None if uses_text => store.source.with(|source| source.name.clone()),
-            None => String::new(),
-        };
-        Provenance {
-            experiment: started.as_ref().map(|s| Experiment::Study(s.spec.clone())),
-            parameters: started.map(|started| started.parameters),
-            text,
-            device: lab.device.with(|device| match device {
-                Device::Ready { report, .. } => report.name.clone(),
-                Device::Loading | Device::Unavailable(_) => String::new(),
-            }),
-            workers: None,
-        }
-    })
-    .into()
+    let chapter = store.link.with_untracked(|link| link.chapter);
+    let uses_text = chapters::info(chapter).uses_text;
+    let text = move || match task() {
+        Some(task) => task.to_owned(),
+        None if uses_text => store.source.with(|source| source.name.clone()),
+        None => String::new(),
+    };
+    match expect_context::<Labs>().of(chapter) {
+        Some(lab) => Memo::new(move |_| of_lab(lab, text())).into(),
+        None => Memo::new(move |_| of_store(store, text())).into(),
+    }
+}
+
+/// The GPT lab's, as it is now.
+pub fn gpt_provenance(store: Store) -> Provenance {
+    untrack(|| of_store(store, store.source.with(|source| source.name.clone())))
+}
+
+fn of_lab(lab: Lab, text: String) -> Provenance {
+    let started = lab.started.get();
+    Provenance {
+        experiment: started.as_ref().map(|s| Experiment::Study(s.spec.clone())),
+        parameters: started.map(|started| started.parameters),
+        text,
+        device: lab.device.with(name),
+        workers: None,
+    }
+}
+
+fn of_store(store: Store, text: String) -> Provenance {
+    let started = store.started.get();
+    Provenance {
+        experiment: started.as_ref().map(|s| Experiment::Gpt(s.spec)),
+        parameters: started.as_ref().map(|s| s.parameters),
+        text,
+        device: store.device.with(name),
+        workers: started.map(|s| s.workers),
+    }
+}
+
+fn name(device: &Device) -> String {
+    match device {
+        Device::Ready { report, .. } => report.name.clone(),
+        Device::Loading | Device::Unavailable(_) => String::new(),
+    }
 }

@@ -11,18 +11,15 @@ use super::{
     contest::{Contest, Verdict},
     pace::Starting,
 };
-use crate::worker::{EngineBinary, EngineClient, Incoming, find_gpu};
+use crate::worker::{Deaths, EngineBinary, EngineClient, Incoming, find_gpu};
 
-/// Deaths without progress after which no further engine is started by itself.
-const MOST_DEATHS: u32 = 3;
-
-/// The engine in use and one that may replace it, each with its number.
+/// The engine in use and one that may replace it.
 #[derive(Default)]
 pub struct Engine {
-    current: Option<(u32, EngineClient)>,
+    current: Option<EngineClient>,
     /// A WebGPU engine that is loading, checking itself, or waiting for the present model; or,
     /// where speed decides, whichever of the two is slower for the present model.
-    candidate: Option<(u32, EngineClient)>,
+    candidate: Option<EngineClient>,
     /// The candidate's own report, once it has checked itself.
     checked: Option<DeviceReport>,
     /// The same, once it may take over.
@@ -32,14 +29,12 @@ pub struct Engine {
     moved: bool,
     /// Whether engines were asked for at all: a chapter of the course does without.
     open: bool,
-    /// Engines started so far. Tells the last words of a replaced engine from the present one's.
-    count: u32,
 }
 
 /// Sends to the present engine, if there is one.
 pub fn send(engine: StoredValue<Engine, LocalStorage>, command: &Command) {
     engine.with_value(|engine| {
-        if let Some((_, client)) = &engine.current {
+        if let Some(client) = &engine.current {
             client.send(command);
         }
     });
@@ -76,7 +71,7 @@ impl Store {
 
     /// Tries again after [`Device::Unavailable`].
     pub fn retry_engine(self) {
-        self.pace.update_value(|pace| pace.deaths = 0);
+        self.pace.update_value(|pace| pace.deaths = Deaths::default());
         self.device.set(Device::Loading);
         self.start_engine(EngineBinary::Cpu);
     }
@@ -88,7 +83,7 @@ impl Store {
     /// Does something with the present engine, if there is one.
     pub(super) fn with_engine(self, act: impl FnOnce(&EngineClient)) {
         self.engine.with_value(|engine| {
-            if let Some((_, client)) = &engine.current {
+            if let Some(client) = &engine.current {
                 act(client);
             }
         });
@@ -115,7 +110,7 @@ impl Store {
             // Where speed decides, the other may be the faster one for the next model.
             engine.checked = before.filter(|_| by_speed);
             match (&engine.checked, &engine.candidate) {
-                (Some(_), Some((_, client))) => client.send(&Command::Pause),
+                (Some(_), Some(client)) => client.send(&Command::Pause),
                 _ => engine.candidate = None,
             }
             engine.moved = true;
@@ -144,25 +139,19 @@ impl Store {
         self.engine.update_value(|engine| engine.current = None);
         self.dismiss_helpers();
         self.state.set(RunState::Paused);
-        let deaths = self.pace.try_update_value(|pace| {
+        let another = self.pace.try_update_value(|pace| {
             pace.engine_gone();
-            pace.deaths += 1;
+            let another = pace.deaths.one_more();
             // What killed it twice may be the saved state itself.
-            if pace.deaths > 1 {
+            if pace.deaths.are_repeated() {
                 pace.saved = None;
             }
-            pace.deaths
+            another
         });
         self.questions.engine_gone();
-        if deaths.is_none_or(|deaths| deaths >= MOST_DEATHS) {
+        if another != Some(true) {
             self.device.set(Device::Unavailable(reason.to_owned()));
-            self.notify(
-                Severity::Failure,
-                format!(
-                    "{reason} It failed {MOST_DEATHS} times in a row, so it is left alone now: try \
-                     a smaller model, or reload the page."
-                ),
-            );
+            self.notify(Severity::Failure, Deaths::gave_up(reason));
             return;
         }
         let saved = self.pace.with_value(|pace| pace.saved.as_ref().map(|saved| saved.step));
@@ -198,19 +187,13 @@ impl Store {
     }
 
     fn start_engine(self, binary: EngineBinary) {
-        let Some(number) = self.engine.try_update_value(|engine| {
-            engine.count += 1;
-            engine.count
-        }) else {
-            return;
-        };
-        match EngineClient::start(binary, move |incoming| self.incoming(number, incoming)) {
+        match EngineClient::start(binary, move |number, said| self.incoming(number, said)) {
             Ok(client) => self.engine.update_value(|engine| {
                 let slot = match binary {
                     EngineBinary::WebGpu => &mut engine.candidate,
                     EngineBinary::Cpu | EngineBinary::Course => &mut engine.current,
                 };
-                *slot = Some((number, client));
+                *slot = Some(client);
             }),
             Err(sentence) if binary == EngineBinary::WebGpu => self.note_device(Some(&sentence)),
             Err(sentence) => self.device.set(Device::Unavailable(sentence)),
@@ -218,25 +201,16 @@ impl Store {
     }
 
     fn incoming(self, number: u32, incoming: Incoming) {
-        let is = |slot: &Option<(u32, EngineClient)>| slot.as_ref().is_some_and(|e| e.0 == number);
+        let is = |slot: &Option<EngineClient>| slot.as_ref().is_some_and(|e| e.number() == number);
         let (current, candidate) = self.engine.with_value(|e| (is(&e.current), is(&e.candidate)));
         match incoming {
-            Incoming::Event(Event::Failed { message: reason }) | Incoming::Died(reason)
-                if current =>
-            {
-                // The closure running now belongs to the client that is about to be dropped.
-                wasm_bindgen_futures::spawn_local(async move { self.engine_died(&reason) });
-            }
+            Incoming::Died(reason) if current => self.engine_died(&reason),
             Incoming::Event(event) if current => self.receive(event),
             Incoming::Event(Event::Ready(report)) if candidate => self.candidate_ready(report),
             Incoming::Event(Event::Measured { id, milliseconds_per_step }) if candidate => {
                 self.engine.update_value(|e| e.contest.other_took(id, milliseconds_per_step));
             }
-            Incoming::Event(Event::Failed { message: reason }) | Incoming::Died(reason)
-                if candidate =>
-            {
-                wasm_bindgen_futures::spawn_local(async move { self.reject_candidate(&reason) });
-            }
+            Incoming::Died(reason) if candidate => self.reject_candidate(&reason),
             _ => {}
         }
     }
@@ -274,7 +248,7 @@ impl Store {
                 return;
             }
             let id = engine.contest.next_model();
-            if let (Some((_, client)), Some(_)) = (&engine.candidate, &engine.checked) {
+            if let (Some(client), Some(_)) = (&engine.candidate, &engine.checked) {
                 let spec = self.built.with_untracked(Link::experiment);
                 let text = self.source.with_untracked(|source| source.text.to_string());
                 client.send(&Command::Measure { id, spec, text });

@@ -47,7 +47,7 @@ impl Store {
             return;
         };
         for number in there + 1..workers {
-            let receive = move |incoming| self.helper_said(generation, number, incoming);
+            let receive = move |_, incoming| self.helper_said(generation, number, incoming);
             match EngineClient::start(EngineBinary::Cpu, receive) {
                 Ok(client) => {
                     self.helpers.update_value(|h| h.places.push(Place::Started(client)));
@@ -92,14 +92,7 @@ impl Store {
                     self.with_engine(|engine| introduce(engine, helper, number));
                 }
             }),
-            Incoming::Event(Event::Failed { message: reason }) | Incoming::Died(reason) => {
-                // The closure running now belongs to the client that is about to be dropped.
-                wasm_bindgen_futures::spawn_local(async move {
-                    if self.helpers.with_value(|helpers| helpers.generation) == generation {
-                        self.lose_helper(number, &reason);
-                    }
-                });
-            }
+            Incoming::Died(reason) => self.lose_helper(number, &reason),
             Incoming::Event(_) => {}
         }
     }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use unroll_protocol::{Checkpoint, CommandKind, Link};
 
 use super::Source;
-use crate::figures::Curve;
+use crate::{figures::Curve, worker::Deaths};
 
 /// Writing may take this share of the engine's time while it trains.
 const WRITING_SHARE: f64 = 0.1;
@@ -26,7 +26,7 @@ pub struct Pace {
     /// The last checkpoint, against a crash.
     pub saved: Option<Box<Checkpoint>>,
     /// Engines that died since training last went forward.
-    pub deaths: u32,
+    pub deaths: Deaths,
     notices: u32,
     /// The question that is being answered with writing.
     writing: Option<u32>,
@@ -90,7 +90,7 @@ impl Pace {
     }
 
     pub fn progressed(&mut self) {
-        self.deaths = 0;
+        self.deaths = Deaths::default();
     }
 
     /// A start was carried out: which it was.

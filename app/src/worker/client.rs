@@ -1,5 +1,7 @@
 //! One running engine.
 
+use core::cell::Cell;
+
 use js_sys::{Array, Reflect, Uint8Array};
 use unroll_protocol::{Command, Event, wire};
 use wasm_bindgen::{JsCast, JsValue, closure::Closure};
@@ -30,26 +32,42 @@ impl EngineBinary {
 
 /// What comes from an engine.
 pub enum Incoming {
+    /// Anything but [`Event::Failed`].
     Event(Event),
     /// The engine could not start, or died. The sentence is for the page.
     Died(String),
 }
 
+thread_local! {
+    /// Engines started so far.
+    static STARTED: Cell<u32> = const { Cell::new(0) };
+}
+
 /// A worker and the closures it calls. Dropping it ends the worker at once.
 pub struct EngineClient {
+    number: u32,
     worker: Worker,
     _on_message: Closure<dyn FnMut(MessageEvent)>,
     _on_error: Closure<dyn FnMut(ErrorEvent)>,
 }
 
 impl EngineClient {
-    /// Starts an engine. `receive` is called for everything it says; [`Event::Ready`] comes first,
-    /// and nothing may be sent before it.
+    /// Starts an engine. `receive` is called with its [`Self::number`] for everything it says;
+    /// [`Event::Ready`] comes first, and nothing may be sent before it.
     pub fn start(
         binary: EngineBinary,
-        receive: impl Fn(Incoming) + Clone + 'static,
+        receive: impl Fn(u32, Incoming) + Clone + 'static,
     ) -> Result<Self, String> {
         let worker = start_worker(binary)?;
+        let number = STARTED.replace(STARTED.get() + 1);
+        let receive = move |incoming| match incoming {
+            // Whoever hears it drops the client, and with it the closure that runs now.
+            Incoming::Died(_) => {
+                let receive = receive.clone();
+                wasm_bindgen_futures::spawn_local(async move { receive(number, incoming) });
+            }
+            Incoming::Event(_) => receive(number, incoming),
+        };
         let on_message = {
             let receive = receive.clone();
             Closure::<dyn FnMut(MessageEvent)>::new(move |message: MessageEvent| {
@@ -63,7 +81,12 @@ impl EngineClient {
         });
         worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
         worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));
-        Ok(Self { worker, _on_message: on_message, _on_error: on_error })
+        Ok(Self { number, worker, _on_message: on_message, _on_error: on_error })
+    }
+
+    /// Tells what this engine says from the last words of another.
+    pub fn number(&self) -> u32 {
+        self.number
     }
 
     /// Sends a command; its bytes are transferred, not copied.
@@ -98,6 +121,7 @@ impl Drop for EngineClient {
 fn read(data: &JsValue) -> Incoming {
     if let Some(bytes) = data.dyn_ref::<Uint8Array>() {
         return match wire::decode(&bytes.to_vec()) {
+            Ok(Event::Failed { message }) => Incoming::Died(message),
             Ok(event) => Incoming::Event(event),
             Err(error) => Incoming::Died(error.to_string()),
         };

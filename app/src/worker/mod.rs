@@ -2,6 +2,8 @@
 
 mod adapter;
 mod client;
+mod deaths;
 
 pub use adapter::find_gpu;
 pub use client::{EngineBinary, EngineClient, Incoming, build_id, introduce};
+pub use deaths::Deaths;

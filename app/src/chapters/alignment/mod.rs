@@ -112,8 +112,7 @@ impl Page {
                 })
             })
         });
-        let provenance =
-            use_task_provenance(lab, move || Some(task_name(settings.with(|s| s.task))));
+        let provenance = use_task_provenance(move || Some(task_name(settings.with(|s| s.task))));
         Self {
             store,
             settings,

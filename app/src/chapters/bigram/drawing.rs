@@ -79,7 +79,7 @@ pub fn Drawing() -> impl IntoView {
                 {move || writing.with(|w| w.as_ref().map(|w| vocabulary.with(|v| coming(w, v))))}
             </p>
             <SheetExport name="bigram-drawing" title="Letters drawn one by one"
-                provenance=use_provenance(lab) sheet/>
+                provenance=use_provenance() sheet/>
         </section>
         <div class="view-bar">
             <button type="button" class="button button-primary" data-testid="bigram-draw"

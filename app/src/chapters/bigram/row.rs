@@ -96,7 +96,6 @@ fn commonest(row: &Row) -> u32 {
 /// All that followed one character, counted beside trained, and the arithmetic of one pair.
 #[component]
 pub fn PinnedRow(row: Signal<Option<Arc<Row>>>) -> impl IntoView {
-    let lab = use_lab();
     let vocabulary = use_vocabulary();
     let next = use_setting(|link| &mut link.bigram.next);
     // Followers, likeliest first.
@@ -147,7 +146,7 @@ pub fn PinnedRow(row: Signal<Option<Arc<Row>>>) -> impl IntoView {
                 name="bigram-row"
                 title=title
                 bars=bars
-                provenance=use_provenance(lab)
+                provenance=use_provenance()
                 top=LISTED
                 hue=Hue::Output
                 compare_name="trained"

@@ -64,7 +64,7 @@ pub fn Scores(scores_seen: RwSignal<bool>) -> impl IntoView {
         }
     });
     let sheet = Callback::new(move |()| scores.with(|s| s.as_deref().map(scores_sheet)));
-    let provenance = use_provenance(lab);
+    let provenance = use_provenance();
     let shown = move || {
         scores_seen.set(true);
         view! {
@@ -245,7 +245,7 @@ pub fn Smoothing() -> impl IntoView {
             </button>
         </div>
         <LinesFigure name="bigram-smoothing" title="Surprise against k" lines=lines
-            provenance=use_provenance(lab) on_pick=pick
+            provenance=use_provenance() on_pick=pick
             marker=Signal::derive(move || (k.get() > 0.0).then(|| f64::from(k.get()).log10()))/>
         <p class="bigram-said" data-testid="bigram-best">{sentence}</p>
         <p class="view-note">
@@ -306,7 +306,7 @@ pub fn Terms() -> impl IntoView {
             aria-label="Surprise pair by pair">
             {move || scoring.with(|s| s.as_ref().map(|s| vocabulary.with(|v| terms(s, v))))}
             <SheetExport name="bigram-terms" title="Surprise pair by pair"
-                provenance=use_provenance(lab) sheet/>
+                provenance=use_provenance() sheet/>
         </section>
         <p class="view-note">"What each pair costs: −ln p of its second character, given its first."</p>
     }

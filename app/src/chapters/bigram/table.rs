@@ -102,7 +102,7 @@ pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
                     name="bigram-matrix"
                     title=title
                     matrix=Signal::derive(move || picture.get().unwrap_or_default())
-                    provenance=use_provenance(lab)
+                    provenance=use_provenance()
                     describe=describe
                     row=place
                     marked=marked

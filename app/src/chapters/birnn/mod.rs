@@ -86,7 +86,7 @@ fn BirnnChapter() -> impl IntoView {
     .shown_in(lab.on_view("states"))
     .shown_in(lab.on_view("position"));
     let provenance =
-        use_task_provenance(lab, move || (task.get() == TaskChoice::Look).then_some("made up"));
+        use_task_provenance(move || (task.get() == TaskChoice::Look).then_some("made up"));
     let page = Page { store, lab, settings, task, reading: answered.answer, provenance };
     view! {
         <ChapterFrame

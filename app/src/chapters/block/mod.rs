@@ -82,7 +82,7 @@ fn BlockChapter() -> impl IntoView {
     let page = Page {
         store,
         lab,
-        provenance: use_provenance(lab),
+        provenance: use_provenance(),
         shown,
         without: use_setting(|link| &mut link.block.without),
         position,

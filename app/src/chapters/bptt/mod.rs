@@ -75,7 +75,7 @@ fn BpttChapter() -> impl IntoView {
     for view in [NORMS, ACCURACY, WEIGHT, COPIES, MEMORY] {
         asked = asked.shown_in(lab.on_view(view));
     }
-    let shown = Shown { store, lab, flow: asked.answer, settings, provenance: use_provenance(lab) };
+    let shown = Shown { store, lab, flow: asked.answer, settings, provenance: use_provenance() };
     let problem = asked.problem;
     let model =
         Signal::derive(move || settings.with(|s| format!("{} units, gaps to {}", s.hidden, s.gap)));

@@ -107,7 +107,7 @@ impl Gates {
         })
         .shown_in(lab.on_view("units"))
         .shown_in(in_circuit);
-        let provenance = use_task_provenance(lab, move || {
+        let provenance = use_task_provenance(move || {
             let task = task.get();
             (task != TaskChoice::Text).then(|| task.label())
         });

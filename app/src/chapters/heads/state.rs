@@ -122,7 +122,7 @@ impl Page {
             cost_problem,
             joint,
             joint_problem,
-            provenance: use_provenance(lab),
+            provenance: use_provenance(),
         }
     }
 

@@ -74,7 +74,7 @@ pub fn view() -> AnyView {
             aria-label="Trained with and without a mask"
             data-state=move || if last(0).is_some() { "live" } else { "empty" }>
             <div>
-                <LinesFigure name="mask-loss" title="Loss of both models" lines provenance=use_provenance(lab)/>
+                <LinesFigure name="mask-loss" title="Loss of both models" lines provenance=use_provenance()/>
             </div>
             <div class="mask-writers">
                 {Trained::ALL.iter().map(|&model| writer(lab, store, model)).collect_view()}

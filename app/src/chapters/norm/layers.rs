@@ -47,7 +47,7 @@ pub fn one() -> AnyView {
     let example = use_setting(|link| &mut link.norm.example);
     let feature = use_setting(|link| &mut link.norm.feature);
     let sweep = use_setting(|link| &mut link.norm.sweep);
-    let provenance = use_provenance(lab);
+    let provenance = use_provenance();
     let place = Signal::derive(move || {
         let place =
             (example.get().checked_sub(1)? as usize, feature.get().checked_sub(1)? as usize);
@@ -187,7 +187,7 @@ fn Sweep(#[prop(into)] layer: Signal<Option<Arc<Layer>>>, sweep: Slot<u32>) -> i
 pub fn depth() -> AnyView {
     let lab = use_lab();
     let axis = use_setting(|link| &mut link.norm.axis);
-    let provenance = use_provenance(lab);
+    let provenance = use_provenance();
     let answered = use_answer(lab, move || is_of(lab, Experiment::Layers).then(|| ask::Depths {}));
     let depths = answered.answer;
     let version = move || match axis.get() {

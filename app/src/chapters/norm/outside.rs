@@ -30,7 +30,7 @@ pub fn lines(lab: Lab, name: fn(Treatment) -> String, y_label: &str) -> Lines {
 
 pub fn view() -> AnyView {
     let lab = use_lab();
-    let provenance = use_provenance(lab);
+    let provenance = use_provenance();
     let answered =
         use_answer(lab, move || is_of(lab, Experiment::Outside).then(|| ask::Offsets {}));
     let offsets = answered.answer;

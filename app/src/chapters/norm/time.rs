@@ -16,7 +16,7 @@ use crate::{
 
 pub fn view() -> AnyView {
     let lab = use_lab();
-    let provenance = use_provenance(lab);
+    let provenance = use_provenance();
     let time = use_setting(|link| &mut link.norm.time);
     let answered = use_answer(lab, move || {
         is_of(lab, Experiment::Time).then(|| ask::Steps { time: time.get() })

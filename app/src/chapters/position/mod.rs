@@ -65,7 +65,7 @@ fn PositionChapter() -> impl IntoView {
     let store = expect_context::<Store>();
     let settings = Memo::new(move |_| store.link.with(|link| link.position.clone()));
     let encoding = Memo::new(move |_| settings.with(|s| s.encoding));
-    let page = Page { store, settings, encoding, provenance: use_provenance(use_lab()) };
+    let page = Page { store, settings, encoding, provenance: use_provenance() };
     let model = Signal::derive(move || settings.with(model));
     view! {
         <ChapterFrame

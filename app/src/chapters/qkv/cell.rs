@@ -82,7 +82,7 @@ impl Page {
 /// The weights, and the cell that is worked out beside them.
 pub fn worked() -> AnyView {
     let page = use_page();
-    let provenance = use_provenance(use_lab());
+    let provenance = use_provenance();
     let title = Signal::derive(move || {
         page.head.with(|head| {
             head.as_ref().map_or("Attention weights".to_owned(), |head| {
@@ -165,7 +165,7 @@ fn notes(head: &Head) -> String {
 /// The three matrices the weights and outputs are made of.
 pub fn vectors_view() -> AnyView {
     let page = use_page();
-    let provenance = use_provenance(use_lab());
+    let provenance = use_provenance();
     let row = Signal::derive(move || page.place().map(|place| place.0));
     let key = Signal::derive(move || page.place().map(|place| place.1));
     let pick_query = Callback::new(move |(row, _): (usize, usize)| {

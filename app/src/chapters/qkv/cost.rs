@@ -14,7 +14,7 @@ const ALL: usize = LENGTHS.len() * 2;
 
 pub fn view() -> AnyView {
     let lab = use_lab();
-    let provenance = use_provenance(lab);
+    let provenance = use_provenance();
     let round = RwSignal::new(1u32);
     // Measured in this round; and the quickest of all rounds, for noise only ever makes one slower.
     let done = RwSignal::new(0usize);

@@ -14,14 +14,14 @@ use crate::{
     store::Store,
 };
 
-fn provenance(lab: Lab) -> Signal<Provenance> {
-    use_task_provenance(lab, || Some("words of 8 different letters"))
+fn provenance() -> Signal<Provenance> {
+    use_task_provenance(|| Some("words of 8 different letters"))
 }
 
 pub fn view() -> AnyView {
     let store = expect_context::<Store>();
     let lab = use_lab();
-    let provenance = provenance(lab);
+    let provenance = provenance();
     let draw = Memo::new(move |_| store.link.with(|link| link.qkv.draw));
     let answered = use_answer(lab, move || {
         let draw = draw.get();

@@ -58,14 +58,14 @@ pub fn view() -> AnyView {
         </div>
         <p class="field-error" role="alert">{move || answered.problem.get()}</p>
         <p class="view-note qkv-verdict" data-testid="qkv-scale">{move || scale.get().map(|scale| verdict(&scale))}</p>
-        {move || if by_width.get() { curves_of(lab, store, scale) } else { spread(lab, scale) }}
+        {move || if by_width.get() { curves_of(store, scale) } else { spread(scale) }}
     }
     .into_any()
 }
 
 /// The products of random vectors, and one query's weights made of them.
-fn spread(lab: Lab, scale: Signal<Option<Arc<Scale>>>) -> AnyView {
-    let provenance = use_provenance(lab);
+fn spread(scale: Signal<Option<Arc<Scale>>>) -> AnyView {
+    let provenance = use_provenance();
     let histogram =
         Signal::derive(move || scale.get().map_or(Histogram::default(), |scale| histogram(&scale)));
     let bars = Signal::derive(move || scale.get().map_or(Vec::new(), |scale| bars(&scale)));
@@ -84,8 +84,8 @@ fn spread(lab: Lab, scale: Signal<Option<Arc<Scale>>>) -> AnyView {
 }
 
 /// How even the weights are and how much gradient comes through, by the width of the vectors.
-fn curves_of(lab: Lab, store: Store, scale: Signal<Option<Arc<Scale>>>) -> AnyView {
-    let provenance = use_provenance(lab);
+fn curves_of(store: Store, scale: Signal<Option<Arc<Scale>>>) -> AnyView {
+    let provenance = use_provenance();
     let lines = move |what: &'static str, of: fn(&ScalePoint) -> [f32; 2]| {
         Signal::derive(move || scale.get().map_or(Lines::default(), |s| curves(&s, what, of)))
     };

@@ -21,7 +21,7 @@ pub const ROUNDING: f32 = 1e-5;
 pub fn view() -> AnyView {
     let store = expect_context::<Store>();
     let lab = use_lab();
-    let provenance = use_provenance(lab);
+    let provenance = use_provenance();
     let asked = Memo::new(move |_| {
         store.link.with(|link| (link.qkv.shuffle, link.qkv.positions, link.qkv.causal))
     });

@@ -93,7 +93,7 @@ impl Shared {
             letter,
             answered,
             all: answered.answer,
-            provenance: use_provenance(lab),
+            provenance: use_provenance(),
             end_only: Memo::new(move |_| {
                 store.link.with(|link| link.rnn.readout == ReadoutChoice::End)
             }),

@@ -60,7 +60,7 @@ fn Seq2seqChapter() -> impl IntoView {
         answered.shown_in(lab.on_view(view));
     }
     let reading = answered.answer;
-    let provenance = use_task_provenance(lab, || Some("made up"));
+    let provenance = use_task_provenance(|| Some("made up"));
     let page = Page { store, settings, reading: reading.into(), answered, provenance };
     view! {
         <ChapterFrame

@@ -21,7 +21,7 @@ pub fn Tokens(shown: Shown) -> impl IntoView {
     view! {
         <Sentence problem=shown.problem/>
         <LevelsFigure levels=shown.levels scheme=shown.scheme selected=shown.token on_pick
-            provenance=use_provenance(shown.lab)>
+            provenance=use_provenance()>
             <Decoded shown/>
         </LevelsFigure>
         <PickedRow embedding=shown.embedding/>
@@ -145,7 +145,7 @@ fn Merging(shown: Shown) -> impl IntoView {
 /// Tokens of the text and size of the vocabulary against merges.
 #[component]
 fn Curves(shown: Shown) -> impl IntoView {
-    let provenance = use_provenance(shown.lab);
+    let provenance = use_provenance();
     let lines = move |name: &'static str, hue: Hue, value: fn(&Levels, usize, u64) -> f64| {
         Memo::new(move |_| {
             let points = shown.levels.with(|levels| {

@@ -41,7 +41,7 @@ pub fn Lookup(shown: Shown) -> impl IntoView {
     };
     view! {
         <Strip shown/>
-        <LookupFigure embedding=shown.embedding provenance=use_provenance(shown.lab)
+        <LookupFigure embedding=shown.embedding provenance=use_provenance()
             on_pick=Callback::new(move |id| shown.pick(shown.scheme.get_untracked(), id))/>
         <p class="view-note tokens-unseen">{unseen}</p>
         <p class="view-note">
@@ -73,7 +73,7 @@ pub fn Map(shown: Shown) -> impl IntoView {
     };
     view! {
         <p class="tokens-claim" data-testid="map-claim">{claim}</p>
-        <TokenMap embedding=shown.embedding selected=shown.token provenance=use_provenance(shown.lab)
+        <TokenMap embedding=shown.embedding selected=shown.token provenance=use_provenance()
             on_pick=Callback::new(move |id| shown.pick(shown.scheme.get_untracked(), id))/>
         <p class="view-note">
             "Each row as a point, seen where the rows spread most (their two principal components). \
@@ -96,7 +96,7 @@ pub fn Window(shown: Shown) -> impl IntoView {
     });
     let window = answered.answer;
     view! {
-        <WindowFigure window provenance=use_provenance(shown.lab)
+        <WindowFigure window provenance=use_provenance()
             on_move=Callback::new(move |at| shown.set(|settings| settings.at = at))/>
         <p class="view-note">
             "Drag the window. Every token in it asks: what comes next? So one row of T tokens holds T \
@@ -117,7 +117,7 @@ pub fn Chain(shown: Shown) -> impl IntoView {
     let chain = answered.answer;
     view! {
         <Sentence problem=shown.problem/>
-        <ChainFigure chain provenance=use_provenance(shown.lab)/>
+        <ChainFigure chain provenance=use_provenance()/>
         <p class="view-note">
             "As likely as all its tokens one after the other: multiply. The last factor is that of the "
             <b>"end"</b>" token, which the text has after each line, and the first is given an end too. \
