@@ -24,10 +24,8 @@ import { serve } from "./server.mjs";
 export const SUB_PATH = "/course/unroll/";
 
 /** The chapters in the course's order, as links name them. */
-export const CHAPTERS = [
-  "tokens", "bigram", "rnn", "bptt", "gates", "birnn", "norm", "seq2seq",
-  "alignment", "qkv", "mask", "heads", "position", "block", "gpt",
-];
+const LIST = readFileSync(new URL("../protocol/src/chapters.rs", import.meta.url), "utf8");
+export const CHAPTERS = [...LIST.matchAll(/^ +[A-Z]\w+ \w+ \w+ "(\w+)" /gm)].map((line) => line[1]).concat("gpt");
 
 /** The widths the page is made for: a phone, a laptop, a projector. */
 export const VIEWPORTS = {

@@ -13,6 +13,8 @@ mod dist;
 mod doctor;
 mod npm;
 mod paths;
+#[cfg(test)]
+mod recipe;
 mod screenshots;
 mod serve;
 mod setup;

@@ -90,6 +90,7 @@ fn Chapter() -> impl IntoView {
             views=views
             settings=|| view! { <Settings/> }
             model
+            foot=move || shows(Part::Sample).then(|| view! { <WritingLine/> })
         />
     }
 }
@@ -103,6 +104,21 @@ fn Written() -> impl IntoView {
         <p class="story-sample" node_ref=part>
             {move || store.written.with(|written| written.text.clone())}
             <span class="caret" class:caret-on=move || store.written.with(|w| !w.done) aria-hidden="true"></span>
+        </p>
+    }
+}
+
+/// The start of what the model writes, in one line under every view but the one that has all of it.
+#[component]
+fn WritingLine() -> impl IntoView {
+    let store = expect_context::<Store>();
+    let part = use_part(store.writing_sight);
+    let whole = Memo::new(move |_| store.link.with(|link| link.view == "writing"));
+    let line = move || store.written.with(|written| written.text.replace('\n', " ⏎ "));
+    view! {
+        <p class="stage-foot" node_ref=part hidden=move || whole.get() data-testid="writing-line">
+            <span class="stage-foot-label">"It writes"</span>
+            <span class="stage-foot-text">{line}</span>
         </p>
     }
 }

@@ -50,6 +50,9 @@ pub fn ChapterFrame(
     /// The model in a few words: "tanh, 32 units".
     #[prop(into)]
     model: Signal<String>,
+    /// A line over the time bar that stays whichever view is on show.
+    #[prop(into, optional)]
+    foot: Option<ViewFn>,
 ) -> impl IntoView {
     let store = expect_context::<Store>();
     let labs = expect_context::<Labs>();
@@ -109,7 +112,7 @@ pub fn ChapterFrame(
         let controls = !hidden.contains(&Part::Controls);
         return view! {
             <main id="main" class="embed" data-testid=testid data-answers=answers>
-                <Stage views settings model run alerts undo=None controls/>
+                <Stage views settings model run alerts foot undo=None controls/>
             </main>
         }
         .into_any();
@@ -119,7 +122,7 @@ pub fn ChapterFrame(
     view! {
         <main id="main" class="chapter" data-testid=testid data-answers=answers>
             <Story title=info.title() before beats told/>
-            <Stage views settings model run alerts undo=Some(undo) controls=true/>
+            <Stage views settings model run alerts foot undo=Some(undo) controls=true/>
         </main>
     }
     .into_any()

@@ -55,8 +55,8 @@ pub struct Run {
 
 /// Most quantities in the track of the time bar.
 const MOST_TRACKS: usize = 3;
-/// About so many points of a long run are handed to the time bar.
-const MOST_POINTS: usize = 2000;
+/// About so many points of a long run are handed to the time bar: it has no more pixels.
+const MOST_POINTS: usize = 400;
 
 impl Run {
     /// The run of a chapter. Call where the frame is made: it owns what this makes.
@@ -76,7 +76,9 @@ impl Run {
         let track = Signal::derive(move || {
             Arc::new(lab.history.with(|history| {
                 let series = history.series().iter().take(MOST_TRACKS);
-                series.map(|s| Series { name: s.name.clone(), points: s.points() }).collect()
+                series
+                    .map(|s| Series { name: s.name.clone(), points: thinned(&s.points()) })
+                    .collect()
             }))
         });
         let order = Callback::new(move |order| match order {
@@ -99,16 +101,13 @@ impl Run {
         });
         let track = Signal::derive(move || {
             Arc::new(store.curve.with(|curve| {
-                let points = curve.points();
-                // Hundreds of thousands would be copied for a few hundred pixels.
-                let stride = points.len().div_ceil(MOST_POINTS).max(1);
-                let last = points.last().filter(|_| points.len() % stride != 1);
-                let kept = points.iter().step_by(stride).chain(last);
-                let loss = kept.map(|p| (f64::from(p.step), f64::from(p.loss))).collect();
-                let held_out = curve.held_out().map(|(step, loss)| (step.into(), loss.into()));
+                let loss = thinned(curve.points());
+                let loss = loss.into_iter().map(|p| (p.step.into(), p.loss.into())).collect();
+                let held_out: Vec<_> =
+                    curve.held_out().map(|(step, loss)| (step.into(), loss.into())).collect();
                 vec![
                     Series { name: "loss".to_owned(), points: loss },
-                    Series { name: "held out".to_owned(), points: held_out.collect() },
+                    Series { name: "held out".to_owned(), points: thinned(&held_out) },
                 ]
             }))
         });
@@ -185,6 +184,32 @@ impl Run {
         if self.idle.get_untracked().is_none() {
             self.wanted.set(Some(RunState::Paused));
             self.order.run(Order::Step);
+        }
+    }
+}
+
+/// Evenly spaced ones of the points of a run, the first and the last among them.
+fn thinned<T: Copy>(points: &[T]) -> Vec<T> {
+    let stride = points.len().div_ceil(MOST_POINTS).max(1);
+    // Where the run stands.
+    let last = points.last().filter(|_| !(points.len() - 1).is_multiple_of(stride));
+    points.iter().step_by(stride).chain(last).copied().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_run_is_thinned_and_keeps_its_ends() {
+        assert_eq!(thinned::<u32>(&[]), []);
+        assert_eq!(thinned(&[7]), [7]);
+        for length in [399, 400, 401, 800, 801, 9_999, 10_000, 10_001] {
+            let all: Vec<u32> = (0..length).collect();
+            let kept = thinned(&all);
+            assert_eq!((kept[0], kept[kept.len() - 1]), (0, length - 1));
+            assert!(kept.windows(2).all(|pair| pair[0] < pair[1]), "{length}");
+            assert!(kept.len() <= MOST_POINTS + 1, "{length}");
         }
     }
 }

@@ -39,6 +39,8 @@ pub fn Stage(
     run: Run,
     /// What is wrong with the run, where something is.
     alerts: ViewFn,
+    /// A line over the time bar that stays whichever view is on show.
+    foot: Option<ViewFn>,
     undo: Option<Undo>,
     /// Whether settings and the time bar are there.
     controls: bool,
@@ -183,6 +185,7 @@ pub fn Stage(
                 })}
             </div>
             <div class="stage-alerts">{alerts.run()}</div>
+            {foot.map(|foot| foot.run())}
             {controls.then(|| view! { <TimeBar run/> })}
         </section>
     }
