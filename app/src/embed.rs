@@ -257,7 +257,7 @@ fn set(store: Store, changes: &Changes) -> Result<(), String> {
     let mut after = before.clone();
     changes.apply(&mut after);
     after.experiment().validate().map_err(|error| error.to_string())?;
-    let (rate, corpus) = (after.learning_rate, after.corpus);
+    let (rate, corpus) = (after.gpt.learning_rate, after.corpus);
     // The text in use changes with the model that learns it, not with the form.
     after.corpus = before.corpus;
     store.change_settings(move |link| *link = after);

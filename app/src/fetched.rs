@@ -45,6 +45,23 @@ macro_rules! part {
 
 pub(crate) use part;
 
+/// Whether the first picture is there: from then on, what may soon be wanted is fetched ahead.
+#[derive(Clone, Copy)]
+pub struct Settled(pub RwSignal<bool>);
+
+/// Fetches a part once the first picture is there, so that it is at hand when it is wanted.
+pub fn use_ahead(fetch: Fetch) {
+    let Settled(settled) = expect_context();
+    Effect::new(move |before: Option<bool>| {
+        let now = settled.get();
+        if now && before != Some(true) {
+            // Where it fails, it is fetched again when it is wanted, and says so then.
+            spawn_local(async move { drop(fetch().await) });
+        }
+        now
+    });
+}
+
 /// How far the fetching is.
 #[derive(Clone, Copy)]
 enum State {

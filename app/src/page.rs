@@ -11,7 +11,7 @@ use crate::{
     controls::{CopyLink, DeviceBadge, Notices, ThemeChoice, use_theme, use_url},
     course::{ChapterMenu, Labs, Progress, Rail, gpt_provenance, use_navigation},
     embed::{self, Exports, use_embed},
-    fetched::{Fetch, part},
+    fetched::{Fetch, Settled, part},
     figures::{Exporters, FigureTheme, attention_json, loss_json, provide_exporters},
     store::{Severity, Store},
     teaching::{Glossary, provide_lit},
@@ -37,6 +37,7 @@ pub fn page(link: Link, given: Vec<String>, problems: &[LinkProblem]) -> AnyView
         chapters::view(chapter)
     };
     provide_lit();
+    provide_context(Settled(RwSignal::new(false)));
     let exporters = provide_exporters();
     if embedded {
         fetch_embed(store, labs, exporters);
@@ -95,7 +96,7 @@ fn fetch_embed(store: Store, labs: Labs, exporters: Exporters) {
 fn exports(store: Store) -> Exports {
     Exports {
         attention: Callback::new(move |()| {
-            let (layer, head) = store.link.with_untracked(|link| (link.layer, link.head));
+            let (layer, head) = store.link.with_untracked(|link| (link.gpt.layer, link.gpt.head));
             let trace = store.own_trace()?;
             attention_json(&trace, layer, head, &gpt_provenance(store))
         }),

@@ -185,8 +185,8 @@ impl Store {
 
     /// Changes the learning rate of the present model, running or not.
     pub fn set_learning_rate(self, rate: f32) {
-        self.link.update(|link| link.learning_rate = rate);
-        self.built.update(|link| link.learning_rate = rate);
+        self.link.update(|link| link.gpt.learning_rate = rate);
+        self.built.update(|link| link.gpt.learning_rate = rate);
         self.send(&Command::SetLearningRate(rate));
     }
 
@@ -203,7 +203,7 @@ impl Store {
     pub fn needs_start_over(self) -> bool {
         self.link.with(|link| {
             self.built.with(|built| {
-                link.experiment() != built.experiment() || link.workers != built.workers
+                link.experiment() != built.experiment() || link.gpt.workers != built.gpt.workers
             })
         })
     }
@@ -387,8 +387,8 @@ impl Store {
             let sample = SampleSpec {
                 prompt: String::new(),
                 length: WRITTEN_LENGTH,
-                temperature: link.temperature,
-                top_k: link.top_k,
+                temperature: link.gpt.temperature,
+                top_k: link.gpt.top_k,
                 seed: link.seed,
             };
             let take = Rc::new(move |said| self.on_written(said));

@@ -14,7 +14,7 @@ pub use table::{Kind, Setting, Value, Words, general_words, settings, words};
 
 use core::fmt;
 
-use crate::{Architecture, ExperimentSpec, GptSpec, OptimizerSpec, StudySpec, study};
+use crate::{ExperimentSpec, StudySpec, gpt, study};
 use rows::choice;
 
 /// Makes [`Chapter`], [`Link`] and what they say of each chapter from the list of chapters.
@@ -35,23 +35,7 @@ macro_rules! link {
             pub seed: u32,
             pub device: DeviceChoice,
             pub adapter: Adapter,
-            /// Workers that share each step on the CPU; 0 is automatic.
-            pub workers: u32,
             pub corpus: Corpus,
-            pub layers: u32,
-            pub heads: u32,
-            pub width: u32,
-            pub context: u32,
-            pub batch: u32,
-            pub learning_rate: f32,
-            pub dropout: f32,
-            pub tied: bool,
-            pub architecture: Architecture,
-            pub temperature: f32,
-            pub top_k: u32,
-            /// Layer and head in the large heatmap, counted from 1.
-            pub layer: u32,
-            pub head: u32,
             /// Which beat of the story is in focus; 0 is the first.
             pub idea: u32,
             /// Which of the chapter's views is on the stage; empty is the first.
@@ -60,6 +44,7 @@ macro_rules! link {
             pub embed: bool,
             pub hide: Vec<Part>,
             pub theme: Theme,
+            pub gpt: gpt::Settings,
             $(pub $field: study::$module::Settings,)+
             /// From the fragment.
             pub written: Written,
@@ -72,27 +57,14 @@ macro_rules! link {
                     seed: 1,
                     device: DeviceChoice::Auto,
                     adapter: Adapter::Hardware,
-                    workers: 0,
                     corpus: Corpus::Tales,
-                    layers: 2,
-                    heads: 4,
-                    width: 64,
-                    context: 48,
-                    batch: 8,
-                    learning_rate: OptimizerSpec::default().learning_rate,
-                    dropout: 0.0,
-                    tied: false,
-                    architecture: Architecture::GPT2,
-                    temperature: 0.8,
-                    top_k: 0,
-                    layer: 1,
-                    head: 1,
                     idea: 0,
                     view: String::new(),
                     autostart: false,
                     embed: false,
                     hide: Vec::new(),
                     theme: Theme::Auto,
+                    gpt: gpt::Settings::default(),
                     $($field: study::$module::Settings::default(),)+
                     written: Written::default(),
                 }
@@ -261,18 +233,10 @@ impl Link {
 
     /// This link with the experiment of `other`, and all else as it is.
     pub fn with_experiment_of(self, other: &Self) -> Self {
+        let gpt::Settings { temperature, top_k, layer, head, .. } = self.gpt;
         Self {
             seed: other.seed,
-            layers: other.layers,
-            heads: other.heads,
-            width: other.width,
-            context: other.context,
-            batch: other.batch,
-            workers: other.workers,
-            learning_rate: other.learning_rate,
-            dropout: other.dropout,
-            tied: other.tied,
-            architecture: other.architecture,
+            gpt: gpt::Settings { temperature, top_k, layer, head, ..other.gpt },
             ..self
         }
     }
@@ -292,23 +256,7 @@ impl Link {
 
     /// The experiment of the GPT lab that this link describes.
     pub fn experiment(&self) -> ExperimentSpec {
-        ExperimentSpec {
-            seed: self.seed,
-            gpt: GptSpec {
-                layers: self.layers,
-                heads: self.heads,
-                width: self.width,
-                context: self.context,
-                dropout: self.dropout,
-                tied: self.tied,
-                architecture: self.architecture,
-            },
-            optimizer: OptimizerSpec {
-                learning_rate: self.learning_rate,
-                ..OptimizerSpec::default()
-            },
-            batch: self.batch,
-        }
+        self.gpt.spec(self.seed)
     }
 }
 

@@ -44,11 +44,11 @@ pub fn workers(spec: &ExperimentSpec, asked: u32, cores: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Link;
+    use crate::gpt;
 
     #[test]
     fn a_core_is_left_to_the_page_where_there_are_more_than_two() {
-        let spec = Link { batch: 12, width: 128, ..Link::default() }.experiment();
+        let spec = gpt::Settings { batch: 12, width: 128, ..gpt::Settings::default() }.spec(1);
         let automatic: Vec<u32> =
             [0, 1, 2, 3, 4, 8, 64].iter().map(|&cores| workers(&spec, 0, cores)).collect();
         assert_eq!(automatic, [1, 1, 2, 2, 3, 7, 8]);
@@ -57,9 +57,10 @@ mod tests {
 
     #[test]
     fn there_is_a_sequence_for_every_worker_and_small_models_have_one() {
-        let spec = Link { batch: 2, width: 512, ..Link::default() }.experiment();
+        let spec = gpt::Settings { batch: 2, width: 512, ..gpt::Settings::default() }.spec(1);
         assert_eq!((workers(&spec, 0, 16), workers(&spec, 7, 16)), (2, 2));
-        let small = Link { layers: 1, width: 16, context: 16, ..Link::default() }.experiment();
+        let small =
+            gpt::Settings { layers: 1, width: 16, context: 16, ..gpt::Settings::default() }.spec(1);
         assert_eq!((workers(&small, 0, 16), workers(&small, 3, 16)), (1, 3));
     }
 }

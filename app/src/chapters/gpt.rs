@@ -7,6 +7,7 @@ use super::Info;
 use crate::{
     controls::{Settings, Writing, use_probe},
     course::{ChapterFrame, Idea, StageView, WayIn, use_part, use_provenance, use_setting},
+    fetched::{Fetch, Fetched, View, part, use_ahead},
     figures::{
         AttentionFigure, HeadsFigure, Inspection, LossFigure, NextFigure, Selection, SentenceFigure,
     },
@@ -56,22 +57,29 @@ fn Chapter() -> impl IntoView {
     let length =
         Memo::new(move |_| store.trace.read(|trace| trace.tokens.len()).unwrap_or_default());
     let selection = Selection::new(length);
+    provide_context(selection);
     let mut views = vec![
         StageView::new("attention", "Attention", move || view! { <Attention selection/> }),
-        StageView::new("heads", "All heads", || view! { <Heads/> }),
-        StageView::new("next", "Next character", move || view! { <Next selection/> }),
+        StageView::new("heads", "All heads", later),
+        StageView::new("next", "Next character", later),
     ];
     if shows(Part::Sample) {
-        views.push(StageView::new("writing", "Writing", || view! { <Writing/> }));
+        views.push(StageView::new("writing", "Writing", later));
     }
     if shows(Part::Loss) {
-        views.push(StageView::new("loss", "Loss", || view! { <Loss/> }));
+        views.push(StageView::new("loss", "Loss", later));
     }
+    use_ahead(VIEWS);
     let model = Signal::derive(move || {
         store.built.with(|l| {
             let plural =
                 |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-            format!("{}, {}, {} wide", plural(l.layers, "layer"), plural(l.heads, "head"), l.width)
+            format!(
+                "{}, {}, {} wide",
+                plural(l.gpt.layers, "layer"),
+                plural(l.gpt.heads, "head"),
+                l.gpt.width
+            )
         })
     });
     view! {
@@ -88,10 +96,29 @@ fn Chapter() -> impl IntoView {
             ideas=IDEAS
             tries=tries()
             views=views
-            settings=|| view! { <Settings/> }
+            settings=|| view! { <Fetched fetch=SETTINGS what="The settings" around=|notice| notice/> }
             model
             foot=move || shows(Part::Sample).then(|| view! { <WritingLine/> })
         />
+    }
+}
+
+/// The views that the page opens without, and the settings: fetched when the first picture is there.
+const VIEWS: Fetch = part!(gpt_views: View = further);
+const SETTINGS: Fetch = part!(gpt_settings: View = || view! { <Settings/> }.into_any());
+
+fn later() -> AnyView {
+    view! { <Fetched fetch=VIEWS what="This view" around=|notice| notice/> }.into_any()
+}
+
+/// The view on show, if it is not the first.
+fn further() -> AnyView {
+    let selection = expect_context::<Selection>();
+    match expect_context::<Store>().link.with_untracked(|link| link.view.clone()).as_str() {
+        "heads" => view! { <Heads/> }.into_any(),
+        "next" => view! { <Next selection/> }.into_any(),
+        "writing" => view! { <Writing/> }.into_any(),
+        _ => view! { <Loss/> }.into_any(),
     }
 }
 
@@ -128,8 +155,8 @@ fn WritingLine() -> impl IntoView {
 fn Attention(selection: Selection) -> impl IntoView {
     let store = expect_context::<Store>();
     let part = use_part(store.trace.sight);
-    let layer = use_setting(|link| &mut link.layer);
-    let head = use_setting(|link| &mut link.head);
+    let layer = use_setting(|link| &mut link.gpt.layer);
+    let head = use_setting(|link| &mut link.gpt.head);
     let inspection = Inspection {
         row: Signal::derive(move || store.inspecting.get().and_then(|_| store.row.answer.get())),
         problem: Signal::derive(move || {
@@ -151,8 +178,8 @@ fn Attention(selection: Selection) -> impl IntoView {
 fn Heads() -> impl IntoView {
     let store = expect_context::<Store>();
     let part = use_part(store.trace.sight);
-    let layer = use_setting(|link| &mut link.layer);
-    let head = use_setting(|link| &mut link.head);
+    let layer = use_setting(|link| &mut link.gpt.layer);
+    let head = use_setting(|link| &mut link.gpt.head);
     let enlarge = Callback::new(move |()| store.link.update(|link| link.view.clear()));
     view! {
         <div class="view-fill" node_ref=part>

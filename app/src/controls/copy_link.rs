@@ -111,7 +111,7 @@ fn left_out(store: Store, share: &Share, departed: bool) -> Vec<String> {
     if departed {
         missing.push(format!(
             "The change of the learning rate while training: from the link it is {} from the first step on.",
-            rate(store.link.with(|link| link.learning_rate))
+            rate(store.link.with(|link| link.gpt.learning_rate))
         ));
     }
     if store.needs_start_over() {
@@ -136,7 +136,7 @@ fn use_departure(store: Store) -> Signal<bool> {
     }
     let departed = RwSignal::new(false);
     Effect::new(move |before: Option<Seen>| {
-        let rate = store.built.with(|built| built.learning_rate);
+        let rate = store.built.with(|built| built.gpt.learning_rate);
         let (model, trained) = store.started.with(|started| match started {
             Some(started) => (Arc::as_ptr(started) as usize, started.step > 0),
             None => (0, false),

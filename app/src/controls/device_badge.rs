@@ -117,7 +117,7 @@ fn workers(store: Store) -> String {
     let Some(workers) = store.started.with(|s| s.as_ref().map(|s| s.workers)) else {
         return "not known yet".to_owned();
     };
-    let asked = store.built.with(|link| link.workers);
+    let asked = store.built.with(|link| link.gpt.workers);
     let cores = counted(u64::from(cores()), "core");
     let why = match (asked, workers) {
         (1.., _) if asked == workers => "as asked for".to_owned(),

@@ -16,14 +16,14 @@ pub fn DivergedAlert() -> impl IntoView {
 #[component]
 fn Alert(diverged: Diverged) -> impl IntoView {
     let store = expect_context::<Store>();
-    let used = store.built.with_untracked(|built| built.learning_rate);
+    let used = store.built.with_untracked(|built| built.gpt.learning_rate);
     let happened = if diverged.loss.is_finite() {
         format!("the loss ran away to {}", four_digits(diverged.loss))
     } else {
         "the loss was no longer a number".to_owned()
     };
     let lower = tamer(used);
-    let lowered = move || store.built.with(|built| built.learning_rate) <= lower;
+    let lowered = move || store.built.with(|built| built.gpt.learning_rate) <= lower;
     view! {
         <section class="alert" role="alert" data-testid="diverged">
             <h2>{format!("Training stopped at step {}", grouped(diverged.step.into()))}</h2>
@@ -37,7 +37,7 @@ fn Alert(diverged: Diverged) -> impl IntoView {
             </p>
             <p>
                 {move || if lowered() {
-                    format!("The learning rate is now {}.", rate(store.built.with(|b| b.learning_rate)))
+                    format!("The learning rate is now {}.", rate(store.built.with(|b| b.gpt.learning_rate)))
                 } else {
                     "Lower the learning rate before you train on, or it will happen again.".to_owned()
                 }}

@@ -17,7 +17,7 @@ const SLIDER_STEPS: f32 = 100.0;
 #[component]
 pub fn LearningRate(reset: Trigger) -> impl IntoView {
     let store = expect_context::<Store>();
-    let used = move || store.link.with(|link| link.learning_rate);
+    let used = move || store.link.with(|link| link.gpt.learning_rate);
     let on_entry = move |(value, entry): (Value, Entry)| {
         // Half a number must not act: `1` on the way to `1e-3` would wreck a running model.
         if let (Value::Real(rate), Entry::Stepped | Entry::Done) = (value, entry) {

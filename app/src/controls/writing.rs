@@ -22,7 +22,7 @@ pub fn Writing() -> impl IntoView {
         0 => "before any training".to_owned(),
         step => format!("after step {}", grouped(step.into())),
     };
-    let temperature = move || store.link.with(|link| link.temperature);
+    let temperature = move || store.link.with(|link| link.gpt.temperature);
     let top_k = move |(value, entry)| {
         store.link.update(|link| (setting("topk").set)(link, value));
         if entry != Entry::Typing {

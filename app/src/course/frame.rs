@@ -19,6 +19,7 @@ use super::{
 use crate::{
     chapters,
     controls::DivergedAlert,
+    fetched::Settled,
     figures::{Sight, use_visible},
     questions::Questions,
     store::Store,
@@ -63,6 +64,12 @@ pub fn ChapterFrame(
     let run = Run::of(chapter);
     let testid = format!("chapter-{}", info.id.id());
     let behind = Signal::derive(move || is_behind(lab, store));
+    let Settled(settled) = expect_context();
+    Effect::new(move |_| {
+        if run.idle.get().is_none() && !behind.get() {
+            settled.set(true);
+        }
+    });
     // For hosts and tests: whether every picture in sight is of the model as it is now.
     let answers = move || if behind.get() { "behind" } else { "current" };
 

@@ -4,13 +4,18 @@
 //! showed is copied into its beat. The browser's own menu can't wait for that: it prints the story with
 //! the view that is on show.
 
+use core::pin::Pin;
+
 use leptos::{ev, prelude::*, task::spawn_local};
 use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Element, HtmlCanvasElement, HtmlElement, Node};
 
 use super::story::Beats;
-use crate::store::Store;
+use crate::{
+    fetched::{Fetch, part},
+    store::Store,
+};
 
 /// Width of a picture on paper, in CSS pixels.
 const PAPER: f64 = 660.0;
@@ -31,20 +36,32 @@ pub fn use_print(store: Store, beats: Beats, behind: Signal<bool>) {
         event.prevent_default();
         busy.set_value(true);
         spawn_local(async move {
-            let before = store.link.get_untracked();
-            let copied = copy_views(beats, behind).await;
-            store.link.try_set(before);
-            if copied.is_some() {
-                let _ = window().print();
+            match PRINT().await {
+                Ok(print) => print(store, beats, behind).await,
+                // The story alone is better than nothing.
+                Err(_) => drop(window().print()),
             }
-            remove_copies();
             busy.try_set_value(false);
         });
     });
-    on_cleanup(move || {
-        listener.remove();
-        remove_copies();
-    });
+    on_cleanup(move || listener.remove());
+}
+
+/// Ends when the paper has been handed over.
+type Printing = Pin<Box<dyn Future<Output = ()>>>;
+
+/// Most visits print nothing.
+const PRINT: Fetch<fn(Store, Beats, Signal<bool>) -> Printing> = part!(print: fn(Store, Beats, Signal<bool>) -> Printing =
+        |store, beats, behind| Box::pin(print(store, beats, behind)));
+
+async fn print(store: Store, beats: Beats, behind: Signal<bool>) {
+    let before = store.link.get_untracked();
+    let copied = copy_views(beats, behind).await;
+    store.link.try_set(before);
+    if copied.is_some() {
+        let _ = window().print();
+    }
+    remove_copies();
 }
 
 /// Goes through the beats and copies the view of each; `None` where the chapter was left meanwhile.

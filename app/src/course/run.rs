@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_long_run_is_thinned_and_keeps_its_ends() {
-        assert_eq!(thinned::<u32>(&[]), []);
+        assert!(thinned::<u32>(&[]).is_empty());
         assert_eq!(thinned(&[7]), [7]);
         for length in [399, 400, 401, 800, 801, 9_999, 10_000, 10_001] {
             let all: Vec<u32> = (0..length).collect();

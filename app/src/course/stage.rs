@@ -8,6 +8,7 @@ use super::{Labs, Run, time_bar::TimeBar, undo::Undo};
 use crate::{
     chapters,
     controls::TextChooser,
+    fetched::{Fetch, Fetched, Settled, View, part},
     figures::use_visible,
     store::{Severity, Store},
 };
@@ -140,7 +141,12 @@ pub fn Stage(
         open.set(None);
         focus_on(&format!("{panel}-open"));
     };
-    let panel = move |id: &'static str, title: &'static str, content: AnyView| {
+    let Settled(settled) = expect_context();
+    let panel = move |id: &'static str, title: &'static str, content: ViewFn| {
+        // Made when it is opened, or once the first picture is there.
+        let made = Memo::new(move |before: Option<&bool>| {
+            before == Some(&true) || settled.get() || open.get() == Some(id)
+        });
         view! {
             <section class="stage-panel" id=format!("{id}-panel") aria-label=title data-testid=format!("{id}-panel")
                 tabindex="-1"
@@ -156,7 +162,7 @@ pub fn Stage(
                         "×"
                     </button>
                 </div>
-                {content}
+                {move || made.get().then(|| untrack(|| content.run()))}
             </section>
         }
     };
@@ -180,8 +186,11 @@ pub fn Stage(
                 aria-labelledby=move || format!("view-{}", names.with_value(|names| names[current.get()]))>
                 {on_show}
                 {controls.then(|| view! {
-                    {uses_text.then(|| panel("source", "The text it learns", view! { <TextChooser/> }.into_any()))}
-                    {panel("settings", "The model", view! { {notes(chapter)} {settings.run()} }.into_any())}
+                    {uses_text.then(|| panel("source", "The text it learns", ViewFn::from(text_chooser)))}
+                    {
+                        let settings = settings.clone();
+                        panel("settings", "The model", ViewFn::from(move || view! { {notes(chapter)} {settings.run()} }))
+                    }
                 })}
             </div>
             <div class="stage-alerts">{alerts.run()}</div>
@@ -190,6 +199,13 @@ pub fn Stage(
         </section>
     }
     .into_any()
+}
+
+const TEXT_CHOOSER: Fetch = part!(text_chooser: View = || view! { <TextChooser/> }.into_any());
+
+fn text_chooser() -> AnyView {
+    view! { <Fetched fetch=TEXT_CHOOSER what="The choice of texts" around=|notice| notice/> }
+        .into_any()
 }
 
 /// Gives the keyboard to the element with this id.

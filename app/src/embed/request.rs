@@ -166,7 +166,10 @@ mod tests {
         let Ok(Request::Set(changes)) = parse_request(json) else { panic!("not taken") };
         let mut link = Link::default();
         changes.apply(&mut link);
-        assert_eq!((link.layers, link.heads, link.learning_rate, link.tied), (3, 2, 0.01, true));
+        assert_eq!(
+            (link.gpt.layers, link.gpt.heads, link.gpt.learning_rate, link.gpt.tied),
+            (3, 2, 0.01, true)
+        );
         assert_eq!(link.hide.len(), 2);
         assert_eq!(changes.names().count(), 6);
     }

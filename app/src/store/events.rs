@@ -52,8 +52,8 @@ impl Store {
 
     fn on_restored(self, started: Started) {
         let rate = started.spec.optimizer.learning_rate;
-        self.link.update(|link| link.learning_rate = rate);
-        self.built.update(|link| link.learning_rate = rate);
+        self.link.update(|link| link.gpt.learning_rate = rate);
+        self.built.update(|link| link.gpt.learning_rate = rate);
         self.pace.update_value(Pace::restored);
         self.take_up(started);
     }

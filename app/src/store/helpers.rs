@@ -28,7 +28,7 @@ impl Store {
         let on_cpu = self.device.with_untracked(
             |device| matches!(device, Device::Ready { report, .. } if report.kind == DeviceKind::Cpu),
         );
-        if on_cpu { pool::workers(&link.experiment(), link.workers, cores()) } else { 1 }
+        if on_cpu { pool::workers(&link.experiment(), link.gpt.workers, cores()) } else { 1 }
     }
 
     /// Starts the helpers that the present model's steps are divided for and that never were; not
