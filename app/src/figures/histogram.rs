@@ -1,17 +1,15 @@
 //! How values are spread: one histogram, or several small ones on the same axes.
 
 use leptos::{ev, html, prelude::*};
-use plotters::drawing::IntoDrawingArea;
-use plotters_canvas::CanvasBackend;
 use serde_json::{Map, json};
 
 use super::{
-    canvas::{prepare, use_latest, use_size},
+    canvas::{use_latest, use_size},
     export::{Provenance, axis, csv_comment, field},
     frame::{Caption, Files, Frame, choices},
     histogram_plot::{self, Grid, histogram_svg},
     hue::Hue,
-    plot::{Surface, short},
+    plot::{short, use_plot},
     readout::SpokenReading,
     select::Pointing,
     sight::use_visible,
@@ -126,19 +124,8 @@ pub fn HistogramFigure(
     let pointing = Pointing::new(move |&(group, bin): &(usize, usize)| {
         group < shape.get().0 && bin < shape.get().1
     });
-    Effect::new(move |_| {
-        let (Some(canvas), size) = (canvas.get(), size.get()) else { return };
-        if prepare(&canvas, size).is_none() {
-            return;
-        }
-        let Some(backend) = CanvasBackend::with_canvas_object(canvas) else { return };
-        let palette = colors.get().palette;
-        let area = backend.into_drawing_area();
-        let surface = Surface { area: &area, scale: size.scale, text_scale: 1.0 };
-        // What a canvas refuses to draw (it lost its context) comes with the next redraw.
-        let _ = surface
-            .fill(palette.paper)
-            .and_then(|()| histogram_plot::draw(&surface, &shown.get(), grid.get(), palette));
+    use_plot(canvas, size, colors, move |surface, palette| {
+        histogram_plot::draw(surface, &shown.get(), grid.get(), palette)
     });
     let on_point = move |e: ev::PointerEvent| {
         let (groups, bins) = shape.get_untracked();

@@ -34,7 +34,6 @@ mod lines;
 mod lines_data;
 mod lines_plot;
 mod loss;
-mod loss_plot;
 pub mod mask_editor;
 mod matrix;
 mod matrix_data;

@@ -9,8 +9,10 @@ use super::{
     curve::Curve,
     download::{File, save},
     export::{Provenance, attention_csv, attention_json, attention_json_all, loss_csv, loss_json},
+    frame::Caption,
     heatmap_svg::attention_svg,
-    loss_plot::loss_svg,
+    lines_plot::lines_svg,
+    loss::loss_lines,
     theme::Colors,
     view::HeadView,
 };
@@ -52,11 +54,16 @@ fn loss(
     provenance: &Provenance,
     colors: &Colors,
 ) -> Option<File> {
+    let svg = || {
+        let (title, source) = ("Loss".into(), provenance.caption());
+        let caption = Caption { name: "loss", title, marker: None, source };
+        lines_svg(&loss_lines(curve, vocabulary), &caption, colors)
+    };
     Some(match id {
         "json" => File::Json(loss_json(curve, vocabulary, provenance)),
         "csv" => File::Csv(loss_csv(curve, provenance)),
-        "svg" => File::Svg(loss_svg(curve, vocabulary, colors.palette)),
-        "png" => File::Png(loss_svg(curve, vocabulary, colors.palette)),
+        "svg" => File::Svg(svg()),
+        "png" => File::Png(svg()),
         _ => return None,
     })
 }
