@@ -11,11 +11,11 @@ use super::{
     color::Palette,
     export::{Provenance, axis, csv_comment, field},
     frame::{Caption, Files, Frame, choices},
-    heatmap_svg::escape,
     plot::{Axis, short},
     readout::SpokenReading,
     select::Pointing,
     sight::use_visible,
+    svg::escape,
     table::TableData,
     theme::{Colors, use_colors},
 };

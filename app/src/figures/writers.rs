@@ -10,9 +10,9 @@ use super::{
     download::{File, save},
     export::{Provenance, attention_csv, attention_json, attention_json_all, loss_csv, loss_json},
     frame::Caption,
-    heatmap_svg::attention_svg,
     lines_plot::lines_svg,
     loss::loss_lines,
+    matrix_svg::matrix_svg,
     theme::Colors,
     view::HeadView,
 };
@@ -37,12 +37,19 @@ pub const WRITERS: Fetch<Writers> = part!(writers: Writers = Writers {
 
 fn attention(id: &str, view: &HeadView, provenance: &Provenance, colors: &Colors) -> Option<File> {
     let trace = view.trace();
+    let svg = || {
+        let (layer, head, step) = (view.layer(), view.head(), trace.step);
+        let title = format!("Attention weights, layer {layer}, head {head}, step {step}");
+        let source = provenance.caption();
+        let caption = Caption { name: "attention", title, marker: None, source };
+        matrix_svg(&HeadView::to_matrix(Some(view)), &caption, colors)
+    };
     Some(match id {
         "json" => File::Json(attention_json(trace, view.layer(), view.head(), provenance)?),
         "json-all" => File::JsonPieces(Box::new(attention_json_all(trace, provenance))),
         "csv" => File::Csv(attention_csv(view, provenance)),
-        "svg" => File::Svg(attention_svg(view, colors)),
-        "png" => File::Png(attention_svg(view, colors)),
+        "svg" => File::Svg(svg()),
+        "png" => File::Png(svg()),
         _ => return None,
     })
 }
