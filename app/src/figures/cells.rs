@@ -6,7 +6,6 @@ use std::sync::Arc;
 use leptos::{html, prelude::*};
 
 use super::{
-    canvas::Size,
     matrix_data::Matrix,
     matrix_paint::{Geometry, Painted, hidden_canvas, paint, paint_row_labels},
     reading::Reading,
@@ -35,7 +34,6 @@ pub fn Cells<C: Copy + PartialEq + Send + Sync + 'static>(
     testid: String,
     #[prop(into)] label: Signal<String>,
     matrix: Memo<Arc<Matrix>>,
-    size: Signal<Size>,
     geometry: Memo<Geometry>,
     colors: Memo<Colors>,
     marks: Marks,
@@ -48,13 +46,11 @@ pub fn Cells<C: Copy + PartialEq + Send + Sync + 'static>(
     let (canvas, labels) = (NodeRef::<html::Canvas>::new(), NodeRef::<html::Canvas>::new());
     // Owned here, reused by every painting, dropped with the component.
     let cells = StoredValue::new_local(hidden_canvas());
-    let scale = Memo::new(move |_| size.get().scale.max(1.0));
     Effect::new(move |before: Option<Option<Painted>>| {
         let (canvas, cells) = (canvas.get()?, cells.get_value()?);
-        let (scale, g, matrix, before) =
-            (scale.get(), geometry.get(), matrix.get(), before.flatten());
+        let (g, matrix, before) = (geometry.get(), matrix.get(), before.flatten());
         marked.with(|marked| {
-            colors.with(|colors| paint(&canvas, &cells, scale, g, matrix, marked, colors, before))
+            colors.with(|colors| paint(&canvas, &cells, g, matrix, marked, colors, before))
         })
     });
     // Labels change seldom: painted apart.
@@ -70,7 +66,7 @@ pub fn Cells<C: Copy + PartialEq + Send + Sync + 'static>(
     Effect::new(move |_| {
         let Some(canvas) = labels.get() else { return };
         let (g, matrix) = (geometry.get(), names.get());
-        colors.with(|colors| paint_row_labels(&canvas, scale.get(), g, &matrix, colors));
+        colors.with(|colors| paint_row_labels(&canvas, g, &matrix, colors));
     });
     let lit_row = move || {
         let g = geometry.get();

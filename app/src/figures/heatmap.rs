@@ -53,7 +53,8 @@ pub fn Heatmap(
         start: Callback::new(move |()| selection.start()),
         step: Callback::new(step),
         pick: Some(Callback::new(move |cell| selection.toggle_pin(cell))),
-        by_cell: true,
+        tap_reads: true,
+        focus_reads: true,
     };
     let focus = Memo::new(move |_| selection.focus());
     let row = Signal::derive(move || focus.get().map(|c| c.query));
@@ -107,7 +108,6 @@ pub fn Heatmap(
                         testid="attention-heatmap".to_owned()
                         label=Signal::derive(label)
                         matrix
-                        size
                         geometry
                         colors
                         marks

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use leptos::{ev, html, prelude::*};
+use leptos::{html, prelude::*};
 
 use super::{
     canvas::{use_latest, use_size},
@@ -11,6 +11,8 @@ use super::{
     lines_data::{Lines, Stroke, lines_csv, lines_json, nearest},
     lines_plot::{self, Layout, lines_svg},
     plot::{short, use_plot},
+    reading::{Reading, offset, step_along},
+    select::Pointing,
     sight::use_visible,
     table::TableData,
     theme::use_colors,
@@ -22,8 +24,7 @@ pub struct LinesReading {
     pub shown: Memo<Arc<Lines>>,
     /// Where one can read.
     pub xs: Memo<Vec<f64>>,
-    /// What is pointed at.
-    pointed: RwSignal<Option<f64>>,
+    pointing: Pointing<f64>,
     marker: Signal<Option<f64>>,
     /// The x that is read: while nobody points the marker, or else the last.
     pub read: Memo<Option<f64>>,
@@ -32,14 +33,14 @@ pub struct LinesReading {
 impl LinesReading {
     /// `marker` is an x to mark, such as the present step.
     pub fn new(shown: Memo<Arc<Lines>>, xs: Memo<Vec<f64>>, marker: Signal<Option<f64>>) -> Self {
-        let pointed = RwSignal::new(None::<f64>);
+        let pointing = Pointing::new(|_: &f64| true);
         let read = Memo::new(move |_| {
             xs.with(|xs| {
-                let x = pointed.get().or_else(|| marker.get()).or_else(|| xs.last().copied())?;
+                let x = pointing.shown().or_else(|| marker.get()).or_else(|| xs.last().copied())?;
                 nearest(xs, x).map(|i| xs[i])
             })
         });
-        Self { shown, xs, pointed, marker, read }
+        Self { shown, xs, pointing, marker, read }
     }
 }
 
@@ -126,7 +127,7 @@ pub fn LinesBox(
     #[prop(into)] hint: Signal<String>,
     #[prop(optional_no_strip)] on_pick: Option<Callback<f64>>,
 ) -> impl IntoView {
-    let LinesReading { shown, xs, pointed, marker, read } = reading;
+    let LinesReading { shown, xs, pointing, marker, read } = reading;
     let canvas = NodeRef::<html::Canvas>::new();
     let size = use_size(canvas);
     let layout = Memo::new(move |_| {
@@ -137,43 +138,24 @@ pub fn LinesBox(
         lines_plot::draw(surface, &shown.get(), &layout.get(), None, palette)
     });
 
-    let x_at = move |e: &ev::MouseEvent| {
-        let x = layout.get_untracked().x_under(f64::from(e.offset_x()));
+    let hit = move |e| {
+        let x = layout.get_untracked().x_under(offset(&e).0);
         xs.with_untracked(|xs| nearest(xs, x).map(|i| xs[i]))
     };
-    let on_point = move |e: ev::PointerEvent| pointed.set(x_at(&e));
-    let on_leave = move |e: ev::PointerEvent| {
-        if e.pointer_type() != "touch" {
-            pointed.set(None);
-        }
+    let step = move |(key, x): (String, f64)| {
+        xs.with_untracked(|xs| {
+            let page = (xs.len().saturating_sub(1) / 20).max(1);
+            step_along(&key, nearest(xs, x)?, xs.len(), page).map(|i| xs[i])
+        })
     };
-    let pick = move || {
-        if let (Some(on_pick), Some(x)) = (on_pick, read.get_untracked()) {
-            on_pick.run(x);
-        }
-    };
-    let on_key = move |e: ev::KeyboardEvent| {
-        let Some(x) = read.get_untracked() else { return };
-        let to = xs.with_untracked(|xs| {
-            let (at, last) = (nearest(xs, x)?, xs.len() - 1);
-            let page = (last / 20).max(1);
-            Some(match e.key().as_str() {
-                "ArrowLeft" | "ArrowDown" => xs[at.saturating_sub(1)],
-                "ArrowRight" | "ArrowUp" => xs[(at + 1).min(last)],
-                "PageDown" => xs[at.saturating_sub(page)],
-                "PageUp" => xs[(at + page).min(last)],
-                "Home" => xs[0],
-                "End" => xs[last],
-                "Enter" | " " if on_pick.is_some() => x,
-                _ => return None,
-            })
-        });
-        let Some(to) = to else { return };
-        e.prevent_default();
-        pointed.set(Some(to));
-        if matches!(e.key().as_str(), "Enter" | " ") {
-            pick();
-        }
+    let reader = Reading {
+        pointing,
+        hit: Callback::new(hit),
+        start: Callback::new(move |()| read.get_untracked()),
+        step: Callback::new(step),
+        pick: on_pick,
+        tap_reads: false,
+        focus_reads: false,
     };
     let upright = move |x: f64| {
         let layout = layout.get();
@@ -186,6 +168,7 @@ pub fn LinesBox(
     };
     view! {
         <div
+            {..reader.handlers()}
             class="lines-box"
             class:pickable=on_pick.is_some()
             tabindex="0"
@@ -195,12 +178,6 @@ pub fn LinesBox(
             aria-valuemax=move || layout.get().x.to.to_string()
             aria-valuenow=move || read.get().unwrap_or_default().to_string()
             aria-valuetext=spoken
-            on:pointermove=on_point
-            on:pointerdown=on_point
-            on:pointerleave=on_leave
-            on:click=move |_| pick()
-            on:blur=move |_| pointed.set(None)
-            on:keydown=on_key
         >
             <canvas node_ref=canvas aria-hidden="true"></canvas>
             {move || {
@@ -209,7 +186,7 @@ pub fn LinesBox(
                     .filter(on_axis)
                     .map(|x| view! { <div class="lines-marker" style=upright(x)></div> })
             }}
-            <Show when=move || pointed.get().is_some()>
+            <Show when=move || pointing.shown().is_some()>
                 <div class="lines-cursor" style=move || read.get().map(upright)></div>
                 <Dots shown layout read />
             </Show>

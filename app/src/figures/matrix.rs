@@ -96,7 +96,8 @@ pub fn MatrixFigure(
         start: Callback::new(move |()| start()),
         step: Callback::new(step),
         pick: Some(on_pick.unwrap_or(Callback::new(move |place| pointing.toggle_pin(place)))),
-        by_cell: true,
+        tap_reads: true,
+        focus_reads: true,
     };
     let marks = Marks {
         row,
@@ -161,7 +162,6 @@ pub fn MatrixFigure(
                     testid=format!("{name}-cells")
                     label=Signal::derive(label)
                     matrix=shown
-                    size
                     geometry
                     colors
                     marks

@@ -63,6 +63,8 @@ pub struct Geometry {
     /// Of labels and cells together.
     pub width: f64,
     pub height: f64,
+    /// Device pixels for each CSS pixel.
+    pub scale: f64,
     pub look: Look,
 }
 
@@ -77,7 +79,7 @@ impl Geometry {
         if rows == 0 {
             // The frame and its titles are there before any cell is.
             let (left, top) = (TITLE + 18.0, TITLE + 18.0);
-            return Self { left, top, width, height, look, ..Self::default() };
+            return Self { left, top, width, height, scale, look, ..Self::default() };
         }
         let (narrowest, lowest) = if look.shrinks { (0.1, 0.1) } else { (NARROWEST, LOWEST) };
         let longest = |labels: &[String], most: usize| {
@@ -115,7 +117,7 @@ impl Geometry {
             let (cells_width, cells_height) =
                 (cell_width * columns as f64, cell_height * rows as f64);
             let (width, height) = if look.shrinks {
-                (width, height)
+                (size.width, size.height)
             } else {
                 (left + cells_width + EDGE, top + cells_height + EDGE)
             };
@@ -133,6 +135,7 @@ impl Geometry {
                 turned,
                 width,
                 height,
+                scale,
                 look,
             }
         };
@@ -202,7 +205,6 @@ impl Geometry {
 /// What a painting left on its canvas.
 pub struct Painted {
     geometry: Geometry,
-    scale: f64,
     palette: &'static Palette,
     matrix: Arc<Matrix>,
     /// Whether all but the cells can stay: nothing was painted over them, and they cover what was
@@ -216,8 +218,7 @@ impl Painted {
         let (a, b) = (&self.matrix, &next.matrix);
         self.stays
             && next.stays
-            && (self.geometry, self.scale, self.palette)
-                == (next.geometry, next.scale, next.palette)
+            && (self.geometry, self.palette) == (next.geometry, next.palette)
             && (&a.columns, &a.column_axis) == (&b.columns, &b.column_axis)
             && a.values.len() == b.values.len()
             && a.values.iter().zip(&b.values).all(|(a, b)| a.is_finite() == b.is_finite())
@@ -230,19 +231,18 @@ impl Painted {
 pub fn paint(
     canvas: &HtmlCanvasElement,
     cells: &HtmlCanvasElement,
-    scale: f64,
     geometry: Geometry,
     matrix: Arc<Matrix>,
     marked: &[(usize, usize)],
     colors: &Colors,
     before: Option<Painted>,
 ) -> Option<Painted> {
-    let g = geometry;
+    let (g, scale) = (geometry, geometry.scale);
     // Several cells to a pixel are averaged, which leaves the outermost half transparent: those
     // cannot be painted over. One cell to several pixels stays sharp and covers what was there.
     let averaged = g.cell_width * scale < 1.0;
     let stays = !averaged && marked.is_empty();
-    let painted = Painted { geometry, scale, palette: colors.palette, matrix, stays };
+    let painted = Painted { geometry, palette: colors.palette, matrix, stays };
     let matrix = &*painted.matrix;
     let is_empty = (g.rows, g.columns) != matrix.shape() || g.rows == 0;
     let keeps_ground = before.is_some_and(|before| before.is_ground_of(&painted));
@@ -393,11 +393,11 @@ fn paint_marked(
 /// Paints the row labels on a canvas of their own, which stays in sight when the cells scroll.
 pub fn paint_row_labels(
     canvas: &HtmlCanvasElement,
-    scale: f64,
     g: Geometry,
     matrix: &Matrix,
     colors: &Colors,
 ) -> Option<()> {
+    let scale = g.scale;
     let size = Size { width: g.left - 1.0, height: g.height, scale };
     let context = canvas::prepare(canvas, size)?;
     if (g.rows, g.columns) != matrix.shape() {

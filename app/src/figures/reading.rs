@@ -24,14 +24,15 @@ pub struct Reading<C: Send + Sync + 'static> {
     pub step: Callback<(String, C), Option<C>>,
     /// Hears of a click, Enter or Space on a place.
     pub pick: Option<Callback<C>>,
-    /// Whether a place is read as soon as the element has the focus, and a finger's first tap only
-    /// reads.
-    pub by_cell: bool,
+    /// Whether a finger's first tap on a place only reads it.
+    pub tap_reads: bool,
+    /// Whether a place is read as soon as the element has the focus.
+    pub focus_reads: bool,
 }
 
 impl<C: Copy + PartialEq + Send + Sync + 'static> Reading<C> {
     pub fn handlers(self) -> impl Attribute {
-        let Self { pointing, hit, start, step, pick, by_cell } = self;
+        let Self { pointing, hit, start, step, pick, tap_reads, focus_reads } = self;
         let on_move = move |e: ev::PointerEvent| match hit.run(e.unchecked_into()) {
             Some(place) => pointing.point(place),
             None => pointing.leave(),
@@ -43,7 +44,7 @@ impl<C: Copy + PartialEq + Send + Sync + 'static> Reading<C> {
             }
         };
         let on_click = move |e: MouseEvent| {
-            let Some(pick) = pick.filter(|_| !by_cell || pointing.press_counts()) else { return };
+            let Some(pick) = pick.filter(|_| !tap_reads || pointing.press_counts()) else { return };
             if let Some(place) = hit.run(e) {
                 pick.run(place);
             }
@@ -68,7 +69,7 @@ impl<C: Copy + PartialEq + Send + Sync + 'static> Reading<C> {
         };
         let on_focus = move |_: ev::FocusEvent| {
             // A click focuses too, but has then pointed at its own place already.
-            if by_cell
+            if focus_reads
                 && pointing.shown_untracked().is_none()
                 && let Some(place) = start.run(())
             {
@@ -138,24 +139,38 @@ pub fn step_cell(
     })
 }
 
-/// In a row of elements of which each can have the focus: gives it to the neighbor, or the end, that
-/// the key leads to. Whether the key is one that does.
-pub fn focus_neighbor(e: &ev::KeyboardEvent) -> bool {
-    let Some(own) = e.current_target().map(JsCast::unchecked_into::<Element>) else { return false };
-    let row = own.parent_element();
-    let to = match e.key().as_str() {
-        "ArrowLeft" | "ArrowUp" => own.previous_element_sibling(),
-        "ArrowRight" | "ArrowDown" => own.next_element_sibling(),
-        "Home" => row.and_then(|row| row.first_element_child()),
-        "End" => row.and_then(|row| row.last_element_child()),
-        _ => return false,
+/// Where a key leads in a row of `count`: left and right, where `upright` also up and down.
+fn step_row(key: &str, at: usize, count: usize, upright: bool) -> Option<usize> {
+    let key = match key {
+        "ArrowUp" | "ArrowDown" if !upright => return None,
+        "PageUp" | "PageDown" => return None,
+        "ArrowUp" => "ArrowLeft",
+        "ArrowDown" => "ArrowRight",
+        key => key,
     };
-    e.prevent_default();
-    if let Some(to) = to {
+    step_along(key, at, count, 1)
+}
+
+/// Gives the focus to the `at`-th element within `row`.
+pub fn focus_child(row: &Element, at: usize) {
+    if let Some(child) = row.children().item(at as u32) {
         // Focusing an element that is still there cannot fail.
-        let _ = to.unchecked_into::<HtmlElement>().focus();
+        let _ = child.unchecked_into::<HtmlElement>().focus();
     }
-    true
+}
+
+/// In a row of elements of which the `at`-th has the focus, the row or that element listening to
+/// keys: moves the focus to a neighbor or an end, and says where to.
+pub fn walk(e: &ev::KeyboardEvent, row: &Element, at: usize, upright: bool) -> Option<usize> {
+    let to = step_row(&e.key(), at, row.child_element_count() as usize, upright)?;
+    e.prevent_default();
+    focus_child(row, to);
+    Some(to)
+}
+
+/// The element that listens.
+pub fn listener(e: &ev::KeyboardEvent) -> Option<Element> {
+    Some(e.current_target()?.unchecked_into())
 }
 
 #[cfg(test)]
@@ -168,6 +183,9 @@ mod tests {
         assert_eq!([along("ArrowLeft"), along("ArrowUp"), along("PageDown")], [2, 4, 0].map(Some));
         assert_eq!([along("Home"), along("End"), along("PageUp")], [0, 39, 8].map(Some));
         assert_eq!((along("x"), step_along("Home", 0, 0, 1)), (None, None));
+        let row = |key, upright| step_row(key, 1, 3, upright);
+        assert_eq!([row("ArrowUp", true), row("ArrowDown", true)], [Some(0), Some(2)]);
+        assert_eq!([row("ArrowUp", false), row("PageUp", true)], [None; 2]);
         let cell = |key| step_cell(key, (1, 2), (3, 4));
         let keys = ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "PageUp", "PageDown"];
         let places = [(0, 2), (2, 2), (1, 1), (1, 3), (0, 2), (2, 2)];
