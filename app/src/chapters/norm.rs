@@ -264,11 +264,8 @@ fn losses() -> AnyView {
     let provenance = use_provenance();
     let experiment = Memo::new(move |_| store.link.with(|link| link.norm.experiment));
     let curves = |lab: Lab, looks: &[(&'static str, Hue, Dash)]| -> Vec<Line> {
-        let line = |&(name, hue, dash): &(&'static str, Hue, Dash)| Line {
-            name: name.into(),
-            hue,
-            dash,
-            points: smoothed(lab, name),
+        let line = |&(name, hue, dash): &(&'static str, Hue, Dash)| {
+            Line::new(name, hue, dash, smoothed(lab, name))
         };
         looks.iter().map(line).collect()
     };

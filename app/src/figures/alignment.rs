@@ -2,8 +2,7 @@
 //! each one read of every other.
 
 use leptos::{ev, html, prelude::*};
-use wasm_bindgen::JsCast;
-use web_sys::{HtmlCanvasElement, HtmlElement};
+use web_sys::HtmlCanvasElement;
 
 use super::{
     canvas::{self, Size, use_latest, use_size},
@@ -11,6 +10,7 @@ use super::{
     frame::{Files, Frame, choices},
     matrix_data::{Matrix, matrix_csv, matrix_json},
     matrix_svg::matrix_svg,
+    reading::{Reading, listener, offset, step_cell, walk},
     readout::SpokenReading,
     scale::ValueMap,
     select::Pointing,
@@ -414,53 +414,25 @@ pub fn AlignmentFigure(
             on_cell.run(((model, at), key));
         }
     };
-    let hit = move |e: &ev::MouseEvent| {
-        geometry.get_untracked().hit(f64::from(e.offset_x()), f64::from(e.offset_y()))
-    };
-    let on_move = move |e: ev::PointerEvent| match hit(&e) {
-        Some(cell) => pointing.point(cell),
-        None => pointing.leave(),
-    };
-    let on_down = move |e: ev::PointerEvent| {
-        if let Some(cell) = hit(&e) {
-            pointing.press(cell, e.pointer_type() == "touch");
-        }
-    };
-    let on_click = move |e: ev::MouseEvent| {
-        if let Some(cell) = hit(&e).filter(|_| pointing.press_counts()) {
-            act(cell);
-        }
-    };
-    // A lifted finger has read something: it stays until the next tap.
-    let on_leave = move |e: ev::PointerEvent| {
-        if e.pointer_type() != "touch" {
-            pointing.leave();
-        }
-    };
     let start = move || {
         let (rows, columns) = shape.get_untracked();
         let outside = (row.get_untracked().unwrap_or(0), key.get_untracked().unwrap_or(0));
         let (at, key) = pointing.shown_untracked().unwrap_or(outside);
         (rows > 0 && columns > 0).then(|| (at.min(rows - 1), key.min(columns - 1)))
     };
-    let on_key = move |e: ev::KeyboardEvent| {
-        let Some((r, c)) = start() else { return };
-        let (rows, columns) = shape.get_untracked();
-        let cell = match e.key().as_str() {
-            "ArrowUp" => (r.saturating_sub(1), c),
-            "ArrowDown" => ((r + 1).min(rows - 1), c),
-            "ArrowLeft" => (r, c.saturating_sub(1)),
-            "ArrowRight" => (r, (c + 1).min(columns - 1)),
-            "Home" => (r, 0),
-            "End" => (r, columns - 1),
-            "Enter" | " " => (r, c),
-            _ => return,
-        };
-        e.prevent_default();
-        pointing.point(cell);
-        if matches!(e.key().as_str(), "Enter" | " ") {
-            act(cell);
-        }
+    let reader = Reading {
+        pointing,
+        hit: Callback::new(move |e| {
+            let (x, y) = offset(&e);
+            geometry.get_untracked().hit(x, y)
+        }),
+        start: Callback::new(move |()| start()),
+        step: Callback::new(move |(key, at): (String, _)| {
+            step_cell(&key, at, shape.get_untracked())
+        }),
+        pick: Some(Callback::new(act)),
+        tap_reads: true,
+        focus_reads: true,
     };
     let reading = move || match pointing.shown() {
         Some(cell) => Some(alignment.with(|a| cell_sentence(a, model, cell))),
@@ -515,24 +487,11 @@ pub fn AlignmentFigure(
                     </p>
                     <SourceChips gaze testid=row_id/>
                     <ProducedChips gaze model upright=true/>
-                    <div class="alignment-cells" data-testid=format!("{name}-cells") tabindex="0"
+                    <div {..reader.handlers()} class="alignment-cells" data-testid=format!("{name}-cells") tabindex="0"
                         role="application" aria-roledescription="heatmap"
                         aria-label=move || format!(
                             "{}. Arrow keys move between cells, Enter takes one apart.", title.get()
-                        )
-                        on:pointermove=on_move on:pointerdown=on_down on:pointerleave=on_leave
-                        on:click=on_click on:keydown=on_key
-                        on:focus=move |_| {
-                            if pointing.shown_untracked().is_none() && let Some(cell) = start() {
-                                pointing.point(cell);
-                            }
-                        }
-                        on:blur=move |_| {
-                            // Also heard when the figure goes with its view.
-                            if shape.try_get_untracked().is_some() {
-                                pointing.leave();
-                            }
-                        }>
+                        )>
                         <canvas node_ref=canvas aria-hidden="true"></canvas>
                         {marks}
                         <Show when=move || is_blind.get()>
@@ -583,7 +542,6 @@ impl Chip {
     fn view(self) -> AnyView {
         let Self { id, role, token, share, lit, most, pinned, right, waiting, .. } = self;
         let (position, tab, point, pick) = (self.position, self.tab, self.point, self.pick);
-        let element = NodeRef::<html::Div>::new();
         let label = move || {
             let share = share.get().map(|s| format!(", {:.2} %", 100.0 * s)).unwrap_or_default();
             let wrong = if right.get() == Some(false) { ", wrong" } else { "" };
@@ -591,28 +549,15 @@ impl Chip {
         };
         let is_word = move || token.with(|token| token.chars().count() > 1);
         let on_key = move |e: ev::KeyboardEvent| {
-            let Some(own) = element.get_untracked() else { return };
-            let parent = own.parent_element();
-            let to = match e.key().as_str() {
-                "ArrowLeft" | "ArrowUp" => own.previous_element_sibling(),
-                "ArrowRight" | "ArrowDown" => own.next_element_sibling(),
-                "Home" => parent.and_then(|row| row.first_element_child()),
-                "End" => parent.and_then(|row| row.last_element_child()),
-                "Enter" | " " => {
-                    e.prevent_default();
-                    pick.run(());
-                    return;
-                }
-                _ => return,
-            };
-            e.prevent_default();
-            if let Some(to) = to {
-                // Focusing an element that is still there cannot fail.
-                let _ = to.unchecked_into::<HtmlElement>().focus();
+            if matches!(e.key().as_str(), "Enter" | " ") {
+                e.prevent_default();
+                pick.run(());
+            } else if let Some(row) = listener(&e).and_then(|own| own.parent_element()) {
+                walk(&e, &row, position, true);
             }
         };
         view! {
-            <div class=format!("alignment-chip role-{role}") role="option" data-testid=id node_ref=element
+            <div class=format!("alignment-chip role-{role}") role="option" data-testid=id
                 class:is-shown=lit class:is-most=most class:is-pinned=pinned class:is-waiting=waiting
                 class:is-wrong=move || right.get() == Some(false) && !waiting.get()
                 tabindex=move || if tab.get() { "0" } else { "-1" }

@@ -10,9 +10,9 @@ use super::{
     canvas::use_latest,
     export::{Provenance, axis, csv_comment, field},
     frame::{Caption, Files, Frame, choices},
-    heatmap_svg::{escape, write_rect},
     hue::Hue,
     sight::use_visible,
+    svg::{escape, write_rect},
     theme::{Colors, use_colors},
 };
 

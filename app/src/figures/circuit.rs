@@ -11,9 +11,9 @@ use super::{
     canvas::{use_latest, use_size},
     export::{Provenance, csv_comment, open_object},
     frame::{Caption, Files, Frame, choices},
-    heatmap_svg::escape,
     hue::Hue,
     sight::use_visible,
+    svg::escape,
     theme::{Colors, use_colors},
 };
 

@@ -8,7 +8,7 @@ use unroll_protocol::study::position::Clock;
 use super::{
     export::{Provenance, csv_comment},
     frame::Caption,
-    heatmap_svg::escape,
+    svg::escape,
     theme::Colors,
 };
 

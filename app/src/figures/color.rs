@@ -17,6 +17,13 @@ impl Rgb {
         format!("#{:02x}{:02x}{:02x}", self.0, self.1, self.2)
     }
 
+    /// `share` of this color painted over `ground`.
+    pub fn over(self, ground: Self, share: f64) -> Self {
+        let mix =
+            |a: u8, b: u8| (f64::from(a) * share + f64::from(b) * (1.0 - share)).round() as u8;
+        Self(mix(self.0, ground.0), mix(self.1, ground.1), mix(self.2, ground.2))
+    }
+
     fn to_linear(self) -> [f32; 3] {
         [self.0, self.1, self.2].map(|c| {
             let c = f32::from(c) / 255.0;

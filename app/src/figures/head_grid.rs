@@ -1,9 +1,14 @@
 //! All heads of all layers as small heatmaps, of which one is chosen.
 
 use leptos::{ev, html, prelude::*};
-use wasm_bindgen::JsCast;
 
-use super::{head_grid_paint::use_pictures, slot::Slot, theme::Colors, view::HeadView};
+use super::{
+    head_grid_paint::use_pictures,
+    reading::{focus_child, listener, step_cell},
+    slot::Slot,
+    theme::Colors,
+    view::HeadView,
+};
 
 /// Heads that can be switched off, as a chapter has them; layers and heads count from 1.
 #[derive(Clone, Copy)]
@@ -72,23 +77,12 @@ fn Grid(
     let switching = move || switches.is_some_and(|switches| switches.switching.get());
     let on_key = move |e: ev::KeyboardEvent| {
         let (l, h) = chosen.get_untracked();
-        let (l, h) = match e.key().as_str() {
-            "ArrowLeft" => (l, h.saturating_sub(1)),
-            "ArrowRight" => (l, h + 1),
-            "ArrowUp" => (l.saturating_sub(1), h),
-            "ArrowDown" => (l + 1, h),
-            "Home" => (l, 1),
-            "End" => (l, heads),
-            _ => return,
-        };
+        let (at, shape) = ((l as usize - 1, h as usize - 1), (layers as usize, heads as usize));
+        let Some((layer, head)) = step_cell(&e.key(), at, shape) else { return };
         e.prevent_default();
-        let (l, h) = (l.clamp(1, layers), h.clamp(1, heads));
-        choose.run((l, h));
-        let group: Option<web_sys::Element> = e.current_target().map(JsCast::unchecked_into);
-        let place = ((l - 1) * heads + h - 1) as usize;
-        if let Some(radio) = group.and_then(|g| g.children().item(place as u32)) {
-            // Focusing an element that is still there cannot fail.
-            let _ = radio.unchecked_into::<web_sys::HtmlElement>().focus();
+        choose.run((layer as u32 + 1, head as u32 + 1));
+        if let Some(group) = listener(&e) {
+            focus_child(&group, layer * shape.1 + head);
         }
     };
     let names = move |word: &'static str, letter: &'static str, count: u32| {

@@ -1,17 +1,16 @@
 //! How values are spread: one histogram, or several small ones on the same axes.
 
-use leptos::{ev, html, prelude::*};
-use plotters::drawing::IntoDrawingArea;
-use plotters_canvas::CanvasBackend;
+use leptos::{html, prelude::*};
 use serde_json::{Map, json};
 
 use super::{
-    canvas::{prepare, use_latest, use_size},
+    canvas::{use_latest, use_size},
     export::{Provenance, axis, csv_comment, field},
     frame::{Caption, Files, Frame, choices},
     histogram_plot::{self, Grid, histogram_svg},
     hue::Hue,
-    plot::{Surface, short},
+    plot::{short, use_plot},
+    reading::{Reading, offset, step_cell},
     readout::SpokenReading,
     select::Pointing,
     sight::use_visible,
@@ -126,50 +125,27 @@ pub fn HistogramFigure(
     let pointing = Pointing::new(move |&(group, bin): &(usize, usize)| {
         group < shape.get().0 && bin < shape.get().1
     });
-    Effect::new(move |_| {
-        let (Some(canvas), size) = (canvas.get(), size.get()) else { return };
-        if prepare(&canvas, size).is_none() {
-            return;
-        }
-        let Some(backend) = CanvasBackend::with_canvas_object(canvas) else { return };
-        let palette = colors.get().palette;
-        let area = backend.into_drawing_area();
-        let surface = Surface { area: &area, scale: size.scale, text_scale: 1.0 };
-        // What a canvas refuses to draw (it lost its context) comes with the next redraw.
-        let _ = surface
-            .fill(palette.paper)
-            .and_then(|()| histogram_plot::draw(&surface, &shown.get(), grid.get(), palette));
+    use_plot(canvas, size, colors, move |surface, palette| {
+        histogram_plot::draw(surface, &shown.get(), grid.get(), palette)
     });
-    let on_point = move |e: ev::PointerEvent| {
+    let start = move || {
         let (groups, bins) = shape.get_untracked();
-        let (x, y) = (f64::from(e.offset_x()), f64::from(e.offset_y()));
-        match grid.get_untracked().hit(x, y, groups, bins) {
-            Some(place) => pointing.point(place),
-            None => pointing.leave(),
-        }
+        let start = pointing.shown_untracked().unwrap_or((0, bins / 2));
+        (groups > 0 && bins > 0).then_some(start)
     };
-    let on_leave = move |e: ev::PointerEvent| {
-        if e.pointer_type() != "touch" {
-            pointing.leave();
-        }
-    };
-    let on_key = move |e: ev::KeyboardEvent| {
-        let (groups, bins) = shape.get_untracked();
-        if groups == 0 || bins == 0 {
-            return;
-        }
-        let (group, bin) = pointing.shown_untracked().unwrap_or((0, bins / 2));
-        let place = match e.key().as_str() {
-            "ArrowLeft" => (group, bin.saturating_sub(1)),
-            "ArrowRight" => (group, (bin + 1).min(bins - 1)),
-            "ArrowUp" => (group.saturating_sub(1), bin),
-            "ArrowDown" => ((group + 1).min(groups - 1), bin),
-            "Home" => (group, 0),
-            "End" => (group, bins - 1),
-            _ => return,
-        };
-        e.prevent_default();
-        pointing.point(place);
+    let reader = Reading {
+        pointing,
+        hit: Callback::new(move |e| {
+            let ((x, y), (groups, bins)) = (offset(&e), shape.get_untracked());
+            grid.get_untracked().hit(x, y, groups, bins)
+        }),
+        start: Callback::new(move |()| start()),
+        step: Callback::new(move |(key, at): (String, _)| {
+            step_cell(&key, at, shape.get_untracked())
+        }),
+        pick: None,
+        tap_reads: false,
+        focus_reads: false,
     };
     let mark = move || {
         let ((group, bin), (_, bins)) = (pointing.shown()?, shape.get());
@@ -213,16 +189,12 @@ pub fn HistogramFigure(
             choices=choices(name, title, shown, none, provenance, colors, files)
         >
             <div
+                {..reader.handlers()}
                 class="histogram-box"
                 tabindex="0"
                 role="application"
                 aria-roledescription="histogram"
                 aria-label=move || format!("{}. Arrow keys move between bins.", title.get())
-                on:pointermove=on_point
-                on:pointerdown=on_point
-                on:pointerleave=on_leave
-                on:keydown=on_key
-                on:blur=move |_| pointing.leave()
             >
                 <canvas node_ref=canvas aria-hidden="true"></canvas>
                 {mark}

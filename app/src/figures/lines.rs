@@ -1,20 +1,48 @@
 //! Several series over an x axis, read at one x together.
 
-use leptos::{ev, html, prelude::*};
-use plotters::drawing::IntoDrawingArea;
-use plotters_canvas::CanvasBackend;
+use std::sync::Arc;
+
+use leptos::{html, prelude::*};
 
 use super::{
-    canvas::{prepare, use_latest, use_size},
+    canvas::{use_latest, use_size},
     export::Provenance,
     frame::{Files, Frame, choices},
-    lines_data::{Lines, lines_csv, lines_json, nearest},
+    lines_data::{Lines, Stroke, lines_csv, lines_json, nearest},
     lines_plot::{self, Layout, lines_svg},
-    plot::{Surface, short},
+    plot::{short, use_plot},
+    reading::{Reading, offset, step_along},
+    select::Pointing,
     sight::use_visible,
     table::TableData,
     theme::use_colors,
 };
+
+/// Lines with the x at which they are read.
+#[derive(Clone, Copy)]
+pub struct LinesReading {
+    pub shown: Memo<Arc<Lines>>,
+    /// Where one can read.
+    pub xs: Memo<Vec<f64>>,
+    pointing: Pointing<f64>,
+    marker: Signal<Option<f64>>,
+    /// The x that is read: while nobody points the marker, or else the last.
+    pub read: Memo<Option<f64>>,
+}
+
+impl LinesReading {
+    /// `marker` is an x to mark, such as the present step.
+    pub fn new(shown: Memo<Arc<Lines>>, xs: Memo<Vec<f64>>, marker: Signal<Option<f64>>) -> Self {
+        let pointing = Pointing::new(|_: &f64| true);
+        let read = Memo::new(move |_| {
+            xs.with(|xs| {
+                let x = pointing.shown().or_else(|| marker.get()).or_else(|| xs.last().copied())?;
+                nearest(xs, x).map(|i| xs[i])
+            })
+        });
+        Self { shown, xs, pointing, marker, read }
+    }
+}
 
 /// Named series, told apart by colour, dash pattern and the names at their ends.
 ///
@@ -31,87 +59,12 @@ pub fn LinesFigure(
     #[prop(optional)] on_pick: Option<Callback<f64>>,
 ) -> impl IntoView {
     let root = NodeRef::<html::Section>::new();
-    let canvas = NodeRef::<html::Canvas>::new();
-    let size = use_size(canvas);
-    let colors = use_colors();
     let shown = use_latest(lines, use_visible(root));
-    let layout = Memo::new(move |_| {
-        let size = size.get();
-        Layout::new(&shown.get(), size.width, size.height)
-    });
     let xs = Memo::new(move |_| shown.get().xs());
     let empty = Memo::new(move |_| shown.get().is_empty());
-    // The x that is read; while nobody points the marker, or else the last.
-    let pointed = RwSignal::new(None::<f64>);
-    let read = Memo::new(move |_| {
-        xs.with(|xs| {
-            let x = pointed.get().or_else(|| marker.get()).or_else(|| xs.last().copied())?;
-            nearest(xs, x).map(|i| xs[i])
-        })
-    });
-
-    Effect::new(move |_| {
-        let (Some(canvas), size) = (canvas.get(), size.get()) else { return };
-        if prepare(&canvas, size).is_none() {
-            return;
-        }
-        let Some(backend) = CanvasBackend::with_canvas_object(canvas) else { return };
-        let palette = colors.get().palette;
-        let area = backend.into_drawing_area();
-        let surface = Surface { area: &area, scale: size.scale, text_scale: 1.0 };
-        // What a canvas refuses to draw (it lost its context) comes with the next redraw.
-        let _ = surface
-            .fill(palette.paper)
-            .and_then(|()| lines_plot::draw(&surface, &shown.get(), &layout.get(), None, palette));
-    });
-
-    let x_at = move |e: &ev::MouseEvent| {
-        let x = layout.get_untracked().x_under(f64::from(e.offset_x()));
-        xs.with_untracked(|xs| nearest(xs, x).map(|i| xs[i]))
-    };
-    let on_point = move |e: ev::PointerEvent| pointed.set(x_at(&e));
-    let on_leave = move |e: ev::PointerEvent| {
-        if e.pointer_type() != "touch" {
-            pointed.set(None);
-        }
-    };
-    let pick = move || {
-        if let (Some(on_pick), Some(x)) = (on_pick, read.get_untracked()) {
-            on_pick.run(x);
-        }
-    };
-    let on_key = move |e: ev::KeyboardEvent| {
-        let Some(x) = read.get_untracked() else { return };
-        let to = xs.with_untracked(|xs| {
-            let (at, last) = (nearest(xs, x)?, xs.len() - 1);
-            let page = (last / 20).max(1);
-            Some(match e.key().as_str() {
-                "ArrowLeft" | "ArrowDown" => xs[at.saturating_sub(1)],
-                "ArrowRight" | "ArrowUp" => xs[(at + 1).min(last)],
-                "PageDown" => xs[at.saturating_sub(page)],
-                "PageUp" => xs[(at + page).min(last)],
-                "Home" => xs[0],
-                "End" => xs[last],
-                "Enter" | " " if on_pick.is_some() => x,
-                _ => return None,
-            })
-        });
-        let Some(to) = to else { return };
-        e.prevent_default();
-        pointed.set(Some(to));
-        if matches!(e.key().as_str(), "Enter" | " ") {
-            pick();
-        }
-    };
-    let upright = move |x: f64| {
-        let layout = layout.get();
-        let (left, top) = (layout.x_at(x), lines_plot::TOP);
-        format!("left:{left}px;top:{top}px;bottom:{}px", lines_plot::BOTTOM)
-    };
-    let on_axis = move |x: &f64| {
-        let axis = layout.get().x;
-        (axis.from..=axis.to).contains(x)
-    };
+    let reading = LinesReading::new(shown, xs, marker);
+    let read = reading.read;
+    let label = move || format!("{}: {} to read at", title.get(), shown.get().x_label);
     let spoken = move || {
         let (lines, Some(x)) = (shown.get(), read.get()) else { return String::new() };
         let values = lines.series.iter().map(|s| format!("{} {}", s.name, s.reading(x)));
@@ -148,55 +101,109 @@ pub fn LinesFigure(
             root
             empty=empty.into()
             table
-            choices=choices(name, title, shown, marker, provenance, colors, files)
+            choices=choices(name, title, shown, marker, provenance, use_colors(), files)
         >
-            <div
-                class="lines-box"
-                class:pickable=on_pick.is_some()
-                tabindex="0"
-                role="slider"
-                aria-label=move || format!("{}: {} to read at", title.get(), shown.get().x_label)
-                aria-valuemin=move || layout.get().x.from.to_string()
-                aria-valuemax=move || layout.get().x.to.to_string()
-                aria-valuenow=move || read.get().unwrap_or_default().to_string()
-                aria-valuetext=spoken
-                on:pointermove=on_point
-                on:pointerdown=on_point
-                on:pointerleave=on_leave
-                on:click=move |_| pick()
-                on:blur=move |_| pointed.set(None)
-                on:keydown=on_key
-            >
-                <canvas node_ref=canvas aria-hidden="true"></canvas>
-                {move || {
-                    marker
-                        .get()
-                        .filter(on_axis)
-                        .map(|x| view! { <div class="lines-marker" style=upright(x)></div> })
-                }}
-                <Show when=move || pointed.get().is_some()>
-                    <div class="lines-cursor" style=move || read.get().map(upright)></div>
-                    <Dots shown layout read />
-                </Show>
-                <Show when=move || empty.get() && hint.with(|h| !h.is_empty())>
-                    <p class="lines-hint hint">{hint}</p>
-                </Show>
-            </div>
+            <LinesBox
+                reading
+                label=Signal::derive(label)
+                spoken=Signal::derive(spoken)
+                hint=Signal::derive(move || if empty.get() { hint.get() } else { String::new() })
+                on_pick
+            />
             <Legend name shown read />
         </Frame>
     }
 }
 
+/// The plot of the lines, with a cursor that pointer, finger and keys move.
+///
+/// `spoken` is what is read, in words; `hint` stands where lines will be, unless it is empty.
+/// `on_pick` hears of a click, or Enter, with the x that is read.
+#[component]
+pub fn LinesBox(
+    reading: LinesReading,
+    #[prop(into)] label: Signal<String>,
+    #[prop(into)] spoken: Signal<String>,
+    #[prop(into)] hint: Signal<String>,
+    #[prop(optional_no_strip)] on_pick: Option<Callback<f64>>,
+) -> impl IntoView {
+    let LinesReading { shown, xs, pointing, marker, read } = reading;
+    let canvas = NodeRef::<html::Canvas>::new();
+    let size = use_size(canvas);
+    let layout = Memo::new(move |_| {
+        let size = size.get();
+        Layout::new(&shown.get(), size.width, size.height)
+    });
+    use_plot(canvas, size, use_colors(), move |surface, palette| {
+        lines_plot::draw(surface, &shown.get(), &layout.get(), None, palette)
+    });
+
+    let hit = move |e| {
+        let x = layout.get_untracked().x_under(offset(&e).0);
+        xs.with_untracked(|xs| nearest(xs, x).map(|i| xs[i]))
+    };
+    let step = move |(key, x): (String, f64)| {
+        xs.with_untracked(|xs| {
+            let page = (xs.len().saturating_sub(1) / 20).max(1);
+            step_along(&key, nearest(xs, x)?, xs.len(), page).map(|i| xs[i])
+        })
+    };
+    let reader = Reading {
+        pointing,
+        hit: Callback::new(hit),
+        start: Callback::new(move |()| read.get_untracked()),
+        step: Callback::new(step),
+        pick: on_pick,
+        tap_reads: false,
+        focus_reads: false,
+    };
+    let upright = move |x: f64| {
+        let layout = layout.get();
+        let (left, top) = (layout.x_at(x), lines_plot::TOP);
+        format!("left:{left}px;top:{top}px;bottom:{}px", lines_plot::BOTTOM)
+    };
+    let on_axis = move |x: &f64| {
+        let axis = layout.get().x;
+        (axis.from..=axis.to).contains(x)
+    };
+    view! {
+        <div
+            {..reader.handlers()}
+            class="lines-box"
+            class:pickable=on_pick.is_some()
+            tabindex="0"
+            role="slider"
+            aria-label=label
+            aria-valuemin=move || layout.get().x.from.to_string()
+            aria-valuemax=move || layout.get().x.to.to_string()
+            aria-valuenow=move || read.get().unwrap_or_default().to_string()
+            aria-valuetext=spoken
+        >
+            <canvas node_ref=canvas aria-hidden="true"></canvas>
+            {move || {
+                marker
+                    .get()
+                    .filter(on_axis)
+                    .map(|x| view! { <div class="lines-marker" style=upright(x)></div> })
+            }}
+            <Show when=move || pointing.shown().is_some()>
+                <div class="lines-cursor" style=move || read.get().map(upright)></div>
+                <Dots shown layout read />
+            </Show>
+            <Show when=move || hint.with(|h| !h.is_empty())>
+                <p class="lines-hint hint">{hint}</p>
+            </Show>
+        </div>
+    }
+}
+
 /// The points that are read, on their lines.
 #[component]
-fn Dots(
-    shown: Memo<std::sync::Arc<Lines>>,
-    layout: Memo<Layout>,
-    read: Memo<Option<f64>>,
-) -> impl IntoView {
+fn Dots(shown: Memo<Arc<Lines>>, layout: Memo<Layout>, read: Memo<Option<f64>>) -> impl IntoView {
     move || {
         let (lines, layout, x) = (shown.get(), layout.get(), read.get()?);
-        let dots = lines.series.iter().filter_map(|line| {
+        let dotted = lines.series.iter().filter(|line| line.stroke == Stroke::Auto);
+        let dots = dotted.filter_map(|line| {
             let (x, y) = line.at(x).filter(|p| p.0 == x)?;
             let (left, top) = (layout.x_at(x), layout.y_at(y)?);
             let within = (lines_plot::TOP - 1.0..=layout.bottom + 1.0).contains(&top);
@@ -213,11 +220,7 @@ fn Dots(
 /// Every series with its pattern, its name, and what it says at the x that is read, in a line or
 /// two. Each value has the same room whatever it is, so that reading moves nothing.
 #[component]
-fn Legend(
-    name: &'static str,
-    shown: Memo<std::sync::Arc<Lines>>,
-    read: Memo<Option<f64>>,
-) -> impl IntoView {
+fn Legend(name: &'static str, shown: Memo<Arc<Lines>>, read: Memo<Option<f64>>) -> impl IntoView {
     // Changes seldom: the list is built anew only then.
     let keys = Memo::new(move |_| {
         shown.get().series.iter().map(|s| (s.name.clone(), s.hue, s.dash)).collect::<Vec<_>>()

@@ -6,8 +6,7 @@ use super::{
     export::{Provenance, axis, csv_comment, field, open_object},
     frame::Caption,
     hue::{Dash, Hue},
-    loss_plot::last_step_shown,
-    plot::{Axis, short},
+    plot::{Axis, last_step_shown, short},
 };
 
 /// How y values are spread over the height.
@@ -19,19 +18,34 @@ pub enum YScale {
     Log,
 }
 
+/// How much a line stands out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stroke {
+    /// With its points where they are few, thin where they are very many.
+    #[default]
+    Auto,
+    /// Thin, pale and without a name: the noise behind a smoothed line.
+    Faint,
+    /// Never thin, and without points.
+    Smooth,
+    /// With some of its points however many there are.
+    Dotted,
+}
+
 /// One series, its points in order of x. A y that is not a number is a gap.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Line {
     pub name: String,
     pub hue: Hue,
     pub dash: Dash,
+    pub stroke: Stroke,
     pub points: Vec<(f64, f64)>,
 }
 
 impl Line {
     /// A series that is called so and looks so.
     pub fn new(name: impl Into<String>, hue: Hue, dash: Dash, points: Vec<(f64, f64)>) -> Self {
-        Self { name: name.into(), hue, dash, points }
+        Self { name: name.into(), hue, dash, stroke: Stroke::Auto, points }
     }
 }
 

@@ -5,7 +5,7 @@ use plotters::{drawing::IntoDrawingArea, prelude::*};
 use super::{
     color::{Palette, Rgb},
     frame::Caption,
-    lines_data::Lines,
+    lines_data::{Line, Lines, Stroke},
     plot::{Anchor, Axis, Drawn, SVG_TEXT_SCALE, Surface, clip, place_labels, thin},
     theme::Colors,
 };
@@ -13,6 +13,8 @@ use super::{
 /// Below and above the plot, in CSS pixels.
 pub const TOP: f64 = 14.0;
 pub const BOTTOM: f64 = 46.0;
+/// Share of its color that a [`Stroke::Faint`] line keeps on the paper.
+const FAINT: f64 = 0.35;
 /// Of tick labels and names.
 const TEXT: f64 = 13.0;
 /// A character's width at that size, about.
@@ -21,6 +23,8 @@ const CHARACTER: f64 = 8.0;
 const LINE_HEIGHT: f64 = 16.0;
 /// Series with at most so many points show each of them.
 const DOTTED: usize = 32;
+/// About so many points of a [`Stroke::Dotted`] line are seen.
+const DOTS: usize = 24;
 
 /// Where the plot is on its surface, in CSS pixels, and what its axes span.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,7 +43,8 @@ impl Layout {
         let (x, y) = (lines.x_axis(), lines.y_axis());
         let ticks = y.ticks(y_ticks(height));
         let widest = ticks.iter().map(|t| t.1.chars().count()).max().unwrap_or(1) as f64;
-        let longest = lines.series.iter().map(|line| line.name.chars().count()).max().unwrap_or(0);
+        let named = lines.series.iter().filter(|line| line.stroke != Stroke::Faint);
+        let longest = named.map(|line| line.name.chars().count()).max().unwrap_or(0);
         // Names take at most a quarter; the legend below has them whole.
         let most = (width * 0.25 / CHARACTER - 2.0).max(0.0) as usize;
         let name = if width < 420.0 && longest > most { 0 } else { longest.min(most) };
@@ -105,8 +110,13 @@ pub fn draw<DB: DrawingBackend>(
     let mut names = vec![];
     for line in &lines.series {
         let color = line.hue.of(palette);
-        // Where many points share a pixel the line is a band: thinner, or it hides the others.
-        let width = if line.points.len() as f64 > 2.0 * layout.width() { 1.0 } else { 2.0 };
+        let (color, width) = match line.stroke {
+            Stroke::Faint => (color.over(palette.paper, FAINT), 1.0),
+            Stroke::Dotted => (color, 1.5),
+            // Where many points share a pixel the line is a band: thinner, or it hides the others.
+            Stroke::Auto if line.points.len() as f64 > 2.0 * layout.width() => (color, 1.0),
+            Stroke::Auto | Stroke::Smooth => (color, 2.0),
+        };
         let runs = thin(&line.points, layout.x, layout.y.log, layout.width() as usize);
         for run in &runs {
             let placed: Vec<(f64, f64)> =
@@ -115,13 +125,17 @@ pub fn draw<DB: DrawingBackend>(
             for piece in clip_sides(&clip(&placed, TOP - 0.5, layout.bottom + 0.5), from, to) {
                 surface.line(&piece, color, width, line.dash.pattern())?;
                 let alone = piece.len() == 1;
-                if line.points.len() <= DOTTED || alone {
+                if alone || line.stroke == Stroke::Auto && line.points.len() <= DOTTED {
                     for &at in piece.iter().filter(|p| placed.contains(p)) {
                         surface.dot(at, 3.0, color)?;
                     }
                 }
-                names.extend(piece.last().map(|&end| (line.name.as_str(), end, color)));
+                let end = piece.last().filter(|_| line.stroke != Stroke::Faint);
+                names.extend(end.map(|&end| (line.name.as_str(), end, color)));
             }
+        }
+        if line.stroke == Stroke::Dotted {
+            draw_dots(surface, line, layout, color)?;
         }
         // One name a line, at its last end.
         let keep = names.iter().rposition(|n| n.0 == line.name);
@@ -132,6 +146,24 @@ pub fn draw<DB: DrawingBackend>(
         });
     }
     draw_names(surface, layout, &names, palette)
+}
+
+/// Dots on a line that is told from another by them: the last point, and every n-th before it.
+fn draw_dots<DB: DrawingBackend>(
+    surface: &Surface<DB>,
+    line: &Line,
+    layout: &Layout,
+    color: Rgb,
+) -> Drawn<DB> {
+    let every = line.points.len().div_ceil(DOTS).max(1);
+    for &(x, y) in line.points.iter().rev().step_by(every).filter(|p| p.1.is_finite()) {
+        let Some(y) = layout.y_at(y).filter(|y| (TOP - 0.5..=layout.bottom + 0.5).contains(y))
+        else {
+            continue;
+        };
+        surface.dot((layout.x_at(x), y), 3.5, color)?;
+    }
+    Ok(())
 }
 
 /// Leaves out what lies left or right of the plot.

@@ -1,15 +1,15 @@
 //! The loss figure: how training goes, step by step.
 
-use leptos::{ev, html, prelude::*};
-use plotters::drawing::IntoDrawingArea;
-use plotters_canvas::CanvasBackend;
+use leptos::{html, prelude::*};
 
 use super::{
-    canvas::{prepare, use_frame, use_size},
+    canvas::use_latest,
     curve::Curve,
     download::{Choice, ExportMenu, LocalFile},
     export::Provenance,
-    loss_plot::{self, Plot, last_step_shown},
+    hue::{Dash, Hue},
+    lines::{LinesBox, LinesReading},
+    lines_data::{Line, Lines, Reference, Stroke},
     sight::use_visible,
     theme::{Colors, use_colors},
     writers::Writers,
@@ -25,123 +25,71 @@ pub fn LossFigure(
     #[prop(into)] provenance: Signal<Provenance>,
 ) -> impl IntoView {
     let root = NodeRef::<html::Section>::new();
-    let canvas = NodeRef::<html::Canvas>::new();
-    let size = use_size(canvas);
-    let colors = use_colors();
-    // The curve itself is never copied: what goes through `use_frame` is a count of its changes.
-    let changes = Memo::new(move |n: Option<&u64>| {
-        curve.track();
-        n.map_or(0, |n| n + 1)
+    let lines = Signal::derive(move || curve.with(|curve| loss_lines(curve, vocabulary.get())));
+    let shown = use_latest(lines, use_visible(root));
+    // Every step of what is drawn, which is a point of the first line.
+    let xs = Memo::new(move |_| shown.get().series[0].points.iter().map(|p| p.0).collect());
+    let last = Memo::new(move |_| xs.with(|xs: &Vec<f64>| xs.last().copied().unwrap_or(0.0)));
+    let lines_reading = LinesReading::new(shown, xs, Signal::stored(None));
+    let text = Memo::new(move |_| {
+        shown.track();
+        let step = lines_reading.read.get().unwrap_or(0.0) as u32;
+        curve.with_untracked(|curve| reading(curve, step))
     });
-    let frame = use_frame(Signal::<u64>::from(changes), use_visible(root));
-    let last = Memo::new(move |_| {
-        frame.track();
-        curve.with_untracked(Curve::last_step)
-    });
-    // The step that is read; the last one while nobody points.
-    let pointed = RwSignal::new(None::<u32>);
-    let step = Memo::new(move |_| pointed.get().map_or(last.get(), |step| step.min(last.get())));
-
-    Effect::new(move |_| {
-        frame.track();
-        let (Some(canvas), size) = (canvas.get(), size.get()) else { return };
-        if prepare(&canvas, size).is_none() {
-            return;
-        }
-        let Some(backend) = CanvasBackend::with_canvas_object(canvas) else { return };
-        curve.with_untracked(|curve| {
-            let plot = Plot {
-                curve,
-                vocabulary: vocabulary.get(),
-                palette: colors.get().palette,
-                scale: size.scale,
-                text_scale: 1.0,
-            };
-            // What a canvas refuses to draw (it lost its context) comes with the next redraw.
-            let _ = loss_plot::draw(&backend.into_drawing_area(), &plot);
-        });
-    });
-
-    let step_at = move |x: f64| {
-        let width = size.get_untracked().width - loss_plot::LEFT - loss_plot::RIGHT;
-        let share = ((x - loss_plot::LEFT) / width.max(1.0)).clamp(0.0, 1.0);
-        let end = last_step_shown(last.get_untracked());
-        let step = (share * f64::from(end)).round() as u32;
-        curve.with_untracked(|c| Some(c.points()[c.nearest(step)?].step))
-    };
-    let on_point = move |e: ev::PointerEvent| pointed.set(step_at(f64::from(e.offset_x())));
-    let on_leave = move |e: ev::PointerEvent| {
-        if e.pointer_type() != "touch" {
-            pointed.set(None);
-        }
-    };
-    let on_key = move |e: ev::KeyboardEvent| {
-        let (at, last) = (step.get_untracked(), last.get_untracked());
-        let page = (last / 20).max(1);
-        let to = match e.key().as_str() {
-            "ArrowLeft" | "ArrowDown" => at.saturating_sub(1),
-            "ArrowRight" | "ArrowUp" => at + 1,
-            "PageDown" => at.saturating_sub(page),
-            "PageUp" => at + page,
-            "Home" => 0,
-            "End" => last,
-            _ => return,
-        };
-        e.prevent_default();
-        pointed.set(curve.with_untracked(|c| Some(c.points()[c.nearest(to)?].step)));
-    };
-    let cursor = move || {
-        let size = size.get();
-        let share = f64::from(step.get()) / f64::from(last_step_shown(last.get()));
-        let left = loss_plot::LEFT + share * (size.width - loss_plot::LEFT - loss_plot::RIGHT);
-        let (top, bottom) = (loss_plot::TOP, loss_plot::BOTTOM);
-        format!("left:{left}px;top:{top}px;bottom:{bottom}px")
-    };
-    let text = move || {
-        frame.track();
-        let step = step.get();
-        curve.with_untracked(|c| reading(c, step))
-    };
     view! {
         <section
             class="figure figure-loss"
             node_ref=root
             aria-label="Loss"
             data-testid="figure-loss"
-            data-state=move || if last.get() == 0 { "empty" } else { "live" }
+            data-state=move || if last.get() == 0.0 { "empty" } else { "live" }
             data-step=move || last.get().to_string()
         >
-            <div
-                class="loss-box"
-                tabindex="0"
-                role="slider"
-                aria-label="Step to read the loss at"
-                aria-valuemin="0"
-                aria-valuemax=move || last.get().to_string()
-                aria-valuenow=move || step.get().to_string()
-                aria-valuetext=text
-                on:pointermove=on_point
-                on:pointerdown=on_point
-                on:pointerleave=on_leave
-                on:blur=move |_| pointed.set(None)
-                on:keydown=on_key
-            >
-                <canvas node_ref=canvas aria-hidden="true"></canvas>
-                <Show when=move || pointed.get().is_some()>
-                    <div class="loss-cursor" style=cursor></div>
-                </Show>
-                <Show when=move || last.get() == 0>
-                    <p class="loss-hint hint">"Press Train: the loss falls as the model learns."</p>
-                </Show>
-            </div>
+            <LinesBox
+                reading=lines_reading
+                label="Step to read the loss at"
+                spoken=text
+                hint=Signal::derive(move || {
+                    let hint = "Press Train: the loss falls as the model learns.";
+                    if last.get() == 0.0 { hint.to_owned() } else { String::new() }
+                })
+            />
             <p class="readout" data-testid="loss-readout">{text}</p>
             <div class="figure-foot">
                 <ExportMenu
                     figure="loss"
-                    choices=choices(curve, vocabulary, provenance, colors)
+                    choices=choices(curve, vocabulary, provenance, use_colors())
                 />
             </div>
         </section>
+    }
+}
+
+/// The curve as lines: the loss of every batch, its mean over neighboring steps, the held-out loss.
+pub fn loss_lines(curve: &Curve, vocabulary: usize) -> Lines {
+    let batches = curve.points().iter().map(|p| (f64::from(p.step), f64::from(p.loss)));
+    let means = curve.points().iter().enumerate();
+    let means = means.filter_map(|(i, p)| Some((f64::from(p.step), curve.smoothed(i)?)));
+    let held_out = curve.held_out().map(|(step, loss)| (f64::from(step), f64::from(loss)));
+    let line =
+        |name, hue, stroke, points| Line { stroke, ..Line::new(name, hue, Dash::Solid, points) };
+    let knows_nothing = (vocabulary > 1).then(|| (vocabulary as f64).ln());
+    Lines {
+        x_label: "step".into(),
+        y_label: "loss (nats per token)".into(),
+        series: vec![
+            line("train, each batch", Hue::Train, Stroke::Faint, batches.collect()),
+            line("train", Hue::Train, Stroke::Smooth, means.collect()),
+            line("held-out", Hue::HeldOut, Stroke::Dotted, held_out.collect()),
+        ],
+        references: knows_nothing
+            .map(|y| Reference { name: format!("ln V = {y:.2}: knows nothing"), y })
+            .into_iter()
+            .collect(),
+        x_range: Lines::steps(curve.last_step()),
+        // Nothing to go by yet.
+        y_range: (curve.is_empty() && knows_nothing.is_none()).then_some((0.0, 4.0)),
+        ..Lines::default()
     }
 }
 
@@ -186,7 +134,23 @@ fn choices(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figures::curve::tests::falling;
+    use crate::figures::{
+        color::Palette, curve::tests::falling, frame::Caption, lines_plot::lines_svg,
+    };
+
+    #[test]
+    fn draws_before_and_after_training() {
+        let svg = |curve| {
+            let (title, source) = ("Loss".into(), String::new());
+            let caption = Caption { name: "loss", title, marker: None, source };
+            lines_svg(&loss_lines(&curve, 65), &caption, &Colors::new(&Palette::LIGHT))
+        };
+        let empty = svg(Curve::default());
+        assert!(empty.contains("ln V = 4.17: knows nothing") && empty.contains("</svg>"));
+        let drawn = svg(falling(300));
+        assert!(drawn.contains("held-out") && drawn.matches("<circle").count() >= 10);
+        assert!(!drawn.contains("each batch"));
+    }
 
     #[test]
     fn reads_exact_values() {

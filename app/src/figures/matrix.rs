@@ -1,18 +1,17 @@
 //! A matrix as a heatmap: rows downwards, columns to the right, read with pointer, finger or keys.
 
-use std::sync::Arc;
-
-use leptos::{ev, html, prelude::*};
+use leptos::{html, prelude::*};
 
 use super::{
-    canvas::{use_latest, use_size},
+    canvas::{Size, use_latest, use_size},
+    cells::{Cells, Marks, Place},
     export::Provenance,
     frame::{Files, Frame, choices},
-    heatmap_paint::hidden_canvas,
     matrix_data::{Matrix, matrix_csv, matrix_json},
-    matrix_paint::{Geometry, paint, paint_row_labels},
+    matrix_paint::{Geometry, Look},
     matrix_strip::ColumnStrip,
     matrix_svg::matrix_svg,
+    reading::{Reading, offset, step_cell},
     readout::SpokenReading,
     scale::ScaleBar,
     select::Pointing,
@@ -23,9 +22,6 @@ use super::{
 
 /// Labels and cells beside strips are at least so high, in CSS pixels.
 const LOWEST: f64 = 88.0;
-
-/// Row and column, from 0.
-type Place = (usize, usize);
 
 /// A heatmap with labels, scale, readout and table.
 ///
@@ -50,7 +46,6 @@ pub fn MatrixFigure(
 ) -> impl IntoView {
     let root = NodeRef::<html::Section>::new();
     let scroller = NodeRef::<html::Div>::new();
-    let (canvas, labels) = (NodeRef::<html::Canvas>::new(), NodeRef::<html::Canvas>::new());
     let size = use_size(scroller);
     let colors = use_colors();
     let shown = use_latest(matrix, use_visible(root));
@@ -60,8 +55,8 @@ pub fn MatrixFigure(
         let size = size.get();
         // In a low box strips and cells scroll together.
         let height = size.height - height_of(head) - height_of(foot);
-        let height = height.max(LOWEST.min(size.height));
-        Geometry::new(&shown.get(), size.width, height)
+        let size = Size { height: height.max(LOWEST.min(size.height)), ..size };
+        Geometry::new(&shown.get(), size, Look::default())
     });
     let across = Memo::new(move |_| geometry.get().across());
     let shape = Memo::new(move |_| shown.get().shape());
@@ -70,31 +65,6 @@ pub fn MatrixFigure(
         row < rows && column < columns
     });
 
-    // Owned here, reused by every painting, dropped with the component.
-    let cells = StoredValue::new_local(hidden_canvas());
-    let scale = Memo::new(move |_| size.get().scale.max(1.0));
-    Effect::new(move |_| {
-        let (Some(canvas), Some(cells)) = (canvas.get(), cells.get_value()) else { return };
-        let (g, matrix) = (geometry.get(), shown.get());
-        marked.with(|marked| {
-            colors.with(|colors| paint(&canvas, &cells, scale.get(), g, &matrix, marked, colors))
-        });
-    });
-    // Labels change seldom: painted apart.
-    let names = Memo::new_with_compare(
-        move |_| shown.get(),
-        |a: Option<&Arc<Matrix>>, b| match (a, b) {
-            (Some(a), Some(b)) => {
-                a.rows != b.rows || a.row_axis != b.row_axis || a.shape() != b.shape()
-            }
-            _ => true,
-        },
-    );
-    Effect::new(move |_| {
-        let Some(canvas) = labels.get() else { return };
-        let (g, matrix) = (geometry.get(), names.get());
-        colors.with(|colors| paint_row_labels(&canvas, scale.get(), g, &matrix, colors));
-    });
     if let Some(on_point) = on_point {
         Effect::new(move |_| {
             let place = pointing.shown();
@@ -108,64 +78,34 @@ pub fn MatrixFigure(
         let start = pointing.shown_untracked().unwrap_or(outside);
         (rows > 0).then(|| (start.0.min(rows - 1), start.1.min(columns - 1)))
     };
-    let act = move |place: Place| match on_pick {
-        Some(on_pick) => on_pick.run(place),
-        None => pointing.toggle_pin(place),
-    };
-    let hit = move |e: &ev::MouseEvent| {
-        let (g, x) = (geometry.get_untracked(), f64::from(e.offset_x()));
+    let hit = move |e| {
+        let (g, (x, y)) = (geometry.get_untracked(), offset(&e));
         // Row labels lie over the cells that are scrolled away.
         let hidden = scroller.get_untracked().map_or(0.0, |s| f64::from(s.scroll_left()));
-        (x >= g.left + hidden).then(|| g.hit(x, f64::from(e.offset_y()))).flatten()
+        (x >= g.left + hidden).then(|| g.hit(x, y)).flatten()
     };
-    let on_move = move |e: ev::PointerEvent| match hit(&e) {
-        Some(place) => pointing.point(place),
-        None => pointing.leave(),
-    };
-    let on_down = move |e: ev::PointerEvent| {
-        if let Some(place) = hit(&e) {
-            pointing.press(place, e.pointer_type() == "touch");
-        }
-    };
-    let on_click = move |e: ev::MouseEvent| {
-        if let Some(place) = hit(&e).filter(|_| pointing.press_counts()) {
-            act(place);
-        }
-    };
-    // A lifted finger has read something: it stays until the next tap.
-    let on_leave = move |e: ev::PointerEvent| {
-        if e.pointer_type() != "touch" {
-            pointing.leave();
-        }
-    };
-    let on_key = move |e: ev::KeyboardEvent| {
-        let Some((r, c)) = start() else { return };
-        let (rows, columns) = shape.get_untracked();
-        let moved =
-            |at: usize, by: isize, count: usize| at.saturating_add_signed(by).min(count - 1);
-        let place = match e.key().as_str() {
-            "ArrowUp" => (moved(r, -1, rows), c),
-            "ArrowDown" => (moved(r, 1, rows), c),
-            "ArrowLeft" => (r, moved(c, -1, columns)),
-            "ArrowRight" => (r, moved(c, 1, columns)),
-            "PageUp" => (moved(r, -8, rows), c),
-            "PageDown" => (moved(r, 8, rows), c),
-            "Home" => (r, 0),
-            "End" => (r, columns - 1),
-            "Enter" | " " => (r, c),
-            "Escape" => {
-                pointing.unpin();
-                return;
-            }
-            _ => return,
-        };
-        e.prevent_default();
-        pointing.point(place);
-        if matches!(e.key().as_str(), "Enter" | " ") {
-            act(place);
-        }
+    let step = move |(key, at): (String, Place)| {
+        let place = step_cell(&key, at, shape.get_untracked())?;
         let head = head.map_or(0.0, |height| height.get_untracked());
         keep_in_sight(scroller, geometry.get_untracked(), head, place);
+        Some(place)
+    };
+    let reader = Reading {
+        pointing,
+        hit: Callback::new(hit),
+        start: Callback::new(move |()| start()),
+        step: Callback::new(step),
+        pick: Some(on_pick.unwrap_or(Callback::new(move |place| pointing.toggle_pin(place)))),
+        tap_reads: true,
+        focus_reads: true,
+    };
+    let marks = Marks {
+        row,
+        row_class: Signal::stored("matrix-lit"),
+        column,
+        column_class: "matrix-lit",
+        cell: Signal::derive(move || pointing.shown()),
+        is_pinned: Signal::derive(move || pointing.is_pinned()),
     };
 
     let sentence = move |(row, column): Place, matrix: &Matrix| match describe {
@@ -216,45 +156,18 @@ pub fn MatrixFigure(
             table
             choices=choices(name, title, shown, Signal::stored(None), provenance, colors, files)
         >
-            <div class="matrix-scroller" node_ref=scroller>
+            <div class="matrix-scroller" class:pickable=on_pick.is_some() node_ref=scroller>
                 {above.map(|strip| strip.view(across.into()))}
-                <div
-                    class="matrix-track"
-                    class:pickable=on_pick.is_some()
-                    data-testid=format!("{name}-cells")
-                    style=move || {
-                        let g = geometry.get();
-                        format!("width:{}px;height:{}px", g.width(), g.height())
-                    }
-                    tabindex="0"
-                    role="application"
-                    aria-roledescription="heatmap"
-                    aria-label=label
-                    on:pointermove=on_move
-                    on:pointerdown=on_down
-                    on:pointerleave=on_leave
-                    on:click=on_click
-                    on:keydown=on_key
-                    on:focus=move |_| {
-                        // A click focuses too, but has then pointed at its own cell already.
-                        if pointing.shown_untracked().is_none() && let Some(place) = start() {
-                            pointing.point(place);
-                        }
-                    }
-                    on:blur=move |_| pointing.leave()
-                >
-                    <canvas class="matrix-cells" node_ref=canvas aria-hidden="true"></canvas>
-                    <Marks geometry pointing row column />
-                    <canvas
-                        class="matrix-rows"
-                        node_ref=labels
-                        aria-hidden="true"
-                        style=move || {
-                            let g = geometry.get();
-                            format!("width:{}px;height:{}px", (g.left - 1.0).max(0.0), g.height())
-                        }
-                    ></canvas>
-                </div>
+                <Cells
+                    testid=format!("{name}-cells")
+                    label=Signal::derive(label)
+                    matrix=shown
+                    geometry
+                    colors
+                    marks
+                    marked
+                    reading=reader
+                />
                 {below.map(|strip| strip.view(across.into()))}
             </div>
             <ScaleBar
@@ -286,35 +199,6 @@ pub fn MatrixFigure(
             />
         </Frame>
     }
-}
-
-/// What lies over the cells: the lit row and column, and the cell that is read.
-#[component]
-fn Marks(
-    geometry: Memo<Geometry>,
-    pointing: Pointing<Place>,
-    row: Signal<Option<usize>>,
-    column: Signal<Option<usize>>,
-) -> impl IntoView {
-    let lit_row = move || {
-        let g = geometry.get();
-        let row = row.get().filter(|r| *r < g.rows)?;
-        Some(view! { <div class="matrix-lit" style=g.style(row..row + 1, 0..g.columns)></div> })
-    };
-    let lit_column = move || {
-        let g = geometry.get();
-        let column = column.get().filter(|c| *c < g.columns)?;
-        Some(view! { <div class="matrix-lit" style=g.style(0..g.rows, column..column + 1)></div> })
-    };
-    let cell = move || {
-        let g = geometry.get();
-        let (row, column) = pointing.shown().filter(|p| p.0 < g.rows && p.1 < g.columns)?;
-        let style = g.style(row..row + 1, column..column + 1);
-        Some(view! {
-            <div class="mark-cell" class:pinned=move || pointing.is_pinned() style=style></div>
-        })
-    };
-    view! { {lit_row} {lit_column} {cell} }
 }
 
 /// Scrolls the cells, `head` below the top of what scrolls, so that the one at `row`, `column` is not

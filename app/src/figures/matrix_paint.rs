@@ -1,16 +1,22 @@
 //! Where a matrix's cells are, and how they are painted.
 
+use std::sync::Arc;
+
+use leptos::prelude::document;
+use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
 use super::{
     canvas::{self, Size},
+    color::Palette,
+    hue::Hue,
     matrix_data::Matrix,
     matrix_strip::Across,
     theme::Colors,
     token,
 };
 
-/// Smaller than this no cell becomes: the matrix scrolls within its figure instead.
+/// Smaller than this no cell becomes that may scroll within its figure instead.
 const NARROWEST: f64 = 7.0;
 const LOWEST: f64 = 4.0;
 /// A cell is at most so many times as wide as it is high, or as high as it is wide.
@@ -26,6 +32,15 @@ const EDGE: f64 = 3.0;
 const ROW_LABEL: usize = 10;
 const COLUMN_LABEL: usize = 6;
 const CHARACTER: f64 = 0.62;
+
+/// How cells find their room, and the colors of the axes' titles.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Look {
+    /// Whether cells become as small as it takes to be all in sight; otherwise they scroll.
+    pub shrinks: bool,
+    pub row_hue: Hue,
+    pub column_hue: Hue,
+}
 
 /// Where the cells are, in CSS pixels.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -45,16 +60,28 @@ pub struct Geometry {
     pub column_every: usize,
     /// Whether column labels are written upwards.
     pub turned: bool,
+    /// Of labels and cells together.
+    pub width: f64,
+    pub height: f64,
+    /// Device pixels for each CSS pixel.
+    pub scale: f64,
+    pub look: Look,
 }
 
 impl Geometry {
-    /// For a matrix in a box of `width` by `height`: as many rows as columns make the largest squares
-    /// that fit, any other matrix fills the box.
-    pub fn new(matrix: &Matrix, width: f64, height: f64) -> Self {
-        let (rows, columns) = matrix.shape();
-        if rows == 0 || width <= 0.0 || height <= 0.0 {
+    /// For a matrix in a box of `size`: as many rows as columns make the largest squares that fit,
+    /// any other matrix fills the box.
+    pub fn new(matrix: &Matrix, size: Size, look: Look) -> Self {
+        let ((rows, columns), Size { width, height, scale }) = (matrix.shape(), size);
+        if width <= 0.0 || height <= 0.0 || (rows == 0 && !look.shrinks) {
             return Self::default();
         }
+        if rows == 0 {
+            // The frame and its titles are there before any cell is.
+            let (left, top) = (TITLE + 18.0, TITLE + 18.0);
+            return Self { left, top, width, height, scale, look, ..Self::default() };
+        }
+        let (narrowest, lowest) = if look.shrinks { (0.1, 0.1) } else { (NARROWEST, LOWEST) };
         let longest = |labels: &[String], most: usize| {
             let longest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(1);
             longest.clamp(1, most) as f64
@@ -65,7 +92,7 @@ impl Geometry {
         let largest = (height / 45.0).clamp(14.0, LARGEST_FONT);
         let left = title(&matrix.row_axis) + 10.0 + largest * CHARACTER * row_label;
         // One pixel less: a box's size is known in whole ones.
-        let widest = ((width - left - EDGE - 1.0) / columns as f64).max(NARROWEST);
+        let widest = ((width - left - EDGE - 1.0) / columns as f64).max(narrowest);
         let fitting = |cell: f64| (cell * 0.85).clamp(SMALLEST_FONT, largest);
         let every = |font: f64, cell: f64| (font * 1.05 / cell).ceil().max(1.0) as usize;
         let of = |width: f64| {
@@ -75,14 +102,25 @@ impl Geometry {
                 if turned || column_label <= 1.0 { fitting(width) } else { flat_font };
             let header = if turned { column_font * CHARACTER * column_label } else { column_font };
             let top = title(&matrix.column_axis) + header + 8.0;
-            let highest = ((height - top - EDGE - 1.0) / rows as f64).max(LOWEST);
+            let highest = ((height - top - EDGE - 1.0) / rows as f64).max(lowest);
             let (cell_width, cell_height) = if rows == columns {
                 let side = widest.min(highest);
+                let device = side * scale;
+                // Cells of 1 or 2 pixels must all be the same size, or the eye sees stripes.
+                let whole = look.shrinks && (1.0..4.0).contains(&device);
+                let side = if whole { device.floor() / scale } else { side };
                 (side, side)
             } else {
                 (widest.min(LONGEST * highest), highest.min(LONGEST * widest))
             };
             let row_font = fitting(cell_height);
+            let (cells_width, cells_height) =
+                (cell_width * columns as f64, cell_height * rows as f64);
+            let (width, height) = if look.shrinks {
+                (size.width, size.height)
+            } else {
+                (left + cells_width + EDGE, top + cells_height + EDGE)
+            };
             Self {
                 rows,
                 columns,
@@ -95,6 +133,10 @@ impl Geometry {
                 row_every: every(row_font, cell_height),
                 column_every: every(column_font, cell_width),
                 turned,
+                width,
+                height,
+                scale,
+                look,
             }
         };
         // How wide cells are says which way their labels are written, and so how high they can be.
@@ -112,16 +154,16 @@ impl Geometry {
     /// Where the columns are, for what stands above or below them.
     pub fn across(&self) -> Across {
         let (left, cell, count) = (self.left, self.cell_width, self.columns);
-        Across { left, cell, count, width: self.width() }
+        Across { left, cell, count, width: self.width }
     }
 
-    /// Of labels and cells together.
-    pub fn width(&self) -> f64 {
-        self.left + self.cells_width() + EDGE
-    }
-
-    pub fn height(&self) -> f64 {
-        self.top + self.cells_height() + EDGE
+    /// Of the frame around the cells.
+    fn frame(&self) -> (f64, f64) {
+        if self.rows == 0 {
+            (self.width - self.left - EDGE, self.height - self.top - EDGE)
+        } else {
+            (self.cells_width(), self.cells_height())
+        }
     }
 
     /// Left of `column`.
@@ -134,17 +176,22 @@ impl Geometry {
         self.top + self.cell_height * row as f64
     }
 
+    /// The row at a height.
+    pub fn row_at(&self, y: f64) -> Option<usize> {
+        let row = (y - self.top) / self.cell_height;
+        (row >= 0.0 && row < self.rows as f64).then_some(row as usize)
+    }
+
     /// The row and column at a place.
     pub fn hit(&self, x: f64, y: f64) -> Option<(usize, usize)> {
-        let index = |v: f64, cell: f64, count: usize| {
-            let i = v / cell;
-            (i >= 0.0 && i < count as f64).then_some(i as usize)
-        };
-        if self.rows == 0 {
-            return None;
-        }
-        let row = index(y - self.top, self.cell_height, self.rows)?;
-        Some((row, index(x - self.left, self.cell_width, self.columns)?))
+        let column = (x - self.left) / self.cell_width;
+        let within = column >= 0.0 && column < self.columns as f64;
+        Some((self.row_at(y)?, within.then_some(column as usize)?))
+    }
+
+    /// Whether the pointer is on the labels left of the cells.
+    pub fn is_label(&self, x: f64) -> bool {
+        (TITLE..self.left).contains(&x)
     }
 
     /// A rectangle of cells as CSS.
@@ -155,38 +202,90 @@ impl Geometry {
     }
 }
 
-/// Paints the cells, their column labels and outlines around the `marked` ones. `cells` is a canvas
-/// nobody sees that holds one pixel for each cell. `None` if the browser refuses a canvas.
+/// What a painting left on its canvas.
+pub struct Painted {
+    geometry: Geometry,
+    palette: &'static Palette,
+    matrix: Arc<Matrix>,
+    /// Whether all but the cells can stay: nothing was painted over them, and they cover what was
+    /// there before.
+    stays: bool,
+}
+
+impl Painted {
+    /// Whether `next` differs in the values of its cells only.
+    fn is_ground_of(&self, next: &Self) -> bool {
+        let (a, b) = (&self.matrix, &next.matrix);
+        self.stays
+            && next.stays
+            && (self.geometry, self.palette) == (next.geometry, next.palette)
+            && (&a.columns, &a.column_axis) == (&b.columns, &b.column_axis)
+            && a.values.len() == b.values.len()
+            && a.values.iter().zip(&b.values).all(|(a, b)| a.is_finite() == b.is_finite())
+    }
+}
+
+/// Paints the cells, their column labels and outlines around the `marked` ones; only the cells where
+/// the rest is there from `before`. `cells` is a canvas nobody sees that holds one pixel for each
+/// cell. Returns what is to be given as `before` next time; `None` if the browser refuses a canvas.
 pub fn paint(
     canvas: &HtmlCanvasElement,
     cells: &HtmlCanvasElement,
-    scale: f64,
     geometry: Geometry,
-    matrix: &Matrix,
+    matrix: Arc<Matrix>,
     marked: &[(usize, usize)],
     colors: &Colors,
-) -> Option<()> {
-    let g = geometry;
-    let context = canvas::prepare(canvas, Size { width: g.width(), height: g.height(), scale })?;
-    if (g.rows, g.columns) != matrix.shape() || g.rows == 0 {
-        return None;
-    }
+    before: Option<Painted>,
+) -> Option<Painted> {
+    let (g, scale) = (geometry, geometry.scale);
+    // Several cells to a pixel are averaged, which leaves the outermost half transparent: those
+    // cannot be painted over. One cell to several pixels stays sharp and covers what was there.
+    let averaged = g.cell_width * scale < 1.0;
+    let stays = !averaged && marked.is_empty();
+    let painted = Painted { geometry, palette: colors.palette, matrix, stays };
+    let matrix = &*painted.matrix;
+    let is_empty = (g.rows, g.columns) != matrix.shape() || g.rows == 0;
+    let keeps_ground = before.is_some_and(|before| before.is_ground_of(&painted));
+    let context = if keeps_ground {
+        canvas.get_context("2d").ok()??.unchecked_into()
+    } else {
+        canvas::prepare(canvas, Size { width: g.width, height: g.height, scale })?
+    };
     context.set_transform(scale, 0.0, 0.0, scale, 0.0, 0.0).ok()?;
-    if matrix.has_absent() {
-        paint_hatching(&context, g, colors);
+    if !keeps_ground {
+        if !is_empty && matrix.has_absent() {
+            paint_hatching(&context, g, colors);
+        }
+        if !is_empty || g.look.shrinks {
+            let (width, height) = g.frame();
+            context.set_stroke_style_str(&colors.palette.line.css());
+            context.set_line_width(1.0);
+            context.stroke_rect(g.left - 0.5, g.top - 0.5, width + 1.0, height + 1.0);
+            paint_column_labels(&context, g, matrix, colors)?;
+        }
     }
-    canvas::put_pixels(cells, &pixels(matrix, colors), g.columns as u32)?;
-    context.set_image_smoothing_enabled(false);
-    let (width, height) = (g.cells_width(), g.cells_height());
-    context
-        .draw_image_with_html_canvas_element_and_dw_and_dh(cells, g.left, g.top, width, height)
-        .ok()?;
-    context.set_stroke_style_str(&colors.palette.line.css());
-    context.set_line_width(1.0);
-    context.stroke_rect(g.left - 0.5, g.top - 0.5, width + 1.0, height + 1.0);
-    paint_column_labels(&context, g, matrix, colors)?;
-    paint_marked(&context, g, marked, colors);
-    context.set_transform(1.0, 0.0, 0.0, 1.0, 0.0, 0.0).ok()
+    if !is_empty {
+        canvas::put_pixels(cells, &pixels(matrix, colors), g.columns as u32)?;
+        context.set_image_smoothing_enabled(averaged);
+        let (width, height) = (g.cells_width(), g.cells_height());
+        context
+            .draw_image_with_html_canvas_element_and_dw_and_dh(cells, g.left, g.top, width, height)
+            .ok()?;
+        paint_marked(&context, g, marked, colors);
+    }
+    // The context keeps its transform; the next painting starts from none.
+    context.set_transform(1.0, 0.0, 0.0, 1.0, 0.0, 0.0).ok()?;
+    Some(painted)
+}
+
+/// A canvas that is part of no page.
+pub fn hidden_canvas() -> Option<HtmlCanvasElement> {
+    Some(document().create_element("canvas").ok()?.unchecked_into())
+}
+
+/// An axis's title, or only its first words where there is little room.
+fn title(axis: &str, room: f64) -> &str {
+    if room < 200.0 { axis.split(':').next().unwrap_or(axis) } else { axis }
 }
 
 /// One RGBA pixel a cell; those without a value stay transparent.
@@ -229,12 +328,20 @@ fn paint_column_labels(
     matrix: &Matrix,
     colors: &Colors,
 ) -> Option<()> {
-    context.set_fill_style_str(&colors.palette.muted.css());
+    context.set_fill_style_str(&g.look.column_hue.of(colors.palette).css());
     context.set_font("14px system-ui, sans-serif");
     context.set_text_baseline("top");
-    context.set_text_align("left");
     if !matrix.column_axis.is_empty() {
-        context.fill_text(&format!("{} →", matrix.column_axis), g.left, 2.0).ok()?;
+        let (width, _) = g.frame();
+        let text = format!("{} →", title(&matrix.column_axis, width));
+        // In the middle, but where that may be scrolled out of sight.
+        let (align, x) =
+            if g.look.shrinks { ("center", g.left + width / 2.0) } else { ("left", g.left) };
+        context.set_text_align(align);
+        context.fill_text(&text, x, 2.0).ok()?;
+    }
+    if g.rows == 0 {
+        return Some(());
     }
     context.set_fill_style_str(&colors.palette.ink.css());
     context.set_font(&format!("{}px ui-monospace, monospace", g.column_font));
@@ -286,12 +393,12 @@ fn paint_marked(
 /// Paints the row labels on a canvas of their own, which stays in sight when the cells scroll.
 pub fn paint_row_labels(
     canvas: &HtmlCanvasElement,
-    scale: f64,
     g: Geometry,
     matrix: &Matrix,
     colors: &Colors,
 ) -> Option<()> {
-    let size = Size { width: g.left - 1.0, height: g.height(), scale };
+    let scale = g.scale;
+    let size = Size { width: g.left - 1.0, height: g.height, scale };
     let context = canvas::prepare(canvas, size)?;
     if (g.rows, g.columns) != matrix.shape() {
         return None;
@@ -308,13 +415,17 @@ pub fn paint_row_labels(
         context.fill_text(&label, g.left - 6.0, g.y(row) + g.cell_height / 2.0).ok()?;
     }
     if !matrix.row_axis.is_empty() {
-        context.set_fill_style_str(&colors.palette.muted.css());
+        let (_, height) = g.frame();
+        let text = format!("← {}", title(&matrix.row_axis, height));
+        let (align, y) =
+            if g.look.shrinks { ("center", g.top + height / 2.0) } else { ("right", g.top) };
+        context.set_fill_style_str(&g.look.row_hue.of(colors.palette).css());
         context.set_font("14px system-ui, sans-serif");
         context.set_text_baseline("top");
-        context.set_text_align("right");
-        context.translate(2.0, g.top).ok()?;
+        context.set_text_align(align);
+        context.translate(2.0, y).ok()?;
         context.rotate(-std::f64::consts::FRAC_PI_2).ok()?;
-        context.fill_text(&format!("← {}", matrix.row_axis), 0.0, 0.0).ok()?;
+        context.fill_text(&text, 0.0, 0.0).ok()?;
     }
     context.set_transform(1.0, 0.0, 0.0, 1.0, 0.0, 0.0).ok()
 }
@@ -322,6 +433,10 @@ pub fn paint_row_labels(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn geometry(matrix: &Matrix, width: f64, height: f64) -> Geometry {
+        Geometry::new(matrix, Size { width, height, scale: 1.0 }, Look::default())
+    }
 
     fn matrix(rows: usize, columns: usize, label: &str) -> Matrix {
         Matrix {
@@ -335,38 +450,55 @@ mod tests {
     #[test]
     fn cells_fill_their_box_or_scroll() {
         let fits = |g: Geometry, width: f64, height: f64| {
-            assert!(g.width() <= width && g.height() <= height, "{g:?}");
+            assert!(g.width <= width && g.height <= height, "{g:?}");
         };
-        let g = Geometry::new(&matrix(60, 60, "a"), 900.0, 500.0);
+        let g = geometry(&matrix(60, 60, "a"), 900.0, 500.0);
         fits(g, 900.0, 500.0);
-        assert!(g.cell_width == g.cell_height && g.height() > 490.0, "{g:?}");
-        let g = Geometry::new(&matrix(60, 60, "a"), 320.0, 200.0);
+        assert!(g.cell_width == g.cell_height && g.height > 490.0, "{g:?}");
+        let g = geometry(&matrix(60, 60, "a"), 320.0, 200.0);
         assert_eq!((g.cell_width, g.cell_height), (LOWEST, LOWEST));
-        let g = Geometry::new(&matrix(2, 2, "a"), 2000.0, 1200.0);
-        assert!(g.height() > 1190.0, "{g:?}");
-        let g = Geometry::new(&matrix(16, 64, "unit 12"), 900.0, 500.0);
+        let g = geometry(&matrix(2, 2, "a"), 2000.0, 1200.0);
+        assert!(g.height > 1190.0, "{g:?}");
+        let g = geometry(&matrix(16, 64, "unit 12"), 900.0, 500.0);
         fits(g, 900.0, 500.0);
-        assert!(g.width() > 890.0 && g.height() > 490.0, "{g:?}");
-        let g = Geometry::new(&matrix(16, 64, "unit 12"), 300.0, 500.0);
-        assert!(g.cell_width == NARROWEST && g.width() > 300.0, "scrolls");
+        assert!(g.width > 890.0 && g.height > 490.0, "{g:?}");
+        let g = geometry(&matrix(16, 64, "unit 12"), 300.0, 500.0);
+        assert!(g.cell_width == NARROWEST && g.width > 300.0, "scrolls");
         for g in [(2, 30), (30, 2)] {
-            let g = Geometry::new(&matrix(g.0, g.1, "a"), 900.0, 900.0);
+            let g = geometry(&matrix(g.0, g.1, "a"), 900.0, 900.0);
             fits(g, 900.0, 900.0);
             assert!((0.25..=4.0).contains(&(g.cell_width / g.cell_height)), "{g:?}");
         }
         for (rows, columns) in [(64, 64), (3, 200), (200, 3)] {
-            let g = Geometry::new(&matrix(rows, columns, "unit 1"), 380.0, 220.0);
+            let g = geometry(&matrix(rows, columns, "unit 1"), 380.0, 220.0);
             assert!(g.row_font >= SMALLEST_FONT && g.column_font >= SMALLEST_FONT, "{g:?}");
         }
-        assert_eq!(Geometry::new(&matrix(0, 3, "a"), 900.0, 500.0), Geometry::default());
+        assert_eq!(geometry(&matrix(0, 3, "a"), 900.0, 500.0), Geometry::default());
     }
 
     #[test]
     fn finds_the_cell_under_the_pointer() {
-        let g = Geometry::new(&matrix(16, 64, "u"), 900.0, 500.0);
+        let g = geometry(&matrix(16, 64, "u"), 900.0, 500.0);
         assert_eq!(g.hit(g.x(63) + 1.0, g.y(15) + 1.0), Some((15, 63)));
         assert_eq!(g.hit(g.left - 1.0, g.y(3)), None);
         assert_eq!(g.hit(g.x(3), g.y(16) + 0.5), None);
         assert_eq!(Geometry::default().hit(1.0, 1.0), None);
+    }
+
+    #[test]
+    fn cells_that_shrink_are_all_in_sight_and_alike() {
+        let look = Look { shrinks: true, ..Look::default() };
+        let square = |width, scale, count| {
+            Geometry::new(&matrix(count, count, "a"), Size { width, height: width, scale }, look)
+        };
+        let g = square(640.0, 1.0, 512);
+        assert!(g.cell_width == 1.0 && g.row_every > 5 && g.column_every > 5, "{g:?}");
+        let g = square(640.0, 2.0, 64);
+        assert!(g.row_every <= 2 && g.cell_width > 9.0, "{g:?}");
+        let g = square(400.0, 1.0, 10);
+        assert!(g.x(10) <= 400.0 && g.y(10) <= 400.0 && (g.width, g.height) == (400.0, 400.0));
+        assert_eq!((g.row_at(g.y(4) + 1.0), g.is_label(g.left - 1.0)), (Some(4), true));
+        let empty = square(400.0, 1.0, 0);
+        assert!(empty.frame().0 > 300.0 && empty.hit(200.0, 200.0).is_none());
     }
 }

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::{
     frame::Caption,
-    heatmap_svg::{escape, write_rect},
     matrix_data::Matrix,
+    svg::{escape, write_rect},
     theme::Colors,
     token,
 };
@@ -16,7 +16,9 @@ const TOP: f64 = 110.0;
 /// The matrix with labels, scale, title and where it comes from.
 pub fn matrix_svg(matrix: &Matrix, caption: &Caption, colors: &Colors) -> String {
     let (rows, columns) = matrix.shape();
-    let cell = (640.0 / columns.max(1) as f64).clamp(8.0, 32.0);
+    // Squares of many cells are small, or the picture were of many thousand pixels.
+    let smallest = if rows == columns { 2.0 } else { 8.0 };
+    let cell = (640.0 / columns.max(1) as f64).clamp(smallest, 32.0);
     let cell_height = if rows == columns { cell } else { cell.max(14.0) };
     let (cells_width, cells_height) = (cell * columns as f64, cell_height * rows as f64);
     let (width, height) = (
@@ -131,10 +133,13 @@ fn write_scale(svg: &mut String, matrix: &Matrix, x: f64, colors: &Colors) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::figures::{
         color::Palette,
         matrix_data::tests::{caption, small},
+        view::{self, HeadView},
     };
 
     #[test]
@@ -145,5 +150,18 @@ mod tests {
         assert!(!svg.contains("NaN"));
         let empty = matrix_svg(&Matrix::default(), &caption(), &Colors::new(&Palette::DARK));
         assert!(empty.ends_with("</svg>\n"));
+    }
+
+    #[test]
+    fn draws_every_weight_that_may_be_seen() {
+        let view = HeadView::new(Arc::new(view::tests::trace()), 1, 1).unwrap();
+        let matrix = HeadView::to_matrix(Some(&view));
+        let svg = matrix_svg(&matrix, &caption(), &Colors::new(&Palette::LIGHT));
+        let cells = svg.matches("<rect x=").count() - 65;
+        // Neither the 64 of the scale nor the ground. Six cells; in the last row the two equal ones
+        // are one rectangle.
+        assert_eq!(cells, 5, "{svg}");
+        assert!(svg.contains("url(#blocked)") && svg.contains("␣") && !svg.contains("NaN"));
+        assert_eq!(escape("<&>"), "&lt;&amp;&gt;");
     }
 }

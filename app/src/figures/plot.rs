@@ -1,19 +1,25 @@
 //! Parts of plots: axes, thinned lines, dashes, labels that keep out of each other's way. Pure
 //! functions, and a surface that is a canvas on screen and an SVG in a file.
 
+use leptos::{html, prelude::*};
 use plotters::{
     coord::Shift,
     prelude::*,
     style::text_anchor::{HPos, Pos, VPos},
 };
+use plotters_canvas::CanvasBackend;
 
-use super::color::Rgb;
+use super::{
+    canvas::{Size, prepare},
+    color::{Palette, Rgb},
+    theme::Colors,
+};
 
 const FONT: &str = "system-ui, sans-serif";
 
 /// The page's font. Not by plotters' conversion from a name, which brings Unicode's tables of small
 /// letters along: 5 KB to download.
-pub fn font(size: f64) -> FontDesc<'static> {
+fn font(size: f64) -> FontDesc<'static> {
     FontDesc::new(FontFamily::Name(FONT), size, FontStyle::Normal)
 }
 
@@ -22,14 +28,32 @@ pub const SVG_TEXT_SCALE: f64 = 1.24;
 
 pub type Drawn<DB> = Result<(), DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>>;
 
-pub fn rgb(Rgb(r, g, b): Rgb) -> RGBColor {
+fn rgb(Rgb(r, g, b): Rgb) -> RGBColor {
     RGBColor(r, g, b)
 }
 
 /// A round distance between ticks, at most `most` of which lie between 0 and `end`.
-pub fn tick_distance(end: f64, most: f64) -> f64 {
+fn tick_distance(end: f64, most: f64) -> f64 {
     let decade = 10f64.powf((end / most).log10().floor());
     [1.0, 2.0, 5.0, 10.0].map(|f| f * decade).into_iter().find(|d| end / d <= most).unwrap_or(end)
+}
+
+/// Last step on the axis: a round number above the last step taken, so that the axis moves seldom.
+pub fn last_step_shown(last_step: u32) -> u32 {
+    let mut decade = 100;
+    loop {
+        for factor in [1, 2, 5] {
+            if let Some(end) = u32::checked_mul(decade, factor)
+                && last_step <= end
+            {
+                return end;
+            }
+        }
+        match decade.checked_mul(10) {
+            Some(next) => decade = next,
+            None => return u32::MAX,
+        }
+    }
 }
 
 /// A number as axes and readouts write it: `0.05`, `1200`, `3.2e-9`.
@@ -269,7 +293,7 @@ pub fn clip(line: &[(f64, f64)], top: f64, bottom: f64) -> Vec<Vec<(f64, f64)>> 
 }
 
 /// A polyline cut into dashes of `pattern`.
-pub fn dashes(line: &[(f64, f64)], pattern: &[f64]) -> Vec<Vec<(f64, f64)>> {
+fn dashes(line: &[(f64, f64)], pattern: &[f64]) -> Vec<Vec<(f64, f64)>> {
     let (Some(&first), false) = (line.first(), pattern.is_empty()) else {
         return vec![line.to_vec()];
     };
@@ -386,6 +410,27 @@ impl<DB: DrawingBackend> Surface<'_, DB> {
     }
 }
 
+/// Draws on `canvas` whenever what `draw` reads, the size or the theme changes.
+pub fn use_plot(
+    canvas: NodeRef<html::Canvas>,
+    size: Signal<Size>,
+    colors: Memo<Colors>,
+    draw: impl Fn(&Surface<CanvasBackend>, &Palette) -> Drawn<CanvasBackend> + 'static,
+) {
+    Effect::new(move |_| {
+        let (Some(canvas), size) = (canvas.get(), size.get()) else { return };
+        if prepare(&canvas, size).is_none() {
+            return;
+        }
+        let Some(backend) = CanvasBackend::with_canvas_object(canvas) else { return };
+        let palette = colors.get().palette;
+        let area = backend.into_drawing_area();
+        let surface = Surface { area: &area, scale: size.scale, text_scale: 1.0 };
+        // What a canvas refuses to draw (it lost its context) comes with the next redraw.
+        let _ = surface.fill(palette.paper).and_then(|()| draw(&surface, palette));
+    });
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -412,6 +457,12 @@ mod tests {
         let nothing = Axis::over([0.0, f64::NAN].into_iter(), None, true, false);
         assert_eq!((nothing.from, nothing.to), (0.1, 1.0));
         assert_eq!(Axis::over([3.0].into_iter(), None, true, false).to, 10.0);
+    }
+
+    #[test]
+    fn the_last_step_shown_is_round() {
+        assert_eq!([0, 100, 101, 450, 5001].map(last_step_shown), [100, 100, 200, 500, 10_000]);
+        assert_eq!(last_step_shown(u32::MAX), u32::MAX);
     }
 
     #[test]

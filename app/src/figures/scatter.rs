@@ -11,11 +11,12 @@ use super::{
     color::Palette,
     export::{Provenance, axis, csv_comment, field},
     frame::{Caption, Files, Frame, choices},
-    heatmap_svg::escape,
     plot::{Axis, short},
+    reading::{Reading, step_along},
     readout::SpokenReading,
     select::Pointing,
     sight::use_visible,
+    svg::escape,
     table::TableData,
     theme::{Colors, use_colors},
 };
@@ -187,9 +188,10 @@ pub fn ScatterFigure(
         lit
     };
     let css = |hue: Option<Hue>| hue.map_or("var(--raised)".to_owned(), |hue| hue.css().to_owned());
-    let hit = move |cloud: usize, e: &ev::MouseEvent| {
-        let target: web_sys::Element = event_target(e);
+    let hit = move |e: ev::MouseEvent| {
+        let target: web_sys::Element = event_target(&e);
         let svg = target.closest("svg").ok().flatten()?;
+        let cloud = svg.get_attribute("data-cloud")?.parse().ok()?;
         let area = svg.get_bounding_client_rect();
         let (x, y) = (f64::from(e.client_x()) - area.left(), f64::from(e.client_y()) - area.top());
         let (scatter, plot) = (shown.get_untracked(), fit.get_untracked().1);
@@ -201,24 +203,8 @@ pub fn ScatterFigure(
         near.filter(|near| near.1 < 24.0).map(|near| near.0)
     };
     let small = move |cloud: usize| {
-        let on_move = move |e: ev::PointerEvent| match hit(cloud, &e) {
-            Some(point) => pointing.point(point),
-            None => pointing.leave(),
-        };
-        let on_down = move |e: ev::PointerEvent| {
-            if let Some(point) = hit(cloud, &e) {
-                pointing.press(point, e.pointer_type() == "touch");
-            }
-        };
-        let on_click = move |e: ev::MouseEvent| {
-            if let Some(point) = hit(cloud, &e).filter(|_| pointing.press_counts()) {
-                on_pick.run(point);
-            }
-        };
         view! {
-            <svg class="scatter-plot" aria-hidden="true"
-                on:pointermove=on_move on:pointerdown=on_down on:click=on_click
-                on:pointerleave=move |_| pointing.leave()
+            <svg class="scatter-plot" aria-hidden="true" data-cloud=cloud.to_string()
                 inner_html=move || plot(&shown.get(), cloud, fit.get().1, &lit(), &css)>
             </svg>
         }
@@ -231,25 +217,23 @@ pub fn ScatterFigure(
         order.sort_by(|&a, &b| scatter.ys[a].total_cmp(&scatter.ys[b]));
         order
     };
-    let on_key = move |e: ev::KeyboardEvent| {
+    let start = move || {
+        let first = || order().first().copied();
+        pointing.shown_untracked().or(chosen.get_untracked()).or_else(first)
+    };
+    let step = move |(key, now): (String, usize)| {
         let order = order();
-        let Some(last) = order.len().checked_sub(1) else { return };
-        let now = pointing.shown_untracked().or(chosen.get_untracked());
-        let at = now.and_then(|now| order.iter().position(|&p| p == now)).unwrap_or(0);
-        let to = match e.key().as_str() {
-            "ArrowLeft" | "ArrowDown" => at.saturating_sub(1),
-            "ArrowRight" | "ArrowUp" => (at + 1).min(last),
-            "Home" => 0,
-            "End" => last,
-            "Enter" | " " => {
-                e.prevent_default();
-                on_pick.run(order[at]);
-                return;
-            }
-            _ => return,
-        };
-        e.prevent_default();
-        pointing.point(order[to]);
+        let at = order.iter().position(|&p| p == now).unwrap_or(0);
+        step_along(&key, at, order.len(), 1).map(|to| order[to])
+    };
+    let reader = Reading {
+        pointing,
+        hit: Callback::new(hit),
+        start: Callback::new(move |()| start()),
+        step: Callback::new(step),
+        pick: Some(on_pick),
+        tap_reads: true,
+        focus_reads: false,
     };
     let files = Files { json: scatter_json, csv: scatter_csv, svg: scatter_svg };
     let table = TableData {
@@ -279,13 +263,12 @@ pub fn ScatterFigure(
     view! {
         <Frame name kind="scatter" title root empty=Signal::derive(move || count.get() == 0) table
             choices=choices(name, title, shown, Signal::stored(None), provenance, colors, files)>
-            <div class="figure-box scatter" node_ref=points tabindex="0"
+            <div {..reader.handlers()} class="figure-box scatter" node_ref=points tabindex="0"
                 style=move || format!("--columns:{}", fit.get().0) 
                 role="application" aria-roledescription="scatter plot"
                 data-testid=format!("{name}-points")
                 aria-label=move || format!(
-                    "{}: {} points. Arrow keys move between points, Enter chooses one.", title.get(), count.get())
-                on:keydown=on_key on:blur=move |_| pointing.leave()>
+                    "{}: {} points. Arrow keys move between points, Enter chooses one.", title.get(), count.get())>
                 {move || (0..clouds.get()).map(small).collect_view()}
             </div>
             <p class="readout" data-testid=format!("{name}-readout")

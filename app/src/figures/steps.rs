@@ -1,10 +1,11 @@
 //! The tokens of a sequence in a row, of which one is chosen.
 
-use leptos::{ev, html, prelude::*};
-use wasm_bindgen::JsCast;
-use web_sys::HtmlElement;
+use leptos::{ev, prelude::*};
 
-use super::token::{mark, spoken};
+use super::{
+    reading::{listener, walk},
+    token::{mark, spoken},
+};
 
 /// A button a token; arrow keys move along them, and Tab reaches the chosen one.
 #[component]
@@ -16,22 +17,10 @@ pub fn StepRow(
 ) -> impl IntoView {
     // Stays while only numbers change.
     let tokens = Memo::new(move |_| tokens.get());
-    let row = NodeRef::<html::Div>::new();
     let on_key = move |e: ev::KeyboardEvent| {
-        let last = tokens.with_untracked(Vec::len).saturating_sub(1);
         let now = chosen.get_untracked().unwrap_or(0);
-        let to = match e.key().as_str() {
-            "ArrowLeft" => now.saturating_sub(1),
-            "ArrowRight" => (now + 1).min(last),
-            "Home" => 0,
-            "End" => last,
-            _ => return,
-        };
-        e.prevent_default();
-        on_choose.run(to);
-        let button = row.get_untracked().and_then(|row| row.children().item(to as u32));
-        if let Some(button) = button {
-            let _ = button.unchecked_into::<HtmlElement>().focus();
+        if let Some(to) = listener(&e).and_then(|row| walk(&e, &row, now, false)) {
+            on_choose.run(to);
         }
     };
     let step = move |(at, token): (usize, String)| {
@@ -48,7 +37,7 @@ pub fn StepRow(
         .into_any()
     };
     view! {
-        <div class="step-row" role="group" aria-label=label node_ref=row on:keydown=on_key>
+        <div class="step-row" role="group" aria-label=label on:keydown=on_key>
             {move || tokens.get().into_iter().enumerate().map(step).collect_view()}
         </div>
     }

@@ -1,11 +1,11 @@
 //! The probe sentence as a row of tokens under their arcs.
 
 use leptos::{ev, html, prelude::*};
-use wasm_bindgen::JsCast;
 
 use super::{
     arcs::Arcs,
     editor::{Editor, EditorField, EditorNotes, Field},
+    reading::{leave, listener, walk},
     row::Row,
     select::{Cell, Selection},
     theme::Colors,
@@ -46,11 +46,7 @@ pub fn Tokens(
                     role="listbox"
                     aria-orientation="horizontal"
                     aria-label="Tokens of the sentence. Arrow keys choose the query token."
-                    on:pointerleave=move |e: ev::PointerEvent| {
-                        if e.pointer_type() != "touch" {
-                            selection.leave();
-                        }
-                    }
+                    on:pointerleave=move |e: ev::PointerEvent| leave(&e, *selection)
                 >
                     {move || {
                         sentence
@@ -102,27 +98,16 @@ fn Token(
     let name = token::spoken(&token);
     // Without the weight: the token that has the focus is the query, not a key.
     let label = format!("{name}, {}", position + 1);
-    let on_key = move |e: ev::KeyboardEvent| {
-        let sibling = match e.key().as_str() {
-            "ArrowLeft" => previous(&e),
-            "ArrowRight" => next(&e),
-            "Home" => end_of_row(&e, true),
-            "End" => end_of_row(&e, false),
-            "Enter" | " " => {
-                e.prevent_default();
-                selection.toggle_pin(own);
-                None
-            }
-            "Escape" => {
-                selection.unpin();
-                None
-            }
-            _ => None,
-        };
-        if let Some(sibling) = sibling {
+    let on_key = move |e: ev::KeyboardEvent| match e.key().as_str() {
+        "Enter" | " " => {
             e.prevent_default();
-            // Focusing an element that is still there cannot fail.
-            let _ = sibling.unchecked_into::<web_sys::HtmlElement>().focus();
+            selection.toggle_pin(own);
+        }
+        "Escape" => selection.unpin(),
+        _ => {
+            if let Some(row) = listener(&e).and_then(|own| own.parent_element()) {
+                walk(&e, &row, position, false);
+            }
         }
     };
     view! {
@@ -174,23 +159,6 @@ fn Token(
             <i class="token-weight" style=strip></i>
         </div>
     }
-}
-
-fn present(e: &ev::KeyboardEvent) -> Option<web_sys::Element> {
-    Some(e.current_target()?.unchecked_into())
-}
-
-fn previous(e: &ev::KeyboardEvent) -> Option<web_sys::Element> {
-    present(e)?.previous_element_sibling()
-}
-
-fn next(e: &ev::KeyboardEvent) -> Option<web_sys::Element> {
-    present(e)?.next_element_sibling()
-}
-
-fn end_of_row(e: &ev::KeyboardEvent, first: bool) -> Option<web_sys::Element> {
-    let row = present(e)?.parent_element()?;
-    if first { row.first_element_child() } else { row.last_element_child() }
 }
 
 /// Scrolls the row, and nothing else, so far that the query can be seen: when one is chosen, and

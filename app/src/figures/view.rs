@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use unroll_protocol::Trace;
 
+use super::{matrix_data::Matrix, scale::ValueMap};
+
 /// The weights of one layer and head, `[T (query), T (key)]`, with the trace they belong to.
 #[derive(Clone)]
 pub struct HeadView {
@@ -87,6 +89,23 @@ impl HeadView {
     /// All weights, `[T (query), T (key)]`, row-major.
     pub fn matrix(&self) -> &[f32] {
         self.trace.weights.block(&[self.layer, self.head]).unwrap_or(&[])
+    }
+
+    /// The weights as a matrix of named cells, those that are blocked without a value; without a
+    /// view only the names of the axes.
+    pub fn to_matrix(view: Option<&Self>) -> Matrix {
+        let tokens = view.map_or_else(Vec::new, |v| v.trace.tokens.clone());
+        let cells = view.into_iter().flat_map(|v| v.matrix().iter().zip(&v.trace.mask));
+        Matrix {
+            row_axis: "query: the token that looks".into(),
+            column_axis: "key: the token looked at".into(),
+            rows: tokens.clone(),
+            columns: tokens,
+            values: cells.map(|(&weight, &open)| if open { weight } else { f32::NAN }).collect(),
+            map: ValueMap::Probability,
+            value_name: "attention weight".into(),
+            absent: "blocked".into(),
+        }
     }
 
     /// What `query` looks at: `[T]`, summing to 1. Empty outside the sentence.

@@ -9,8 +9,10 @@ use super::{
     curve::Curve,
     download::{File, save},
     export::{Provenance, attention_csv, attention_json, attention_json_all, loss_csv, loss_json},
-    heatmap_svg::attention_svg,
-    loss_plot::loss_svg,
+    frame::Caption,
+    lines_plot::lines_svg,
+    loss::loss_lines,
+    matrix_svg::matrix_svg,
     theme::Colors,
     view::HeadView,
 };
@@ -35,12 +37,19 @@ pub const WRITERS: Fetch<Writers> = part!(writers: Writers = Writers {
 
 fn attention(id: &str, view: &HeadView, provenance: &Provenance, colors: &Colors) -> Option<File> {
     let trace = view.trace();
+    let svg = || {
+        let (layer, head, step) = (view.layer(), view.head(), trace.step);
+        let title = format!("Attention weights, layer {layer}, head {head}, step {step}");
+        let source = provenance.caption();
+        let caption = Caption { name: "attention", title, marker: None, source };
+        matrix_svg(&HeadView::to_matrix(Some(view)), &caption, colors)
+    };
     Some(match id {
         "json" => File::Json(attention_json(trace, view.layer(), view.head(), provenance)?),
         "json-all" => File::JsonPieces(Box::new(attention_json_all(trace, provenance))),
         "csv" => File::Csv(attention_csv(view, provenance)),
-        "svg" => File::Svg(attention_svg(view, colors)),
-        "png" => File::Png(attention_svg(view, colors)),
+        "svg" => File::Svg(svg()),
+        "png" => File::Png(svg()),
         _ => return None,
     })
 }
@@ -52,11 +61,16 @@ fn loss(
     provenance: &Provenance,
     colors: &Colors,
 ) -> Option<File> {
+    let svg = || {
+        let (title, source) = ("Loss".into(), provenance.caption());
+        let caption = Caption { name: "loss", title, marker: None, source };
+        lines_svg(&loss_lines(curve, vocabulary), &caption, colors)
+    };
     Some(match id {
         "json" => File::Json(loss_json(curve, vocabulary, provenance)),
         "csv" => File::Csv(loss_csv(curve, provenance)),
-        "svg" => File::Svg(loss_svg(curve, vocabulary, colors.palette)),
-        "png" => File::Png(loss_svg(curve, vocabulary, colors.palette)),
+        "svg" => File::Svg(svg()),
+        "png" => File::Png(svg()),
         _ => return None,
     })
 }

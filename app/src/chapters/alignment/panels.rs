@@ -29,7 +29,7 @@ pub fn training(page: Page) -> AnyView {
             .enumerate()
             .map(|(model, kind)| {
                 let (hue, dash) = style(model);
-                Line { name: name(kind).to_owned(), hue, dash, points: points(kind) }
+                Line::new(name(kind), hue, dash, points(kind))
             })
             .collect(),
         references: vec![Reference { name: "95 %".into(), y: 0.95 }],
@@ -142,7 +142,7 @@ pub fn lengths(page: Page) -> AnyView {
                     Some((middle(bin.from, bin.to), f64::from(share)))
                 };
                 let points = lengths.bins.iter().filter_map(point).collect();
-                Line { name: name(*kind).to_owned(), hue, dash, points }
+                Line::new(name(*kind), hue, dash, points)
             });
             Lines {
                 x_label: "characters of the source".into(),

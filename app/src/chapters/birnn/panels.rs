@@ -231,7 +231,7 @@ fn Curves(page: Page) -> impl IntoView {
                 let series = history.named(&accuracy_series(reader, ahead(page)));
                 series.map(|series| series.points()).unwrap_or_default()
             });
-            Line { name: reader.name(), hue, dash, points }
+            Line::new(reader.name(), hue, dash, points)
         });
         Lines {
             x_label: "training step".into(),
@@ -263,12 +263,7 @@ fn Reach(page: Page) -> impl IntoView {
             let (hue, dash) = style(reader);
             let point =
                 |k: u32| Some((f64::from(k), page.last(&accuracy_series(reader, Some(k)))?.into()));
-            Line {
-                name: reader.name(),
-                hue,
-                dash,
-                points: (1..=MOST_AHEAD).filter_map(point).collect(),
-            }
+            Line::new(reader.name(), hue, dash, (1..=MOST_AHEAD).filter_map(point).collect())
         });
         Lines {
             x_label: "steps ahead".into(),

@@ -49,18 +49,13 @@ fn losses(page: Page) -> AnyView {
         x_label: "step".into(),
         y_label: format!("loss, mean of {SMOOTHED} batches"),
         series: vec![
-            Line {
-                name: "full".into(),
-                hue: Hue::Ink,
-                dash: Dash::Solid,
-                points: curves.with(|curves| curves[0].clone()),
-            },
-            Line {
-                name: page.cut(),
-                hue: Hue::Weight,
-                dash: Dash::Dashed,
-                points: curves.with(|curves| curves[1].clone()),
-            },
+            Line::new("full", Hue::Ink, Dash::Solid, curves.with(|curves| curves[0].clone())),
+            Line::new(
+                page.cut(),
+                Hue::Weight,
+                Dash::Dashed,
+                curves.with(|curves| curves[1].clone()),
+            ),
         ],
         x_range: Lines::steps(page.lab.step.get()),
         ..Lines::default()
@@ -92,18 +87,12 @@ fn gradients(page: Page) -> AnyView {
     let depths = answered.answer;
     let lines = Memo::new(move |_| {
         let Some(depths) = depths.get() else { return Lines::default() };
-        let line = |depths: &Depths, name: String, hue, dash| Line {
-            name,
-            hue,
-            dash,
+        let line = |depths: &Depths, name: String, hue, dash| {
             // A gradient of exactly 0 has no place on a logarithmic axis.
-            points: depths
-                .norms
-                .iter()
-                .enumerate()
-                .map(|(depth, norm)| (depth as f64, f64::from(*norm)))
-                .map(|(depth, norm)| (depth, if norm > 0.0 { norm } else { f64::NAN }))
-                .collect(),
+            let norm = |norm: f64| if norm > 0.0 { norm } else { f64::NAN };
+            let norms = depths.norms.iter().enumerate();
+            let points = norms.map(|(depth, &n)| (depth as f64, norm(f64::from(n)))).collect();
+            Line::new(name, hue, dash, points)
         };
         let looks =
             [("full".to_owned(), Hue::Ink, Dash::Solid), (page.cut(), Hue::Gradient, Dash::Dashed)];

@@ -76,18 +76,18 @@ fn lines(neurons: &Neurons) -> Lines {
     let curves =
         CURVES.iter().zip(&neurons.curves).zip(looks).map(|((curve, values), (hue, dash))| {
             let points = grid().map(f64::from).zip(values.iter().map(|v| f64::from(*v)));
-            Line {
-                name: curve.label().into(),
+            Line::new(
+                curve.label(),
                 hue,
                 dash,
-                points: points.filter(|(x, _)| (bounds.0..=bounds.1).contains(x)).collect(),
-            }
+                points.filter(|(x, _)| (bounds.0..=bounds.1).contains(x)).collect(),
+            )
         });
     let name = match neurons.activation {
         Activation::Solu => "the layer's own (SoLU)".to_owned(),
         other => format!("the layer's own ({})", other.label()),
     };
-    let own = Line { name, hue: Hue::Hidden, dash: Dash::Mixed, points: own };
+    let own = Line::new(name, Hue::Hidden, Dash::Mixed, own);
     Lines {
         x_label: "sum into the neuron".into(),
         y_label: "what it puts out".into(),

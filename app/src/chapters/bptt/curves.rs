@@ -38,17 +38,17 @@ pub fn norms(flow: &Flow, settings: &Settings) -> Lines {
         let (hue, dash) = look(network.cell);
         let state = if network.memory.is_some() { " dL/dh" } else { "" };
         let name = format!("{}{state}", network.cell.label());
-        series.push(Line { name, hue, dash, points: divided(&network.hidden, scale) });
+        series.push(Line::new(name, hue, dash, divided(&network.hidden, scale)));
         if let Some(memory) = &network.memory {
             let name = format!("{} dL/dc", network.cell.label());
             let points = divided(memory, scale);
-            series.push(Line { name, hue: Hue::Cell, dash: Dash::Dashed, points });
+            series.push(Line::new(name, Hue::Cell, Dash::Dashed, points));
         }
     }
     if let Some(rescaled) = &flow.rescaled {
         let name = format!("RNN at radius {}", number(rescaled.asked));
         let points = divided(&rescaled.hidden, scale);
-        series.push(Line { name, hue: Hue::Gradient, dash: Dash::Dotted, points });
+        series.push(Line::new(name, Hue::Gradient, Dash::Dotted, points));
     }
     let all = series.iter().flat_map(|line| line.points.iter().map(|point| point.1));
     let (mut least, mut most) = (1.0f64, f64::MIN_POSITIVE);
@@ -162,7 +162,7 @@ pub fn accuracy(flow: &Flow) -> Lines {
         let (hue, dash) = look(*cell);
         let points = of.gaps.iter().zip(shares);
         let points = points.map(|(&gap, &share)| (f64::from(gap), f64::from(share))).collect();
-        Line { name: cell.label().into(), hue, dash, points }
+        Line::new(cell.label(), hue, dash, points)
     };
     Lines {
         x_label: "gap".into(),
@@ -227,7 +227,7 @@ pub fn memory(flow: &Flow, truncation: u32) -> Lines {
                 u64::from(network.stored) * u64::from(BATCH) * u64::from(step % piece + 1);
             4.0 * numbers as f64 / 1024.0
         });
-        Line { name: network.cell.label().into(), hue, dash, points: by_step(waiting) }
+        Line::new(network.cell.label(), hue, dash, by_step(waiting))
     };
     let series: Vec<Line> = flow.networks.iter().map(line).collect();
     let most = series.iter().flat_map(|line| line.points.iter().map(|p| p.1)).fold(1.0, f64::max);

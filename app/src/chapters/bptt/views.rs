@@ -144,7 +144,7 @@ fn norms(flow: &Flow) -> Lines {
     Lines {
         x_label: "step".into(),
         y_label: "norm".into(),
-        series: vec![Line { name: of.cell.label().into(), hue, dash, points }],
+        series: vec![Line::new(of.cell.label(), hue, dash, points)],
         y_scale: YScale::Log,
         ..Lines::default()
     }

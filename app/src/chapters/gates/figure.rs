@@ -241,15 +241,17 @@ fn sentence(seen: &Seen, unit: usize, at: usize, value: f32) -> String {
 #[component]
 pub fn Answers(gates: Gates) -> impl IntoView {
     let lines = Memo::new(move |_| {
-        let line = |name: &str, hue, dash, guesses: &[Guess]| Line {
-            name: name.into(),
-            hue,
-            dash,
-            points: guesses
-                .iter()
-                .enumerate()
-                .filter_map(|(at, guess)| Some(((at + 1) as f64, guess.right?.into())))
-                .collect(),
+        let line = |name: &str, hue, dash, guesses: &[Guess]| {
+            Line::new(
+                name,
+                hue,
+                dash,
+                guesses
+                    .iter()
+                    .enumerate()
+                    .filter_map(|(at, guess)| Some(((at + 1) as f64, guess.right?.into())))
+                    .collect(),
+            )
         };
         gates
             .seen(|seen| {

@@ -85,15 +85,17 @@ fn Beside(gates: Gates) -> impl IntoView {
         let unit = gates.unit.get();
         gates
             .seen(|seen| {
-                let line = |values: &[f32], name: String, hue, dash| Line {
-                    name,
-                    hue,
-                    dash,
-                    points: values
-                        .iter()
-                        .enumerate()
-                        .map(|(at, value)| ((at + 1) as f64, f64::from(*value)))
-                        .collect(),
+                let line = |values: &[f32], name: String, hue, dash| {
+                    Line::new(
+                        name,
+                        hue,
+                        dash,
+                        values
+                            .iter()
+                            .enumerate()
+                            .map(|(at, value)| ((at + 1) as f64, f64::from(*value)))
+                            .collect(),
+                    )
                 };
                 let state = seen.cell.memory().id();
                 let hue = if state == "c" { Hue::Cell } else { Hue::Hidden };

@@ -71,11 +71,13 @@ type Series = (&'static str, Hue, Dash, fn(&Statistics) -> f32);
 fn lines(track: Option<&Track>, y_label: &str, series: &[Series]) -> Lines {
     let Some(track) = track else { return Lines::default() };
     let alike = Statistics::alike(track.length as usize);
-    let line = |&(name, hue, dash, of): &Series| Line {
-        name: name.to_owned(),
-        hue,
-        dash,
-        points: track.points.iter().map(|(t, s)| (f64::from(*t), f64::from(of(s)))).collect(),
+    let line = |&(name, hue, dash, of): &Series| {
+        Line::new(
+            name,
+            hue,
+            dash,
+            track.points.iter().map(|(t, s)| (f64::from(*t), f64::from(of(s)))).collect(),
+        )
     };
     // Two shares have one such value.
     let reference = series.first().zip(alike).map(|(series, alike)| Reference {

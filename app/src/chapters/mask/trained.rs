@@ -32,11 +32,13 @@ pub fn view() -> AnyView {
     });
     let lines = Memo::new(move |_| {
         lab.history.with(|history| {
-            let series = SERIES.iter().zip(STYLES).map(|(name, (hue, dash))| Line {
-                name: (*name).to_owned(),
-                hue,
-                dash,
-                points: history.named(name).map_or(Vec::new(), |series| series.points()),
+            let series = SERIES.iter().zip(STYLES).map(|(name, (hue, dash))| {
+                Line::new(
+                    *name,
+                    hue,
+                    dash,
+                    history.named(name).map_or(Vec::new(), |series| series.points()),
+                )
             });
             let reference =
                 nothing.get().map(|y| Reference { name: "all alike (ln V)".to_owned(), y });

@@ -17,7 +17,7 @@ pub fn lines(lab: Lab, name: fn(Treatment) -> String, y_label: &str) -> Lines {
     let line = |(treatment, (hue, dash)): (&Treatment, (Hue, Dash))| {
         let name = name(*treatment);
         let points = lab.history.with(|h| h.named(&name).map_or(Vec::new(), |s| s.points()));
-        Line { name: treatment.label().into(), hue, dash, points }
+        Line::new(treatment.label(), hue, dash, points)
     };
     Lines {
         x_label: "step".into(),

@@ -108,11 +108,13 @@ fn by_time(array: &Array, name: &str) -> Matrix {
 }
 
 fn losses(steps: &Steps, time: u32) -> Lines {
-    let line = |name: String, hue, dash, values: &[f32]| Line {
-        name,
-        hue,
-        dash,
-        points: values.iter().enumerate().map(|(t, v)| (t as f64 + 1.0, f64::from(*v))).collect(),
+    let line = |name: String, hue, dash, values: &[f32]| {
+        Line::new(
+            name,
+            hue,
+            dash,
+            values.iter().enumerate().map(|(t, v)| (t as f64 + 1.0, f64::from(*v))).collect(),
+        )
     };
     let mut series = vec![
         line("BatchNorm, each step's own".into(), Hue::Ink, Dash::Solid, &steps.own),

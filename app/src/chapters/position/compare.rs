@@ -182,7 +182,7 @@ fn curves(page: Page) -> AnyView {
             let points =
                 lab.history.with(|h| h.named(&name).map_or(Vec::new(), |series| series.points()));
             let (hue, dash) = look(*positions);
-            Line { name: positions.label().to_owned(), hue, dash, points }
+            Line::new(positions.label(), hue, dash, points)
         };
         Lines {
             x_label: "training step".into(),
@@ -211,17 +211,17 @@ pub fn longer(page: Page) -> AnyView {
                 |length: &u32| Some((f64::from(*length), f64::from(share(*positions, *length)?)));
             let (hue, dash) = look(*positions);
             let points = MEASURED.iter().filter_map(point).collect();
-            Line { name: positions.label().to_owned(), hue, dash, points }
+            Line::new(positions.label(), hue, dash, points)
         };
         let mut series: Vec<Line> = Positions::ALL.iter().map(line).collect();
         let counting = reading.with(|r| r.as_ref().map_or(Vec::new(), |r| r.counting.clone()));
         let counted = MEASURED.iter().zip(counting);
-        series.push(Line {
-            name: "by counting alone".into(),
-            hue: Hue::Muted,
-            dash: Dash::Solid,
-            points: counted.map(|(length, share)| (f64::from(*length), f64::from(share))).collect(),
-        });
+        series.push(Line::new(
+            "by counting alone",
+            Hue::Muted,
+            Dash::Solid,
+            counted.map(|(length, share)| (f64::from(*length), f64::from(share))).collect(),
+        ));
         Lines {
             x_label: "symbols in the sequence".into(),
             y_label: "share right".into(),

@@ -44,11 +44,13 @@ fn products(page: Page) -> AnyView {
 fn by_offset(products: &Products) -> Lines {
     let looks =
         [(Hue::Ink, Dash::Solid), (Hue::Weight, Dash::Dashed), (Hue::Gradient, Dash::Dotted)];
-    let lines = products.lines.iter().zip(looks).map(|((p, points), (hue, dash))| Line {
-        name: format!("p = {p}"),
-        hue,
-        dash,
-        points: points.iter().map(|(offset, product)| (f64::from(*offset), *product)).collect(),
+    let lines = products.lines.iter().zip(looks).map(|((p, points), (hue, dash))| {
+        Line::new(
+            format!("p = {p}"),
+            hue,
+            dash,
+            points.iter().map(|(offset, product)| (f64::from(*offset), *product)).collect(),
+        )
     });
     let reach = f64::from(OFFSETS);
     Lines {
@@ -166,7 +168,7 @@ fn likeness(swamping: &Swamping) -> Lines {
     let line = |(name, cosines): &(String, Vec<f32>)| {
         let (hue, dash) = look(name);
         let points = cosines.iter().enumerate().map(|(p, c)| (p as f64, f64::from(*c))).collect();
-        Line { name: name.clone(), hue, dash, points }
+        Line::new(name.clone(), hue, dash, points)
     };
     Lines {
         x_label: "position".into(),

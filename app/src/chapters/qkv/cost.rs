@@ -67,15 +67,17 @@ pub fn view() -> AnyView {
 }
 
 fn curves(costs: &[Cost]) -> Lines {
-    let line = |attention: bool, name: &str, hue, dash| Line {
-        name: name.into(),
-        hue,
-        dash,
-        points: costs
-            .iter()
-            .filter(|cost| cost.attention == attention)
-            .map(|cost| (f64::from(cost.length), f64::from(cost.milliseconds)))
-            .collect(),
+    let line = |attention: bool, name: &str, hue, dash| {
+        Line::new(
+            name,
+            hue,
+            dash,
+            costs
+                .iter()
+                .filter(|cost| cost.attention == attention)
+                .map(|cost| (f64::from(cost.length), f64::from(cost.milliseconds)))
+                .collect(),
+        )
     };
     Lines {
         x_label: "T".into(),

@@ -75,7 +75,7 @@ fn accuracies(lab: Lab) -> Lines {
         };
         let name = format!("{} accuracy", reader.label());
         let points = lab.history.with(|h| h.named(&name).map_or(Vec::new(), |s| s.points()));
-        Line { name: reader.label().into(), hue, dash, points }
+        Line::new(reader.label(), hue, dash, points)
     };
     Lines {
         x_label: "step".into(),

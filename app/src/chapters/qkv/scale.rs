@@ -148,7 +148,7 @@ fn curves(scale: &Scale, what: &str, of: fn(&ScalePoint) -> [f32; 2]) -> Lines {
             .collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         points.dedup();
-        Line { name: name.into(), hue, dash, points }
+        Line::new(name, hue, dash, points)
     };
     Lines {
         x_label: "d_k".into(),

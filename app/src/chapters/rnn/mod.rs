@@ -221,11 +221,8 @@ fn LossView(shared: Shared) -> impl IntoView {
                 y_label: if end_only { "share judged rightly" } else { "nats per character" }
                     .into(),
                 series: shown
-                    .map(|(series, (hue, dash))| Line {
-                        name: series.name.clone(),
-                        hue,
-                        dash,
-                        points: series.points(),
+                    .map(|(series, (hue, dash))| {
+                        Line::new(series.name.clone(), hue, dash, series.points())
                     })
                     .collect(),
                 ..Lines::default()

@@ -63,7 +63,7 @@ fn curves(recovery: &Recovery) -> Vec<Line> {
         let (odd, plain) = (row(&recovery.odd), row(&recovery.plain));
         let points = odd.iter().zip(plain).enumerate();
         let points = points.map(|(k, (odd, plain))| (k as f64 + 1.0, f64::from(odd - plain)));
-        Line { name: name.into(), hue, dash, points: points.collect() }
+        Line::new(name, hue, dash, points.collect())
     };
     NETWORKS.into_iter().enumerate().map(line).collect()
 }

@@ -124,19 +124,9 @@ pub fn lengths(page: Page) -> AnyView {
                 points.collect::<Vec<_>>()
             };
             let half = (step / 2.0 / 20.0).floor() * 20.0;
-            let mut series = vec![Line {
-                name: "now".to_owned(),
-                hue: Hue::HeldOut,
-                dash: Dash::Solid,
-                points: at(step),
-            }];
+            let mut series = vec![Line::new("now", Hue::HeldOut, Dash::Solid, at(step))];
             if half >= 20.0 {
-                series.push(Line {
-                    name: format!("step {half}"),
-                    hue: Hue::Muted,
-                    dash: Dash::Dashed,
-                    points: at(half),
-                });
+                series.push(Line::new(format!("step {half}"), Hue::Muted, Dash::Dashed, at(half)));
             }
             Lines {
                 x_label: "source length".to_owned(),

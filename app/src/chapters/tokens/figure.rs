@@ -163,7 +163,7 @@ fn Curves(shown: Shown) -> impl IntoView {
             Lines {
                 x_label: "merges".to_owned(),
                 y_label: name.to_owned(),
-                series: vec![Line { name: name.to_owned(), hue, dash: Dash::Solid, points }],
+                series: vec![Line::new(name, hue, Dash::Solid, points)],
                 // The end is moved seldom, so that a press moves the line, not the axis.
                 x_range: Some((0.0, (last / 20.0).ceil().max(1.0) * 20.0)),
                 y_range: (top > 0.0).then_some((0.0, top)),

@@ -9,7 +9,7 @@ use super::{
     super::{
         export::{Provenance, csv_comment, field, open_object},
         frame::Caption,
-        heatmap_svg::{escape, write_rect},
+        svg::{escape, write_rect},
         theme::Colors,
         token::mark,
     },

@@ -16,6 +16,7 @@ use web_sys::HtmlElement;
 use super::{
     export::Provenance,
     frame::{Files, Frame, choices},
+    reading::step_cell,
     theme::use_colors,
 };
 pub use data::{Columns, Content, Row, likeliest, softmax};
@@ -86,21 +87,18 @@ pub fn TwoWayFigure(
     };
     let on_key = move |e: ev::KeyboardEvent| {
         let Some(At { row, column, .. }) = focused.get_untracked() else { return };
-        let (last_row, last) =
-            (kinds.with_untracked(Vec::len), length.get_untracked().saturating_sub(1));
         let key = e.key();
-        let to = match key.as_str() {
-            "ArrowLeft" => (row, column.saturating_sub(1)),
-            "ArrowRight" => (row, (column + 1).min(last)),
-            "ArrowUp" => (row.saturating_sub(1), column),
-            "ArrowDown" => ((row + 1).min(last_row), column),
-            "Home" => (row, 0),
-            "End" => (row, last),
-            _ if !editing.get_untracked() || e.ctrl_key() || e.meta_key() || e.alt_key() => return,
+        let shape = (kinds.with_untracked(Vec::len) + 1, length.get_untracked());
+        if let Some((row, column)) = step_cell(&key, (row, column), shape) {
+            e.prevent_default();
+            go(row, column);
+            return;
+        }
+        match key.as_str() {
+            _ if !editing.get_untracked() || e.ctrl_key() || e.meta_key() || e.alt_key() => {}
             "Escape" | "Backspace" | "Delete" => {
                 e.prevent_default();
                 on_restore.run(());
-                return;
             }
             typed => {
                 let mut characters = typed.chars();
@@ -110,11 +108,8 @@ pub fn TwoWayFigure(
                     e.prevent_default();
                     on_edit.run((column, Some(letter)));
                 }
-                return;
             }
-        };
-        e.prevent_default();
-        go(to.0, to.1);
+        }
     };
     let on_click = move |row: usize, column: usize| {
         if editing.get_untracked() {

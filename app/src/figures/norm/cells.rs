@@ -1,9 +1,12 @@
 //! A bare matrix of colored cells that shares what is pointed at with others of its shape.
 
 use leptos::{ev, html, prelude::*};
-use wasm_bindgen::JsCast;
 
-use crate::figures::{Colors, select::Pointing};
+use crate::figures::{
+    Colors,
+    reading::{Reading, step_cell},
+    select::Pointing,
+};
 
 /// Row and column, from 0.
 pub type Place = (usize, usize);
@@ -55,7 +58,7 @@ pub fn Cells(
 ) -> impl IntoView {
     let root = NodeRef::<html::Div>::new();
     let shape = Memo::new(move |_| grid.with(|g| (g.rows.max(1), g.columns.max(1))));
-    let hit = move |event: &ev::MouseEvent| -> Place {
+    let hit = move |event: ev::MouseEvent| -> Option<Place> {
         let (rows, columns) = shape.get_untracked();
         let size = root
             .get_untracked()
@@ -63,29 +66,18 @@ pub fn Cells(
         let at = |offset: i32, size: i32, count: usize| {
             ((f64::from(offset) / f64::from(size) * count as f64).max(0.0) as usize).min(count - 1)
         };
-        (at(event.offset_y(), size.1, rows), at(event.offset_x(), size.0, columns))
+        Some((at(event.offset_y(), size.1, rows), at(event.offset_x(), size.0, columns)))
     };
-    let on_key = move |event: ev::KeyboardEvent| {
-        let (rows, columns) = shape.get_untracked();
-        let (row, column) = pointing.shown_untracked().unwrap_or((0, 0));
-        let moved =
-            |at: usize, by: isize, count: usize| at.saturating_add_signed(by).min(count - 1);
-        let place = match event.key().as_str() {
-            "ArrowUp" => (moved(row, -1, rows), column),
-            "ArrowDown" => (moved(row, 1, rows), column),
-            "ArrowLeft" => (row, moved(column, -1, columns)),
-            "ArrowRight" => (row, moved(column, 1, columns)),
-            "Home" => (row, 0),
-            "End" => (row, columns - 1),
-            "Enter" | " " => {
-                event.prevent_default();
-                on_pick.run((row, column));
-                return;
-            }
-            _ => return,
-        };
-        event.prevent_default();
-        pointing.point(place);
+    let reader = Reading {
+        pointing,
+        hit: Callback::new(hit),
+        start: Callback::new(move |()| Some(pointing.shown_untracked().unwrap_or((0, 0)))),
+        step: Callback::new(move |(key, at): (String, Place)| {
+            step_cell(&key, at, shape.get_untracked())
+        }),
+        pick: Some(on_pick),
+        tap_reads: true,
+        focus_reads: true,
     };
     let percent = |at: usize, count: usize| at as f64 / count as f64 * 100.0;
     let outline = move |rows: (usize, usize), columns: (usize, usize), class: &'static str| {
@@ -105,19 +97,8 @@ pub fn Cells(
         Some(outline((row, 1), (column, 1), class))
     };
     view! {
-        <div class="norm-cells" node_ref=root data-testid=testid tabindex="0" role="application"
+        <div {..reader.handlers()} class="norm-cells" node_ref=root data-testid=testid tabindex="0" role="application"
             aria-roledescription="heatmap" aria-label=label
-            on:pointermove=move |e| pointing.point(hit(&e))
-            on:pointerdown=move |e| pointing.press(hit(&e), e.pointer_type() == "touch")
-            on:pointerleave=move |e| if e.pointer_type() != "touch" { pointing.leave() }
-            on:click=move |e| if pointing.press_counts() { on_pick.run(hit(e.unchecked_ref())) }
-            on:keydown=on_key
-            on:focus=move |_| {
-                if pointing.shown_untracked().is_none() {
-                    pointing.point((0, 0));
-                }
-            }
-            on:blur=move |_| pointing.leave()
         >
             <svg aria-hidden="true" preserveAspectRatio="none" shape-rendering="crispEdges"
                 viewBox=move || format!("0 0 {} {}", all().1, all().0)>

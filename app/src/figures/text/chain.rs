@@ -5,11 +5,11 @@ use std::sync::Arc;
 use leptos::{ev, prelude::*};
 use serde_json::json;
 use unroll_protocol::study::tokens::{Chain, Piece};
-use wasm_bindgen::JsCast;
 
 use crate::figures::{
     Provenance, Sheet, SheetExport, exact,
     plot::short,
+    reading::{listener, walk},
     token::{mark, spoken},
 };
 
@@ -149,7 +149,11 @@ pub fn ChainFigure(
         <section class="figure tokens-chain" data-testid="figure-tokens-chain"
             data-state=move || if chain.with(Option::is_some) { "live" } else { "empty" }
             aria-label="The sentence's probability as a product">
-            <div class="figure-box factors" role="group" on:keydown=move |e| walk(&e, stop)
+            <div class="figure-box factors" role="group" on:keydown=move |e| {
+                    if let Some(row) = listener(&e) {
+                        walk(&e, &row, stop.get_untracked(), true);
+                    }
+                }
                 aria-label="Factors: arrow keys go from one to the next"
                 on:pointerleave=move |_| pointed.set(None)>
                 {cards}
@@ -195,31 +199,6 @@ fn sheet(chain: &Chain) -> Sheet {
 /// To three digits behind the point.
 fn round(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
-}
-
-/// Arrow keys from factor to factor.
-fn walk(event: &ev::KeyboardEvent, stop: RwSignal<usize>) {
-    let Some(row) = event.current_target().and_then(|t| t.dyn_into::<web_sys::Element>().ok())
-    else {
-        return;
-    };
-    let cards = row.children();
-    let last = cards.length().saturating_sub(1) as usize;
-    let now = stop.get_untracked();
-    let to = match event.key().as_str() {
-        "ArrowLeft" | "ArrowUp" => now.saturating_sub(1),
-        "ArrowRight" | "ArrowDown" => (now + 1).min(last),
-        "Home" => 0,
-        "End" => last,
-        _ => return,
-    };
-    event.prevent_default();
-    if let Some(card) =
-        cards.item(to as u32).and_then(|c| c.dyn_into::<web_sys::HtmlElement>().ok())
-    {
-        // An element that is there can be focused.
-        let _ = card.focus();
-    }
 }
 
 #[cfg(test)]

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use leptos::{ev, prelude::*};
+use leptos::prelude::*;
 use serde_json::json;
 use unroll_protocol::study::tokens::{Level, Levels, Merge, Piece, Scheme};
-use wasm_bindgen::JsCast;
 
 use crate::figures::{
     Provenance, Sheet, SheetExport,
+    reading::{listener, walk},
     token::{mark, spoken},
 };
 
@@ -163,7 +163,11 @@ fn LevelRow(shown: Shown) -> impl IntoView {
             </p>
             <div class="tokens-row" role="listbox" aria-orientation="horizontal"
                 aria-label=format!("{}: arrow keys go from token to token, Enter picks one", which.label())
-                on:keydown=move |e| walk(&e, stop)>
+                on:keydown=move |e| {
+                    if let Some(row) = listener(&e) {
+                        walk(&e, &row, stop.get_untracked(), false);
+                    }
+                }>
                 {chips}
             </div>
         </div>
@@ -233,31 +237,6 @@ fn Chip(
 fn short_byte(text: &str) -> String {
     let inner = text.strip_prefix('⟨').and_then(|t| t.strip_suffix('⟩'));
     inner.filter(|inner| inner.len() == 2).unwrap_or(text).to_owned()
-}
-
-/// Arrow keys within a row.
-fn walk(event: &ev::KeyboardEvent, stop: RwSignal<usize>) {
-    let Some(row) = event.current_target().and_then(|t| t.dyn_into::<web_sys::Element>().ok())
-    else {
-        return;
-    };
-    let chips = row.children();
-    let last = chips.length().saturating_sub(1) as usize;
-    let now = stop.get_untracked();
-    let to = match event.key().as_str() {
-        "ArrowLeft" => now.saturating_sub(1),
-        "ArrowRight" => (now + 1).min(last),
-        "Home" => 0,
-        "End" => last,
-        _ => return,
-    };
-    event.prevent_default();
-    if let Some(chip) =
-        chips.item(to as u32).and_then(|c| c.dyn_into::<web_sys::HtmlElement>().ok())
-    {
-        // An element that is there can be focused.
-        let _ = chip.focus();
-    }
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::figures::{
     Colors, Provenance, Sheet, SheetExport,
     canvas::use_size,
     exact,
-    heatmap_svg::escape,
+    svg::escape,
     theme::use_colors,
     token::{mark, short_mark},
 };

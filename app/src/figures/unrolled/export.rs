@@ -8,7 +8,7 @@ use super::{column::name_of, data::Diagram, layout::Layout};
 use crate::figures::{
     export::{Provenance, axis, csv_comment, field, open_object, rows_json},
     frame::Caption,
-    heatmap_svg::escape,
+    svg::escape,
     theme::Colors,
     token,
 };

@@ -15,6 +15,7 @@ use super::{
     canvas::{Size, use_latest, use_size},
     export::Provenance,
     frame::{Files, Frame, choices},
+    reading::leave,
     readout::SpokenReading,
     select::Pointing,
     sight::use_visible,
@@ -340,11 +341,7 @@ pub fn UnrolledFigure(
                             pointing.press(place, e.pointer_type() == "touch");
                         }
                     }
-                    on:pointerleave=move |e: ev::PointerEvent| {
-                        if e.pointer_type() != "touch" {
-                            pointing.leave();
-                        }
-                    }
+                    on:pointerleave=move |e: ev::PointerEvent| leave(&e, pointing)
                     on:click=on_click
                     on:keydown=on_key
                     on:blur=move |_| pointing.leave()>

@@ -9,8 +9,8 @@ use crate::figures::{
     canvas::use_latest,
     export::{Provenance, csv_comment, field},
     frame::{Caption, Files, Frame, choices},
-    heatmap_svg::escape,
     sight::use_visible,
+    svg::escape,
     theme::{Colors, use_colors},
     token,
 };

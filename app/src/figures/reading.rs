@@ -1,0 +1,196 @@
+//! How figures are read: with pointer, finger and arrow keys, in the same way everywhere.
+
+use leptos::{
+    attr::Attribute,
+    ev::{self, MouseEvent},
+    prelude::*,
+};
+use wasm_bindgen::JsCast;
+use web_sys::{Element, HtmlElement};
+
+use super::select::Pointing;
+
+/// What reads an element: spread its [`Self::handlers`] over the element that has the focus.
+///
+/// A place is whatever the figure reads: a cell, a point, a value on an axis.
+#[derive(Clone, Copy)]
+pub struct Reading<C: Send + Sync + 'static> {
+    pub pointing: Pointing<C>,
+    /// The place under a pointer.
+    pub hit: Callback<MouseEvent, Option<C>>,
+    /// Where keys set out from; `None` while there is nothing to read.
+    pub start: Callback<(), Option<C>>,
+    /// Where a key leads from a place; `None` for a key that moves nothing.
+    pub step: Callback<(String, C), Option<C>>,
+    /// Hears of a click, Enter or Space on a place.
+    pub pick: Option<Callback<C>>,
+    /// Whether a finger's first tap on a place only reads it.
+    pub tap_reads: bool,
+    /// Whether a place is read as soon as the element has the focus.
+    pub focus_reads: bool,
+}
+
+impl<C: Copy + PartialEq + Send + Sync + 'static> Reading<C> {
+    pub fn handlers(self) -> impl Attribute {
+        let Self { pointing, hit, start, step, pick, tap_reads, focus_reads } = self;
+        let on_move = move |e: ev::PointerEvent| match hit.run(e.unchecked_into()) {
+            Some(place) => pointing.point(place),
+            None => pointing.leave(),
+        };
+        let on_down = move |e: ev::PointerEvent| {
+            let touch = e.pointer_type() == "touch";
+            if let Some(place) = hit.run(e.unchecked_into()) {
+                pointing.press(place, touch);
+            }
+        };
+        let on_click = move |e: MouseEvent| {
+            let Some(pick) = pick.filter(|_| !tap_reads || pointing.press_counts()) else { return };
+            if let Some(place) = hit.run(e) {
+                pick.run(place);
+            }
+        };
+        let on_key = move |e: ev::KeyboardEvent| {
+            let Some(at) = start.run(()) else { return };
+            let key = e.key();
+            match (key.as_str(), pick) {
+                ("Escape", _) => pointing.unpin(),
+                ("Enter" | " ", Some(pick)) => {
+                    e.prevent_default();
+                    pointing.point(at);
+                    pick.run(at);
+                }
+                _ => {
+                    if let Some(to) = step.run((key, at)) {
+                        e.prevent_default();
+                        pointing.point(to);
+                    }
+                }
+            }
+        };
+        let on_focus = move |_: ev::FocusEvent| {
+            // A click focuses too, but has then pointed at its own place already.
+            if focus_reads
+                && pointing.shown_untracked().is_none()
+                && let Some(place) = start.run(())
+            {
+                pointing.point(place);
+            }
+        };
+        (
+            ev::on(ev::pointermove, on_move),
+            ev::on(ev::pointerdown, on_down),
+            ev::on(ev::pointerleave, move |e: ev::PointerEvent| leave(&e, pointing)),
+            ev::on(ev::click, on_click),
+            ev::on(ev::keydown, on_key),
+            ev::on(ev::focus, on_focus),
+            ev::on(ev::blur, move |_| pointing.leave()),
+        )
+    }
+}
+
+/// A lifted finger has read something: that stays until the next tap.
+pub fn leave<C: Copy + PartialEq + Send + Sync + 'static>(
+    e: &ev::PointerEvent,
+    pointing: Pointing<C>,
+) {
+    if e.pointer_type() != "touch" {
+        pointing.leave();
+    }
+}
+
+/// Where the pointer is within the element that hears of it, in CSS pixels.
+pub fn offset(e: &MouseEvent) -> (f64, f64) {
+    (f64::from(e.offset_x()), f64::from(e.offset_y()))
+}
+
+/// Where a key leads from `at` among `count` places in a row, `page` at a time.
+pub fn step_along(key: &str, at: usize, count: usize, page: usize) -> Option<usize> {
+    let last = count.checked_sub(1)?;
+    Some(match key {
+        "ArrowLeft" | "ArrowDown" => at.saturating_sub(1),
+        "ArrowRight" | "ArrowUp" => (at + 1).min(last),
+        "PageDown" => at.saturating_sub(page),
+        "PageUp" => (at + page).min(last),
+        "Home" => 0,
+        "End" => last,
+        _ => return None,
+    })
+}
+
+/// Where a key leads from a row and column among so many.
+pub fn step_cell(
+    key: &str,
+    (row, column): (usize, usize),
+    (rows, columns): (usize, usize),
+) -> Option<(usize, usize)> {
+    /// Rows that a page has.
+    const PAGE: usize = 8;
+    let (last_row, last_column) = (rows.checked_sub(1)?, columns.checked_sub(1)?);
+    Some(match key {
+        "ArrowUp" => (row.saturating_sub(1), column),
+        "ArrowDown" => ((row + 1).min(last_row), column),
+        "ArrowLeft" => (row, column.saturating_sub(1)),
+        "ArrowRight" => (row, (column + 1).min(last_column)),
+        "PageUp" => (row.saturating_sub(PAGE), column),
+        "PageDown" => ((row + PAGE).min(last_row), column),
+        "Home" => (row, 0),
+        "End" => (row, last_column),
+        _ => return None,
+    })
+}
+
+/// Where a key leads in a row of `count`: left and right, where `upright` also up and down.
+fn step_row(key: &str, at: usize, count: usize, upright: bool) -> Option<usize> {
+    let key = match key {
+        "ArrowUp" | "ArrowDown" if !upright => return None,
+        "PageUp" | "PageDown" => return None,
+        "ArrowUp" => "ArrowLeft",
+        "ArrowDown" => "ArrowRight",
+        key => key,
+    };
+    step_along(key, at, count, 1)
+}
+
+/// Gives the focus to the `at`-th element within `row`.
+pub fn focus_child(row: &Element, at: usize) {
+    if let Some(child) = row.children().item(at as u32) {
+        // Focusing an element that is still there cannot fail.
+        let _ = child.unchecked_into::<HtmlElement>().focus();
+    }
+}
+
+/// In a row of elements of which the `at`-th has the focus, the row or that element listening to
+/// keys: moves the focus to a neighbor or an end, and says where to.
+pub fn walk(e: &ev::KeyboardEvent, row: &Element, at: usize, upright: bool) -> Option<usize> {
+    let to = step_row(&e.key(), at, row.child_element_count() as usize, upright)?;
+    e.prevent_default();
+    focus_child(row, to);
+    Some(to)
+}
+
+/// The element that listens.
+pub fn listener(e: &ev::KeyboardEvent) -> Option<Element> {
+    Some(e.current_target()?.unchecked_into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_lead_to_neighbors_and_stop_at_the_ends() {
+        let along = |key| step_along(key, 3, 40, 5);
+        assert_eq!([along("ArrowLeft"), along("ArrowUp"), along("PageDown")], [2, 4, 0].map(Some));
+        assert_eq!([along("Home"), along("End"), along("PageUp")], [0, 39, 8].map(Some));
+        assert_eq!((along("x"), step_along("Home", 0, 0, 1)), (None, None));
+        let row = |key, upright| step_row(key, 1, 3, upright);
+        assert_eq!([row("ArrowUp", true), row("ArrowDown", true)], [Some(0), Some(2)]);
+        assert_eq!([row("ArrowUp", false), row("PageUp", true)], [None; 2]);
+        let cell = |key| step_cell(key, (1, 2), (3, 4));
+        let keys = ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "PageUp", "PageDown"];
+        let places = [(0, 2), (2, 2), (1, 1), (1, 3), (0, 2), (2, 2)];
+        assert_eq!(keys.map(cell), places.map(Some));
+        assert_eq!((cell("Home"), cell("End")), (Some((1, 0)), Some((1, 3))));
+        assert_eq!((cell("a"), step_cell("Home", (0, 0), (0, 3))), (None, None));
+    }
+}
