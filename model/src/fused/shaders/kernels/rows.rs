@@ -7,7 +7,7 @@ use cubecl::prelude::*;
 
 use super::{UNITS, largest_of_cube, sum_of_cube};
 
-/// Layer normalisation of rows, and of each row the mean and the reciprocal of the deviation.
+/// Layer normalization of rows, and of each row the mean and the reciprocal of the deviation.
 #[cube(launch)]
 pub(crate) fn layer_norm(
     input: &[f32],
@@ -50,7 +50,7 @@ pub(crate) fn layer_norm(
     }
 }
 
-/// The gradients of layer normalisation: the first cubes work on a row each, those after them on a
+/// The gradients of layer normalization: the first cubes work on a row each, those after them on a
 /// column of γ and β each.
 #[cube(launch)]
 pub(crate) fn layer_norm_back(
