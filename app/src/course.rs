@@ -4,7 +4,6 @@
 //! Everything a learner sets is in the store's link, so undo, links and the step-through work for
 //! every chapter alike.
 
-mod answer;
 mod attempt;
 mod frame;
 mod history;
@@ -22,7 +21,6 @@ mod story;
 mod time_bar;
 mod undo;
 
-pub use answer::{Answered, use_answer, use_fixed_answer};
 pub use attempt::{Try, trial};
 pub use frame::{ChapterFrame, use_part};
 pub use history::History;

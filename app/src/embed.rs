@@ -108,7 +108,7 @@ pub fn use_embed(store: Store, labs: Labs, exports: Exports, exporters: Exporter
     // Figures that were asked for and not sent yet, each once.
     let awaited = StoredValue::new(Vec::<Figure>::new());
     let send = move |figure: Figure| {
-        match (exports.of(figure), store.probe_problem.get_untracked()) {
+        match (exports.of(figure), store.trace.problem.get_untracked()) {
             (Some(data), _) => say(Outgoing::Exported { figure: figure.id(), data }),
             (None, Some(problem)) => {
                 let message = format!("There is no {} to export: {problem}", figure.id());
@@ -119,8 +119,8 @@ pub fn use_embed(store: Store, labs: Labs, exports: Exports, exporters: Exporter
         true
     };
     Effect::new(move |_| {
-        store.trace.track();
-        store.probe_problem.track();
+        store.trace.answer.track();
+        store.trace.problem.track();
         awaited.update_value(|awaited| awaited.retain(|figure| !send(*figure)));
     });
     let export = move |figure: Option<String>| {

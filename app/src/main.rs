@@ -8,6 +8,7 @@ mod embed;
 mod fetched;
 mod figures;
 mod page;
+mod questions;
 mod store;
 mod teaching;
 mod worker;

@@ -10,25 +10,27 @@ mod helpers;
 mod pace;
 mod state;
 
-use std::sync::Arc;
+use std::{rc::Rc, sync::Arc};
 
 use leptos::{ev, prelude::*};
 use unroll_protocol::{
     AttentionRow, Checkpoint, Command, Link, PoolReport, RunState, SampleSpec, Started, Trace,
+    gpt::{Written, ask},
     link::{Corpus, LinkProblem},
     text::Accepted,
 };
 
 use crate::{
     corpora,
-    figures::{Curve, Sight, rest_left},
+    figures::{Curve, Sight},
+    questions::{Answered, Questions, Said, use_answer},
 };
 use engine::Engine;
 use helpers::Helpers;
 pub use helpers::cores;
 use pace::{Pace, Starting};
 use state::first_source;
-pub use state::{Device, Diverged, InSight, Notice, Severity, Source, Speed, Written};
+pub use state::{Device, Diverged, Notice, Severity, Source, Speed, Writing};
 
 /// The model as it was before the last start over.
 struct Previous {
@@ -55,26 +57,24 @@ pub struct Store {
     pub speed: RwSignal<Option<Speed>>,
     /// The sentence whose attention is shown.
     pub probe: RwSignal<String>,
-    /// Why the probe has no trace, as a sentence; the last trace stays on show.
-    pub probe_problem: RwSignal<Option<String>>,
-    pub trace: RwSignal<Option<Arc<Trace>>>,
+    /// What the model computes on it.
+    pub trace: Answered<Trace>,
     /// The row that is worked out: layer, head, query, counted from 0.
     pub inspecting: RwSignal<Option<[u32; 3]>>,
     /// That row of the model as it is.
-    pub inspected: RwSignal<Option<Arc<AttentionRow>>>,
-    /// Why there is none, as a sentence.
-    pub inspect_problem: RwSignal<Option<String>>,
-    pub written: RwSignal<Written>,
+    pub row: Answered<AttentionRow>,
+    pub written: RwSignal<Writing>,
     pub notices: RwSignal<Vec<Notice>>,
     pub diverged: RwSignal<Option<Diverged>>,
     /// Step of the model that a start over replaced, while it can be brought back.
     pub can_bring_back: RwSignal<Option<u32>>,
     /// The helpers that share the steps.
     pub pool: RwSignal<PoolReport>,
-    /// Whether what the pictures show was asked for and is not there yet.
-    pub behind: RwSignal<bool>,
-    /// Where on the page the trace is shown, and where what the model writes.
-    pub in_sight: InSight,
+    /// Where on the page it is shown what the model writes.
+    pub writing_sight: Sight,
+    /// Whether the page is in sight, rather than behind another tab: nobody reads answers there.
+    pub watched: RwSignal<bool>,
+    questions: Questions,
     /// The link that a reader has in mind who is told only the beat in focus: what links leave out.
     pub usual: RwSignal<Link>,
     /// Names of the settings in the address that the page was opened with, until its chapter has
@@ -94,33 +94,45 @@ impl Store {
         let (source, missing) = first_source(&link);
         let probe = link.written.probe.clone();
         let probe = probe.unwrap_or_else(|| corpora::probe(source.corpus).to_owned());
+        let engine = StoredValue::new_local(Engine::default());
+        let watched = RwSignal::new(!document().hidden());
+        let questions =
+            Questions::new(move |command| engine::send(engine, command), watched.into());
+        let probe = RwSignal::new(probe);
+        let inspecting = RwSignal::new(None::<[u32; 3]>);
+        // Nothing shows them but the views that say so.
+        let nowhere = Signal::stored(false);
+        let trace = use_answer(questions, move || Some(ask::Trace { text: probe.get() }));
+        let row = use_answer(questions, move || {
+            let [layer, head, query] = inspecting.get()?;
+            Some(ask::Row { text: probe.get(), layer, head, query })
+        });
         let store = Self {
             built: RwSignal::new(link.clone()),
             link: RwSignal::new(link),
             source: RwSignal::new(source),
             device: RwSignal::new(Device::Loading),
             started: RwSignal::new(None),
-            state: RwSignal::new(RunState::Paused),
-            step: RwSignal::new(0),
+            state: questions.state,
+            step: questions.step,
             curve: RwSignal::new(Curve::default()),
             speed: RwSignal::new(None),
-            probe: RwSignal::new(probe),
-            probe_problem: RwSignal::new(None),
-            trace: RwSignal::new(None),
-            inspecting: RwSignal::new(None),
-            inspected: RwSignal::new(None),
-            inspect_problem: RwSignal::new(None),
-            written: RwSignal::new(Written::default()),
+            probe,
+            trace: trace.shown_in(nowhere),
+            inspecting,
+            row: row.shown_in(nowhere),
+            written: RwSignal::new(Writing::default()),
             notices: RwSignal::new(Vec::new()),
             diverged: RwSignal::new(None),
             can_bring_back: RwSignal::new(None),
             pool: RwSignal::new(PoolReport::default()),
-            behind: RwSignal::new(false),
-            in_sight: InSight { trace: Sight::new(), writing: Sight::new() },
+            writing_sight: Sight::new(),
+            watched,
+            questions,
             usual: RwSignal::new(Link::default()),
             given: StoredValue::new(Some(given)),
             device_note: RwSignal::new(None),
-            engine: StoredValue::new_local(Engine::default()),
+            engine,
             helpers: StoredValue::new_local(Helpers::default()),
             pace: StoredValue::new_local(Pace::default()),
             previous: StoredValue::new_local(None),
@@ -133,17 +145,15 @@ impl Store {
         }
         // What comes into sight is asked for at once.
         Effect::new(move |_| {
-            store.in_sight.trace.is_on();
-            store.in_sight.writing.is_on();
+            store.writing_sight.is_on();
+            store.watched.track();
             if store.started.with_untracked(Option::is_some) {
                 store.keep_pace();
             }
         });
         // As long as the page, like the store.
         window_event_listener(ev::visibilitychange, move |_| {
-            if store.started.with_untracked(Option::is_some) {
-                store.keep_pace();
-            }
+            store.watched.set(!document().hidden());
         });
         store
     }
@@ -238,26 +248,20 @@ impl Store {
     /// Shows the attention of another sentence.
     pub fn set_probe(self, text: String) {
         self.probe.set(text);
-        self.request_trace();
-        self.request_row();
     }
 
     /// Works another row out: layer, head, query, counted from 0. `None` ends it.
     pub fn inspect(self, cell: Option<[u32; 3]>) {
-        if self.inspecting.get_untracked() == cell {
-            return;
+        if self.inspecting.get_untracked() != cell {
+            self.inspecting.set(cell);
         }
-        self.inspecting.set(cell);
-        if cell.is_none() {
-            self.inspected.set(None);
-            self.inspect_problem.set(None);
-        }
-        self.request_row();
     }
 
     /// Lets the model write anew with the present temperature and top-k.
     pub fn write_again(self) {
-        self.pace.update_value(Pace::write_now);
+        if let Some(open) = self.pace.try_update_value(Pace::write_now).flatten() {
+            self.questions.forget(open);
+        }
         self.keep_pace();
     }
 
@@ -364,54 +368,21 @@ impl Store {
     /// The last trace, if it is of the present model: one of the model before stays on show until
     /// there is another.
     pub fn own_trace(self) -> Option<Arc<Trace>> {
-        self.trace.get_untracked().filter(|_| self.pace.with_value(Pace::is_traced))
+        let own = self.trace.of.get_untracked() == Some(self.questions.generation.get_untracked());
+        self.trace.answer.get_untracked().filter(|_| own)
     }
 
-    fn request_trace(self) {
-        let text = self.probe.get_untracked();
-        if let Some(id) = self.pace.try_update_value(Pace::next_trace) {
-            self.send(&Command::Trace { id, text });
-        }
-        self.tell_behind();
-    }
-
-    fn request_row(self) {
-        let Some([layer, head, query]) = self.inspecting.get_untracked() else { return };
-        let text = self.probe.get_untracked();
-        if let Some(id) = self.pace.try_update_value(Pace::next_inspection) {
-            self.send(&Command::Inspect { id, text, layer, head, query });
-        }
-        self.tell_behind();
-    }
-
-    /// Keeps [`Self::behind`] at what the pace says.
-    fn tell_behind(self) {
-        let behind = self.pace.try_with_value(Pace::is_behind) == Some(true);
-        if self.behind.try_get_untracked() != Some(behind) {
-            self.behind.try_set(behind);
-        }
-    }
-
-    /// Sends what is due: at most one trace and one piece of writing are ever under way, so a slow
-    /// page never holds up training.
+    /// Asks for what is due: at most one piece of writing is ever under way, so a slow page never
+    /// holds up training.
     fn keep_pace(self) {
         let (step, running) =
             (self.step.get_untracked(), self.state.get_untracked() == RunState::Running);
         let now = now();
-        // Behind another tab nobody looks; what is due then is asked for when somebody does.
-        let watched = !document().hidden();
-        // At rest, what is out of sight is brought up to date too: see `use_answer`.
-        let seen = |sight: Sight| watched && (!running || untrack(|| sight.is_on()));
-        let resting = running && rest_left() > 0.0;
-        let due = |pace: &Pace| pace.trace_due(now, step, running);
-        if seen(self.in_sight.trace) && !resting && self.pace.with_value(due) {
-            self.request_trace();
-        }
-        if seen(self.in_sight.trace) && self.pace.with_value(|pace| pace.inspection_due(step)) {
-            self.request_row();
-        }
-        let writing = || self.pace.try_update_value(|p| p.next_writing(now, step, running));
-        if let Some(id) = seen(self.in_sight.writing).then(writing).flatten().flatten() {
+        // Behind another tab nobody looks; what is due then is asked for when somebody does. At
+        // rest, what is out of sight is brought up to date too: see `use_answer`.
+        let seen =
+            self.watched.get_untracked() && (!running || untrack(|| self.writing_sight.is_on()));
+        if seen && self.pace.with_value(|pace| pace.writing_due(now, step, running)) {
             let link = self.link.get_untracked();
             let sample = SampleSpec {
                 prompt: String::new(),
@@ -420,11 +391,38 @@ impl Store {
                 top_k: link.top_k,
                 seed: link.seed,
             };
-            self.send(&Command::Generate { id, sample });
+            let take = Rc::new(move |said| self.on_written(said));
+            let id = self.questions.ask(ask::Writing { sample }.into(), take);
+            self.pace.update_value(|pace| pace.writing_asked(id, now, step));
         }
         if self.pace.try_update_value(|pace| pace.save_due(now, running)) == Some(true) {
             self.send(&Command::Save);
         }
+    }
+
+    fn on_written(self, said: Said) {
+        let read = said.map(|said| {
+            let (step, packed) = said?;
+            let written = packed.unpack::<Written>().map_err(|error| error.to_string())?;
+            Ok::<_, String>((step, written))
+        });
+        let done = !matches!(&read, Some(Ok((_, written))) if !written.done);
+        if done {
+            self.pace.update_value(|pace| pace.writing_done(now()));
+        }
+        match read {
+            Some(Ok((step, Written { text, done }))) => {
+                self.written.set(Writing { step, text, done });
+            }
+            Some(Err(reason)) => self.notify(Severity::Refusal, reason),
+            None => {}
+        }
+    }
+}
+
+impl From<Store> for Questions {
+    fn from(store: Store) -> Self {
+        store.questions
     }
 }
 

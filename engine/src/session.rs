@@ -13,7 +13,9 @@ mod writing;
 use burn::tensor::Device;
 use unroll_model::{AnyStudy, Trainer};
 use unroll_protocol::{
-    Checkpoint, Command, CommandKind, Event, ExperimentSpec, RunState, StudySpec, text::check_size,
+    Ask, Checkpoint, Command, CommandKind, Event, ExperimentSpec, Question, RunState, StudySpec,
+    gpt::{self, ask},
+    text::check_size,
 };
 
 use crate::{
@@ -164,43 +166,16 @@ impl<S: Studies> Session<S> {
             Command::SetLearningRate(rate) => {
                 self.present()?.set_learning_rate(rate)?;
             }
-            Command::Trace { id, text } => {
-                let trainer = self.gpt()?.trainer();
-                let (model, step) = (trainer.model(), trainer.step());
-                let trace = unroll_model::trace(&model, trainer.tokenizer(), &text, id, step)
-                    .await
-                    .map_err(|error| error.to_string())?;
-                post(Event::Trace(Box::new(trace)));
-            }
-            Command::Inspect { id, text, layer, head, query } => {
-                let trainer = self.gpt()?.trainer();
-                let (model, step) = (trainer.model(), trainer.step());
-                let cell = [layer, head, query].map(|at| at as usize);
-                let row = unroll_model::inspect(&model, trainer.tokenizer(), &text, cell)
-                    .await
-                    .map_err(|error| error.to_string())?;
-                post(Event::Inspected { id, step, row: Box::new(row) });
-            }
-            Command::Ask { id, question } => {
-                let Present::Study(study) = self.present()? else {
-                    return Err("The model in training is not this chapter's.".to_owned());
-                };
-                let answer = study.ask(&question).await?.pack();
-                post(Event::Answered { id, step: study.step(), answer });
-            }
-            Command::Generate { id, sample } => {
-                let now = (self.now)();
-                self.writing = Some(Writing::new(id, self.gpt()?.trainer(), &sample, now)?);
-            }
+            Command::Ask { id, question } => self.answer(id, question, post).await?,
             Command::Save => {
                 let checkpoint = self.gpt()?.trainer().checkpoint().await;
-                let checkpoint = checkpoint.map_err(|error| error.to_string())?;
+                let checkpoint = checkpoint.map_err(said)?;
                 post(Event::Checkpoint(Box::new(checkpoint)));
             }
             Command::Measure { id, spec, text } => {
-                check_size(text.len() as u64).map_err(|error| error.to_string())?;
+                check_size(text.len() as u64).map_err(said)?;
                 let trainer = Trainer::new(&spec, &text, &self.device);
-                let trainer = trainer.map_err(|error| error.to_string())?;
+                let trainer = trainer.map_err(said)?;
                 self.measuring = Some(Measuring::new(id, trainer, (self.now)()));
             }
             Command::RestoreLastGood => {
@@ -214,6 +189,46 @@ impl<S: Studies> Session<S> {
             }
             Command::HelperLost(number) => self.pool.lose(number),
         }
+        Ok(())
+    }
+
+    /// Answers a question now, or, where the answer is written bit by bit, begins to.
+    async fn answer(
+        &mut self,
+        id: u32,
+        question: Question,
+        post: &mut impl FnMut(Event),
+    ) -> Result<(), String> {
+        let now = (self.now)();
+        let (step, answer) = match (self.present()?, question) {
+            (Present::Study(study), question) => (study.step(), study.ask(&question).await?),
+            (Present::Gpt(experiment), Question::Gpt(question)) => {
+                let trainer = experiment.trainer();
+                let (model, step) = (trainer.model(), trainer.step());
+                let answer = match question {
+                    gpt::Question::Trace(question) => {
+                        let trace =
+                            unroll_model::trace(&model, trainer.tokenizer(), &question.text, step);
+                        question.answered(&trace.await.map_err(said)?)
+                    }
+                    gpt::Question::Row(question) => {
+                        let ask::Row { ref text, layer, head, query } = question;
+                        let cell = [layer, head, query].map(|at| at as usize);
+                        let row = unroll_model::inspect(&model, trainer.tokenizer(), text, cell);
+                        question.answered(&row.await.map_err(said)?)
+                    }
+                    gpt::Question::Writing(question) => {
+                        self.writing = Some(Writing::new(id, trainer, question, now)?);
+                        return Ok(());
+                    }
+                };
+                (step, answer)
+            }
+            (Present::Gpt(_), _) => {
+                return Err("The model in training is not this chapter's.".to_owned());
+            }
+        };
+        post(Event::Answered { id, step, answer, more: false });
         Ok(())
     }
 
@@ -274,11 +289,12 @@ impl<S: Studies> Session<S> {
         workers: u32,
         post: &mut impl FnMut(Event),
     ) -> Result<(), String> {
-        check_size(text.len() as u64).map_err(|error| error.to_string())?;
+        check_size(text.len() as u64).map_err(said)?;
         let trainer = match resume {
-            None => Trainer::new(spec, &text, &self.device).map_err(|error| error.to_string())?,
-            Some(checkpoint) => Trainer::from_checkpoint(&checkpoint, &text, &self.device)
-                .map_err(|error| error.to_string())?,
+            None => Trainer::new(spec, &text, &self.device).map_err(said)?,
+            Some(checkpoint) => {
+                Trainer::from_checkpoint(&checkpoint, &text, &self.device).map_err(said)?
+            }
         };
         self.pool.start(workers.min(trainer.spec().batch), text);
         let experiment = Experiment::new(trainer);
@@ -299,9 +315,9 @@ impl<S: Studies> Session<S> {
         // A task that generates its own examples needs no text; a study that needs one says so
         // itself.
         if !text.is_empty() {
-            check_size(text.len() as u64).map_err(|error| error.to_string())?;
+            check_size(text.len() as u64).map_err(said)?;
         }
-        let study = S::new(spec, text, &self.device).map_err(|error| error.to_string())?;
+        let study = S::new(spec, text, &self.device).map_err(said)?;
         let study = StudyRun::new(study);
         self.writing = None;
         self.meter = Meter::default();
@@ -369,4 +385,9 @@ impl<S: Studies> Session<S> {
         self.told_at = (self.now)();
         post(progress);
     }
+}
+
+/// The sentence of an error, for the page.
+fn said(error: impl ToString) -> String {
+    error.to_string()
 }

@@ -14,7 +14,7 @@ use unroll_engine::{
 };
 use unroll_model::Shard;
 use unroll_protocol::{
-    Checkpoint, Command, CurvePoint, Event, ExperimentSpec, GptSpec, Link, PoolReport,
+    Checkpoint, Command, CurvePoint, Event, ExperimentSpec, GptSpec, Link, PoolReport, gpt::ask,
 };
 
 const TEXT: &str = "the cat sat on the mat and the dog sat on the log. ";
@@ -206,8 +206,9 @@ fn pausing_and_asking_in_mid_step_change_nothing() {
     pool.say(Command::Run);
     let mut rounds = 0;
     while pool.points().len() < 12 {
-        pool.say(Command::Trace { id: rounds, text: "the dog".into() });
-        assert!(matches!(pool.events.last(), Some(Event::Trace(_))));
+        let question = ask::Trace { text: "the dog".into() }.into();
+        pool.say(Command::Ask { id: rounds, question });
+        assert!(matches!(pool.events.last(), Some(Event::Answered { .. })));
         (0..rounds % 7).for_each(|_| pool.round(false));
         pool.say(Command::Pause);
         assert!(!pool.session.has_work());

@@ -5,8 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use burn::tensor::Device;
 use unroll_engine::session::Session;
 use unroll_protocol::{
-    Architecture, Command, CommandKind, CurvePoint, Event, ExperimentSpec, GptSpec, Link,
+    Architecture, Ask, Command, CommandKind, CurvePoint, Event, ExperimentSpec, GptSpec, Link,
     OptimizerSpec, RunState, SampleSpec, Started, Trace,
+    gpt::{Written, ask},
+    study::tokens,
 };
 
 const TEXT: &str = "the cat sat on the mat and the dog sat on the log. ";
@@ -94,11 +96,20 @@ impl Driven {
         self.say(Command::Pause);
     }
 
-    fn trace(&mut self, text: &str) -> Trace {
-        match self.say(Command::Trace { id: 7, text: text.to_owned() }).remove(0) {
-            Event::Trace(trace) => *trace,
-            other => panic!("no trace: {other:?}"),
+    /// The answer to a question, at once, with the step of the model that gave it.
+    fn ask<Q: Ask>(&mut self, question: Q) -> (u32, Q::Answer) {
+        match self.say(Command::Ask { id: 7, question: question.into() }).remove(0) {
+            Event::Answered { id: 7, step, answer, more: false } => {
+                (step, answer.unpack().expect("the answer is of the question's type"))
+            }
+            other => panic!("no answer: {other:?}"),
         }
+    }
+
+    fn trace(&mut self, text: &str) -> Trace {
+        let (step, trace) = self.ask(ask::Trace { text: text.to_owned() });
+        assert_eq!(trace.step, step);
+        trace
     }
 }
 
@@ -119,9 +130,8 @@ fn without_a_model_everything_is_refused_with_a_sentence() {
         Command::Pause,
         Command::Steps(1),
         Command::SetLearningRate(0.1),
-        Command::Trace { id: 0, text: "a".into() },
-        Command::Inspect { id: 0, text: "a".into(), layer: 0, head: 0, query: 0 },
-        Command::Generate { id: 0, sample },
+        Command::Ask { id: 0, question: ask::Trace { text: "a".into() }.into() },
+        Command::Ask { id: 1, question: ask::Writing { sample }.into() },
         Command::Save,
         Command::RestoreLastGood,
     ] {
@@ -185,7 +195,7 @@ fn traces_are_answered_in_mid_step_and_rows_sum_to_one() {
     driven.say(Command::Run);
     driven.slice();
     let trace = driven.trace("the Ω cat");
-    assert_eq!((trace.id, trace.step), (7, 0));
+    assert_eq!(trace.step, 0);
     assert_eq!(trace.tokens[4], "\u{FFFD}");
     assert_eq!(trace.weights.shape, [2, 2, 9, 9]);
     for layer in 0..2 {
@@ -197,8 +207,13 @@ fn traces_are_answered_in_mid_step_and_rows_sum_to_one() {
             }
         }
     }
-    let (command, _) = refused(&driven.say(Command::Trace { id: 8, text: String::new() }));
-    assert_eq!(command, CommandKind::Trace);
+    let empty = ask::Trace { text: String::new() }.into();
+    let (command, _) = refused(&driven.say(Command::Ask { id: 8, question: empty }));
+    assert_eq!(command, CommandKind::Ask(8));
+    let other = tokens::ask::Chain { sentence: "a".into() }.into();
+    let (command, reason) = refused(&driven.say(Command::Ask { id: 9, question: other }));
+    assert_eq!(command, CommandKind::Ask(9));
+    assert!(reason.ends_with("not this chapter's."), "{reason}");
 }
 
 #[test]
@@ -209,20 +224,22 @@ fn rows_are_worked_out_in_mid_step_and_agree_with_the_trace() {
     driven.slice();
     let trace = driven.trace("the cat");
     assert_eq!(trace.mask.len(), 49);
-    let ask =
-        |layer, query| Command::Inspect { id: 3, text: "the cat".into(), layer, head: 1, query };
-    let said = driven.say(ask(1, 4));
-    let [Event::Inspected { id: 3, step, row }] = said.as_slice() else { panic!("{said:?}") };
-    assert_eq!((*step, row.query, row.tokens.concat().as_str()), (trace.step, 4, "the cat"));
-    assert_eq!(row.weights, trace.weights.block(&[1, 1, 4]).unwrap());
-    assert_eq!(row.allowed, trace.mask[4 * 7..5 * 7]);
-    let exact = unroll_protocol::attention::Worked::exact(row);
-    for (own, worked) in row.weights.iter().zip(&exact.keys) {
+    let row = |layer, query| ask::Row { text: "the cat".into(), layer, head: 1, query };
+    let (step, ref worked_row) = driven.ask(row(1, 4));
+    assert_eq!(
+        (step, worked_row.query, worked_row.tokens.concat().as_str()),
+        (trace.step, 4, "the cat")
+    );
+    assert_eq!(worked_row.weights, trace.weights.block(&[1, 1, 4]).unwrap());
+    assert_eq!(worked_row.allowed, trace.mask[4 * 7..5 * 7]);
+    let exact = unroll_protocol::attention::Worked::exact(worked_row);
+    for (own, worked) in worked_row.weights.iter().zip(&exact.keys) {
         assert!((f64::from(*own) - worked.weight).abs() < 1e-6);
     }
-    for command in [ask(9, 0), ask(0, 7)] {
-        let (command, reason) = refused(&driven.say(command));
-        assert_eq!(command, CommandKind::Inspect);
+    for question in [row(9, 0), row(0, 7)] {
+        let (command, reason) =
+            refused(&driven.say(Command::Ask { id: 4, question: question.into() }));
+        assert_eq!(command, CommandKind::Ask(4));
         assert!(reason.starts_with("There is no ") && reason.ends_with('.'), "{reason}");
     }
 }
@@ -231,20 +248,25 @@ fn rows_are_worked_out_in_mid_step_and_agree_with_the_trace() {
 fn writing_goes_on_beside_training_with_the_weights_it_began_with() {
     let sample =
         SampleSpec { prompt: "the".into(), length: 40, temperature: 0.0, top_k: 0, seed: 3 };
+    let write = || Command::Ask { id: 1, question: ask::Writing { sample: sample.clone() }.into() };
     let written = |driven: &Driven| {
         driven.events.iter().rev().find_map(|event| match event {
-            Event::Generated { text, done: true, step, .. } => Some((text.clone(), *step)),
+            Event::Answered { answer, more: false, step, .. } => {
+                let Written { text, done } = answer.unpack().expect("what was written");
+                assert!(done);
+                Some((text, *step))
+            }
             _ => None,
         })
     };
     let mut beside = Driven::started(spec(), TEXT);
     beside.train(20);
     beside.say(Command::Run);
-    beside.say(Command::Generate { id: 1, sample: sample.clone() });
-    beside.until(|events| events.iter().any(|e| matches!(e, Event::Generated { done: true, .. })));
+    beside.say(write());
+    beside.until(|events| events.iter().any(|e| matches!(e, Event::Answered { more: false, .. })));
     let mut alone = Driven::started(spec(), TEXT);
     alone.train(20);
-    alone.say(Command::Generate { id: 1, sample });
+    alone.say(write());
     alone.until(|_| false);
     let (text, step) = written(&alone).unwrap();
     assert_eq!(text.chars().count(), 40);

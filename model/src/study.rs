@@ -21,7 +21,7 @@ mod tokens;
 use core::fmt;
 
 use burn::tensor::Device;
-use unroll_protocol::{Answer, Question, StudySpec, StudyStarted};
+use unroll_protocol::{Packed, Question, StudySpec, StudyStarted};
 
 /// Why a study can't be built or a question not be answered, as a sentence for the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +70,6 @@ pub struct Built {
 pub trait Study: Sized {
     type Spec;
     type Question;
-    type Answer;
 
     /// Builds the models, untrained, for `text`, which a task without text ignores.
     fn new(spec: &Self::Spec, text: &str, device: &Device) -> Result<Self, Refusal>;
@@ -90,9 +89,9 @@ pub trait Study: Sized {
     /// Changes the learning rate from the next update on.
     fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal>;
 
-    /// Answers a question with the models as they are. May keep what it computed, but changes
-    /// nothing that training reads.
-    async fn ask(&mut self, question: &Self::Question) -> Result<Self::Answer, Refusal>;
+    /// Answers a question with the models as they are, see [`Ask`](unroll_protocol::Ask). May keep
+    /// what it computed, but changes nothing that training reads.
+    async fn ask(&mut self, question: &Self::Question) -> Result<Packed, Refusal>;
 }
 
 /// Any chapter's study.
@@ -124,10 +123,10 @@ macro_rules! of_chapters {
                 })
             }
 
-            async fn ask(&mut self, question: &Question) -> Result<Answer, Refusal> {
+            async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {
                 match (self, question) {
                     $((Self::$variant(study), Question::$variant(question)) => {
-                        study.ask(question).await.map(Answer::from)
+                        study.ask(question).await
                     })+
                     _ => Err(Refusal("The question is about another chapter.".to_owned())),
                 }
@@ -172,7 +171,7 @@ impl AnyStudy {
     }
 
     /// See [`Study::ask`].
-    pub async fn ask(&mut self, question: &Question) -> Result<Answer, Refusal> {
+    pub async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {
         self.kind.ask(question).await
     }
 }

@@ -36,12 +36,11 @@ impl std::error::Error for TraceError {}
 
 /// Runs the last characters of `text` that fit the context through `model`.
 ///
-/// `id` and `step` are copied to the trace.
+/// `step` is handed through to the trace.
 pub async fn trace(
     model: &Gpt,
     tokenizer: &CharTokenizer,
     text: &str,
-    id: u32,
     step: u32,
 ) -> Result<Trace, TraceError> {
     let (tokens, dropped) = last_tokens(model, tokenizer, text)?;
@@ -65,7 +64,6 @@ pub async fn trace(
     };
     let probabilities = array(&[length, vocabulary]);
     Ok(Trace {
-        id,
         step,
         tokens: as_text(tokenizer, &tokens),
         dropped,

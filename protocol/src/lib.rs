@@ -9,10 +9,12 @@ pub mod attention;
 mod chapters;
 pub mod checkpoint;
 mod floats;
+pub mod gpt;
 pub mod link;
 pub mod message;
 pub mod number;
 pub mod pool;
+mod question;
 mod shared;
 pub mod spec;
 pub mod study;
@@ -24,15 +26,17 @@ pub mod wire;
 pub use architecture::Architecture;
 pub use attention::AttentionRow;
 pub use checkpoint::Checkpoint;
+pub use gpt::SampleSpec;
 pub use link::Link;
 pub use message::{
     Command, CommandKind, CurvePoint, DeviceKind, DeviceReport, Event, Progress, RunState,
-    SampleSpec, SelfCheck, Started,
+    SelfCheck, Started,
 };
 pub use number::read_number;
 pub use pool::PoolReport;
+pub use question::{Ask, Question};
 pub use spec::{ExperimentSpec, GptSpec, OptimizerSpec, SpecError};
-pub use study::{Answer, Question, StudyPoint, StudyProgress, StudySpec, StudyStarted};
+pub use study::{StudyPoint, StudyProgress, StudySpec, StudyStarted};
 pub use text::TextError;
 pub use trace::{Array, Trace};
 pub use transduction::{AttentionKind, PairTask};

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AttentionRow, Checkpoint, ExperimentSpec, Packed, PoolReport, Question, StudyProgress,
-    StudySpec, StudyStarted, Trace,
+    Checkpoint, ExperimentSpec, Packed, PoolReport, Question, StudyProgress, StudySpec,
+    StudyStarted,
 };
 
 /// From the page to the engine.
@@ -27,16 +27,8 @@ pub enum Command {
     Steps(u32),
     /// Changes the peak learning rate from the next update on.
     SetLearningRate(f32),
-    /// Runs `text` through the present weights. Answered by [`Event::Trace`].
-    Trace { id: u32, text: String },
-    /// Computes one query's row of one head, all counted from 0, for the text as [`Self::Trace`]
-    /// sees it. Answered by [`Event::Inspected`].
-    Inspect { id: u32, text: String, layer: u32, head: u32, query: u32 },
-    /// Asks a question about a chapter's models as they are. Answered by [`Event::Answered`].
+    /// Asks something of the models as they are. Answered by [`Event::Answered`] with the same `id`.
     Ask { id: u32, question: Question },
-    /// Lets the model generate text, replacing what it was generating. Answered by
-    /// [`Event::Generated`] as it goes.
-    Generate { id: u32, sample: SampleSpec },
     /// Asks for an [`Event::Checkpoint`].
     Save,
     /// Takes a few steps with a temporary model, whenever there is nothing else to do. Answered by
@@ -57,11 +49,8 @@ pub enum CommandKind {
     Pause,
     Steps,
     SetLearningRate,
-    Trace,
-    Inspect,
-    /// The id of the question.
+    /// With the id of the question.
     Ask(u32),
-    Generate,
     Save,
     Measure,
     RestoreLastGood,
@@ -80,29 +69,13 @@ impl Command {
             Self::Pause => CommandKind::Pause,
             Self::Steps(_) => CommandKind::Steps,
             Self::SetLearningRate(_) => CommandKind::SetLearningRate,
-            Self::Trace { .. } => CommandKind::Trace,
-            Self::Inspect { .. } => CommandKind::Inspect,
             Self::Ask { id, .. } => CommandKind::Ask(*id),
-            Self::Generate { .. } => CommandKind::Generate,
             Self::Save => CommandKind::Save,
             Self::Measure { .. } => CommandKind::Measure,
             Self::RestoreLastGood => CommandKind::RestoreLastGood,
             Self::HelperLost(_) => CommandKind::HelperLost,
         }
     }
-}
-
-/// How to generate text.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SampleSpec {
-    pub prompt: String,
-    /// Number of tokens to generate.
-    pub length: u32,
-    /// Divides the logits; 0 is greedy.
-    pub temperature: f32,
-    /// Keeps the k likeliest tokens; 0 keeps all.
-    pub top_k: u32,
-    pub seed: u32,
 }
 
 /// From the engine to the page.
@@ -132,26 +105,13 @@ pub enum Event {
     StudyProgress(StudyProgress),
     /// Helpers joined, or were lost.
     Pool(PoolReport),
-    Trace(Box<Trace>),
-    /// The answer to [`Command::Inspect`] `id`, for the model after `step` steps.
-    Inspected {
-        id: u32,
-        step: u32,
-        row: Box<AttentionRow>,
-    },
-    /// The answer of a chapter's models to question `id` after `step` steps: its [`crate::Answer`],
-    /// which only the chapter can read.
+    /// What the models say to question `id` after `step` steps: the answer that the question
+    /// [asks](crate::Ask) for, as bytes. `more` says that another will follow, as while text is written.
     Answered {
         id: u32,
         step: u32,
         answer: Packed,
-    },
-    /// The text generated so far by the model as it was at `step`.
-    Generated {
-        id: u32,
-        step: u32,
-        text: String,
-        done: bool,
+        more: bool,
     },
     /// The loss or gradient of step `step` was not a finite number, or the loss was far above that
     /// of a uniform guess, so that step was not taken and training stopped. `last_good` is the step

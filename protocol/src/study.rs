@@ -1,8 +1,8 @@
 //! The small experiments of the course's chapters: what each trains, the questions about it, and
 //! their answers.
 //!
-//! Each chapter has one module here, with four items: `Settings` (its rows of the settings table),
-//! `Spec` (which determines every number it trains), `Question` and `Answer`.
+//! A chapter has one module here, with three things: `Settings` (its rows of the settings table),
+//! `Spec` (what decides every number it trains), and its [questions](crate::Ask).
 
 pub mod alignment;
 pub mod bigram;
@@ -21,64 +21,22 @@ pub mod tokens;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Packed;
-
-/// The same type of every chapter as one enum.
-macro_rules! one_enum {
-    ($(#[$doc:meta])* $name:ident of $type:ident: $($variant:ident $module:ident),+) => {
-        $(#[$doc])*
+/// Makes the enum from the list of chapters.
+macro_rules! of_chapters {
+    ($($variant:ident $module:ident $field:ident $id:literal $title:literal,)+) => {
+        /// What a chapter trains: with its text, it decides every number.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-        pub enum $name {
-            $($variant($module::$type),)+
+        pub enum StudySpec {
+            $($variant($module::Spec),)+
         }
 
         $(
-            impl From<$module::$type> for $name {
-                fn from(inner: $module::$type) -> Self {
-                    Self::$variant(inner)
-                }
-            }
-
-            impl<'a> TryFrom<&'a $name> for &'a $module::$type {
-                /// It is of another chapter.
-                type Error = ();
-
-                fn try_from(outer: &'a $name) -> Result<Self, ()> {
-                    match outer {
-                        $name::$variant(inner) => Ok(inner),
-                        _ => Err(()),
-                    }
+            impl From<$module::Spec> for StudySpec {
+                fn from(spec: $module::Spec) -> Self {
+                    Self::$variant(spec)
                 }
             }
         )+
-    };
-}
-
-/// Makes the enums from the list of chapters.
-macro_rules! of_chapters {
-    ($($variant:ident $module:ident $field:ident $id:literal $title:literal,)+) => {
-        one_enum! {
-            /// What a chapter trains: with its text, it decides every number.
-            StudySpec of Spec: $($variant $module),+
-        }
-        one_enum! {
-            /// What can be asked of a chapter's models. Asking never changes them.
-            Question of Question: $($variant $module),+
-        }
-        one_enum! {
-            /// What a chapter's models answer.
-            Answer of Answer: $($variant $module),+
-        }
-
-        impl Answer {
-            /// The chapter's own answer as bytes, which the chapter unpacks as its own type: what is
-            /// around the chapters need not know how to read all of them.
-            pub fn pack(&self) -> Packed {
-                match self {
-                    $(Self::$variant(inner) => Packed::of(inner),)+
-                }
-            }
-        }
     };
 }
 

@@ -5,9 +5,9 @@ use core::fmt;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// Increment this whenever [`crate::Command`] or [`crate::Event`] changes shape, so that a cached
-/// engine of another release is recognized instead of being misread.
-pub const VERSION: u8 = 5;
+/// Raised whenever [`crate::Command`] or [`crate::Event`] changes shape, so that a cached engine of
+/// another release is recognised instead of being misread.
+pub const VERSION: u8 = 6;
 
 /// Why bytes are not a message. `Display` is the sentence the page shows.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,14 +114,15 @@ mod tests {
             weights: Array { shape: vec![1, 1, 2, 2], values: vec![1.0, 0.0, 0.25, 0.75] },
             ..Trace::default()
         };
-        let event = Event::Trace(Box::new(trace));
+        let event = Event::Answered { id: 1, step: 2, answer: Packed::of(&trace), more: false };
         assert_eq!(decode(&encode(&event)), Ok(event));
     }
 
     #[test]
     fn a_packed_message_is_read_by_who_knows_it() {
-        let answer = Event::Answered { id: 1, step: 2, answer: Packed::of(&start()) };
-        let Ok(Event::Answered { id: 1, step: 2, answer }) = decode(&encode(&answer)) else {
+        let answer = Event::Answered { id: 1, step: 2, answer: Packed::of(&start()), more: true };
+        let Ok(Event::Answered { id: 1, step: 2, answer, more: true }) = decode(&encode(&answer))
+        else {
             panic!("another message");
         };
         assert_eq!(answer.unpack(), Ok(start()));

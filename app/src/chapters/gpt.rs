@@ -55,10 +55,8 @@ fn Chapter() -> impl IntoView {
     let shows = move |part| store.link.with_untracked(|link| !link.hide.contains(&part));
     // A token that is chosen stays chosen in every view of the sentence.
     let length =
-        Memo::new(move |_| store.trace.with(|trace| trace.as_ref().map_or(0, |t| t.tokens.len())));
+        Memo::new(move |_| store.trace.read(|trace| trace.tokens.len()).unwrap_or_default());
     let selection = Selection::new(length);
-    // Asked for where a view shows it, and nowhere else.
-    store.in_sight.trace.add(Signal::stored(false));
     let mut views = vec![
         StageView::new("attention", "Attention", move || view! { <Attention selection/> }),
         StageView::new("heads", "All heads", || view! { <Heads/> }),
@@ -101,7 +99,7 @@ fn Chapter() -> impl IntoView {
 #[component]
 fn Written() -> impl IntoView {
     let store = expect_context::<Store>();
-    let part = use_part(store.in_sight.writing);
+    let part = use_part(store.writing_sight);
     view! {
         <p class="story-sample" node_ref=part>
             {move || store.written.with(|written| written.text.clone())}
@@ -114,17 +112,19 @@ fn Written() -> impl IntoView {
 #[component]
 fn Attention(selection: Selection) -> impl IntoView {
     let store = expect_context::<Store>();
-    let part = use_part(store.in_sight.trace);
+    let part = use_part(store.trace.sight);
     let layer = use_setting(|link| &mut link.layer);
     let head = use_setting(|link| &mut link.head);
     let inspection = Inspection {
-        row: store.inspected.into(),
-        problem: store.inspect_problem.into(),
+        row: Signal::derive(move || store.inspecting.get().and_then(|_| store.row.answer.get())),
+        problem: Signal::derive(move || {
+            store.inspecting.get().and_then(|_| store.row.problem.get())
+        }),
         want: Callback::new(move |cell| store.inspect(cell)),
     };
     view! {
         <div class="view-fill" node_ref=part>
-            <AttentionFigure trace=store.trace layer head planned=use_planned(store)
+            <AttentionFigure trace=store.trace.answer layer head planned=use_planned(store)
                 provenance=use_provenance(store) selection editor=use_probe() inspection/>
         </div>
     }
@@ -135,13 +135,13 @@ fn Attention(selection: Selection) -> impl IntoView {
 #[component]
 fn Heads() -> impl IntoView {
     let store = expect_context::<Store>();
-    let part = use_part(store.in_sight.trace);
+    let part = use_part(store.trace.sight);
     let layer = use_setting(|link| &mut link.layer);
     let head = use_setting(|link| &mut link.head);
     let enlarge = Callback::new(move |()| store.link.update(|link| link.view.clear()));
     view! {
         <div class="view-fill" node_ref=part>
-            <HeadsFigure trace=store.trace layer head planned=use_planned(store)
+            <HeadsFigure trace=store.trace.answer layer head planned=use_planned(store)
                 provenance=use_provenance(store) enlarge/>
         </div>
     }
@@ -152,11 +152,11 @@ fn Heads() -> impl IntoView {
 #[component]
 fn Next(selection: Selection) -> impl IntoView {
     let store = expect_context::<Store>();
-    let part = use_part(store.in_sight.trace);
+    let part = use_part(store.trace.sight);
     view! {
         <div class="view-fill" node_ref=part>
-            <SentenceFigure trace=store.trace selection editor=use_probe()/>
-            <NextFigure trace=store.trace selection provenance=use_provenance(store)/>
+            <SentenceFigure trace=store.trace.answer selection editor=use_probe()/>
+            <NextFigure trace=store.trace.answer selection provenance=use_provenance(store)/>
         </div>
     }
     .into_any()

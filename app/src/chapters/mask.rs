@@ -11,20 +11,19 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use unroll_protocol::{
     link::Chapter,
-    study::mask::{
-        Answer, CONTEXT, Change, Combine, Drawn, Look, Preset, Question, Seen, Settings,
-    },
+    study::mask::{CONTEXT, Change, Combine, Drawn, Preset, Seen, Settings, ask},
 };
 
 use super::Info;
 use crate::{
     controls::{ChoiceField, SliderField},
-    course::{Answered, ChapterFrame, Sentence, StageView, use_answer, use_lab, use_provenance},
+    course::{ChapterFrame, Sentence, StageView, use_lab, use_provenance},
     figures::{
         Bar, BarsFigure, CellInspector, Hue, Matrix, MatrixFigure, Provenance, ValueMap,
         mask_editor::{MaskEditor, Sheet},
         token::{mark, name_at, spoken},
     },
+    questions::{Answered, use_answer},
     store::Store,
 };
 
@@ -44,9 +43,9 @@ struct Page {
     store: Store,
     settings: Memo<Settings>,
     /// What the model on show makes of the sentence under the last mask that it took.
-    seen: Memo<Option<Arc<Seen>>>,
+    seen: Signal<Option<Arc<Seen>>>,
     /// Why there is no picture of what is asked for, and where there is one.
-    answered: Answered,
+    answered: Answered<Seen>,
     provenance: Signal<Provenance>,
 }
 
@@ -57,10 +56,9 @@ fn use_page() -> Page {
     let settings = use_settings(store);
     let answered = use_answer(lab, move || {
         let look = settings.with(|settings| question(settings, store.probe.get()));
-        Some(Question::Look(look).into())
+        Some(look)
     });
-    let seen = Memo::new(move |_| answered.answer.with(|answer| seen_of(answer.as_deref())));
-    Page { store, settings, seen, answered, provenance: use_provenance(lab) }
+    Page { store, settings, seen: answered.answer, answered, provenance: use_provenance(lab) }
 }
 
 fn use_settings(store: Store) -> Memo<Settings> {
@@ -87,17 +85,9 @@ impl Page {
     }
 }
 
-/// What an answer holds, if it is of a sentence under a mask.
-fn seen_of(answer: Option<&unroll_protocol::Answer>) -> Option<Arc<Seen>> {
-    match <&Answer>::try_from(answer?) {
-        Ok(Answer::Look(seen)) => Some(Arc::new((**seen).clone())),
-        _ => None,
-    }
-}
-
 /// What the settings ask about `text`.
-fn question(settings: &Settings, text: String) -> Look {
-    Look {
+fn question(settings: &Settings, text: String) -> ask::Look {
+    ask::Look {
         text,
         pattern: settings.pattern,
         drawn: settings.drawn.clone(),

@@ -20,10 +20,10 @@ mod seq2seq;
 mod tokens;
 
 use leptos::prelude::*;
-use unroll_protocol::{link::Chapter, study};
+use unroll_protocol::link::Chapter;
 
 use crate::{
-    course::{Neighbours, use_lab},
+    course::Neighbours,
     fetched::{Fetch, Fetched, View, part},
     store::Store,
 };
@@ -77,10 +77,7 @@ macro_rules! elsewhere {
     ($chapter:ident) => {
         &Entry::new(
             $chapter::INFO,
-            Content::Elsewhere(part!($chapter: View = || {
-                use_lab().read_answers::<study::$chapter::Answer>();
-                ($chapter::INFO.view)()
-            })),
+            Content::Elsewhere(part!($chapter: View = $chapter::INFO.view)),
         )
     };
 }

@@ -8,18 +8,16 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use unroll_protocol::{
-    Link, Question,
+    Link,
     link::Chapter,
-    study::tokens::{self, Answer, Embedding, Levels, Scheme, Settings},
+    study::tokens::{self, Embedding, Levels, Scheme, Settings},
 };
 
 use super::Info;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField},
-    course::{
-        Answered, ChapterFrame, Idea, Lab, StageView, use_answer, use_done, use_fixed_answer,
-        use_lab,
-    },
+    course::{ChapterFrame, Idea, Lab, StageView, use_done, use_lab},
+    questions::{use_answer, use_fixed_answer},
     store::Store,
     teaching::CheckYourself,
 };
@@ -110,14 +108,10 @@ impl Shown {
         // About the text alone.
         let levels = use_fixed_answer(lab, move || {
             let (merges, words) = settings.with(|s| (s.merges, s.words));
-            let question = tokens::Question::Levels { sentence: store.probe.get(), merges, words };
-            Some(Question::Tokens(question))
+            Some(tokens::ask::Levels { sentence: store.probe.get(), merges, words })
         });
         let problem = levels.problem;
-        let levels = typed(levels, |answer| match answer {
-            Answer::Levels(levels) => Some(levels),
-            _ => None,
-        });
+        let levels = levels.answer;
         let scheme = Memo::new(move |_| settings.with(|s| s.scheme));
         let token = Memo::new(move |_| {
             let chosen = settings.with(|s| s.token).checked_sub(1);
@@ -134,9 +128,8 @@ impl Shown {
                     .or_else(|| level.pieces.first().map(|p| p.id))
             })
         });
-        let embedding = use_answer(lab, move || {
-            Some(Question::Tokens(tokens::Question::Embedding { token: token.get()? }))
-        });
+        let embedding =
+            use_answer(lab, move || Some(tokens::ask::Embedding { token: token.get()? }));
         let embedding = ["tokens", "embedding", "map"]
             .iter()
             .fold(embedding, |embedding, view| embedding.shown_in(lab.on_view(view)));
@@ -145,10 +138,7 @@ impl Shown {
             lab,
             settings,
             levels,
-            embedding: typed(embedding, |answer| match answer {
-                Answer::Embedding(embedding) => Some(embedding),
-                _ => None,
-            }),
+            embedding: embedding.answer,
             problem,
             scheme: scheme.into(),
             token: token.into(),
@@ -167,20 +157,6 @@ impl Shown {
             settings.token = id + 1;
         });
     }
-}
-
-/// The answers to one question, as what they are.
-fn typed<T: Clone + PartialEq + Send + Sync + 'static>(
-    answered: Answered,
-    pick: fn(&Answer) -> Option<&T>,
-) -> Signal<Option<Arc<T>>> {
-    Memo::new(move |_| {
-        answered.answer.with(|answer| {
-            let answer = <&Answer>::try_from(&**answer.as_ref()?).ok()?;
-            pick(answer).cloned().map(Arc::new)
-        })
-    })
-    .into()
 }
 
 #[component]

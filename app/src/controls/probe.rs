@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use leptos::prelude::*;
+use unroll_protocol::Trace;
 
 use crate::{figures::Editor, store::Store};
 
@@ -31,7 +32,7 @@ pub fn use_probe() -> Editor {
         value: store.probe.into(),
         on_input: Callback::new(on_input),
         note: note.into(),
-        problem: store.probe_problem.into(),
+        problem: store.trace.problem,
     }
 }
 
@@ -108,9 +109,8 @@ pub fn unknown_sentence(
 
 /// How much of the sentence the context has room for.
 fn dropped_note(store: Store) -> Option<String> {
-    let seen = store.trace.with(|trace| {
-        trace.as_ref().filter(|trace| trace.dropped > 0).map(|trace| trace.tokens.len())
-    })?;
+    let cut = |trace: &Trace| (trace.dropped > 0).then_some(trace.tokens.len());
+    let seen = store.trace.read(cut).flatten()?;
     Some(format!("Only the last {seen} characters fit the context."))
 }
 

@@ -16,7 +16,7 @@ const HOTTEST: f32 = 2.0;
 #[component]
 pub fn Writing() -> impl IntoView {
     let store = expect_context::<Store>();
-    let part = use_part(store.in_sight.writing);
+    let part = use_part(store.writing_sight);
     let step = Memo::new(move |_| store.written.with(|written| written.step));
     let after = move || match step.get() {
         0 => "before any training".to_owned(),

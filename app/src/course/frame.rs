@@ -20,6 +20,7 @@ use crate::{
     chapters,
     controls::DivergedAlert,
     figures::{Sight, use_visible},
+    questions::Questions,
     store::Store,
 };
 
@@ -158,5 +159,6 @@ where
 
 /// Whether a picture on show is of an earlier model.
 fn is_behind(lab: Option<Lab>, store: Store) -> bool {
-    lab.map_or_else(|| store.behind.get(), |lab| lab.behind.get() > 0)
+    let questions = lab.map_or_else(|| store.into(), Questions::from);
+    questions.behind.get() > 0
 }

@@ -4,31 +4,24 @@
 //! the chapter on show trains. The engine is always the CPU's: models this small spend more time on
 //! the way to a GPU and back than a CPU takes to compute them.
 
-use std::{collections::HashMap, rc::Rc, sync::Arc};
+use std::sync::Arc;
 
-use leptos::{ev, prelude::*};
-use serde::de::DeserializeOwned;
+use leptos::prelude::*;
 use unroll_protocol::{
-    Answer, Command, CommandKind, Event, Packed, Question, RunState, StudySpec, StudyStarted,
-    link::Chapter,
+    Command, CommandKind, Event, RunState, StudySpec, StudyStarted, link::Chapter,
 };
 
 use super::History;
 use crate::{
     chapters,
     figures::set_training,
+    questions::Questions,
     store::{Device, Severity, Source, Store},
     worker::{EngineBinary, EngineClient, Incoming},
 };
 
 /// Deaths in a row after which no further engine is started by itself.
 const MOST_DEATHS: u32 = 3;
-
-/// Takes the answer to one question, or the sentence of its refusal.
-type Taker = Rc<dyn Fn(Result<Arc<Answer>, String>)>;
-
-/// Reads an answer of one chapter; the error is a sentence.
-type Reader = fn(&Packed) -> Result<Answer, String>;
 
 /// A chapter's models. `Copy`: handles owned by the page's root, so that the chapter's view may
 /// come and go.
@@ -51,16 +44,11 @@ pub struct Lab {
     pub problem: RwSignal<Option<String>>,
     /// Whether the chapter is on show.
     pub active: Memo<bool>,
-    /// Whether the page itself is in sight, rather than behind another tab: nobody reads answers
-    /// there.
-    pub watched: RwSignal<bool>,
     /// The name of the view on the stage; empty while nobody sees the stage.
     pub stage: RwSignal<&'static str>,
     /// Whether the question to the learner is in sight.
     pub check_seen: RwSignal<bool>,
-    /// How many standing questions have no answer yet for what they ask now, of the model as it
-    /// is now.
-    pub behind: RwSignal<u32>,
+    questions: Questions,
     ready: RwSignal<bool>,
     /// Asks for the models to be built anew though nothing changed.
     again: Trigger,
@@ -78,44 +66,54 @@ struct Inner {
     sent: Option<(StudySpec, Arc<str>)>,
     /// Train on once the models are built.
     run_on: bool,
-    questions: u32,
-    waiting: HashMap<u32, Taker>,
-    reader: Option<Reader>,
+}
+
+impl From<Lab> for Questions {
+    fn from(lab: Lab) -> Self {
+        lab.questions
+    }
+}
+
+fn send(inner: StoredValue<Inner, LocalStorage>, command: &Command) {
+    inner.with_value(|inner| {
+        if let Some((_, client)) = &inner.client {
+            client.send(command);
+        }
+    });
 }
 
 impl Lab {
     /// Of a chapter visited for the first time: starts its engine.
     pub(super) fn new(store: Store, chapter: Chapter) -> Self {
+        let inner = StoredValue::new_local(Inner::default());
+        let active = Memo::new(move |_| store.link.with(|link| link.chapter == chapter));
+        let watched = Signal::derive(move || active.get() && store.watched.get());
+        let questions = Questions::new(move |command| send(inner, command), watched);
         let lab = Self {
             chapter,
             device: RwSignal::new(Device::Loading),
             started: RwSignal::new(None),
-            generation: RwSignal::new(0),
-            state: RwSignal::new(RunState::Paused),
-            step: RwSignal::new(0),
+            generation: questions.generation,
+            state: questions.state,
+            step: questions.step,
             history: RwSignal::new(History::default()),
             milliseconds_per_step: RwSignal::new(None),
             diverged: RwSignal::new(None),
             problem: RwSignal::new(None),
-            active: Memo::new(move |_| store.link.with(|link| link.chapter == chapter)),
-            watched: RwSignal::new(!document().hidden()),
+            active,
             stage: RwSignal::new(""),
             check_seen: RwSignal::new(false),
-            behind: RwSignal::new(0),
+            questions,
             ready: RwSignal::new(false),
             again: Trigger::new(),
             store,
-            inner: StoredValue::new_local(Inner::default()),
+            inner,
         };
         lab.inner.update_value(|inner| {
             inner.run_on = store.link.with_untracked(|link| link.autostart);
         });
         lab.start_engine();
         lab.follow_settings();
-        // As long as the page: labs are never given up.
-        window_event_listener(ev::visibilitychange, move |_| {
-            lab.watched.set(!document().hidden());
-        });
         lab
     }
 
@@ -148,58 +146,13 @@ impl Lab {
         self.start_engine();
     }
 
-    /// Has answers read as a chapter's `A`. The chapter says so before it asks: it alone knows how,
-    /// and is fetched with it.
-    pub fn read_answers<A: DeserializeOwned + Into<Answer>>(self) {
-        let read = |packed: &Packed| match packed.unpack::<A>() {
-            Ok(answer) => Ok(answer.into()),
-            Err(error) => Err(error.to_string()),
-        };
-        self.inner.update_value(|inner| inner.reader = Some(read));
-    }
-
     /// Whether this view is on the stage and the stage in sight: when what it shows is asked for.
     pub fn on_view(self, view: &'static str) -> Signal<bool> {
         Memo::new(move |_| self.stage.get() == view).into()
     }
 
-    /// Asks one question; `take` is called once with the answer. Returns what [`Self::forget`]
-    /// takes.
-    pub fn ask(self, question: Question, take: Taker) -> u32 {
-        let id = self.inner.try_update_value(|inner| {
-            inner.questions += 1;
-            inner.waiting.insert(inner.questions, take);
-            inner.questions
-        });
-        let id = id.unwrap_or_default();
-        self.send(&Command::Ask { id, question });
-        id
-    }
-
-    /// Nobody waits for that answer any more.
-    pub fn forget(self, id: u32) {
-        self.inner.try_update_value(|inner| inner.waiting.remove(&id));
-    }
-
-    /// Counts a standing question among [`Self::behind`] while `behind` holds.
-    pub fn count_behind(self, behind: Signal<bool>) {
-        let counted = StoredValue::new(false);
-        let count = move |now: bool| {
-            if counted.try_get_value() == Some(!now) {
-                counted.set_value(now);
-                self.behind.try_update(|n| *n = if now { *n + 1 } else { n.saturating_sub(1) });
-            }
-        };
-        Effect::new(move |_| count(behind.get()));
-        on_cleanup(move || count(false));
-    }
-
     fn send(self, command: &Command) {
-        self.inner.with_value(|inner| {
-            if let Some((_, client)) = &inner.client {
-                client.send(command);
-            }
-        });
+        send(self.inner, command);
     }
 
     /// Builds what the link describes whenever that changes while the chapter is on show, and has
@@ -288,9 +241,11 @@ impl Lab {
                 self.state.set(state);
                 self.step.set(step);
             }
-            Event::Answered { id, answer, .. } => self.answered(id, Ok(answer)),
+            Event::Answered { id, step, answer, more } => {
+                self.questions.answered(id, Some(Ok((step, answer))), more);
+            }
             Event::Refused { command: CommandKind::Ask(id), reason } => {
-                self.answered(id, Err(reason));
+                self.questions.answered(id, Some(Err(reason)), false);
             }
             Event::Refused { command: CommandKind::StartStudy, reason } => {
                 self.inner.update_value(|inner| inner.run_on = false);
@@ -302,11 +257,8 @@ impl Lab {
             Event::Started(_)
             | Event::Restored(_)
             | Event::Progress(_)
-            | Event::Trace(_)
-            | Event::Generated { .. }
             | Event::Checkpoint(_)
             | Event::Pool(_)
-            | Event::Inspected { .. }
             | Event::Measured { .. }
             | Event::Failed { .. } => {}
         }
@@ -319,7 +271,7 @@ impl Lab {
         self.diverged.set(None);
         self.problem.set(None);
         self.started.set(Some(Arc::new(started)));
-        self.generation.update(|generation| *generation += 1);
+        self.questions.model_built();
         let run = self.inner.try_update_value(|inner| core::mem::take(&mut inner.run_on));
         match chapters::info(self.chapter).warm_steps {
             _ if run == Some(true) => self.run(),
@@ -328,31 +280,16 @@ impl Lab {
         }
     }
 
-    fn answered(self, id: u32, answer: Result<Packed, String>) {
-        let (taker, reader) = self
-            .inner
-            .try_update_value(|inner| (inner.waiting.remove(&id), inner.reader))
-            .unwrap_or_default();
-        // What nobody waits for any more is not even read.
-        if let (Some(take), Some(read)) = (taker, reader) {
-            take(answer.and_then(|answer| read(&answer)).map(Arc::new));
-        }
-    }
-
     fn engine_died(self, reason: &str) {
         self.state.set(RunState::Paused);
         self.ready.set(false);
-        let mut waiting = HashMap::new();
         let deaths = self.inner.try_update_value(|inner| {
             inner.client = None;
             inner.sent = None;
             inner.deaths += 1;
-            core::mem::swap(&mut waiting, &mut inner.waiting);
             inner.deaths
         });
-        for take in waiting.into_values() {
-            take(Err(reason.to_owned()));
-        }
+        self.questions.engine_gone();
         if deaths.is_none_or(|deaths| deaths >= MOST_DEATHS) {
             self.device.set(Device::Unavailable(reason.to_owned()));
             self.store.notify(Severity::Failure, format!("{reason} Reload the page to go on."));

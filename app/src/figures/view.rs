@@ -162,7 +162,6 @@ pub(super) mod tests {
             weights.extend([1.0, 0.0, 0.0, a, 1.0 - a, 0.0, a / 2.0, a / 2.0, 1.0 - a]);
         }
         Trace {
-            id: 1,
             step: 7,
             tokens: ["a", " ", "\u{fffd}"].map(String::from).to_vec(),
             dropped: 0,

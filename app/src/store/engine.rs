@@ -36,6 +36,15 @@ pub struct Engine {
     count: u32,
 }
 
+/// Sends to the present engine, if there is one.
+pub fn send(engine: StoredValue<Engine, LocalStorage>, command: &Command) {
+    engine.with_value(|engine| {
+        if let Some((_, client)) = &engine.current {
+            client.send(command);
+        }
+    });
+}
+
 impl Store {
     /// Starts the CPU engine, and the WebGPU engine beside it where there is a GPU for it, if that
     /// was not done before.
@@ -73,7 +82,7 @@ impl Store {
     }
 
     pub(super) fn send(self, command: &Command) {
-        self.with_engine(|engine| engine.send(command));
+        send(self.engine, command);
     }
 
     /// Does something with the present engine, if there is one.
@@ -116,7 +125,7 @@ impl Store {
             pace.engine_gone();
             pace.run_on = running;
         });
-        self.tell_behind();
+        self.questions.engine_gone();
         let note = self.device_note.get_untracked().filter(|_| by_speed);
         self.device.set(Device::Ready { report, note });
         self.resume(Some(Box::new(checkpoint.clone())));
@@ -144,7 +153,7 @@ impl Store {
             }
             pace.deaths
         });
-        self.tell_behind();
+        self.questions.engine_gone();
         if deaths.is_none_or(|deaths| deaths >= MOST_DEATHS) {
             self.device.set(Device::Unavailable(reason.to_owned()));
             self.notify(

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use unroll_protocol::{Checkpoint, CommandKind, Event, Progress, RunState, Started};
 
 use super::{
-    Diverged, Previous, Severity, Speed, Store, Written, now,
+    Diverged, Previous, Severity, Speed, Store,
     pace::{Pace, Starting},
 };
 use crate::figures::set_training;
@@ -20,10 +20,7 @@ impl Store {
             Event::Refused { command, reason } => {
                 self.pace.update_value(|pace| pace.refused(command));
                 match command {
-                    CommandKind::Trace => self.probe_problem.set(Some(reason)),
-                    // A cell may have been closed meanwhile, as by a shorter sentence.
-                    CommandKind::Inspect if self.inspecting.get_untracked().is_none() => {}
-                    CommandKind::Inspect => self.inspect_problem.set(Some(reason)),
+                    CommandKind::Ask(id) => self.questions.answered(id, Some(Err(reason)), false),
                     _ => self.notify(Severity::Refusal, reason),
                 }
                 if command == CommandKind::Start && self.started.with_untracked(Option::is_none) {
@@ -37,26 +34,9 @@ impl Store {
                 self.keep_pace();
             }
             Event::Progress(progress) => self.on_progress(progress),
-            Event::Trace(trace) => {
-                self.pace.update_value(|pace| pace.trace_arrived(trace.id, trace.step, now()));
-                self.probe_problem.set(None);
-                self.trace.set(Some(Arc::new(*trace)));
+            Event::Answered { id, step, answer, more } => {
+                self.questions.answered(id, Some(Ok((step, answer))), more);
                 self.keep_pace();
-            }
-            Event::Inspected { id, step, row } => {
-                let asked = self.pace.try_update_value(|p| p.inspection_arrived(id, step));
-                if asked == Some(true) && self.inspecting.get_untracked().is_some() {
-                    self.inspect_problem.set(None);
-                    self.inspected.set(Some(Arc::new(*row)));
-                    self.keep_pace();
-                }
-            }
-            Event::Generated { id, step, text, done } => {
-                if self.pace.try_update_value(|pace| pace.writing_arrived(id, done, now()))
-                    == Some(true)
-                {
-                    self.written.set(Written { step, text, done });
-                }
             }
             Event::Diverged { step, loss, last_good } => {
                 self.diverged.set(Some(Diverged { step, loss, last_good }));
@@ -66,9 +46,8 @@ impl Store {
             // Told apart before it comes here: it may be, or is, a candidate's.
             Event::Failed { .. } | Event::Measured { .. } => {}
             // Of a chapter of the course, which has an engine of its own.
-            Event::StudyStarted(_) | Event::StudyProgress(_) | Event::Answered { .. } => {}
+            Event::StudyStarted(_) | Event::StudyProgress(_) => {}
         }
-        self.tell_behind();
     }
 
     fn on_restored(self, started: Started) {
@@ -86,8 +65,7 @@ impl Store {
         // Also after a crash: what was trained since the checkpoint is gone.
         self.curve.update(|curve| curve.truncate(started.step));
         self.started.set(Some(Arc::new(started)));
-        self.request_trace();
-        self.request_row();
+        self.questions.model_built();
         self.write_again();
     }
 

@@ -34,8 +34,8 @@ impl Store {
     /// Starts the helpers that the present model's steps are divided for and that never were; not
     /// before the first picture is there, which they would hold up.
     pub(super) fn call_helpers(self) {
-        if self.trace.with_untracked(Option::is_none)
-            && self.probe_problem.with_untracked(Option::is_none)
+        if self.trace.answer.with_untracked(Option::is_none)
+            && self.trace.problem.with_untracked(Option::is_none)
         {
             return;
         }

@@ -1,7 +1,4 @@
-//! When to ask the engine for the next trace, the next piece of writing, the next checkpoint.
-//!
-//! The page asks, the engine answers, and no second question of a kind is asked before the first is
-//! answered: so a slow page gets fewer pictures, never a queue of stale ones, and training goes on.
+//! When to ask the engine for the next piece of writing and the next checkpoint.
 
 use std::collections::VecDeque;
 
@@ -14,9 +11,6 @@ use crate::figures::Curve;
 const WRITING_SHARE: f64 = 0.1;
 /// Never a new piece of writing sooner than this, in milliseconds: people have to read it.
 const WRITING_PAUSE: f64 = 2000.0;
-/// In training, from one trace to asking for the next, in milliseconds: reading and drawing them
-/// takes the page's time, and no eye follows more.
-const TRACE_PAUSE: f64 = 50.0;
 /// Between checkpoints kept against a crash, in milliseconds.
 const SAVE_PAUSE: f64 = 15_000.0;
 
@@ -34,12 +28,8 @@ pub struct Pace {
     /// Engines that died since training last went forward.
     pub deaths: u32,
     notices: u32,
-    trace: Request,
-    traced_step: Option<u32>,
-    traced_at: f64,
-    inspection: Request,
-    inspected_step: Option<u32>,
-    writing: Request,
+    /// The question that is being answered with writing.
+    writing: Option<u32>,
     written_step: Option<u32>,
     /// When the present writing began, and when the next may.
     writing_began: f64,
@@ -56,21 +46,6 @@ pub struct Starting {
     pub curve: Option<Curve>,
 }
 
-/// A numbered question of which one may be open.
-#[derive(Default)]
-struct Request {
-    last: u32,
-    open: bool,
-}
-
-impl Request {
-    fn next(&mut self) -> u32 {
-        self.last = self.last.wrapping_add(1);
-        self.open = true;
-        self.last
-    }
-}
-
 impl Pace {
     /// Id of a new notice.
     pub fn next_notice(&mut self) -> u32 {
@@ -78,85 +53,31 @@ impl Pace {
         self.notices
     }
 
-    /// Id of a trace to ask for now, whatever is open.
-    pub fn next_trace(&mut self) -> u32 {
-        self.trace.next()
-    }
-
-    /// Whether the weights have changed since the last trace, none is open, and in training the
-    /// last one came long enough ago.
-    pub fn trace_due(&self, now: f64, step: u32, running: bool) -> bool {
-        let soon = running && now < self.traced_at + TRACE_PAUSE;
-        !self.trace.open && self.traced_step != Some(step) && !soon
-    }
-
-    /// Whether a picture of the model as it is now is still to come.
-    pub fn is_behind(&self) -> bool {
-        self.trace.open || self.inspection.open
-    }
-
-    /// Whether a trace of the present model has come.
-    pub fn is_traced(&self) -> bool {
-        self.traced_step.is_some()
-    }
-
-    pub fn trace_arrived(&mut self, id: u32, step: u32, now: f64) {
-        if id == self.trace.last {
-            self.trace.open = false;
-            self.traced_step = Some(step);
-            self.traced_at = now;
-        }
-    }
-
-    /// Id of a row to ask for now, whatever is open.
-    pub fn next_inspection(&mut self) -> u32 {
-        self.inspection.next()
-    }
-
-    /// Whether the weights have changed since the last row and none is open.
-    pub fn inspection_due(&self, step: u32) -> bool {
-        !self.inspection.open && self.inspected_step != Some(step)
-    }
-
-    /// Whether this row is the one asked for last.
-    pub fn inspection_arrived(&mut self, id: u32, step: u32) -> bool {
-        let asked = id == self.inspection.last;
-        if asked {
-            self.inspection.open = false;
-            self.inspected_step = Some(step);
-        }
-        asked
-    }
-
-    /// Makes the next writing due at once, over whatever is being written.
-    pub fn write_now(&mut self) {
-        self.writing.open = false;
+    /// Makes the next writing due at once. The question that is being answered, if one is.
+    pub fn write_now(&mut self) -> Option<u32> {
         self.writing_after = 0.0;
         self.written_step = None;
+        self.writing.take()
     }
 
-    /// Id of a piece of writing to ask for, if one is due.
-    pub fn next_writing(&mut self, now: f64, step: u32, running: bool) -> Option<u32> {
+    /// Whether a piece of writing should be asked for.
+    pub fn writing_due(&self, now: f64, step: u32, running: bool) -> bool {
         let fresh = self.written_step == Some(step);
-        if self.writing.open || fresh || (running && now < self.writing_after) {
-            return None;
-        }
+        self.writing.is_none() && !fresh && (!running || now >= self.writing_after)
+    }
+
+    /// It was, as question `id`.
+    pub fn writing_asked(&mut self, id: u32, now: f64, step: u32) {
+        self.writing = Some(id);
         self.written_step = Some(step);
         self.writing_began = now;
-        Some(self.writing.next())
     }
 
-    /// Whether this text is the one asked for last.
-    pub fn writing_arrived(&mut self, id: u32, done: bool, now: f64) -> bool {
-        if id != self.writing.last {
-            return false;
-        }
-        if done {
-            self.writing.open = false;
-            let took = now - self.writing_began;
-            self.writing_after = now + (took / WRITING_SHARE - took).max(WRITING_PAUSE);
-        }
-        true
+    /// All of it is written.
+    pub fn writing_done(&mut self, now: f64) {
+        self.writing = None;
+        let took = now - self.writing_began;
+        self.writing_after = now + (took / WRITING_SHARE - took).max(WRITING_PAUSE);
     }
 
     /// Whether a checkpoint should be asked for.
@@ -180,8 +101,6 @@ impl Pace {
 
     /// The weights are others now: nothing asked of the old ones matters.
     pub fn restored(&mut self) {
-        self.traced_step = None;
-        self.inspected_step = None;
         self.saved = None;
     }
 
@@ -192,9 +111,6 @@ impl Pace {
                 self.starting.pop_front();
                 self.run_on = false;
             }
-            CommandKind::Trace => self.trace.open = false,
-            CommandKind::Inspect => self.inspection.open = false,
-            CommandKind::Generate => self.writing.open = false,
             CommandKind::Save => self.keep_previous = false,
             _ => {}
         }
@@ -204,11 +120,7 @@ impl Pace {
     pub fn engine_gone(&mut self) {
         self.starting.clear();
         self.keep_previous = false;
-        self.trace.open = false;
-        self.inspection.open = false;
-        self.writing.open = false;
-        self.traced_step = None;
-        self.inspected_step = None;
+        self.writing = None;
         self.written_step = None;
     }
 }

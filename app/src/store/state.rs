@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use unroll_protocol::{DeviceReport, Link, link::Corpus};
 
-use crate::{corpora, figures::Sight};
+use crate::corpora;
 
 /// What computes, as the badge shows it.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,13 +19,6 @@ pub enum Device {
     Unavailable(String),
 }
 
-/// The parts of the page that show what is asked of the engine again and again.
-#[derive(Clone, Copy)]
-pub struct InSight {
-    pub trace: Sight,
-    pub writing: Sight,
-}
-
 /// How fast training goes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Speed {
@@ -35,7 +28,7 @@ pub struct Speed {
 
 /// What the model has written.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Written {
+pub struct Writing {
     /// Optimizer steps the writing model had taken.
     pub step: u32,
     pub text: String,

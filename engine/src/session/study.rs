@@ -2,7 +2,7 @@
 
 use burn::tensor::Device;
 use unroll_model::{AnyStudy, Refusal, StudySlice};
-use unroll_protocol::{Answer, Question, StudyPoint, StudySpec, StudyStarted};
+use unroll_protocol::{Packed, Question, StudyPoint, StudySpec, StudyStarted};
 
 use super::experiment::Taken;
 
@@ -22,7 +22,7 @@ pub trait Studies: Sized {
     /// See [`AnyStudy::set_learning_rate`].
     fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal>;
     /// See [`AnyStudy::ask`].
-    async fn ask(&mut self, question: &Question) -> Result<Answer, Refusal>;
+    async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal>;
 }
 
 impl Studies for AnyStudy {
@@ -50,7 +50,7 @@ impl Studies for AnyStudy {
         self.set_learning_rate(rate)
     }
 
-    async fn ask(&mut self, question: &Question) -> Result<Answer, Refusal> {
+    async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {
         self.ask(question).await
     }
 }
@@ -83,7 +83,7 @@ impl Studies for NoStudies {
         match *self {}
     }
 
-    async fn ask(&mut self, _: &Question) -> Result<Answer, Refusal> {
+    async fn ask(&mut self, _: &Question) -> Result<Packed, Refusal> {
         match *self {}
     }
 }
@@ -137,7 +137,7 @@ impl<S: Studies> StudyRun<S> {
         }
     }
 
-    pub async fn ask(&mut self, question: &Question) -> Result<Answer, String> {
+    pub async fn ask(&mut self, question: &Question) -> Result<Packed, String> {
         self.study.ask(question).await.map_err(said)
     }
 }

@@ -1,14 +1,18 @@
 //! Text generation by the model as it was at the start.
 
 use unroll_model::{Generator, Gpt, Trainer};
-use unroll_protocol::{CommandKind, Event, SampleSpec};
+use unroll_protocol::{
+    Ask, CommandKind, Event,
+    gpt::{Written, ask},
+};
 
-/// Milliseconds between two [`Event::Generated`] of one text.
+/// Milliseconds between two [`Event::Answered`] of one piece of writing.
 const TOLD_EVERY: f64 = 60.0;
 
 /// A text being generated.
 pub struct Writing {
     id: u32,
+    question: ask::Writing,
     step: u32,
     generator: Generator,
     /// A copy from the start, even if training continues meanwhile.
@@ -17,11 +21,23 @@ pub struct Writing {
 }
 
 impl Writing {
-    pub fn new(id: u32, trainer: &Trainer, sample: &SampleSpec, now: f64) -> Result<Self, String> {
+    pub fn new(
+        id: u32,
+        trainer: &Trainer,
+        question: ask::Writing,
+        now: f64,
+    ) -> Result<Self, String> {
         let context = trainer.spec().gpt.context as usize;
-        let generator = Generator::new(trainer.tokenizer(), sample, context)
+        let generator = Generator::new(trainer.tokenizer(), &question.sample, context)
             .map_err(|error| error.to_string())?;
-        Ok(Self { id, step: trainer.step(), generator, model: trainer.model(), told_at: now })
+        Ok(Self {
+            id,
+            question,
+            step: trainer.step(),
+            generator,
+            model: trainer.model(),
+            told_at: now,
+        })
     }
 
     /// Generates one more token. Returns whether it was the last.
@@ -30,15 +46,15 @@ impl Writing {
             && let Err(error) = self.generator.advance(&self.model).await
         {
             let reason = error.to_string();
-            post(Event::Refused { command: CommandKind::Generate, reason });
+            post(Event::Refused { command: CommandKind::Ask(self.id), reason });
             return true;
         }
         let done = self.generator.is_done();
         let now = now();
         if done || now - self.told_at >= TOLD_EVERY {
             self.told_at = now;
-            let Self { id, step, ref generator, .. } = *self;
-            post(Event::Generated { id, step, text: generator.text(), done });
+            let answer = self.question.answered(&Written { text: self.generator.text(), done });
+            post(Event::Answered { id: self.id, step: self.step, answer, more: !done });
         }
         done
     }

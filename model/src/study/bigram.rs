@@ -7,8 +7,8 @@ mod writing;
 
 use burn::tensor::{Device, Tensor, activation::log_softmax};
 use unroll_protocol::{
-    OptimizerSpec,
-    study::bigram::{Answer, Curve, MOST_ADDED, Question, Spec},
+    Ask, OptimizerSpec, Packed,
+    study::bigram::{Curve, MOST_ADDED, Question, Spec, ask},
 };
 
 use super::{
@@ -50,7 +50,6 @@ pub struct Study {
 impl super::Study for Study {
     type Spec = Spec;
     type Question = Question;
-    type Answer = Answer;
 
     fn new(spec: &Spec, text: &str, device: &Device) -> Result<Self, Refusal> {
         let tokenizer = CharTokenizer::from_text(text);
@@ -134,19 +133,21 @@ impl super::Study for Study {
         Ok(())
     }
 
-    async fn ask(&mut self, question: &Question) -> Result<Answer, Refusal> {
-        if let Question::Scores { k } | Question::Sentence { k, .. } | Question::Writing { k, .. } =
-            *question
-            && !(0.0..=MOST_ADDED).contains(&k)
+    async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {
+        if let Question::Scores(ask::Scores { k })
+        | Question::Sentence(ask::Sentence { k, .. })
+        | Question::Writing(ask::Writing { k, .. }) = question
+            && !(0.0..=MOST_ADDED).contains(k)
         {
             return Err(Refusal(format!(
                 "Smoothing can't add {k} to a count: choose 0 to {MOST_ADDED}."
             )));
         }
-        if *question == Question::Curve {
+        if let Question::Curve(question) = question {
             let curve = self.curve.take().unwrap_or_else(|| self.draw_curve());
-            self.curve = Some(curve.clone());
-            return Ok(Answer::Curve(curve));
+            let answer = question.answered(&curve);
+            self.curve = Some(curve);
+            return Ok(answer);
         }
         let (step, known) = match self.known.take() {
             Some((step, known)) if step == self.step() => (step, known),

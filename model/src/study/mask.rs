@@ -6,9 +6,9 @@ mod writing;
 
 use burn::tensor::{Device, Tensor};
 use unroll_protocol::{
-    Architecture, GptSpec,
+    Architecture, Ask, GptSpec, Packed,
     architecture::{MaskKind, Positions},
-    study::mask::{Answer, CONTEXT, HEADS, LAYERS, Question, SERIES, Spec, Trained, WIDTH},
+    study::mask::{CONTEXT, HEADS, LAYERS, Question, SERIES, Spec, Trained, WIDTH, ask},
 };
 
 use super::{
@@ -73,7 +73,6 @@ fn model_spec(trained: Trained) -> GptSpec {
 impl super::Study for Study {
     type Spec = Spec;
     type Question = Question;
-    type Answer = Answer;
 
     fn new(spec: &Spec, text: &str, device: &Device) -> Result<Self, Refusal> {
         let tokenizer = CharTokenizer::from_text(text);
@@ -170,13 +169,13 @@ impl super::Study for Study {
         Ok(())
     }
 
-    async fn ask(&mut self, question: &Question) -> Result<Answer, Refusal> {
+    async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {
         match question {
             Question::Look(look) => {
                 let seen = seen::seen(self.model(look.model), &self.tokenizer, look).await?;
-                Ok(Answer::Look(Box::new(seen)))
+                Ok(look.answered(&seen))
             }
-            Question::Writing { model, prompt, length } => {
+            Question::Writing(question @ ask::Writing { model, prompt, length }) => {
                 let written = writing::writing(
                     self.model(*model),
                     &self.tokenizer,
@@ -184,7 +183,7 @@ impl super::Study for Study {
                     *length,
                     self.seed,
                 );
-                Ok(Answer::Writing(written.await?))
+                Ok(question.answered(&written.await?))
             }
         }
     }

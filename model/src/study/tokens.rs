@@ -8,8 +8,8 @@ use core::slice;
 
 use burn::tensor::{Device, Int, Tensor, TensorData, activation::log_softmax};
 use unroll_protocol::{
-    Array, OptimizerSpec,
-    study::tokens::{self as protocol, Answer, Question, Scheme, Spec},
+    Array, Ask, OptimizerSpec, Packed,
+    study::tokens::{self as protocol, Question, Scheme, Spec, ask},
 };
 
 use self::{log_bilinear::LogBilinear, text::Tokenizer};
@@ -74,7 +74,6 @@ pub struct Study {
 impl super::Study for Study {
     type Spec = Spec;
     type Question = Question;
-    type Answer = Answer;
 
     fn new(spec: &Spec, text: &str, device: &Device) -> Result<Self, Refusal> {
         let refused = |sentence: &str| Err(Refusal(sentence.to_owned()));
@@ -167,16 +166,20 @@ impl super::Study for Study {
         Ok(())
     }
 
-    async fn ask(&mut self, question: &Question) -> Result<Answer, Refusal> {
+    async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {
         Ok(match question {
-            Question::Levels { sentence, merges, words } => {
-                Answer::Levels(self.levels(sentence, *merges, *words)?)
+            Question::Levels(question @ ask::Levels { sentence, merges, words }) => {
+                question.answered(&self.levels(sentence, *merges, *words)?)
             }
-            Question::Embedding { token } => Answer::Embedding(self.embedding(*token).await?),
-            Question::Window { at, first, around } => {
-                Answer::Window(self.window(*at, *first, *around).await?)
+            Question::Embedding(question @ ask::Embedding { token }) => {
+                question.answered(&self.embedding(*token).await?)
             }
-            Question::Chain { sentence } => Answer::Chain(self.chain(sentence).await?),
+            Question::Window(question @ ask::Window { at, first, around }) => {
+                question.answered(&self.window(*at, *first, *around).await?)
+            }
+            Question::Chain(question @ ask::Chain { sentence }) => {
+                question.answered(&self.chain(sentence).await?)
+            }
         })
     }
 }

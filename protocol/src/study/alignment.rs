@@ -8,6 +8,7 @@ use crate::{
         Kind, TableRow,
         rows::{chosen, plain},
     },
+    question::questions,
     transduction::{AttentionKind, PairTask},
 };
 
@@ -156,23 +157,14 @@ pub enum Source {
     Own(String),
 }
 
-/// What can be asked.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Question {
+questions! {
+    Alignment:
     /// What the models make of a source, each reading its own output back.
-    Reading(Source),
+    Reading { source: Source } -> Reading,
     /// One row of the alignment of model `model` (from 0): produced character `at`, from 0.
-    Row { source: Source, model: u32, at: u32 },
-    /// Accuracy at the last measurement, by the source's length.
-    Lengths,
-}
-
-/// What is answered.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Answer {
-    Reading(Box<Reading>),
-    Row(Box<AttentionRow>),
-    Lengths(Lengths),
+    Row { source: Source, model: u32, at: u32 } -> AttentionRow,
+    /// How often the models were right at the last measurement, by the source's length.
+    Lengths {} -> Lengths,
 }
 
 /// What the models made of a source of `S` characters.

@@ -8,6 +8,7 @@ use crate::{
         Kind, TableRow,
         rows::{choice, chosen, plain},
     },
+    question::questions,
 };
 
 /// Most tokens along a side of the matrix.
@@ -152,33 +153,21 @@ pub fn smoothed(count: u32, total: u32, k: f64, vocabulary: usize) -> Option<f64
     (whole > 0.0).then(|| (f64::from(count) + k) / whole)
 }
 
-/// What can be asked.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Question {
-    /// The `most` most frequent tokens against each other. Answered by [`Answer::Matrix`].
-    Matrix { order: Order, most: u32 },
-    /// All that may follow the token with this code point. For [`NONE`] and for characters the text
-    /// lacks, a token that is followed by few others. Answered by [`Answer::Row`].
-    Row { character: u32 },
-    /// The mean surprise of each estimate. Answered by [`Answer::Scores`].
-    Scores { k: f32 },
-    /// The surprise of smoothed counts as a function of k. Answered by [`Answer::Curve`].
-    Curve,
-    /// A text scored pair by pair. Answered by [`Answer::Sentence`].
-    Sentence { text: String, k: f32 },
-    /// The text after `drawn` draws, and the next draw. Answered by [`Answer::Writing`].
-    Writing { from: Estimate, k: f32, dice: u32, drawn: u32 },
-}
-
-/// The answers. Surprises are negative natural logarithms, in nats per character.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Answer {
-    Matrix(Matrix),
-    Row(Row),
-    Scores(Box<Scores>),
-    Curve(Curve),
-    Sentence(Sentence),
-    Writing(Writing),
+questions! {
+    Bigram:
+    /// The `most` most frequent tokens against each other.
+    Matrix { order: Order, most: u32 } -> Matrix,
+    /// All that may follow the token with this code point, or, for [`NONE`] and for characters the
+    /// text lacks, a token that is followed by few others.
+    Row { character: u32 } -> Row,
+    /// How surprised each estimate is on average.
+    Scores { k: f32 } -> Scores,
+    /// The surprise of smoothed counts against k.
+    Curve {} -> Curve,
+    /// A text pair by pair.
+    Sentence { text: String, k: f32 } -> Sentence,
+    /// The text after `drawn` draws, and the next draw.
+    Writing { from: Estimate, k: f32, dice: u32, drawn: u32 } -> Writing,
 }
 
 /// A block of the table for n tokens.

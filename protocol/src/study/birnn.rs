@@ -8,6 +8,7 @@ use crate::{
         Kind, TableRow,
         rows::{choice, chosen, plain},
     },
+    question::questions,
 };
 
 /// Symbols of the symbol task; chance is 1 divided by this.
@@ -205,9 +206,8 @@ pub fn accuracy_series(reader: Reader, ahead: Option<u32>) -> String {
     }
 }
 
-/// What can be asked.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Question {
+questions! {
+    Birnn:
     /// What every model does with one sequence.
     Reading {
         /// In the fill-in task, the text, of which the first [`MOST_COLUMNS`] characters are read.
@@ -218,9 +218,9 @@ pub enum Question {
         /// The position, from 0, that is hidden in the fill-in task while the states are computed.
         hidden: Option<u32>,
         edit: Option<Edit>,
-    },
+    } -> Reading,
     /// A held-out passage with one letter missing, in the fill-in task.
-    Passage { number: u32 },
+    Passage { number: u32 } -> Passage,
 }
 
 /// One input character replaced by another.
@@ -230,13 +230,6 @@ pub struct Edit {
     pub position: u32,
     /// `None` is the token after the present one, in the vocabulary's order.
     pub letter: Option<char>,
-}
-
-/// What is answered.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Answer {
-    Reading(Box<Reading>),
-    Passage(Passage),
 }
 
 /// What every model did with a sequence of `T` tokens, choosing among `K` answers.

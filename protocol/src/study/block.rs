@@ -9,6 +9,7 @@ use crate::{
         Kind, TableRow,
         rows::{choice, chosen, plain},
     },
+    question::questions,
 };
 
 /// Number of blocks of both models.
@@ -157,27 +158,17 @@ impl Spec {
     }
 }
 
-/// The questions. Positions count from 1; 0 is the last.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Question {
-    /// The terms of one model's residual stream over the end of `text`. `token` counts from 1; 0 is
-    /// the likeliest.
-    Stream { text: String, shown: Shown, position: u32, token: u32 },
-    /// The norm of the loss's gradient at each depth of both models, on a batch of training text.
-    Depths,
-    /// What [`MASKS`] sub-networks of the full model predict after `text` up to `position`.
-    Ensemble { text: String, position: u32, dropout: f32 },
-    /// Inputs and outputs of one feed-forward layer's non-linearity.
-    Neurons { text: String, shown: Shown, position: u32, layer: u32 },
-}
-
-/// What is answered.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Answer {
-    Stream(Box<Stream>),
-    Depths(Vec<Depths>),
-    Ensemble(Ensemble),
-    Neurons(Neurons),
+questions! {
+    Block:
+    /// What one model's residual stream over the end of `text` is made of. `token` counts from 1;
+    /// 0 is the likeliest.
+    Stream { text: String, shown: Shown, position: u32, token: u32 } -> Stream,
+    /// How long the loss's gradient is at each depth of both models, on a batch of training text.
+    Depths {} -> Vec<Depths>,
+    /// What [`MASKS`] sub-networks of the full model say after `text` up to `position`.
+    Ensemble { text: String, position: u32, dropout: f32 } -> Ensemble,
+    /// What goes into and comes out of one feed-forward layer's non-linearity.
+    Neurons { text: String, shown: Shown, position: u32, layer: u32 } -> Neurons,
 }
 
 /// The source of a term of the stream; blocks count from 1.

@@ -9,6 +9,7 @@ use crate::{
         Kind, TableRow,
         rows::{choice, chosen, plain},
     },
+    question::questions,
 };
 
 /// Number of symbols to recall, and of distractors.
@@ -130,10 +131,9 @@ impl Settings {
         }
     }
 
-    /// The page's question to the networks. A selected unit that they lack is replaced by the last
-    /// one.
-    pub fn question(&self) -> Question {
-        Question::Flow {
+    /// What the page asks of the networks. A chosen unit that they lack is the last one they have.
+    pub fn question(&self) -> ask::Flow {
+        ask::Flow {
             loss: self.loss,
             radius: self.rescale.then_some(self.radius),
             cell: self.cell,
@@ -191,10 +191,9 @@ pub struct Spec {
     pub optimizer: OptimizerSpec,
 }
 
-/// What can be asked.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Question {
-    /// How the gradient of `loss` flows back through the networks, on held-out sequences of the
+questions! {
+    Bptt:
+    /// How the gradient of `loss` goes back through the networks, on held-out sequences of the
     /// longest gap.
     Flow {
         loss: LossKind,
@@ -205,16 +204,10 @@ pub enum Question {
         /// The selected weight, by units counted from 1.
         from: u32,
         to: u32,
-    },
+    } -> Flow,
 }
 
-/// What is answered.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Answer {
-    Flow(Box<Flow>),
-}
-
-/// See [`Question::Flow`].
+/// See [`ask::Flow`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Flow {
     /// Number of steps trained.

@@ -6,18 +6,19 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub use answer::{Answer, Followed, GateSum, Guess, Outcome, Seen, Shut, Sums, Term, Units};
+pub use answer::{Followed, GateSum, Guess, Outcome, Seen, Shut, Sums, Term, Units};
 
 use crate::link::{
     Kind, TableRow, Value,
     rows::{choice, chosen, plain},
 };
+use crate::question::questions;
 
 /// Most units of the layer: all of them are drawn.
 pub const MOST_UNITS: u32 = 64;
 /// Most characters of a sentence that are shown.
 pub const MOST_CHARACTERS: u32 = 64;
-/// Most units of a [`Question::Shut`].
+/// Most units of a [`ask::Shut`].
 pub const MOST_SHUT: usize = 4;
 /// Most gates held at the same time.
 pub const MOST_FORCED: usize = 8;
@@ -274,18 +275,17 @@ pub enum Sentence {
     Given(String),
 }
 
-/// What can be asked.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Question {
-    /// One quantity of every unit at every step, and the predictions, with and without held gates.
-    Seen { sentence: Sentence, quantity: Quantity, forced: Vec<Forced> },
-    /// How one unit's values at one step were computed. `unit` and `at` count from 0.
-    Sums { sentence: Sentence, forced: Vec<Forced>, unit: u32, at: u32 },
-    /// What each unit follows and how long it remembers, on held-out strings.
-    Units,
-    /// How the predictions change if one gate of one unit is shut at every step, for each of these
-    /// units (from 0, at most [`MOST_SHUT`]) separately.
-    Shut { sentence: Sentence, gate: Quantity, units: Vec<u32> },
+questions! {
+    Gates:
+    /// One quantity of every unit at every step, and the predictions, with and without force.
+    Seen { sentence: Sentence, quantity: Quantity, forced: Vec<Forced> } -> Seen,
+    /// How one unit came to its values at one step. `unit` and `at` count from 0.
+    Sums { sentence: Sentence, forced: Vec<Forced>, unit: u32, at: u32 } -> Sums,
+    /// What each unit follows and how long it remembers, on strings that are not learnt from.
+    Units {} -> Units,
+    /// What becomes of the predictions with one gate of one unit shut at every step, for each of
+    /// these units (from 0, at most [`MOST_SHUT`]) by itself.
+    Shut { sentence: Sentence, gate: Quantity, units: Vec<u32> } -> Shut,
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use crate::{
     architecture::Positions,
     attention::AttentionRow,
     link::{Kind, TableRow, Value, rows::plain},
+    question::questions,
 };
 
 /// Most tokens the model sees at once.
@@ -174,30 +175,18 @@ impl Statistics {
     }
 }
 
-/// The questions. `off` are heads whose output is replaced by 0; heads that no model of this shape
-/// has are ignored.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Question {
+questions! {
+    Heads:
     /// What every head does with a text, of which the last [`CONTEXT`] characters are read.
-    Seen { text: String, off: Vec<HeadAt> },
+    Seen { text: String, off: Vec<HeadAt> } -> Seen,
     /// One row of one head, with its arithmetic; `query` counts from 0.
-    Row { text: String, off: Vec<HeadAt>, at: HeadAt, query: u32 },
+    Row { text: String, off: Vec<HeadAt>, at: HeadAt, query: u32 } -> AttentionRow,
     /// What each head of a layer, counted from 1, writes at `query`, from 0.
-    Written { text: String, off: Vec<HeadAt>, layer: u32, query: u32 },
-    /// How much switching off these heads, all together, costs on held-out text.
-    Cost { off: Vec<HeadAt> },
+    Written { text: String, off: Vec<HeadAt>, layer: u32, query: u32 } -> Written,
+    /// What switching these heads off, all together, costs on held-out text.
+    Cost { off: Vec<HeadAt> } -> Cost,
     /// One head's statistics at every recorded step.
-    Track { at: HeadAt },
-}
-
-/// What is answered.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Answer {
-    Seen(Box<Seen>),
-    Row(Box<AttentionRow>),
-    Written(Written),
-    Cost(Cost),
-    Track(Track),
+    Track { at: HeadAt } -> Track,
 }
 
 /// Every head on one text.

@@ -13,6 +13,7 @@ use crate::{
         Kind, TableRow,
         rows::{choice, chosen, plain},
     },
+    question::questions,
 };
 
 /// Tokens of a training sequence, and the most tokens read from a sentence.
@@ -126,29 +127,24 @@ pub struct Spec {
 /// held-out characters that are not in sight.
 pub const SERIES: [&str; 4] = ["causal loss", "unmasked loss", "causal unseen", "unmasked unseen"];
 
-/// What can be asked.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Question {
-    /// What a model makes of a sentence under a mask.
-    Look(Look),
-    /// What a model generates after a sentence.
-    Writing { model: Trained, prompt: String, length: u32 },
-}
-
-/// See [`Question::Look`]. Positions count from 0.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Look {
-    /// Its first [`CONTEXT`] characters are read.
-    pub text: String,
-    pub pattern: Pattern,
-    pub drawn: Drawn,
-    pub model: Trained,
-    pub layer: u32,
-    pub head: u32,
-    /// The selected row; `None`, or a row beyond the end, is the last.
-    pub row: Option<u32>,
-    /// What the leak test changes; beyond the end, nothing.
-    pub change: Option<Change>,
+questions! {
+    Mask:
+    /// What a model makes of a sentence under a mask. Places are counted from 0.
+    Look {
+        /// Its first [`CONTEXT`] characters are read.
+        text: String,
+        pattern: Pattern,
+        drawn: Drawn,
+        model: Trained,
+        layer: u32,
+        head: u32,
+        /// The row that is followed up; `None`, or beyond the end, is the last.
+        row: Option<u32>,
+        /// What the leak test changes; beyond the end nothing.
+        change: Option<Change>,
+    } -> Seen,
+    /// What a model writes after a sentence.
+    Writing { model: Trained, prompt: String, length: u32 } -> Writing,
 }
 
 /// One token replaced by another.
@@ -159,14 +155,7 @@ pub struct Change {
     pub letter: Option<char>,
 }
 
-/// What is answered.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Answer {
-    Look(Box<Seen>),
-    Writing(Writing),
-}
-
-/// What a model made of a sentence of T tokens. Outputs are the inputs of the head, after the final
+/// What a model made of a sentence of T tokens. Outputs are what the head reads, after the final
 /// norm.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Seen {

@@ -8,6 +8,7 @@ use crate::{
         Kind, TableRow,
         rows::{choice, chosen, plain},
     },
+    question::questions,
 };
 
 /// Hidden layers of the deep network.
@@ -187,28 +188,18 @@ pub enum Models {
     Time,
 }
 
-/// What can be asked.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Question {
-    /// For [`Models::Layers`]: one layer's normalization of a batch taken from `text`. One row of
-    /// the batch (counted from 1; 0 is none) is multiplied by `factor` before it.
-    Layer { text: String, axis: Axis, statistics: Statistics, layer: u32, row: u32, factor: f32 },
-    /// For [`Models::Layers`]: the activations of every layer of every version.
-    Depths,
-    /// For [`Models::Outside`]: the three layers.
-    Offsets,
-    /// For [`Models::Time`]: the statistics of every time step, and the losses with those of the
+questions! {
+    Norm:
+    /// Of [`Models::Layers`]: one layer's normalisation of a batch taken from `text`, one row of
+    /// which (counted from 1; 0 is none) is multiplied by `factor` before it.
+    Layer { text: String, axis: Axis, statistics: Statistics, layer: u32, row: u32, factor: f32 } -> Layer,
+    /// Of [`Models::Layers`]: the activations of every layer of every version.
+    Depths {} -> Depths,
+    /// Of [`Models::Outside`]: the three layers.
+    Offsets {} -> Vec<Offset>,
+    /// Of [`Models::Time`]: the statistics of every time step, and the losses with those of the
     /// step `time` (0 for each step's own).
-    Steps { time: u32 },
-}
-
-/// What is answered.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Answer {
-    Layer(Box<Layer>),
-    Depths(Depths),
-    Offsets(Vec<Offset>),
-    Steps(Steps),
+    Steps { time: u32 } -> Steps,
 }
 
 /// One layer's normalization of a batch of B examples with C features.

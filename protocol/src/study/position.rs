@@ -9,6 +9,7 @@ use crate::{
         Kind, TableRow,
         rows::{choice, chosen, plain},
     },
+    question::questions,
 };
 
 /// Number of distinct symbols of the task.
@@ -167,23 +168,22 @@ pub fn accuracy_series(positions: Positions, length: u32) -> String {
     format!("{}, {length} symbols", positions.label())
 }
 
-/// What can be asked.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Question {
-    /// An encoding, position by position.
-    Encoding { positions: Positions },
+questions! {
+    Position:
+    /// What an encoding is, position by position.
+    Encoding { positions: Positions } -> Encoding,
     /// One position of the sinusoidal encoding and its shift by `k`, in f64.
-    Clock { at: u32, k: u32 },
+    Clock { at: u32, k: u32 } -> Clock,
     /// Dot products of an encoding's vectors with those of position `at`.
-    Products { positions: Positions, at: u32 },
+    Products { positions: Positions, at: u32 } -> Products,
     /// The scores of one symbol with itself at every pair of positions, in the first layer.
-    Scores { positions: Positions },
-    /// How similar two symbols are after adding their position and normalizing.
-    Swamping,
-    /// What every model does with one sequence.
-    Reading(Asked),
+    Scores { positions: Positions } -> Scores,
+    /// How alike two symbols are once their position is added and they are normalised.
+    Swamping {} -> Swamping,
+    /// What every model makes of one sequence.
+    Reading { asked: Asked } -> Reading,
     /// One row of attention in the last layer, everything counted from 0.
-    Row { positions: Positions, asked: Asked, head: u32, query: u32 },
+    Row { positions: Positions, asked: Asked, head: u32, query: u32 } -> AttentionRow,
 }
 
 /// A sequence and the question about it.
@@ -196,19 +196,7 @@ pub struct Asked {
     pub number: u32,
 }
 
-/// What is answered.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Answer {
-    Encoding(Encoding),
-    Clock(Clock),
-    Products(Products),
-    Scores(Scores),
-    Swamping(Swamping),
-    Reading(Reading),
-    Row(Box<AttentionRow>),
-}
-
-/// An encoding at the first [`DRAWN`] positions.
+/// What an encoding is, for the first [`DRAWN`] positions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Encoding {
     pub positions: Positions,

@@ -9,6 +9,7 @@ use crate::{
         Kind, TableRow,
         rows::{choice, chosen, plain},
     },
+    question::questions,
 };
 
 /// Most tokens read from a sentence.
@@ -163,29 +164,18 @@ choice! {
     }
 }
 
-/// What can be asked.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Question {
-    /// For [`Models::Text`]: one head and one query's row in it, all counted from 0.
-    Head { text: String, memory: Memory, layer: u32, head: u32, query: u32 },
-    /// For [`Models::Text`]: the tokens in another order.
-    Shuffle { text: String, draw: u32, positions: bool, causal: bool },
-    /// For any models: random queries and keys.
-    Scale { dimensions: u32, draw: u32 },
-    /// For any models: how long it takes to read `length` vectors.
-    Cost { length: u32, attention: bool, round: u32 },
-    /// For [`Models::Order`]: every model's answers to one word.
-    Word { draw: u32 },
-}
-
-/// What is answered.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Answer {
-    Head(Box<Head>),
-    Shuffle(Shuffle),
-    Scale(Scale),
-    Cost(Cost),
-    Word(Word),
+questions! {
+    Qkv:
+    /// Of [`Models::Text`]: one head and one query's row in it, all counted from 0.
+    Head { text: String, memory: Memory, layer: u32, head: u32, query: u32 } -> Head,
+    /// Of [`Models::Text`]: the tokens in another order.
+    Shuffle { text: String, draw: u32, positions: bool, causal: bool } -> Shuffle,
+    /// Of any: random queries and keys.
+    Scale { dimensions: u32, draw: u32 } -> Scale,
+    /// Of any: how long it takes to read `length` vectors.
+    Cost { length: u32, attention: bool, round: u32 } -> Cost,
+    /// Of [`Models::Order`]: every model's answers to one word.
+    Word { draw: u32 } -> Word,
 }
 
 /// One head's queries, keys, values and weights.

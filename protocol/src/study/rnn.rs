@@ -8,6 +8,7 @@ use crate::{
         Kind, TableRow,
         rows::{choice, chosen, plain},
     },
+    question::questions,
 };
 
 /// Most columns of the unrolled diagram, and most characters it reads from a sentence.
@@ -149,9 +150,8 @@ pub struct Spec {
     pub hidden: u32,
 }
 
-/// What can be asked.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Question {
+questions! {
+    Rnn:
     /// What the Elman network does with a text, step by step.
     Unrolled {
         /// Its first [`MOST_COLUMNS`] characters are read. If only the end is asked for, a text
@@ -159,15 +159,14 @@ pub enum Question {
         text: String,
         edit: Option<Edit>,
         example: u32,
-    },
-    /// Both models continue a text, with the spec's seed.
-    Writing { prompt: String, length: u32, temperature: f32, odd: Option<Odd> },
-    /// The losses of both models on held-out text after an odd character, compared with the same
-    /// text without it.
+    } -> Unrolled,
+    /// Both models go on from a text, with the spec's seed.
+    Writing { prompt: String, length: u32, temperature: f32, odd: Option<Odd> } -> Writing,
+    /// How both models do on held-out text after an odd character, against the same text without.
     Recovery {
         /// As in [`Odd`].
         letter: Option<char>,
-    },
+    } -> Recovery,
 }
 
 /// One input character replaced by another.
@@ -187,16 +186,8 @@ pub struct Odd {
     pub letter: Option<char>,
 }
 
-/// What is answered.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Answer {
-    Unrolled(Box<Unrolled>),
-    Writing(Writing),
-    Recovery(Recovery),
-}
-
-/// The weights, and what they compute for a text of `T` tokens. `H` units, `V` tokens, `C` classes,
-/// which are the tokens if every step is read out.
+/// The weights, and what they made of a text of `T` tokens. `H` units, `V` tokens, `C` classes:
+/// the tokens again where every step is read out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Unrolled {
     /// Every token as text, by id.

@@ -8,6 +8,7 @@ use crate::{
         Kind, TableRow,
         rows::{chosen, plain},
     },
+    question::questions,
 };
 
 /// Most characters read from a source: each has a column.
@@ -110,25 +111,17 @@ pub fn length_series((from, to): (u32, u32)) -> String {
     }
 }
 
-/// What can be asked.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Question {
-    /// What the model does with one source.
+questions! {
+    Seq2seq:
+    /// What the model makes of one source.
     Reading {
         /// `None` for a held-out one.
         text: Option<String>,
         example: u32,
         beam: u32,
-    },
-    /// The probabilities of the right answers to four held-out sources.
-    Odds { number: u32 },
-}
-
-/// What is answered.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Answer {
-    Reading(Box<Reading>),
-    Odds(Vec<Odds>),
+    } -> Reading,
+    /// How likely the right answers of four held-out sources are.
+    Odds { number: u32 } -> Vec<Odds>,
 }
 
 /// A source of `S` characters, read with `H` units, and the `T` steps of greedy decoding with `K`

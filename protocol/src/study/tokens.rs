@@ -11,6 +11,7 @@ use crate::{
         Kind, TableRow,
         rows::{choice, chosen, plain},
     },
+    question::questions,
 };
 
 choice! {
@@ -112,26 +113,16 @@ pub struct Spec {
     pub window: u32,
 }
 
-/// What can be asked.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Question {
-    /// A sentence in all tokenizations, with byte pairs after `merges` merges.
-    Levels { sentence: String, merges: u32, words: bool },
-    /// The embedding, and the row of one token, looked up and multiplied out.
-    Embedding { token: u32 },
-    /// `around` tokens of the text beginning at `first`, and the examples of the window at `at`.
-    Window { at: u32, first: u32, around: u32 },
-    /// The model's predictions for a sentence, token by token.
-    Chain { sentence: String },
-}
-
-/// What is answered.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Answer {
-    Levels(Levels),
-    Embedding(Embedding),
-    Window(Window),
-    Chain(Chain),
+questions! {
+    Tokens:
+    /// A sentence in all schemes, the byte pairs after `merges` merges.
+    Levels { sentence: String, merges: u32, words: bool } -> Levels,
+    /// The embedding, and the row of one token looked up and multiplied out.
+    Embedding { token: u32 } -> Embedding,
+    /// `around` tokens of the text from `first` on, and the examples of the window at `at`.
+    Window { at: u32, first: u32, around: u32 } -> Window,
+    /// What the model makes of a sentence, token by token.
+    Chain { sentence: String } -> Chain,
 }
 
 /// One token of a piece of text.

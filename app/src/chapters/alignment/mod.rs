@@ -11,7 +11,7 @@ use leptos::prelude::*;
 use unroll_protocol::{
     AttentionRow,
     link::Chapter,
-    study::alignment::{self, Answer, Question, Reading, Settings, Source, name},
+    study::alignment::{self, Reading, Settings, Source, ask, name},
     transduction::{AttentionKind, PairTask},
 };
 
@@ -19,11 +19,12 @@ use self::figure::has_weights;
 use super::Info;
 use crate::{
     controls::{ChoiceField, SliderField},
-    course::{Answered, ChapterFrame, StageView, use_answer, use_lab, use_task_provenance},
+    course::{ChapterFrame, StageView, use_lab, use_task_provenance},
     figures::{
         Dash, Hue, Provenance,
         alignment::{Alignment, Decoded, Gaze, Place},
     },
+    questions::{Answered, use_answer},
     store::Store,
 };
 
@@ -39,9 +40,9 @@ pub const INFO: Info = Info {
 struct Page {
     store: Store,
     settings: Memo<Settings>,
-    answered: Answered,
+    answered: Answered<Reading>,
     /// What the models make of the source on show.
-    reading: Memo<Option<Arc<Reading>>>,
+    reading: Signal<Option<Arc<Reading>>>,
     alignment: Memo<Alignment>,
     /// The produced and the source character that are pointed at.
     pointed: RwSignal<Option<Place>>,
@@ -83,19 +84,13 @@ impl Page {
         let settings = Memo::new(move |_| store.link.with(|link| link.alignment.clone()));
         let answered = use_answer(lab, move || {
             let source = settings.with(|settings| source(settings, || store.probe.get()));
-            Some(Question::Reading(source).into())
+            Some(ask::Reading { source })
         })
         .shown_in(lab.on_view("reads"))
         .shown_in(lab.on_view("score"))
         .shown_in(lab.on_view("expects"))
         .shown_in(lab.check_seen);
-        let reading = Memo::new(move |_| {
-            let answer = answered.answer.get()?;
-            match <&Answer>::try_from(&*answer) {
-                Ok(Answer::Reading(reading)) => Some(Arc::new((**reading).clone())),
-                _ => None,
-            }
-        });
+        let reading = answered.answer;
         let alignment = Memo::new(move |_| {
             let shown = match settings.with(|s| s.steps) {
                 0 => usize::MAX,
@@ -243,18 +238,14 @@ fn use_row(page: Page) -> Signal<Option<Arc<AttentionRow>>> {
     let answered = use_answer(lab, move || {
         let (model, at) = asked.get()?;
         let source = page.settings.with(|s| source(s, || page.store.probe.get()));
-        Some(Question::Row { source, model: model as u32, at: at as u32 }.into())
+        Some(ask::Row { source, model: model as u32, at: at as u32 })
     });
     Memo::new(move |_| {
         // What an attention-less model says is a refusal.
         if answered.problem.with(Option::is_some) {
             return None;
         }
-        let answer = answered.answer.get()?;
-        match <&Answer>::try_from(&*answer) {
-            Ok(Answer::Row(row)) => Some(Arc::new((**row).clone())),
-            _ => None,
-        }
+        answered.answer.get()
     })
     .into()
 }

@@ -1,12 +1,13 @@
 //! What was measured on held-out sources: over training, and by the source's length.
 
 use leptos::prelude::*;
-use unroll_protocol::study::alignment::{Answer, Lengths, Question, name};
+use unroll_protocol::study::alignment::{Lengths, ask, name};
 
 use super::{Page, exact, figure::title, style};
 use crate::{
-    course::{use_answer, use_lab},
+    course::use_lab,
     figures::{Line, Lines, LinesFigure, Reference},
+    questions::use_answer,
 };
 
 /// Share of held-out sources answered without a mistake, over training.
@@ -56,14 +57,8 @@ pub fn training(page: Page) -> AnyView {
 
 /// What was measured last, by the source's length.
 fn use_lengths() -> Memo<Lengths> {
-    let answered = use_answer(use_lab(), move || Some(Question::Lengths.into()));
-    Memo::new(move |_| {
-        let answer = answered.answer.get();
-        match answer.as_ref().and_then(|answer| <&Answer>::try_from(&**answer).ok()) {
-            Some(Answer::Lengths(lengths)) => lengths.clone(),
-            _ => Lengths::default(),
-        }
-    })
+    let answered = use_answer(use_lab(), move || Some(ask::Lengths {}));
+    Memo::new(move |_| answered.read(Clone::clone).unwrap_or_default())
 }
 
 /// The longest source that was trained on, if longer ones were measured.

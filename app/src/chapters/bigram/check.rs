@@ -1,11 +1,12 @@
 //! The chapter's question: what the trained table expects after one of its characters.
 
 use leptos::prelude::*;
-use unroll_protocol::study::bigram::{Answer, Question, Row};
+use unroll_protocol::study::bigram::{Row, ask};
 
-use super::{named, part_of, use_vocabulary};
+use super::{named, use_vocabulary};
 use crate::{
-    course::{use_answer, use_done, use_lab},
+    course::{use_done, use_lab},
+    questions::use_answer,
     teaching::CheckYourself,
 };
 
@@ -20,12 +21,10 @@ pub fn check() -> AnyView {
     let lab = use_lab();
     let answered = use_answer(lab, move || {
         let character = u32::from(ASKED[turn.get() % ASKED.len()]);
-        Some(Question::Row { character }.into())
+        Some(ask::Row { character })
     });
-    let row = part_of(answered.shown_in(lab.check_seen), |answer| {
-        if let Answer::Row(row) = answer { Some(row) } else { None }
-    });
-    let options = Memo::new(move |_| row.with(|row| row.as_ref().map_or(Vec::new(), options)));
+    let row = answered.shown_in(lab.check_seen).answer;
+    let options = Memo::new(move |_| row.with(|row| row.as_deref().map_or(Vec::new(), options)));
     let question = move || {
         row.with(|row| {
             let Some(row) = row else { return String::new() };

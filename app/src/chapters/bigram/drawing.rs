@@ -29,7 +29,8 @@ pub fn Drawing() -> impl IntoView {
     let smooths = Memo::new(move |_| from.get() == Estimate::Smoothed);
     let dice = use_setting(|link| &mut link.bigram.dice);
     let drawn = use_setting(|link| &mut link.bigram.drawn);
-    let (writing, problem) = use_writing(lab, || true);
+    let asked = use_writing(lab, || true);
+    let (writing, problem) = (asked.answer, asked.problem);
     let can_draw = move || {
         drawn.get() < MOST_DRAWN && writing.with(|w| w.as_ref().is_some_and(|w| w.next.is_some()))
     };

@@ -8,13 +8,14 @@ mod table;
 mod words;
 
 use leptos::prelude::*;
-use unroll_protocol::{Question, link::Chapter, study::bigram};
+use unroll_protocol::{link::Chapter, study::bigram};
 
 use super::Info;
 use crate::{
     controls::{ChoiceField, SliderField},
-    course::{Answered, ChapterFrame, Lab, StageView, use_answer, use_lab, use_setting},
+    course::{ChapterFrame, Lab, StageView, use_lab, use_setting},
     figures::token,
+    questions::{Answered, use_answer},
 };
 
 pub const INFO: Info = Info {
@@ -65,47 +66,21 @@ fn SmoothingField() -> impl IntoView {
     view! { <SliderField name="bigram-k" most=10.0 step=0.01/> }
 }
 
-/// The part of an answer that `of` picks, of a standing question of the view on show.
-fn use_part<T: Clone + PartialEq + Send + Sync + 'static>(
-    lab: Lab,
-    question: impl Fn() -> bigram::Question + Send + Sync + 'static,
-    of: fn(&bigram::Answer) -> Option<&T>,
-) -> (Memo<Option<T>>, Signal<Option<String>>) {
-    let answered = use_answer(lab, move || Some(Question::from(question())));
-    (part_of(answered, of), answered.problem)
-}
-
-/// The part of the last answer that `of` picks.
-fn part_of<T: Clone + PartialEq + Send + Sync + 'static>(
-    answered: Answered,
-    of: fn(&bigram::Answer) -> Option<&T>,
-) -> Memo<Option<T>> {
-    Memo::new(move |_| {
-        let answer = answered.answer.get()?;
-        of(<&bigram::Answer>::try_from(&*answer).ok()?).cloned()
-    })
-}
-
 /// What has been drawn so far, while `needed`.
 fn use_writing(
     lab: Lab,
     needed: impl Fn() -> bool + Send + Sync + 'static,
-) -> (Memo<Option<bigram::Writing>>, Signal<Option<String>>) {
+) -> Answered<bigram::Writing> {
     let from = use_setting(|link| &mut link.bigram.from);
     let k = use_setting(|link| &mut link.bigram.k);
     let dice = use_setting(|link| &mut link.bigram.dice);
     let drawn = use_setting(|link| &mut link.bigram.drawn);
-    let answered = use_answer(lab, move || {
+    use_answer(lab, move || {
         needed().then(|| {
             let (from, k, dice, drawn) = (from.get(), k.get(), dice.get(), drawn.get());
-            Question::from(bigram::Question::Writing { from, k, dice, drawn })
+            bigram::ask::Writing { from, k, dice, drawn }
         })
-    });
-    let writing = part_of(answered, |answer| match answer {
-        bigram::Answer::Writing(writing) => Some(writing),
-        _ => None,
-    });
-    (writing, answered.problem)
+    })
 }
 
 /// Every token as text, by id.

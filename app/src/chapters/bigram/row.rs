@@ -1,12 +1,15 @@
 //! One row of the table: guessed first, then in full.
 
-use leptos::{ev, prelude::*};
-use unroll_protocol::study::bigram::{Answer, Order, Question, Row, smoothed};
+use std::sync::Arc;
 
-use super::{code_point, named, part_of, short, use_part, use_vocabulary};
+use leptos::{ev, prelude::*};
+use unroll_protocol::study::bigram::{Order, Row, ask, smoothed};
+
+use super::{code_point, named, short, use_vocabulary};
 use crate::{
-    course::{use_fixed_answer, use_lab, use_provenance, use_setting},
+    course::{use_lab, use_provenance, use_setting},
     figures::{Bar, BarsFigure, Hue},
+    questions::{use_answer, use_fixed_answer},
     store::Store,
     teaching::GuessFirst,
 };
@@ -15,15 +18,10 @@ use crate::{
 const LISTED: usize = 10;
 
 /// The row that is pinned, or one that says much.
-pub fn use_row() -> Memo<Option<Row>> {
+pub fn use_row() -> Signal<Option<Arc<Row>>> {
     let lab = use_lab();
     let row = use_setting(|link| &mut link.bigram.row);
-    use_part(
-        lab,
-        move || Question::Row { character: row.get() },
-        |answer| if let Answer::Row(row) = answer { Some(row) } else { None },
-    )
-    .0
+    use_answer(lab, move || Some(ask::Row { character: row.get() })).answer
 }
 
 /// Answers to choose from.
@@ -32,20 +30,17 @@ const OPTIONS: usize = 4;
 /// The row that the page chose, after a guess at its likeliest follower: the lit row of the matrix
 /// has the answer. `seen` is set once it is on show.
 #[component]
-pub fn GuessRow(row: Memo<Option<Row>>, seen: RwSignal<bool>) -> impl IntoView {
+pub fn GuessRow(row: Signal<Option<Arc<Row>>>, seen: RwSignal<bool>) -> impl IntoView {
     let lab = use_lab();
     let vocabulary = use_vocabulary();
     // Only for its ids, which training leaves as they are.
     let answered = use_fixed_answer(lab, || {
-        Some(Question::Matrix { order: Order::Frequent, most: OPTIONS as u32 }.into())
+        Some(ask::Matrix { order: Order::Frequent, most: OPTIONS as u32 })
     });
-    let matrix = part_of(answered, |answer| match answer {
-        Answer::Matrix(matrix) => Some(matrix),
-        _ => None,
-    });
+    let matrix = answered.answer;
     // The commonest follower among the text's commonest characters, by id.
     let options = Memo::new(move |_| {
-        let (Some(best), Some(matrix)) = (row.with(|r| r.as_ref().map(commonest)), matrix.get())
+        let (Some(best), Some(matrix)) = (row.with(|r| r.as_deref().map(commonest)), matrix.get())
         else {
             return Vec::new();
         };
@@ -63,7 +58,7 @@ pub fn GuessRow(row: Memo<Option<Row>>, seen: RwSignal<bool>) -> impl IntoView {
     let labels =
         move || options.with(|options| options.iter().map(|&id| name(id)).collect::<Vec<_>>());
     let answer = move || {
-        let best = row.with(|row| row.as_ref().map(commonest))?;
+        let best = row.with(|row| row.as_deref().map(commonest))?;
         options.with(|options| options.iter().position(|&id| id == best))
     };
     let explain = move || {
@@ -100,7 +95,7 @@ fn commonest(row: &Row) -> u32 {
 
 /// All that followed one character, counted beside trained, and the arithmetic of one pair.
 #[component]
-pub fn PinnedRow(row: Memo<Option<Row>>) -> impl IntoView {
+pub fn PinnedRow(row: Signal<Option<Arc<Row>>>) -> impl IntoView {
     let lab = use_lab();
     let vocabulary = use_vocabulary();
     let next = use_setting(|link| &mut link.bigram.next);

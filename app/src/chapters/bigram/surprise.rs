@@ -3,15 +3,16 @@
 use leptos::prelude::*;
 use serde_json::{Value, json};
 use unroll_protocol::study::bigram::{
-    Answer, Curve, MOST_ADDED, Question, Score, Scored, Scores as Surprises, Sentence as Scoring,
-    Term as Pair, Unseen, Writing,
+    Curve, MOST_ADDED, Score, Scored, Scores as Surprises, Sentence as Scoring, Term as Pair,
+    Unseen, Writing, ask,
 };
 
-use super::{SmoothingField, named, nats, part_of, short, use_part, use_vocabulary, use_writing};
+use super::{SmoothingField, named, nats, short, use_vocabulary, use_writing};
 use crate::{
     controls::{ChoiceField, counted},
-    course::{Sentence, use_fixed_answer, use_lab, use_provenance, use_setting},
+    course::{Sentence, use_lab, use_provenance, use_setting},
     figures::{Dash, Hue, Line, Lines, LinesFigure, Reference, Sheet, SheetExport},
+    questions::{use_answer, use_fixed_answer},
     store::Store,
     teaching::{GuessFirst, Term, Word},
 };
@@ -22,11 +23,7 @@ pub fn Scores(scores_seen: RwSignal<bool>) -> impl IntoView {
     let lab = use_lab();
     let vocabulary = use_vocabulary();
     let k = use_setting(|link| &mut link.bigram.k);
-    let (scores, _) = use_part(
-        lab,
-        move || Question::Scores { k: k.get() },
-        |answer| if let Answer::Scores(scores) = answer { Some(&**scores) } else { None },
-    );
+    let scores = use_answer(lab, move || Some(ask::Scores { k: k.get() })).answer;
     let infinite =
         move || scores.with(|s| s.as_ref().and_then(|s| Some(s.counts.held_out?.is_infinite())));
     let explain = move || {
@@ -66,7 +63,7 @@ pub fn Scores(scores_seen: RwSignal<bool>) -> impl IntoView {
             ..Lines::default()
         }
     });
-    let sheet = Callback::new(move |()| scores.with(|s| s.as_ref().map(scores_sheet)));
+    let sheet = Callback::new(move |()| scores.with(|s| s.as_deref().map(scores_sheet)));
     let provenance = use_provenance(lab);
     let shown = move || {
         scores_seen.set(true);
@@ -207,13 +204,9 @@ const MOST_DRAWN_TO: f64 = 10.0;
 pub fn Smoothing() -> impl IntoView {
     let lab = use_lab();
     let k = use_setting(|link| &mut link.bigram.k);
-    let answered = use_fixed_answer(lab, || Some(Question::Curve.into()));
-    let curve = part_of(answered, |answer| match answer {
-        Answer::Curve(curve) => Some(curve),
-        _ => None,
-    });
+    let curve = use_fixed_answer(lab, || Some(ask::Curve {})).answer;
     let lines =
-        Memo::new(move |_| curve.with(|c| c.as_ref().map_or_else(Lines::default, against_k)));
+        Memo::new(move |_| curve.with(|c| c.as_deref().map_or_else(Lines::default, against_k)));
     let best = move || curve.with(|c| c.as_ref().and_then(|c| c.best));
     let pick = Callback::new(move |log_k: f64| {
         // Two digits are as fine as anyone can point.
@@ -294,17 +287,14 @@ pub fn Terms() -> impl IntoView {
     let k = use_setting(|link| &mut link.bigram.k);
     let scored = use_setting(|link| &mut link.bigram.scored);
     let is_drawn = Memo::new(move |_| scored.get() == Scored::Written);
-    let (writing, _) = use_writing(lab, move || is_drawn.get());
+    let writing = use_writing(lab, move || is_drawn.get()).answer;
     let text = Memo::new(move |_| match is_drawn.get() {
         false => store.probe.get(),
         true => writing
             .with(|w| w.as_ref().map_or_else(String::new, |w| vocabulary.with(|v| written(w, v)))),
     });
-    let (scoring, problem) = use_part(
-        lab,
-        move || Question::Sentence { text: text.get(), k: k.get() },
-        |answer| if let Answer::Sentence(scoring) = answer { Some(scoring) } else { None },
-    );
+    let asked = use_answer(lab, move || Some(ask::Sentence { text: text.get(), k: k.get() }));
+    let (scoring, problem) = (asked.answer, asked.problem);
     let sheet = Callback::new(move |()| {
         scoring.with(|s| s.as_ref().map(|s| vocabulary.with(|v| terms_sheet(s, v))))
     });

@@ -1,17 +1,18 @@
 //! The table of pairs, and beside it the row that is picked.
 
 use leptos::prelude::*;
-use unroll_protocol::study::bigram::{Answer, Matrix, NONE, Question, View, smoothed};
+use unroll_protocol::study::bigram::{Matrix, NONE, View, ask, smoothed};
 
 use super::{
     SmoothingField, code_point, named,
     row::{GuessRow, PinnedRow, RowChoice, use_row},
-    use_part, use_vocabulary,
+    use_vocabulary,
 };
 use crate::{
     controls::ChoiceField,
     course::{use_lab, use_provenance, use_setting},
     figures::{Matrix as Picture, MatrixFigure, ValueMap},
+    questions::use_answer,
     store::Store,
 };
 
@@ -30,11 +31,8 @@ pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
     let k = use_setting(|link| &mut link.bigram.k);
     let row = use_setting(|link| &mut link.bigram.row);
     let next = use_setting(|link| &mut link.bigram.next);
-    let (matrix, problem) = use_part(
-        lab,
-        move || Question::Matrix { order: order.get(), most: most.get() },
-        |answer| if let Answer::Matrix(matrix) = answer { Some(matrix) } else { None },
-    );
+    let asked = use_answer(lab, move || Some(ask::Matrix { order: order.get(), most: most.get() }));
+    let (matrix, problem) = (asked.answer, asked.problem);
     let pinned = use_row();
     let picture = Memo::new(move |_| {
         let matrix = matrix.get()?;

@@ -3,10 +3,11 @@
 use leptos::prelude::*;
 use unroll_protocol::study::birnn::{Edit, Reader, TaskChoice};
 
-use super::{Page, question, reading_of};
+use super::{Page, question};
 use crate::{
-    course::{use_answer, use_done, use_lab},
+    course::{use_done, use_lab},
     figures::birnn::{Columns, Content},
+    questions::use_answer,
     teaching::CheckYourself,
 };
 
@@ -63,7 +64,7 @@ pub fn Check(page: Page) -> impl IntoView {
         })
     })
     .shown_in(lab.check_seen);
-    let reading = reading_of(answered);
+    let reading = answered.answer;
     let place = move |after: bool| {
         let at = changed.get()?;
         Some(if after { at + APART } else { at - APART })

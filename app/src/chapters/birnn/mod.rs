@@ -9,21 +9,19 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use unroll_protocol::{
-    Question,
     link::Chapter,
-    study::birnn::{self, Answer, Edit, Reading, Settings, TaskChoice},
+    study::birnn::{Edit, Reading, Settings, TaskChoice, ask},
 };
 
 use super::Info;
 use crate::{
     controls::{ChoiceField, SliderField},
-    course::{
-        Answered, ChapterFrame, Lab, Sentence, StageView, use_answer, use_lab, use_task_provenance,
-    },
+    course::{ChapterFrame, Lab, Sentence, StageView, use_lab, use_task_provenance},
     figures::{
         Provenance,
         birnn::{Columns, TwoWayFigure},
     },
+    questions::{Answered, use_answer},
     store::Store,
 };
 
@@ -57,29 +55,17 @@ impl Page {
     }
 }
 
-/// The reading in an answer, if it is one.
-fn reading_of(answered: Answered) -> Signal<Option<Arc<Reading>>> {
-    let reading = Memo::new(move |_| {
-        let answer = answered.answer.get()?;
-        match <&Answer>::try_from(&*answer) {
-            Ok(Answer::Reading(reading)) => Some(Arc::new((**reading).clone())),
-            _ => None,
-        }
-    });
-    reading.into()
-}
-
 /// What the settings ask about the learner's sentence, with `edit`.
-fn question(settings: &Settings, text: String, edit: Option<Edit>) -> Question {
+fn question(settings: &Settings, text: String, edit: Option<Edit>) -> ask::Reading {
     // The made-up task has no text: typing must not ask again.
     let text = if settings.task == TaskChoice::Fill { text } else { String::new() };
-    Question::from(birnn::Question::Reading {
+    ask::Reading {
         text,
         example: settings.example,
         ahead: settings.ahead,
         hidden: settings.at.checked_sub(1),
         edit,
-    })
+    }
 }
 
 #[component]
@@ -101,8 +87,7 @@ fn BirnnChapter() -> impl IntoView {
     .shown_in(lab.on_view("position"));
     let provenance =
         use_task_provenance(lab, move || (task.get() == TaskChoice::Look).then_some("made up"));
-    let reading = reading_of(answered);
-    let page = Page { store, lab, settings, task, reading, provenance };
+    let page = Page { store, lab, settings, task, reading: answered.answer, provenance };
     view! {
         <ChapterFrame
             before="LSTM and GRU carry the past for long, but whatever comes later is still beyond them."
@@ -125,7 +110,7 @@ fn BirnnChapter() -> impl IntoView {
 
 /// The sequence in columns, and what decides about it.
 #[component]
-fn States(page: Page, answered: Answered) -> impl IntoView {
+fn States(page: Page, answered: Answered<Reading>) -> impl IntoView {
     let Page { settings, task, reading, .. } = page;
     let columns = Memo::new(move |_| {
         let ahead = settings.with(|s| s.ahead as usize);

@@ -3,22 +3,20 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use unroll_protocol::{
-    Question,
-    study::birnn::{
-        self, Answer, MOST_AHEAD, Passage, Reader, Reading, TaskChoice, accuracy_series,
-    },
+use unroll_protocol::study::birnn::{
+    self, MOST_AHEAD, Passage, Reader, Reading, TaskChoice, accuracy_series,
 };
 
 use super::{Page, arithmetic::Arithmetic};
 use crate::{
-    course::{use_answer, use_done},
+    course::use_done,
     figures::{
         BarsFigure, Dash, Hue, Line, Lines, LinesFigure, Reference, StepRow,
         birnn::{likeliest, reader_id, softmax},
         token::mark,
         top_bars,
     },
+    questions::use_answer,
     teaching::GuessFirst,
 };
 
@@ -320,16 +318,8 @@ pub fn Guess(page: Page) -> impl IntoView {
 #[component]
 fn Passages(page: Page) -> impl IntoView {
     let number = Memo::new(move |_| page.settings.with(|s| s.passage));
-    let answered = use_answer(page.lab, move || {
-        Some(Question::from(birnn::Question::Passage { number: number.get() }))
-    });
-    let passage = Memo::new(move |_| {
-        let answer = answered.answer.get()?;
-        match <&Answer>::try_from(&*answer) {
-            Ok(Answer::Passage(passage)) => Some(Arc::new(passage.clone())),
-            _ => None,
-        }
-    });
+    let answered = use_answer(page.lab, move || Some(birnn::ask::Passage { number: number.get() }));
+    let passage = answered.answer;
     view! {
         // A guess belongs to one passage.
         {move || {

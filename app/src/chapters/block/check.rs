@@ -1,17 +1,14 @@
 //! The chapter's question to the learner.
 
 use leptos::prelude::*;
-use unroll_protocol::study::block::{Question, Shown, Source, Stream};
+use unroll_protocol::study::block::{Shown, Source, Stream, ask};
 
 use super::{
     Page,
     stream::{seen, signed},
-    stream_of,
 };
 use crate::{
-    course::{use_answer, use_done},
-    figures::token::mark,
-    teaching::CheckYourself,
+    course::use_done, figures::token::mark, questions::use_answer, teaching::CheckYourself,
 };
 
 const GROUPS: [&str; 4] = [
@@ -45,10 +42,10 @@ pub fn check(page: Page) -> AnyView {
         let count = text.chars().count().max(1) as u32;
         let position =
             1 + (2 + 5 * round.get()) % count.min(unroll_protocol::study::block::CONTEXT);
-        Some(Question::Stream { text, shown: Shown::Full, position, token: 0 }.into())
+        Some(ask::Stream { text, shown: Shown::Full, position, token: 0 })
     })
     .shown_in(page.lab.check_seen);
-    let stream = stream_of(answered);
+    let stream = answered.answer;
     let token = move |stream: &Stream| {
         page.vocabulary.with(|v| v.get(stream.token as usize).map(|t| mark(t))).unwrap_or_default()
     };

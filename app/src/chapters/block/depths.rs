@@ -1,14 +1,12 @@
 //! The two models side by side: their losses, and how far back their gradients reach.
 
-use std::sync::Arc;
-
 use leptos::prelude::*;
-use unroll_protocol::study::block::{Answer, Depths, Question};
+use unroll_protocol::study::block::{Depths, ask};
 
 use super::Page;
 use crate::{
-    course::use_answer,
     figures::{Dash, Hue, Line, Lines, LinesFigure, YScale},
+    questions::use_answer,
 };
 
 /// Steps and losses.
@@ -90,14 +88,8 @@ fn losses(page: Page) -> AnyView {
 }
 
 fn gradients(page: Page) -> AnyView {
-    let answered = use_answer(page.lab, || Some(Question::Depths.into()));
-    let depths = Memo::new(move |_| {
-        let answer = answered.answer.get()?;
-        match <&Answer>::try_from(&*answer) {
-            Ok(Answer::Depths(depths)) => Some(Arc::new(depths.clone())),
-            _ => None,
-        }
-    });
+    let answered = use_answer(page.lab, || Some(ask::Depths {}));
+    let depths = answered.answer;
     let lines = Memo::new(move |_| {
         let Some(depths) = depths.get() else { return Lines::default() };
         let line = |depths: &Depths, name: String, hue, dash| Line {

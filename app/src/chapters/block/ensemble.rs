@@ -1,13 +1,14 @@
 //! Dropout: many sub-networks in one.
 
 use leptos::prelude::*;
-use unroll_protocol::study::block::{Answer, Ensemble, MASKS, Question};
+use unroll_protocol::study::block::{Ensemble, MASKS, ask};
 
 use super::Page;
 use crate::{
     controls::SliderField,
-    course::{Sentence, use_answer, use_setting},
+    course::{Sentence, use_setting},
     figures::{Matrix, MatrixFigure, ValueMap, largest},
+    questions::use_answer,
 };
 
 /// Likeliest tokens on show.
@@ -17,18 +18,9 @@ pub fn view(page: Page) -> AnyView {
     let dropout = use_setting(|link| &mut link.block.dropout);
     let answered = use_answer(page.lab, move || {
         let text = page.store.probe.get();
-        Some(
-            Question::Ensemble { text, position: page.position.get(), dropout: dropout.get() }
-                .into(),
-        )
+        Some(ask::Ensemble { text, position: page.position.get(), dropout: dropout.get() })
     });
-    let ensemble = Memo::new(move |_| {
-        let answer = answered.answer.get()?;
-        match <&Answer>::try_from(&*answer) {
-            Ok(Answer::Ensemble(ensemble)) => Some(ensemble.clone()),
-            _ => None,
-        }
-    });
+    let ensemble = Memo::new(move |_| answered.read(Clone::clone));
     let matrix = Memo::new(move |_| {
         ensemble.with(|e| {
             page.vocabulary.with(|v| e.as_ref().map_or_else(Matrix::default, |e| matrix(e, v)))

@@ -13,16 +13,15 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use unroll_protocol::{
     link::Chapter,
-    study::block::{Answer, Question, Shown, Stream, Without},
+    study::block::{Shown, Stream, Without, ask},
 };
 
 use super::Info;
 use crate::{
     controls::ChoiceField,
-    course::{
-        Answered, ChapterFrame, Lab, StageView, use_answer, use_lab, use_provenance, use_setting,
-    },
+    course::{ChapterFrame, Lab, StageView, use_lab, use_provenance, use_setting},
     figures::{Provenance, Slot},
+    questions::use_answer,
     store::Store,
 };
 
@@ -67,18 +66,6 @@ fn name_of(without: Without) -> &'static str {
     }
 }
 
-/// The stream in an answer, if it is one.
-fn stream_of(answered: Answered) -> Signal<Option<Arc<Stream>>> {
-    let stream = Memo::new(move |_| {
-        let answer = answered.answer.get()?;
-        match <&Answer>::try_from(&*answer) {
-            Ok(Answer::Stream(stream)) => Some(Arc::new((**stream).clone())),
-            _ => None,
-        }
-    });
-    stream.into()
-}
-
 #[component]
 fn BlockChapter() -> impl IntoView {
     let store = expect_context::<Store>();
@@ -89,7 +76,7 @@ fn BlockChapter() -> impl IntoView {
     let answered = use_answer(lab, move || {
         let text = store.probe.get();
         let (shown, position, token) = (shown.get(), position.get(), token.get());
-        Some(Question::Stream { text, shown, position, token }.into())
+        Some(ask::Stream { text, shown, position, token })
     })
     .shown_in(lab.on_view("stream"));
     let page = Page {
@@ -102,7 +89,7 @@ fn BlockChapter() -> impl IntoView {
         token,
         term: use_setting(|link| &mut link.block.term),
         problem: answered.problem,
-        stream: stream_of(answered),
+        stream: answered.answer,
         vocabulary: Memo::new(move |_| {
             lab.started.with(|s| s.as_ref().map_or_else(Vec::new, |s| s.vocabulary.clone()))
         }),

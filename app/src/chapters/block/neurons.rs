@@ -3,14 +3,15 @@
 use leptos::prelude::*;
 use unroll_protocol::{
     architecture::Activation,
-    study::block::{Answer, CURVES, Neurons, Question, Source, grid},
+    study::block::{CURVES, Neurons, Source, ask, grid},
 };
 
 use super::Page;
 use crate::{
     controls::ChoiceField,
-    course::{Sentence, use_answer},
+    course::Sentence,
     figures::{Dash, Hue, Line, Lines, LinesFigure},
+    questions::use_answer,
 };
 
 pub fn view(page: Page) -> AnyView {
@@ -25,15 +26,9 @@ pub fn view(page: Page) -> AnyView {
     let answered = use_answer(page.lab, move || {
         let (text, shown) = (page.store.probe.get(), page.shown.get());
         let (position, layer) = (page.position.get(), layer.get());
-        Some(Question::Neurons { text, shown, position, layer }.into())
+        Some(ask::Neurons { text, shown, position, layer })
     });
-    let neurons = Memo::new(move |_| {
-        let answer = answered.answer.get()?;
-        match <&Answer>::try_from(&*answer) {
-            Ok(Answer::Neurons(neurons)) => Some(neurons.clone()),
-            _ => None,
-        }
-    });
+    let neurons = Memo::new(move |_| answered.read(Clone::clone));
     let lines = Memo::new(move |_| neurons.with(|n| n.as_ref().map_or_else(Lines::default, lines)));
     let verdict = move || {
         neurons.with(|n| {

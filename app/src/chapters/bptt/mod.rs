@@ -11,16 +11,16 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use unroll_protocol::{
-    Question,
     link::Chapter,
-    study::bptt::{Answer, Flow, LossKind, Settings},
+    study::bptt::{Flow, LossKind, Settings},
 };
 
 use super::Info;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField},
-    course::{ChapterFrame, Lab, StageView, use_answer, use_done, use_lab, use_provenance},
+    course::{ChapterFrame, Lab, StageView, use_done, use_lab, use_provenance},
     figures::{LinesFigure, Provenance},
+    questions::use_answer,
     store::Store,
     teaching::CheckYourself,
 };
@@ -70,18 +70,12 @@ fn BpttChapter() -> impl IntoView {
     let store = expect_context::<Store>();
     let settings = Memo::new(move |_| store.link.with(|link| link.bptt.clone()));
     let mut asked =
-        use_answer(lab, move || Some(Question::from(settings.with(Settings::question))))
-            .shown_in(lab.check_seen);
+        use_answer(lab, move || Some(settings.with(Settings::question))).shown_in(lab.check_seen);
     // All but what is measured in training alone.
     for view in [NORMS, ACCURACY, WEIGHT, COPIES, MEMORY] {
         asked = asked.shown_in(lab.on_view(view));
     }
-    let flow = Memo::new(move |_| {
-        let answer = asked.answer.get()?;
-        let Answer::Flow(flow) = <&Answer>::try_from(&*answer).ok()?;
-        Some(Arc::new((**flow).clone()))
-    });
-    let shown = Shown { store, lab, flow: flow.into(), settings, provenance: use_provenance(lab) };
+    let shown = Shown { store, lab, flow: asked.answer, settings, provenance: use_provenance(lab) };
     let problem = asked.problem;
     let model =
         Signal::derive(move || settings.with(|s| format!("{} units, gaps to {}", s.hidden, s.gap)));

@@ -1,11 +1,12 @@
 //! A guess before gates are forced, and the question that checks oneself.
 
 use leptos::prelude::*;
-use unroll_protocol::study::gates::{Answer, Forced, MOST_SHUT, Outcome, Quantity, Question, Shut};
+use unroll_protocol::study::gates::{Forced, MOST_SHUT, Outcome, Quantity, Shut, ask};
 
-use super::state::{Gates, answer_of, ask, ranking, three};
+use super::state::{Gates, ranking, three};
 use crate::{
-    course::{Answered, use_answer, use_done},
+    course::use_done,
+    questions::{Answered, use_answer},
     teaching::{CheckYourself, GuessFirst},
 };
 
@@ -14,30 +15,26 @@ fn use_shut(
     gates: Gates,
     gate: impl Fn() -> Quantity + Send + Sync + 'static,
     units: Memo<Vec<u32>>,
-) -> Answered {
+) -> Answered<Shut> {
     use_answer(gates.lab, move || {
         let units = units.get();
         if units.is_empty() || !gates.is_still() {
             return None;
         }
-        ask(Question::Shut { sentence: gates.sentence.get(), gate: gate(), units })
+        Some(ask::Shut { sentence: gates.sentence.get(), gate: gate(), units })
     })
 }
 
 /// The answer, if it is about the model as it is and the units as they rank.
 fn shut<R>(
     gates: Gates,
-    answered: Answered,
+    answered: Answered<Shut>,
     units: Memo<Vec<u32>>,
     read: impl FnOnce(&Shut) -> R,
 ) -> Option<R> {
     let step = gates.lab.step.get();
-    answered.answer.with(|answer| match answer_of(answer)? {
-        Answer::Shut(shut) if shut.step == step && units.with(|u| *u == shut.units) => {
-            Some(read(shut))
-        }
-        _ => None,
-    })
+    let is_now = |shut: &Shut| shut.step == step && units.with(|units| *units == shut.units);
+    answered.read(|shut| is_now(shut).then(|| read(shut))).flatten()
 }
 
 /// Share of the right answers that are still right.

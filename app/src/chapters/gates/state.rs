@@ -1,19 +1,18 @@
 //! What the chapter's parts share: its questions to the model, and what is looked at.
 
-use std::sync::Arc;
-
 use leptos::prelude::*;
 use unroll_protocol::{
-    Answer, Question, RunState,
+    RunState,
     study::gates::{
-        self, CellChoice, Followed, Forced, MOST_FORCED, Quantity, Seen, Sentence, SentenceChoice,
-        Sums, TaskChoice, Units,
+        CellChoice, Followed, Forced, MOST_FORCED, Quantity, Seen, Sentence, SentenceChoice, Sums,
+        TaskChoice, Units, ask,
     },
 };
 
 use crate::{
-    course::{Answered, Lab, use_answer, use_lab, use_task_provenance},
+    course::{Lab, use_lab, use_task_provenance},
     figures::Provenance,
+    questions::{Answered, use_answer},
     store::Store,
 };
 
@@ -22,9 +21,9 @@ use crate::{
 pub struct Gates {
     pub store: Store,
     pub lab: Lab,
-    pub seen: Answered,
-    pub sums: Answered,
-    pub units: Answered,
+    pub seen: Answered<Seen>,
+    pub sums: Answered<Sums>,
+    pub units: Answered<Units>,
     pub sentence: Memo<Sentence>,
     pub is_drawn: Memo<bool>,
     pub cell: Memo<CellChoice>,
@@ -45,16 +44,6 @@ pub struct Gates {
 /// The step of the circuit while none is pinned, from 0: something has been written by then.
 const FIRST_STEP: usize = 4;
 
-/// A chapter's question as the lab takes it.
-pub fn ask(question: gates::Question) -> Option<Question> {
-    Some(Question::from(question))
-}
-
-/// The answer as this chapter's.
-pub fn answer_of(answer: &Option<Arc<Answer>>) -> Option<&gates::Answer> {
-    <&gates::Answer>::try_from(&**answer.as_ref()?).ok()
-}
-
 impl Gates {
     pub fn new() -> Self {
         let (store, lab) = (expect_context::<Store>(), use_lab());
@@ -72,7 +61,7 @@ impl Gates {
         let shown = Memo::new(move |_| link.with(|l| l.gates.shown.of(l.gates.cell)));
         let forced = Memo::new(move |_| link.with(|l| l.gates.forced.clone()));
         let seen = use_answer(lab, move || {
-            ask(gates::Question::Seen {
+            Some(ask::Seen {
                 sentence: sentence.get(),
                 quantity: shown.get(),
                 forced: forced.get(),
@@ -91,38 +80,30 @@ impl Gates {
             let marks = ["units", "circuit", "answers"].contains(&lab.stage.get());
             marks && link.with(|l| l.gates.unit.min(l.gates.units) == 0)
         });
-        let units =
-            use_answer(lab, move || settled.get().then(|| ask(gates::Question::Units)).flatten())
-                .shown_in(marks_first)
-                .shown_in(lab.on_view("counts"))
-                .shown_in(lab.on_view("memory"))
-                .shown_in(lab.check_seen);
+        let units = use_answer(lab, move || settled.get().then_some(ask::Units {}))
+            .shown_in(marks_first)
+            .shown_in(lab.on_view("counts"))
+            .shown_in(lab.on_view("memory"))
+            .shown_in(lab.check_seen);
         let unit = Memo::new(move |_| {
             let chosen = link.with(|l| l.gates.unit.min(l.gates.units));
             match chosen.checked_sub(1) {
                 Some(unit) => unit as usize,
-                None => units
-                    .answer
-                    .with(|answer| match answer_of(answer)? {
-                        gates::Answer::Units(units) => ranking(units).first().map(|r| r.0),
-                        _ => None,
-                    })
-                    .unwrap_or(0),
+                None => {
+                    units.read(|units| ranking(units).first().map(|r| r.0)).flatten().unwrap_or(0)
+                }
             }
         });
         let at = Memo::new(move |_| link.with(|l| l.gates.at.checked_sub(1).map(|at| at as usize)));
         let step = Memo::new(move |_| {
-            let length = seen.answer.with(|answer| match answer_of(answer)? {
-                gates::Answer::Seen(seen) => Some(seen.tokens.len()),
-                _ => None,
-            });
+            let length = seen.read(|seen| seen.tokens.len());
             at.get().or_else(|| length?.checked_sub(1).map(|last| last.min(FIRST_STEP)))
         });
         let in_circuit = lab.on_view("circuit");
         let sums = use_answer(lab, move || {
             let at = if in_circuit.get() { step.get() } else { at.get() };
             let (unit, at) = (unit.get() as u32, at? as u32);
-            ask(gates::Question::Sums { sentence: sentence.get(), forced: forced.get(), unit, at })
+            Some(ask::Sums { sentence: sentence.get(), forced: forced.get(), unit, at })
         })
         .shown_in(lab.on_view("units"))
         .shown_in(in_circuit);
@@ -153,26 +134,17 @@ impl Gates {
 
     /// Something of the figure's answer. Tracks it.
     pub fn seen<R>(self, read: impl FnOnce(&Seen) -> R) -> Option<R> {
-        self.seen.answer.with(|answer| match answer_of(answer)? {
-            gates::Answer::Seen(seen) => Some(read(seen)),
-            _ => None,
-        })
+        self.seen.read(read)
     }
 
     /// Something of the units' answer. Tracks it.
     pub fn units<R>(self, read: impl FnOnce(&Units) -> R) -> Option<R> {
-        self.units.answer.with(|answer| match answer_of(answer)? {
-            gates::Answer::Units(units) => Some(read(units)),
-            _ => None,
-        })
+        self.units.read(read)
     }
 
     /// Something of the arithmetic. Tracks it.
     pub fn sums<R>(self, read: impl FnOnce(&Sums) -> R) -> Option<R> {
-        self.sums.answer.with(|answer| match answer_of(answer)? {
-            gates::Answer::Sums(sums) => Some(read(sums)),
-            _ => None,
-        })
+        self.sums.read(read)
     }
 
     /// Whether the model stands still.

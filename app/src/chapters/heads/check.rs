@@ -2,18 +2,12 @@
 
 use leptos::prelude::*;
 use unroll_protocol::{
-    Question, RunState,
+    RunState,
     study::heads::{self, Cost, HeadAt},
 };
 
-use super::{
-    name, signed,
-    state::{Page, cost_in},
-};
-use crate::{
-    course::{use_answer, use_done},
-    teaching::CheckYourself,
-};
+use super::{name, signed, state::Page};
+use crate::{course::use_done, questions::use_answer, teaching::CheckYourself};
 
 /// Up to this share of the sum, a cost counts as being the sum.
 const ABOUT: f32 = 0.1;
@@ -43,13 +37,13 @@ pub fn Check(page: Page) -> impl IntoView {
             return None;
         }
         let off = asked.get()?.iter().flat_map(|cost| cost.off.clone()).collect();
-        Some(Question::from(heads::Question::Cost { off }))
+        Some(heads::ask::Cost { off })
     });
     let joint = Memo::new(move |_| {
-        let (pair, cost) = (asked.get()?, cost_in(&*answered.answer.get()?)?);
+        let (pair, cost) = (asked.get()?, answered.answer.get()?);
         let of_pair =
             pair.iter().all(|one| cost.off.contains(&one.off[0]) && one.step == cost.step);
-        (of_pair && cost.off.len() == 2).then_some(cost)
+        (of_pair && cost.off.len() == 2).then(|| Cost::clone(&cost))
     });
     let sum = move || asked.get().map(|[a, b]| a.change + b.change);
     let question = Signal::derive(move || match asked.get() {

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use unroll_protocol::{
-    Answer, AttentionRow, Question, RunState, Trace,
+    AttentionRow, RunState, Trace,
     study::heads::{self, Cost, HeadAt, Seen, Settings},
 };
 
 use super::INFO;
 use crate::{
-    course::{Lab, use_answer, use_lab, use_provenance, use_setting},
+    course::{Lab, use_lab, use_provenance, use_setting},
     figures::{Provenance, Slot},
+    questions::use_answer,
     store::Store,
 };
 
@@ -47,11 +48,6 @@ pub struct Page {
     pub provenance: Signal<Provenance>,
 }
 
-/// What an answer holds, if it is of this kind.
-fn part<T: Clone>(answer: &Answer, of: fn(&heads::Answer) -> Option<T>) -> Option<T> {
-    of(<&heads::Answer>::try_from(answer).ok()?)
-}
-
 impl Page {
     pub fn new() -> Self {
         let store = expect_context::<Store>();
@@ -60,17 +56,12 @@ impl Page {
         let off = Memo::new(move |_| settings.with(|s| s.off.clone()));
         let answered = use_answer(lab, move || {
             let text = store.probe.get();
-            Some(Question::from(heads::Question::Seen { text, off: off.get() }))
+            Some(heads::ask::Seen { text, off: off.get() })
         })
         .shown_in(lab.on_view("head"))
         .shown_in(lab.on_view("heads"))
         .shown_in(lab.on_view("numbers"));
-        let seen = Memo::new(move |_| {
-            part(&*answered.answer.get()?, |answer| match answer {
-                heads::Answer::Seen(seen) => Some(Arc::new((**seen).clone())),
-                _ => None,
-            })
-        });
+        let seen = answered.answer;
         let trace = Memo::new_with_compare(
             move |_| seen.with(|seen| seen.as_ref().map(|seen| seen.trace.clone())),
             |old, new| match (old, new) {
@@ -99,15 +90,12 @@ impl Page {
             let [layer, head, query] = wanted.get()?;
             let at = HeadAt { layer: layer + 1, head: head + 1 };
             let (text, off) = (store.probe.get(), off.get());
-            Some(Question::from(heads::Question::Row { text, off, at, query }))
+            Some(heads::ask::Row { text, off, at, query })
         })
         .shown_in(lab.on_view("head"));
         let row = Memo::new(move |_| {
             wanted.get()?;
-            part(&*rows.answer.get()?, |answer| match answer {
-                heads::Answer::Row(row) => Some(Arc::new((**row).clone())),
-                _ => None,
-            })
+            rows.answer.get()
         });
         let (joint, joint_problem) = use_joint(lab, off);
         let (alone, cost_problem) = use_alone(lab, shape);
@@ -120,7 +108,7 @@ impl Page {
             shape,
             at,
             cell,
-            seen: seen.into(),
+            seen,
             trace: trace.into(),
             problem: answered.problem,
             wanted,
@@ -167,23 +155,15 @@ fn all((layers, heads): (u32, u32)) -> Vec<HeadAt> {
     (1..=layers).flat_map(|layer| (1..=heads).map(move |head| HeadAt { layer, head })).collect()
 }
 
-/// The cost in an answer, if it is one.
-pub fn cost_in(answer: &Answer) -> Option<Cost> {
-    part(answer, |answer| match answer {
-        heads::Answer::Cost(cost) => Some(cost.clone()),
-        _ => None,
-    })
-}
-
 fn use_joint(lab: Lab, off: Memo<Vec<HeadAt>>) -> (Signal<Option<Cost>>, Signal<Option<String>>) {
     let answered = use_answer(lab, move || {
         let off = off.get();
-        (!off.is_empty()).then(|| Question::from(heads::Question::Cost { off }))
+        (!off.is_empty()).then(|| heads::ask::Cost { off })
     })
     .shown_in(lab.on_view("heads"));
     let joint = Memo::new(move |_| {
         let off = off.get();
-        let cost = cost_in(&*answered.answer.get()?)?;
+        let cost = answered.read(Clone::clone)?;
         // One switch ago it was about other heads.
         (cost.off.len() == off.len() && cost.off.iter().all(|at| off.contains(at))).then_some(cost)
     });
@@ -204,10 +184,10 @@ fn use_alone(lab: Lab, shape: Memo<(u32, u32)>) -> (RwSignal<Vec<Cost>>, Signal<
             alone.with(|alone| alone.iter().any(|cost| cost.step == step && cost.off == [*at]))
         };
         let next = all(shape.get()).into_iter().find(|at| !is_known(at))?;
-        Some(Question::from(heads::Question::Cost { off: vec![next] }))
+        Some(heads::ask::Cost { off: vec![next] })
     });
     Effect::new(move |_| {
-        let Some(cost) = answered.answer.get().and_then(|answer| cost_in(&answer)) else { return };
+        let Some(cost) = answered.read(Clone::clone) else { return };
         alone.update(|alone| {
             alone.retain(|old| old.off != cost.off);
             alone.push(cost);

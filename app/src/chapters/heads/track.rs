@@ -1,29 +1,18 @@
 //! One head over training.
 
 use leptos::prelude::*;
-use unroll_protocol::{
-    Question,
-    study::heads::{self, Answer, Statistics, Track},
-};
+use unroll_protocol::study::heads::{self, Statistics, Track};
 
 use super::state::Page;
 use crate::{
-    course::use_answer,
     figures::{Dash, Hue, Line, Lines, LinesFigure, Reference},
+    questions::use_answer,
 };
 
 #[component]
 pub fn Tracked(page: Page) -> impl IntoView {
-    let answered = use_answer(page.lab, move || {
-        Some(Question::from(heads::Question::Track { at: page.at.get() }))
-    });
-    let track = Memo::new(move |_| {
-        let answer = answered.answer.get()?;
-        match <&Answer>::try_from(&*answer) {
-            Ok(Answer::Track(track)) => Some(track.clone()),
-            _ => None,
-        }
-    });
+    let answered = use_answer(page.lab, move || Some(heads::ask::Track { at: page.at.get() }));
+    let track = Memo::new(move |_| answered.read(Clone::clone));
     let title = move |what: &'static str| {
         Signal::derive(move || {
             let at = track.with(|t| t.as_ref().map_or(page.at.get(), |t| t.at));

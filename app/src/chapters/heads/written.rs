@@ -1,15 +1,12 @@
 //! W_O's part: what each head adds to one token's residual stream.
 
 use leptos::prelude::*;
-use unroll_protocol::{
-    Question,
-    study::heads::{self, Answer, HeadAt, Written},
-};
+use unroll_protocol::study::heads::{self, HeadAt, Written};
 
 use super::{name, state::Page};
 use crate::{
-    course::use_answer,
     figures::{Matrix, MatrixFigure, ValueMap, token},
+    questions::use_answer,
 };
 
 #[component]
@@ -22,15 +19,9 @@ pub fn WhatIsWritten(page: Page) -> impl IntoView {
     let answered = use_answer(page.lab, move || {
         let (text, off) = (page.store.probe.get(), page.settings.with(|s| s.off.clone()));
         let (layer, query) = (page.at.get().layer, query.get()? as u32);
-        Some(Question::from(heads::Question::Written { text, off, layer, query }))
+        Some(heads::ask::Written { text, off, layer, query })
     });
-    let written = Memo::new(move |_| {
-        let answer = answered.answer.get()?;
-        match <&Answer>::try_from(&*answer) {
-            Ok(Answer::Written(written)) => Some(written.clone()),
-            _ => None,
-        }
-    });
+    let written = Memo::new(move |_| answered.read(Clone::clone));
     let matrix =
         Memo::new(move |_| written.with(|w| w.as_ref().map_or_else(Matrix::default, rows)));
     let title = Signal::derive(move || {

@@ -1,14 +1,13 @@
 //! A question whose answer is what really stays the same in the live model.
 
 use leptos::prelude::*;
-use unroll_protocol::study::mask::{
-    Change, Combine, Drawn, Look, Pattern, Preset, Question, Trained,
-};
+use unroll_protocol::study::mask::{Change, Combine, Drawn, Pattern, Preset, Trained, ask};
 
-use super::{exact, seen_of};
+use super::exact;
 use crate::{
-    course::{use_answer, use_done, use_lab},
+    course::{use_done, use_lab},
     figures::token::name_at,
+    questions::use_answer,
     store::Store,
     teaching::CheckYourself,
 };
@@ -52,7 +51,7 @@ pub fn Check() -> impl IntoView {
     let answered = use_answer(lab, move || {
         let position = position.get()? as u32;
         let (_, pattern, _) = asked(count.get());
-        let look = Look {
+        Some(ask::Look {
             text: text.get(),
             pattern,
             drawn: Drawn::default(),
@@ -61,14 +60,13 @@ pub fn Check() -> impl IntoView {
             head: 0,
             row: None,
             change: Some(Change { position, letter: None }),
-        };
-        Some(Question::Look(look).into())
+        })
     })
     .shown_in(lab.check_seen);
     // The places asked about and how much their outputs moved.
     let moved = Memo::new(move |_| {
         let at = position.get()?;
-        let seen = answered.answer.with(|answer| seen_of(answer.as_deref()))?;
+        let seen = answered.answer.get()?;
         let leak = seen.leak.as_ref().filter(|leak| leak.position as usize == at)?;
         let (_, pattern, places) = asked(count.get());
         let same_mask = seen.allowed == pattern.cells(&Drawn::default(), seen.tokens.len());

@@ -1,11 +1,12 @@
 //! Two models trained alike, one of which could see the answers.
 
 use leptos::prelude::*;
-use unroll_protocol::study::mask::{Answer, Question, SERIES, Trained, Writing};
+use unroll_protocol::study::mask::{SERIES, Trained, Writing, ask};
 
 use crate::{
-    course::{Lab, Sentence, use_answer, use_lab, use_provenance},
+    course::{Lab, Sentence, use_lab, use_provenance},
     figures::{Dash, Hue, Line, Lines, LinesFigure, Reference, YScale, token},
+    questions::use_answer,
     store::Store,
     teaching::{Term, Word},
 };
@@ -119,14 +120,9 @@ fn writer(lab: Lab, store: Store, model: Trained) -> AnyView {
     let answered = use_answer(lab, move || {
         let prompt = store.probe.get();
         // Nothing to go on from is no question.
-        (!prompt.is_empty()).then(|| Question::Writing { model, prompt, length: LENGTH }.into())
+        (!prompt.is_empty()).then(|| ask::Writing { model, prompt, length: LENGTH })
     });
-    let writing = Memo::new(move |_| {
-        answered.answer.with(|answer| match <&Answer>::try_from(answer.as_deref()?) {
-            Ok(Answer::Writing(writing)) => Some(writing.clone()),
-            _ => None,
-        })
-    });
+    let writing = answered.answer;
     let part = move |of: fn(&Writing) -> &String| {
         move || writing.with(|w| w.as_ref().map(|w| token::mark(of(w)).replace('␣', " ")))
     };

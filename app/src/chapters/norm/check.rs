@@ -1,11 +1,12 @@
 //! The chapter's question to the learner.
 
 use leptos::prelude::*;
-use unroll_protocol::study::norm::{Answer, Axis, Experiment, Layer, Question, Statistics};
+use unroll_protocol::study::norm::{Axis, Experiment, Layer, Statistics, ask};
 
 use super::is_of;
 use crate::{
-    course::{use_answer, use_done, use_lab},
+    course::{use_done, use_lab},
+    questions::use_answer,
     store::Store,
     teaching::CheckYourself,
 };
@@ -28,22 +29,15 @@ pub fn check() -> AnyView {
         let (axis, statistics, factor) = ASKED[round.get() % ASKED.len()];
         is_of(lab, Experiment::Layers).then(|| {
             let text = store.probe.get();
-            Question::Layer { text, axis, statistics, layer: layer.get(), row: 1, factor }.into()
+            ask::Layer { text, axis, statistics, layer: layer.get(), row: 1, factor }
         })
     })
     .shown_in(lab.check_seen);
     // Only of the round that is asked: the last answer stays until the next is there.
     let found = Memo::new(move |_| {
-        let answer = answered.answer.get()?;
-        let (axis, statistics, factor) = ASKED[round.get() % ASKED.len()];
-        match <&Answer>::try_from(&*answer) {
-            Ok(Answer::Layer(layer))
-                if (layer.axis, layer.statistics, layer.factor) == (axis, statistics, factor) =>
-            {
-                second_row(layer)
-            }
-            _ => None,
-        }
+        let asked = ASKED[round.get() % ASKED.len()];
+        let is_now = |layer: &Layer| (layer.axis, layer.statistics, layer.factor) == asked;
+        answered.read(|layer| is_now(layer).then(|| second_row(layer)).flatten()).flatten()
     });
     let question = Signal::derive(move || {
         let (axis, statistics, factor) = ASKED[round.get() % ASKED.len()];

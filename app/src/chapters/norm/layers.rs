@@ -5,17 +5,18 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use unroll_protocol::study::norm::{
-    Answer, Axis, Depth, Depths, Experiment, Layer, Question, Statistics, Version,
+    Axis, Depth, Depths, Experiment, Layer, Statistics, Version, ask,
 };
 
 use super::is_of;
 use crate::{
     controls::{ChoiceField, SliderField, use_timer},
-    course::{Sentence, use_answer, use_lab, use_provenance, use_setting},
+    course::{Sentence, use_lab, use_provenance, use_setting},
     figures::{
         Bins, Histogram, HistogramFigure, Hue, Slot,
         norm::{Arithmetic, CouplingFigure, amount, moved},
     },
+    questions::use_answer,
     store::Store,
 };
 
@@ -30,7 +31,7 @@ pub fn one() -> AnyView {
         if !is_of(lab, Experiment::Layers) {
             return None;
         }
-        let question = Question::Layer {
+        Some(ask::Layer {
             text: store.probe.get(),
             axis: settings.axis,
             statistics: settings.statistics,
@@ -38,16 +39,9 @@ pub fn one() -> AnyView {
             // A smaller batch has lost the pressed example.
             row: if settings.row > settings.batch { 0 } else { settings.row },
             factor: settings.factor,
-        };
-        Some(question.into())
+        })
     });
-    let layer = Memo::new(move |_| {
-        let answer = answered.answer.get()?;
-        match <&Answer>::try_from(&*answer) {
-            Ok(Answer::Layer(layer)) => Some(Arc::new(Layer::clone(layer))),
-            _ => None,
-        }
-    });
+    let layer = answered.answer;
     let axis = use_setting(|link| &mut link.norm.axis);
     let row = use_setting(|link| &mut link.norm.row);
     let example = use_setting(|link| &mut link.norm.example);
@@ -194,15 +188,8 @@ pub fn depth() -> AnyView {
     let lab = use_lab();
     let axis = use_setting(|link| &mut link.norm.axis);
     let provenance = use_provenance(lab);
-    let answered =
-        use_answer(lab, move || is_of(lab, Experiment::Layers).then(|| Question::Depths.into()));
-    let depths = Memo::new(move |_| {
-        let answer = answered.answer.get()?;
-        match <&Answer>::try_from(&*answer) {
-            Ok(Answer::Depths(depths)) => Some(Arc::new(depths.clone())),
-            _ => None,
-        }
-    });
+    let answered = use_answer(lab, move || is_of(lab, Experiment::Layers).then(|| ask::Depths {}));
+    let depths = answered.answer;
     let version = move || match axis.get() {
         Axis::Batch => Version::Batch,
         Axis::Layer => Version::Layer,

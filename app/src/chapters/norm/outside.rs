@@ -1,14 +1,13 @@
 //! An offset whose mean is taken away, with and without the gradient knowing.
 
-use std::sync::Arc;
-
 use leptos::prelude::*;
-use unroll_protocol::study::norm::{Answer, Experiment, Offset, Question, Treatment};
+use unroll_protocol::study::norm::{Experiment, Offset, Treatment, ask};
 
 use super::is_of;
 use crate::{
-    course::{Lab, use_answer, use_lab, use_provenance},
+    course::{Lab, use_lab, use_provenance},
     figures::{Dash, Hue, Line, Lines, LinesFigure},
+    questions::use_answer,
 };
 
 /// One line for each treatment, of the series that `name` names.
@@ -33,14 +32,8 @@ pub fn view() -> AnyView {
     let lab = use_lab();
     let provenance = use_provenance(lab);
     let answered =
-        use_answer(lab, move || is_of(lab, Experiment::Outside).then(|| Question::Offsets.into()));
-    let offsets = Memo::new(move |_| {
-        let answer = answered.answer.get()?;
-        match <&Answer>::try_from(&*answer) {
-            Ok(Answer::Offsets(offsets)) => Some(Arc::new(offsets.clone())),
-            _ => None,
-        }
-    });
+        use_answer(lab, move || is_of(lab, Experiment::Outside).then(|| ask::Offsets {}));
+    let offsets = answered.answer;
     view! {
         <p class="view-note">
             "One layer: x = u + b, then its mean over the data is taken away. So b can't change what comes out. \

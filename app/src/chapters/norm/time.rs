@@ -1,18 +1,17 @@
 //! Normalization in a recurrent network: statistics by time step.
 
-use std::sync::Arc;
-
 use leptos::prelude::*;
 use unroll_protocol::{
     Array,
-    study::norm::{Answer, Experiment, Question, Steps, TRAINED_STEPS, TRIED_STEPS},
+    study::norm::{Experiment, Steps, TRAINED_STEPS, TRIED_STEPS, ask},
 };
 
 use super::is_of;
 use crate::{
     controls::SliderField,
-    course::{use_answer, use_lab, use_provenance, use_setting},
+    course::{use_lab, use_provenance, use_setting},
     figures::{Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, ValueMap},
+    questions::use_answer,
 };
 
 pub fn view() -> AnyView {
@@ -20,15 +19,9 @@ pub fn view() -> AnyView {
     let provenance = use_provenance(lab);
     let time = use_setting(|link| &mut link.norm.time);
     let answered = use_answer(lab, move || {
-        is_of(lab, Experiment::Time).then(|| Question::Steps { time: time.get() }.into())
+        is_of(lab, Experiment::Time).then(|| ask::Steps { time: time.get() })
     });
-    let steps = Memo::new(move |_| {
-        let answer = answered.answer.get()?;
-        match <&Answer>::try_from(&*answer) {
-            Ok(Answer::Steps(steps)) => Some(Arc::new(steps.clone())),
-            _ => None,
-        }
-    });
+    let steps = answered.answer;
     let choose = Callback::new(move |(_, column): (usize, usize)| {
         let step = column as u32 + 1;
         if step <= TRAINED_STEPS {

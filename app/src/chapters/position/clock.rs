@@ -3,30 +3,25 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use unroll_protocol::study::position::{Answer, CONTEXT, Clock, FARTHEST, Question, TRIED};
+use unroll_protocol::study::position::{CONTEXT, Clock, FARTHEST, TRIED, ask};
 
 use super::Page;
 use crate::{
     controls::SliderField,
-    course::{use_fixed_answer, use_lab},
+    course::use_lab,
     figures::{ClockFigure, Matrix, MatrixFigure, ValueMap, short},
+    questions::use_fixed_answer,
 };
 
-type Shown = Memo<Option<Arc<Clock>>>;
+type Shown = Signal<Option<Arc<Clock>>>;
 
 /// The clock of the position on show, and why there is none.
 fn use_clock(page: Page) -> (Shown, Signal<Option<String>>) {
     // Nobody trains the sinusoidal code.
     let answered = use_fixed_answer(use_lab(), move || {
-        Some(page.settings.with(|s| Question::Clock { at: s.at, k: s.k }).into())
+        Some(page.settings.with(|s| ask::Clock { at: s.at, k: s.k }))
     });
-    let clock = Memo::new(move |_| {
-        let answer = answered.answer.get()?;
-        match <&Answer>::try_from(&*answer) {
-            Ok(Answer::Clock(clock)) => Some(Arc::new(clock.clone())),
-            _ => None,
-        }
-    });
+    let clock = answered.answer;
     (clock, answered.problem)
 }
 

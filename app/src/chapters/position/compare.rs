@@ -48,7 +48,7 @@ pub fn models(page: Page) -> AnyView {
 
 /// Chooses the encoding on show, beside what its model can do.
 fn table(page: Page) -> AnyView {
-    let (reading, _) = use_reading(page);
+    let reading = use_reading(page).answer;
     let measured = Memo::new(move |_| {
         let shares = Positions::ALL.iter().map(|of| LENGTHS.map(|length| share(*of, length)));
         (measured_at(), shares.collect::<Vec<_>>())
@@ -203,7 +203,7 @@ fn curves(page: Page) -> AnyView {
 /// Accuracy against length.
 pub fn longer(page: Page) -> AnyView {
     let lab = use_lab();
-    let (reading, _) = use_reading(page);
+    let reading = use_reading(page).answer;
     let lines = Memo::new(move |_| {
         lab.history.track();
         let line = |positions: &Positions| {

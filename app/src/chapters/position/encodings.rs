@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use unroll_protocol::{
     architecture::Positions,
-    study::position::{Answer, DRAWN, Encoding, Question},
+    study::position::{DRAWN, Encoding, ask},
 };
 
 use super::{Page, clock, relations, round_up};
@@ -49,13 +49,8 @@ pub fn chooser(page: Page) -> AnyView {
 
 /// The encoding on show, position by position.
 fn heatmap(page: Page) -> AnyView {
-    let (encoding, problem) = page.ask(
-        |s| Some(Question::Encoding { positions: s.encoding }),
-        |answer| match answer {
-            Answer::Encoding(encoding) => Some(encoding),
-            _ => None,
-        },
-    );
+    let asked = page.ask(|s| Some(ask::Encoding { positions: s.encoding }));
+    let (encoding, problem) = (asked.answer, asked.problem);
     // The last answer is of the encoding before, where this one can't be built.
     let current = move || {
         encoding

@@ -8,20 +8,15 @@ mod reading;
 mod relations;
 mod words;
 
-use std::sync::Arc;
-
 use leptos::prelude::*;
-use unroll_protocol::{
-    architecture::Positions,
-    link::Chapter,
-    study::position::{Answer, Question, Settings},
-};
+use unroll_protocol::{Ask, architecture::Positions, link::Chapter, study::position::Settings};
 
 use super::Info;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField},
-    course::{ChapterFrame, StageView, use_answer, use_lab, use_provenance},
+    course::{ChapterFrame, StageView, use_lab, use_provenance},
     figures::{Dash, Hue, Provenance},
+    questions::{Answered, use_answer},
     store::Store,
 };
 
@@ -46,20 +41,9 @@ impl Page {
         self.store.link.update(|link| change(&mut link.position));
     }
 
-    /// Asks `question` as long as the view that wants it is on show: what `pick` finds in the
-    /// answer, and why there is none.
-    fn ask<T: Clone + PartialEq + Send + Sync + 'static>(
-        self,
-        question: fn(&Settings) -> Option<Question>,
-        pick: fn(&Answer) -> Option<&T>,
-    ) -> (Memo<Option<Arc<T>>>, Signal<Option<String>>) {
-        let asked = move || self.settings.with(|s| question(s).map(|question| question.into()));
-        let answered = use_answer(use_lab(), asked);
-        let found = Memo::new(move |_| {
-            let answer = answered.answer.get()?;
-            pick(<&Answer>::try_from(&*answer).ok()?).map(|found| Arc::new(found.clone()))
-        });
-        (found, answered.problem)
+    /// Asks `question` as long as the view that wants it is on show.
+    fn ask<Q: Ask>(self, question: fn(&Settings) -> Option<Q>) -> Answered<Q::Answer> {
+        use_answer(use_lab(), move || self.settings.with(question))
     }
 }
 

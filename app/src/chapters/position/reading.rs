@@ -1,18 +1,16 @@
 //! One sequence, and where each model looks when it is asked.
 
-use std::sync::Arc;
-
 use leptos::prelude::*;
 use unroll_protocol::{
-    AttentionRow,
     architecture::Positions,
-    study::position::{Answer, Asked, ModelReading, Question, Reading, Settings},
+    study::position::{Asked, ModelReading, Reading, Settings, ask},
 };
 
 use super::Page;
 use crate::{
     controls::SliderField,
     figures::{CellInspector, Matrix, MatrixFigure, ValueMap},
+    questions::Answered,
 };
 
 /// The sequence on show.
@@ -21,18 +19,13 @@ pub fn asked(settings: &Settings) -> Asked {
 }
 
 /// What every model makes of the sequence on show, and why there is none.
-pub fn use_reading(page: Page) -> (Memo<Option<Arc<Reading>>>, Signal<Option<String>>) {
-    page.ask(
-        |s| Some(Question::Reading(asked(s))),
-        |answer| match answer {
-            Answer::Reading(reading) => Some(reading),
-            _ => None,
-        },
-    )
+pub fn use_reading(page: Page) -> Answered<Reading> {
+    page.ask(|s| Some(ask::Reading { asked: asked(s) }))
 }
 
 pub fn view(page: Page) -> AnyView {
-    let (reading, problem) = use_reading(page);
+    let asked = use_reading(page);
+    let (reading, problem) = (asked.answer, asked.problem);
     let shown = Memo::new(move |_| reading.get().map(|reading| Shown::new(&reading)));
     let matrix = Memo::new(move |_| {
         shown.with(|shown| shown.as_ref().map_or(Matrix::default(), |shown| shown.matrix.clone()))
@@ -164,26 +157,20 @@ fn answers(reading: &Reading) -> AnyView {
 
 /// The arithmetic of the open cell.
 fn inspector(page: Page, open: Memo<bool>) -> AnyView {
-    let (row, problem) = page.ask(
-        |s| {
-            let head = s.head.checked_sub(1)?;
-            let query = s.query.min(s.length + 1).saturating_sub(1);
-            Some(Question::Row { positions: s.encoding, asked: asked(s), head, query })
-        },
-        |answer| match answer {
-            Answer::Row(row) => Some(&**row),
-            _ => None,
-        },
-    );
-    let row: Signal<Option<Arc<AttentionRow>>> =
-        Signal::derive(move || open.get().then(|| row.get()).flatten());
+    let answered = page.ask(|s| {
+        let head = s.head.checked_sub(1)?;
+        let query = s.query.min(s.length + 1).saturating_sub(1);
+        Some(ask::Row { positions: s.encoding, asked: asked(s), head, query })
+    });
+    let row = Signal::derive(move || open.get().then(|| answered.answer.get()).flatten());
+    let problem = move || open.get().then(|| answered.problem.get()).flatten();
     let key = Signal::derive(move || page.settings.with(|s| s.key.saturating_sub(1) as usize));
     let go = Callback::new(move |(query, key): (usize, usize)| {
         page.set(|settings| (settings.query, settings.key) = (query as u32 + 1, key as u32 + 1));
     });
     let close = Callback::new(move |()| page.set(|settings| settings.head = 0));
     view! {
-        <p class="field-error" role="alert">{move || open.get().then(|| problem.get()).flatten()}</p>
+        <p class="field-error" role="alert">{problem}</p>
         <CellInspector row key go close provenance=page.provenance/>
     }
     .into_any()

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use unroll_protocol::{
     architecture::Positions,
-    study::position::{Answer, COMPARED, OFFSETS, Products, Question, Scores, Swamping},
+    study::position::{COMPARED, OFFSETS, Products, Scores, Swamping, ask},
 };
 
 use super::{Page, encodings, round_up};
@@ -23,13 +23,8 @@ pub fn view(page: Page) -> AnyView {
 
 /// Dot products of position vectors by offset.
 fn products(page: Page) -> AnyView {
-    let (products, problem) = page.ask(
-        |s| Some(Question::Products { positions: s.encoding, at: s.at }),
-        |answer| match answer {
-            Answer::Products(products) => Some(products),
-            _ => None,
-        },
-    );
+    let asked = page.ask(|s| Some(ask::Products { positions: s.encoding, at: s.at }));
+    let (products, problem) = (asked.answer, asked.problem);
     // The last answer is of the encoding before, where this one has none.
     let current = Memo::new(move |_| {
         products
@@ -91,13 +86,8 @@ fn apart(products: &Products) -> String {
 
 /// Scores of one symbol with itself, everywhere: its query and key differ by position alone.
 pub fn scores(page: Page) -> AnyView {
-    let (scores, problem) = page.ask(
-        |s| Some(Question::Scores { positions: s.encoding }),
-        |answer| match answer {
-            Answer::Scores(scores) => Some(scores),
-            _ => None,
-        },
-    );
+    let asked = page.ask(|s| Some(ask::Scores { positions: s.encoding }));
+    let (scores, problem) = (asked.answer, asked.problem);
     let matrix = Memo::new(move |_| scores.get().map_or(Matrix::default(), |s| of_head(&s)));
     view! {
         <MatrixFigure name="position-scores" title="Head 1: scores of one symbol with itself" matrix
@@ -147,13 +137,8 @@ fn drifted(scores: &Scores) -> AnyView {
 
 /// Why a raw integer is a bad idea.
 pub fn swamping(page: Page) -> AnyView {
-    let (swamping, problem) = page.ask(
-        |_| Some(Question::Swamping),
-        |answer| match answer {
-            Answer::Swamping(swamping) => Some(swamping),
-            _ => None,
-        },
-    );
+    let asked = page.ask(|_| Some(ask::Swamping {}));
+    let (swamping, problem) = (asked.answer, asked.problem);
     let lines = Memo::new(move |_| swamping.get().map_or(Lines::default(), |s| likeness(&s)));
     view! {
         <LinesFigure name="position-swamping" title="How alike two symbols become: cosine after LayerNorm" lines

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use unroll_protocol::{
     Array, AttentionRow, Link,
-    study::qkv::{Answer, Head, Memory, Models, Question},
+    study::qkv::{Head, Memory, Models, ask},
 };
 
 use super::is_of;
 use crate::{
     controls::{ChoiceField, SliderField},
-    course::{Answered, Sentence, use_answer, use_lab, use_provenance},
+    course::{Sentence, use_lab, use_provenance},
     figures::{CellInspector, Matrix, MatrixFigure, ValueMap},
+    questions::{Answered, use_answer},
     store::Store,
 };
 
@@ -20,8 +21,8 @@ use crate::{
 #[derive(Clone, Copy)]
 struct Page {
     store: Store,
-    answered: Answered,
-    head: Memo<Option<Arc<Head>>>,
+    answered: Answered<Head>,
+    head: Signal<Option<Arc<Head>>>,
     /// Query and key, from 0.
     cell: Memo<Option<(usize, usize)>>,
 }
@@ -39,16 +40,15 @@ fn use_page() -> Page {
     });
     let answered = use_answer(lab, move || {
         let (memory, layer, head, query) = asked.get();
-        is_of(lab, Models::Text)
-            .then(|| Question::Head { text: store.probe.get(), memory, layer, head, query }.into())
+        is_of(lab, Models::Text).then(|| ask::Head {
+            text: store.probe.get(),
+            memory,
+            layer,
+            head,
+            query,
+        })
     });
-    let head = Memo::new(move |_| {
-        let answer = answered.answer.get()?;
-        match <&Answer>::try_from(&*answer) {
-            Ok(Answer::Head(head)) => Some(Arc::new((**head).clone())),
-            _ => None,
-        }
-    });
+    let head = answered.answer;
     Page { store, answered, head, cell }
 }
 

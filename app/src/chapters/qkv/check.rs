@@ -1,11 +1,12 @@
 //! The chapter's question to the learner.
 
 use leptos::prelude::*;
-use unroll_protocol::study::qkv::{Answer, Models, Question};
+use unroll_protocol::study::qkv::{Models, ask};
 
 use super::{is_of, shuffle};
 use crate::{
-    course::{use_answer, use_done, use_lab},
+    course::{use_done, use_lab},
+    questions::use_answer,
     store::Store,
     teaching::CheckYourself,
 };
@@ -39,54 +40,53 @@ pub fn check() -> AnyView {
         Asked::Shuffle(..) if !is_of(lab, Models::Text) => Asked::Variance(64),
         asked => asked,
     });
-    let answered = use_answer(lab, move || {
-        let question = match asked.get() {
-            Asked::Variance(dimensions) => Question::Scale { dimensions, draw: DRAW },
-            Asked::Shuffle(positions, causal) => {
-                Question::Shuffle { text: store.probe.get(), draw: DRAW, positions, causal }
-            }
-        };
-        lab.started.with(Option::is_some).then(|| question.into())
+    let built = Memo::new(move |_| lab.started.with(Option::is_some));
+    let scale = use_answer(lab, move || match asked.get() {
+        Asked::Variance(dimensions) if built.get() => Some(ask::Scale { dimensions, draw: DRAW }),
+        _ => None,
     })
     .shown_in(lab.check_seen);
-    // The right option and the numbers, of what is asked now.
-    let found = Memo::new(move |_| {
-        let answer = answered.answer.get()?;
-        match (<&Answer>::try_from(&*answer).ok()?, asked.get()) {
-            (Answer::Scale(scale), Asked::Variance(width)) if scale.dimensions == width => {
-                let distance = |option: f32| (scale.variance / option).ln().abs();
-                let options = variances(width);
-                let nearest = (0..options.len())
-                    .min_by(|a, b| distance(options[*a]).total_cmp(&distance(options[*b])))?;
-                let (variance, products) = (scale.variance, scale.products);
-                Some((
-                    nearest,
-                    format!(
-                        "The variance of {products} products drawn now is {variance:.1}: each of the {width} terms adds about 1."
-                    ),
-                ))
+    let shuffle = use_answer(lab, move || match asked.get() {
+        Asked::Shuffle(positions, causal) if built.get() => {
+            Some(ask::Shuffle { text: store.probe.get(), draw: DRAW, positions, causal })
+        }
+        _ => None,
+    })
+    .shown_in(lab.check_seen);
+    // The right option and the numbers, of what is asked now: the last answer stays until the next
+    // is there.
+    let found = Memo::new(move |_| match asked.get() {
+        Asked::Variance(width) => {
+            let scale = scale.answer.get().filter(|scale| scale.dimensions == width)?;
+            let distance = |option: f32| (scale.variance / option).ln().abs();
+            let options = variances(width);
+            let nearest = (0..options.len())
+                .min_by(|a, b| distance(options[*a]).total_cmp(&distance(options[*b])))?;
+            let (variance, products) = (scale.variance, scale.products);
+            let explain = format!(
+                "The variance of {products} products drawn now is {variance:.1}: each of the {width} terms adds about 1."
+            );
+            Some((nearest, explain))
+        }
+        Asked::Shuffle(positions, causal) => {
+            let shuffled = shuffle.answer.get()?;
+            if (shuffled.positions, shuffled.causal) != (positions, causal) {
+                return None;
             }
-            (Answer::Shuffle(shuffled), Asked::Shuffle(positions, causal))
-                if (shuffled.positions, shuffled.causal) == (positions, causal) =>
-            {
-                let same = shuffle::is_same(shuffled);
-                let most = shuffle::most(shuffled);
-                let why = if same {
-                    "Every token sees the same others, and nothing tells it where they stand."
-                } else if causal {
-                    "The mask decides who stands before whom, so other tokens are seen now."
-                } else {
-                    "What is added for the place differs at another place."
-                };
-                Some((
-                    usize::from(!same),
-                    format!(
-                        "The largest difference is {most:.7}, beside outputs of up to {:.2}. {why}",
-                        shuffled.largest
-                    ),
-                ))
-            }
-            _ => None,
+            let same = shuffle::is_same(&shuffled);
+            let most = shuffle::most(&shuffled);
+            let why = if same {
+                "Every token sees the same others, and nothing tells it where they stand."
+            } else if causal {
+                "The mask decides who stands before whom, so other tokens are seen now."
+            } else {
+                "What is added for the place differs at another place."
+            };
+            let explain = format!(
+                "The largest difference is {most:.7}, beside outputs of up to {:.2}. {why}",
+                shuffled.largest
+            );
+            Some((usize::from(!same), explain))
         }
     });
     let question = Signal::derive(move || match asked.get() {

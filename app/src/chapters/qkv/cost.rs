@@ -1,11 +1,12 @@
 //! What it costs: the time of a recurrent layer and of an attention layer against length.
 
 use leptos::prelude::*;
-use unroll_protocol::study::qkv::{Answer, Cost, LENGTHS, Question, WIDTH};
+use unroll_protocol::study::qkv::{Cost, LENGTHS, WIDTH, ask};
 
 use crate::{
-    course::{use_answer, use_lab, use_provenance},
+    course::{use_lab, use_provenance},
     figures::{Dash, Hue, Line, Lines, LinesFigure},
+    questions::use_answer,
 };
 
 /// What is measured: each length by both, in turn.
@@ -24,13 +25,15 @@ pub fn view() -> AnyView {
     });
     let answered = use_answer(lab, move || {
         let (length, attention) = next.get()?;
-        lab.started
-            .with(Option::is_some)
-            .then(|| Question::Cost { length, attention, round: round.get() }.into())
+        lab.started.with(Option::is_some).then(|| ask::Cost {
+            length,
+            attention,
+            round: round.get(),
+        })
     });
     Effect::new(move |_| {
-        let Some(answer) = answered.answer.get() else { return };
-        if let Ok(Answer::Cost(cost)) = <&Answer>::try_from(&*answer) {
+        let Some(cost) = answered.answer.get() else { return };
+        {
             let wanted = next.get_untracked();
             if wanted == Some((cost.length, cost.attention)) && cost.round == round.get_untracked()
             {

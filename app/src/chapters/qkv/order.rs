@@ -1,17 +1,16 @@
 //! Three models learn a word's first letter: what does each have to tell order by?
 
-use std::sync::Arc;
-
 use leptos::prelude::*;
 use unroll_protocol::{
     Link,
-    study::qkv::{Answer, LETTERS, Models, Question, Reader, Word},
+    study::qkv::{LETTERS, Models, Reader, Word, ask},
 };
 
 use super::is_of;
 use crate::{
-    course::{Lab, use_answer, use_lab, use_task_provenance},
+    course::{Lab, use_lab, use_task_provenance},
     figures::{Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, Provenance, ValueMap},
+    questions::use_answer,
     store::Store,
 };
 
@@ -26,15 +25,9 @@ pub fn view() -> AnyView {
     let draw = Memo::new(move |_| store.link.with(|link| link.qkv.draw));
     let answered = use_answer(lab, move || {
         let draw = draw.get();
-        is_of(lab, Models::Order).then(|| Question::Word { draw }.into())
+        is_of(lab, Models::Order).then(|| ask::Word { draw })
     });
-    let word = Memo::new(move |_| {
-        let answer = answered.answer.get()?;
-        match <&Answer>::try_from(&*answer) {
-            Ok(Answer::Word(word)) => Some(Arc::new(word.clone())),
-            _ => None,
-        }
-    });
+    let word = answered.answer;
     let lines = Signal::derive(move || accuracies(lab));
     let matrix =
         Signal::derive(move || word.get().map_or(Matrix::default(), |word| answers(&word)));

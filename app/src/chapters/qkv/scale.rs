@@ -5,40 +5,34 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use unroll_protocol::{
     Link,
-    study::qkv::{Answer, DRAWN_KEYS, MOST_DIMENSIONS, Question, Scale, ScalePoint},
+    study::qkv::{DRAWN_KEYS, MOST_DIMENSIONS, Scale, ScalePoint, ask},
 };
 
 use crate::{
     controls::SliderField,
-    course::{Answered, Lab, use_fixed_answer, use_lab, use_provenance},
+    course::{Lab, use_lab, use_provenance},
     figures::{
         Bar, BarsFigure, Bins, Dash, Histogram, HistogramFigure, Hue, Line, Lines, LinesFigure,
     },
+    questions::{Answered, use_fixed_answer},
     store::Store,
 };
 
 /// What the slider asks for. The vectors are random: no training changes them.
-fn use_scale(lab: Lab) -> (Answered, Memo<Option<Arc<Scale>>>) {
+fn use_scale(lab: Lab) -> Answered<Scale> {
     let store = expect_context::<Store>();
     let asked = Memo::new(move |_| store.link.with(|l| (l.qkv.dimensions, l.qkv.draw)));
-    let answered = use_fixed_answer(lab, move || {
+    use_fixed_answer(lab, move || {
         let (dimensions, draw) = asked.get();
-        Some(Question::Scale { dimensions, draw }.into())
-    });
-    let scale = Memo::new(move |_| {
-        let answer = answered.answer.get()?;
-        match <&Answer>::try_from(&*answer) {
-            Ok(Answer::Scale(scale)) => Some(Arc::new(scale.clone())),
-            _ => None,
-        }
-    });
-    (answered, scale)
+        Some(ask::Scale { dimensions, draw })
+    })
 }
 
 pub fn view() -> AnyView {
     let store = expect_context::<Store>();
     let lab = use_lab();
-    let (answered, scale) = use_scale(lab);
+    let answered = use_scale(lab);
+    let scale = answered.answer;
     let again = move |_| {
         store.link.update(|link: &mut Link| link.qkv.draw = link.qkv.draw % 1000 + 1);
     };
@@ -70,7 +64,7 @@ pub fn view() -> AnyView {
 }
 
 /// The products of random vectors, and one query's weights made of them.
-fn spread(lab: Lab, scale: Memo<Option<Arc<Scale>>>) -> AnyView {
+fn spread(lab: Lab, scale: Signal<Option<Arc<Scale>>>) -> AnyView {
     let provenance = use_provenance(lab);
     let histogram =
         Signal::derive(move || scale.get().map_or(Histogram::default(), |scale| histogram(&scale)));
@@ -90,7 +84,7 @@ fn spread(lab: Lab, scale: Memo<Option<Arc<Scale>>>) -> AnyView {
 }
 
 /// How even the weights are and how much gradient comes through, by the width of the vectors.
-fn curves_of(lab: Lab, store: Store, scale: Memo<Option<Arc<Scale>>>) -> AnyView {
+fn curves_of(lab: Lab, store: Store, scale: Signal<Option<Arc<Scale>>>) -> AnyView {
     let provenance = use_provenance(lab);
     let lines = move |what: &'static str, of: fn(&ScalePoint) -> [f32; 2]| {
         Signal::derive(move || scale.get().map_or(Lines::default(), |s| curves(&s, what, of)))

@@ -1,18 +1,17 @@
 //! The tokens in another order: whose output changes?
 
-use std::sync::Arc;
-
 use leptos::prelude::*;
 use unroll_protocol::{
     Link,
-    study::qkv::{Answer, Models, Question, Shuffle},
+    study::qkv::{Models, Shuffle, ask},
 };
 
 use super::is_of;
 use crate::{
     controls::FlagField,
-    course::{Sentence, use_answer, use_lab, use_provenance},
+    course::{Sentence, use_lab, use_provenance},
     figures::{Matrix, MatrixFigure, ValueMap, token},
+    questions::use_answer,
     store::Store,
 };
 
@@ -28,16 +27,14 @@ pub fn view() -> AnyView {
     });
     let answered = use_answer(lab, move || {
         let (draw, positions, causal) = asked.get();
-        is_of(lab, Models::Text)
-            .then(|| Question::Shuffle { text: store.probe.get(), draw, positions, causal }.into())
+        is_of(lab, Models::Text).then(|| ask::Shuffle {
+            text: store.probe.get(),
+            draw,
+            positions,
+            causal,
+        })
     });
-    let shuffle = Memo::new(move |_| {
-        let answer = answered.answer.get()?;
-        match <&Answer>::try_from(&*answer) {
-            Ok(Answer::Shuffle(shuffle)) => Some(Arc::new(shuffle.clone())),
-            _ => None,
-        }
-    });
+    let shuffle = answered.answer;
     let matrix = Signal::derive(move || {
         shuffle.get().map_or(Matrix::default(), |shuffle| differences(&shuffle))
     });

@@ -3,12 +3,8 @@
 use leptos::prelude::*;
 use unroll_protocol::study::rnn::{self, Edit};
 
-use super::{Shared, unrolled};
-use crate::{
-    course::{use_answer, use_done},
-    figures::token,
-    teaching::CheckYourself,
-};
+use super::Shared;
+use crate::{course::use_done, figures::token, questions::use_answer, teaching::CheckYourself};
 
 /// Fewest steps that leave four different answers.
 const LEAST: usize = 6;
@@ -40,12 +36,11 @@ pub fn Check(shared: Shared) -> impl IntoView {
     });
     let answered = use_answer(shared.lab, move || {
         let (t, _, letter, _) = asked.get()?;
-        let question = rnn::Question::Unrolled {
+        Some(rnn::ask::Unrolled {
             text: shared.store.probe.get(),
             edit: Some(Edit { position: t as u32, letter }),
             example: shared.store.link.with(|link| link.rnn.example),
-        };
-        Some(question.into())
+        })
     })
     .shown_in(shared.lab.check_seen);
     let counts =
@@ -53,7 +48,7 @@ pub fn Check(shared: Shared) -> impl IntoView {
     // How many states the live network moved.
     let moved = Memo::new(move |_| {
         let (t, _, _, length) = asked.get()?;
-        let all = answered.answer.with(|answer| unrolled(answer.as_deref()))?;
+        let all = answered.answer.get()?;
         let (position, edited) = all.edited.as_ref()?;
         let fits = *position as usize == t && edited.ids.len() == length;
         fits.then(|| {

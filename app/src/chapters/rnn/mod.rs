@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use unroll_protocol::{
-    Answer, Link, RunState,
+    Link, RunState,
     link::Chapter,
     study::rnn::{self, CellChoice, Edit, MatrixChoice, ReadoutChoice, Unrolled},
 };
@@ -20,14 +20,12 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::{ChoiceField, SliderField},
-    course::{
-        Answered, ChapterFrame, Lab, Sentence, StageView, use_answer, use_lab, use_provenance,
-        use_setting,
-    },
+    course::{ChapterFrame, Lab, Sentence, StageView, use_lab, use_provenance, use_setting},
     figures::{
         Dash, Hue, Line, Lines, LinesFigure, Provenance, Slot,
         unrolled::{Diagram, UnrolledFigure},
     },
+    questions::{Answered, use_answer},
     store::Store,
 };
 use arithmetic::SumView;
@@ -58,7 +56,7 @@ pub struct Shared {
     matrix: Slot<MatrixChoice>,
     edit: Slot<u32>,
     letter: Slot<u32>,
-    answered: Answered,
+    answered: Answered<Unrolled>,
     /// The last answer to what is on show.
     all: Signal<Option<Arc<Unrolled>>>,
     provenance: Signal<Provenance>,
@@ -76,19 +74,14 @@ impl Shared {
         let answered = use_answer(lab, move || {
             let position = edit.get().checked_sub(1);
             let edit = position.zip(char::from_u32(letter.get()));
-            let question = rnn::Question::Unrolled {
+            Some(rnn::ask::Unrolled {
                 text: store.probe.get(),
                 edit: edit.map(|(position, letter)| Edit { position, letter }),
                 example: example.get(),
-            };
-            Some(question.into())
+            })
         })
         .shown_in(lab.on_view(UNROLLED))
         .shown_in(lab.on_view(SUM));
-        let all = Memo::new_with_compare(
-            move |_| answered.answer.with(|answer| unrolled(answer.as_deref())),
-            |_, _| true,
-        );
         Self {
             store,
             lab,
@@ -99,21 +92,13 @@ impl Shared {
             edit,
             letter,
             answered,
-            all: all.into(),
+            all: answered.answer,
             provenance: use_provenance(lab),
             end_only: Memo::new(move |_| {
                 store.link.with(|link| link.rnn.readout == ReadoutChoice::End)
             }),
             running: Memo::new(move |_| lab.state.get() == RunState::Running),
         }
-    }
-}
-
-/// The answer about the text on show, if it is one.
-fn unrolled(answer: Option<&Answer>) -> Option<Arc<Unrolled>> {
-    match <&rnn::Answer>::try_from(answer?) {
-        Ok(rnn::Answer::Unrolled(all)) => Some(Arc::new((**all).clone())),
-        _ => None,
     }
 }
 

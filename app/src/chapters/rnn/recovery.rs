@@ -11,8 +11,9 @@ use super::{
     writing::{OddLetter, no_writing},
 };
 use crate::{
-    course::{use_answer, use_setting},
+    course::use_setting,
     figures::{Dash, Hue, Line, Lines, LinesFigure, Reference, token},
+    questions::use_answer,
 };
 
 /// Names and looks of the two networks.
@@ -26,18 +27,13 @@ pub fn RecoveryView(shared: Shared) -> impl IntoView {
     let answered = use_answer(shared.lab, move || {
         let asked = !shared.end_only.get() && !shared.running.get();
         let letter = char::from_u32(letter.get()).filter(|letter| *letter != '\0');
-        asked.then(|| rnn::Question::Recovery { letter }.into())
+        asked.then(|| rnn::ask::Recovery { letter })
     });
-    let recovery = Memo::new(move |_| {
-        answered.answer.with(|answer| match <&rnn::Answer>::try_from(answer.as_deref()?) {
-            Ok(rnn::Answer::Recovery(recovery)) => Some(recovery.clone()),
-            _ => None,
-        })
-    });
+    let recovery = answered.answer;
     let lines = Signal::derive(move || Lines {
         x_label: "true characters after the odd one".into(),
         y_label: "extra loss, nats".into(),
-        series: recovery.with(|r| r.as_ref().map(curves).unwrap_or_default()),
+        series: recovery.with(|r| r.as_deref().map(curves).unwrap_or_default()),
         references: vec![Reference { name: "as if nothing had happened".into(), y: 0.0 }],
         ..Lines::default()
     });
@@ -49,7 +45,7 @@ pub fn RecoveryView(shared: Shared) -> impl IntoView {
                 <div class="view-bar"><OddLetter letter rarest=Signal::derive(of_recovery)/></div>
                 <LinesFigure name="rnn-recovery" title="Who gets over it?" lines provenance=shared.provenance
                     hint="Measured when training rests."/>
-                <p class="view-note" data-testid="rnn-recovery-text">{move || recovery.with(|r| r.as_ref().map(said))}</p>
+                <p class="view-note" data-testid="rnn-recovery-text">{move || recovery.with(|r| r.as_deref().map(said))}</p>
                 <Show when=move || shared.running.get()>
                     <p class="view-note">"Measured again when training rests."</p>
                 </Show>

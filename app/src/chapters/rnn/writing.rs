@@ -9,11 +9,12 @@ use unroll_protocol::{
 use super::Shared;
 use crate::{
     controls::SliderField,
-    course::{Sentence, use_answer, use_setting},
+    course::{Sentence, use_setting},
     figures::{
         Slot, token,
         unrolled::{STRONGEST, Text, Texts, WrittenFigure, strength},
     },
+    questions::use_answer,
 };
 
 /// Characters written.
@@ -35,20 +36,14 @@ pub fn WritingView(shared: Shared) -> impl IntoView {
         }
         let position = odd.get().checked_sub(1);
         let letter = char::from_u32(letter.get()).filter(|letter| *letter != '\0');
-        let question = rnn::Question::Writing {
+        Some(rnn::ask::Writing {
             prompt: shared.store.probe.get(),
             length: LENGTH,
             temperature: temperature.get(),
             odd: position.map(|position| Odd { position, letter }),
-        };
-        Some(question.into())
-    });
-    let writing = Memo::new(move |_| {
-        answered.answer.with(|answer| match <&rnn::Answer>::try_from(answer.as_deref()?) {
-            Ok(rnn::Answer::Writing(writing)) => Some(writing.clone()),
-            _ => None,
         })
     });
+    let writing = answered.answer;
     let toggle = move |_| odd.update(|odd| *odd = if *odd == 0 { PLACE } else { 0 });
     let rarest = Signal::derive(move || {
         writing.with(|w| w.as_ref().and_then(|w| w.letter.clone())).unwrap_or_default()
@@ -72,7 +67,7 @@ pub fn WritingView(shared: Shared) -> impl IntoView {
             <p class="rnn-text" data-testid=format!("rnn-writes-{id}")>{move || text(model, false)}</p>
             <Show when=move || { odd.get() > 0 }>
                 <p class="rnn-with-odd">
-                    {move || told(writing.get().as_ref(), model, odd.get().saturating_sub(1) as usize)}
+                    {move || told(writing.get().as_deref(), model, odd.get().saturating_sub(1) as usize)}
                 </p>
                 <p class="rnn-text" data-testid=format!("rnn-thrown-{id}")>{move || text(model, true)}</p>
             </Show>

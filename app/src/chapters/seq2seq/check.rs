@@ -2,13 +2,14 @@
 
 use leptos::prelude::*;
 use unroll_protocol::{
-    PairTask, Question,
-    study::seq2seq::{self, Answer, Odds},
+    PairTask,
+    study::seq2seq::{self, Odds},
 };
 
 use super::Page;
 use crate::{
-    course::{use_answer, use_done, use_lab},
+    course::{use_done, use_lab},
+    questions::use_answer,
     teaching::CheckYourself,
 };
 
@@ -16,14 +17,11 @@ use crate::{
 pub fn Check(page: Page) -> impl IntoView {
     let count = RwSignal::new(0u32);
     let lab = use_lab();
-    let answered = use_answer(lab, move || {
-        Some(Question::from(seq2seq::Question::Odds { number: count.get() }))
-    })
-    .shown_in(lab.check_seen);
+    let answered = use_answer(lab, move || Some(seq2seq::ask::Odds { number: count.get() }))
+        .shown_in(lab.check_seen);
     // In an order that does not give the lengths away.
     let odds = Memo::new(move |_| {
-        let answer = answered.answer.get()?;
-        let Ok(Answer::Odds(odds)) = <&Answer>::try_from(&*answer) else { return None };
+        let odds = answered.answer.get()?;
         let order = if count.get().is_multiple_of(2) { [2, 0, 3, 1] } else { [1, 3, 0, 2] };
         order.into_iter().map(|at| odds.get(at).cloned()).collect::<Option<Vec<Odds>>>()
     });

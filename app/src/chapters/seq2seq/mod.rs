@@ -8,16 +8,17 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use unroll_protocol::{
-    PairTask, Question,
+    PairTask,
     link::Chapter,
-    study::seq2seq::{self, Answer, MOST_SOURCE, Reading, Settings},
+    study::seq2seq::{self, MOST_SOURCE, Reading, Settings},
 };
 
 use super::Info;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField},
-    course::{Answered, ChapterFrame, StageView, use_answer, use_lab, use_task_provenance},
+    course::{ChapterFrame, StageView, use_lab, use_task_provenance},
     figures::{Provenance, Transfer, TransferFigure, Written},
+    questions::{Answered, use_answer},
     store::Store,
 };
 
@@ -34,7 +35,7 @@ struct Page {
     store: Store,
     settings: Memo<Settings>,
     reading: Signal<Option<Arc<Reading>>>,
-    answered: Answered,
+    answered: Answered<Reading>,
     provenance: Signal<Provenance>,
 }
 
@@ -53,18 +54,12 @@ fn Seq2seqChapter() -> impl IntoView {
     let answered = use_answer(lab, move || {
         let (example, beam) = asked.get();
         let text = (example == 0).then(|| store.probe.get());
-        Some(Question::from(seq2seq::Question::Reading { text, example, beam }))
+        Some(seq2seq::ask::Reading { text, example, beam })
     });
     for view in ["vector", "odds", "beam", "states"] {
         answered.shown_in(lab.on_view(view));
     }
-    let reading = Memo::new(move |_| {
-        let answer = answered.answer.get()?;
-        match <&Answer>::try_from(&*answer) {
-            Ok(Answer::Reading(reading)) => Some(Arc::new((**reading).clone())),
-            _ => None,
-        }
-    });
+    let reading = answered.answer;
     let provenance = use_task_provenance(lab, || Some("made up"));
     let page = Page { store, settings, reading: reading.into(), answered, provenance };
     view! {

@@ -1,20 +1,18 @@
 //! The views of what the model makes of tokens: lookup, map, window, and the sentence as a product.
 
 use leptos::prelude::*;
-use unroll_protocol::{
-    Question,
-    study::tokens::{self, Answer},
-};
+use unroll_protocol::study::tokens::{self};
 
-use super::{Shown, typed};
+use super::Shown;
 use crate::{
-    course::{Sentence, use_answer, use_provenance},
+    course::{Sentence, use_provenance},
     figures::{
         Hue,
         text::{
             AROUND, ChainFigure, LevelStrip, LookupFigure, TokenMap, WindowFigure, parted, stretch,
         },
     },
+    questions::use_answer,
     teaching::{Sym, Term, Word},
 };
 
@@ -94,12 +92,9 @@ pub fn Window(shown: Shown) -> impl IntoView {
     });
     let answered = use_answer(shown.lab, move || {
         let (at, first) = (settings.with(|s| s.at), first.get());
-        Some(Question::Tokens(tokens::Question::Window { at, first, around: AROUND }))
+        Some(tokens::ask::Window { at, first, around: AROUND })
     });
-    let window = typed(answered, |answer| match answer {
-        Answer::Window(window) => Some(window),
-        _ => None,
-    });
+    let window = answered.answer;
     view! {
         <WindowFigure window provenance=use_provenance(shown.lab)
             on_move=Callback::new(move |at| shown.set(|settings| settings.at = at))/>
@@ -117,12 +112,9 @@ pub fn Window(shown: Shown) -> impl IntoView {
 #[component]
 pub fn Chain(shown: Shown) -> impl IntoView {
     let answered = use_answer(shown.lab, move || {
-        Some(Question::Tokens(tokens::Question::Chain { sentence: shown.store.probe.get() }))
+        Some(tokens::ask::Chain { sentence: shown.store.probe.get() })
     });
-    let chain = typed(answered, |answer| match answer {
-        Answer::Chain(chain) => Some(chain),
-        _ => None,
-    });
+    let chain = answered.answer;
     view! {
         <Sentence problem=shown.problem/>
         <ChainFigure chain provenance=use_provenance(shown.lab)/>

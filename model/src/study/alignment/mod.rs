@@ -5,8 +5,9 @@ mod reading;
 
 use burn::tensor::Device;
 use unroll_protocol::{
+    Ask, Packed,
     study::alignment::{
-        Answer, Lengths, MOST_LENGTH, Question, Spec, exact_series, loss_series, name,
+        Lengths, MOST_LENGTH, Question, Spec, ask, exact_series, loss_series, name,
     },
     transduction::PairTask,
 };
@@ -55,7 +56,6 @@ struct Pending {
 impl super::Study for Study {
     type Spec = Spec;
     type Question = Question;
-    type Answer = Answer;
 
     fn new(spec: &Spec, _text: &str, device: &Device) -> Result<Self, Refusal> {
         let Spec { hidden, length, .. } = *spec;
@@ -163,7 +163,7 @@ impl super::Study for Study {
         Ok(())
     }
 
-    async fn ask(&mut self, question: &Question) -> Result<Answer, Refusal> {
+    async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {
         let asked = reading::Asked {
             pairs: &self.pairs,
             seed: self.spec.seed,
@@ -171,12 +171,14 @@ impl super::Study for Study {
             device: &self.device,
         };
         Ok(match question {
-            Question::Reading(source) => Answer::Reading(Box::new(asked.reading(source).await?)),
-            Question::Row { source, model, at } => {
-                let row = asked.row(source, *model as usize, *at as usize);
-                Answer::Row(Box::new(row.await?))
+            Question::Reading(question @ ask::Reading { source }) => {
+                question.answered(&asked.reading(source).await?)
             }
-            Question::Lengths => Answer::Lengths(self.measured.clone()),
+            Question::Row(question @ ask::Row { source, model, at }) => {
+                let row = asked.row(source, *model as usize, *at as usize);
+                question.answered(&row.await?)
+            }
+            Question::Lengths(question) => question.answered(&self.measured.clone()),
         })
     }
 }

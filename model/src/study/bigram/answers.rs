@@ -1,10 +1,10 @@
 //! Answers about counts and table.
 
 use unroll_protocol::{
-    Array,
+    Array, Ask, Packed,
     study::bigram::{
-        Answer, Curve, CurvePoint, Gap, MOST_SHOWN, MOST_TERMS, Matrix, NONE, Order, Question, Row,
-        Score, Scores, Sentence, Term, Unseen, smoothed,
+        Curve, CurvePoint, Gap, MOST_SHOWN, MOST_TERMS, Matrix, NONE, Order, Question, Row, Score,
+        Scores, Sentence, Term, Unseen, ask, smoothed,
     },
 };
 
@@ -85,18 +85,24 @@ pub fn gap(counts: &Counts, probability: &impl Fn(usize) -> f64) -> Gap {
 }
 
 impl Study {
-    /// Answers everything but [`Question::Curve`].
-    pub(super) fn answer(&self, question: &Question, known: &Known) -> Result<Answer, Refusal> {
+    /// Answers all but [`ask::Curve`].
+    pub(super) fn answer(&self, question: &Question, known: &Known) -> Result<Packed, Refusal> {
         Ok(match question {
-            Question::Matrix { order, most } => Answer::Matrix(self.matrix(*order, *most, known)),
-            Question::Row { character } => Answer::Row(self.row(*character, known)),
-            Question::Scores { k } => Answer::Scores(Box::new(self.scores(f64::from(*k), known))),
-            Question::Curve => Answer::Curve(self.draw_curve()),
-            Question::Sentence { text, k } => {
-                Answer::Sentence(self.sentence(text, f64::from(*k), known)?)
+            Question::Matrix(question @ ask::Matrix { order, most }) => {
+                question.answered(&self.matrix(*order, *most, known))
             }
-            Question::Writing { from, k, dice, drawn } => {
-                Answer::Writing(self.writing(*from, f64::from(*k), *dice, *drawn, known))
+            Question::Row(question @ ask::Row { character }) => {
+                question.answered(&self.row(*character, known))
+            }
+            Question::Scores(question @ ask::Scores { k }) => {
+                question.answered(&self.scores(f64::from(*k), known))
+            }
+            Question::Curve(question) => question.answered(&self.draw_curve()),
+            Question::Sentence(question @ ask::Sentence { text, k }) => {
+                question.answered(&self.sentence(text, f64::from(*k), known)?)
+            }
+            Question::Writing(question @ ask::Writing { from, k, dice, drawn }) => {
+                question.answered(&self.writing(*from, f64::from(*k), *dice, *drawn, known))
             }
         })
     }
@@ -216,7 +222,7 @@ impl Study {
         smoothed(count, total, k, self.training.vocabulary()).unwrap_or(0.0)
     }
 
-    /// The whole answer to [`Question::Curve`], which does not depend on training.
+    /// The whole answer to [`ask::Curve`]: it does not depend on the training.
     pub(super) fn draw_curve(&self) -> Curve {
         let point = |k: f64| {
             let score = self.score(|pair| self.smoothed(pair, k));

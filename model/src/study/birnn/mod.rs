@@ -5,8 +5,9 @@ mod reading;
 mod task;
 
 use burn::tensor::{Device, Tensor};
-use unroll_protocol::study::birnn::{
-    Answer, MOST_AHEAD, Question, Reader, Spec, TaskChoice, accuracy_series,
+use unroll_protocol::{
+    Ask, Packed,
+    study::birnn::{MOST_AHEAD, Question, Reader, Spec, TaskChoice, accuracy_series, ask},
 };
 
 use super::{
@@ -44,7 +45,6 @@ struct Pending {
 impl super::Study for Study {
     type Spec = Spec;
     type Question = Question;
-    type Answer = Answer;
 
     fn new(spec: &Spec, text: &str, device: &Device) -> Result<Self, Refusal> {
         if !(1..=128).contains(&spec.hidden) {
@@ -156,9 +156,9 @@ impl super::Study for Study {
         Ok(())
     }
 
-    async fn ask(&mut self, question: &Question) -> Result<Answer, Refusal> {
+    async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {
         match question {
-            Question::Reading { text, example, ahead, hidden, edit } => {
+            Question::Reading(question @ ask::Reading { text, example, ahead, hidden, edit }) => {
                 let asked = reading::Asked {
                     text,
                     example: *example,
@@ -167,11 +167,11 @@ impl super::Study for Study {
                     edit: *edit,
                 };
                 let reading = reading::reading(&self.learners, &self.task, &self.spec, asked);
-                Ok(Answer::Reading(Box::new(reading.await?)))
+                Ok(question.answered(&reading.await?))
             }
-            Question::Passage { number } => {
+            Question::Passage(question @ ask::Passage { number }) => {
                 let passage = reading::passage(&self.learners, &self.task, &self.spec, *number);
-                Ok(Answer::Passage(passage.await?))
+                Ok(question.answered(&passage.await?))
             }
         }
     }

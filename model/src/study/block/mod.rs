@@ -8,8 +8,9 @@ use burn::{
     module::{Module, ModuleMapper, Param},
     tensor::{Device, Int, Tensor},
 };
-use unroll_protocol::study::block::{
-    Answer, BATCH, CONTEXT, Question, Shown, Spec, TRAINED_DROPOUT, Without,
+use unroll_protocol::{
+    Ask, Packed,
+    study::block::{BATCH, CONTEXT, Question, Shown, Spec, TRAINED_DROPOUT, Without, ask},
 };
 
 use super::{
@@ -40,7 +41,6 @@ pub struct Study {
 impl super::Study for Study {
     type Spec = Spec;
     type Question = Question;
-    type Answer = Answer;
 
     fn new(spec: &Spec, text: &str, device: &Device) -> Result<Self, Refusal> {
         let tokenizer = CharTokenizer::from_text(text);
@@ -115,21 +115,21 @@ impl super::Study for Study {
         Ok(())
     }
 
-    async fn ask(&mut self, question: &Question) -> Result<Answer, Refusal> {
+    async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {
         match question {
-            Question::Stream { text, shown, position, token } => {
+            Question::Stream(question @ ask::Stream { text, shown, position, token }) => {
                 let passage = self.passage(text, *position)?;
                 let stream = self.stream(passage, *shown, *token).await?;
-                Ok(Answer::Stream(Box::new(stream)))
+                Ok(question.answered(&stream))
             }
-            Question::Depths => Ok(Answer::Depths(self.depths().await?)),
-            Question::Ensemble { text, position, dropout } => {
+            Question::Depths(question) => Ok(question.answered(&self.depths().await?)),
+            Question::Ensemble(question @ ask::Ensemble { text, position, dropout }) => {
                 let passage = self.passage(text, *position)?;
-                Ok(Answer::Ensemble(self.ensemble(passage, *dropout).await?))
+                Ok(question.answered(&self.ensemble(passage, *dropout).await?))
             }
-            Question::Neurons { text, shown, position, layer } => {
+            Question::Neurons(question @ ask::Neurons { text, shown, position, layer }) => {
                 let passage = self.passage(text, *position)?;
-                Ok(Answer::Neurons(self.neurons(passage, *shown, *layer).await?))
+                Ok(question.answered(&self.neurons(passage, *shown, *layer).await?))
             }
         }
     }

@@ -6,7 +6,7 @@ use burn::{
 };
 use unroll_protocol::{
     Array,
-    study::bptt::{BATCH, Flow, LossKind, Network, Question, Rescaled, Weights},
+    study::bptt::{BATCH, Flow, LossKind, Network, Rescaled, Weights, ask},
 };
 
 use super::Study;
@@ -43,9 +43,9 @@ fn flat<const D: usize>(tensor: Tensor<D>) -> Tensor<1> {
     tensor.reshape([-1])
 }
 
-/// Answers [`Question::Flow`].
-pub async fn answer(study: &Study, question: &Question) -> Result<Flow, Refusal> {
-    let &Question::Flow { loss, radius, cell, from, to } = question;
+/// Answers [`ask::Flow`].
+pub async fn answer(study: &Study, question: &ask::Flow) -> Result<Flow, Refusal> {
+    let &ask::Flow { loss, radius, cell, from, to } = question;
     let units = study.spec.hidden as usize;
     let chosen = |number: u32| match (1..=units).contains(&(number as usize)) {
         true => Ok(number as usize - 1),

@@ -4,8 +4,9 @@ mod flow;
 mod task;
 
 use burn::tensor::Device;
-use unroll_protocol::study::bptt::{
-    Accuracy, Answer, BATCH, Cell, MEASURE_EVERY, Question, SYMBOLS, Spec,
+use unroll_protocol::{
+    Ask, Packed,
+    study::bptt::{Accuracy, BATCH, Cell, MEASURE_EVERY, Question, SYMBOLS, Spec},
 };
 
 use self::task::Gaps;
@@ -55,7 +56,6 @@ pub struct Study {
 impl super::Study for Study {
     type Spec = Spec;
     type Question = Question;
-    type Answer = Answer;
 
     fn new(spec: &Spec, _text: &str, device: &Device) -> Result<Self, Refusal> {
         check(spec)?;
@@ -145,8 +145,9 @@ impl super::Study for Study {
         Ok(())
     }
 
-    async fn ask(&mut self, question: &Question) -> Result<Answer, Refusal> {
-        flow::answer(self, question).await.map(|flow| Answer::Flow(Box::new(flow)))
+    async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {
+        let Question::Flow(question) = question;
+        Ok(question.answered(&flow::answer(self, question).await?))
     }
 }
 

@@ -10,8 +10,8 @@ use core::slice;
 
 use burn::tensor::Device;
 use unroll_protocol::{
-    OptimizerSpec,
-    study::gates::{Answer, CellChoice, MOST_UNITS, Question, Spec, TaskChoice},
+    Ask, OptimizerSpec, Packed,
+    study::gates::{CellChoice, MOST_UNITS, Question, Spec, TaskChoice, ask},
 };
 
 use super::{
@@ -59,7 +59,6 @@ fn optimizer(task: TaskChoice) -> OptimizerSpec {
 impl super::Study for Study {
     type Spec = Spec;
     type Question = Question;
-    type Answer = Answer;
 
     fn new(spec: &Spec, text: &str, device: &Device) -> Result<Self, Refusal> {
         if !(1..=MOST_UNITS).contains(&spec.units) {
@@ -147,19 +146,19 @@ impl super::Study for Study {
         Ok(())
     }
 
-    async fn ask(&mut self, question: &Question) -> Result<Answer, Refusal> {
+    async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {
         match question {
-            Question::Seen { sentence, quantity, forced } => self
-                .seen(sentence, *quantity, forced)
-                .await
-                .map(|seen| Answer::Seen(Box::new(seen))),
-            Question::Sums { sentence, forced, unit, at } => {
-                self.sums(sentence, forced, *unit as usize, *at as usize).await.map(Answer::Sums)
+            Question::Seen(question @ ask::Seen { sentence, quantity, forced }) => {
+                self.seen(sentence, *quantity, forced).await.map(|seen| question.answered(&seen))
             }
-            Question::Shut { sentence, gate, units } => {
-                self.shut(sentence, *gate, units).await.map(Answer::Shut)
+            Question::Sums(question @ ask::Sums { sentence, forced, unit, at }) => {
+                let sums = self.sums(sentence, forced, *unit as usize, *at as usize).await?;
+                Ok(question.answered(&sums))
             }
-            Question::Units => self.units().await.map(Answer::Units),
+            Question::Shut(question @ ask::Shut { sentence, gate, units }) => {
+                Ok(question.answered(&self.shut(sentence, *gate, units).await?))
+            }
+            Question::Units(question) => Ok(question.answered(&self.units().await?)),
         }
     }
 }

@@ -6,7 +6,10 @@ mod seen;
 use core::slice;
 
 use burn::tensor::Device;
-use unroll_protocol::study::heads::{Answer, CONTEXT, Cost, HeadAt, Question, Spec, Track};
+use unroll_protocol::{
+    Ask, Packed,
+    study::heads::{CONTEXT, Cost, HeadAt, Question, Spec, Track, ask},
+};
 
 use super::{
     Built, Refusal, StudySlice,
@@ -66,7 +69,6 @@ fn affordable(spec: &Spec, budget: u64, most: usize) -> usize {
 impl super::Study for Study {
     type Spec = Spec;
     type Question = Question;
-    type Answer = Answer;
 
     fn new(spec: &Spec, text: &str, device: &Device) -> Result<Self, Refusal> {
         let gpt = spec.gpt();
@@ -162,24 +164,26 @@ impl super::Study for Study {
         Ok(())
     }
 
-    async fn ask(&mut self, question: &Question) -> Result<Answer, Refusal> {
+    async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {
         let step = self.step();
         match question {
-            Question::Seen { text, off } => {
+            Question::Seen(question @ ask::Seen { text, off }) => {
                 let (pass, off) = self.pass(text, off)?;
-                Ok(Answer::Seen(Box::new(pass.seen(step, off).await?)))
+                Ok(question.answered(&pass.seen(step, off).await?))
             }
-            Question::Row { text, off, at, query } => {
+            Question::Row(question @ ask::Row { text, off, at, query }) => {
                 let (pass, _) = self.pass(text, off)?;
-                Ok(Answer::Row(Box::new(pass.row(self.has(*at)?, *query as usize).await?)))
+                Ok(question.answered(&pass.row(self.has(*at)?, *query as usize).await?))
             }
-            Question::Written { text, off, layer, query } => {
+            Question::Written(question @ ask::Written { text, off, layer, query }) => {
                 let (pass, _) = self.pass(text, off)?;
                 let at = self.has(HeadAt { layer: *layer, head: 1 })?;
-                Ok(Answer::Written(pass.written(at.layer, *query).await?))
+                Ok(question.answered(&pass.written(at.layer, *query).await?))
             }
-            Question::Cost { off } => Ok(Answer::Cost(self.cost(&self.known(off)).await?)),
-            Question::Track { at } => Ok(Answer::Track(Track {
+            Question::Cost(question @ ask::Cost { off }) => {
+                Ok(question.answered(&self.cost(&self.known(off)).await?))
+            }
+            Question::Track(question @ ask::Track { at }) => Ok(question.answered(&Track {
                 at: self.has(*at)?,
                 tokens: self.record.tokens(),
                 length: self.record.length(),

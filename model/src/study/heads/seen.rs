@@ -81,7 +81,6 @@ impl<'a> Pass<'a> {
             values: read.next().unwrap_or_default(),
         };
         let trace = Trace {
-            id: 0,
             step,
             dropped: self.dropped,
             vocabulary: self.tokenizer.vocabulary(),

@@ -3,7 +3,7 @@
 use burn::tensor::{Tensor, activation::softmax};
 use unroll_protocol::{
     Array,
-    study::mask::{CONTEXT, HEADS, LAYERS, Leak, Look, Seen},
+    study::mask::{CONTEXT, HEADS, LAYERS, Leak, Seen, ask},
 };
 
 use super::{Refusal, averages::averages};
@@ -12,11 +12,11 @@ use crate::{
     token_tensor,
 };
 
-/// Answers [`unroll_protocol::study::mask::Question::Look`].
+/// Answers [`unroll_protocol::study::mask::ask::Look`].
 pub(super) async fn seen(
     model: &Gpt,
     tokenizer: &CharTokenizer,
-    look: &Look,
+    look: &ask::Look,
 ) -> Result<Seen, Refusal> {
     let mut ids = tokenizer.encode(&look.text);
     if ids.is_empty() {

@@ -4,8 +4,8 @@ use burn::tensor::{Device, Int, Tensor};
 use unroll_protocol::{
     Array,
     study::norm::{
-        Activation, Answer, Axis, Depth, Depths, FEATURES, LAYERS, Layer, MOST_EXAMPLES,
-        Normalized, Question, READS, Statistics, Version,
+        Activation, Axis, Depth, Depths, FEATURES, LAYERS, Layer, MOST_EXAMPLES, Normalised, READS,
+        Statistics, Version, ask,
     },
 };
 
@@ -183,7 +183,7 @@ impl Layers {
     }
 
     /// Activations by depth.
-    pub async fn depths(&self) -> Result<Answer, Refusal> {
+    pub async fn depths(&self) -> Result<Depths, Refusal> {
         let (inputs, _) = self.training_batch(0, COUNTED);
         let mut outputs = Vec::new();
         for learner in &self.state.learners {
@@ -199,7 +199,7 @@ impl Layers {
         let versions = read
             .chunks(LAYERS as usize)
             .map(|layers| layers.iter().map(|values| self.count(values, range)).collect());
-        Ok(Answer::Depths(Depths { examples: COUNTED as u32, range, versions: versions.collect() }))
+        Ok(Depths { examples: COUNTED as u32, range, versions: versions.collect() })
     }
 
     fn count(&self, values: &[f32], (low, high): (f32, f32)) -> Depth {
@@ -227,15 +227,9 @@ impl Layers {
         depth
     }
 
-    /// One layer's normalization.
-    ///
-    /// # Panics
-    ///
-    /// Panics if `question` is another one.
-    pub async fn layer(&self, question: &Question) -> Result<Answer, Refusal> {
-        let Question::Layer { text, axis, statistics, layer, row, factor } = question else {
-            panic!("not a question about a layer");
-        };
+    /// One layer's normalisation.
+    pub async fn layer(&self, question: &ask::Layer) -> Result<Layer, Refusal> {
+        let ask::Layer { text, axis, statistics, layer, row, factor } = question;
         let index = (*layer as usize).wrapping_sub(1);
         if index >= LAYERS as usize {
             return Err(Refusal(format!("There is no layer {layer}: there are {LAYERS}.")));
@@ -312,7 +306,7 @@ impl Layers {
                 untouched: matrix(next()),
             }),
         };
-        Ok(Answer::Layer(Box::new(Layer {
+        Ok(Layer {
             axis: *axis,
             statistics: *statistics,
             layer: *layer,
@@ -323,7 +317,7 @@ impl Layers {
             input,
             untouched,
             result,
-        })))
+        })
     }
 
     /// A batch of windows of `text`, evenly spaced; missing ones are taken from the first training

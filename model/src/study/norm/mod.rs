@@ -8,8 +8,8 @@ mod recurrent_study;
 
 use burn::tensor::{Device, Tensor};
 use unroll_protocol::{
-    OptimizerSpec,
-    study::norm::{Answer, Models, Question, Spec},
+    Ask, OptimizerSpec, Packed,
+    study::norm::{Models, Question, Spec},
 };
 
 use super::{
@@ -47,7 +47,6 @@ macro_rules! each {
 impl super::Study for Study {
     type Spec = Spec;
     type Question = Question;
-    type Answer = Answer;
 
     fn new(spec: &Spec, text: &str, device: &Device) -> Result<Self, Refusal> {
         let seed = spec.seed;
@@ -83,12 +82,20 @@ impl super::Study for Study {
         Ok(())
     }
 
-    async fn ask(&mut self, question: &Question) -> Result<Answer, Refusal> {
+    async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {
         match (&self.models, question) {
-            (Kind::Layers(models), Question::Layer { .. }) => models.layer(question).await,
-            (Kind::Layers(models), Question::Depths) => models.depths().await,
-            (Kind::Offsets(models), Question::Offsets) => models.answer().await,
-            (Kind::Steps(models), Question::Steps { time }) => models.answer(*time).await,
+            (Kind::Layers(models), Question::Layer(question)) => {
+                Ok(question.answered(&models.layer(question).await?))
+            }
+            (Kind::Layers(models), Question::Depths(question)) => {
+                Ok(question.answered(&models.depths().await?))
+            }
+            (Kind::Offsets(models), Question::Offsets(question)) => {
+                Ok(question.answered(&models.answer().await?))
+            }
+            (Kind::Steps(models), Question::Steps(question)) => {
+                Ok(question.answered(&models.answer(question.time).await?))
+            }
             _ => Err(Refusal("The question is about another experiment.".to_owned())),
         }
     }

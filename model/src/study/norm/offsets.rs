@@ -4,7 +4,7 @@
 //! `u` is a fixed random row for each previous character, so that only the biases can learn.
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
-use unroll_protocol::study::norm::{Answer, Offset, Treatment};
+use unroll_protocol::study::norm::{Offset, Treatment};
 
 use super::{
     super::{Built, Refusal, StudySlice},
@@ -158,8 +158,8 @@ impl Offsets {
         self.rate = rate;
     }
 
-    /// The three layers in their present state.
-    pub async fn answer(&self) -> Result<Answer, Refusal> {
+    /// The three layers as they are.
+    pub async fn answer(&self) -> Result<Vec<Offset>, Refusal> {
         let passes = self.layers.iter().map(|layer| (layer, self.pass(layer)));
         let tensors = passes.flat_map(|(layer, pass)| [layer.bias.clone(), pass.bias, pass.loss]);
         let read = read_all(tensors).await?;
@@ -172,6 +172,6 @@ impl Offsets {
             promised: layer.promised as f32,
             learning_rate: self.rate,
         });
-        Ok(Answer::Offsets(offsets.collect()))
+        Ok(offsets.collect())
     }
 }

@@ -4,7 +4,7 @@
 use burn::tensor::{Device, Tensor, activation::log_softmax};
 use unroll_protocol::{
     Array,
-    study::norm::{Answer, Axis, Steps as StepsAnswer, TRAINED_STEPS, TRIED_STEPS},
+    study::norm::{Axis, Steps as StepsAnswer, TRAINED_STEPS, TRIED_STEPS},
 };
 
 use super::{
@@ -151,7 +151,7 @@ impl Steps {
     }
 
     /// Statistics and losses by time step, with the statistics of `time` at every step.
-    pub async fn answer(&self, time: u32) -> Result<Answer, Refusal> {
+    pub async fn answer(&self, time: u32) -> Result<StepsAnswer, Refusal> {
         if time > TRAINED_STEPS {
             return Err(Refusal(format!(
                 "There are no statistics of step {time}: the networks never trained on more than \
@@ -179,7 +179,7 @@ impl Steps {
         };
         let (mean, variance) = (by_unit(next()), by_unit(next()));
         let (own, layer, fixed) = (next(), next(), next());
-        Ok(Answer::Steps(StepsAnswer {
+        Ok(StepsAnswer {
             mean,
             variance,
             own,
@@ -187,7 +187,7 @@ impl Steps {
             layer,
             sequences: self.tried.len() as u32,
             held_out: self.held_out,
-        }))
+        })
     }
 
     /// Mean loss at each time step over the test sequences.

@@ -7,10 +7,11 @@ mod reading;
 
 use burn::tensor::{Device, Tensor};
 use unroll_protocol::{
+    Ask, Packed,
     architecture::Positions,
     study::position::{
-        Answer, Asked, CONTEXT, LONGEST, MEASURED, MOST_SHOWN, Question, SHORTEST, SYMBOLS, Spec,
-        accuracy_series, loss_series,
+        Asked, CONTEXT, LONGEST, MEASURED, MOST_SHOWN, Question, SHORTEST, SYMBOLS, Spec,
+        accuracy_series, ask, loss_series,
     },
 };
 
@@ -59,7 +60,6 @@ struct Pending {
 impl super::Study for Study {
     type Spec = Spec;
     type Question = Question;
-    type Answer = Answer;
 
     fn new(spec: &Spec, _text: &str, device: &Device) -> Result<Self, Refusal> {
         if !(2..=64).contains(&spec.width) {
@@ -164,33 +164,35 @@ impl super::Study for Study {
         Ok(())
     }
 
-    async fn ask(&mut self, question: &Question) -> Result<Answer, Refusal> {
+    async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {
         let width = self.spec.width as usize;
         Ok(match question {
-            Question::Encoding { positions } => {
-                Answer::Encoding(encodings::encoding(&self.models, &self.spec, *positions).await?)
+            Question::Encoding(question @ ask::Encoding { positions }) => {
+                question.answered(&encodings::encoding(&self.models, &self.spec, *positions).await?)
             }
-            Question::Clock { at, k } => {
-                Answer::Clock(encodings::clock(*at, *k, width, &mut self.farthest)?)
+            Question::Clock(question @ ask::Clock { at, k }) => {
+                question.answered(&encodings::clock(*at, *k, width, &mut self.farthest)?)
             }
-            Question::Products { positions, at } => {
+            Question::Products(question @ ask::Products { positions, at }) => {
                 let products = encodings::products(&self.models, &self.spec, *positions, *at);
-                Answer::Products(products.await?)
+                question.answered(&products.await?)
             }
-            Question::Scores { positions } => {
-                Answer::Scores(reading::scores(self.models.get(*positions)?, *positions).await?)
+            Question::Scores(question @ ask::Scores { positions }) => {
+                question.answered(&reading::scores(self.models.get(*positions)?, *positions).await?)
             }
-            Question::Swamping => Answer::Swamping(encodings::swamping(&self.models).await?),
-            Question::Reading(asked) => {
+            Question::Swamping(question) => {
+                question.answered(&encodings::swamping(&self.models).await?)
+            }
+            Question::Reading(question @ ask::Reading { asked }) => {
                 let sequence = self.sequence(asked)?;
                 let counting = self.counting.clone();
-                Answer::Reading(reading::reading(&self.models, sequence, counting).await?)
+                question.answered(&reading::reading(&self.models, sequence, counting).await?)
             }
-            Question::Row { positions, asked, head, query } => {
+            Question::Row(question @ ask::Row { positions, asked, head, query }) => {
                 let sequence = self.sequence(asked)?;
                 let cell = [*head as usize, *query as usize];
                 let row = reading::row(self.models.get(*positions)?, sequence, cell);
-                Answer::Row(Box::new(row.await?))
+                question.answered(&row.await?)
             }
         })
     }

@@ -10,8 +10,8 @@ use core::slice;
 
 use burn::tensor::Device;
 use unroll_protocol::{
-    Architecture, GptSpec, OptimizerSpec,
-    study::qkv::{Answer, CONTEXT, HEADS, LAYERS, Models, Question, Reader, Spec, WIDTH},
+    Architecture, Ask, GptSpec, OptimizerSpec, Packed,
+    study::qkv::{CONTEXT, HEADS, LAYERS, Models, Question, Reader, Spec, WIDTH, ask},
 };
 
 use super::{
@@ -90,7 +90,6 @@ impl Text {
 impl super::Study for Study {
     type Spec = Spec;
     type Question = Question;
-    type Answer = Answer;
 
     fn new(spec: &Spec, text: &str, device: &Device) -> Result<Self, Refusal> {
         let models = match spec.models {
@@ -147,32 +146,32 @@ impl super::Study for Study {
         Ok(())
     }
 
-    async fn ask(&mut self, question: &Question) -> Result<Answer, Refusal> {
+    async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {
         Ok(match question {
-            Question::Head { text, memory, layer, head, query } => {
+            Question::Head(question @ ask::Head { text, memory, layer, head, query }) => {
                 let cell = [*layer, *head, *query].map(|at| at as usize);
                 let head = head::head(self.text()?, text, *memory, cell).await?;
-                Answer::Head(Box::new(head))
+                question.answered(&head)
             }
-            Question::Shuffle { text, draw, positions, causal } => {
+            Question::Shuffle(question @ ask::Shuffle { text, draw, positions, causal }) => {
                 let shuffle =
                     shuffle::shuffle(self.text()?, text, *draw, *positions, *causal).await?;
-                Answer::Shuffle(shuffle)
+                question.answered(&shuffle)
             }
-            Question::Scale { dimensions, draw } => {
+            Question::Scale(question @ ask::Scale { dimensions, draw }) => {
                 if self.draw.as_ref().is_none_or(|kept| kept.number != *draw) {
                     self.draw = Some(Draw::new(self.seed, *draw));
                 }
                 let Some(kept) = &self.draw else {
                     return Err(Refusal("Nothing was drawn.".to_owned()));
                 };
-                Answer::Scale(kept.scale(*dimensions)?)
+                question.answered(&kept.scale(*dimensions)?)
             }
-            Question::Cost { length, attention, round } => {
-                Answer::Cost(cost::cost(*length, *attention, *round, &self.device).await?)
+            Question::Cost(question @ ask::Cost { length, attention, round }) => {
+                question.answered(&cost::cost(*length, *attention, *round, &self.device).await?)
             }
-            Question::Word { draw } => match &self.models {
-                Trained::Order(order) => Answer::Word(order.word(*draw, &self.device).await?),
+            Question::Word(question @ ask::Word { draw }) => match &self.models {
+                Trained::Order(order) => question.answered(&order.word(*draw, &self.device).await?),
                 Trained::Text(_) => {
                     return Err(Refusal("The model in training reads text.".to_owned()));
                 }

@@ -7,7 +7,10 @@ mod unrolled;
 mod writing;
 
 use burn::tensor::Device;
-use unroll_protocol::study::rnn::{Answer, CellChoice, Question, Spec};
+use unroll_protocol::{
+    Ask, Packed,
+    study::rnn::{CellChoice, Question, Spec, ask},
+};
 
 use super::{
     Built, Refusal, StudySlice,
@@ -41,7 +44,6 @@ struct Pending {
 impl super::Study for Study {
     type Spec = Spec;
     type Question = Question;
-    type Answer = Answer;
 
     fn new(spec: &Spec, text: &str, device: &Device) -> Result<Self, Refusal> {
         if !(1..=256).contains(&spec.hidden) {
@@ -134,16 +136,16 @@ impl super::Study for Study {
         Ok(())
     }
 
-    async fn ask(&mut self, question: &Question) -> Result<Answer, Refusal> {
+    async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {
         let [elman, lstm] = self.learners.each_ref().map(|learner| &learner.model);
         match question {
-            Question::Unrolled { text, edit, example } => {
+            Question::Unrolled(question @ ask::Unrolled { text, edit, example }) => {
                 let reading = self.task.reading(text, *example, self.spec.seed)?;
                 let asked =
                     unrolled::Asked { task: &self.task, spec: &self.spec, reading, edit: *edit };
-                Ok(Answer::Unrolled(Box::new(unrolled::unrolled(elman, asked).await?)))
+                Ok(question.answered(&unrolled::unrolled(elman, asked).await?))
             }
-            Question::Writing { prompt, length, temperature, odd } => {
+            Question::Writing(question @ ask::Writing { prompt, length, temperature, odd }) => {
                 let text = self.task.text("writes")?;
                 let asked = writing::Asked {
                     prompt,
@@ -152,11 +154,11 @@ impl super::Study for Study {
                     odd: *odd,
                     seed: self.spec.seed,
                 };
-                Ok(Answer::Writing(writing::writing([elman, lstm], text, asked).await?))
+                Ok(question.answered(&writing::writing([elman, lstm], text, asked).await?))
             }
-            Question::Recovery { letter } => {
+            Question::Recovery(question @ ask::Recovery { letter }) => {
                 let text = self.task.text("reads on")?;
-                Ok(Answer::Recovery(recovery::recovery([elman, lstm], text, *letter).await?))
+                Ok(question.answered(&recovery::recovery([elman, lstm], text, *letter).await?))
             }
         }
     }

@@ -6,8 +6,8 @@ use core::slice;
 
 use burn::tensor::Device;
 use unroll_protocol::{
-    AttentionKind, PairTask,
-    study::seq2seq::{Answer, BEYOND, Question, RIGHT, Spec, length_series},
+    Ask, AttentionKind, Packed, PairTask,
+    study::seq2seq::{BEYOND, Question, RIGHT, Spec, ask, length_series},
 };
 
 use super::{
@@ -52,7 +52,6 @@ struct Pending {
 impl super::Study for Study {
     type Spec = Spec;
     type Question = Question;
-    type Answer = Answer;
 
     fn new(spec: &Spec, _text: &str, device: &Device) -> Result<Self, Refusal> {
         if !(1..=128).contains(&spec.hidden) {
@@ -163,13 +162,15 @@ impl super::Study for Study {
         Ok(())
     }
 
-    async fn ask(&mut self, question: &Question) -> Result<Answer, Refusal> {
+    async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {
         match question {
-            Question::Reading { text, example, beam } => {
+            Question::Reading(question @ ask::Reading { text, example, beam }) => {
                 let reading = self.reading(text.as_deref(), *example, *beam as usize).await?;
-                Ok(Answer::Reading(Box::new(reading)))
+                Ok(question.answered(&reading))
             }
-            Question::Odds { number } => Ok(Answer::Odds(self.odds(*number).await?)),
+            Question::Odds(question @ ask::Odds { number }) => {
+                Ok(question.answered(&self.odds(*number).await?))
+            }
         }
     }
 }

@@ -5,16 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{CellChoice, Quantity};
 use crate::Array;
 
-/// What is answered.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Answer {
-    Seen(Box<Seen>),
-    Sums(Sums),
-    Units(Units),
-    Shut(Shut),
-}
-
-/// What is known at each step of a string without a model.
+/// What is known at each step of a string without any model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Followed {
     /// The number of open brackets after the character.
@@ -32,7 +23,7 @@ pub struct Guess {
     pub right: Option<f32>,
 }
 
-/// See [`Question::Seen`](super::Question::Seen). Arrays are `[units, T]`.
+/// See [`ask::Seen`](super::ask::Seen). Arrays are `[units, T]`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Seen {
     pub cell: CellChoice,
@@ -103,7 +94,7 @@ pub struct GateSum {
     pub held: bool,
 }
 
-/// See [`Question::Sums`](super::Question::Sums).
+/// See [`ask::Sums`](super::ask::Sums).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sums {
     pub cell: CellChoice,
@@ -122,7 +113,7 @@ pub struct Sums {
     pub projected: Option<(Vec<Term>, f32, f32)>,
 }
 
-/// See [`Question::Units`](super::Question::Units). One number for each unit, in order.
+/// See [`ask::Units`](super::ask::Units). One number for each unit, in order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Units {
     pub cell: CellChoice,
@@ -150,7 +141,7 @@ pub struct Outcome {
     pub asked: u32,
 }
 
-/// See [`Question::Shut`](super::Question::Shut).
+/// See [`ask::Shut`](super::ask::Shut).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shut {
     pub step: u32,

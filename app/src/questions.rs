@@ -1,0 +1,313 @@
+//! Questions to an engine, the GPT lab's or a chapter's, and what was answered.
+//!
+//! A standing question is asked again whenever its answer may have changed, one at a time: a slow
+//! page gets fewer pictures, never a queue of stale ones, and training goes on.
+
+use core::time::Duration;
+use std::{collections::HashMap, rc::Rc, sync::Arc};
+
+use leptos::prelude::*;
+use unroll_protocol::{Ask, Command, Packed, Question, RunState};
+
+use crate::{
+    controls::use_timer,
+    figures::{Sight, rest_left, time_frame},
+};
+
+/// While training, the same question is asked no more often than this: the answers cost time that
+/// training could use, and no eye follows more.
+const PAUSE: f64 = 80.0;
+
+/// What an engine says to a question, with the step of the model that says it; or why it does not, as
+/// a sentence. `None` where the engine is gone before it could.
+pub type Said = Option<Result<(u32, Packed), String>>;
+
+/// Takes what is said to one question.
+pub type Taker = Rc<dyn Fn(Said)>;
+
+/// What can be asked of one engine, and what is still to be answered. `Copy`: handles of the owner
+/// it was made under.
+#[derive(Clone, Copy)]
+pub struct Questions {
+    /// Counts the models built. Every question is asked anew of each.
+    pub generation: RwSignal<u32>,
+    pub state: RwSignal<RunState>,
+    /// Optimizer steps taken.
+    pub step: RwSignal<u32>,
+    /// How many standing questions have no answer yet for what they ask now, of the model as it
+    /// is now.
+    pub behind: RwSignal<u32>,
+    /// Whether anybody reads the answers.
+    watched: Signal<bool>,
+    /// Whether there is an engine with a model to ask.
+    alive: RwSignal<bool>,
+    open: StoredValue<Open, LocalStorage>,
+}
+
+/// The questions that were asked and not yet answered.
+struct Open {
+    send: Rc<dyn Fn(&Command)>,
+    last: u32,
+    takers: HashMap<u32, Taker>,
+}
+
+impl Questions {
+    /// `send` reaches the engine; `watched` is whether anybody reads what it says.
+    pub fn new(send: impl Fn(&Command) + 'static, watched: Signal<bool>) -> Self {
+        let open = Open { send: Rc::new(send), last: 0, takers: HashMap::new() };
+        Self {
+            generation: RwSignal::new(0),
+            state: RwSignal::new(RunState::Paused),
+            step: RwSignal::new(0),
+            behind: RwSignal::new(0),
+            watched,
+            alive: RwSignal::new(false),
+            open: StoredValue::new_local(open),
+        }
+    }
+
+    /// Asks once. `take` is called with the answer, more than once where it is written bit by bit.
+    /// Returns what [`Self::forget`] takes.
+    pub fn ask(self, question: Question, take: Taker) -> u32 {
+        let asked = self.open.try_update_value(|open| {
+            open.last = open.last.wrapping_add(1);
+            open.takers.insert(open.last, take);
+            (open.last, open.send.clone())
+        });
+        let Some((id, send)) = asked else { return 0 };
+        send(&Command::Ask { id, question });
+        id
+    }
+
+    /// Nobody waits for that answer any more.
+    pub fn forget(self, id: u32) {
+        self.open.try_update_value(|open| open.takers.remove(&id));
+    }
+
+    /// The engine answered question `id`, or refused to; `more` is to come.
+    pub fn answered(self, id: u32, said: Said, more: bool) {
+        let take = self.open.try_update_value(|open| match more {
+            true => open.takers.get(&id).cloned(),
+            false => open.takers.remove(&id),
+        });
+        // What nobody waits for any more is not even read.
+        if let Some(Some(take)) = take {
+            take(said);
+        }
+    }
+
+    /// Another model, or the same with other weights, is there to ask.
+    pub fn model_built(self) {
+        self.generation.update(|generation| *generation += 1);
+        self.alive.set(true);
+    }
+
+    /// The engine is gone, and with it whoever could have answered.
+    pub fn engine_gone(self) {
+        self.alive.set(false);
+        let takers = self.open.try_update_value(|open| core::mem::take(&mut open.takers));
+        for take in takers.unwrap_or_default().into_values() {
+            take(None);
+        }
+    }
+
+    /// Counts a standing question among [`Self::behind`] while `behind` holds.
+    fn count_behind(self, behind: Signal<bool>) {
+        let counted = StoredValue::new(false);
+        let count = move |now: bool| {
+            if counted.try_get_value() == Some(!now) {
+                counted.set_value(now);
+                self.behind.try_update(|n| *n = if now { *n + 1 } else { n.saturating_sub(1) });
+            }
+        };
+        Effect::new(move |_| count(behind.get()));
+        on_cleanup(move || count(false));
+    }
+}
+
+/// What a standing question was answered with last.
+pub struct Answered<A: Send + Sync + 'static> {
+    /// Stays on show while the next one is computed, and when it is refused.
+    pub answer: Signal<Option<Arc<A>>>,
+    /// Why the question as it stands has no answer, as a sentence.
+    pub problem: Signal<Option<String>>,
+    /// Which model the last answer is of, by [`Questions::generation`].
+    pub of: Signal<Option<u32>>,
+    /// Where on the page the answers are shown.
+    pub sight: Sight,
+}
+
+// Derived, these would ask the same of what is answered.
+impl<A: Send + Sync + 'static> Clone for Answered<A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A: Send + Sync + 'static> Copy for Answered<A> {}
+
+impl<A: Send + Sync + 'static> Answered<A> {
+    /// Names a part of the page that shows the answers. Once one is named, the answers follow
+    /// training only while one of them is in sight; before, always.
+    pub fn shown_in(self, part: impl Into<Signal<bool>>) -> Self {
+        self.sight.add(part.into());
+        self
+    }
+
+    /// Something of the last answer, if there is one. Tracks it.
+    pub fn read<R>(self, read: impl FnOnce(&A) -> R) -> Option<R> {
+        self.answer.with(|answer| answer.as_deref().map(read))
+    }
+}
+
+/// Asks `question` whenever what it reads, the model or its step changes; one at a time. `None`
+/// asks nothing.
+///
+/// A step of training alone is no reason to ask while nobody sees the answer (see
+/// [`Answered::shown_in`]): it is asked when somebody does, and once training rests, so that what
+/// is out of sight is never older than the model at rest.
+pub fn use_answer<Q: Ask>(
+    of: impl Into<Questions>,
+    question: impl Fn() -> Option<Q> + Send + Sync + 'static,
+) -> Answered<Q::Answer> {
+    use_typed(of.into(), true, question)
+}
+
+/// As [`use_answer`] for what no step of training changes, such as what is counted in the text:
+/// asked again with another question or another model only.
+pub fn use_fixed_answer<Q: Ask>(
+    of: impl Into<Questions>,
+    question: impl Fn() -> Option<Q> + Send + Sync + 'static,
+) -> Answered<Q::Answer> {
+    use_typed(of.into(), false, question)
+}
+
+/// The thin part that knows the question's type.
+fn use_typed<Q: Ask>(
+    questions: Questions,
+    trained: bool,
+    question: impl Fn() -> Option<Q> + Send + Sync + 'static,
+) -> Answered<Q::Answer> {
+    let answer = RwSignal::new(None::<Arc<Q::Answer>>);
+    let take = move |packed: &Packed| match packed.unpack::<Q::Answer>() {
+        Ok(said) => {
+            answer.try_set(Some(Arc::new(said)));
+            Ok(())
+        }
+        Err(error) => Err(error.to_string()),
+    };
+    let question = Memo::new(move |_| question().map(Into::into));
+    let Standing { problem, of, sight } = use_standing(questions, trained, question, Rc::new(take));
+    Answered { answer: answer.into(), problem, of, sight }
+}
+
+/// What is known of a standing question whatever its type, see [`Answered`].
+struct Standing {
+    problem: Signal<Option<String>>,
+    of: Signal<Option<u32>>,
+    sight: Sight,
+}
+
+/// What was asked, of which model at which step, when.
+#[derive(Default)]
+struct Asked {
+    last: Option<(Question, u32, u32)>,
+    open: Option<u32>,
+    at: f64,
+}
+
+/// A standing question; `trained` is whether the answer changes as the model is trained. `show`
+/// reads an answer and puts it on show, or says why it can't be read.
+fn use_standing(
+    questions: Questions,
+    trained: bool,
+    question: Memo<Option<Question>>,
+    show: Rc<dyn Fn(&Packed) -> Result<(), String>>,
+) -> Standing {
+    let problem = RwSignal::new(None::<String>);
+    let of = RwSignal::new(None::<u32>);
+    let sight = Sight::new();
+    let follows =
+        Memo::new(move |_| trained && (questions.state.get() == RunState::Paused || sight.is_on()));
+    // What would have to be asked of the model as it is now; without a step where it does not
+    // matter how far the model is.
+    let due = Memo::new(move |_| {
+        let asking = questions.alive.get() && questions.watched.get();
+        let question = question.get().filter(|_| asking)?;
+        let step = follows.get().then(|| questions.step.get());
+        Some((question, questions.generation.get(), step))
+    });
+    let asked = StoredValue::new_local(Asked::default());
+    let again = RwSignal::new(0u32);
+    let timer = use_timer();
+    let take: Taker = Rc::new(move |said| {
+        let last = asked.try_update_value(|asked| {
+            asked.open = None;
+            asked.last.as_ref().map(|last| last.1)
+        });
+        if let Some(said) = said {
+            let shown = said.and_then(|(_, packed)| {
+                time_frame();
+                of.try_set(last.flatten());
+                show(&packed)
+            });
+            problem.try_set(shown.err());
+        }
+        again.try_update(|again| *again += 1);
+    });
+    Effect::new(move |_| {
+        again.track();
+        let Some(now) = due.get() else { return };
+        if asked.with_value(|asked| asked.open.is_some()) {
+            return;
+        }
+        let (answers, only_step, since) = asked.with_value(|asked| {
+            let last = asked.last.as_ref();
+            let only_step = last.is_some_and(|last| (&last.0, last.1) == (&now.0, now.1));
+            (answers(last, &now), only_step, clock() - asked.at)
+        });
+        if answers {
+            return;
+        }
+        // No figure shows an answer while it rests.
+        let wait = (PAUSE - since).max(rest_left());
+        if only_step && wait > 0.0 {
+            timer.start(Duration::from_millis(wait.ceil() as u64), move || {
+                again.try_update(|again| *again += 1);
+            });
+            return;
+        }
+        let (question, generation, step) = now;
+        let step = step.unwrap_or_else(|| questions.step.get_untracked());
+        let id = questions.ask(question.clone(), take.clone());
+        asked.update_value(|asked| {
+            let last = Some((question, generation, step));
+            *asked = Asked { last, open: Some(id), at: clock() };
+        });
+    });
+    let behind = Memo::new(move |_| {
+        again.track();
+        let Some(now) = due.get() else { return false };
+        asked.with_value(|asked| asked.open.is_some() || !answers(asked.last.as_ref(), &now))
+    });
+    questions.count_behind(behind.into());
+    on_cleanup(move || {
+        if let Some(Some(id)) = asked.try_with_value(|asked| asked.open) {
+            questions.forget(id);
+        }
+    });
+    Standing { problem: problem.into(), of: of.into(), sight }
+}
+
+/// Whether what was asked last answers what is due now: the same of the same model, at its step if
+/// that matters.
+fn answers(last: Option<&(Question, u32, u32)>, due: &(Question, u32, Option<u32>)) -> bool {
+    last.is_some_and(|last| {
+        (&last.0, last.1) == (&due.0, due.1) && due.2.is_none_or(|step| step == last.2)
+    })
+}
+
+/// Milliseconds on the page's monotonic clock.
+fn clock() -> f64 {
+    window().performance().map_or(0.0, |performance| performance.now())
+}

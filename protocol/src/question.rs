@@ -1,0 +1,74 @@
+//! Questions about a model as it is, each of which knows the type of its answer.
+//!
+//! A question travels in a [`Question`], its answer as bytes ([`Packed`]): whoever asked can read
+//! it, and nobody else has to.
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::{Packed, gpt, study};
+
+/// A question. Asking never changes what training computes.
+pub trait Ask: Into<Question> + Clone + PartialEq + Send + Sync + 'static {
+    type Answer: Serialize + DeserializeOwned + Send + Sync + 'static;
+
+    /// The answer to this question, ready to travel.
+    fn answered(&self, answer: &Self::Answer) -> Packed {
+        Packed::of(answer)
+    }
+}
+
+/// Makes a module `ask` with a struct for each question of one chapter, and an enum `Question` of
+/// them all, from lines of `Name { fields } -> Answer,`.
+macro_rules! questions {
+    ($chapter:ident: $(
+        $(#[$doc:meta])*
+        $name:ident { $($(#[$of_field:meta])* $field:ident: $type:ty),* $(,)? } -> $answer:ty,
+    )+) => {
+        /// The questions, each of which is answered by the type that [`Ask`](crate::Ask) names.
+        pub mod ask {
+            #[allow(unused_imports, reason = "some questions need no type of their chapter")]
+            use super::*;
+
+            $(
+                $(#[$doc])*
+                #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+                pub struct $name {
+                    $($(#[$of_field])* pub $field: $type,)*
+                }
+
+                impl From<$name> for crate::Question {
+                    fn from(question: $name) -> Self {
+                        Self::$chapter(super::Question::$name(question))
+                    }
+                }
+            )+
+        }
+
+        $(
+            impl crate::Ask for ask::$name {
+                type Answer = $answer;
+            }
+        )+
+
+        /// Any of the chapter's questions.
+        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+        pub enum Question {
+            $($name(ask::$name),)+
+        }
+    };
+}
+pub(crate) use questions;
+
+/// Makes the enum from the list of chapters.
+macro_rules! of_chapters {
+    ($($variant:ident $module:ident $field:ident $id:literal $title:literal,)+) => {
+        /// Any question, by the chapter whose models can answer it.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        pub enum Question {
+            Gpt(gpt::Question),
+            $($variant(study::$module::Question),)+
+        }
+    };
+}
+
+crate::with_chapters!(of_chapters);
