@@ -192,7 +192,7 @@ impl<S: Studies> Session<S> {
         Ok(())
     }
 
-    /// Answers a question now, or, where the answer is written bit by bit, begins to.
+    /// Answers a question at once, or starts to if the answer is generated text.
     async fn answer(
         &mut self,
         id: u32,
@@ -387,7 +387,7 @@ impl<S: Studies> Session<S> {
     }
 }
 
-/// The sentence of an error, for the page.
+/// An error as a sentence for the page.
 fn said(error: impl ToString) -> String {
     error.to_string()
 }

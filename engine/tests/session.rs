@@ -96,7 +96,7 @@ impl Driven {
         self.say(Command::Pause);
     }
 
-    /// The answer to a question, at once, with the step of the model that gave it.
+    /// The answer to a question, with the step of the model that gave it.
     fn ask<Q: Ask>(&mut self, question: Q) -> (u32, Q::Answer) {
         match self.say(Command::Ask { id: 7, question: question.into() }).remove(0) {
             Event::Answered { id: 7, step, answer, more: false } => {

@@ -36,7 +36,7 @@ impl std::error::Error for TraceError {}
 
 /// Runs the last characters of `text` that fit the context through `model`.
 ///
-/// `step` is handed through to the trace.
+/// `step` is copied to the trace.
 pub async fn trace(
     model: &Gpt,
     tokenizer: &CharTokenizer,

@@ -49,7 +49,7 @@ pub enum CommandKind {
     Pause,
     Steps,
     SetLearningRate,
-    /// With the id of the question.
+    /// The id of the question.
     Ask(u32),
     Save,
     Measure,
@@ -105,8 +105,9 @@ pub enum Event {
     StudyProgress(StudyProgress),
     /// Helpers joined, or were lost.
     Pool(PoolReport),
-    /// What the models say to question `id` after `step` steps: the answer that the question
-    /// [asks](crate::Ask) for, as bytes. `more` says that another will follow, as while text is written.
+    /// The answer of the models to question `id` after `step` steps, encoded as the type that the
+    /// question [asks](crate::Ask) for. `more` says that another answer will follow, as while text
+    /// is being generated.
     Answered {
         id: u32,
         step: u32,

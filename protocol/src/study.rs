@@ -21,10 +21,10 @@ pub mod tokens;
 
 use serde::{Deserialize, Serialize};
 
-/// Makes the enum from the list of chapters.
+/// Generates the enum from the list of chapters.
 macro_rules! of_chapters {
     ($($variant:ident $module:ident $field:ident $id:literal $title:literal,)+) => {
-        /// What a chapter trains: with its text, it decides every number.
+        /// What a chapter trains. Together with its text, it determines every number.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         pub enum StudySpec {
             $($variant($module::Spec),)+

@@ -52,7 +52,7 @@ impl Array {
 /// What the model computed on one sequence of `T` tokens at one training step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
-    /// Optimizer steps taken before this was computed.
+    /// Number of optimizer steps taken before this was computed.
     pub step: u32,
     /// The tokens as the model saw them; an unknown character is shown as `U+FFFD`.
     pub tokens: Vec<String>,

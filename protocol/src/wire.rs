@@ -5,8 +5,8 @@ use core::fmt;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// Raised whenever [`crate::Command`] or [`crate::Event`] changes shape, so that a cached engine of
-/// another release is recognised instead of being misread.
+/// Increment this when [`crate::Command`] or [`crate::Event`] changes, so that a cached engine of
+/// another release is recognized instead of being misread.
 pub const VERSION: u8 = 6;
 
 /// Why bytes are not a message. `Display` is the sentence the page shows.

@@ -6,7 +6,7 @@ use unroll_protocol::{
     gpt::{Written, ask},
 };
 
-/// Milliseconds between two [`Event::Answered`] of one piece of writing.
+/// Milliseconds between two [`Event::Answered`] of one text.
 const TOLD_EVERY: f64 = 60.0;
 
 /// A text being generated.

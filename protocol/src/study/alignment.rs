@@ -163,7 +163,7 @@ questions! {
     Reading { source: Source } -> Reading,
     /// One row of the alignment of model `model` (from 0): produced character `at`, from 0.
     Row { source: Source, model: u32, at: u32 } -> AttentionRow,
-    /// How often the models were right at the last measurement, by the source's length.
+    /// Accuracy at the last measurement, by the source's length.
     Lengths {} -> Lengths,
 }
 

@@ -160,11 +160,11 @@ questions! {
     /// All that may follow the token with this code point, or, for [`NONE`] and for characters the
     /// text lacks, a token that is followed by few others.
     Row { character: u32 } -> Row,
-    /// How surprised each estimate is on average.
+    /// The mean surprise of each estimate.
     Scores { k: f32 } -> Scores,
-    /// The surprise of smoothed counts against k.
+    /// The surprise of smoothed counts as a function of k.
     Curve {} -> Curve,
-    /// A text pair by pair.
+    /// A text scored pair by pair.
     Sentence { text: String, k: f32 } -> Sentence,
     /// The text after `drawn` draws, and the next draw.
     Writing { from: Estimate, k: f32, dice: u32, drawn: u32 } -> Writing,

@@ -163,11 +163,11 @@ questions! {
     /// What one model's residual stream over the end of `text` is made of. `token` counts from 1;
     /// 0 is the likeliest.
     Stream { text: String, shown: Shown, position: u32, token: u32 } -> Stream,
-    /// How long the loss's gradient is at each depth of both models, on a batch of training text.
+    /// The norm of the loss's gradient at each depth of both models, on a batch of training text.
     Depths {} -> Vec<Depths>,
-    /// What [`MASKS`] sub-networks of the full model say after `text` up to `position`.
+    /// What [`MASKS`] sub-networks of the full model predict after `text` up to `position`.
     Ensemble { text: String, position: u32, dropout: f32 } -> Ensemble,
-    /// What goes into and comes out of one feed-forward layer's non-linearity.
+    /// Inputs and outputs of one feed-forward layer's non-linearity.
     Neurons { text: String, shown: Shown, position: u32, layer: u32 } -> Neurons,
 }
 

@@ -131,7 +131,7 @@ impl Settings {
         }
     }
 
-    /// What the page asks of the networks. A chosen unit that they lack is the last one they have.
+    /// The page's question to the networks. A selected unit that they lack is replaced by the last.
     pub fn question(&self) -> ask::Flow {
         ask::Flow {
             loss: self.loss,
@@ -193,7 +193,7 @@ pub struct Spec {
 
 questions! {
     Bptt:
-    /// How the gradient of `loss` goes back through the networks, on held-out sequences of the
+    /// How the gradient of `loss` flows back through the networks, on held-out sequences of the
     /// longest gap.
     Flow {
         loss: LossKind,

@@ -277,14 +277,14 @@ pub enum Sentence {
 
 questions! {
     Gates:
-    /// One quantity of every unit at every step, and the predictions, with and without force.
+    /// One quantity of every unit at every step, and the predictions, with and without held gates.
     Seen { sentence: Sentence, quantity: Quantity, forced: Vec<Forced> } -> Seen,
-    /// How one unit came to its values at one step. `unit` and `at` count from 0.
+    /// How one unit's values at one step were computed. `unit` and `at` count from 0.
     Sums { sentence: Sentence, forced: Vec<Forced>, unit: u32, at: u32 } -> Sums,
-    /// What each unit follows and how long it remembers, on strings that are not learnt from.
+    /// What each unit follows and how long it remembers, on held-out strings.
     Units {} -> Units,
-    /// What becomes of the predictions with one gate of one unit shut at every step, for each of
-    /// these units (from 0, at most [`MOST_SHUT`]) by itself.
+    /// How the predictions change if one gate of one unit is shut at every step, for each of
+    /// these units (from 0, at most [`MOST_SHUT`]) separately.
     Shut { sentence: Sentence, gate: Quantity, units: Vec<u32> } -> Shut,
 }
 

@@ -183,7 +183,7 @@ questions! {
     Row { text: String, off: Vec<HeadAt>, at: HeadAt, query: u32 } -> AttentionRow,
     /// What each head of a layer, counted from 1, writes at `query`, from 0.
     Written { text: String, off: Vec<HeadAt>, layer: u32, query: u32 } -> Written,
-    /// What switching these heads off, all together, costs on held-out text.
+    /// How much switching off these heads, all together, costs on held-out text.
     Cost { off: Vec<HeadAt> } -> Cost,
     /// One head's statistics at every recorded step.
     Track { at: HeadAt } -> Track,

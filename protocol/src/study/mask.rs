@@ -129,7 +129,7 @@ pub const SERIES: [&str; 4] = ["causal loss", "unmasked loss", "causal unseen", 
 
 questions! {
     Mask:
-    /// What a model makes of a sentence under a mask. Places are counted from 0.
+    /// What a model makes of a sentence under a mask. Positions count from 0.
     Look {
         /// Its first [`CONTEXT`] characters are read.
         text: String,
@@ -138,12 +138,12 @@ questions! {
         model: Trained,
         layer: u32,
         head: u32,
-        /// The row that is followed up; `None`, or beyond the end, is the last.
+        /// The selected row; `None`, or a row beyond the end, is the last.
         row: Option<u32>,
-        /// What the leak test changes; beyond the end nothing.
+        /// What the leak test changes; beyond the end, nothing.
         change: Option<Change>,
     } -> Seen,
-    /// What a model writes after a sentence.
+    /// What a model generates after a sentence.
     Writing { model: Trained, prompt: String, length: u32 } -> Writing,
 }
 

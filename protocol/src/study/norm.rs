@@ -190,14 +190,14 @@ pub enum Models {
 
 questions! {
     Norm:
-    /// Of [`Models::Layers`]: one layer's normalisation of a batch taken from `text`, one row of
+    /// For [`Models::Layers`]: one layer's normalization of a batch of `text`, one row of
     /// which (counted from 1; 0 is none) is multiplied by `factor` before it.
     Layer { text: String, axis: Axis, statistics: Statistics, layer: u32, row: u32, factor: f32 } -> Layer,
-    /// Of [`Models::Layers`]: the activations of every layer of every version.
+    /// For [`Models::Layers`]: the activations of every layer of every version.
     Depths {} -> Depths,
-    /// Of [`Models::Outside`]: the three layers.
+    /// For [`Models::Outside`]: the three layers.
     Offsets {} -> Vec<Offset>,
-    /// Of [`Models::Time`]: the statistics of every time step, and the losses with those of the
+    /// For [`Models::Time`]: the statistics of every time step, and the losses with those of the
     /// step `time` (0 for each step's own).
     Steps { time: u32 } -> Steps,
 }

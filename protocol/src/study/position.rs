@@ -170,7 +170,7 @@ pub fn accuracy_series(positions: Positions, length: u32) -> String {
 
 questions! {
     Position:
-    /// What an encoding is, position by position.
+    /// An encoding, position by position.
     Encoding { positions: Positions } -> Encoding,
     /// One position of the sinusoidal encoding and its shift by `k`, in f64.
     Clock { at: u32, k: u32 } -> Clock,
@@ -178,9 +178,9 @@ questions! {
     Products { positions: Positions, at: u32 } -> Products,
     /// The scores of one symbol with itself at every pair of positions, in the first layer.
     Scores { positions: Positions } -> Scores,
-    /// How alike two symbols are once their position is added and they are normalised.
+    /// How similar two symbols are after adding their position and normalizing.
     Swamping {} -> Swamping,
-    /// What every model makes of one sequence.
+    /// What every model does with one sequence.
     Reading { asked: Asked } -> Reading,
     /// One row of attention in the last layer, everything counted from 0.
     Row { positions: Positions, asked: Asked, head: u32, query: u32 } -> AttentionRow,
@@ -196,7 +196,7 @@ pub struct Asked {
     pub number: u32,
 }
 
-/// What an encoding is, for the first [`DRAWN`] positions.
+/// An encoding at the first [`DRAWN`] positions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Encoding {
     pub positions: Positions,

@@ -166,15 +166,15 @@ choice! {
 
 questions! {
     Qkv:
-    /// Of [`Models::Text`]: one head and one query's row in it, all counted from 0.
+    /// For [`Models::Text`]: one head and one query's row in it, all counted from 0.
     Head { text: String, memory: Memory, layer: u32, head: u32, query: u32 } -> Head,
-    /// Of [`Models::Text`]: the tokens in another order.
+    /// For [`Models::Text`]: the tokens in another order.
     Shuffle { text: String, draw: u32, positions: bool, causal: bool } -> Shuffle,
-    /// Of any: random queries and keys.
+    /// For any models: random queries and keys.
     Scale { dimensions: u32, draw: u32 } -> Scale,
-    /// Of any: how long it takes to read `length` vectors.
+    /// For any models: how long it takes to read `length` vectors.
     Cost { length: u32, attention: bool, round: u32 } -> Cost,
-    /// Of [`Models::Order`]: every model's answers to one word.
+    /// For [`Models::Order`]: every model's answers to one word.
     Word { draw: u32 } -> Word,
 }
 

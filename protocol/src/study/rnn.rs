@@ -160,9 +160,9 @@ questions! {
         edit: Option<Edit>,
         example: u32,
     } -> Unrolled,
-    /// Both models go on from a text, with the spec's seed.
+    /// Both models continue a text, with the spec's seed.
     Writing { prompt: String, length: u32, temperature: f32, odd: Option<Odd> } -> Writing,
-    /// How both models do on held-out text after an odd character, against the same text without.
+    /// The losses of both models on held-out text after an odd character, compared with none.
     Recovery {
         /// As in [`Odd`].
         letter: Option<char>,

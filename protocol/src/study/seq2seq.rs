@@ -113,14 +113,14 @@ pub fn length_series((from, to): (u32, u32)) -> String {
 
 questions! {
     Seq2seq:
-    /// What the model makes of one source.
+    /// What the model does with one source.
     Reading {
         /// `None` for a held-out one.
         text: Option<String>,
         example: u32,
         beam: u32,
     } -> Reading,
-    /// How likely the right answers of four held-out sources are.
+    /// The probabilities of the right answers to four held-out sources.
     Odds { number: u32 } -> Vec<Odds>,
 }
 

@@ -115,13 +115,13 @@ pub struct Spec {
 
 questions! {
     Tokens:
-    /// A sentence in all schemes, the byte pairs after `merges` merges.
+    /// A sentence in all tokenizations, with byte pairs after `merges` merges.
     Levels { sentence: String, merges: u32, words: bool } -> Levels,
-    /// The embedding, and the row of one token looked up and multiplied out.
+    /// The embedding, and the row of one token, looked up and multiplied out.
     Embedding { token: u32 } -> Embedding,
-    /// `around` tokens of the text from `first` on, and the examples of the window at `at`.
+    /// `around` tokens of the text beginning at `first`, and the examples of the window at `at`.
     Window { at: u32, first: u32, around: u32 } -> Window,
-    /// What the model makes of a sentence, token by token.
+    /// The model's predictions for a sentence, token by token.
     Chain { sentence: String } -> Chain,
 }
 

@@ -85,7 +85,7 @@ pub fn gap(counts: &Counts, probability: &impl Fn(usize) -> f64) -> Gap {
 }
 
 impl Study {
-    /// Answers all but [`ask::Curve`].
+    /// Answers everything but [`ask::Curve`].
     pub(super) fn answer(&self, question: &Question, known: &Known) -> Result<Packed, Refusal> {
         Ok(match question {
             Question::Matrix(question @ ask::Matrix { order, most }) => {
@@ -222,7 +222,7 @@ impl Study {
         smoothed(count, total, k, self.training.vocabulary()).unwrap_or(0.0)
     }
 
-    /// The whole answer to [`ask::Curve`]: it does not depend on the training.
+    /// The whole answer to [`ask::Curve`], which does not depend on training.
     pub(super) fn draw_curve(&self) -> Curve {
         let point = |k: f64| {
             let score = self.score(|pair| self.smoothed(pair, k));

@@ -34,7 +34,7 @@ pub struct Study {
     full: Learner<Gpt>,
     cut: Learner<Gpt>,
     rate: f64,
-    /// Of the models that are through with their batch, the full one first.
+    /// The gradients of the models whose batch is computed, the full one first.
     gradients: Vec<Gradients>,
 }
 

@@ -4,7 +4,7 @@ use burn::tensor::{Device, Int, Tensor};
 use unroll_protocol::{
     Array,
     study::norm::{
-        Activation, Axis, Depth, Depths, FEATURES, LAYERS, Layer, MOST_EXAMPLES, Normalised, READS,
+        Activation, Axis, Depth, Depths, FEATURES, LAYERS, Layer, MOST_EXAMPLES, Normalized, READS,
         Statistics, Version, ask,
     },
 };
@@ -227,7 +227,7 @@ impl Layers {
         depth
     }
 
-    /// One layer's normalisation.
+    /// One layer's normalization.
     pub async fn layer(&self, question: &ask::Layer) -> Result<Layer, Refusal> {
         let ask::Layer { text, axis, statistics, layer, row, factor } = question;
         let index = (*layer as usize).wrapping_sub(1);

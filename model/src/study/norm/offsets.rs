@@ -158,7 +158,7 @@ impl Offsets {
         self.rate = rate;
     }
 
-    /// The three layers as they are.
+    /// The three layers in their present state.
     pub async fn answer(&self) -> Result<Vec<Offset>, Refusal> {
         let passes = self.layers.iter().map(|layer| (layer, self.pass(layer)));
         let tensors = passes.flat_map(|(layer, pass)| [layer.bias.clone(), pass.bias, pass.loss]);

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{CellChoice, Quantity};
 use crate::Array;
 
-/// What is known at each step of a string without any model.
+/// What is known at each step of a string without a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Followed {
     /// The number of open brackets after the character.
