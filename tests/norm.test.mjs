@@ -131,8 +131,8 @@ test("a click on a cell opens arithmetic that multiplies out", async (t) => {
     const apart = numbers(await read("variance"));
     const variance = apart.pop();
     near(apart.reduce((a, b) => a + b * b, 0) / 16, variance, "σ²");
-    const [x, mu, sigma, , normalised] = numbers(await read("normalised"));
-    near((x - mu) / Math.sqrt(sigma + 1e-5), normalised, "x̂");
+    const [x, mu, sigma, , normalized] = numbers(await read("normalized"));
+    near((x - mu) / Math.sqrt(sigma + 1e-5), normalized, "x̂");
     const [gamma, hat, beta, y] = numbers(await read("output"));
     near(gamma * hat + beta, y, "y");
     assert.equal(mu, mean);
@@ -143,7 +143,7 @@ test("a click on a cell opens arithmetic that multiplies out", async (t) => {
   }
 });
 
-test("histograms by depth: the plain network sticks, the normalised ones do not", async (t) => {
+test("histograms by depth: the plain network sticks, the normalized ones do not", async (t) => {
   const page = await opened(t, "&norm-scale=8");
   await openView(page, "depth");
   await byId(page, "norm-stuck").waitFor();

@@ -9,15 +9,15 @@ pub fn cpu() -> (Device, DeviceReport) {
     (Device::flex(), DeviceReport { kind: DeviceKind::Cpu, name, self_check: None })
 }
 
-/// The browser's GPU, compared with the CPU on a tiny model before anything is shown from it: a
-/// shader that fails can leave stale numbers that look plausible (cubecl issue 1641).
+/// The browser's GPU. It is compared with the CPU on a tiny model before anything computed on it is
+/// shown: a failing shader can leave stale numbers that look plausible (cubecl issue 1641).
 #[cfg(feature = "webgpu")]
 pub async fn webgpu() -> Result<(Device, DeviceReport), String> {
     use burn::tensor::Device as AnyDevice;
 
     let device = AnyDevice::wgpu_options()
-        // Commands queued before they are submitted: a small model's kernels are far shorter than
-        // a submission.
+        // How many commands are queued before they are submitted: a small model's kernels are far
+        // shorter than a submission.
         .tasks_max(256)
         .init_async()
         .await

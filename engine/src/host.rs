@@ -15,7 +15,7 @@ use web_sys::{DedicatedWorkerGlobalScope, MessageChannel, MessageEvent, MessageP
 
 use crate::pool::{Parcel, Sender};
 
-/// Work goes on at most this long, in milliseconds, before waiting messages are let in.
+/// Longest time in milliseconds that work continues before waiting messages are let in.
 const BREATHE_AFTER: f64 = 4.0;
 
 fn scope() -> DedicatedWorkerGlobalScope {
@@ -31,11 +31,11 @@ pub fn now() -> f64 {
 pub fn post(event: &Event) {
     let bytes = Uint8Array::from(wire::encode(event).as_slice());
     let transfer = Array::of1(&bytes.buffer());
-    // Fails only for what can't be cloned or transferred; a fresh buffer always can.
+    // This fails only for values that can't be cloned or transferred; a fresh buffer always can.
     let _ = scope().post_message_with_transfer(&bytes, &transfer);
 }
 
-/// Has a panic tell the page before it ends the worker.
+/// Makes a panic notify the page before it ends the worker.
 pub fn report_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let text = panic.payload_as_str().unwrap_or("no reason given");
@@ -46,26 +46,26 @@ pub fn report_panics() {
     }));
 }
 
-/// What comes to a worker.
+/// What a worker receives.
 pub enum Incoming {
     /// From the page: an encoded command.
     Page(Vec<u8>),
-    /// From the page: a port, and the number of the helper at its other end, or 0 for the first
-    /// worker, whose helper this worker is then to be.
+    /// A port from the page, and the number of the helper at its other end. Number 0 is the first
+    /// worker, for which this worker then becomes a helper.
     Port(u32, MessagePort),
     /// From the worker of this number.
     Parcel(u32, Parcel),
 }
 
-/// Called with every message of a port, for as long as it is kept.
+/// A handler of a port's messages, kept alive as long as the port is in use.
 type Listener = Closure<dyn FnMut(MessageEvent)>;
 
 #[derive(Default)]
 struct Queue {
     messages: VecDeque<Incoming>,
-    /// Set by [`Inbox::breathe`] once the event loop has come round.
+    /// Set by [`Inbox::breathe`] when the event loop has made a round.
     came_round: bool,
-    /// Set by [`Inbox::wait_at_most`] once its time is over.
+    /// Set by [`Inbox::wait_at_most`] when its time is up.
     timed_out: bool,
     waker: Option<Waker>,
 }
@@ -86,10 +86,11 @@ impl Queue {
 /// Messages from the page and from other workers, in order.
 pub struct Inbox {
     queue: Rc<RefCell<Queue>>,
-    /// A message to ourselves: the one way to let the event loop run that timers do not clamp.
+    /// A message to ourselves: the only way to yield to the event loop that is not throttled like
+    /// timers.
     round: MessageChannel,
     last_breath: f64,
-    /// Of other workers, with what they call.
+    /// Ports to other workers, with their message handlers.
     ports: Vec<(MessagePort, Listener)>,
     on_timer: Closure<dyn FnMut()>,
     _on_message: Listener,
@@ -97,8 +98,8 @@ pub struct Inbox {
 }
 
 impl Inbox {
-    /// Starts listening. Messages sent earlier are lost, so the page waits for
-    /// [`Event::Ready`], which is to be posted after this.
+    /// Starts listening. Messages sent earlier are lost, so the page waits for [`Event::Ready`],
+    /// which must be posted after this.
     pub fn listen() -> Result<Self, JsValue> {
         let queue = Rc::new(RefCell::new(Queue::default()));
         let round = MessageChannel::new()?;
@@ -107,7 +108,8 @@ impl Inbox {
             Closure::<dyn FnMut(MessageEvent)>::new(move |message: MessageEvent| {
                 let incoming = match read_port(&message) {
                     Some((number, port)) => Incoming::Port(number, port),
-                    // What is not bytes becomes an empty message, which is refused like any other.
+                    // Anything that is not bytes becomes an empty message, which is refused like
+                    // any other unreadable one.
                     None => {
                         let data = message.data().dyn_into::<Uint8Array>();
                         Incoming::Page(data.map(|bytes| bytes.to_vec()).unwrap_or_default())
@@ -145,8 +147,8 @@ impl Inbox {
         })
     }
 
-    /// Listens to another worker too, whose parcels come with `number`. Returns the way to send it
-    /// some; their buffers are transferred, not copied.
+    /// Listens to another worker too, whose parcels arrive with `number`. Returns a function that
+    /// sends parcels to it; their buffers are transferred, not copied.
     pub fn open(&mut self, number: u32, port: MessagePort) -> Sender {
         let queue = Rc::clone(&self.queue);
         let on_parcel = Closure::<dyn FnMut(MessageEvent)>::new(move |message: MessageEvent| {
@@ -167,12 +169,13 @@ impl Inbox {
                     (words.clone().into(), words.buffer().into())
                 }
             };
-            // Fails only for what can't be cloned or transferred; a fresh buffer always can.
+            // This fails only for values that can't be cloned or transferred; a fresh buffer always
+            // can.
             let _ = port.post_message_with_transferable(&data, &Array::of1(&buffer));
         })
     }
 
-    /// The next message, if one has come.
+    /// The next message, if one has arrived.
     pub fn take(&self) -> Option<Incoming> {
         self.queue.borrow_mut().messages.pop_front()
     }
@@ -183,7 +186,7 @@ impl Inbox {
         self.last_breath = now();
     }
 
-    /// Waits for a message, but at most so many milliseconds. Whether one came.
+    /// Waits for a message, but at most this many milliseconds. Returns whether one arrived.
     pub async fn wait_at_most(&mut self, milliseconds: f64) -> bool {
         self.queue.borrow_mut().timed_out = false;
         let timer = scope().set_timeout_with_callback_and_timeout_and_arguments_0(
@@ -198,7 +201,7 @@ impl Inbox {
         !self.queue.borrow().messages.is_empty()
     }
 
-    /// Lets messages in, if the last time is long enough ago.
+    /// Lets messages in, unless that happened a moment ago.
     pub async fn breathe(&mut self) {
         if now() - self.last_breath < BREATHE_AFTER {
             return;
@@ -223,7 +226,7 @@ impl Inbox {
     }
 }
 
-/// A port the page sent, and whose it is; `None` where the message is another.
+/// The port that the page sent and its number; `None` for any other message.
 fn read_port(message: &MessageEvent) -> Option<(u32, MessagePort)> {
     let number = message.data().as_f64().filter(|number| (0.0..256.0).contains(number))?;
     let port = message.ports().get(0).dyn_into().ok()?;

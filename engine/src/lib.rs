@@ -1,8 +1,8 @@
-//! The Web Worker that trains: it alone talks to the model.
+//! The Web Worker that trains. Nothing else talks to the model.
 //!
-//! [`session`] is the engine itself and knows no browser: commands in, events out, work done in
-//! slices of a few milliseconds. [`host`] puts it behind a worker's message port. The three binaries
-//! differ only in the [`device`] they start it on and in whether they train chapters' models.
+//! [`session`] is the engine itself and is independent of browsers: commands in, events out, work
+//! done in slices of a few milliseconds. [`host`] connects it to a worker's message port. The three
+//! binaries differ only in the [`device`] they use and in whether they train the chapters' models.
 
 pub mod meter;
 pub mod pool;
@@ -13,8 +13,8 @@ pub mod device;
 #[cfg(target_arch = "wasm32")]
 pub mod host;
 
-/// Serves the page until it ends the worker. A worker that the page gives the port of another one
-/// becomes its helper instead.
+/// Serves the page until it ends the worker. If the page gives a worker the port of another one, it
+/// becomes that worker's helper instead.
 #[cfg(target_arch = "wasm32")]
 pub async fn serve<S: session::Studies>(
     device: burn::tensor::Device,
@@ -61,7 +61,7 @@ pub async fn serve<S: session::Studies>(
 }
 
 /// Computes a shard of every step for the worker at the other end of `port`, until the page ends
-/// this one.
+/// this worker.
 #[cfg(target_arch = "wasm32")]
 async fn help(device: burn::tensor::Device, mut inbox: host::Inbox, port: web_sys::MessagePort) {
     let send = inbox.open(0, port);

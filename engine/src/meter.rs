@@ -1,31 +1,31 @@
-//! How fast training goes, from the wall time of recent steps.
+//! Training speed, from the wall time of recent steps.
 
 use std::collections::VecDeque;
 
-/// Steps and time over which the speed is taken.
+/// Number of steps and length of time over which the speed is averaged.
 const MOST_STEPS: usize = 50;
 const WINDOW_MS: f64 = 1500.0;
 
 /// Durations of recent optimizer steps in milliseconds.
 #[derive(Default)]
 pub struct Meter {
-    /// When the present stretch of training began or last finished a step.
+    /// When the present stretch of training began, or when it last finished a step.
     since: Option<f64>,
     durations: VecDeque<f64>,
 }
 
 impl Meter {
-    /// Training starts or goes on at `now`.
+    /// Training starts or resumes at `now`.
     pub fn start(&mut self, now: f64) {
         self.since = Some(now);
     }
 
-    /// Training stops; the pause will not count as a slow step.
+    /// Training stops; the pause does not count as a slow step.
     pub fn stop(&mut self) {
         self.since = None;
     }
 
-    /// So many steps were finished since the last ones, and it is `now`.
+    /// `count` steps were finished since the last call, and it is `now`.
     pub fn finish_steps(&mut self, count: u32, now: f64) {
         if count == 0 {
             return;
@@ -78,7 +78,7 @@ mod tests {
         }
         assert_eq!(meter.milliseconds_per_step(), 10.0);
         assert_eq!(meter.tokens_per_second(8), 800.0);
-        // Steps that are looked at together took the same time each.
+        // Steps whose results are read together count as equally long.
         let mut meter = Meter::default();
         meter.start(0.0);
         meter.finish_steps(0, 20.0);

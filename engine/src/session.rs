@@ -1,8 +1,8 @@
 //! The engine without a browser: commands in, events out, work in slices.
 //!
 //! Nothing here waits: [`Session::handle`] carries out a command at once and [`Session::advance`]
-//! does one slice of the work at hand (a part of a training step, a token of writing, a window of
-//! held-out text), so whoever drives it can let messages in between any two slices.
+//! does one slice of the pending work (a part of a training step, a generated token, a window of
+//! held-out text), so the caller can let messages in between any two slices.
 
 mod experiment;
 mod measure;
@@ -29,18 +29,20 @@ use study::StudyRun;
 pub use study::{NoStudies, Studies};
 use writing::Writing;
 
-/// Milliseconds between two [`Event::Progress`] while training: faster than eyes or screens.
+/// Milliseconds between two [`Event::Progress`] while training: faster than people can see or
+/// screens can show.
 const PROGRESS_EVERY: f64 = 50.0;
 
-/// How training goes on.
+/// Whether training runs.
 #[derive(Clone, Copy, PartialEq)]
 enum Going {
     Paused,
-    /// Until this many more steps are taken; `None` without end.
+    /// Runs for this many more steps, or without limit if `None`.
     Steps(Option<u32>),
 }
 
-/// One engine: at most one experiment, one piece of writing. `S` is what it can train for chapters.
+/// An engine: at most one experiment and one piece of generated text. `S` is what it can train for
+/// chapters.
 pub struct Session<S = AnyStudy> {
     device: Device,
     now: fn() -> f64,
@@ -48,18 +50,18 @@ pub struct Session<S = AnyStudy> {
     going: Going,
     writing: Option<Writing>,
     measuring: Option<Measuring>,
-    /// Whose slice is next when there is both training and writing to do.
+    /// Whether generation has the next slice if there is both training and generation to do.
     writing_turn: bool,
     meter: Meter,
     told_at: f64,
     pool: Pool,
-    /// The last slice found nothing to do but to wait for a helper.
+    /// Whether the last slice could only wait for a helper.
     waiting: bool,
 }
 
 impl<S: Studies> Session<S> {
-    /// An engine with nothing to do. `now` is a monotonic clock in milliseconds; it decides when
-    /// things are told, never what is computed.
+    /// An idle engine. `now` is a monotonic clock in milliseconds; it decides when events are sent,
+    /// never what is computed.
     pub fn new(device: Device, now: fn() -> f64) -> Self {
         unroll_model::set_clock(now);
         Self {
@@ -77,7 +79,7 @@ impl<S: Studies> Session<S> {
         }
     }
 
-    /// Whether there is nothing to do before a helper or the page says something.
+    /// Whether all work depends on a message from a helper or the page.
     pub fn is_waiting(&self) -> bool {
         self.waiting && self.has_work() && self.writing.is_none()
     }
@@ -87,7 +89,7 @@ impl<S: Studies> Session<S> {
         self.pool.add(number, send);
     }
 
-    /// Takes in what helper `number` sent.
+    /// Receives a message from helper `number`.
     pub fn hear_helper(&mut self, number: u32, parcel: Parcel) {
         self.pool.receive(number, parcel);
         self.waiting = false;
@@ -107,7 +109,7 @@ impl<S: Studies> Session<S> {
             || self.present.as_ref().is_some_and(Present::is_evaluating)
     }
 
-    /// Carries out a command. A refused one changes nothing.
+    /// Carries out a command. A refused command changes nothing.
     pub async fn handle(&mut self, command: Command, post: &mut impl FnMut(Event)) {
         let kind = command.kind();
         if let Err(reason) = self.carry_out(command, post).await {
@@ -123,7 +125,7 @@ impl<S: Studies> Session<S> {
         }
     }
 
-    /// Answers bytes that are no command.
+    /// Answers bytes that are not a command.
     pub fn refuse_unreadable(&self, reason: String, post: &mut impl FnMut(Event)) {
         post(Event::Refused { command: CommandKind::Unreadable, reason });
     }
@@ -148,8 +150,8 @@ impl<S: Studies> Session<S> {
             }
             Command::Pause => {
                 let present = self.present()?;
-                // The weights only change at the end of a step, so a half-done one can be dropped:
-                // taking it again from its beginning gives the same numbers.
+                // The weights only change at the end of a step, so a half-done step can be dropped:
+                // taking it again from the beginning gives the same numbers.
                 present.discard();
                 self.pool.discard();
                 self.go(Going::Paused, post);
@@ -190,7 +192,7 @@ impl<S: Studies> Session<S> {
         Ok(())
     }
 
-    /// Answers a question now, or, where the answer is written bit by bit, begins to.
+    /// Answers a question at once, or starts to if the answer is generated text.
     async fn answer(
         &mut self,
         id: u32,
@@ -310,7 +312,8 @@ impl<S: Studies> Session<S> {
         text: &str,
         post: &mut impl FnMut(Event),
     ) -> Result<(), String> {
-        // A task that makes its own examples needs no text; a study that does says so itself.
+        // A task that generates its own examples needs no text; a study that needs one says so
+        // itself.
         if !text.is_empty() {
             check_size(text.len() as u64).map_err(said)?;
         }
@@ -346,7 +349,7 @@ impl<S: Studies> Session<S> {
         }
     }
 
-    /// Before anything is said of the model or done to it, steps taken ahead are looked at.
+    /// Checks the steps taken ahead, before anything is reported about the model or done to it.
     async fn settle(&mut self, post: &mut impl FnMut(Event)) {
         if let Some(present) = &mut self.present {
             let taken = present.settle().await;
@@ -374,7 +377,7 @@ impl<S: Studies> Session<S> {
         }
     }
 
-    /// Tells what happened since last told.
+    /// Reports what happened since the last report.
     fn flush(&mut self, post: &mut impl FnMut(Event)) {
         let Some(progress) = self.present.as_mut().and_then(|p| p.progress(&self.meter)) else {
             return;
@@ -384,7 +387,7 @@ impl<S: Studies> Session<S> {
     }
 }
 
-/// The sentence of an error, for the page.
+/// An error as a sentence for the page.
 fn said(error: impl ToString) -> String {
     error.to_string()
 }

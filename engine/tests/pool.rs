@@ -25,7 +25,7 @@ fn spec() -> ExperimentSpec {
     ExperimentSpec { gpt, ..link.experiment() }
 }
 
-/// A clock that moves on by 10 ms whenever it is read.
+/// A clock that advances by 10 ms whenever it is read.
 fn now() -> f64 {
     static TICKS: AtomicU64 = AtomicU64::new(0);
     TICKS.fetch_add(10, Ordering::Relaxed) as f64
@@ -41,7 +41,7 @@ struct Pool {
 }
 
 impl Pool {
-    /// So many workers a step, of which `helpers` are there.
+    /// A run with `workers` workers a step, of which `helpers` are connected.
     fn started(spec: ExperimentSpec, workers: u32, helpers: usize) -> Self {
         let session = Session::new(Device::flex(), now);
         let mut pool = Self { session, helpers: Vec::new(), events: Vec::new() };
@@ -63,8 +63,8 @@ impl Pool {
         pollster::block_on(self.session.handle(command, &mut |event| events.push(event)));
     }
 
-    /// One slice of every worker, the last first if `backwards`; silence passes where nothing is
-    /// left to do.
+    /// One slice for every worker, the last first if `backwards`; time passes in silence if there
+    /// is nothing to do.
     fn round(&mut self, backwards: bool) {
         if !backwards {
             self.lead();
@@ -132,7 +132,7 @@ impl Pool {
     }
 }
 
-/// What a run of `steps` steps comes to, with all workers there.
+/// The result of a run of `steps` steps with all workers present.
 fn expected(workers: u32, steps: u32) -> (Vec<CurvePoint>, Checkpoint) {
     let mut pool = Pool::started(spec(), workers, workers as usize - 1);
     pool.steps(steps);
@@ -156,19 +156,19 @@ fn helpers_do_their_shares_and_the_curve_is_that_of_one_worker() {
 #[test]
 fn whoever_is_late_slow_or_missing_the_run_is_the_same_to_the_bit() {
     let expected = expected(3, 12);
-    // Nobody came.
+    // Nobody connects.
     let mut pool = Pool::started(spec(), 3, 0);
     pool.steps(12);
     assert_eq!((pool.points(), pool.saved()), expected);
     assert!(pool.reports().is_empty());
-    // One comes late, in mid-run; the other never.
+    // One connects late, in mid-run, and the other never does.
     let mut pool = Pool::started(spec(), 3, 0);
     pool.steps(5);
     pool.add_helper();
     pool.steps(7);
     assert_eq!(pool.reports().last().unwrap().working, 1);
     assert_eq!((pool.points(), pool.saved()), expected);
-    // Helpers are quicker than the first worker.
+    // Helpers are faster than the first worker.
     let mut pool = Pool::started(spec(), 3, 2);
     pool.say(Command::Steps(12));
     while pool.session.has_work() {
@@ -181,7 +181,7 @@ fn whoever_is_late_slow_or_missing_the_run_is_the_same_to_the_bit() {
 #[test]
 fn a_helper_that_dies_is_made_up_for() {
     let expected = expected(3, 12);
-    // The page saw it die.
+    // The page noticed that it died.
     let mut pool = Pool::started(spec(), 3, 2);
     pool.steps(4);
     pool.helpers[0] = None;
@@ -189,7 +189,7 @@ fn a_helper_that_dies_is_made_up_for() {
     assert_eq!(pool.reports().last().unwrap(), &PoolReport { working: 1, lost: 1 });
     pool.steps(8);
     assert_eq!((pool.points(), pool.saved()), expected);
-    // It fell silent: given up after a while, and in mid-step.
+    // It fell silent: it is given up after a while, in mid-step.
     let mut pool = Pool::started(spec(), 3, 2);
     pool.steps(4);
     pool.helpers[1] = None;
@@ -237,7 +237,7 @@ fn replicas_follow_a_start_over_a_restored_state_and_a_new_rate() {
         let resume = Some(Box::new(saved));
         pool.say(Command::Start { spec: spec(), text: TEXT.repeat(8), resume, workers: 2 });
         pool.steps(3);
-        // Ruined, and back to the last good state.
+        // Diverged, and back to the last good state.
         pool.say(Command::SetLearningRate(1000.0));
         pool.say(Command::Run);
         pool.until(|pool| !pool.session.has_work());
@@ -263,7 +263,7 @@ fn stale_and_hostile_messages_are_dropped() {
             strays.push(Numbers::shard(epoch, step, &forged(parameters)));
             strays.push(Numbers::sum(epoch, step, 0.1, &forged(parameters).gradient));
         }
-        // Of the present step, but of another size.
+        // A gradient for the present step, but of another size.
         strays.push(Numbers::shard(epoch, 3, &forged(parameters + 1)));
         strays.push(Numbers::sum(epoch, 3, 0.1, &[1.0]));
         strays.push(Numbers::sum(epoch, 3, f32::NAN, &forged(parameters).gradient));

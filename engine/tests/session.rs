@@ -1,4 +1,4 @@
-//! The engine's session, driven natively: what it answers, and what it leaves alone.
+//! The engine's session, driven natively: its answers, and what it leaves unchanged.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -30,7 +30,7 @@ fn spec() -> ExperimentSpec {
     }
 }
 
-/// A clock that moves on by 10 ms whenever it is read, so that tests do not depend on the machine.
+/// A clock that advances by 10 ms whenever it is read, so that tests do not depend on the machine.
 fn now() -> f64 {
     static TICKS: AtomicU64 = AtomicU64::new(0);
     TICKS.fetch_add(10, Ordering::Relaxed) as f64
@@ -54,7 +54,7 @@ impl Driven {
         driven
     }
 
-    /// Everything the engine answers to a command at once.
+    /// All events with which the engine answers a command at once.
     fn say(&mut self, command: Command) -> Vec<Event> {
         let mut said = Vec::new();
         pollster::block_on(self.session.handle(command, &mut |event| said.push(event)));
@@ -67,7 +67,7 @@ impl Driven {
         pollster::block_on(self.session.advance(&mut |event| events.push(event)));
     }
 
-    /// Does slices until `done` of all events so far, or there is no more work.
+    /// Runs slices until `done` is true of all events so far, or there is no more work.
     fn until(&mut self, done: impl Fn(&[Event]) -> bool) {
         for _ in 0..100_000 {
             if done(&self.events) || !self.session.has_work() {
@@ -96,7 +96,7 @@ impl Driven {
         self.say(Command::Pause);
     }
 
-    /// The answer to a question, at once, with the step of the model that gave it.
+    /// The answer to a question, with the step of the model that gave it.
     fn ask<Q: Ask>(&mut self, question: Q) -> (u32, Q::Answer) {
         match self.say(Command::Ask { id: 7, question: question.into() }).remove(0) {
             Event::Answered { id: 7, step, answer, more: false } => {
@@ -171,7 +171,7 @@ fn pause_takes_effect_between_slices_and_changes_nothing_it_should_not() {
     let after = driven.trace("the cat");
     assert_eq!((before.step, &before.weights), (after.step, &after.weights));
 
-    // Pausing and going on is the same run as never pausing.
+    // Pausing and resuming gives the same run as never pausing.
     driven.train(30);
     let mut straight = Driven::started(spec(), TEXT);
     straight.train(30);
@@ -323,7 +323,7 @@ fn weights_ruined_before_the_rate_was_lowered_are_not_the_last_good_ones() {
     let mut driven = Driven::started(spec(), TEXT);
     driven.train(30);
     let good = driven.trace("the cat");
-    // As a slider does: several rates before the next step.
+    // Several rates before the next step, as with a slider.
     driven.say(Command::SetLearningRate(10.0));
     driven.say(Command::SetLearningRate(1000.0));
     driven.say(Command::Steps(1));
@@ -393,7 +393,7 @@ fn a_measurement_is_of_a_throw_away_model_and_waits_for_training() {
     let Some(Event::Measured { id: 7, milliseconds_per_step }) = driven.events.last() else {
         panic!("not measured: {:?}", driven.events);
     };
-    // The tests' clock goes on by 10 ms at each look, of this test or of another one.
+    // The tests' clock advances by 10 ms whenever any test reads it.
     assert!(milliseconds_per_step.is_finite() && *milliseconds_per_step >= 10.0);
     let after = driven.trace("the cat");
     assert_eq!((before.step, before.weights), (after.step, after.weights));

@@ -15,15 +15,15 @@ pub struct Additive<'a> {
     pub keys: &'a [f32],
     /// v, `[A]`
     pub vector: &'a [f32],
-    /// What is mixed, `[batch, S, E]`.
+    /// Values that are mixed, `[batch, S, E]`.
     pub values: &'a [f32],
     /// 0 at tokens and -inf at padding, `[batch, S]`; empty if there is no padding.
     pub padding: &'a [f32],
 }
 
-/// What was seen with each of a number of queries.
+/// What a number of queries saw of their sources.
 #[derive(Clone, Debug)]
-pub struct Looked {
+pub struct Attended {
     /// `tanh(q + k_j)`, `[queries, S, A]`.
     tanhs: Vec<f32>,
     /// `[queries, S]`
@@ -32,7 +32,7 @@ pub struct Looked {
     pub weights: Vec<f32>,
 }
 
-/// Gradients by what an [`Additive`] holds, added up over all queries.
+/// Gradients with respect to the fields of an [`Additive`], summed over all queries.
 #[derive(Clone, Debug)]
 pub struct Gradients {
     pub keys: Vec<f32>,
@@ -47,7 +47,7 @@ impl Gradients {
     }
 }
 
-impl Looked {
+impl Attended {
     pub fn new(of: &Additive, queries: usize) -> Self {
         let scores = vec![0.0; queries * of.length];
         let tanhs = vec![0.0; scores.len() * of.vector.len()];
@@ -68,19 +68,19 @@ impl Additive<'_> {
         self.values.len() / (self.keys.len() / self.vector.len())
     }
 
-    /// Looks at source `row` with a query, the one numbered `at` in `looked`. `context` becomes
-    /// the mix.
-    pub fn look(
+    /// Attends to source `row` with the query numbered `at` in `attended`, and writes the mix of
+    /// values to `context`.
+    pub fn attend(
         &self,
         row: usize,
         query: &[f32],
         at: usize,
-        looked: &mut Looked,
+        attended: &mut Attended,
         context: &mut [f32],
     ) {
         let (length, width, mixed) = (self.length, self.vector.len(), context.len());
-        let scores = &mut looked.scores[at * length..][..length];
-        let tanhs = &mut looked.tanhs[at * length * width..][..length * width];
+        let scores = &mut attended.scores[at * length..][..length];
+        let tanhs = &mut attended.tanhs[at * length * width..][..length * width];
         let keys = self.keys[row * length * width..].chunks_exact(width);
         for ((score, tanhs), key) in scores.iter_mut().zip(tanhs.chunks_exact_mut(width)).zip(keys)
         {
@@ -93,7 +93,7 @@ impl Additive<'_> {
             let padding = &self.padding[row * length..][..length];
             scores.iter_mut().zip(padding).for_each(|(score, padding)| *score += padding);
         }
-        let weights = &mut looked.weights[at * length..][..length];
+        let weights = &mut attended.weights[at * length..][..length];
         weights.copy_from_slice(scores);
         softmax(weights);
         context.fill(0.0);
@@ -103,72 +103,82 @@ impl Additive<'_> {
         }
     }
 
-    /// The way back of [`look`](Self::look) from the gradient by its context. `of_query` becomes
-    /// the gradient by the query.
-    pub fn look_backward(
+    /// Backward pass of [`attend`](Self::attend). Takes the gradient with respect to its context,
+    /// writes the one with respect to the query to `grad_query`, and adds the others to
+    /// `gradients`.
+    pub fn attend_backward(
         &self,
         row: usize,
         at: usize,
-        looked: &Looked,
-        of_context: &[f32],
-        of_query: &mut [f32],
+        attended: &Attended,
+        grad_context: &[f32],
+        grad_query: &mut [f32],
         gradients: &mut Gradients,
     ) {
-        let (length, width, mixed) = (self.length, self.vector.len(), of_context.len());
-        let weights = &looked.weights[at * length..][..length];
-        let tanhs = looked.tanhs[at * length * width..].chunks_exact(width);
+        let (length, width, mixed) = (self.length, self.vector.len(), grad_context.len());
+        let weights = &attended.weights[at * length..][..length];
+        let tanhs = attended.tanhs[at * length * width..].chunks_exact(width);
         let values = self.values[row * length * mixed..].chunks_exact(mixed);
-        let of_weights = values.clone().map(|value| dot(of_context, value));
-        let along: f32 = weights.iter().zip(of_weights).map(|(weight, of)| weight * of).sum();
-        of_query.fill(0.0);
-        let of_values = gradients.values[row * length * mixed..].chunks_exact_mut(mixed);
-        let of_keys = gradients.keys[row * length * width..].chunks_exact_mut(width);
-        let each = weights.iter().zip(tanhs).zip(values.zip(of_values).zip(of_keys));
-        for ((&weight, tanhs), ((value, of_value), of_key)) in each {
-            // Padding, above all: nothing goes back through it.
+        let grad_weights = values.clone().map(|value| dot(grad_context, value));
+        let along: f32 = weights.iter().zip(grad_weights).map(|(weight, of)| weight * of).sum();
+        grad_query.fill(0.0);
+        let grad_values = gradients.values[row * length * mixed..].chunks_exact_mut(mixed);
+        let grad_keys = gradients.keys[row * length * width..].chunks_exact_mut(width);
+        let each = weights.iter().zip(tanhs).zip(values.zip(grad_values).zip(grad_keys));
+        for ((&weight, tanhs), ((value, grad_value), grad_key)) in each {
+            // Mostly padding: no gradient flows through it.
             if weight == 0.0 {
                 continue;
             }
-            add_scaled(of_context, weight, of_value);
-            let of_score = weight * (dot(of_context, value) - along);
-            add_scaled(tanhs, of_score, &mut gradients.vector);
-            let each = of_key.iter_mut().zip(&mut *of_query).zip(tanhs).zip(self.vector);
-            for (((of_key, of_query), y), v) in each {
-                let of_sum = of_score * v * (1.0 - y * y);
-                *of_key += of_sum;
-                *of_query += of_sum;
+            add_scaled(grad_context, weight, grad_value);
+            let grad_score = weight * (dot(grad_context, value) - along);
+            add_scaled(tanhs, grad_score, &mut gradients.vector);
+            let each = grad_key.iter_mut().zip(&mut *grad_query).zip(tanhs).zip(self.vector);
+            for (((grad_key, grad_query), y), v) in each {
+                let grad_sum = grad_score * v * (1.0 - y * y);
+                *grad_key += grad_sum;
+                *grad_query += grad_sum;
             }
         }
     }
 
-    /// Looks with several queries of each source, `[batch, T, A]`: the contexts, `[batch, T, E]`.
-    pub fn forward(&self, queries: &[f32], steps: usize) -> (Vec<f32>, Looked) {
+    /// Attends with several queries per source, `[batch, T, A]`. Returns the contexts, `[batch, T,
+    /// E]`.
+    pub fn forward(&self, queries: &[f32], steps: usize) -> (Vec<f32>, Attended) {
         let (width, mixed) = (self.vector.len(), self.value_width());
         let count = queries.len() / width;
-        let mut looked = Looked::new(self, count);
+        let mut attended = Attended::new(self, count);
         let mut contexts = vec![0.0; count * mixed];
         let each = queries.chunks_exact(width).zip(contexts.chunks_exact_mut(mixed));
         for (at, (query, context)) in each.enumerate() {
-            self.look(at / steps, query, at, &mut looked, context);
+            self.attend(at / steps, query, at, &mut attended, context);
         }
-        (contexts, looked)
+        (contexts, attended)
     }
 
-    /// The way back of [`forward`](Self::forward): the gradient by the queries, and the others.
+    /// Backward pass of [`forward`](Self::forward). Returns the gradient with respect to the
+    /// queries, then all others.
     pub fn backward(
         &self,
-        looked: &Looked,
+        attended: &Attended,
         steps: usize,
-        of_contexts: &[f32],
+        grad_contexts: &[f32],
     ) -> (Vec<f32>, Gradients) {
         let (width, mixed) = (self.vector.len(), self.value_width());
         let mut gradients = Gradients::new(self);
-        let mut of_queries = vec![0.0; of_contexts.len() / mixed * width];
-        let each = of_contexts.chunks_exact(mixed).zip(of_queries.chunks_exact_mut(width));
-        for (at, (of_context, of_query)) in each.enumerate() {
-            self.look_backward(at / steps, at, looked, of_context, of_query, &mut gradients);
+        let mut grad_queries = vec![0.0; grad_contexts.len() / mixed * width];
+        let each = grad_contexts.chunks_exact(mixed).zip(grad_queries.chunks_exact_mut(width));
+        for (at, (grad_context, grad_query)) in each.enumerate() {
+            self.attend_backward(
+                at / steps,
+                at,
+                attended,
+                grad_context,
+                grad_query,
+                &mut gradients,
+            );
         }
-        (of_queries, gradients)
+        (grad_queries, gradients)
     }
 }
 
@@ -190,13 +200,13 @@ mod tests {
         };
         let [queries, keys, vector, values] = &parts;
         let source = Additive { length: 3, keys, vector, values, padding: &padding };
-        let (_, looked) = source.forward(queries, 2);
-        assert_eq!(looked.weights[8..9], [0.0]);
-        for weights in looked.weights.chunks(3) {
+        let (_, attended) = source.forward(queries, 2);
+        assert_eq!(attended.weights[8..9], [0.0]);
+        for weights in attended.weights.chunks(3) {
             assert!((weights.iter().sum::<f32>() - 1.0).abs() < 1e-6);
         }
-        let (of_queries, others) = source.backward(&looked, 2, &upstream);
-        let found = [of_queries, others.keys, others.vector, others.values];
+        let (grad_queries, others) = source.backward(&attended, 2, &upstream);
+        let found = [grad_queries, others.keys, others.vector, others.values];
         assert_derivatives("two sources", &parts, &found, 2e-4, loss);
     }
 }

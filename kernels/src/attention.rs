@@ -1,16 +1,16 @@
 //! Scaled dot-product attention (Vaswani et al. 2017, equation 1), forward and backward, one head
-//! after the other: its scores stay in the first cache from their computation to their use.
+//! at a time, so that a head's scores are still in the first-level cache when they are used.
 
 use super::{
     matmul::{Onto, View, product},
     rows::{dot, softmax},
 };
 
-/// Queries worked on together. Keys that none of them may look at are left out, so fewer would
-/// compute less, but gather each key more often.
+/// Number of queries processed together. Keys that none of them may attend to are skipped, so a
+/// smaller block would compute less, but pack each key more often.
 const BLOCK: usize = 32;
 
-/// Numbers of shape `[batch, heads, T, d]`, in any order in which the last dimension is a run.
+/// Strided numbers of shape `[batch, heads, T, d]` whose last dimension is contiguous.
 #[derive(Clone, Copy, Debug)]
 pub struct Heads<'a> {
     pub values: &'a [f32],
@@ -29,54 +29,61 @@ impl<'a> Heads<'a> {
     }
 }
 
-/// Numbers of shape `[1 or batch, 1 or heads, T, S]`, or just one number for all.
+/// Contiguous numbers of shape `[1 or batch, 1 or heads, T, S]`, or a single number for all pairs.
 #[derive(Clone, Copy, Debug)]
 pub struct PerPair<'a> {
     pub values: &'a [f32],
     pub shape: [usize; 4],
 }
 
+/// What [`PerPair`] holds for the pairs of one query with all keys.
+enum PairRow<'a> {
+    /// A number for each key.
+    Each(&'a [f32]),
+    /// The same number for every key.
+    Same(f32),
+}
+
 impl<'a> PerPair<'a> {
-    /// Those of the pairs of one query, or the one for all.
-    fn row(self, sequence: usize, head: usize, query: usize) -> Result<&'a [f32], f32> {
+    fn row(self, sequence: usize, head: usize, query: usize) -> PairRow<'a> {
         let [sequences, heads, queries, keys] = self.shape;
         if self.values.len() == 1 {
-            return Err(self.values[0]);
+            return PairRow::Same(self.values[0]);
         }
         let sequence = if sequences == 1 { 0 } else { sequence };
         let head = if heads == 1 { 0 } else { head };
         let start = ((sequence * heads + head) * queries + query) * keys;
-        Ok(&self.values[start..start + keys])
+        PairRow::Each(&self.values[start..start + keys])
     }
 }
 
-/// Where numbers of layout `[batch, T, heads, d]` lie in a slice.
+/// Location of a `[batch, T, heads, d]` array within a slice.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows {
-    /// Where the first token's begin.
+    /// Index of the first token's row.
     pub start: usize,
-    /// How far the next token's are from there.
-    pub apart: usize,
+    /// Distance between the rows of consecutive tokens.
+    pub stride: usize,
 }
 
 impl Rows {
-    /// Where the rows of one head, `d` numbers each, start.
+    /// Index of the `d` numbers of one head of one token.
     fn of(self, [sequence, head, row]: [usize; 3], length: usize, d: usize) -> usize {
-        self.start + (sequence * length + row) * self.apart + head * d
+        self.start + (sequence * length + row) * self.stride + head * d
     }
 }
 
-/// What one pass is about.
+/// Inputs of an attention layer's core.
 #[derive(Clone, Copy, Debug)]
 pub struct Attend<'a> {
     pub queries: Heads<'a>,
     pub keys: Heads<'a>,
     pub values: Heads<'a>,
-    /// Added to the scores; minus infinity blocks.
+    /// Added to the scores; minus infinity blocks a pair.
     pub bias: PerPair<'a>,
-    /// What the weights are multiplied by before they mix: dropout.
+    /// Factors of the weights before they mix the values: dropout.
     pub keep: PerPair<'a>,
-    /// What products of queries and keys are multiplied by.
+    /// Factor of the products of queries and keys.
     pub scale: f32,
 }
 
@@ -89,7 +96,7 @@ impl Attend<'_> {
         let mut weights = vec![0.0; batch * heads * length * keys];
         let mut mixed = vec![0.0; batch * length * heads * d];
         let mut kept = Vec::new();
-        let rows = Rows { start: 0, apart: heads * d };
+        let rows = Rows { start: 0, stride: heads * d };
         let each = (0..batch).flat_map(|sequence| (0..heads).map(move |head| (sequence, head)));
         for ((sequence, head), weights) in each.zip(weights.chunks_exact_mut(length * keys)) {
             let query = self.queries.of(sequence, head);
@@ -104,8 +111,8 @@ impl Attend<'_> {
                 product(query.some_rows(from, count), read, self.scale, Onto::Zero, weights, keys);
                 for (row, weights) in weights.chunks_exact_mut(keys).enumerate() {
                     let weights = &mut weights[..seen];
-                    // One number for all scores would change no weight.
-                    if let Ok(bias) = self.bias.row(sequence, head, from + row) {
+                    // Adding the same number to all scores would change no weight.
+                    if let PairRow::Each(bias) = self.bias.row(sequence, head, from + row) {
                         weights.iter_mut().zip(bias).for_each(|(weight, bias)| *weight += bias);
                     }
                     softmax(weights);
@@ -113,21 +120,22 @@ impl Attend<'_> {
                 let mixing = self.kept(weights, [sequence, head, from], &mut kept);
                 let mixing = View::rows(mixing, [count, keys]).first_columns(seen);
                 let mixed = &mut mixed[rows.of([sequence, head, from], length, d)..];
-                product(mixing, value.some_rows(0, seen), 1.0, Onto::Zero, mixed, rows.apart);
+                product(mixing, value.some_rows(0, seen), 1.0, Onto::Zero, mixed, rows.stride);
             }
         }
         (weights, mixed)
     }
 
-    /// Gradients with respect to queries, keys and values, each laid out `[batch, T, heads, d]` where
-    /// `places` says, from that with respect to the mixed values and the weights of
-    /// [`forward`](Self::forward). Those of keys and values are added to what is there.
+    /// Computes the gradients with respect to queries, keys and values, given `upstream`, the one
+    /// with respect to the mixed values, and the weights that [`forward`](Self::forward) returned.
+    /// Each is `[batch, T, heads, d]` at its place in `gradients`; those of keys and values are
+    /// added to what is there.
     pub fn backward(
         &self,
         weights: &[f32],
         upstream: Heads,
         gradients: &mut [f32],
-        [of_queries, of_keys, of_values]: [Rows; 3],
+        [query_rows, key_rows, value_rows]: [Rows; 3],
     ) {
         let [batch, heads, length, d] = self.queries.shape;
         let [_, _, keys, value_width] = self.values.shape;
@@ -143,7 +151,7 @@ impl Attend<'_> {
                 let count = BLOCK.min(length - from);
                 let weights = &weights[from * keys..][..count * keys];
                 let slopes = &mut slopes[..count * keys];
-                // A weight of 0 has no part in any gradient.
+                // A weight of 0 contributes to no gradient.
                 let ends = weights.chunks_exact(keys);
                 let ends =
                     ends.map(|row| row.iter().rposition(|&w| w != 0.0).map_or(0, |at| at + 1));
@@ -152,9 +160,10 @@ impl Attend<'_> {
 
                 let mixing = self.kept(weights, [sequence, head, from], &mut kept);
                 let mixing = View::rows(mixing, [count, keys]).first_columns(seen);
-                let result = &mut gradients[of_values.of([sequence, head, 0], keys, value_width)..];
-                let apart = of_values.apart;
-                product(mixing.transposed(), upstream, 1.0, Onto::Result, result, apart);
+                let result =
+                    &mut gradients[value_rows.of([sequence, head, 0], keys, value_width)..];
+                let stride = value_rows.stride;
+                product(mixing.transposed(), upstream, 1.0, Onto::Result, result, stride);
 
                 let read = value.some_rows(0, seen).transposed();
                 product(upstream, read, 1.0, Onto::Zero, slopes, keys);
@@ -162,9 +171,11 @@ impl Attend<'_> {
                 for (row, (slopes, weights)) in rows.enumerate() {
                     let (slopes, weights) = (&mut slopes[..seen], &weights[..seen]);
                     match self.keep.row(sequence, head, from + row) {
-                        Ok(keep) => slopes.iter_mut().zip(keep).for_each(|(s, keep)| *s *= keep),
-                        Err(1.0) => {}
-                        Err(keep) => slopes.iter_mut().for_each(|s| *s *= keep),
+                        PairRow::Each(keep) => {
+                            slopes.iter_mut().zip(keep).for_each(|(s, keep)| *s *= keep)
+                        }
+                        PairRow::Same(1.0) => {}
+                        PairRow::Same(keep) => slopes.iter_mut().for_each(|s| *s *= keep),
                     }
                     let mean = dot(slopes, weights);
                     for (slope, weight) in slopes.iter_mut().zip(weights) {
@@ -174,44 +185,46 @@ impl Attend<'_> {
 
                 let slopes = View::rows(slopes, [count, keys]).first_columns(seen);
                 let (key, query) = (key.some_rows(0, seen), query.some_rows(from, count));
-                let result = &mut gradients[of_queries.of([sequence, head, from], length, d)..];
-                product(slopes, key, self.scale, Onto::Zero, result, of_queries.apart);
-                let result = &mut gradients[of_keys.of([sequence, head, 0], keys, d)..];
+                let result = &mut gradients[query_rows.of([sequence, head, from], length, d)..];
+                product(slopes, key, self.scale, Onto::Zero, result, query_rows.stride);
+                let result = &mut gradients[key_rows.of([sequence, head, 0], keys, d)..];
                 let slopes = slopes.transposed();
-                product(slopes, query, self.scale, Onto::Result, result, of_keys.apart);
+                product(slopes, query, self.scale, Onto::Result, result, key_rows.stride);
             }
         }
     }
 
-    /// How many keys, counted from the first, reach to the last one a query may look at.
+    /// One more than the index of the last key that a query may attend to.
     fn seen(&self, sequence: usize, head: usize, query: usize, keys: usize) -> usize {
         match self.bias.row(sequence, head, query) {
-            Ok(bias) => {
+            PairRow::Each(bias) => {
                 bias.iter().rposition(|&b| b != f32::NEG_INFINITY).map_or(0, |last| last + 1)
             }
-            Err(_) => keys,
+            PairRow::Same(_) => keys,
         }
     }
 
-    /// The weights of some queries after dropout, in `room` if there is any.
+    /// The weights of some queries after dropout, written to `scratch` if dropout is on.
     fn kept<'b>(
         &self,
         weights: &'b [f32],
         [sequence, head, from]: [usize; 3],
-        room: &'b mut Vec<f32>,
+        scratch: &'b mut Vec<f32>,
     ) -> &'b [f32] {
         if self.keep.values == [1.0] {
             return weights;
         }
         let keys = self.keys.shape[2];
-        room.clear();
+        scratch.clear();
         for (row, weights) in weights.chunks_exact(keys).enumerate() {
             match self.keep.row(sequence, head, from + row) {
-                Ok(keep) => room.extend(weights.iter().zip(keep).map(|(w, keep)| w * keep)),
-                Err(keep) => room.extend(weights.iter().map(|w| w * keep)),
+                PairRow::Each(keep) => {
+                    scratch.extend(weights.iter().zip(keep).map(|(w, keep)| w * keep))
+                }
+                PairRow::Same(keep) => scratch.extend(weights.iter().map(|w| w * keep)),
             }
         }
-        room
+        scratch
     }
 }
 
@@ -223,7 +236,7 @@ mod tests {
         (0..count).map(|i| ((i * 29 + seed * 17) % 53) as f32 / 26.0 - 1.0).collect()
     }
 
-    /// `sum(upstream * mixed)` in f64, straight from the definition.
+    /// `sum(upstream * mixed)` in f64, directly from the definition.
     fn objective(
         numbers: [&[f64]; 3],
         shape: [usize; 5],
@@ -303,15 +316,15 @@ mod tests {
         };
         let found: f32 = mixed.iter().zip(&upstream).map(|(m, u)| m * u).sum();
         assert!((f64::from(found) - of(&inputs)).abs() < 1e-4);
-        // One after the other, with room between tokens that is left alone.
-        let apart = heads * d + 2;
-        let [of_queries, of_keys] = [length, keys].map(|n| batch * n * apart);
+        // The gradients one after another, with padding between tokens that must stay untouched.
+        let stride = heads * d + 2;
+        let [of_queries, of_keys] = [length, keys].map(|n| batch * n * stride);
         let starts = [0, of_queries, of_queries + of_keys];
-        let places = starts.map(|start| Rows { start, apart });
+        let places = starts.map(|start| Rows { start, stride });
         let mut gradients = vec![0.0; starts[2] + of_keys];
         attend.backward(&weights, view(&upstream, length), &mut gradients, places);
-        let beside = gradients.chunks_exact(apart).all(|row| row[heads * d..] == [0.0; 2]);
-        assert!(beside, "what lies between rows is left alone");
+        let untouched = gradients.chunks_exact(stride).all(|row| row[heads * d..] == [0.0; 2]);
+        assert!(untouched, "padding between rows is left untouched");
         for which in 0..3 {
             for at in (0..inputs[which].len()).step_by(11) {
                 let moved = |by: f64| {
@@ -321,7 +334,7 @@ mod tests {
                 };
                 let slope = (moved(1e-5) - moved(-1e-5)) / 2e-5;
                 let (row, column) = (at / (heads * d), at % (heads * d));
-                let found = f64::from(gradients[starts[which] + row * apart + column]);
+                let found = f64::from(gradients[starts[which] + row * stride + column]);
                 assert!((slope - found).abs() < 1e-5, "input {which}, {at}: {found}, not {slope}");
             }
         }

@@ -18,11 +18,11 @@ use super::{
 /// Numbers in a register.
 const LANES: usize = 8;
 
-/// Of so many rows of a left factor a copy stays in the second cache while all panels are multiplied
-/// with them.
+/// Rows of the left factor packed at a time. The packed copy stays in the second-level cache while
+/// it is multiplied by every panel.
 pub(super) const HEIGHT: usize = 256;
 
-/// Says that the processor has AVX2 and FMA; only [`Avx::new`] makes one.
+/// Proof that the processor has AVX2 and FMA; only [`Avx::new`] makes one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Avx(());
 
@@ -34,8 +34,8 @@ impl Avx {
         there.then_some(Self(()))
     }
 
-    /// Runs `work`, which the compiler puts in place and then compiles for AVX2. It never joins a
-    /// product and a sum into one operation by itself, so that results stay as they are.
+    /// Runs `work`, which the compiler inlines and so compiles for AVX2. The compiler never
+    /// contracts a product and a sum into an FMA by itself, so results stay the same.
     #[inline(always)]
     pub(super) fn run<R>(self, work: impl FnOnce() -> R) -> R {
         #[target_feature(enable = "avx2,fma")]
@@ -48,7 +48,7 @@ impl Avx {
         unsafe { run(work) }
     }
 
-    /// Multiplies all rows by a panel, as [`super::tiles::Tiles::times`] says.
+    /// Multiplies all rows by a panel; see [`super::tiles::Tiles::times`].
     pub(super) fn times(self, left: &Left, panel: &[f32], place: Place, result: &mut [f32]) {
         // SAFETY: the function asks for AVX2 and FMA alone, and `self` exists only where
         // `Avx::new` found both.
@@ -82,8 +82,8 @@ fn times(left: &Left, panel: &[f32], place: Place, result: &mut [f32]) {
     }
 }
 
-/// Products of groups of rows with a panel of so many registers a row: for each row of each group
-/// in order, its sums.
+/// Products of groups of rows with a panel that is this many registers wide: for each row of each
+/// group in order, its sums.
 #[target_feature(enable = "avx2,fma")]
 #[inline]
 fn tile<const GROUPS: usize, const WIDTH: usize>(
@@ -110,7 +110,7 @@ fn tile<const GROUPS: usize, const WIDTH: usize>(
     sums
 }
 
-/// Writes the sums of rows from `row` on, of as many as there are.
+/// Writes the sums of as many rows as there are, starting at `row`.
 #[target_feature(enable = "avx2,fma")]
 #[inline]
 fn put<const WIDTH: usize>(
@@ -120,10 +120,10 @@ fn put<const WIDTH: usize>(
     place: Place,
     result: &mut [f32],
 ) {
-    let Place { onto, apart, column, width, .. } = place;
+    let Place { onto, stride, column, width, .. } = place;
     let scale = _mm256_set1_ps(place.scale);
     for (row, sums) in (row..rows).zip(sums) {
-        let result = &mut result[row * apart + column..][..width];
+        let result = &mut result[row * stride + column..][..width];
         let (whole, rest) = result.as_chunks_mut::<LANES>();
         let onto = match onto {
             Onto::Zero | Onto::Result => onto,

@@ -1,7 +1,7 @@
 //! The tiles of a product with AVX-512: registers of sixteen numbers, a row of a wide panel each.
 //!
-//! As in [`super::avx`], eight of them hold sums, for eight rows here. Narrow panels are left to
-//! that.
+//! As in [`super::avx`], eight registers hold sums, here for eight rows. Narrow panels are left to
+//! AVX2.
 
 use core::arch::x86_64::{
     __m512, _mm512_add_ps, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_mul_ps, _mm512_set1_ps,
@@ -14,7 +14,7 @@ use super::{
     tiles::{GATHERED, Left, Place, WIDE},
 };
 
-/// Says that the processor has AVX-512's foundation, AVX2 and FMA; only [`Avx512::new`] makes one.
+/// Proof that the processor has AVX-512F, AVX2 and FMA; only [`Avx512::new`] makes one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Avx512(Avx);
 
@@ -23,7 +23,7 @@ impl Avx512 {
         if std::arch::is_x86_feature_detected!("avx512f") { Avx::new().map(Self) } else { None }
     }
 
-    /// Multiplies all rows by a panel, as [`super::tiles::Tiles::times`] says.
+    /// Multiplies all rows by a panel; see [`super::tiles::Tiles::times`].
     pub(super) fn times(self, left: &Left, panel: &[f32], place: Place, result: &mut [f32]) {
         if place.width == WIDE {
             // SAFETY: the function asks for AVX-512's foundation alone, and `self` exists only where
@@ -72,13 +72,13 @@ fn tile<const GROUPS: usize>(
     sums
 }
 
-/// Writes the sums of rows from `row` on, of as many as there are.
+/// Writes the sums of as many rows as there are, starting at `row`.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn put(sums: &[__m512], row: usize, rows: usize, place: Place, result: &mut [f32]) {
-    let Place { onto, scale, apart, column, .. } = place;
+    let Place { onto, scale, stride, column, .. } = place;
     for (row, &sum) in (row..rows).zip(sums) {
-        let result = &mut result[row * apart + column..].as_chunks_mut().0[0];
+        let result = &mut result[row * stride + column..].as_chunks_mut().0[0];
         let sum = _mm512_mul_ps(sum, _mm512_set1_ps(scale));
         let sum = match onto {
             Onto::Zero => sum,

@@ -1,7 +1,7 @@
-//! What recurrent cells do between two products, for one row of a batch, and its derivative.
+//! The elementwise part of recurrent cells for one row of a batch, and its derivatives.
 //!
-//! `input` is `W x + b` and `from_state` what the previous state adds to it, both with a block of
-//! `H` columns for each gate.
+//! `input` is `W x + b` and `from_state` is what the previous state adds to it. Both have a block
+//! of `H` columns for each gate.
 
 use super::{
     math::{sigmoid, tanh},
@@ -23,7 +23,7 @@ fn add(input: &[f32], from_state: &[f32], gates: &mut [f32]) {
     }
 }
 
-/// Elman's: `s_t = tanh(sum)`.
+/// Elman's network: `s_t = tanh(sum)`.
 pub fn elman_tanh(input: &[f32], from_state: &[f32], state: &mut [f32]) {
     wide!({
         add(input, from_state, state);
@@ -31,7 +31,7 @@ pub fn elman_tanh(input: &[f32], from_state: &[f32], state: &mut [f32]) {
     })
 }
 
-/// Elman's: `s_t = sigmoid(sum)`.
+/// Elman's network: `s_t = sigmoid(sum)`.
 pub fn elman_sigmoid(input: &[f32], from_state: &[f32], state: &mut [f32]) {
     wide!({
         add(input, from_state, state);
@@ -39,7 +39,7 @@ pub fn elman_sigmoid(input: &[f32], from_state: &[f32], state: &mut [f32]) {
     })
 }
 
-/// The gradient by the sum from that by the state.
+/// Gradient with respect to the sum, given the one with respect to the state.
 pub fn elman_tanh_backward(state: &[f32], upstream: &[f32], delta: &mut [f32]) {
     wide!({
         for ((delta, y), upstream) in delta.iter_mut().zip(state).zip(upstream) {
@@ -48,7 +48,7 @@ pub fn elman_tanh_backward(state: &[f32], upstream: &[f32], delta: &mut [f32]) {
     })
 }
 
-/// The gradient by the sum from that by the state.
+/// Gradient with respect to the sum, given the one with respect to the state.
 pub fn elman_sigmoid_backward(state: &[f32], upstream: &[f32], delta: &mut [f32]) {
     wide!({
         for ((delta, y), upstream) in delta.iter_mut().zip(state).zip(upstream) {
@@ -88,41 +88,42 @@ pub fn lstm(
     })
 }
 
-/// The gradient by the sums, from that by the state; `of_cell` is the gradient by `c_t` through
-/// what comes later, and then that by `c_(t-1)`.
+/// Gradient with respect to the sums, given the one with respect to the state. `grad_cell` holds
+/// the gradient with respect to `c_t` through later steps, and is replaced by the one with respect
+/// to `c_(t-1)`.
 pub fn lstm_backward(
     gates: &[f32],
     previous_cell: &[f32],
     squashed: &[f32],
     upstream: &[f32],
-    of_cell: &mut [f32],
+    grad_cell: &mut [f32],
     deltas: &mut [f32],
 ) {
     wide!({
         let [i, f, g, o] = blocks(gates);
-        let [of_i, of_f, of_g, of_o] = blocks_mut(deltas);
-        for (((of_o, o), squashed), (upstream, of_cell)) in
-            of_o.iter_mut().zip(o).zip(squashed).zip(upstream.iter().zip(&mut *of_cell))
+        let [grad_i, grad_f, grad_g, grad_o] = blocks_mut(deltas);
+        for (((grad_o, o), squashed), (upstream, grad_cell)) in
+            grad_o.iter_mut().zip(o).zip(squashed).zip(upstream.iter().zip(&mut *grad_cell))
         {
-            *of_o = upstream * squashed * (o - o * o);
-            *of_cell += upstream * o * (1.0 - squashed * squashed);
+            *grad_o = upstream * squashed * (o - o * o);
+            *grad_cell += upstream * o * (1.0 - squashed * squashed);
         }
-        for (((of_i, of_g), of_cell), (i, g)) in
-            of_i.iter_mut().zip(of_g).zip(&*of_cell).zip(i.iter().zip(g))
+        for (((grad_i, grad_g), grad_cell), (i, g)) in
+            grad_i.iter_mut().zip(grad_g).zip(&*grad_cell).zip(i.iter().zip(g))
         {
-            *of_i = of_cell * g * (i - i * i);
-            *of_g = of_cell * i * (1.0 - g * g);
+            *grad_i = grad_cell * g * (i - i * i);
+            *grad_g = grad_cell * i * (1.0 - g * g);
         }
-        for (((of_f, f), previous), of_cell) in
-            of_f.iter_mut().zip(f).zip(previous_cell).zip(of_cell)
+        for (((grad_f, f), previous), grad_cell) in
+            grad_f.iter_mut().zip(f).zip(previous_cell).zip(grad_cell)
         {
-            *of_f = *of_cell * previous * (f - f * f);
-            *of_cell *= f;
+            *grad_f = *grad_cell * previous * (f - f * f);
+            *grad_cell *= f;
         }
     })
 }
 
-/// r and z of either GRU into the first two blocks of `gates`.
+/// Writes r and z of either GRU into the first two blocks of `gates`.
 pub fn reset_and_update(input: &[f32], from_state: &[f32], gates: &mut [f32]) {
     wide!({
         add(input, from_state, gates);
@@ -130,8 +131,8 @@ pub fn reset_and_update(input: &[f32], from_state: &[f32], gates: &mut [f32]) {
     })
 }
 
-/// PyTorch's GRU after its gates: `n = tanh(input + r * (U h + b_hn))`, into the third block. Of
-/// input and `gates` all three blocks.
+/// PyTorch's GRU after its gates: writes `n = tanh(input + r * (U h + b_hn))` into the third block.
+/// `input` and `gates` have all three blocks.
 pub fn gru_candidate(input: &[f32], before_reset: &[f32], gates: &mut [f32]) {
     wide!({
         let hidden = before_reset.len();
@@ -143,7 +144,7 @@ pub fn gru_candidate(input: &[f32], before_reset: &[f32], gates: &mut [f32]) {
     })
 }
 
-/// Cho's GRU after its gates: `n = tanh(input + U (r * h))`, into the third block.
+/// Cho's GRU after its gates: writes `n = tanh(input + U (r * h))` into the third block.
 pub fn cho_candidate(input: &[f32], from_kept: &[f32], gates: &mut [f32]) {
     wide!({
         let hidden = from_kept.len();
@@ -163,73 +164,77 @@ pub fn mix(gates: &[f32], previous: &[f32], state: &mut [f32]) {
     })
 }
 
-/// The gradient by the sums of z and n, from that by the state; `of_previous` becomes the part of
-/// the gradient by `h_(t-1)` that comes straight from [`mix`].
+/// Gradient with respect to the sums of z and n, given the one with respect to the state.
+/// `grad_previous` becomes the part of the gradient with respect to `h_(t-1)` that flows directly
+/// through [`mix`].
 pub fn mix_backward(
     gates: &[f32],
     previous: &[f32],
     upstream: &[f32],
     deltas: &mut [f32],
-    of_previous: &mut [f32],
+    grad_previous: &mut [f32],
 ) {
     wide!({
         let [_, z, n] = blocks(gates);
-        let [_, of_z, of_n] = blocks_mut(deltas);
-        for (((of_z, of_n), (z, n)), (upstream, previous)) in
-            of_z.iter_mut().zip(of_n).zip(z.iter().zip(n)).zip(upstream.iter().zip(previous))
+        let [_, grad_z, grad_n] = blocks_mut(deltas);
+        for (((grad_z, grad_n), (z, n)), (upstream, previous)) in
+            grad_z.iter_mut().zip(grad_n).zip(z.iter().zip(n)).zip(upstream.iter().zip(previous))
         {
-            *of_z = upstream * (previous - n) * (z - z * z);
-            *of_n = upstream * (1.0 - z) * (1.0 - n * n);
+            *grad_z = upstream * (previous - n) * (z - z * z);
+            *grad_n = upstream * (1.0 - z) * (1.0 - n * n);
         }
-        for ((of_previous, upstream), z) in of_previous.iter_mut().zip(upstream).zip(z) {
-            *of_previous = upstream * z;
+        for ((grad_previous, upstream), z) in grad_previous.iter_mut().zip(upstream).zip(z) {
+            *grad_previous = upstream * z;
         }
     })
 }
 
-/// PyTorch's GRU: the gradient by r's sum into the first block of `deltas`, whose others
-/// [`mix_backward`] has filled, and the gradient by `U h + b_hn` of all blocks into `inner`.
+/// PyTorch's GRU: writes the gradient with respect to r's sum into the first block of `deltas`,
+/// whose other blocks [`mix_backward`] has filled, and the gradient with respect to `U h + b_hn` of
+/// all blocks into `inner`.
 pub fn gru_backward(gates: &[f32], before_reset: &[f32], deltas: &mut [f32], inner: &mut [f32]) {
     wide!({
         let [r, ..] = blocks::<3>(gates);
-        let [of_r, of_z, of_n] = blocks_mut(deltas);
+        let [grad_r, grad_z, grad_n] = blocks_mut(deltas);
         let [inner_r, inner_z, inner_n] = blocks_mut(inner);
-        for ((of_r, r), (of_n, before)) in of_r.iter_mut().zip(r).zip(of_n.iter().zip(before_reset))
+        for ((grad_r, r), (grad_n, before)) in
+            grad_r.iter_mut().zip(r).zip(grad_n.iter().zip(before_reset))
         {
-            *of_r = of_n * before * (r - r * r);
+            *grad_r = grad_n * before * (r - r * r);
         }
-        inner_r.copy_from_slice(of_r);
-        inner_z.copy_from_slice(of_z);
-        for ((inner, of_n), r) in inner_n.iter_mut().zip(of_n).zip(r) {
-            *inner = *of_n * r;
+        inner_r.copy_from_slice(grad_r);
+        inner_z.copy_from_slice(grad_z);
+        for ((inner, grad_n), r) in inner_n.iter_mut().zip(grad_n).zip(r) {
+            *inner = *grad_n * r;
         }
     })
 }
 
-/// Cho's GRU: the gradient by r's sum into the first block of `deltas`, from `of_kept`, the
-/// gradient by `r * h`; what goes to `h_(t-1)` by it is added to `of_previous`.
+/// Cho's GRU: writes the gradient with respect to r's sum into the first block of `deltas`, given
+/// `grad_kept`, the gradient with respect to `r * h`, and adds what flows through it to `h_(t-1)`
+/// to `grad_previous`.
 pub fn cho_backward(
     gates: &[f32],
     previous: &[f32],
-    of_kept: &[f32],
+    grad_kept: &[f32],
     deltas: &mut [f32],
-    of_previous: &mut [f32],
+    grad_previous: &mut [f32],
 ) {
     wide!({
         let [r, ..] = blocks::<3>(gates);
-        let [of_r, ..] = blocks_mut::<3>(deltas);
-        for ((of_r, r), (of_kept, previous)) in
-            of_r.iter_mut().zip(r).zip(of_kept.iter().zip(previous))
+        let [grad_r, ..] = blocks_mut::<3>(deltas);
+        for ((grad_r, r), (grad_kept, previous)) in
+            grad_r.iter_mut().zip(r).zip(grad_kept.iter().zip(previous))
         {
-            *of_r = of_kept * previous * (r - r * r);
+            *grad_r = grad_kept * previous * (r - r * r);
         }
-        for ((of_previous, of_kept), r) in of_previous.iter_mut().zip(of_kept).zip(r) {
-            *of_previous += of_kept * r;
+        for ((grad_previous, grad_kept), r) in grad_previous.iter_mut().zip(grad_kept).zip(r) {
+            *grad_previous += grad_kept * r;
         }
     })
 }
 
-/// Equal parts of a row.
+/// Splits a row into equal parts.
 fn blocks<const N: usize>(row: &[f32]) -> [&[f32]; N] {
     let width = row.len() / N;
     core::array::from_fn(|block| &row[block * width..(block + 1) * width])

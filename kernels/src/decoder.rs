@@ -1,9 +1,9 @@
-//! A decoder that looks at the source before every step (Bahdanau et al. 2015): a GRU in PyTorch's
-//! form whose input is the token before and what additive attention mixed for the state before.
-//! Rows of a step lie together, step by step, as in [`super::recurrent`].
+//! A decoder that attends to the source before every step (Bahdanau et al. 2015): a GRU in
+//! PyTorch's form whose input is the previous token and the context that additive attention
+//! computes from the previous state. Rows are laid out step by step, as in [`super::recurrent`].
 
 use super::{
-    alignment::{self, Additive, Looked},
+    alignment::{self, Additive, Attended},
     cells,
     matmul::{self, Onto, View},
     panels::Panels,
@@ -11,7 +11,7 @@ use super::{
     rows::add_rows,
 };
 
-/// What the decoder is computed from.
+/// Inputs of the decoder.
 #[derive(Clone, Copy, Debug)]
 pub struct Decoder<'a> {
     pub batch: usize,
@@ -43,17 +43,17 @@ pub struct Decoded {
     pub kept: Kept,
 }
 
-/// What the way back needs besides states and contexts.
+/// What the backward pass needs besides states and contexts.
 #[derive(Clone, Debug)]
 pub struct Kept {
-    pub looked: Looked,
+    pub attended: Attended,
     /// `[T * batch, 3H]`
     gates: Vec<f32>,
     /// `U h + b_hn`, `[T * batch, H]`.
     reset: Vec<f32>,
 }
 
-/// Derivatives, as long as what they are by.
+/// Gradients with respect to the inputs, each of its input's length.
 #[derive(Clone, Debug)]
 pub struct Gradients {
     pub source: alignment::Gradients,
@@ -84,7 +84,7 @@ impl Decoder<'_> {
         bias[2 * hidden..].copy_from_slice(self.candidate_bias);
         let mut both = vec![0.0; rows * both_width];
         let mut queries = vec![0.0; rows * width];
-        let mut looked = Looked::new(&self.source, rows);
+        let mut attended = Attended::new(&self.source, rows);
         let (mut gates, mut reset) = (vec![0.0; rows * columns], vec![0.0; rows * hidden]);
         let (mut sums, mut from_state) = (vec![0.0; batch * columns], vec![0.0; batch * columns]);
         let mut previous = self.initial.to_vec();
@@ -98,7 +98,7 @@ impl Decoder<'_> {
                 queries[block(width)].chunks_exact(width).zip(both.chunks_exact_mut(both_width));
             for (row, (query, both)) in each.enumerate() {
                 let at = step * batch + row;
-                self.source.look(row, query, at, &mut looked, &mut both[hidden..]);
+                self.source.attend(row, query, at, &mut attended, &mut both[hidden..]);
             }
             sums.copy_from_slice(&self.input[block(columns)]);
             let contexts =
@@ -117,10 +117,10 @@ impl Decoder<'_> {
                 previous.copy_from_slice(state);
             }
         }
-        Decoded { both, queries, kept: Kept { looked, gates, reset } }
+        Decoded { both, queries, kept: Kept { attended, gates, reset } }
     }
 
-    /// Gradients from that by [`Decoded::both`], which is given again.
+    /// Gradients given the one with respect to [`Decoded::both`]; `both` is that output again.
     pub fn backward(&self, both: &[f32], kept: &Kept, upstream: &[f32]) -> Gradients {
         let Self { batch, steps, .. } = *self;
         let [hidden, width, context, both_width] = self.widths();
@@ -132,26 +132,26 @@ impl Decoder<'_> {
         let recurrent = transposed(self.recurrent, [hidden, columns]);
         let mut source = alignment::Gradients::new(&self.source);
         let (mut deltas, mut inner) = (vec![0.0; rows * columns], vec![0.0; rows * columns]);
-        let mut of_queries = vec![0.0; rows * width];
-        let mut of_contexts = vec![0.0; batch * context];
-        let mut of_state = vec![0.0; batch * hidden];
+        let mut grad_queries = vec![0.0; rows * width];
+        let mut grad_contexts = vec![0.0; batch * context];
+        let mut grad_state = vec![0.0; batch * hidden];
         let mut carried = vec![0.0; batch * hidden];
         for step in (0..steps).rev() {
             let block = |width: usize| step * batch * width..(step + 1) * batch * width;
             let upstream = &upstream[block(both_width)];
-            let each = of_state
+            let each = grad_state
                 .chunks_exact_mut(hidden)
-                .zip(of_contexts.chunks_exact_mut(context))
+                .zip(grad_contexts.chunks_exact_mut(context))
                 .zip(carried.chunks_exact(hidden))
                 .zip(upstream.chunks_exact(both_width));
-            for (((of_state, of_context), carried), upstream) in each {
-                let (of_states, of_contexts) = upstream.split_at(hidden);
-                for ((sum, here), later) in of_state.iter_mut().zip(of_states).zip(carried) {
+            for (((grad_state, grad_context), carried), upstream) in each {
+                let (grad_states, grad_contexts) = upstream.split_at(hidden);
+                for ((sum, here), later) in grad_state.iter_mut().zip(grad_states).zip(carried) {
                     *sum = here + later;
                 }
-                of_context.copy_from_slice(of_contexts);
+                grad_context.copy_from_slice(grad_contexts);
             }
-            let (previous, apart) = match step.checked_sub(1) {
+            let (previous, stride) = match step.checked_sub(1) {
                 Some(before) => (&both[before * batch * both_width..], both_width),
                 None => (self.initial, hidden),
             };
@@ -160,8 +160,8 @@ impl Decoder<'_> {
                 .zip(inner[block(columns)].chunks_exact_mut(columns))
                 .zip(kept.gates[block(columns)].chunks_exact(columns))
                 .zip(kept.reset[block(hidden)].chunks_exact(hidden))
-                .zip(previous.chunks_exact(apart))
-                .zip(of_state.chunks_exact(hidden))
+                .zip(previous.chunks_exact(stride))
+                .zip(grad_state.chunks_exact(hidden))
                 .zip(carried.chunks_exact_mut(hidden));
             for ((((((delta, inner), gates), reset), previous), upstream), carried) in each {
                 cells::mix_backward(gates, &previous[..hidden], upstream, delta, carried);
@@ -170,15 +170,23 @@ impl Decoder<'_> {
             let inner = View::rows(&inner[block(columns)], [batch, columns]);
             recurrent.product(inner, Onto::Result, &mut carried, hidden);
             let delta = View::rows(&deltas[block(columns)], [batch, columns]);
-            from_context.product(delta, Onto::Result, &mut of_contexts, context);
-            let of_queries = &mut of_queries[block(width)];
-            let each = of_contexts.chunks_exact(context).zip(of_queries.chunks_exact_mut(width));
-            for (row, (of_context, of_query)) in each.enumerate() {
+            from_context.product(delta, Onto::Result, &mut grad_contexts, context);
+            let grad_queries = &mut grad_queries[block(width)];
+            let each =
+                grad_contexts.chunks_exact(context).zip(grad_queries.chunks_exact_mut(width));
+            for (row, (grad_context, grad_query)) in each.enumerate() {
                 let at = step * batch + row;
-                self.source.look_backward(row, at, &kept.looked, of_context, of_query, &mut source);
+                self.source.attend_backward(
+                    row,
+                    at,
+                    &kept.attended,
+                    grad_context,
+                    grad_query,
+                    &mut source,
+                );
             }
-            let of_queries = View::rows(of_queries, [batch, width]);
-            query.product(of_queries, Onto::Result, &mut carried, hidden);
+            let grad_queries = View::rows(grad_queries, [batch, width]);
+            query.product(grad_queries, Onto::Result, &mut carried, hidden);
         }
 
         let states = View { values: both, shape: [rows, hidden], strides: [both_width, 1] };
@@ -201,9 +209,9 @@ impl Decoder<'_> {
         let contexts =
             View { values: &both[hidden..], shape: [rows, context], strides: [both_width, 1] };
         let mut context_weight = vec![0.0; context * columns];
-        let of_sums = View::rows(&deltas, [rows, columns]);
+        let grad_sums = View::rows(&deltas, [rows, columns]);
         let result = &mut context_weight;
-        matmul::product(contexts.transposed(), of_sums, 1.0, Onto::Zero, result, columns);
+        matmul::product(contexts.transposed(), grad_sums, 1.0, Onto::Zero, result, columns);
         let mut candidate_bias = vec![0.0; columns];
         add_rows(&inner, &mut candidate_bias);
         candidate_bias.drain(..2 * hidden);
@@ -212,7 +220,7 @@ impl Decoder<'_> {
             context_weight,
             recurrent: by_previous(&inner, columns),
             candidate_bias,
-            query_weight: by_previous(&of_queries, width),
+            query_weight: by_previous(&grad_queries, width),
             initial: carried,
             input: deltas,
         }
@@ -226,7 +234,7 @@ mod tests {
 
     const SIZES: [usize; 6] = [2, 3, 4, 3, 5, 2];
 
-    /// In the order of the gradients below.
+    /// Inputs in the order of the gradients below.
     fn parts() -> [Vec<f32>; 9] {
         let [batch, steps, length, hidden, width, context] = SIZES;
         [

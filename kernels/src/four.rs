@@ -1,8 +1,9 @@
-//! Four numbers that are computed with at once.
+//! Four numbers computed at once.
 //!
-//! In wasm a register of simd128, asked for by name: left to choose, compilers make scalar code of a
-//! product's tile after the smallest changes, which is four times as slow. Elsewhere an array, so
-//! that native tests run the tiles that browsers run. The results are the same to the last bit.
+//! In wasm this is a register of simd128, requested explicitly: left to choose, compilers turn a
+//! product's tile into scalar code after the smallest change, which is four times as slow.
+//! Elsewhere it is an array, so that native tests run the same tiles as browsers. The results are
+//! the same to the last bit.
 
 #[cfg(target_arch = "wasm32")]
 use core::arch::wasm32::{f32x4_add, f32x4_mul, f32x4_splat, v128, v128_load, v128_store};

@@ -1,14 +1,14 @@
-//! What a training step spends its time on, over plain slices of f32 and for one core.
+//! The hot loops of a training step, over plain slices of f32 and for one core.
 //!
-//! Nothing here knows of tensors or gradients: `unroll_model`, in `fused`, gives these to burn as
-//! operations with backward passes of their own. Everything is plain Rust that compilers turn into
-//! vector instructions (`cargo xtask test` looks for them in what browsers get), so that native tests
-//! run the very code the browser runs; only the tiles of products ask for vectors by name, in `four`
-//! and, for x86-64, in `avx` and `avx512`, and tests run all. Sums have an order that depends on
-//! shapes alone: the same input gives the same bits.
+//! Nothing here knows about tensors or autodiff: `unroll_model` (in `fused`) registers these
+//! functions with burn as operations with their own backward passes. Everything is plain Rust that
+//! compilers vectorize (`cargo xtask test` checks the wasm for vector instructions), so native
+//! tests run the very code that browsers run. Only the tiles of matrix products use explicit
+//! vectors, in `four` and, for x86-64, in `avx` and `avx512`; tests run all of them. The order of
+//! every sum depends on shapes alone, so the same input gives the same bits.
 //!
-//! A crate of its own, because in the engines that browsers load this code is compiled for speed
-//! and nearly all else for size (see the profile `engine`).
+//! This is a separate crate because engines for browsers compile it for speed and nearly everything
+//! else for size (see the profile `engine`).
 
 pub mod alignment;
 pub mod attention;

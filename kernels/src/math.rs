@@ -1,22 +1,21 @@
-//! Elementary functions without branches, which loops over slices turn into vector instructions.
-//! (The platform's own work one number at a time, and differ between platforms.)
+//! Branch-free elementary functions that vectorize in loops over slices. (The platform's own
+//! functions take one number at a time, and differ between platforms.)
 
 use core::f32::consts::LOG2_E;
 
-/// The largest argument below which [`exp`] gives 0: e to it is less than the smallest normal
-/// number.
+/// Below this, [`exp`] returns 0: the true value is smaller than the smallest normal number.
 const LOWEST: f32 = -87.3;
-/// Above it, [`exp`] is infinite.
+/// Above this, [`exp`] returns infinity.
 const HIGHEST: f32 = 88.72;
 
 /// e to the power of `x`, to 2 units in the last place.
 ///
-/// Reduced to `2^n e^r` with `|r| <= ln 2 / 2`, and Taylor's polynomial of degree 7 for `e^r`.
+/// Reduces to `2^n e^r` with `|r| <= ln 2 / 2` and uses Taylor's polynomial of degree 7 for `e^r`.
 #[inline(always)]
 pub fn exp(x: f32) -> f32 {
-    // Adding it leaves the nearest whole number in the lowest bits of a float.
+    // Adding this leaves the nearest integer in the lowest bits of a float.
     const ROUND: f32 = 1.5 * (1 << 23) as f32;
-    // ln 2 in two parts; the first has so few bits that its multiples by n are exact.
+    // ln 2 in two parts: the first has so few bits that its multiples by n are exact.
     const LN_2_HIGH: f32 = 0.693_359_4;
     const LN_2_LOW: f32 = (core::f64::consts::LN_2 - LN_2_HIGH as f64) as f32;
     let clamped = x.clamp(LOWEST, HIGHEST);
@@ -27,18 +26,18 @@ pub fn exp(x: f32) -> f32 {
     let high = (1.0 / 5040.0 * r + 1.0 / 720.0) * r2 + (1.0 / 120.0 * r + 1.0 / 24.0);
     let low = (1.0 / 6.0 * r + 0.5) * r2 + (r + 1.0);
     let power = high * (r2 * r2) + low;
-    // Times 2^n by adding n to the exponent, for which there is room: at the ends of the range, where
-    // n is -126 or 128, the power is above and below 1.
+    // Multiplies by 2^n by adding n to the exponent. This can't overflow: at the ends of the range,
+    // where n is -126 or 128, the power is above and below 1.
     let value = f32::from_bits(power.to_bits().wrapping_add(shifted.to_bits() << 23));
     let value = if x < LOWEST { 0.0 } else { value };
-    // Not a number stays none.
+    // NaN stays NaN.
     if x <= HIGHEST { value } else { x + f32::INFINITY }
 }
 
 /// The standard normal distribution function `Φ(x)` to 2e-7, and its derivative, the density.
 ///
-/// For negative x, `Φ(x) = e^(-x²/2) P(1 / (1 + 0.33 |x|))` with a polynomial P without constant
-/// term, fitted to the exact values on [0, 14] (largest error `3e-9`; the idea is that of Hastings
+/// For negative x this is `Φ(x) = e^(-x²/2) P(1 / (1 + 0.33 |x|))`, with a polynomial P without
+/// constant term fitted to the exact values on [0, 14] (largest error `3e-9`; the idea is Hastings
 /// 1955, formula 26.2.17 in Abramowitz and Stegun).
 #[inline(always)]
 pub fn normal(x: f32) -> (f32, f32) {
@@ -66,7 +65,7 @@ pub fn normal(x: f32) -> (f32, f32) {
 #[inline(always)]
 pub fn tanh(x: f32) -> f32 {
     let small = x * x;
-    // Near 0, where 1 - 2 / (e^2x + 1) loses its digits: Taylor's series.
+    // Taylor's series near 0, where 1 - 2 / (e^2x + 1) loses its digits.
     let series = x
         * (1.0
             + small
@@ -116,7 +115,7 @@ mod tests {
 
     #[test]
     fn normal_distribution_by_its_defining_integral() {
-        // Simpson's rule in f64, from 0 on.
+        // Simpson's rule in f64, starting at 0.
         let (step, density) =
             (0.005, |t: f64| (-0.5 * t * t).exp() / core::f64::consts::TAU.sqrt());
         let mut exact = 0.5;

@@ -1,14 +1,14 @@
-//! Products of matrices in slices, for one core.
+//! Matrix products over slices, for one core.
 //!
-//! The scheme is that of Goto and van de Geijn 2008: both factors are copied in pieces into the
-//! order in which [`super::tiles`] reads them, of a size that stays in a cache until it is read.
+//! The scheme is that of Goto and van de Geijn 2008: pieces of both factors are packed into the
+//! order in which [`super::tiles`] reads them, small enough to stay in a cache until they are read.
 
 use std::cell::Cell;
 
 use super::tiles::{GATHERED, Left, NARROW, Place, Tiles, WIDE};
 
-/// A matrix in a slice: the entry in row `i` and column `j` stands at
-/// `i * strides[0] + j * strides[1]`.
+/// A strided matrix in a slice: the entry in row `i` and column `j` is at `i * strides[0] + j *
+/// strides[1]`.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     pub values: &'a [f32],
@@ -17,18 +17,18 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// A matrix of `shape` whose rows follow each other.
+    /// A contiguous row-major matrix.
     pub fn rows(values: &'a [f32], shape: [usize; 2]) -> Self {
         Self { values, shape, strides: [shape[1], 1] }
     }
 
-    /// The same numbers with rows and columns exchanged.
+    /// The transposed matrix over the same numbers.
     pub fn transposed(self) -> Self {
         let (shape, strides) = ([self.shape[1], self.shape[0]], [self.strides[1], self.strides[0]]);
         Self { shape, strides, ..self }
     }
 
-    /// The rows from `start` on, `count` of them.
+    /// `count` rows, starting at row `start`.
     pub fn some_rows(self, start: usize, count: usize) -> Self {
         let values = self.values.get(start * self.strides[0]..).unwrap_or_default();
         Self { values, shape: [count, self.shape[1]], ..self }
@@ -45,31 +45,32 @@ impl<'a> View<'a> {
 pub enum Onto<'a> {
     /// Nothing.
     Zero,
-    /// The same row in every row.
+    /// The same row for every row of the result.
     Row(&'a [f32]),
-    /// What the result holds already.
+    /// What the result already holds.
     Result,
 }
 
-/// Longest sum a tile takes at once: a panel of the right factor then stays in the first cache.
+/// Longest sum a tile computes at once. A panel of the right factor of this depth stays in the
+/// first-level cache.
 const DEPTH: usize = 512;
 
-/// Computes `onto + scale * left · right` into `result`, whose rows are `apart` numbers apart.
-/// The order of every sum depends on the shapes alone.
+/// Computes `onto + scale * left · right` into `result`, whose row stride is `stride`. The order of
+/// every sum depends on the shapes alone.
 ///
 /// # Panics
 ///
 /// Panics if the shapes do not agree or a slice is too short.
-pub fn product(left: View, right: View, scale: f32, onto: Onto, result: &mut [f32], apart: usize) {
-    multiply(Tiles::quickest(), left, &Right::Gathered(right), scale, onto, result, apart);
+pub fn product(left: View, right: View, scale: f32, onto: Onto, result: &mut [f32], stride: usize) {
+    multiply(Tiles::quickest(), left, &Right::Gathered(right), scale, onto, result, stride);
 }
 
-/// A right factor, of which the product reads a panel of columns at a time.
+/// A right factor, which the product reads in panels of columns.
 #[derive(Debug)]
 pub(super) enum Right<'a> {
-    /// Each panel is copied when its turn comes.
+    /// Each panel is packed when it is needed.
     Gathered(View<'a>),
-    /// All panels, one after the other, from [`pack`].
+    /// All panels one after another, from [`pack`].
     Packed { shape: [usize; 2], panels: &'a [f32] },
 }
 
@@ -81,17 +82,18 @@ impl Right<'_> {
         }
     }
 
-    /// `width` columns from `column` on, of the `deep` rows from `from` on; in `room` if copied.
+    /// `width` columns starting at `column` of the `deep` rows starting at `from`; packed into
+    /// `scratch` if they are not packed yet.
     fn panel<'a>(
         &'a self,
         [from, deep]: [usize; 2],
         [column, width]: [usize; 2],
-        room: &'a mut Vec<f32>,
+        scratch: &'a mut Vec<f32>,
     ) -> &'a [f32] {
         match self {
             Self::Gathered(view) => {
-                gather_panel(*view, [from, deep], [column, width], room);
-                room
+                gather_panel(*view, [from, deep], [column, width], scratch);
+                scratch
             }
             Self::Packed { shape: [_, columns], panels } => {
                 &panels[from * columns.next_multiple_of(NARROW) + deep * column..]
@@ -100,13 +102,13 @@ impl Right<'_> {
     }
 }
 
-/// How many columns the next panel takes when so many are left. The wider one is a little quicker;
-/// the narrower wastes less at the edge.
+/// Width of the next panel when `left` columns are left. The wider panel is a little faster; the
+/// narrower wastes less at the edge.
 fn next_width(left: usize) -> usize {
     if left >= WIDE { WIDE } else { NARROW.min(left) }
 }
 
-/// All panels of a right factor in the order in which the product reads them.
+/// Packs all panels of a right factor in the order in which the product reads them.
 pub(super) fn pack(right: View) -> Vec<f32> {
     let [depth, columns] = right.shape;
     let (mut packed, mut panel) = (Vec::new(), Vec::new());
@@ -131,14 +133,14 @@ pub(super) fn multiply(
     scale: f32,
     onto: Onto,
     result: &mut [f32],
-    apart: usize,
+    stride: usize,
 ) {
     let ([rows, depth], [right_depth, columns]) = (left.shape, right.shape());
     assert_eq!(depth, right_depth, "the inner dimensions agree");
     if depth == 0 {
-        return start(onto, result, apart, rows, columns);
+        return start(onto, result, stride, rows, columns);
     }
-    let [mut packed, mut room] = ROOM.take();
+    let [mut packed, mut scratch] = SCRATCH.take();
     for from in (0..depth).step_by(DEPTH) {
         let deep = DEPTH.min(depth - from);
         let onto = if from == 0 { onto } else { Onto::Result };
@@ -146,34 +148,35 @@ pub(super) fn multiply(
             let rows = tiles.height().min(rows - row);
             gather_rows(left.some_rows(row, rows), from, deep, &mut packed);
             let left = Left { rows, deep, packed: &packed };
-            let result = &mut result[row * apart..];
+            let result = &mut result[row * stride..];
             let mut column = 0;
             while column < columns {
                 let width = next_width(columns - column);
-                let panel = right.panel([from, deep], [column, width], &mut room);
-                tiles.times(&left, panel, Place { onto, scale, apart, column, width }, result);
+                let panel = right.panel([from, deep], [column, width], &mut scratch);
+                tiles.times(&left, panel, Place { onto, scale, stride, column, width }, result);
                 column += width;
             }
         }
     }
     if packed.capacity() <= KEPT {
-        ROOM.set([packed, room]);
+        SCRATCH.set([packed, scratch]);
     }
 }
 
-/// Most numbers that room for copies is kept for: 4 MiB, and a large step's allocations cost little.
+/// Largest scratch buffer kept between products, in numbers: 4 MiB. For larger products an
+/// allocation costs little in comparison.
 const KEPT: usize = 1 << 20;
 
 thread_local! {
-    /// Room for copies of rows and of a panel. A small model's step takes hundreds of small
-    /// products; two allocations for each were two fifths of all that a step asked for.
-    static ROOM: Cell<[Vec<f32>; 2]> = const { Cell::new([Vec::new(), Vec::new()]) };
+    /// Scratch for packed rows and a packed panel. A small model's step takes hundreds of small
+    /// products; two allocations each were two fifths of all its allocations.
+    static SCRATCH: Cell<[Vec<f32>; 2]> = const { Cell::new([Vec::new(), Vec::new()]) };
 }
 
-/// `onto` alone.
-fn start(onto: Onto, result: &mut [f32], apart: usize, rows: usize, columns: usize) {
+/// Writes `onto` alone.
+fn start(onto: Onto, result: &mut [f32], stride: usize, rows: usize, columns: usize) {
     for row in 0..rows {
-        let result = &mut result[row * apart..][..columns];
+        let result = &mut result[row * stride..][..columns];
         match onto {
             Onto::Zero => result.fill(0.0),
             Onto::Row(values) => result.copy_from_slice(&values[..columns]),
@@ -182,8 +185,8 @@ fn start(onto: Onto, result: &mut [f32], apart: usize, rows: usize, columns: usi
     }
 }
 
-/// Copies a left factor: four rows side by side, one column after the other; beyond the last row
-/// stand zeros. Then a tile reads one run of numbers, which is worth the copy.
+/// Packs a left factor: four rows interleaved, column by column, padded with zeros beyond the last
+/// row. Tiles then read contiguous numbers, which is worth the copy.
 fn gather_rows(left: View, from: usize, deep: usize, packed: &mut Vec<f32>) {
     let [rows, _] = left.shape;
     let [down, across] = left.strides;
@@ -215,8 +218,8 @@ fn gather_rows(left: View, from: usize, deep: usize, packed: &mut Vec<f32>) {
     }
 }
 
-/// Copies `width` columns of the right factor, row by row, as many numbers each as the panel is
-/// wide; what is beyond the matrix stays 0.
+/// Packs `width` columns of the right factor row by row, each row padded with zeros to the panel's
+/// width.
 fn gather_panel(right: View, rows: [usize; 2], columns: [usize; 2], panel: &mut Vec<f32>) {
     if columns[1] == WIDE {
         gather::<WIDE>(right, rows, columns, panel);
@@ -241,7 +244,7 @@ fn gather<const WIDTH: usize>(
             row.copy_from_slice(&right.values[first + at * down..][..WIDTH]);
         }
     } else if down == 1 {
-        // Columns are runs of numbers: read each in one go.
+        // Columns are contiguous: copy each in one go.
         for j in 0..width {
             let values = &right.values[first + j * across..][..deep];
             for (row, &value) in rows.iter_mut().zip(values) {
@@ -261,7 +264,7 @@ fn gather<const WIDTH: usize>(
 mod tests {
     use super::*;
 
-    /// Whole numbers from -4 to 4: every sum is exact, whatever its order.
+    /// Integers from -4 to 4: every sum is exact in any order.
     fn whole(count: usize, seed: usize) -> Vec<f32> {
         (0..count).map(|i| ((i * 7 + seed * 3 + i / 5) % 9) as f32 - 4.0).collect()
     }
@@ -314,13 +317,13 @@ mod tests {
 
     fn check_with(tiles: Tiles, left: View, right: View, onto: Onto) {
         let ([rows, depth], [_, columns]) = (left.shape, right.shape);
-        let apart = columns + 3;
-        let before = whole(rows * apart, 4);
+        let stride = columns + 3;
+        let before = whole(rows * stride, 4);
         let mut result = before.clone();
-        multiply(tiles, left, &Right::Gathered(right), 0.5, onto, &mut result, apart);
+        multiply(tiles, left, &Right::Gathered(right), 0.5, onto, &mut result, stride);
         for i in 0..rows {
-            for j in 0..apart {
-                let at = i * apart + j;
+            for j in 0..stride {
+                let at = i * stride + j;
                 if j >= columns {
                     assert_eq!(result[at], before[at], "beyond the row");
                     continue;

@@ -1,13 +1,13 @@
-//! A right factor that is multiplied many times, copied into the product's own layout once: in a
-//! recurrent network the same matrix meets a small one in every step, where the copy would cost as
-//! much as some of the product.
+//! A right factor that is used many times, packed once. In a recurrent network every step
+//! multiplies a small matrix by the same large one, and packing it each time would cost nearly as
+//! much as the product.
 
 use super::{
     matmul::{self, Onto, Right, View},
     tiles::Tiles,
 };
 
-/// A right factor as [`matmul::product`] reads it. Products are the same to the last bit.
+/// A right factor packed for [`matmul::product`]. Products are the same to the last bit.
 #[derive(Debug)]
 pub struct Panels {
     shape: [usize; 2],
@@ -19,14 +19,14 @@ impl Panels {
         Self { shape: right.shape, packed: matmul::pack(right) }
     }
 
-    /// Computes `onto + left · right` into `result`, whose rows are `apart` numbers apart.
+    /// Computes `onto + left · right` into `result`, whose row stride is `stride`.
     ///
     /// # Panics
     ///
     /// Panics if the shapes do not agree or a slice is too short.
-    pub fn product(&self, left: View, onto: Onto, result: &mut [f32], apart: usize) {
+    pub fn product(&self, left: View, onto: Onto, result: &mut [f32], stride: usize) {
         let right = Right::Packed { shape: self.shape, panels: &self.packed };
-        matmul::multiply(Tiles::quickest(), left, &right, 1.0, onto, result, apart);
+        matmul::multiply(Tiles::quickest(), left, &right, 1.0, onto, result, stride);
     }
 }
 
@@ -47,11 +47,11 @@ mod tests {
                 (View::rows(&left, [rows, depth]), View::rows(&right, [depth, columns]));
             let row = values(columns, 9);
             for onto in [Onto::Zero, Onto::Row(&row), Onto::Result] {
-                let apart = columns + 2;
+                let stride = columns + 2;
                 let (mut expected, mut found) =
-                    (values(rows * apart, 11), values(rows * apart, 11));
-                matmul::product(left, right, 1.0, onto, &mut expected, apart);
-                Panels::new(right).product(left, onto, &mut found, apart);
+                    (values(rows * stride, 11), values(rows * stride, 11));
+                matmul::product(left, right, 1.0, onto, &mut expected, stride);
+                Panels::new(right).product(left, onto, &mut found, stride);
                 assert_eq!(found, expected);
             }
         }

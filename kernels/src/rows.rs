@@ -1,15 +1,15 @@
-//! Operations row by row: softmax, layer normalisation, cross-entropy, and what runs over all
-//! numbers of a slice alike.
+//! Row-wise operations: softmax, layer normalization, cross-entropy, and elementwise loops over
+//! whole slices.
 
 use super::{
     math::{exp, normal},
     wide::wide,
 };
 
-/// Partial sums or maxima: as many as fit a loop's vectors.
+/// Number of partial sums or maxima: as many as fit a loop's vectors.
 const LANES: usize = 8;
 
-/// Folds a slice with `with`, several at a time and then those together.
+/// Folds a slice with `with`, in several partial results that are then combined.
 #[inline(always)]
 fn fold(values: &[f32], start: f32, with: impl Fn(f32, f32) -> f32 + Copy) -> f32 {
     let (whole, rest) = values.as_chunks::<LANES>();
@@ -27,7 +27,7 @@ pub fn sum(values: &[f32]) -> f32 {
     wide!({ fold(values, 0.0, |sum, value| sum + value) })
 }
 
-/// The largest number; not a number if one of them is none.
+/// The largest number, or NaN if any number is NaN.
 pub fn largest(values: &[f32]) -> f32 {
     wide!({
         fold(
@@ -38,7 +38,7 @@ pub fn largest(values: &[f32]) -> f32 {
     })
 }
 
-/// The sum of the products of two slices.
+/// The dot product of two slices.
 pub fn dot(left: &[f32], right: &[f32]) -> f32 {
     wide!({
         let ((left, left_rest), (right, right_rest)) =
@@ -54,7 +54,7 @@ pub fn dot(left: &[f32], right: &[f32]) -> f32 {
     })
 }
 
-/// Squares added up before their sum is added to the whole; see [`ROWS_TOGETHER`].
+/// Number of squares summed before the partial sum is added to the total; see [`ROWS_TOGETHER`].
 const SQUARES_TOGETHER: usize = 1024;
 
 /// The sum of the squares of all numbers.
@@ -62,8 +62,8 @@ pub fn sum_of_squares(values: &[f32]) -> f32 {
     values.chunks(SQUARES_TOGETHER).map(|some| dot(some, some)).sum()
 }
 
-/// Replaces a row by its softmax; what it was divided by, the sum of `e^(x - largest)`, and the
-/// largest.
+/// Replaces a row by its softmax. Returns the divisor, which is the sum of `e^(x - largest)`, and
+/// the largest number.
 pub fn softmax(row: &mut [f32]) -> (f32, f32) {
     wide!({
         let most = largest(row);
@@ -79,14 +79,14 @@ pub fn softmax(row: &mut [f32]) -> (f32, f32) {
     })
 }
 
-/// The cross-entropy of `target` in nats; `row` holds logits, and then probabilities.
+/// The cross-entropy of `target` in nats. Turns the logits in `row` into probabilities.
 pub fn cross_entropy(row: &mut [f32], target: usize) -> f32 {
     let logit = row[target];
     let (sum, most) = softmax(row);
     libm::logf(sum) - (logit - most)
 }
 
-/// Mean and one over standard deviation of a row.
+/// Mean and reciprocal standard deviation of a row.
 pub fn layer_statistics(row: &[f32], epsilon: f32) -> [f32; 2] {
     wide!({
         let count = row.len() as f32;
@@ -104,7 +104,7 @@ pub fn layer_statistics(row: &[f32], epsilon: f32) -> [f32; 2] {
     })
 }
 
-/// `γ (x - mean) / deviation + β` of a row, into `result`.
+/// Writes `γ (x - mean) / deviation + β` of a row to `result`.
 pub fn layer_norm(
     row: &[f32],
     [mean, scale]: [f32; 2],
@@ -119,8 +119,8 @@ pub fn layer_norm(
     })
 }
 
-/// The gradient of [`layer_norm`] with respect to its input, into `result`, from that with respect
-/// to its output; the gradients of γ and β are added to `gamma_sum` and `beta_sum`.
+/// Writes the gradient of [`layer_norm`] with respect to its input to `result`, given the one with
+/// respect to its output. Adds the gradients with respect to γ and β to `gamma_sum` and `beta_sum`.
 pub fn layer_norm_backward(
     row: &[f32],
     [mean, scale]: [f32; 2],
@@ -140,7 +140,7 @@ pub fn layer_norm_backward(
             *result = upstream * gamma;
         }
         let along_mean = sum(result) / count;
-        // The product with the normalised row, which is (row - mean) * scale.
+        // The dot product with the normalized row, which is (row - mean) * scale.
         let along_row = (dot(result, row) - mean * sum(result)) * scale / count;
         for (result, value) in result.iter_mut().zip(row) {
             *result = scale * (*result - along_mean - (value - mean) * scale * along_row);
@@ -148,8 +148,8 @@ pub fn layer_norm_backward(
     })
 }
 
-/// The exact Gaussian error linear unit `x Φ(x)`, and its derivative `Φ(x) + x φ(x)` into `slopes`
-/// where there are any.
+/// Applies the exact Gaussian error linear unit `x Φ(x)`, and writes its derivative `Φ(x) + x φ(x)`
+/// to `slopes` if given.
 pub fn gelu(values: &mut [f32], slopes: Option<&mut [f32]>) {
     wide!({
         match slopes {
@@ -169,8 +169,8 @@ pub fn gelu(values: &mut [f32], slopes: Option<&mut [f32]>) {
     })
 }
 
-/// Rows added up before their sum is added to the whole: rounding grows with the number of
-/// additions one after the other.
+/// Number of rows summed before the partial sum is added to the total: rounding error grows with
+/// the length of a chain of additions.
 const ROWS_TOGETHER: usize = 32;
 
 /// Adds every row to `sums`.
@@ -188,7 +188,7 @@ pub fn add_rows(rows: &[f32], sums: &mut [f32]) {
     })
 }
 
-/// Adds each of `added`, rows as wide as those of `sums`, to the row of `sums` that `places` names.
+/// Adds each row of `added` to the row of `sums` that `places` names; all are `width` wide.
 ///
 /// # Panics
 ///
@@ -200,21 +200,21 @@ pub fn add_to_rows(added: &[f32], width: usize, places: &[i32], sums: &mut [f32]
     }
 }
 
-/// The numbers of one step of AdamW; `unroll_model::AdamW` has the formula.
+/// Coefficients of one AdamW step; `unroll_model::AdamW` has the formula.
 #[derive(Clone, Copy, Debug)]
 pub struct AdamStep {
     pub beta1: f32,
     pub beta2: f32,
     pub epsilon: f32,
-    /// The learning rate over `1 - β1^t`.
+    /// The learning rate divided by `1 - β1^t`.
     pub step_size: f32,
-    /// One over the root of `1 - β2^t`.
+    /// The reciprocal square root of `1 - β2^t`.
     pub second_scale: f32,
-    /// What the value is multiplied by first.
+    /// Factor that decays the value first.
     pub decay: f32,
 }
 
-/// One step for `values`, whose gradient is first multiplied by `coefficient`.
+/// Takes one step for `values`. The gradient is first multiplied by `coefficient`.
 pub fn adam(
     step: AdamStep,
     coefficient: f32,
@@ -282,7 +282,7 @@ mod tests {
     fn layer_norm_backward_is_the_derivative() {
         let (row, gamma, upstream) =
             (values(13), values(26)[13..].to_vec(), values(40)[27..].to_vec());
-        // What the gradient of sum(upstream * output) is, by central differences in f64.
+        // The gradient of sum(upstream * output), by central differences in f64.
         let output = |row: &[f64]| {
             let mean = row.iter().sum::<f64>() / 13.0;
             let variance = row.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 13.0;
@@ -291,15 +291,15 @@ mod tests {
             terms.map(|((x, g), u)| (x - mean) * scale * f64::from(*g) * f64::from(*u)).sum::<f64>()
         };
         let statistics = layer_statistics(&row, 1e-5);
-        let (mut result, mut of_gamma, mut of_beta) = ([0.0; 13], [0.0; 13], [0.0; 13]);
+        let (mut result, mut grad_gamma, mut grad_beta) = ([0.0; 13], [0.0; 13], [0.0; 13]);
         layer_norm_backward(
             &row,
             statistics,
             &gamma,
             &upstream,
             &mut result,
-            &mut of_gamma,
-            &mut of_beta,
+            &mut grad_gamma,
+            &mut grad_beta,
         );
         let wide: Vec<f64> = row.iter().map(|&x| x.into()).collect();
         for at in 0..13 {
@@ -314,8 +314,8 @@ mod tests {
         let mut normed = [0.0; 13];
         layer_norm(&row, statistics, &[1.0; 13], &[0.0; 13], &mut normed);
         for at in 0..13 {
-            assert!((of_gamma[at] - upstream[at] * normed[at]).abs() < 1e-6);
-            assert_eq!(of_beta[at], upstream[at]);
+            assert!((grad_gamma[at] - upstream[at] * normed[at]).abs() < 1e-6);
+            assert_eq!(grad_beta[at], upstream[at]);
         }
     }
 

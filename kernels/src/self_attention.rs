@@ -1,8 +1,8 @@
 //! A layer of self-attention (Vaswani et al. 2017, section 3.2.2) from its input to its output.
 //!
-//! Queries, keys and values lie side by side, one row of three times the width for each token. So
-//! each kind of projection, its way back and its weights' gradient are one product and not three,
-//! and heads are read where they lie.
+//! Queries, keys and values are stored side by side, one row of three times the width per token.
+//! Each kind of projection, its backward pass and its weights' gradient are then one product
+//! instead of three, and heads are strided views of the rows.
 
 use super::{
     attention::{Attend, Heads, PerPair, Rows},
@@ -10,28 +10,28 @@ use super::{
     rows::add_rows,
 };
 
-/// A layer's operands, row by row.
+/// A layer's inputs, row-major.
 #[derive(Clone, Copy, Debug)]
 pub struct SelfAttention<'a> {
     /// `[batch, T, width]`
     pub input: &'a [f32],
     /// Batch, T and width.
     pub shape: [usize; 3],
-    /// Divides the width.
+    /// Number of heads; divides the width.
     pub heads: usize,
     /// Weights of queries, keys and values [side by side](side_by_side), `[width, 3 width]`.
     pub joined: &'a [f32],
-    /// Weights of what becomes of mixed values, `[width, width]`.
+    /// Weights of the output projection, `[width, width]`.
     pub output: &'a [f32],
-    /// Added to the scores; minus infinity blocks.
+    /// Added to the scores; minus infinity blocks a pair.
     pub bias: PerPair<'a>,
-    /// What the attention weights are multiplied by before they mix: dropout.
+    /// Factors of the attention weights before they mix the values: dropout.
     pub keep: PerPair<'a>,
-    /// What products of queries and keys are multiplied by.
+    /// Factor of the products of queries and keys.
     pub scale: f32,
 }
 
-/// What the way forward found.
+/// What the forward pass computed.
 #[derive(Clone, Debug)]
 pub struct Found {
     /// Queries, keys and values, `[batch, T, 3, heads, d]`.
@@ -44,14 +44,14 @@ pub struct Found {
     pub output: Vec<f32>,
 }
 
-/// Gradients of a layer.
+/// Gradients with respect to a layer's inputs and parameters.
 #[derive(Clone, Debug)]
 pub struct Gradients {
     /// `[batch, T, width]`
     pub input: Vec<f32>,
-    /// Of the weights of queries, keys and values, `[width, width]` each.
+    /// With respect to the weights of queries, keys and values, `[width, width]` each.
     pub weights: [Vec<f32>; 3],
-    /// Of their biases, one after the other, `[3 width]`.
+    /// With respect to their biases, one after the other, `[3 width]`.
     pub biases: Vec<f32>,
     /// `[width, width]`
     pub output: Vec<f32>,
@@ -59,7 +59,7 @@ pub struct Gradients {
     pub output_bias: Vec<f32>,
 }
 
-/// Three matrices of `width` columns as one of three times as many.
+/// Joins three matrices of `width` columns into one of `3 width` columns.
 pub fn side_by_side(matrices: [&[f32]; 3], width: usize) -> Vec<f32> {
     let mut joined = Vec::with_capacity(matrices.iter().map(|matrix| matrix.len()).sum());
     let [first, second, third] = matrices.map(|matrix| matrix.chunks_exact(width));
@@ -71,8 +71,8 @@ pub fn side_by_side(matrices: [&[f32]; 3], width: usize) -> Vec<f32> {
     joined
 }
 
-/// The way back of [`side_by_side`].
-fn apart(joined: &[f32], width: usize) -> [Vec<f32>; 3] {
+/// The inverse of [`side_by_side`].
+fn split(joined: &[f32], width: usize) -> [Vec<f32>; 3] {
     core::array::from_fn(|which| {
         let rows = joined.chunks_exact(3 * width);
         rows.flat_map(|row| &row[which * width..][..width]).copied().collect()
@@ -80,8 +80,8 @@ fn apart(joined: &[f32], width: usize) -> [Vec<f32>; 3] {
 }
 
 impl SelfAttention<'_> {
-    /// `biases` are those of queries, keys and values one after the other, `[3 width]`,
-    /// `output_bias` is `[width]`.
+    /// Runs the layer. `biases` are those of queries, keys and values one after the other, `[3
+    /// width]`; `output_bias` is `[width]`.
     pub fn forward(&self, biases: &[f32], output_bias: &[f32]) -> Found {
         let [rows, width] = self.rows();
         let input = View::rows(self.input, [rows, width]);
@@ -96,8 +96,8 @@ impl SelfAttention<'_> {
         Found { projected, weights, mixed, output }
     }
 
-    /// From the gradient with respect to the output, `[batch, T, width]`, and from what
-    /// [`forward`](Self::forward) found.
+    /// Gradients given the one with respect to the output, `[batch, T, width]`, and what
+    /// [`forward`](Self::forward) computed.
     pub fn backward(
         &self,
         projected: &[f32],
@@ -113,25 +113,25 @@ impl SelfAttention<'_> {
         let mut output = vec![0.0; width * width];
         let mixed = View::rows(mixed, [rows, width]).transposed();
         product(mixed, upstream_rows, 1.0, Onto::Zero, &mut output, width);
-        let mut of_mixed = vec![0.0; rows * width];
+        let mut grad_mixed = vec![0.0; rows * width];
         let matrix = View::rows(self.output, [width, width]).transposed();
-        product(upstream_rows, matrix, 1.0, Onto::Zero, &mut of_mixed, width);
+        product(upstream_rows, matrix, 1.0, Onto::Zero, &mut grad_mixed, width);
 
-        let mut of_projected = vec![0.0; rows * 3 * width];
-        let places = [0, 1, 2].map(|which| Rows { start: which * width, apart: 3 * width });
-        let of_mixed = self.heads_of(&of_mixed, width);
-        self.attend(projected).backward(weights, of_mixed, &mut of_projected, places);
+        let mut grad_projected = vec![0.0; rows * 3 * width];
+        let places = [0, 1, 2].map(|which| Rows { start: which * width, stride: 3 * width });
+        let grad_mixed = self.heads_of(&grad_mixed, width);
+        self.attend(projected).backward(weights, grad_mixed, &mut grad_projected, places);
 
         let mut biases = vec![0.0; 3 * width];
-        add_rows(&of_projected, &mut biases);
-        let of_projected = View::rows(&of_projected, [rows, 3 * width]);
+        add_rows(&grad_projected, &mut biases);
+        let grad_projected = View::rows(&grad_projected, [rows, 3 * width]);
         let mut joined = vec![0.0; width * 3 * width];
         let columns = View::rows(self.input, [rows, width]).transposed();
-        product(columns, of_projected, 1.0, Onto::Zero, &mut joined, 3 * width);
+        product(columns, grad_projected, 1.0, Onto::Zero, &mut joined, 3 * width);
         let mut input = vec![0.0; rows * width];
         let matrix = View::rows(self.joined, [width, 3 * width]).transposed();
-        product(of_projected, matrix, 1.0, Onto::Zero, &mut input, width);
-        Gradients { input, weights: apart(&joined, width), biases, output, output_bias }
+        product(grad_projected, matrix, 1.0, Onto::Zero, &mut input, width);
+        Gradients { input, weights: split(&joined, width), biases, output, output_bias }
     }
 
     /// Number of tokens and width.
@@ -140,12 +140,12 @@ impl SelfAttention<'_> {
         [batch * length, width]
     }
 
-    /// Numbers of which each token has a row of `width` or more, head after head.
-    fn heads_of<'b>(&self, values: &'b [f32], apart: usize) -> Heads<'b> {
+    /// A strided view of the heads in rows that start `stride` numbers apart, head after head.
+    fn heads_of<'b>(&self, values: &'b [f32], stride: usize) -> Heads<'b> {
         let [batch, length, width] = self.shape;
         let d = width / self.heads;
         let shape = [batch, self.heads, length, d];
-        Heads { values, shape, strides: [length * apart, d, apart, 1] }
+        Heads { values, shape, strides: [length * stride, d, stride, 1] }
     }
 
     fn attend<'b>(&'b self, projected: &'b [f32]) -> Attend<'b> {
@@ -190,7 +190,7 @@ mod tests {
         rows.collect()
     }
 
-    /// `sum(upstream * output)` in f64, straight from the definition. The parts are the input, the
+    /// `sum(upstream * output)` in f64, directly from the definition. The parts are the input, the
     /// four matrices (queries, keys, values, output) and their biases.
     fn objective(parts: &[Vec<f64>; 9], keep: &[f32], upstream: &[f32]) -> f64 {
         let [q, k, v] = [1, 2, 3].map(|which| linear(&parts[0], &parts[which], &parts[which + 4]));
@@ -255,9 +255,9 @@ mod tests {
         let Gradients { input, weights, biases, output, output_bias } =
             layer.backward(&found.projected, &found.weights, &found.mixed, &upstream);
         let [queries, keys, values] = weights;
-        let of_biases = biases.chunks_exact(WIDTH).map(<[f32]>::to_vec);
+        let grad_biases = biases.chunks_exact(WIDTH).map(<[f32]>::to_vec);
         let mut gradients = vec![input, queries, keys, values, output];
-        gradients.extend(of_biases);
+        gradients.extend(grad_biases);
         gradients.push(output_bias);
         assert_eq!(gradients.len(), parts.len());
         for (which, gradient) in gradients.iter().enumerate() {

@@ -1,8 +1,8 @@
-//! Non-linearities whose derivative comes from what they returned.
+//! Non-linearities whose derivative follows from their output.
 
 use super::math::{sigmoid, tanh};
 
-/// A non-linearity whose derivative comes from what it returned.
+/// A non-linearity whose derivative follows from its output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Squash {
     Tanh,
@@ -10,7 +10,7 @@ pub enum Squash {
 }
 
 impl Squash {
-    /// Replaces every number by its image.
+    /// Applies it to every number in place.
     pub fn apply(self, values: &mut [f32]) {
         match self {
             Self::Tanh => values.iter_mut().for_each(|value| *value = tanh(*value)),
@@ -18,7 +18,7 @@ impl Squash {
         }
     }
 
-    /// The gradient by the input, from what [`Self::apply`] left.
+    /// The gradient with respect to the input, given the output of [`Self::apply`].
     pub fn backward(self, output: &[f32], upstream: &[f32]) -> Vec<f32> {
         let each = upstream.iter().zip(output);
         match self {

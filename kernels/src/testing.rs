@@ -1,22 +1,22 @@
-//! What tests of ways back share.
+//! Helpers of the tests of backward passes.
 
 use core::fmt::Debug;
 
-/// How far a number is moved to either side.
+/// Step of the central differences.
 const MOVED: f32 = 4e-3;
 
-/// So many numbers between -1 and 1.03, without an order to be seen; another row for each seed.
+/// Pseudo-random numbers between -1 and 1.03; each seed gives different ones.
 pub fn drawn(count: usize, seed: usize) -> Vec<f32> {
     (0..count).map(|i| ((i * 37 + seed * 53 + i / 7) % 89) as f32 / 44.0 - 1.0).collect()
 }
 
-/// A loss that has `upstream` as its gradient by `outputs`.
+/// A loss whose gradient with respect to `outputs` is `upstream`.
 pub fn weighted(outputs: &[f32], upstream: &[f32]) -> f64 {
     outputs.iter().zip(upstream).map(|(x, u)| f64::from(*x) * f64::from(*u)).sum()
 }
 
-/// That `found` are the derivatives of `loss` by every number of `parts`: no further than `bound`
-/// from central differences. `what` names the case.
+/// Asserts that `found` are the derivatives of `loss` with respect to every number of `parts`,
+/// within `bound` of central differences. `what` names the case.
 ///
 /// # Panics
 ///

@@ -1,11 +1,11 @@
-//! The inner loop of a product: a tile of the result, kept in vector registers, to which one outer
-//! product at a time is added.
+//! The inner loop of a product: a tile of the result is kept in vector registers, and outer
+//! products are added to it one at a time.
 //!
-//! The tiles here are for registers of four numbers, which simd128 has in wasm. Their sizes were
-//! chosen by measurement: in Chromium, larger tiles spill and run at half the speed. (Relaxed SIMD's
-//! joined multiply-add was measured too: where a processor adds beside its multipliers it gains
-//! nothing, and its rounding would differ between machines.) `avx` and `avx512` have those for
-//! native processors with longer registers.
+//! The tiles here are for registers of four numbers, as in wasm's simd128. Their sizes were chosen
+//! by measurement: in Chromium, larger tiles spill and run at half the speed. (The fused
+//! multiply-add of relaxed SIMD was measured too: it gains nothing on processors that add and
+//! multiply in parallel, and its rounding would differ between machines.) `avx` and `avx512` have
+//! tiles for native processors with wider registers.
 
 #[cfg(target_arch = "x86_64")]
 use super::{avx, avx512};
@@ -18,14 +18,14 @@ use super::{
 pub(super) const WIDE: usize = 16;
 /// Columns of the narrower ones.
 pub(super) const NARROW: usize = 8;
-/// Rows of a left factor that lie together.
+/// Rows of a left factor that are interleaved when packed.
 pub(super) const GATHERED: usize = 4;
 
-/// Some columns of a left factor.
+/// A packed block of columns of a left factor.
 pub(super) struct Left<'a> {
     pub(super) rows: usize,
     pub(super) deep: usize,
-    /// [`GATHERED`] rows side by side, one column after the other; beyond the last row stand zeros.
+    /// [`GATHERED`] rows interleaved, column by column, padded with zeros beyond the last row.
     pub(super) packed: &'a [f32],
 }
 
@@ -34,12 +34,12 @@ pub(super) struct Left<'a> {
 pub(super) struct Place<'a> {
     pub(super) onto: Onto<'a>,
     pub(super) scale: f32,
-    pub(super) apart: usize,
+    pub(super) stride: usize,
     pub(super) column: usize,
     pub(super) width: usize,
 }
 
-/// Which code computes the tiles.
+/// Which implementation computes the tiles.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Tiles {
     Portable,
@@ -50,7 +50,7 @@ pub(super) enum Tiles {
 }
 
 impl Tiles {
-    /// The best that the processor has.
+    /// The fastest implementation that the processor supports.
     pub(super) fn quickest() -> Self {
         #[cfg(target_arch = "x86_64")]
         {
@@ -62,7 +62,7 @@ impl Tiles {
         Self::Portable
     }
 
-    /// All that the processor has.
+    /// Every implementation that the processor supports.
     #[cfg(test)]
     pub(super) fn all() -> Vec<Self> {
         let mut all = vec![Self::Portable];
@@ -74,7 +74,7 @@ impl Tiles {
         all
     }
 
-    /// Rows of a left factor that are copied and multiplied by all panels before the next are.
+    /// Rows of a left factor that are packed and multiplied by all panels before the next are.
     #[inline(always)]
     pub(super) fn height(self) -> usize {
         match self {
@@ -84,7 +84,7 @@ impl Tiles {
         }
     }
 
-    /// Multiplies all rows by a panel: [`WIDE`] columns, or [`NARROW`] if fewer are asked for.
+    /// Multiplies all rows by a panel of [`WIDE`] columns, or of [`NARROW`] if no more are needed.
     #[inline(always)]
     pub(super) fn times(self, left: &Left, panel: &[f32], place: Place, result: &mut [f32]) {
         match self {
@@ -101,8 +101,8 @@ impl Tiles {
 }
 
 impl Left<'_> {
-    /// Multiplies all rows, `HIGH` at a time, by a panel of so many registers a row. Inlined like all
-    /// that is in it: with a call for each panel, products take a twentieth to a fifth longer in wasm.
+    /// Multiplies all rows, `HIGH` at a time, by a panel this many registers wide. Everything in it
+    /// is inlined: with a call per panel, products take 5 to 20 % longer in wasm.
     #[inline(always)]
     fn times<const HIGH: usize, const WIDTH: usize>(
         &self,
@@ -151,8 +151,8 @@ impl Left<'_> {
 /// Writes the sums of a row.
 #[inline(always)]
 fn put<const WIDTH: usize>(sums: &[Four; WIDTH], row: usize, place: Place, result: &mut [f32]) {
-    let Place { onto, scale, apart, column, width } = place;
-    let result = &mut result[row * apart + column..][..width];
+    let Place { onto, scale, stride, column, width } = place;
+    let result = &mut result[row * stride + column..][..width];
     let onto = match onto {
         Onto::Zero | Onto::Result => onto,
         Onto::Row(values) => Onto::Row(&values[column..][..width]),

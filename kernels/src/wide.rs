@@ -1,14 +1,15 @@
-//! Loops over slices with the widest vectors there are.
+//! Loops over slices with the widest vectors available.
 
-/// Runs a block, natively compiled for AVX2 as well and so run where the processor has it: a build
-/// for x86-64 has vectors of four numbers only. The results are the same to the last bit.
+/// Runs a block. On x86-64 it is also compiled for AVX2, and that version runs if the processor
+/// supports it: a baseline build has only vectors of four numbers. The results are the same to the
+/// last bit.
 ///
-/// What the block calls must be marked `#[inline(always)]`, or it is not compiled anew.
+/// Whatever the block calls must be `#[inline(always)]`, or it is not compiled for AVX2.
 #[cfg(target_arch = "x86_64")]
 macro_rules! wide {
     ($work:block) => {
-        // The block stands here twice and not in one closure: the compiler puts a function for
-        // certain in the place of its call only where there is one call.
+        // The block appears twice instead of in one closure: the compiler is only certain to inline
+        // a function with a single call site.
         if let Some(avx) = $crate::avx::Avx::new() { avx.run(|| $work) } else $work
     };
 }

@@ -1,5 +1,5 @@
 //! Time and steps until a model of the chapter `alignment` answers 95 % of held-out sources without
-//! a mistake, with the model beside it training just as much:
+//! a mistake, while the second model trains alongside it:
 //!
 //! ```sh
 //! cargo run --release -p unroll-model --example bench_alignment [task] [steps] [seed]
@@ -16,7 +16,7 @@ use burn::tensor::Device;
 use unroll_model::{AnyStudy, StudySlice};
 use unroll_protocol::{StudySpec, study::alignment::Settings, transduction::PairTask};
 
-/// What a future on the CPU, which never waits, gives.
+/// The result of a future that never waits, as on the CPU.
 fn ready<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,

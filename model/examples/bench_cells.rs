@@ -2,9 +2,9 @@
 //! a plain version that multiplies gate by gate and step by step.
 //!
 //! `cargo run --release -p unroll-model --example bench_cells -- [name=value ...]` with the names
-//! below. The runs of all versions are interleaved, so that what else the machine does hits all
-//! alike. The table shows medians, and the fastest runs: on a machine with other work the scheduler
-//! takes whole slices of some 4 ms away, which doubles the medians of steps about that long.
+//! below. The runs of all versions are interleaved, so that other load on the machine affects all
+//! alike. The table shows medians and the fastest runs: on a busy machine the scheduler takes
+//! slices of some 4 ms, which doubles the medians of steps about that long.
 
 use std::{env, process::exit, time::Instant};
 
@@ -21,7 +21,7 @@ use unroll_model::{
 };
 use unroll_protocol::OptimizerSpec;
 
-/// The same network as it is usually written down: one product for each gate and step.
+/// The same network as it is usually written: one product for each gate and step.
 #[derive(Module, Debug)]
 struct Plain {
     input: Vec<Param<Tensor<2>>>,
@@ -36,7 +36,7 @@ struct Plain {
 }
 
 impl Plain {
-    /// With the weights of `model`, so that both compute the same.
+    /// Takes the weights of `model`, so that both compute the same.
     fn new(model: &SequenceModel) -> Self {
         let cell = &model.recurrent.layers[0].forward;
         let hidden = cell.hidden();
@@ -219,8 +219,11 @@ fn main() {
             fused.step(&batch, SequenceModel::forward);
             if let Some(plain) = plain.get_mut(index) {
                 plain.step(&batch, Plain::forward);
-                let apart = (plain.loss - fused.loss).abs();
-                assert!(apart < 1e-3 * plain.loss.max(1.0), "the two versions went {apart} apart");
+                let difference = (plain.loss - fused.loss).abs();
+                assert!(
+                    difference < 1e-3 * plain.loss.max(1.0),
+                    "the two versions differ by {difference}"
+                );
             }
         }
     }

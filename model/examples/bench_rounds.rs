@@ -11,10 +11,10 @@
 //! ```
 //!
 //! and answers each with `{"samples": [..], "losses": [..], "parameters": .., "allocations": ..,
-//! "allocated": ..}`: milliseconds of a step, over about `budget` milliseconds, the loss of every
-//! step, and how often the last step asked for memory, for how many bytes in all. A sample is the
-//! mean of so many steps that it takes about 100 ms, given that one takes `each` milliseconds. A
-//! model stays and is trained on until another one is asked for.
+//! "allocated": ..}`: milliseconds per step, measured for about `budget` milliseconds; the loss of
+//! every step; and the number and total bytes of the last step's allocations. A sample is the mean
+//! over enough steps to take about 100 ms, given that one takes `each` milliseconds. A model is
+//! kept and trained further until another one is requested.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -39,7 +39,7 @@ use unroll_protocol::{
     Architecture, AttentionKind, ExperimentSpec, GptSpec, OptimizerSpec, PairTask,
 };
 
-/// The system's allocator, counting what it is asked for.
+/// The system's allocator, with counters.
 struct Counting;
 
 #[global_allocator]
@@ -53,17 +53,17 @@ impl Counting {
         ALLOCATED.fetch_add(bytes as u64, Relaxed);
     }
 
-    /// Requests and bytes so far.
+    /// Allocations and bytes so far.
     fn so_far() -> [u64; 2] {
         [&ALLOCATIONS, &ALLOCATED].map(|count| count.load(Relaxed))
     }
 }
 
-// SAFETY: every request is handed on to the system's allocator as it came.
+// SAFETY: every request is passed on unchanged to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         Self::count(layout.size());
-        // SAFETY: the caller's promises are those that are asked for.
+        // SAFETY: the caller upholds the same contract.
         unsafe { System.alloc(layout) }
     }
 
@@ -154,7 +154,7 @@ impl<M: Module> Learner<M> {
         self.model.as_ref().expect("the model is back after every step").num_params() as u64
     }
 
-    /// Takes a step down `loss`; its value before.
+    /// Takes a step that reduces `loss`; returns its value before the step.
     fn step(&mut self, loss: impl FnOnce(&M) -> Tensor<1>) -> f32 {
         let model = self.model.take().expect("the model is back after every step");
         let tracked = model.clone().train();
@@ -234,7 +234,7 @@ impl Run {
         }
     }
 
-    /// Takes a step; the loss before it.
+    /// Takes a step; returns the loss before it.
     fn step(&mut self) -> f32 {
         let device = Device::flex();
         match self {

@@ -23,14 +23,14 @@ pub struct BlockConfig {
     /// Attention heads; divides `width`.
     pub heads: usize,
     pub architecture: Architecture,
-    /// Standard deviation of the initial weights of what is added to the residual stream.
+    /// Standard deviation of the initial weights of the layers that write into the residual stream.
     pub output_deviation: f64,
 }
 
 /// Attention, then a feed-forward layer, each around a residual connection: `x + f(norm(x))` with
 /// norms before (GPT-2), `norm(x + f(x))` with norms after (Vaswani et al. 2017), `x + f(x)`
-/// without; and the same without `x +`. Layers that were left out are `None`, and so are their
-/// norms.
+/// without norms; or the same without `x +`. A layer that was left out is `None`, and so is its
+/// norm.
 #[derive(Module, Debug)]
 pub struct Block {
     pub attention_norm: Option<LayerNorm>,
@@ -45,7 +45,7 @@ pub struct Block {
 /// What one block computed.
 #[derive(Clone, Debug)]
 pub struct LayerTrace {
-    /// Inside the attention, head by head.
+    /// What the attention layer computed, head by head.
     pub attention: Option<AttentionTrace>,
     /// What attention adds to the residual stream, `[batch, T, width]`.
     pub attention_output: Option<Tensor<3>>,
@@ -107,7 +107,7 @@ impl Block {
         stream
     }
 
-    /// Like [`forward`](Self::forward), keeping what was computed on the way.
+    /// Like [`forward`](Self::forward), and returns the intermediate results.
     pub fn forward_traced(
         &self,
         input: Tensor<3>,
@@ -145,7 +145,7 @@ impl Block {
         }
     }
 
-    /// The residual stream with what a layer put out.
+    /// The residual stream after a layer's output.
     fn write(&self, norm: &Option<LayerNorm>, stream: Tensor<3>, output: Tensor<3>) -> Tensor<3> {
         let stream = if self.residual { stream + output } else { output };
         match norm {

@@ -1,25 +1,25 @@
-//! Byte-pair encoding: the most frequent pair of neighbouring tokens becomes a token of its own,
-//! again and again. Gage (1994) compressed with it; Sennrich, Haddow and Birch (2016) keep it
-//! within words; GPT-2 (Radford et al. 2019) starts from bytes, so that no text is unknown.
+//! Byte-pair encoding: the most frequent pair of neighboring tokens becomes a token of its own,
+//! again and again. Gage (1994) used it for compression; Sennrich, Haddow and Birch (2016) keep
+//! merges within words; GPT-2 (Radford et al. 2019) starts from bytes, so that no text is unknown.
 
 use std::collections::HashMap;
 
-/// Id of the token after each document. Bytes are their own ids, merges follow from 257 on.
+/// Id of the token after each document. Bytes are their own ids; merges are numbered from 257.
 pub const END: u32 = 256;
 /// Id of the first merge.
 pub const FIRST_MERGE: u32 = 257;
 /// Most merges a [`BpeLearner`] makes.
 pub const MAX_MERGES: usize = 300;
 
-/// Ids there can be.
+/// Number of possible ids.
 const IDS: usize = FIRST_MERGE as usize + MAX_MERGES;
 
-/// A pair of neighbouring tokens and how often it can be merged.
+/// A pair of neighboring tokens and how often it can be merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair {
     pub left: u32,
     pub right: u32,
-    /// Merging it leaves the text so many tokens shorter. In `aaa` the pair `aa` counts once.
+    /// How many tokens merging it saves. In `aaa` the pair `aa` counts once.
     pub count: u64,
 }
 
@@ -65,7 +65,7 @@ fn is_boundary(before: char, after: char) -> bool {
     }
 }
 
-/// A document as tokens after the first `merges`, an earlier merge before a later one.
+/// Encodes a document with these merges, earlier merges first.
 pub fn encode(document: &str, merges: &[Pair], words: bool) -> Vec<u32> {
     let mut ids = Vec::new();
     for chunk in chunks(document, words) {
@@ -81,7 +81,7 @@ pub fn encode(document: &str, merges: &[Pair], words: bool) -> Vec<u32> {
     ids
 }
 
-/// The bytes of every id, [`END`]'s being none.
+/// The bytes of every id; [`END`] has none.
 pub fn pieces(merges: &[Pair]) -> Vec<Vec<u8>> {
     let mut pieces: Vec<Vec<u8>> = (0..=u8::MAX).map(|byte| vec![byte]).collect();
     pieces.push(Vec::new());
@@ -92,7 +92,7 @@ pub fn pieces(merges: &[Pair]) -> Vec<Vec<u8>> {
     pieces
 }
 
-/// Replaces the pair from left to right; how often.
+/// Replaces the pair from left to right; returns how often.
 fn replace(tokens: &mut Vec<u16>, pair: &Pair, id: u32) -> u64 {
     let (left, right) = (pair.left as u16, pair.right as u16);
     let (mut read, mut write) = (0, 0);
@@ -115,14 +115,14 @@ fn replace(tokens: &mut Vec<u16>, pair: &Pair, id: u32) -> u64 {
 #[derive(Clone, Debug)]
 struct Chunk {
     tokens: Vec<u16>,
-    /// How often it stands in the text.
+    /// How often it occurs in the text.
     count: u32,
 }
 
 /// Learns merges on a text, one at a time.
 ///
-/// Which pair is next: the one with the highest count; among equals the one with the smaller left
-/// id, then the smaller right id. So the same text always gives the same merges.
+/// The next pair is the one with the highest count; ties go to the smaller left id, then to the
+/// smaller right id. So the same text always gives the same merges.
 #[derive(Clone, Debug)]
 pub struct BpeLearner {
     chunks: Vec<Chunk>,
@@ -130,16 +130,16 @@ pub struct BpeLearner {
     documents: Vec<Vec<u32>>,
     /// Counts of all pairs, `[IDS, IDS]`.
     counts: Vec<u32>,
-    /// Whether a pair ever had a count, `[IDS, IDS]`, and the list of those.
+    /// Whether a pair ever had a count, `[IDS, IDS]`, and the list of those pairs.
     listed: Vec<bool>,
     candidates: Vec<u32>,
     merges: Vec<Pair>,
-    /// Tokens of the text, ends aside.
+    /// Number of tokens of the text, without end tokens.
     tokens: u64,
 }
 
 impl BpeLearner {
-    /// Nothing merged yet: every byte is a token. `words` keeps merges within words.
+    /// No merges yet: every byte is a token. `words` keeps merges within words.
     pub fn new<'a>(documents: impl IntoIterator<Item = &'a str>, words: bool) -> Self {
         let mut learner = Self {
             chunks: Vec::new(),
@@ -171,19 +171,19 @@ impl BpeLearner {
         learner
     }
 
-    /// The pair that is merged next; `None` if no pair occurs twice, or at [`MAX_MERGES`].
+    /// The pair to merge next; `None` if no pair occurs twice, or at [`MAX_MERGES`].
     pub fn next(&self) -> Option<Pair> {
         if self.merges.len() >= MAX_MERGES {
             return None;
         }
-        // Ids are in order in an index, so the smaller index settles ties.
+        // Indices order pairs by their ids, so the smaller index breaks ties.
         let best = self.candidates.iter().map(|&at| (self.counts[at as usize], at));
         let (count, at) = best.max_by_key(|&(count, at)| (count, core::cmp::Reverse(at)))?;
         let (left, right) = (at / IDS as u32, at % IDS as u32);
         (count >= 2).then_some(Pair { left, right, count: u64::from(count) })
     }
 
-    /// Makes the next merge; false if there is none.
+    /// Makes the next merge; returns false if there is none.
     pub fn merge(&mut self) -> bool {
         let Some(pair) = self.next() else { return false };
         let id = FIRST_MERGE + self.merges.len() as u32;
@@ -201,7 +201,7 @@ impl BpeLearner {
         true
     }
 
-    /// Merges until there are `merges`, or as many as there can be.
+    /// Merges until there are `merges` of them, or as many as possible.
     pub fn learn(&mut self, merges: usize) {
         while self.merges.len() < merges && self.merge() {}
     }
@@ -211,7 +211,7 @@ impl BpeLearner {
         &self.merges
     }
 
-    /// Tokens of the text, without the ends.
+    /// Number of tokens of the text, without end tokens.
     pub fn tokens(&self) -> u64 {
         self.tokens
     }
@@ -224,11 +224,11 @@ impl BpeLearner {
         })
     }
 
-    /// Puts a chunk's pairs into the counts, or takes them out.
+    /// Adds a chunk's pairs to the counts, or removes them.
     fn count(&mut self, index: usize, add: bool) {
         let Chunk { tokens, count } = &self.chunks[index];
-        // Whether the pair before was counted and is of two equals: then one that overlaps it and
-        // is the same can't be merged as well.
+        // Whether the previous pair was counted and consists of two equal tokens: then an
+        // overlapping equal pair can't be merged as well.
         let mut overlaps = false;
         for (place, two) in tokens.windows(2).enumerate() {
             let same_as_before = place > 0 && tokens[place - 1] == two[0] && two[0] == two[1];
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_learnt_from_nothing() {
+    fn nothing_is_learned_from_nothing() {
         for text in ["", "a", "ab"] {
             assert_eq!(learn(text, true, 5).merges(), []);
         }

@@ -1,13 +1,13 @@
-//! The clock that times a computation where that is what is asked.
+//! The clock for timing a computation when that is the question.
 
 use std::sync::OnceLock;
 
 static CLOCK: OnceLock<fn() -> f64> = OnceLock::new();
 
-/// Says how to read a monotonic clock in milliseconds: wasm has none of its own. The first one
-/// given stays. It decides no number but times.
+/// Sets how to read a monotonic clock in milliseconds: wasm has none of its own. The first call
+/// wins. The clock affects nothing but measured times.
 pub fn set_clock(now: fn() -> f64) {
-    // A second engine in one process has the same clock.
+    // A second engine in the same process has the same clock.
     let _ = CLOCK.set(now);
 }
 

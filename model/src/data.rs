@@ -6,14 +6,14 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 
 use crate::random::{Purpose, below, stream};
 
-/// A text as tokens, its end held out to see how well the model does on what it never saw.
+/// A text as tokens, whose end is held out to measure loss on text the model never saw.
 #[derive(Clone, Debug)]
 pub struct Dataset {
     /// Tokens the model learns from.
     pub training: Vec<u32>,
-    /// The last tenth; fewer if the rest would be too short to train on.
+    /// The last tenth; fewer tokens if the rest would be too short to train on.
     pub held_out: Vec<u32>,
-    /// What is worth knowing about the text, as sentences.
+    /// Remarks about the text, as sentences.
     pub notes: Vec<String>,
 }
 
@@ -41,7 +41,7 @@ impl fmt::Display for DataError {
 
 impl std::error::Error for DataError {}
 
-/// Sequences for one training step, row by row: `targets` are `inputs` one token later.
+/// Sequences for one training step, row-major: `targets` are `inputs` shifted by one token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch {
     pub inputs: Vec<u32>,
@@ -56,7 +56,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// What all of `windows`, of one length T, read: `[windows, T]`.
+    /// The inputs of all `windows`, which have the same length T: `[windows, T]`.
     ///
     /// # Panics
     ///
@@ -65,7 +65,8 @@ impl Window {
         Self::gather(windows, |window| &window.inputs, device)
     }
 
-    /// What follows each of [`Self::inputs_of`], under the same conditions.
+    /// The targets of all windows, in the order of [`Self::inputs_of`] and under the same
+    /// conditions.
     pub fn targets_of(windows: &[Self], device: &Device) -> Tensor<2, Int> {
         Self::gather(windows, |window| &window.targets, device)
     }
@@ -108,8 +109,7 @@ impl Dataset {
         Ok(Self { training, held_out, notes })
     }
 
-    /// The batch of one step: windows at random places, the same for the same `seed` and `step`
-    /// whatever was drawn before.
+    /// The batch of one step: windows at random places, which depend on `seed` and `step` only.
     pub fn batch(&self, seed: u32, step: u32, batch: usize, context: usize) -> Batch {
         let mut rng = stream(seed, Purpose::Batch, [step, 0, 0]);
         let mut drawn = Batch {
@@ -124,8 +124,8 @@ impl Dataset {
         drawn
     }
 
-    /// At most `most` held-out windows of equal length, evenly spaced; none if nothing is held
-    /// out. They are shorter than the context if the held-out text is.
+    /// At most `most` held-out windows of equal length, evenly spaced; none if nothing is held out.
+    /// They are shorter than the context if the held-out text is.
     pub fn held_out_windows(&self, most: usize, context: usize) -> Vec<Window> {
         let Some(pairs) = self.held_out.len().checked_sub(1).filter(|&pairs| pairs > 0) else {
             return Vec::new();
@@ -152,7 +152,7 @@ impl Dataset {
 ///
 /// # Panics
 ///
-/// Panics if the tokens do not fill the rows.
+/// Panics if the tokens do not divide evenly into the rows.
 pub fn token_tensor(tokens: &[u32], rows: usize, device: &Device) -> Tensor<2, Int> {
     assert_eq!(tokens.len() % rows, 0, "{} tokens do not fill {rows} rows", tokens.len());
     let values: Vec<i32> = tokens.iter().map(|&token| token as i32).collect();

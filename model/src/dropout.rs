@@ -5,15 +5,15 @@ use rand::Rng;
 
 use crate::random::{Purpose, stream};
 
-/// Which activations one pass over some of a batch's sequences drops: a pure function of seed, step,
-/// sequence and site, drawn on the host so that every device drops the same ones, and however the
+/// Which activations one pass over some of a batch's sequences drops: a pure function of seed,
+/// step, sequence and site, drawn on the host. So every device drops the same ones, however the
 /// batch is divided.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dropout {
     rate: f32,
     seed: u32,
     step: u32,
-    /// Number of the pass's first sequence within its batch.
+    /// Index of the pass's first sequence within its batch.
     first: u32,
     site: u32,
 }
@@ -24,8 +24,8 @@ impl Dropout {
         Self { rate: 0.0, seed: 0, step: 0, first: 0, site: 0 }
     }
 
-    /// Drops each activation with probability `rate` and scales the others by `1 / (1 - rate)`.
-    /// The first axis of what it is applied to counts sequences, from number `first` of the batch.
+    /// Drops each activation with probability `rate` and scales the others by `1 / (1 - rate)`. The
+    /// first axis of the tensors it is applied to is the batch, starting with sequence `first`.
     ///
     /// # Panics
     ///
@@ -35,7 +35,7 @@ impl Dropout {
         Self { rate, seed, step, first, site: 0 }
     }
 
-    /// The same pass seen from block `layer`, whose masks differ from every other block's.
+    /// The same pass as seen from block `layer`, whose masks differ from every other block's.
     pub(crate) fn in_block(self, layer: usize) -> Self {
         Self { site: 1 + 3 * layer as u32, ..self }
     }
@@ -49,8 +49,7 @@ impl Dropout {
         }
     }
 
-    /// What [`apply`](Self::apply) multiplies by, without autodiff; `None` where nothing is
-    /// dropped.
+    /// The factors of [`apply`](Self::apply), without autodiff; `None` if nothing is dropped.
     pub(crate) fn mask<const D: usize>(
         &self,
         shape: [usize; D],

@@ -29,7 +29,7 @@ pub struct FeedForwardConfig {
     pub output_deviation: f64,
 }
 
-/// `f(x W1 + b1) W2 + b2`, for each token by itself.
+/// `f(x W1 + b1) W2 + b2`, for each token independently.
 #[derive(Module, Debug)]
 pub struct FeedForward {
     pub hidden: Linear,
@@ -66,7 +66,7 @@ impl FeedForward {
         dropout.apply(linear(&self.output, hidden), 2)
     }
 
-    /// What the hidden neurons put out.
+    /// The activations of the hidden neurons.
     ///
     /// # Shapes
     ///

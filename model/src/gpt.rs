@@ -31,15 +31,15 @@ pub struct GptConfig {
     pub seed: u32,
 }
 
-/// Token embeddings, positions, blocks, a last norm and a head without bias, which is either a
-/// matrix of its own or, tied, the token embedding (Press and Wolf 2017).
+/// Token embeddings, positions, blocks, a final norm and a head without bias. The head is either a
+/// matrix of its own or, if tied, the token embedding (Press and Wolf 2017).
 #[derive(Module, Debug)]
 pub struct Gpt {
     pub token_embedding: Embedding,
     /// `[context, width]`, if positions are learned.
     pub position_embedding: Option<Embedding>,
     pub blocks: Vec<Block>,
-    /// Only where the blocks normalise what they read.
+    /// Present only if blocks normalize their inputs.
     pub final_norm: Option<LayerNorm>,
     /// `None` if tied.
     pub head: Option<Linear>,
@@ -49,46 +49,46 @@ pub struct Gpt {
     context: usize,
 }
 
-/// What is to be different in one pass than the model has it.
+/// Changes to the model for one pass.
 #[derive(Clone, Debug, Default)]
 pub struct Intervention {
-    /// Who may look at whom, in place of the model's own mask.
+    /// An attention mask in place of the model's own.
     pub mask: Option<Mask>,
-    /// Heads whose output counts as 0: layer and head, counted from 0.
+    /// Heads whose output is replaced by 0: layer and head, counted from 0.
     pub heads_off: Vec<(usize, usize)>,
 }
 
-/// What a model computed on its way to the logits.
+/// Intermediate results of a model.
 #[derive(Clone, Debug)]
 pub struct GptTrace {
-    /// Token embeddings, scaled as positions need it, `[batch, T, width]`.
+    /// Token embeddings, scaled if the kind of positions requires it, `[batch, T, width]`.
     pub tokens: Tensor<3>,
-    /// What was added for the positions, `[T, width]`, if anything was.
+    /// What was added for the positions, `[T, width]`, if anything.
     pub positions: Option<Tensor<2>>,
-    /// Sum of both, `[batch, T, width]`.
+    /// The sum of both, `[batch, T, width]`.
     pub embeddings: Tensor<3>,
     /// One for each block.
     pub layers: Vec<LayerTrace>,
-    /// What the attention of each layer had to go by.
+    /// The rules of each layer's attention.
     pub rules: Vec<AttentionRules>,
-    /// What the head reads, `[batch, T, width]`.
+    /// The input of the head, `[batch, T, width]`.
     pub final_norm: Tensor<3>,
     /// `[batch, T, vocabulary]`
     pub logits: Tensor<3>,
 }
 
 impl GptConfig {
-    /// Draws the initial weights as GPT-2 does: N(0, 0.02²), in the layers that write into the
-    /// residual stream scaled down by `sqrt(2 * layers)`, since so many of them add up in it;
-    /// biases 0, norms the identity. The draws are the same on every device.
+    /// Draws the initial weights as GPT-2 does: from N(0, 0.02²), scaled down by `sqrt(2 * layers)`
+    /// in the layers that write into the residual stream, because that many of them add up in it.
+    /// Biases are 0 and norms are the identity. The draws are the same on every device.
     ///
-    /// Where positions are fixed vectors, sines up to 1 or whole numbers, token embeddings of 0.02
-    /// would be lost beside them: there they are drawn from N(0, 1 / width) and multiplied by
+    /// Where positions are fixed vectors, such as sines up to 1 or integers, token embeddings of
+    /// 0.02 would be lost beside them: there they are drawn from N(0, 1 / width) and multiplied by
     /// `sqrt(width)`, as in Vaswani et al. 2017, section 3.4.
     ///
     /// # Panics
     ///
-    /// Panics if the heads do not divide the width; [`GptSpec::validate`] tells.
+    /// Panics if the heads do not divide the width; [`GptSpec::validate`] checks this.
     pub fn init(&self, device: &Device) -> Gpt {
         let GptSpec { layers, heads, width, context, tied, architecture, .. } = self.spec;
         let (width, heads, context) = (width as usize, heads as usize, context as usize);
@@ -118,13 +118,13 @@ impl GptConfig {
     }
 }
 
-/// Whether positions are vectors that are added and not trained.
+/// Whether positions are fixed vectors that are added.
 fn adds_vectors(architecture: Architecture) -> bool {
     matches!(architecture.positions, Positions::Sinusoidal | Positions::Integer)
 }
 
 impl Gpt {
-    /// Logits of the token after each token.
+    /// Logits of the next token at every position.
     ///
     /// # Shapes
     ///
@@ -158,7 +158,7 @@ impl Gpt {
         self.logits(self.stream(tokens, intervention))
     }
 
-    /// Like [`forward_with`](Self::forward_with), keeping what was computed on the way. The logits
+    /// Like [`forward_with`](Self::forward_with), and returns the intermediate results. The logits
     /// are the same to the last bit.
     pub fn forward_traced(&self, tokens: Tensor<2, Int>, intervention: &Intervention) -> GptTrace {
         let [_, length] = tokens.dims();
@@ -171,7 +171,7 @@ impl Gpt {
             layers.push(block.forward_traced(input, rules, &Dropout::off()));
         }
         let stream = layers.last().map_or(&embeddings, |layer| &layer.output).clone();
-        let final_norm = self.normalise(stream);
+        let final_norm = self.normalize(stream);
         let logits = self.head(final_norm.clone());
         GptTrace { tokens, positions, embeddings, layers, rules, final_norm, logits }
     }
@@ -191,7 +191,8 @@ impl Gpt {
         dropout.apply(sum(tokens, positions), 0)
     }
 
-    /// Embeddings of the tokens, `[batch, T, width]`, and of their positions, `[T, width]`, if any.
+    /// Embeddings of the tokens, `[batch, T, width]`, and of their positions, `[T, width]`, if
+    /// positions are added.
     pub(crate) fn embed_apart(&self, tokens: Tensor<2, Int>) -> (Tensor<3>, Option<Tensor<2>>) {
         let [_, length] = tokens.dims();
         let most = self.most_tokens();
@@ -212,12 +213,12 @@ impl Gpt {
         (embedded, positions)
     }
 
-    /// What every layer's attention has to go by, for sequences of `length` tokens.
+    /// What the attention of every layer needs for sequences of `length` tokens.
     pub fn attention_rules(&self, length: usize) -> AttentionRules {
         self.rules_with(self.mask(length), length)
     }
 
-    /// Who may look at whom in a sequence of `length` tokens.
+    /// The attention mask for a sequence of `length` tokens.
     pub fn mask(&self, length: usize) -> Mask {
         let Architecture { mask, band, .. } = self.architecture;
         match mask {
@@ -242,7 +243,7 @@ impl Gpt {
         }
     }
 
-    /// One for each layer.
+    /// The rules of each layer.
     fn rules(&self, length: usize, intervention: &Intervention) -> Vec<AttentionRules> {
         let mask = intervention.mask.clone().unwrap_or_else(|| self.mask(length));
         let all = self.rules_with(mask, length);
@@ -263,10 +264,10 @@ impl Gpt {
     /// - stream: `[batch, T, width]`
     /// - output: `[batch, T, vocabulary]`
     pub fn logits(&self, stream: Tensor<3>) -> Tensor<3> {
-        self.head(self.normalise(stream))
+        self.head(self.normalize(stream))
     }
 
-    fn normalise(&self, stream: Tensor<3>) -> Tensor<3> {
+    fn normalize(&self, stream: Tensor<3>) -> Tensor<3> {
         match &self.final_norm {
             Some(norm) => layer_norm(norm, stream),
             None => stream,
@@ -300,18 +301,18 @@ impl Gpt {
         self.architecture
     }
 
-    /// Longest sequence it was made for.
+    /// Length of the sequences the model was built for.
     pub fn context(&self) -> usize {
         self.context
     }
 
-    /// Longest sequence it can read at all: learned positions end with the context, every other
-    /// encoding goes on.
+    /// Longest sequence it can read at all: learned positions end at the context, every other
+    /// encoding continues.
     pub fn most_tokens(&self) -> Option<usize> {
         self.position_embedding.is_some().then_some(self.context)
     }
 
-    /// The device the weights live on.
+    /// The device that holds the weights.
     pub fn device(&self) -> Device {
         self.token_embedding.weight.device().inner()
     }

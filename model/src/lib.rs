@@ -1,12 +1,12 @@
-//! Sequence models small enough to train while you watch, and everything around one training run.
+//! Sequence models small enough to train while you watch, and everything a training run needs.
 //!
-//! The crate is the same natively and in a browser, on any burn [`Device`](burn::tensor::Device).
-//! On WebGPU no call may block, so nothing in here does: what is computed stays in tensors until
-//! [`read_all`] awaits it, and every source of randomness is drawn on the host, so that one seed
-//! means the same numbers on every device.
+//! The crate behaves the same natively and in a browser, on any burn
+//! [`Device`](burn::tensor::Device). WebGPU allows no blocking calls, so nothing here blocks:
+//! results stay in tensors until [`read_all`] awaits them. All randomness is drawn on the host, so
+//! that a seed means the same numbers on every device.
 //!
-//! Long work is cut into slices, because a Web Worker has one thread and must answer messages in
-//! between: see [`Trainer::advance`], [`Evaluation::advance`] and [`Generator`].
+//! Long work is divided into slices, because a Web Worker has one thread and must answer messages
+//! in between: see [`Trainer::advance`], [`Evaluation::advance`] and [`Generator`].
 
 mod attention;
 mod block;

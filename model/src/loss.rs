@@ -1,4 +1,4 @@
-//! How surprised a model is by what comes next.
+//! Losses and accuracies.
 
 use burn::tensor::{Int, Tensor};
 
@@ -40,8 +40,8 @@ pub fn cross_entropy_each(logits: Tensor<3>, targets: Tensor<2, Int>) -> Tensor<
     losses.reshape([batch, length])
 }
 
-/// Mean cross-entropy in nats over the answers that are asked for: each counts as much as its
-/// weight, and one of weight 0 not at all.
+/// Weighted mean cross-entropy in nats over the requested answers: each counts by its weight, and
+/// one of weight 0 not at all.
 ///
 /// # Shapes
 ///
@@ -64,7 +64,7 @@ pub fn masked_cross_entropy(
     (losses * weights.clone()).sum() / weights.sum()
 }
 
-/// The share of the answers asked for, by weight, in which the likeliest one is right.
+/// Weighted share of the requested answers in which the likeliest answer is right.
 ///
 /// # Shapes
 ///

@@ -20,24 +20,24 @@ pub struct Moments {
     pub second: Tensor<1>,
 }
 
-/// Adam with decoupled weight decay, step for step what PyTorch's `AdamW` does:
+/// Adam with decoupled weight decay; each step equals that of PyTorch's `AdamW`:
 ///
 /// `θ ← θ (1 - η λ) - η / (1 - β1^t) · m / (sqrt(v / (1 - β2^t)) + ε)`
 ///
 /// Matrices decay, vectors (biases, gains) do not. Every tensor is consumed by the operation that
-/// replaces it, so that on a CPU each is overwritten in place.
+/// replaces it, so that it is updated in place on a CPU.
 #[derive(Clone, Debug)]
 pub struct AdamW {
     spec: OptimizerSpec,
     steps: u32,
     moments: Vec<Moments>,
-    /// Which parameters decay, for the GPU; worked out with the first step.
+    /// Which parameters decay, for the GPU; computed in the first step.
     #[cfg(feature = "webgpu")]
     decays: Option<Tensor<1>>,
 }
 
 impl AdamW {
-    /// An optimizer that has taken no step yet.
+    /// An optimizer before its first step.
     pub fn new(spec: &OptimizerSpec, model: &impl Module) -> Self {
         let moments = named_parameters(model)
             .into_iter()
@@ -49,7 +49,7 @@ impl AdamW {
         Self::resume(spec, 0, moments)
     }
 
-    /// An optimizer that goes on after `steps` steps.
+    /// An optimizer that continues after `steps` steps.
     pub fn resume(spec: &OptimizerSpec, steps: u32, moments: Vec<Moments>) -> Self {
         Self {
             spec: *spec,
@@ -60,7 +60,7 @@ impl AdamW {
         }
     }
 
-    /// Steps taken.
+    /// Number of steps taken.
     pub fn steps(&self) -> u32 {
         self.steps
     }
@@ -75,7 +75,7 @@ impl AdamW {
     ///
     /// # Panics
     ///
-    /// Panics if there is not one gradient for each of the model's parameters.
+    /// Panics unless there is one gradient for each of the model's parameters.
     pub fn update<M: Module>(
         &mut self,
         model: M,
@@ -84,7 +84,7 @@ impl AdamW {
         rate: f64,
     ) -> M {
         assert_eq!(gradients.len(), self.moments.len(), "one gradient for each parameter");
-        // A hostile checkpoint may start at the end of the range.
+        // A hostile checkpoint may claim the largest possible number of steps.
         self.steps = self.steps.saturating_add(1);
         let spec = self.spec;
         let [beta1, beta2] = [spec.beta1, spec.beta2].map(f64::from);
@@ -117,7 +117,7 @@ impl AdamW {
         model
     }
 
-    /// All parameters in one call of the GPU.
+    /// Updates all parameters in one call to the GPU.
     #[cfg(feature = "webgpu")]
     fn update_at_once<M: Module>(
         &mut self,
@@ -146,7 +146,7 @@ impl AdamW {
     }
 }
 
-/// Puts new values in place of a model's own.
+/// Replaces the values of a model's parameters.
 #[cfg(feature = "webgpu")]
 struct Replace {
     values: std::vec::IntoIter<Tensor<1>>,
@@ -161,7 +161,7 @@ impl ModuleMapper for Replace {
     }
 }
 
-/// Parameter by parameter, in place, on a device with [kernels](fused::has_kernels).
+/// Updates parameter by parameter, in place, on a device with [kernels](fused::has_kernels).
 struct Update {
     gradients: std::vec::IntoIter<Tensor<1>>,
     moments: std::vec::IntoIter<Moments>,
@@ -200,8 +200,8 @@ pub fn global_norm(gradients: &[Tensor<1>]) -> Tensor<1> {
     Tensor::cat(squares, 0).sum().sqrt()
 }
 
-/// What gradients of the global norm `norm` are multiplied by so that it is at most `largest`:
-/// `min(1, largest / (norm + 1e-6))`, as PyTorch's `clip_grad_norm_` has it.
+/// The factor that reduces gradients of global norm `norm` to at most `largest`: `min(1, largest /
+/// (norm + 1e-6))`, as in PyTorch's `clip_grad_norm_`.
 pub fn clip_coefficient(norm: &Tensor<1>, largest: f64) -> Tensor<1> {
     ((norm.clone() + 1e-6).recip() * largest).clamp_max(1.0)
 }

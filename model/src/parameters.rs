@@ -1,4 +1,4 @@
-//! Trained parameters: how they are made, named, and how their gradients are gathered.
+//! Trained parameters: initialization, names and gradients.
 
 use burn::{
     module::{Module, ModuleVisitor, Param, ParamId},
@@ -30,7 +30,7 @@ pub(crate) fn uniform_matrix(
     given_matrix(draws.uniform(shape[0] * shape[1], bound), shape, device)
 }
 
-/// A matrix of these values, row by row.
+/// A matrix of these values, row-major.
 pub(crate) fn given_matrix(
     values: Vec<f32>,
     shape: [usize; 2],
@@ -55,14 +55,14 @@ pub(crate) fn gain(width: usize, device: &Device) -> Param<Tensor<1>> {
     trained(Tensor::ones([width], device))
 }
 
-/// Marks a tensor as trained. On a plain device that only takes effect in
+/// Marks a tensor as trained. On a device without autodiff that takes effect only in
 /// [`Module::train`].
 fn trained<const D: usize>(tensor: Tensor<D>) -> Param<Tensor<D>> {
     Param::initialized(ParamId::new(), tensor).set_require_grad(true)
 }
 
-/// Every parameter with its path in the model and its shape, in the model's own order, which is
-/// that of everything in this crate that goes parameter by parameter.
+/// Every parameter with its path in the model and its shape, in the model's own order. Everything
+/// in this crate that goes parameter by parameter uses that order.
 pub fn named_parameters(model: &impl Module) -> Vec<(String, Vec<usize>, Tensor<1>)> {
     #[derive(Default)]
     struct Collect {
@@ -95,15 +95,16 @@ pub fn parameter_count(model: &impl Module) -> u64 {
     named_parameters(model).iter().map(|(_, shape, _)| shape.iter().product::<usize>() as u64).sum()
 }
 
-/// The gradients of a model's parameters, added up over several backward passes.
+/// The gradients with respect to a model's parameters, summed over several backward passes.
 #[derive(Clone, Debug, Default)]
 pub struct GradientSum {
-    /// Flat, in the order of [`named_parameters`]; `None` where no pass reached the parameter yet.
+    /// Flat, in the order of [`named_parameters`]; `None` for a parameter that no pass has reached
+    /// yet.
     sums: Vec<Option<Tensor<1>>>,
 }
 
 impl GradientSum {
-    /// Moves the gradients of `model`'s parameters out of `gradients`.
+    /// Moves the gradients with respect to `model`'s parameters out of `gradients`.
     pub fn add(&mut self, model: &impl Module, gradients: &mut Gradients) {
         struct Gather<'a> {
             next: usize,
@@ -135,7 +136,7 @@ impl GradientSum {
     ///
     /// # Panics
     ///
-    /// Panics if no backward pass reached some parameter.
+    /// Panics if no backward pass has reached some parameter.
     pub fn finish(self) -> Vec<Tensor<1>> {
         let every = "a backward pass through the whole model reaches every parameter";
         let gradients = self.sums.into_iter().map(|sum| sum.expect(every)).collect::<Vec<_>>();

@@ -2,8 +2,8 @@
 
 use rand::{Rng, SeedableRng, rngs::ChaCha8Rng};
 
-/// What a stream of random numbers is for. The numbers are part of what a share link means: never
-/// change or reuse one.
+/// The purpose of a stream of random numbers. The discriminants are part of the meaning of a share
+/// link: never change or reuse one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Purpose {
     Weights = 1,
@@ -47,7 +47,7 @@ pub(crate) fn unit(rng: &mut ChaCha8Rng) -> f64 {
     (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// Normally distributed numbers by the transform of Box and Muller (1958).
+/// Normally distributed numbers by the Box-Muller transform (1958).
 pub(crate) struct Normals {
     rng: ChaCha8Rng,
     spare: Option<f64>,
@@ -63,7 +63,7 @@ impl Normals {
         (0..count).map(|_| (self.next() * deviation) as f32).collect()
     }
 
-    /// `count` draws from U(-`bound`, `bound`), of the same stream.
+    /// `count` draws from U(-`bound`, `bound`), from the same stream.
     pub(crate) fn uniform(&mut self, count: usize, bound: f64) -> Vec<f32> {
         (0..count).map(|_| ((2.0 * unit(&mut self.rng) - 1.0) * bound) as f32).collect()
     }

@@ -1,4 +1,4 @@
-//! The one place where numbers leave a device.
+//! The one place where numbers are read back from a device.
 
 use core::fmt;
 
@@ -7,7 +7,7 @@ use burn::tensor::{Tensor, Transaction};
 #[cfg(feature = "webgpu")]
 use crate::fused::{go_together, shaders};
 
-/// A device did not give back what it computed. `Display` is a sentence for the page.
+/// A device did not return what it computed. `Display` is the sentence the page shows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadError {
     reason: String,
@@ -23,7 +23,8 @@ impl std::error::Error for ReadError {}
 
 /// Reads many tensors of one device in a single await, in the order given.
 ///
-/// One await and not one for each: every read-back from a GPU waits for the whole queue.
+/// A single await instead of one each, because every read-back from a GPU waits for the whole
+/// queue.
 pub async fn read_all(
     tensors: impl IntoIterator<Item = Tensor<1>>,
 ) -> Result<Vec<Vec<f32>>, ReadError> {
@@ -35,7 +36,7 @@ pub async fn read_all(
     read_each(tensors).await
 }
 
-/// Reads them as one tensor: each one read costs a buffer, a copy and a call that waits.
+/// Reads them as one tensor: each read-back costs a buffer, a copy and a call that waits.
 #[cfg(feature = "webgpu")]
 async fn read_joined(tensors: Vec<Tensor<1>>) -> Result<Vec<Vec<f32>>, ReadError> {
     let lengths: Vec<usize> = tensors.iter().map(|tensor| tensor.dims()[0]).collect();

@@ -1,4 +1,4 @@
-//! Letting a model write.
+//! Text generation.
 
 use core::fmt;
 
@@ -14,7 +14,7 @@ use crate::{
     tokenizer::CharTokenizer,
 };
 
-/// Why a model could not write. `Display` is the sentence the page shows.
+/// Why a model could not generate text. `Display` is the sentence the page shows.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SampleError {
     Temperature { value: f32 },
@@ -45,11 +45,11 @@ impl fmt::Display for SampleError {
 
 impl std::error::Error for SampleError {}
 
-/// Writes one token after the other, so that other work fits in between.
+/// Generates one token at a time, so that other work can run in between.
 #[derive(Debug)]
 pub struct Generator {
     tokenizer: CharTokenizer,
-    /// The end of prompt and text that the model sees.
+    /// The end of prompt and text that the model reads.
     window: Vec<u32>,
     written: Vec<u32>,
     length: usize,
@@ -60,8 +60,8 @@ pub struct Generator {
 }
 
 impl Generator {
-    /// Starts after the prompt. An empty one counts as a line break, or as the first known
-    /// character if the vocabulary has no line break, since a model needs something to go on from.
+    /// Starts after the prompt. An empty prompt counts as a line break, or as the first known
+    /// character if the vocabulary has no line break, since a model needs some context.
     pub fn new(
         tokenizer: &CharTokenizer,
         spec: &SampleSpec,
@@ -87,17 +87,17 @@ impl Generator {
         })
     }
 
-    /// Whether the text is as long as it should be.
+    /// Whether the text has the requested length.
     pub fn is_done(&self) -> bool {
         self.written.len() >= self.length
     }
 
-    /// What was written so far, without the prompt.
+    /// The text generated so far, without the prompt.
     pub fn text(&self) -> String {
         self.tokenizer.decode(&self.written)
     }
 
-    /// Writes one more token, unless the text is done.
+    /// Generates one more token, unless the text is done.
     pub async fn advance(&mut self, model: &Gpt) -> Result<(), SampleError> {
         if self.is_done() {
             return Ok(());
@@ -115,7 +115,7 @@ impl Generator {
         model.forward_last(token_tensor(&self.window, 1, &model.device())).reshape([-1])
     }
 
-    /// Chooses and appends the next token by its logits.
+    /// Chooses and appends the next token, given its logits.
     pub fn push(&mut self, logits: &[f32]) -> Result<(), SampleError> {
         let probabilities = distribution(logits, self.temperature, self.top_k)?;
         let token = choose(&probabilities, unit(&mut self.rng)) as u32;
@@ -128,9 +128,9 @@ impl Generator {
     }
 }
 
-/// The probabilities a sampler draws from: softmax of the `top_k` largest logits (0 keeps all)
-/// divided by the temperature. At temperature 0 the largest logit has probability 1. Among equal
-/// logits, those of lower ids come first.
+/// The distribution a sampler draws from: softmax of the `top_k` largest logits (0 keeps all)
+/// divided by the temperature. At temperature 0 the largest logit has probability 1. Ties between
+/// equal logits go to the lower id.
 pub fn distribution(
     logits: &[f32],
     temperature: f32,
@@ -140,7 +140,7 @@ pub fn distribution(
     if logits.is_empty() {
         return Err(SampleError::NothingKnown);
     }
-    // A logit of -inf is a token ruled out; one of +inf or NaN makes no distribution.
+    // A logit of -inf rules a token out; +inf or NaN makes no distribution.
     if logits.iter().any(|logit| logit.is_nan() || *logit == f32::INFINITY) {
         return Err(SampleError::NotANumber);
     }
@@ -157,7 +157,7 @@ pub fn distribution(
     let mut probabilities = vec![0.0; logits.len()];
     let mut sum = 0.0;
     for &id in &order {
-        // Differences before division: a tiny temperature would overflow the logits themselves.
+        // Subtract before dividing: with a tiny temperature the logits themselves would overflow.
         let difference = f64::from(logits[id]) - f64::from(largest);
         let weight =
             if difference == 0.0 { 1.0 } else { libm::exp(difference / f64::from(temperature)) };
@@ -170,7 +170,7 @@ pub fn distribution(
     Ok(probabilities)
 }
 
-/// The index at which the running sum of `probabilities` passes `draw`.
+/// The index at which the cumulative sum of `probabilities` exceeds `draw`.
 pub(crate) fn choose(probabilities: &[f32], draw: f64) -> usize {
     let mut sum = 0.0;
     let mut last = 0;
@@ -193,7 +193,7 @@ fn check_temperature(value: f32) -> Result<(), SampleError> {
 mod tests {
     use super::*;
 
-    /// Logits that look random but are the same each time.
+    /// Pseudo-random logits, the same each time.
     fn cases() -> impl Iterator<Item = Vec<f32>> {
         (0..200u32).map(|case| {
             let mut rng = stream(case, Purpose::Sample, [1; 3]);

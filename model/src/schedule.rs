@@ -1,9 +1,9 @@
-//! How the learning rate changes over a run.
+//! The learning-rate schedule.
 
 use unroll_protocol::OptimizerSpec;
 
 /// Linear warm-up, then half a cosine (Loshchilov and Hutter 2017) down to a tenth of the peak,
-/// where it stays. A pure function of the step, so a run can be resumed or replayed anywhere.
+/// where it stays. A pure function of the step, so a run can be resumed or replayed at any step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LearningRateSchedule {
     /// Learning rate at the end of the warm-up.
@@ -15,7 +15,7 @@ pub struct LearningRateSchedule {
 }
 
 impl LearningRateSchedule {
-    /// What is left of the peak at the end, as a fraction of it.
+    /// Fraction of the peak at which the schedule ends.
     const FLOOR: f64 = 0.1;
 
     /// The schedule an optimizer spec asks for.

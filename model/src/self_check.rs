@@ -1,4 +1,4 @@
-//! Whether a device computes what it should.
+//! Checks that a device computes correct results.
 
 use core::fmt;
 
@@ -27,13 +27,13 @@ const MODEL: GptSpec = GptSpec {
     tied: false,
     architecture: Architecture::GPT2,
 };
-/// The most a sum or softmax with a known result may be off.
+/// Largest error of a matrix product or softmax with a known result.
 const KNOWN_TOLERANCE: f32 = 1e-4;
 
 /// Why a device failed before it could be compared. `Display` is a sentence for the page.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SelfCheckError {
-    /// A small product of matrices or a softmax, whose result is known, came out wrong.
+    /// A small matrix product or softmax with a known result came out wrong.
     Wrong {
         what: &'static str,
     },
@@ -52,7 +52,7 @@ impl fmt::Display for SelfCheckError {
 impl std::error::Error for SelfCheckError {}
 
 /// Compares `device` with `reference` on one training pass of a tiny GPT with the same weights,
-/// after two computations whose results are known without any device.
+/// after two computations whose results are known.
 pub async fn self_check(reference: &Device, device: &Device) -> Result<SelfCheck, SelfCheckError> {
     known_results(device).await?;
     let expected = tiny_pass(reference).await.map_err(SelfCheckError::Read)?;
@@ -63,7 +63,7 @@ pub async fn self_check(reference: &Device, device: &Device) -> Result<SelfCheck
     Ok(SelfCheck { logits: next(), loss: next(), gradients: differences.fold(0.0, worse) })
 }
 
-/// A product of matrices and a softmax, checked against arithmetic on the host.
+/// Checks a matrix product and a softmax against arithmetic on the host.
 async fn known_results(device: &Device) -> Result<(), SelfCheckError> {
     const N: usize = 24;
     let entry = |row: usize, column: usize| ((row * 7 + column * 5) % 11) as f32 - 5.0;
@@ -83,7 +83,7 @@ async fn known_results(device: &Device) -> Result<(), SelfCheckError> {
         }
     }
     for (what, expected, found) in [("product", product, &read[0]), ("softmax", soft, &read[1])] {
-        // NaN must fail as well, hence not `>`.
+        // NaN must fail too, so this is not `>`.
         if !matches!(difference(&expected, found), d if d <= KNOWN_TOLERANCE) {
             return Err(SelfCheckError::Wrong { what });
         }

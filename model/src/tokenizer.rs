@@ -1,11 +1,11 @@
-//! One token for each character.
+//! A tokenizer with one token per character.
 
 use core::fmt;
 use std::collections::BTreeMap;
 
 /// The character that stands for every character the vocabulary lacks; its id is 0.
 pub const UNKNOWN: char = '\u{FFFD}';
-/// Most tokens a vocabulary has, the unknown character included.
+/// Largest vocabulary, including the unknown character.
 pub const MAX_VOCABULARY: usize = 512;
 
 /// Maps characters to ids and back. Id 0 is [`UNKNOWN`]; ids 1, 2, ... are the known characters in
@@ -16,7 +16,7 @@ pub struct CharTokenizer {
     folded: usize,
 }
 
-/// A list of characters that can't be a vocabulary. `Display` is a sentence for the page.
+/// A list of characters that can't be a vocabulary. `Display` is the sentence the page shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VocabularyError {
     TooLong { characters: usize },
@@ -45,8 +45,8 @@ impl fmt::Display for VocabularyError {
 impl std::error::Error for VocabularyError {}
 
 impl CharTokenizer {
-    /// The vocabulary of `text`: its distinct characters, or the most frequent of them (among
-    /// equally frequent ones the smaller code points) if there are more than a vocabulary holds.
+    /// The vocabulary of `text`: its distinct characters, or the most frequent of them if a
+    /// vocabulary can't hold them all (ties go to smaller code points).
     pub fn from_text(text: &str) -> Self {
         let mut counts = BTreeMap::new();
         for character in text.chars().filter(|&c| c != UNKNOWN) {
@@ -55,7 +55,7 @@ impl CharTokenizer {
         let mut counted: Vec<(char, usize)> = counts.into_iter().collect();
         let folded = counted.len().saturating_sub(MAX_VOCABULARY - 1);
         if folded > 0 {
-            // The sort is stable and the map was in order, which settles ties.
+            // The sort is stable and the map was in order, which breaks ties.
             counted.sort_by_key(|&(_, count)| core::cmp::Reverse(count));
             counted.truncate(MAX_VOCABULARY - 1);
             counted.sort_unstable_by_key(|&(character, _)| character);
@@ -77,7 +77,7 @@ impl CharTokenizer {
         Ok(Self { characters, folded: 0 })
     }
 
-    /// The id of a character, 0 if the vocabulary lacks it.
+    /// The id of a character, or 0 if the vocabulary lacks it.
     pub fn id(&self, character: char) -> u32 {
         self.characters.binary_search(&character).map_or(0, |index| index as u32 + 1)
     }
@@ -114,7 +114,7 @@ impl CharTokenizer {
         self.characters.len() + 1
     }
 
-    /// How many kinds of characters of the text found no room and became unknown.
+    /// Number of distinct characters of the text that did not fit and became unknown.
     pub fn folded(&self) -> usize {
         self.folded
     }
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn the_rarest_of_too_many_characters_become_unknown() {
-        // 600 kinds; the last 100 code points occur twice, so they stay.
+        // 600 distinct characters; the last 100 code points occur twice, so they stay.
         let all: Vec<char> = ('\u{4E00}'..).take(600).collect();
         let text: String = all.iter().chain(&all[500..]).collect();
         let tokenizer = CharTokenizer::from_text(&text);

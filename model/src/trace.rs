@@ -36,7 +36,7 @@ impl std::error::Error for TraceError {}
 
 /// Runs the last characters of `text` that fit the context through `model`.
 ///
-/// `step` is handed through to the trace.
+/// `step` is copied to the trace.
 pub async fn trace(
     model: &Gpt,
     tokenizer: &CharTokenizer,
@@ -74,7 +74,8 @@ pub async fn trace(
     })
 }
 
-/// One query's row of one head, `[layer, head, query]` counted from 0, of what [`trace`] traces.
+/// One query's row of one head, `[layer, head, query]` counted from 0, in the same pass as
+/// [`trace`].
 pub async fn inspect(
     model: &Gpt,
     tokenizer: &CharTokenizer,
@@ -94,7 +95,7 @@ pub async fn inspect(
     row.await.map_err(TraceError::Row)
 }
 
-/// The last tokens of `text` that fit the context, and how many do not.
+/// The last tokens of `text` that fit the context, and how many don't.
 fn last_tokens(
     model: &Gpt,
     tokenizer: &CharTokenizer,

@@ -125,7 +125,7 @@ fn shuffled() -> (Vec<u32>, Vec<usize>) {
     (order.iter().map(|&i| tokens()[i]).collect(), order)
 }
 
-/// How far outputs of shuffled tokens are from shuffled outputs.
+/// The largest difference between outputs of shuffled tokens and shuffled outputs.
 fn order_matters(architecture: Architecture) -> f32 {
     let model = model(architecture);
     let (other, order) = shuffled();
@@ -141,13 +141,13 @@ fn without_positions_and_causal_mask_order_does_not_matter() {
         Architecture { positions: Positions::None, mask: MaskKind::Full, ..Architecture::GPT2 };
     for architecture in architectures() {
         if architecture.positions == Positions::None && architecture.mask == MaskKind::Full {
-            let apart = order_matters(architecture);
-            assert!(apart < 1e-5, "{architecture:?}: {apart}");
+            let difference = order_matters(architecture);
+            assert!(difference < 1e-5, "{architecture:?}: {difference}");
         }
     }
     for &positions in &Positions::ALL[1..] {
-        let apart = order_matters(Architecture { positions, ..unordered });
-        assert!(apart > 1e-3, "{positions:?}: {apart}");
+        let difference = order_matters(Architecture { positions, ..unordered });
+        assert!(difference > 1e-3, "{positions:?}: {difference}");
     }
     let causal = Architecture { mask: MaskKind::Causal, ..unordered };
     assert!(order_matters(causal) > 1e-3);
@@ -190,7 +190,7 @@ fn a_head_that_is_off_contributes_exactly_0() {
         let [_, _, length, width] = mixed.dims();
         assert!(values(mixed.clone().narrow(1, 0, 1)).iter().all(|&value| value == 0.0));
         assert!(values(mixed.narrow(1, 1, 1)).iter().any(|&value| value != 0.0));
-        // As if the rows of W_O that read it were 0.
+        // The same as setting the rows of W_O that read it to 0.
         let mut silent = model.clone();
         let output = &mut silent.blocks[1].attention.as_mut().unwrap().output.weight;
         let mut weight = values(output.val());
@@ -201,7 +201,7 @@ fn a_head_that_is_off_contributes_exactly_0() {
         assert!(same_bits(&values(silent.forward(input())), &found));
         assert!(same_bits(&values(model.forward_with(input(), &off)), &found));
         assert_eq!(found.len(), length * VOCABULARY);
-        // All heads off: nothing but the output projection's bias is left.
+        // With all heads off, only the output projection's bias is left.
         let all = vec![(0, 0), (0, 1), (1, 0), (1, 1)];
         let traced = model.forward_traced(input(), &Intervention { heads_off: all, mask: None });
         for (layer, block) in traced.layers.iter().zip(&model.blocks) {
@@ -233,7 +233,7 @@ fn every_architecture_trains_is_counted_and_comes_back_from_a_checkpoint() {
         let (next, again) = (step(&mut trainer), step(&mut restored));
         assert_eq!(next.to_bits(), again.to_bits(), "{architecture:?}");
         assert!(next.is_finite());
-        // Nor does the lab's own picture of it fail.
+        // The lab's own trace works too.
         let shown = ready(trace(&trainer.model(), trainer.tokenizer(), "the cat", 1, 2)).unwrap();
         assert_eq!(shown.tokens.len(), 7);
     }

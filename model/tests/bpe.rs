@@ -1,4 +1,4 @@
-//! Byte pairs against counting everything anew.
+//! Byte-pair encoding compared with counting everything anew.
 
 use unroll_model::{BpeLearner, Pair};
 
@@ -28,12 +28,12 @@ fn merges_counted_anew(text: &str, merges: usize) -> Vec<(Pair, usize)> {
             pairs.dedup();
             let length = |documents: &[Vec<u32>]| documents.iter().map(Vec::len).sum::<usize>();
             let before = length(&documents);
-            // What a pair counts is by how much merging it shortens the text.
+            // A pair's count is by how much merging it shortens the text.
             let merged = |two: [u32; 2]| -> Vec<Vec<u32>> {
                 documents.iter().map(|d| replace(d, two, 257 + merge as u32)).collect()
             };
             let counted = pairs.iter().map(|&two| (before - length(&merged(two)), two));
-            // The first of the highest; pairs are in order.
+            // The first of those with the highest count; pairs are in order.
             let best = counted.max_by_key(|&(count, two)| (count, core::cmp::Reverse(two)));
             let (count, two) = best.unwrap();
             documents = merged(two);

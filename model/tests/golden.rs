@@ -22,7 +22,7 @@ struct Golden {
     optimizer: OptimizerSpec,
     vocabulary: usize,
     batch: usize,
-    /// Three batches, each sequence with one token more than the model reads.
+    /// Three batches; each sequence has one more token than the model reads.
     tokens: Vec<Vec<u32>>,
     logits: Vec<f32>,
     loss: f32,
@@ -85,8 +85,8 @@ impl Golden {
 }
 
 fn close(what: &str, expected: &[f32], found: &[f32]) {
-    let apart = relative_difference(expected, found);
-    assert!(apart <= TOLERANCE, "{what} is {apart} away from PyTorch's");
+    let difference = relative_difference(expected, found);
+    assert!(difference <= TOLERANCE, "{what} is {difference} away from PyTorch's");
 }
 
 fn agrees(json: &str) {

@@ -29,15 +29,15 @@ struct Golden {
     input_gradient: Vec<f32>,
     initial_hidden: Vec<f32>,
     initial_hidden_gradient: Vec<f32>,
-    /// Of an LSTM; else empty.
+    /// The initial cell state of an LSTM; else empty.
     initial_cell: Vec<f32>,
     initial_cell_gradient: Vec<f32>,
-    /// The loss is the sum of the outputs, and then the final states, each times its weights.
+    /// The loss is the weighted sum of the outputs and then the final states.
     loss_weights: Vec<Vec<f32>>,
     outputs: Vec<f32>,
     finals: Vec<Vec<f32>>,
     parameters: Vec<GoldenParameter>,
-    /// Inside the cell, where it was written out step by step; else empty.
+    /// Inner activations of the cell, where the script computes them step by step; else empty.
     #[serde(default)]
     sums: Vec<f32>,
     #[serde(default)]
@@ -110,7 +110,7 @@ impl Golden {
         network.map(&mut Load { golden: self, names: names.into_iter() }).train()
     }
 
-    /// PyTorch lays the states of all layers and directions one behind the other.
+    /// PyTorch concatenates the states of all layers and directions.
     fn states(&self, hidden: &Tensor<3>, cell: Option<&Tensor<3>>) -> Vec<LayerStates> {
         let directions = if self.both { 2 } else { 1 };
         let state = |index: usize| {
@@ -132,9 +132,12 @@ fn flat(states: &[LayerStates], part: fn(&State) -> &Tensor<2>) -> Tensor<3> {
 
 fn agrees(golden: &Golden, index: usize) {
     let close = |what: &str, expected: &[f32], found: &[f32]| {
-        let apart = relative_difference(expected, found);
+        let difference = relative_difference(expected, found);
         let kind = &golden.kind;
-        assert!(apart <= TOLERANCE, "case {index}, {kind}: {what} is {apart} away from PyTorch's");
+        assert!(
+            difference <= TOLERANCE,
+            "case {index}, {kind}: {what} is {difference} away from PyTorch's"
+        );
     };
     let network = golden.network();
     let states = golden.layers * if golden.both { 2 } else { 1 };

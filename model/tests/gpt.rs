@@ -119,7 +119,7 @@ fn the_future_has_no_influence_at_all() {
 #[test]
 fn a_blocks_gradient_agrees_with_finite_differences() {
     let config = GptConfig { seed: 3, ..configs().nth(1).unwrap() };
-    // A block with weights large enough for its nonlinearities to matter.
+    // A block with weights large enough for its non-linearities to matter.
     let mut model = config.init(&device());
     let block = {
         struct Enlarge;

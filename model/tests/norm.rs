@@ -1,4 +1,4 @@
-//! Batch and layer normalisation: agreement with PyTorch (`tests/golden/make_norm.py` made the
+//! Batch and layer normalization: agreement with PyTorch (`tests/golden/make_norm.py` made the
 //! values), and what must be true of them.
 
 mod support;
@@ -71,8 +71,8 @@ fn vector(values: &[f32]) -> Param<Tensor<1>> {
 }
 
 fn close(what: &str, expected: &[f32], found: Vec<f32>) {
-    let apart = relative_difference(expected, &found);
-    assert!(apart <= TOLERANCE, "{what} is {apart} away from PyTorch's");
+    let difference = relative_difference(expected, &found);
+    assert!(difference <= TOLERANCE, "{what} is {difference} away from PyTorch's");
 }
 
 /// Compares output and gradients; returns the trace.
@@ -120,7 +120,7 @@ fn layer_norm_is_pytorchs() {
         let parameters = (&norm.gamma, &norm.beta);
         let trace = agrees("LayerNorm", &case.pass, case.rows, parameters, |x| norm.forward(x));
         assert_eq!(trace.mean.dims(), [case.rows, 1]);
-        assert_eq!(trace.normalised.dims(), [case.rows, case.width]);
+        assert_eq!(trace.normalized.dims(), [case.rows, case.width]);
     }
 }
 
@@ -134,10 +134,10 @@ fn two_inputs() -> [Tensor<2>; 2] {
 
 /// Most that any output of the rows after the first differs.
 fn moved([before, after]: [Tensor<2>; 2]) -> f32 {
-    let apart = |a: Vec<f32>, b: Vec<f32>| {
+    let difference = |a: Vec<f32>, b: Vec<f32>| {
         a.iter().zip(&b).skip(6).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
     };
-    apart(values(before), values(after))
+    difference(values(before), values(after))
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn a_batch_couples_its_examples_and_a_layer_does_not() {
 }
 
 #[test]
-fn a_batch_of_one_is_explained_where_it_can_not_be_normalised() {
+fn a_batch_of_one_is_explained_where_it_can_not_be_normalized() {
     let one = matrix(&[0.5, -1.0, 2.0], 1);
     let batch = BatchNorm::new(3, &device());
     assert_eq!(batch.forward_batch(one.clone()).unwrap_err(), BatchOfOne);

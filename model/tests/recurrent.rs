@@ -122,8 +122,8 @@ fn a_whole_sequence_has_the_gradients_of_its_steps() {
                 sum.finish().into_iter().map(values).collect::<Vec<_>>()
             };
             for (whole, steps) in gradients(false).iter().zip(gradients(true)) {
-                let apart = relative_difference(&steps, whole);
-                assert!(apart < 1e-5, "{kind:?}, {truncation:?}: {apart}");
+                let difference = relative_difference(&steps, whole);
+                assert!(difference < 1e-5, "{kind:?}, {truncation:?}: {difference}");
             }
         }
     }
@@ -151,8 +151,8 @@ fn the_steps_contributions_are_the_gradient() {
                         for step in steps.chunks(expected.len()) {
                             sum.iter_mut().zip(step).for_each(|(sum, x)| *sum += x);
                         }
-                        let apart = relative_difference(&expected, &sum);
-                        assert!(apart < 1e-5, "{kind:?}, {what}: {apart}");
+                        let difference = relative_difference(&expected, &sum);
+                        assert!(difference < 1e-5, "{kind:?}, {what}: {difference}");
                     };
                     let whole = |p: &Tensor<2>| values(p.grad(&gradients).unwrap());
                     check("W", whole(&cell.input_weight.val()), values(parts.input_weight));

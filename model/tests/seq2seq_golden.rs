@@ -27,7 +27,7 @@ struct Golden {
     parameters: Vec<GoldenParameter>,
 }
 
-/// Each run by itself, without padding.
+/// Each sequence run by itself, without padding.
 #[derive(Deserialize)]
 struct GoldenPair {
     source: Vec<u32>,
@@ -90,7 +90,7 @@ impl Golden {
         Source::new(&rows, &device())
     }
 
-    /// Padded with the end token, as a batch of a task is.
+    /// Padded with the end token, like a batch of a task.
     fn tensors(&self) -> PairTensors {
         let rows = self.pairs.len();
         let length = self.pairs.iter().map(|pair| pair.target.len()).max().unwrap();
@@ -120,8 +120,8 @@ fn cases() -> Vec<Golden> {
 }
 
 fn close(what: &str, expected: &[f32], found: &[f32]) {
-    let apart = relative_difference(expected, found);
-    assert!(apart <= 1e-5, "{what} is off by {apart:e}");
+    let difference = relative_difference(expected, found);
+    assert!(difference <= 1e-5, "{what} is off by {difference:e}");
 }
 
 /// The first `count` rows of one sequence, and of each the first `width` numbers.
@@ -254,7 +254,7 @@ fn searches_find_what_enumeration_finds() {
             &device(),
         );
         let most = 3;
-        // Everything of at most three tokens, each with its probability.
+        // All sequences of at most three tokens, each with its probability.
         let mut all = Vec::new();
         let mut open = vec![Vec::<u32>::new()];
         while let Some(tokens) = open.pop() {

@@ -1,4 +1,4 @@
-//! Steps divided among workers: the arithmetic is that of one.
+//! Steps divided among workers compute the same as a single worker.
 
 mod support;
 
@@ -27,7 +27,7 @@ fn sum(trainer: &Trainer, count: usize) -> Shard {
     sum
 }
 
-/// Takes a step in `count` shards; its loss.
+/// Takes a step in `count` shards; returns its loss.
 fn shared_step(trainer: &mut Trainer, count: usize) -> f32 {
     let sum = sum(trainer, count);
     let loss = sum.loss;
@@ -61,11 +61,11 @@ fn the_sum_of_shards_is_every_gradient_of_the_batch() {
                 let gradient = values(gradient.clone());
                 let (own, others) = rest.split_at(gradient.len());
                 rest = others;
-                // Keys' biases have a gradient of 0 but for rounding.
+                // Gradients of key biases are 0 up to rounding.
                 let largest = gradient.iter().fold(0f32, |most, x| most.max(x.abs()));
                 if largest > 1e-7 {
-                    let apart = relative_difference(&gradient, own);
-                    assert!(apart < 1e-5, "{name} of {count} shards: {apart}");
+                    let difference = relative_difference(&gradient, own);
+                    assert!(difference < 1e-5, "{name} of {count} shards: {difference}");
                 }
             }
             assert!(rest.is_empty());
@@ -81,8 +81,8 @@ fn twenty_steps_of_several_workers_have_the_losses_of_one() {
         for number in 1..=20 {
             let loss = step(&mut one);
             for (count, trainer) in &mut others {
-                let apart = (shared_step(trainer, *count) - loss).abs();
-                assert!(apart < 1e-5, "{count} workers are {apart} off at step {number}");
+                let difference = (shared_step(trainer, *count) - loss).abs();
+                assert!(difference < 1e-5, "{count} workers are {difference} off at step {number}");
             }
         }
     }
@@ -93,7 +93,7 @@ fn the_same_number_of_shards_is_the_same_run_to_the_bit() {
     let spec = specs().nth(1).unwrap();
     let (mut first, mut second) = (trainer(&spec), trainer(&spec));
     for _ in 0..5 {
-        // Whoever computes a shard, and in whatever order they are computed.
+        // It does not matter which worker computes a shard, or in what order.
         let late = shard(&second, 1, 2);
         let mut total = shard(&second, 0, 2);
         total.add(&late);

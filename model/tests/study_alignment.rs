@@ -104,7 +104,7 @@ fn the_line_appears_and_the_model_without_attention_trails() {
 }
 
 #[test]
-fn dates_are_learnt_in_a_few_hundred_steps() {
+fn dates_are_learned_in_a_few_hundred_steps() {
     let mut study = study(Settings { task: PairTask::Dates, ..Settings::default() }, 1);
     let mut best = [0f32; 2];
     while study.step() < 300 && best[0] < 0.95 {

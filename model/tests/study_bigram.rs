@@ -69,7 +69,7 @@ fn row_of(study: &mut AnyStudy, character: char) -> Row {
     row(study, bigram::Question::Row { character: u32::from(character) })
 }
 
-/// The part of a text that is learnt, and the part held out.
+/// The part of a text that is learned, and the part held out.
 fn parts(text: &str) -> (Vec<char>, Vec<char>) {
     let mut characters: Vec<char> = text.chars().collect();
     let held_out = characters.split_off(characters.len() - characters.len() / 10);

@@ -84,8 +84,8 @@ fn contributions_add_up_to_the_logit_in_every_architecture() {
                         let found = stream(&mut study, shown, position, token);
                         let terms: f64 = found.contributions.iter().map(|c| f64::from(*c)).sum();
                         let sum = terms + f64::from(found.offset);
-                        let apart = (sum - f64::from(found.logit)).abs();
-                        assert!(apart < 1e-4, "{norm:?} {without:?} {shown:?}: {apart}");
+                        let difference = (sum - f64::from(found.logit)).abs();
+                        assert!(difference < 1e-4, "{norm:?} {without:?} {shown:?}: {difference}");
                         add_up(&found);
                     }
                 }
@@ -184,19 +184,21 @@ fn a_model_without_norms_or_attention_trails() {
 fn the_mean_of_sub_networks_is_nearer_to_the_full_one_than_they_are() {
     let mut study = study(&Settings::default());
     train(&mut study, 150);
-    let apart = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).sum::<f32>();
+    let difference =
+        |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).sum::<f32>();
     for dropout in [0.1, 0.2, 0.5] {
         let found = ensemble(&mut study, dropout);
         let rows: Vec<&[f32]> = found.each.values.chunks(found.full.len()).collect();
         assert_eq!(rows.len(), block::MASKS as usize);
         assert!(rows.windows(2).all(|pair| !same_bits(pair[0], pair[1])), "masks are the same");
-        let each = rows.iter().map(|row| apart(row, &found.full)).sum::<f32>() / rows.len() as f32;
-        let mean = apart(&found.mean, &found.full);
+        let each =
+            rows.iter().map(|row| difference(row, &found.full)).sum::<f32>() / rows.len() as f32;
+        let mean = difference(&found.mean, &found.full);
         assert!(mean < 0.8 * each, "at {dropout}: {mean}, each {each}");
     }
     let none = ensemble(&mut study, 0.0);
     for row in none.each.values.chunks(none.full.len()) {
-        assert!(apart(row, &none.full) < 1e-5);
+        assert!(difference(row, &none.full) < 1e-5);
     }
     assert_eq!(none.position, 8);
 }
@@ -225,8 +227,8 @@ fn neurons_put_out_what_their_curve_says() {
             }
         }
         let forms = found.curves[1].iter().zip(&found.curves[2]);
-        let apart = forms.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-        assert!(apart > 1e-5 && apart < 1e-3, "{apart}");
+        let difference = forms.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(difference > 1e-5 && difference < 1e-3, "{difference}");
         assert!(refused(&mut study, question(7)).contains("There is no block 7"));
         assert!(refused(&mut study, question(0)).contains("There is no block 0"));
     }

@@ -61,7 +61,7 @@ fn the_rnn_fails_past_some_gap_where_lstm_and_gru_do_not() {
     assert_eq!(flow.accuracy.gaps.last(), Some(&30));
     let [rnn, lstm, gru] = &flow.accuracy.shares[..] else { panic!("three networks") };
     assert!(lstm.iter().chain(gru).all(|&share| share > 0.95), "{lstm:?} {gru:?}");
-    // Of 16 symbols; five seeds give 0.58 to 0.77.
+    // Out of 16 symbols; five seeds give 0.58 to 0.77.
     assert!(rnn[0] > 0.5, "short gaps it learns: {rnn:?}");
     assert!(rnn[rnn.len() - 1] < 0.5, "long ones it does not: {rnn:?}");
 }

@@ -66,7 +66,7 @@ fn rows(array: &Array) -> impl Iterator<Item = &[f32]> {
     array.values.chunks_exact(array.shape[1] as usize)
 }
 
-fn apart(a: &Array, b: &Array) -> f32 {
+fn difference(a: &Array, b: &Array) -> f32 {
     let pairs = a.values.iter().zip(&b.values);
     pairs.fold(0.0, |most, (a, b)| most.max((a - b).abs()))
 }
@@ -116,11 +116,11 @@ fn the_three_averages_are_equal_to_rounding_and_attention_is_not() {
         let seen = ask(&mut study, Look { row: Some(7), ..look(SENTENCE, pattern) }).unwrap();
         let averages = &seen.averages;
         let largest = averages.looped.values.iter().fold(0f32, |most, v| most.max(v.abs()));
-        assert!(apart(&averages.looped, &averages.product) <= 2e-6 * largest, "{pattern:?}");
-        assert!(apart(&averages.looped, &averages.softmax) <= 2e-6 * largest, "{pattern:?}");
-        assert!(apart(&averages.matrix, &averages.softened) <= 1e-6);
+        assert!(difference(&averages.looped, &averages.product) <= 2e-6 * largest, "{pattern:?}");
+        assert!(difference(&averages.looped, &averages.softmax) <= 2e-6 * largest, "{pattern:?}");
+        assert!(difference(&averages.matrix, &averages.softened) <= 1e-6);
         let alone = pattern.base == Preset::Alone && pattern.combine == Combine::First;
-        let far = apart(&averages.looped, &averages.attended) > 1e-3 * largest;
+        let far = difference(&averages.looped, &averages.attended) > 1e-3 * largest;
         assert_eq!(far, !alone, "one value is its own average: {pattern:?}");
         assert_eq!(seen.row, 7);
     }

@@ -151,9 +151,9 @@ fn every_number_of_the_arithmetic_multiplies_out() {
                     assert!(close(mean, result.mean[at]), "{mean} {}", result.mean[at]);
                     assert!(close(variance, result.variance[at]), "{variance}");
                 }
-                let normalised = (x - result.mean[at]) / (result.variance[at] + 1e-5).sqrt();
-                assert!((normalised - result.normalised.get(&[row, column]).unwrap()).abs() < 1e-4);
-                let output = result.gamma[column] * normalised + result.beta[column];
+                let normalized = (x - result.mean[at]) / (result.variance[at] + 1e-5).sqrt();
+                assert!((normalized - result.normalized.get(&[row, column]).unwrap()).abs() < 1e-4);
+                let output = result.gamma[column] * normalized + result.beta[column];
                 assert!((output - result.output.get(&[row, column]).unwrap()).abs() < 1e-4);
             }
         }
@@ -161,7 +161,7 @@ fn every_number_of_the_arithmetic_multiplies_out() {
 }
 
 #[test]
-fn normalisation_keeps_a_badly_begun_network_learning() {
+fn normalization_keeps_a_badly_begun_network_learning() {
     let mut study = study(usual());
     let before = depths(&mut study);
     for layer in 0..LAYERS as usize {
@@ -284,7 +284,7 @@ fn bad_input_is_refused_in_words() {
     for models in [usual(), Models::Outside, Models::Time] {
         assert!(built(models.clone(), "").err().unwrap().to_string().contains("no text"));
         assert!(built(models.clone(), "x").is_err());
-        // Of one character and of unknown ones only.
+        // Texts of a single character, and of unknown ones only.
         let mut same = built(models, &"a".repeat(60)).unwrap_or_else(|refusal| panic!("{refusal}"));
         assert!(same.started().notes.iter().any(|note| note.contains("nothing to predict")));
         train(&mut same, 2);

@@ -71,7 +71,7 @@ fn a_shift_is_one_rotation_at_every_position() {
 }
 
 #[test]
-fn order_is_learnt_where_positions_are_told_and_only_there() {
+fn order_is_learned_where_positions_are_told_and_only_there() {
     let mut start = study(&Settings::default());
     let last = train(&mut start, 300);
     let of = |positions, length| accuracy(&start, &last, positions, length);
@@ -151,7 +151,7 @@ fn rotary_and_alibi_scores_depend_on_the_offset_only() {
 }
 
 #[test]
-fn an_integer_in_every_dimension_is_normalised_away() {
+fn an_integer_in_every_dimension_is_normalized_away() {
     let mut study = study(&Settings::default());
     let Ok(position::Answer::Swamping(swamping)) = ask(&mut study, position::Question::Swamping)
     else {

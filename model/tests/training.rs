@@ -66,8 +66,8 @@ fn sliced_gradients_are_the_plain_ones() {
         for ((name, ..), (plain, sliced)) in
             named_parameters(&model).iter().zip(plain.into_iter().zip(trainer.gradients().unwrap()))
         {
-            let apart = relative_difference(&values(plain), &values(sliced.clone()));
-            assert!(apart <= 1e-6, "{name} in {spec:?}: {apart}");
+            let difference = relative_difference(&values(plain), &values(sliced.clone()));
+            assert!(difference <= 1e-6, "{name} in {spec:?}: {difference}");
         }
     }
 }

@@ -131,8 +131,8 @@ fn model(width: usize, heads: usize, architecture: Architecture) -> Gpt {
 }
 
 fn close(case: &str, what: &str, expected: &[f32], found: &[f32]) {
-    let apart = relative_difference(expected, found);
-    assert!(apart <= TOLERANCE, "{case}: {what} is {apart} away from PyTorch's");
+    let difference = relative_difference(expected, found);
+    assert!(difference <= TOLERANCE, "{case}: {what} is {difference} away from PyTorch's");
 }
 
 /// Compares the output and every gradient of `sum(output * probe)`.

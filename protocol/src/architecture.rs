@@ -1,4 +1,4 @@
-//! What makes one transformer differ from another of the same size.
+//! Properties that distinguish transformers of the same size.
 
 use core::fmt;
 
@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::link::rows::choice;
 
 choice! {
-    /// How a model is told where a token stands.
+    /// How a model learns the positions of tokens.
     Positions {
-        /// Not at all.
+        /// No positions.
         None = "none", "None";
         /// The position itself, as a number, added to the embedding's first dimension.
         Integer = "integer", "Integer";
@@ -17,7 +17,7 @@ choice! {
         Sinusoidal = "sinusoidal", "Sinusoidal";
         /// A trained vector for each position, as in GPT-2 (Radford et al. 2019).
         Learned = "learned", "Learned";
-        /// Queries and keys turned by their position (Su et al. 2021).
+        /// Queries and keys rotated by their position (Su et al. 2021).
         Rotary = "rotary", "Rotary";
         /// Scores lowered in proportion to the distance (Press, Smith and Lewis 2022).
         Alibi = "alibi", "ALiBi";
@@ -25,25 +25,25 @@ choice! {
 }
 
 choice! {
-    /// Who may look at whom.
+    /// Which tokens may attend to which.
     MaskKind {
-        /// Each token at itself and those before it.
+        /// Each token attends to itself and to those before it.
         Causal = "causal", "Causal";
-        /// Every token at every token.
+        /// Every token attends to every token.
         Full = "full", "Both ways";
-        /// Each token at itself and the last few before it, as in GPT-3's banded layers.
+        /// Each token attends to itself and the last few before it, as in GPT-3's banded layers.
         Band = "band", "Local band";
     }
 }
 
 choice! {
-    /// Where a block's layers are normalised.
+    /// Where a block's layers are normalized.
     NormPlacement {
-        /// What they read, as in GPT-2; one more norm before the head.
+        /// Before each layer, as in GPT-2, with one more norm before the head.
         Pre = "pre", "Pre-norm";
-        /// The residual stream after each of them, as in Vaswani et al. 2017.
+        /// After each residual connection, as in Vaswani et al. 2017.
         Post = "post", "Post-norm";
-        /// Nowhere.
+        /// No norms.
         None = "none", "No norm";
     }
 }
@@ -54,22 +54,22 @@ choice! {
         Relu = "relu", "ReLU";
         /// `x Φ(x)` (Hendrycks and Gimpel 2016).
         Gelu = "gelu", "GELU";
-        /// Its approximation by tanh, as in GPT-2's code.
+        /// The tanh approximation of GELU, as in GPT-2's code.
         GeluTanh = "gelu-tanh", "GELU (tanh form)";
         /// `x softmax(x)` (Elhage et al. 2022), without the norm that the paper adds after it.
         Solu = "solu", "SoLU";
     }
 }
 
-/// What makes one transformer differ from another of the same size. The default is GPT-2's.
+/// The properties that distinguish transformers of the same size. The default is GPT-2's.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Architecture {
     pub positions: Positions,
     pub mask: MaskKind,
-    /// Tokens that each one sees under [`MaskKind::Band`], itself included.
+    /// Number of tokens that each one sees under [`MaskKind::Band`], itself included.
     pub band: u32,
     pub norm: NormPlacement,
-    /// Whether what a layer computes is added to its input rather than put in its place.
+    /// Whether a layer's output is added to its input instead of replacing it.
     pub residual: bool,
     /// Whether blocks have an attention layer.
     pub attention: bool,
@@ -80,7 +80,7 @@ pub struct Architecture {
 }
 
 impl Architecture {
-    /// GPT-2's.
+    /// GPT-2's architecture.
     pub const GPT2: Self = Self {
         positions: Positions::Learned,
         mask: MaskKind::Causal,
@@ -129,7 +129,7 @@ impl fmt::Display for ArchitectureError {
 impl core::error::Error for ArchitectureError {}
 
 impl Architecture {
-    /// Checks it against the width of the residual stream and of one head.
+    /// Checks the architecture against the widths of the residual stream and of one head.
     pub fn validate(&self, width: u32, head_width: u32) -> Result<(), ArchitectureError> {
         let positions = self.positions;
         let paired = match positions {

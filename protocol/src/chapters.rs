@@ -1,10 +1,10 @@
-//! The chapters that train small experiments, in the course's order: the one list of them.
+//! The chapters that train small experiments, in the course's order. This is the only list of them.
 
 /// Calls the macro `$then` with a line for each chapter: its variant, its module, its field in a
 /// [`crate::Link`], its id in links, and its title.
 ///
-/// Whatever has one thing for each chapter is made from this list, so that a chapter that is missing
-/// somewhere does not compile. What a new one needs besides is told in README.
+/// Everything that has one entry per chapter is generated from this list, so that a missing chapter
+/// is a compile error. README says what else a new chapter needs.
 #[macro_export]
 macro_rules! with_chapters {
     ($then:ident) => {

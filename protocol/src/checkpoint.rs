@@ -1,10 +1,10 @@
-//! A training state complete enough to go on exactly where it stopped.
+//! A training state that is complete enough to resume exactly.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{ExperimentSpec, trace::Array};
 
-/// One parameter with AdamW's running means of its gradient and squared gradient.
+/// One parameter with AdamW's running means of its gradient and of its squared gradient.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SavedParameter {
     /// Path in the model, e.g. `blocks.0.attention.query.weight`.
@@ -20,7 +20,7 @@ pub struct SavedParameter {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Checkpoint {
     pub spec: ExperimentSpec,
-    /// Optimizer steps taken.
+    /// Number of optimizer steps taken.
     pub step: u32,
     /// The characters of ids 1, 2, ...; id 0 is the unknown character.
     pub vocabulary: Vec<char>,

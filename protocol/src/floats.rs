@@ -1,6 +1,6 @@
-//! How many numbers go in a message: as the bytes they are, copied as one, rather than number by
-//! number. A model's weights or all its attention are millions of them, and the page must not stand
-//! still while it reads them. For serde's `with`.
+//! Serializes many numbers as a block of bytes, copied at once instead of number by number. A
+//! model's weights or all of its attention are millions of numbers, and the page must not freeze
+//! while it reads them. For serde's `with`.
 
 use core::fmt;
 

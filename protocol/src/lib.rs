@@ -1,7 +1,8 @@
-//! What crosses the worker boundary and what a share link holds.
+//! The messages between the page and its engines, and the contents of a share link.
 //!
-//! Plain serde data: no tensors, no DOM. [`Command`] goes from the page to an engine, [`Event`]
-//! comes back, both as [postcard](wire) bytes; [`Link`] is everything a URL of the page can say.
+//! Plain serde data: no tensors, no DOM. The page sends [`Command`]s to an engine and receives
+//! [`Event`]s, both encoded as [postcard](wire) bytes; [`Link`] is everything that a URL of the
+//! page can express.
 
 pub mod architecture;
 pub mod attention;

@@ -1,7 +1,7 @@
-//! What a URL of the page can say, as one declarative table.
+//! What a URL of the page can express, as one declarative table.
 //!
 //! `?chapter=gpt&seed=7&layers=2...#...`: every row of [`settings`] is a query parameter, a form
-//! control and a line of the documentation at once. What the learner wrote or drew goes into the
+//! control and a line of documentation at once. What the learner wrote or drew goes into the
 //! fragment, which browsers do not send to servers.
 
 mod fragment;
@@ -17,7 +17,7 @@ use core::fmt;
 use crate::{ExperimentSpec, StudySpec, gpt, study};
 use rows::choice;
 
-/// Makes [`Chapter`], [`Link`] and what they say of each chapter from the list of chapters.
+/// Generates [`Chapter`], [`Link`] and their per-chapter parts from the list of chapters.
 macro_rules! link {
     ($($variant:ident $module:ident $field:ident $id:literal $title:literal,)+) => {
         choice! {
@@ -28,7 +28,7 @@ macro_rules! link {
             }
         }
 
-        /// Everything a URL of the page says.
+        /// Everything a URL of the page can express.
         #[derive(Clone, Debug, PartialEq)]
         pub struct Link {
             pub chapter: Chapter,
@@ -36,9 +36,9 @@ macro_rules! link {
             pub device: DeviceChoice,
             pub adapter: Adapter,
             pub corpus: Corpus,
-            /// Which beat of the story is in focus; 0 is the first.
+            /// The story beat in focus; 0 is the first.
             pub idea: u32,
-            /// Which of the chapter's views is on the stage; empty is the first.
+            /// The chapter's view on the stage; empty means the first.
             pub view: String,
             pub autostart: bool,
             pub embed: bool,
@@ -72,7 +72,8 @@ macro_rules! link {
         }
 
         impl Link {
-            /// What the chapter trains; `None` in the GPT lab, whose experiment is [`Self::experiment`].
+            /// What the chapter trains; `None` in the GPT lab, whose experiment is
+            /// [`Self::experiment`].
             pub fn study(&self) -> Option<StudySpec> {
                 Some(match self.chapter {
                     $(Chapter::$variant => StudySpec::$variant(self.$field.spec(self.seed)),)+
@@ -91,15 +92,15 @@ choice! {
         Tales = "tales", "Tales";
         Names = "names", "Names";
         Brackets = "brackets", "Brackets";
-        /// What the learner pasted, dropped or opened.
+        /// The text that the learner pasted, dropped or opened.
         Own = "own", "Your text";
     }
 }
 
 choice! {
-    /// What to compute on.
+    /// The device to compute on.
     DeviceChoice {
-        /// The GPU where there is a real one, else the CPU.
+        /// The GPU if there is a real one, else the CPU.
         Auto = "auto", "Automatic";
         Cpu = "cpu", "CPU";
         WebGpu = "webgpu", "GPU (WebGPU)";
@@ -110,13 +111,13 @@ choice! {
     /// Which adapters count as a GPU.
     Adapter {
         Hardware = "hardware", "Hardware only";
-        /// Also a software adapter, for tests: it is slower than the CPU engine.
+        /// Software adapters too, for tests: they are slower than the CPU engine.
         Software = "software", "Software too (tests)";
     }
 }
 
 choice! {
-    /// Colors of the page.
+    /// The page's color theme.
     Theme {
         Auto = "auto", "System colors";
         Light = "light", "Light colors";
@@ -125,7 +126,7 @@ choice! {
 }
 
 choice! {
-    /// Parts of an embedded figure that can be left out.
+    /// Parts of an embedded figure that can be hidden.
     Part {
         Controls = "controls", "Controls";
         Text = "text", "Text";
@@ -134,7 +135,7 @@ choice! {
     }
 }
 
-/// A part of a URL that was not understood and left at its default.
+/// A part of a URL that was not understood and keeps its default.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LinkProblem {
     UnknownName { name: String },
@@ -163,7 +164,7 @@ impl fmt::Display for LinkProblem {
 }
 
 impl Link {
-    /// Reads the decoded query parameters and the fragment (without `#`) of a URL. Whatever is not
+    /// Parses the decoded query parameters and the fragment (without `#`) of a URL. Whatever is not
     /// understood keeps its default and is reported.
     pub fn parse<'a>(
         query: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -174,7 +175,7 @@ impl Link {
         (link, problems)
     }
 
-    /// Takes up what a fragment says, or its problem.
+    /// Applies the contents of a fragment, or reports its problem.
     pub fn take_written(
         &mut self,
         written: Result<Written, FragmentError>,
@@ -185,7 +186,7 @@ impl Link {
         Ok(())
     }
 
-    /// As [`Self::parse`], of the query alone.
+    /// Like [`Self::parse`], for the query alone.
     pub fn parse_query<'a>(
         query: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) -> (Self, Vec<LinkProblem>) {
@@ -208,21 +209,21 @@ impl Link {
         (link, problems)
     }
 
-    /// The query (without `?`) that says all that differs from the defaults and is not about
-    /// another chapter. Needs no escaping.
+    /// The query (without `?`) with all settings that differ from their defaults and do not belong
+    /// to another chapter. It needs no escaping.
     pub fn query(&self) -> String {
         self.query_beside(&Self::default())
     }
 
-    /// As [`Self::query`], where whoever reads the link has `usual` for what it does not say: the
-    /// stage as the beat in focus sets it.
+    /// Like [`Self::query`], for a reader of the link that takes `usual` for what the query leaves
+    /// out: the stage as the beat in focus sets it.
     pub fn query_beside(&self, usual: &Self) -> String {
         let default = Self::default();
         let mut query = format!("chapter={}", self.chapter.id());
         let here = |of: Option<Chapter>| of.is_none_or(|chapter| chapter == self.chapter);
         for setting in settings().filter(|s| s.name != "chapter" && here(s.of)) {
             let value = (setting.get)(self);
-            // The beat itself is what makes the difference.
+            // The beat is what determines `usual`.
             let usual = if setting.name == "idea" { &default } else { usual };
             if value != (setting.get)(usual) {
                 query += &format!("&{}={value}", setting.name);
@@ -231,7 +232,7 @@ impl Link {
         query
     }
 
-    /// This link with the experiment of `other`, and all else as it is.
+    /// This link with the experiment of `other`.
     pub fn with_experiment_of(self, other: &Self) -> Self {
         let gpt::Settings { temperature, top_k, layer, head, .. } = self.gpt;
         Self {
@@ -241,13 +242,13 @@ impl Link {
         }
     }
 
-    /// This link with everything that is about its chapter alone as it is in `other`.
+    /// This link with everything that belongs to its chapter alone taken from `other`.
     pub fn with_chapter_of(mut self, other: &Self) -> Self {
         let chapter = Some(self.chapter);
         for setting in settings().filter(|s| s.of == chapter) {
             (setting.set)(&mut self, (setting.get)(other));
         }
-        // Too much for a row of the table.
+        // Drawn masks are too large for a row of the table.
         if self.chapter == Chapter::Mask {
             self.mask.drawn = other.mask.drawn.clone();
         }
@@ -264,7 +265,7 @@ impl Link {
 mod tests {
     use super::*;
 
-    /// Queries that today's links hold go on meaning what they meant.
+    /// Queries in today's links must keep their meaning.
     #[test]
     fn links_of_earlier_releases_are_read() {
         let queries = [

@@ -1,4 +1,4 @@
-//! The two enums that are all the traffic between the page and an engine.
+//! The two enums that make up all traffic between the page and an engine.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,19 +10,20 @@ use crate::{
 /// From the page to the engine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Command {
-    /// Builds a model for `text` in place of the present one. Answered by [`Event::Started`], or by
-    /// [`Event::Refused`], in which case the present experiment goes on untouched.
-    /// With a checkpoint, goes on from it. `workers` share each step, see
+    /// Builds a model for `text` that replaces the present one. Answered by [`Event::Started`], or
+    /// by [`Event::Refused`], in which case the present experiment continues untouched. With a
+    /// checkpoint, resumes from it. `workers` share each step, see
+    /// [`pool::workers`](crate::pool::workers); the engine does the work of missing ones.
     /// [`pool::workers`](crate::pool::workers); those that are missing are made up for.
     Start { spec: ExperimentSpec, text: String, resume: Option<Box<Checkpoint>>, workers: u32 },
-    /// Builds what a chapter trains in place of the present model. Answered by
+    /// Builds a chapter's models, which replace the present model. Answered by
     /// [`Event::StudyStarted`], or by [`Event::Refused`], in which case nothing changed.
     StartStudy { spec: StudySpec, text: String },
-    /// Trains until told otherwise.
+    /// Trains until told to stop.
     Run,
-    /// Stops before the next update of the weights. A step under way is dropped, not half done.
+    /// Stops before the next update of the weights. A half-done step is dropped.
     Pause,
-    /// Takes so many optimizer steps, then pauses.
+    /// Takes this many optimizer steps, then pauses.
     Steps(u32),
     /// Changes the peak learning rate from the next update on.
     SetLearningRate(f32),
@@ -30,16 +31,16 @@ pub enum Command {
     Ask { id: u32, question: Question },
     /// Asks for an [`Event::Checkpoint`].
     Save,
-    /// Takes a few steps with a throw-away model, whenever there is nothing else to do. Answered by
+    /// Takes a few steps with a temporary model, whenever there is nothing else to do. Answered by
     /// [`Event::Measured`] with the same `id`.
     Measure { id: u32, spec: ExperimentSpec, text: String },
-    /// Goes back to the last state with a finite loss, after [`Event::Diverged`].
+    /// Returns to the last state with a finite loss, after [`Event::Diverged`].
     RestoreLastGood,
     /// The helper of this number, counted from 1, is gone.
     HelperLost(u32),
 }
 
-/// Which command an answer is about.
+/// The command that an answer is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CommandKind {
     Start,
@@ -48,18 +49,18 @@ pub enum CommandKind {
     Pause,
     Steps,
     SetLearningRate,
-    /// With the id of the question.
+    /// The id of the question.
     Ask(u32),
     Save,
     Measure,
     RestoreLastGood,
     HelperLost,
-    /// Bytes that are no command.
+    /// Bytes that are not a command.
     Unreadable,
 }
 
 impl Command {
-    /// Which command this is.
+    /// The kind of this command.
     pub fn kind(&self) -> CommandKind {
         match self {
             Self::Start { .. } => CommandKind::Start,
@@ -80,7 +81,7 @@ impl Command {
 /// From the engine to the page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Event {
-    /// The engine listens. Sent once, first; nothing sent to it earlier is kept.
+    /// The engine is ready. Sent once, before anything else; messages sent to it earlier are lost.
     Ready(DeviceReport),
     /// A [`Command::Start`] was carried out.
     Started(Started),
@@ -88,7 +89,7 @@ pub enum Event {
     StudyStarted(Box<StudyStarted>),
     /// The model is back at an earlier step: [`Command::RestoreLastGood`] was carried out.
     Restored(Started),
-    /// A command was not carried out; nothing changed. The sentence is for the page.
+    /// A command was not carried out, and nothing changed. The sentence is for the page.
     Refused {
         command: CommandKind,
         reason: String,
@@ -98,58 +99,60 @@ pub enum Event {
         state: RunState,
         step: u32,
     },
-    /// What happened since the last one.
+    /// What happened since the last event of this kind.
     Progress(Progress),
-    /// The same of what a chapter trains.
+    /// The same for a chapter's models.
     StudyProgress(StudyProgress),
-    /// Helpers came to share the steps, or were lost.
+    /// Helpers joined, or were lost.
     Pool(PoolReport),
-    /// What the models say to question `id` after `step` steps: the answer that the question
-    /// [asks](crate::Ask) for, as bytes. `more` says that another will follow, as while text is written.
+    /// The answer of the models to question `id` after `step` steps, encoded as the type that the
+    /// question [asks](crate::Ask) for. `more` says that another answer will follow, as while text
+    /// is being generated.
     Answered {
         id: u32,
         step: u32,
         answer: Packed,
         more: bool,
     },
-    /// The loss or gradient of step `step` was not a finite number, or the loss far above that of
-    /// knowing nothing, so that step was not taken and training stopped. `last_good` is the step
-    /// [`Command::RestoreLastGood`] goes back to; a chapter's models have none but their start, 0.
+    /// The loss or gradient of step `step` was not a finite number, or the loss was far above that
+    /// of a uniform guess, so that step was not taken and training stopped. `last_good` is the step
+    /// to which [`Command::RestoreLastGood`] returns; a chapter's models have only their start, 0.
     Diverged {
         step: u32,
         loss: f32,
         last_good: u32,
     },
     Checkpoint(Box<Checkpoint>),
-    /// How long a step of the model of [`Command::Measure`] takes here, the median of some.
+    /// Milliseconds of a step of the model of [`Command::Measure`] on this device, the median of
+    /// several.
     Measured {
         id: u32,
         milliseconds_per_step: f32,
     },
-    /// The engine can't go on (a panic, out of memory). The last thing it says.
+    /// The engine can't continue (a panic, out of memory). This is its last message.
     Failed {
         message: String,
     },
 }
 
-/// What the engine computes on.
+/// The device an engine computes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DeviceKind {
     Cpu,
     WebGpu,
 }
 
-/// The device an engine runs on and why it can be trusted.
+/// An engine's device, and why its results can be trusted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DeviceReport {
     pub kind: DeviceKind,
-    /// For people, e.g. `CPU, 128-bit SIMD`.
+    /// A name for people, such as `CPU, 128-bit SIMD`.
     pub name: String,
-    /// How far this device is from the CPU on a tiny model; `None` on the CPU itself.
+    /// How much this device differs from the CPU on a tiny model; `None` on the CPU itself.
     pub self_check: Option<SelfCheck>,
 }
 
-/// Largest differences from the CPU on one tiny GPT, each relative to the largest entry.
+/// Largest differences from the CPU on a tiny GPT, each relative to the largest entry.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SelfCheck {
     pub logits: f32,
@@ -158,7 +161,7 @@ pub struct SelfCheck {
 }
 
 impl SelfCheck {
-    /// The most a trusted device may differ by.
+    /// The largest difference of a trusted device.
     pub const TOLERANCE: f32 = 1e-4;
 
     /// Whether every difference is within [`Self::TOLERANCE`]. NaN is not.
@@ -171,17 +174,17 @@ impl SelfCheck {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Started {
     pub spec: ExperimentSpec,
-    /// Parameters of the model as built.
+    /// Number of the model's parameters.
     pub parameters: u64,
     /// Every token as text, by id; id 0 is the unknown character.
     pub vocabulary: Vec<String>,
     pub training_tokens: u64,
     pub held_out_tokens: u64,
-    /// Things about the text worth knowing, as sentences.
+    /// Remarks about the text, as sentences.
     pub notes: Vec<String>,
-    /// Steps already taken, when resumed.
+    /// Number of steps already taken, when resumed.
     pub step: u32,
-    /// Workers among which each step is divided.
+    /// Number of workers that share each step.
     pub workers: u32,
 }
 
@@ -194,7 +197,7 @@ pub enum RunState {
 /// One optimizer step as the curve shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CurvePoint {
-    /// Steps taken after this one (the first is 1).
+    /// Number of this step, counted from 1.
     pub step: u32,
     /// Mean cross-entropy of the batch before the update, in nats per token.
     pub loss: f32,

@@ -1,10 +1,10 @@
-//! Reading numbers that people type or links carry.
+//! Parses numbers that people type or links carry.
 
-/// The number that `text` spells: digits with at most one point, a sign, an exponent. `None` for
-/// anything else, infinity among it.
+/// Parses digits with at most one decimal point, a sign and an exponent. Returns `None` for
+/// anything else, including infinity.
 ///
-/// The standard library's reading is exact to the last bit of an `f64`. Its tables would be a
-/// thirtieth of what the page downloads; this one is exact for every `f32` written in its shortest
+/// The standard library's parser is exact to the last bit of an `f64`, but its tables would be a
+/// thirtieth of the page's download. This one is exact for every `f32` written in its shortest
 /// form, which is what links hold.
 pub fn read_number(text: &str) -> Option<f64> {
     let (mantissa, exponent) = match text.find(['e', 'E']) {
@@ -22,7 +22,7 @@ pub fn read_number(text: &str) -> Option<f64> {
             b'.' if !point => point = true,
             b'0'..=b'9' => {
                 seen += 1;
-                // Digits beyond what an `f64` holds only count as places.
+                // Digits beyond the precision of an `f64` only count as places.
                 if whole < 10_u64.pow(17) {
                     whole = whole * 10 + u64::from(byte - b'0');
                     scale -= i32::from(point);
@@ -34,7 +34,7 @@ pub fn read_number(text: &str) -> Option<f64> {
         }
     }
     let mut number = whole as f64;
-    // Powers of ten up to the 22nd are exact, and division by one rounds but once.
+    // Powers of ten up to the 22nd are exact, and a division by one rounds only once.
     let mut places = scale.unsigned_abs();
     while places > 0 && number != 0.0 {
         let step = places.min(22);
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn every_short_number_is_read_exactly() {
-        // A step that is no divisor of anything goes through all exponents and mantissas.
+        // A step that divides nothing evenly visits all exponents and mantissas.
         for bits in (0..f32::INFINITY.to_bits()).step_by(10_007) {
             let number = f32::from_bits(bits);
             for text in [number.to_string(), format!("-{number:e}")] {

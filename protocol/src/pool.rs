@@ -4,29 +4,29 @@ use serde::{Deserialize, Serialize};
 
 use crate::ExperimentSpec;
 
-/// Most workers that share a step: beyond it the exchange of gradients takes what computing gains.
+/// Most workers that share a step: with more, exchanging gradients takes as long as computing
+/// saves.
 pub const MOST_WORKERS: u32 = 8;
 
-/// Multiply-adds of a step's forward pass below which one worker does it alone. Measured in
-/// Chromium on two workers, in CPU time of the first one: at 7 million (3 ms alone) sharing saves
-/// less than the exchange costs, at 42 million (10 ms alone) it saves a quarter, at 650 million
-/// half.
+/// Multiply-adds of a step's forward pass below which a single worker does it. Measured in Chromium
+/// on two workers, as CPU time of the first: at 7 million (3 ms alone) sharing saves less than the
+/// exchange costs, at 42 million (10 ms alone) it saves a quarter, at 650 million half.
 const WORTH_SHARING: u64 = 20_000_000;
 
-/// How the steps of a run are shared, as the engine tells whenever it changes.
+/// How the steps of a run are shared; sent by the engine whenever it changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PoolReport {
-    /// Helpers that have done their share of a step and are not lost.
+    /// Helpers that have computed at least one share and are not lost.
     pub working: u32,
-    /// Helpers that failed or fell silent; the first worker does their shares.
+    /// Helpers that failed or fell silent; the first worker computes their shares.
     pub lost: u32,
 }
 
-/// How many workers share each step of an experiment where the link asks for `asked`, 0 meaning
-/// as many as are worth it on `cores` cores.
+/// How many workers share each step of an experiment if the link asks for `asked`; 0 means as many
+/// as are worthwhile on `cores` cores.
 ///
-/// The curve of a run depends on it in its last bits, so it follows from these alone and never from
-/// a measurement.
+/// A run's curve depends on this number in its last bits, so it is a function of these arguments
+/// alone and never of a measurement.
 pub fn workers(spec: &ExperimentSpec, asked: u32, cores: u32) -> u32 {
     let most = spec.batch.clamp(1, MOST_WORKERS);
     if asked > 0 {
@@ -36,7 +36,8 @@ pub fn workers(spec: &ExperimentSpec, asked: u32, cores: u32) -> u32 {
     if work < WORTH_SHARING {
         return 1;
     }
-    // One core is left to the page, but two are better shared: the page needs little.
+    // One core is left for the page. But two cores are better shared, because the page needs
+    // little.
     let free = if cores > 2 { cores - 1 } else { cores };
     free.clamp(1, most)
 }

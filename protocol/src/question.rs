@@ -1,4 +1,4 @@
-//! Questions about a model as it is, each of which knows the type of its answer.
+//! Questions about a model in its present state, each with the type of its answer.
 //!
 //! A question travels in a [`Question`], its answer as bytes ([`Packed`]): whoever asked can read
 //! it, and nobody else has to.
@@ -59,7 +59,7 @@ macro_rules! questions {
 }
 pub(crate) use questions;
 
-/// Makes the enum from the list of chapters.
+/// Generates the enum from the list of chapters.
 macro_rules! of_chapters {
     ($($variant:ident $module:ident $field:ident $id:literal $title:literal,)+) => {
         /// Any question, by the chapter whose models can answer it.

@@ -1,4 +1,4 @@
-//! What several readers hold together, in a message: as if each held its own. For serde's `with`.
+//! Serializes shared values as if each owner had its own copy. For serde's `with`.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What an experiment is: everything that, with its text, decides every number it produces.
+//! An experiment: together with its text, it determines every number that training produces.
 
 use core::fmt;
 
@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::architecture::{Architecture, ArchitectureError, NormPlacement, Positions};
 
-/// Largest number of parameters an engine will build: AdamW keeps three more copies of each and a
-/// training step its activations, which in a tab must stay well below 1 GB.
+/// Largest number of parameters an engine will build: AdamW keeps three more copies of each, and a
+/// training step keeps its activations; in a tab all of that must stay well below 1 GB.
 pub const MAX_PARAMETERS: u64 = 12_000_000;
-/// Most multiply-adds one sequence may cost in one forward pass: attention on a full context is
+/// Most multiply-adds of one forward pass on one sequence: attention over a full context is
 /// computed in one go when somebody asks for it.
 pub const MAX_FORWARD_MULTIPLY_ADDS: u64 = 2_000_000_000;
-/// Most multiply-adds of it in one block. Its backward pass, twice that, is the longest a training
-/// engine goes without answering: about a tenth of a second on one core of a laptop.
+/// Most multiply-adds of that in one block. Its backward pass, twice as long, is the longest time a
+/// training engine does not respond: about a tenth of a second on one core of a laptop.
 pub const MAX_BLOCK_MULTIPLY_ADDS: u64 = 500_000_000;
 
-/// Most blocks an engine will build: however thin they are, each costs dozens of tensors.
+/// Most blocks an engine will build: however narrow, each costs dozens of tensors.
 pub const MAX_LAYERS: u32 = 64;
 
 /// A decoder-only transformer as in GPT-2 (Radford et al. 2019).
@@ -34,7 +34,7 @@ pub struct GptSpec {
     pub dropout: f32,
     /// Whether the output head shares the token embedding's weights.
     pub tied: bool,
-    /// GPT-2's where a file of numbers to compare with does not name it.
+    /// Defaults to GPT-2's, for golden-value files that do not name it.
     #[serde(default)]
     pub architecture: Architecture,
 }
@@ -72,7 +72,7 @@ impl Default for OptimizerSpec {
     }
 }
 
-/// A model, how it is trained, and the seed of every random choice (weights, batches, dropout).
+/// A model, how it is trained, and the seed of all randomness (weights, batches, dropout).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExperimentSpec {
     pub seed: u32,
@@ -127,14 +127,14 @@ impl std::error::Error for SpecError {}
 impl GptSpec {
     /// Number of trained parameters for a vocabulary of `vocab` tokens.
     ///
-    /// Key biases are left out of the model: softmax is blind to them, so their true gradient is 0.
+    /// Key biases are not in the model: softmax is invariant to them, so their true gradient is 0.
     pub fn parameter_count(&self, vocab: usize) -> u64 {
         let (layers, width) = (u64::from(self.layers), u64::from(self.width));
         let (context, vocab) = (u64::from(self.context), vocab as u64);
         let Architecture { positions, norm, attention, feed_forward, .. } = self.architecture;
         let if_there = |there: bool, count: u64| if there { count } else { 0 };
         let each_norm = if_there(norm != NormPlacement::None, 2 * width);
-        // Query and value have biases, key has none; then the output projection.
+        // Query and value have biases, key has none; then comes the output projection.
         let attention_layer = 3 * width * width + 2 * width + width * width + width + each_norm;
         let feed_forward_layer =
             (4 * width * width + 4 * width) + (4 * width * width + width) + each_norm;
@@ -147,7 +147,7 @@ impl GptSpec {
             + if_there(!self.tied, vocab * width)
     }
 
-    /// Multiply-adds of one forward pass over a full context, embeddings and head aside.
+    /// Multiply-adds of one forward pass over a full context, without embeddings and head.
     pub fn forward_multiply_adds(&self) -> u64 {
         let (layers, width) = (u64::from(self.layers), u64::from(self.width));
         let context = u64::from(self.context);
@@ -166,7 +166,7 @@ impl GptSpec {
                 return Err(SpecError::Zero { what });
             }
         }
-        // A hostile message may hold numbers whose product overflows; none of these is buildable.
+        // A hostile message may hold numbers whose product overflows; none of these can be built.
         let largest = self.layers.max(self.heads).max(self.width).max(self.context);
         if largest > 65_536 || self.layers > MAX_LAYERS {
             return Err(SpecError::TooMuchWork);
@@ -195,7 +195,7 @@ impl GptSpec {
 }
 
 impl OptimizerSpec {
-    /// Checks every rate for being a number in its range.
+    /// Checks that every rate is a number in its range.
     pub fn validate(&self) -> Result<(), SpecError> {
         let open = |what, value: f32, ok: bool| {
             if ok { Ok(()) } else { Err(SpecError::OutOfRange { what, value }) }
@@ -212,7 +212,7 @@ impl OptimizerSpec {
 }
 
 impl ExperimentSpec {
-    /// Checks the whole spec; the sentence of the first problem is the error.
+    /// Checks the whole spec; the error is the sentence for the first problem.
     pub fn validate(&self) -> Result<(), SpecError> {
         self.gpt.validate()?;
         self.optimizer.validate()?;
@@ -251,8 +251,8 @@ mod tests {
             tied: false,
             architecture: Architecture::GPT2,
         };
-        // By hand: embeddings 65*128 + 64*128, four blocks of 198144 less four key biases' 128,
-        // final norm 256, head 65*128.
+        // By hand: embeddings 65*128 + 64*128, four blocks of 198144 without four key biases of
+        // 128, final norm 256, head 65*128.
         assert_eq!(gpt.parameter_count(65), 8320 + 8192 + 4 * (198_272 - 128) + 256 + 8320);
     }
 

@@ -1,5 +1,5 @@
-//! The small experiments of the course's chapters: what each trains, what can be asked of it and
-//! what it answers.
+//! The small experiments of the course's chapters: what each trains, the questions about it, and
+//! their answers.
 //!
 //! A chapter has one module here, with three things: `Settings` (its rows of the settings table),
 //! `Spec` (what decides every number it trains), and its [questions](crate::Ask).
@@ -21,10 +21,10 @@ pub mod tokens;
 
 use serde::{Deserialize, Serialize};
 
-/// Makes the enum from the list of chapters.
+/// Generates the enum from the list of chapters.
 macro_rules! of_chapters {
     ($($variant:ident $module:ident $field:ident $id:literal $title:literal,)+) => {
-        /// What a chapter trains: with its text, it decides every number.
+        /// What a chapter trains. Together with its text, it determines every number.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         pub enum StudySpec {
             $($variant($module::Spec),)+
@@ -50,22 +50,22 @@ pub struct StudyStarted {
     pub parameters: u64,
     /// Every token as text, by id; empty where the chapter's task has no text.
     pub vocabulary: Vec<String>,
-    /// Names of what each [`StudyPoint`] measures, in its order.
+    /// Names of the values of each [`StudyPoint`], in order.
     pub series: Vec<String>,
-    /// Things worth knowing about the text or the task, as sentences.
+    /// Remarks about the text or the task, as sentences.
     pub notes: Vec<String>,
 }
 
 /// What was measured at one optimizer step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StudyPoint {
-    /// Steps taken after this one (the first is 1).
+    /// Number of this step, counted from 1.
     pub step: u32,
-    /// One value for each series, where it was measured.
+    /// One value for each series, if it was measured.
     pub values: Vec<Option<f32>>,
 }
 
-/// What happened since last told.
+/// What happened since the last report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StudyProgress {
     pub points: Vec<StudyPoint>,

@@ -1,17 +1,17 @@
-//! What counts as a text to train on, and what to say when it doesn't.
+//! Which texts can be trained on, and what to say about others.
 
 use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Largest text taken, in bytes. Training from it means holding it as text and as token ids.
+/// Size of the largest accepted text, in bytes. Training holds it as text and as token ids.
 pub const MAX_BYTES: u64 = 5_000_000;
 
-/// A text fit for training, with remarks for the page.
+/// A text that can be trained on, with remarks for the page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Accepted {
     pub text: String,
-    /// What was changed on the way in, as sentences.
+    /// What was changed when it was accepted, as sentences.
     pub notes: Vec<String>,
 }
 
@@ -49,7 +49,7 @@ impl fmt::Display for TextError {
 
 impl std::error::Error for TextError {}
 
-/// Checks a file's size alone, so that a large file need never be read.
+/// Checks a file's size alone, so that a large file never has to be read.
 pub fn check_size(bytes: u64) -> Result<(), TextError> {
     match bytes {
         0 => Err(TextError::Empty),
@@ -58,7 +58,7 @@ pub fn check_size(bytes: u64) -> Result<(), TextError> {
     }
 }
 
-/// Takes a file's bytes: UTF-8 with or without a byte order mark, or UTF-16 with one.
+/// Accepts a file's bytes: UTF-8 with or without a byte order mark, or UTF-16 with one.
 pub fn from_bytes(bytes: &[u8]) -> Result<Accepted, TextError> {
     check_size(bytes.len() as u64)?;
     let utf16 = match bytes {
@@ -75,13 +75,13 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Accepted, TextError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     match core::str::from_utf8(bytes) {
         Ok(text) => from_str(text),
-        // A zero byte says more about the file than where its encoding first breaks.
+        // A zero byte says more about the file than the place of its first encoding error.
         Err(_) if bytes.contains(&0) => Err(TextError::Binary),
         Err(error) => Err(TextError::NotUtf8 { byte: error.valid_up_to() }),
     }
 }
 
-/// Takes a pasted string. Line ends become `\n`; what was not valid Unicode is already `U+FFFD`.
+/// Accepts a pasted string. Line ends become `\n`; invalid Unicode is already `U+FFFD`.
 pub fn from_str(text: &str) -> Result<Accepted, TextError> {
     check_size(text.len() as u64)?;
     let control = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t' | '\u{c}');

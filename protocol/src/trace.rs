@@ -1,4 +1,4 @@
-//! What a model did on one sequence, as plain numbers.
+//! A model's intermediate results on one sequence, as plain numbers.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ pub struct Array {
 }
 
 impl Array {
-    /// Whether the values fill the shape exactly.
+    /// Whether there are exactly as many values as the shape requires.
     pub fn is_consistent(&self) -> bool {
         let size = self.shape.iter().try_fold(1usize, |n, &d| n.checked_mul(d as usize));
         size == Some(self.values.len())
@@ -32,7 +32,7 @@ impl Array {
         self.values.get(flat).copied()
     }
 
-    /// The contiguous block under the leading indices `prefix`, e.g. one head's `[T, T]` matrix.
+    /// The contiguous block under the leading indices `prefix`, such as one head's `[T, T]` matrix.
     pub fn block(&self, prefix: &[usize]) -> Option<&[f32]> {
         if prefix.len() > self.shape.len() {
             return None;
@@ -52,7 +52,7 @@ impl Array {
 /// What the model computed on one sequence of `T` tokens at one training step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
-    /// Optimizer steps taken before this was computed.
+    /// Number of optimizer steps taken before this was computed.
     pub step: u32,
     /// The tokens as the model saw them; an unknown character is shown as `U+FFFD`.
     pub tokens: Vec<String>,
@@ -60,10 +60,10 @@ pub struct Trace {
     pub dropped: u32,
     /// The whole vocabulary, in the order of `probabilities`' last axis.
     pub vocabulary: Vec<String>,
-    /// Whether each query may look at each key, `[T (query), T (key)]`, row by row.
+    /// Whether each query may attend to each key, `[T (query), T (key)]`, row-major.
     pub mask: Vec<bool>,
-    /// Attention weights, `[layers, heads, T (query), T (key)]`; each row sums to 1. No layers where
-    /// blocks have no attention.
+    /// Attention weights, `[layers, heads, T (query), T (key)]`; each row sums to 1. There are no
+    /// layers if blocks have no attention.
     pub weights: Array,
     /// P(next token | tokens up to here), `[T, V]`.
     pub probabilities: Array,

@@ -1,4 +1,4 @@
-//! From one sequence to another: the tasks, and how a decoder looks at its source.
+//! Sequence-to-sequence tasks, and how a decoder attends to its source.
 
 use crate::link::rows::choice;
 
@@ -9,7 +9,7 @@ choice! {
         Reverse = "reverse", "Reverse a string";
         /// A date as people write it, to ISO 8601.
         Dates = "dates", "Human date to ISO date";
-        /// A string of letters, once more.
+        /// A string of letters, unchanged.
         Copy = "copy", "Copy a string";
         /// A string of letters, in alphabetical order.
         Sort = "sort", "Sort a string";
@@ -17,9 +17,9 @@ choice! {
 }
 
 choice! {
-    /// How a decoder's steps look at the encoder's states.
+    /// How a decoder's steps attend to the encoder's states.
     AttentionKind {
-        /// Not at all: one vector for the whole source (Cho et al. 2014).
+        /// No attention: one vector for the whole source (Cho et al. 2014).
         None = "none", "No attention";
         /// `v · tanh(W_s s_(i-1) + W_h h_j)`, before the step (Bahdanau et al. 2015).
         Additive = "additive", "Bahdanau (additive)";

@@ -5,8 +5,8 @@ use core::fmt;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// Raised whenever [`crate::Command`] or [`crate::Event`] changes shape, so that a cached engine of
-/// another release is recognised instead of being misread.
+/// Increment this when [`crate::Command`] or [`crate::Event`] changes, so that a cached engine of
+/// another release is recognized instead of being misread.
 pub const VERSION: u8 = 6;
 
 /// Why bytes are not a message. `Display` is the sentence the page shows.
@@ -39,7 +39,7 @@ pub fn encode<M: Serialize>(message: &M) -> Vec<u8> {
         .expect("our messages hold nothing postcard can't write")
 }
 
-/// Decodes a message, refusing bytes of another version, cut short, or with a tail.
+/// Decodes a message. Fails on bytes of another version, truncated bytes, and trailing bytes.
 pub fn decode<M: DeserializeOwned>(bytes: &[u8]) -> Result<M, WireError> {
     let (&version, body) = bytes.split_first().ok_or(WireError::Empty)?;
     if version != VERSION {
@@ -51,7 +51,7 @@ pub fn decode<M: DeserializeOwned>(bytes: &[u8]) -> Result<M, WireError> {
     }
 }
 
-/// A message within a message, still as bytes: whoever passes it on needs to know nothing of it.
+/// A message within a message, still encoded: whoever passes it on need not understand it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Packed(Vec<u8>);
 

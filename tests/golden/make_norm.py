@@ -1,4 +1,4 @@
-"""Golden values of batch and layer normalisation, from PyTorch.
+"""Golden values of batch and layer normalization, from PyTorch.
 
     python3 -m venv /tmp/golden && /tmp/golden/bin/pip install torch==2.15.0
     /tmp/golden/bin/python tests/golden/make_norm.py

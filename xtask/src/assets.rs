@@ -1,4 +1,4 @@
-//! `cargo xtask corpora`: the files in assets/ that are generated.
+//! `cargo xtask corpora`: writes the generated files in assets/.
 
 use std::{fs, path::PathBuf};
 

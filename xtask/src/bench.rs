@@ -1,8 +1,8 @@
-//! `cargo xtask bench`: figures of this machine, natively and in its browser, beside those of other
-//! libraries.
+//! `cargo xtask bench`: benchmarks on this machine, natively and in its browser, compared with
+//! other libraries.
 //!
-//! Each measuring program prints one JSON object a line: `{"name": .., "unit": .., "median": ..,
-//! "min": .., "max": ..}`. All of them, with the command that made each, go into
+//! Each benchmark program prints one JSON object per line: `{"name": .., "unit": .., "median": ..,
+//! "min": .., "max": ..}`. All of them, with the command that produced each, are written to
 //! `<target>/bench.json`.
 
 use std::{env, fs, path::PathBuf, process::Command};
@@ -12,7 +12,7 @@ use crate::{
     shell::{self, cargo},
 };
 
-/// The program that takes our native steps.
+/// The program that runs our native steps.
 const NATIVE: &str = "bench_rounds";
 
 pub fn run(arguments: &[String]) -> Result {
@@ -36,8 +36,7 @@ pub fn run(arguments: &[String]) -> Result {
         let arguments = ["build", "--release", "--locked", "-p", "unroll-model", "--example"];
         shell::run(cargo().args(arguments).arg(NATIVE))
     })?;
-    // The WebGPU engine has no part in these figures: there is no GPU to time it on in a headless
-    // browser.
+    // The WebGPU engine is not measured: a headless browser has no GPU to time it on.
     let site = paths::site("bench");
     let _claim = build::site(&site, false)?;
     let node = |script: &str| {
@@ -79,7 +78,7 @@ pub fn run(arguments: &[String]) -> Result {
     Ok(())
 }
 
-/// The Python that was named, if it has PyTorch.
+/// The given Python, if it has PyTorch.
 fn torch(python: PathBuf) -> Option<PathBuf> {
     if python.as_os_str().is_empty() {
         return None;
@@ -91,13 +90,13 @@ fn torch(python: PathBuf) -> Option<PathBuf> {
     found.then_some(python)
 }
 
-/// The figures so far, each a JSON object.
+/// The results so far, each a JSON object.
 #[derive(Default)]
 struct Figures(Vec<String>);
 
 impl Figures {
-    /// Runs a measuring program and keeps its figures. `shown` is what a person types for it.
-    /// Whatever else it printed is returned.
+    /// Runs a benchmark program and keeps its results. `shown` is the command a person would type.
+    /// Returns everything else it printed.
     fn take(&mut self, command: &mut Command, shown: &str) -> Result<Vec<String>> {
         let (mut lines, mut rest) = (Vec::new(), Vec::new());
         shell::step(shown, || {

@@ -1,8 +1,8 @@
-//! Building the page and its two engines.
+//! Builds the page and its three engines.
 //!
-//! Trunk builds the app and the CPU engine (see index.html). The WebGPU engine takes far longer to
-//! compile and not every browser can use it: it is built here, and [`stamp`] adds it to a site
-//! when it was made from the sources that are there now.
+//! Trunk builds the app and the two CPU engines, one for the GPT lab and one for the chapters (see
+//! index.html). The WebGPU engine takes far longer to compile, and not every browser can use it: it
+//! is built here, and [`stamp`] adds it to a site if it was made from the present sources.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -40,7 +40,8 @@ const WASM_BUILD: &[&str] = &["build", "--locked", "--target", WASM];
 
 /// Compiles the app and the CPU engines, without Trunk.
 pub fn compile() -> Result {
-    // The app first: it ends with a minute of linking on one core, which the tools then fill.
+    // The app first: it ends with a minute of linking on one core, during which the tools can
+    // build.
     shell::step("compiling the app", || shell::run(cargo().args(WASM_BUILD).args(APP)))?;
     shell::step("compiling the CPU engines", || shell::run(cargo().args(WASM_BUILD).args(CPU)))
 }
@@ -51,14 +52,14 @@ pub fn trunk(verb: &str, folder: &Path, webgpu: bool) -> std::process::Command {
     command
         .args([verb, "--release", "--locked", "--skip-version-check", "--dist"])
         .arg(folder)
-        // Of Trunk's own workings: it would bury what went wrong.
+        // A backtrace of Trunk itself would bury the actual error.
         .env("RUST_BACKTRACE", "0")
         .env(stamp::NO_WEBGPU, if webgpu { "" } else { "1" });
     command
 }
 
-/// Builds the site into `folder`; with `webgpu`, both engines. No other `cargo xtask` changes that
-/// site while the returned file is open.
+/// Builds the site into `folder`, including the WebGPU engine if `webgpu` is true. No other `cargo
+/// xtask` changes that site while the returned file is open.
 pub fn site(folder: &Path, webgpu: bool) -> Result<File> {
     let claim = claim(folder)?;
     if webgpu {
@@ -68,10 +69,10 @@ pub fn site(folder: &Path, webgpu: bool) -> Result<File> {
     Ok(claim)
 }
 
-/// Waits until nobody else builds or uses the site in `folder`.
+/// Waits until no other process builds or uses the site in `folder`.
 fn claim(folder: &Path) -> Result<File> {
     shell::create_folder(folder)?;
-    // Beside the folder, which Trunk empties.
+    // The lock is beside the folder because Trunk empties the folder.
     let path = folder.with_extension("lock");
     let trouble = |error| format!("{} can't be locked: {error}.", paths::short(&path));
     let file = File::create(&path).map_err(trouble)?;
@@ -85,14 +86,14 @@ fn claim(folder: &Path) -> Result<File> {
 /// Builds the WebGPU engine into [`paths::webgpu`], where [`stamp`] finds it.
 pub fn webgpu() -> Result {
     let sources = stamp::sources()?;
-    // A folder of its own, so that rebuilding the page while `serve` compiles this does not have
-    // to wait at cargo's lock for a quarter of an hour.
+    // A target folder of its own, so that rebuilding the page while `serve` compiles this does not
+    // wait for cargo's lock for a quarter of an hour.
     let own_target = paths::target().join("webgpu-build");
     shell::step("compiling the WebGPU engine (a first time takes 10 to 20 minutes)", || {
         let mut command = cargo();
         command.args(WASM_BUILD).args(WEBGPU).arg("--target-dir").arg(&own_target);
-        // Instead of those in .cargo/config.toml, which also hold flags for the page: a change of
-        // one of them must not cost a quarter of an hour here.
+        // These flags replace those in .cargo/config.toml, which also holds flags for the page:
+        // changing one of them must not cost a quarter of an hour here.
         command.env("CARGO_ENCODED_RUSTFLAGS", "-C\x1ftarget-feature=+simd128");
         shell::run(&mut command)
     })?;

@@ -1,14 +1,14 @@
-//! The two built-in training texts that are generated rather than written by hand.
+//! The two built-in training texts that are generated instead of written by hand.
 //!
-//! Both follow from [`SEED`] alone, so the committed files in `assets/corpora` can be checked
+//! Both are functions of [`SEED`] alone, so the committed files in `assets/corpora` can be checked
 //! against this code.
 
 use std::collections::HashSet;
 
-/// Makes a whole text.
+/// Generates a whole text.
 pub type Generator = fn() -> String;
 
-/// The generated files of `assets/corpora`, by name, each with its text's generator.
+/// The generated files of `assets/corpora`: name and generator of each.
 pub const FILES: [(&str, Generator); 2] = [("names.txt", names), ("brackets.txt", brackets)];
 
 /// Seed of both generators.
@@ -37,7 +37,7 @@ impl SplitMix64 {
         ((u128::from(self.next()) * n as u128) >> 64) as usize
     }
 
-    /// One of `items`, each as likely as its share of the slice.
+    /// One of `items`, all equally likely.
     fn pick<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.below(items.len())]
     }
@@ -48,13 +48,13 @@ const NAME_COUNT: usize = 2000;
 /// Letters in the shortest and in the longest name.
 const NAME_LENGTHS: (usize, usize) = (3, 10);
 
-/// The sounds of one kind of name. A sound that stands in a list twice is twice as likely.
+/// The sounds of one kind of name. A sound that is listed twice is twice as likely.
 struct Family {
     /// How a name starts, before its first vowel.
     onsets: &'static [&'static str],
     /// Vowels, each the middle of a syllable.
     nuclei: &'static [&'static str],
-    /// What stands between two vowels: one syllable's coda, the next one's onset, or both.
+    /// What stands between two vowels: one syllable's coda, the next syllable's onset, or both.
     links: &'static [&'static str],
     /// Endings that start with a vowel and follow a link.
     open: &'static [&'static str],
@@ -62,7 +62,7 @@ struct Family {
     closed: &'static [&'static str],
 }
 
-/// Five families with invented sound laws of their own; a name keeps to one.
+/// Five families with invented phonologies; a name keeps to one of them.
 const FAMILIES: [Family; 5] = [
     // Soft and flowing: linelle, elmora, vinela.
     Family {
@@ -112,8 +112,8 @@ const FAMILIES: [Family; 5] = [
 /// name = onset nucleus [ link nucleus ] ( link open | closed )
 /// ```
 ///
-/// with all sounds of a name from one [`Family`], and only names of 3 to 10 letters kept. Some are
-/// bound to be real names too.
+/// where all sounds of a name are from one [`Family`], and only names of 3 to 10 letters are kept.
+/// Some are bound to be real names too.
 pub fn names() -> String {
     let mut rng = SplitMix64(SEED);
     let mut seen = HashSet::new();
@@ -158,15 +158,15 @@ const DEPTH: usize = 4;
 const PAYLOAD: [char; 4] = ['a', 'b', 'c', 'd'];
 /// What is counted, up to 9 of a kind.
 const COUNTED: [char; 3] = ['x', 'y', 'z'];
-/// What is copied: no letter of another kind of line, so that each line shows what it is at once.
-/// With 8 letters a model of 2 layers and width 64 copies well after some 700 steps of 16
-/// sequences; with 12 it takes twice as many.
+/// What is copied. These letters occur in no other kind of line, so that each line shows at once
+/// what it is. With 8 letters a model of 2 layers and width 64 copies well after some 700 steps of
+/// 16 sequences; with 12 it takes twice as many.
 const COPIED: [char; 8] = ['k', 'l', 'm', 'n', 'o', 'p', 'q', 'r'];
 /// Letters in the shortest and in the longest half of a copy line.
 const COPY_LENGTHS: (usize, usize) = (4, 8);
 
-/// About 40 KB of short lines in a made-up language whose rules ask for attention to one earlier
-/// place each, drawn in the ratio 3 : 2 : 4 from three kinds:
+/// About 40 KB of short lines in a made-up language. Each rule requires attention to one earlier
+/// place. The three kinds are drawn in the ratio 3 : 2 : 4:
 ///
 /// | kind  | example      | rule                                                                  |
 /// |-------|--------------|-----------------------------------------------------------------------|
@@ -184,9 +184,9 @@ const COPY_LENGTHS: (usize, usize) = (4, 8);
 /// copy  = half "|" half                               4 to 8 different letters from k to r
 /// ```
 ///
-/// As a half has no letter twice, what follows in the second half is always what followed the same
-/// letter in the first: the induction pattern, a diagonal in the attention map. There is no rule
-/// across lines.
+/// Since no letter occurs twice in a half, what follows a letter in the second half is always what
+/// followed it in the first: the induction pattern, a diagonal in the attention map. There is no
+/// rule across lines.
 pub fn brackets() -> String {
     let mut rng = SplitMix64(SEED);
     let mut text = String::new();
@@ -215,7 +215,7 @@ fn nest(rng: &mut SplitMix64) -> String {
     }
 }
 
-/// Adds a pair of brackets and what is between them; the pair is the `depth`th around it.
+/// Adds a pair of brackets and its contents; `depth` counts the pairs around it, itself included.
 fn group(rng: &mut SplitMix64, depth: usize, line: &mut String) {
     let (open, close) = rng.pick(&KINDS);
     line.push(open);
@@ -257,7 +257,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    /// The kind of a line and, where it breaks that kind's rule, how.
+    /// The kind of a line or, if it breaks that kind's rule, how.
     fn check(line: &str) -> Result<&'static str, String> {
         let broken = |why: &str| Err(format!("{line}: {why}"));
         if line.len() >= 30 {
@@ -299,7 +299,7 @@ mod tests {
         if open.is_empty() { Ok("nest") } else { broken("left open") }
     }
 
-    /// The reference outputs for the seed 1234567 that come with many implementations.
+    /// The reference outputs for the seed 1234567 that many implementations publish.
     #[test]
     fn the_generator_is_splitmix64() {
         let mut rng = SplitMix64(1234567);

@@ -1,4 +1,4 @@
-//! `cargo xtask dist`: the static site to publish, and what it weighs on the wire.
+//! `cargo xtask dist`: builds the static site for publishing and reports its compressed size.
 
 use std::{
     collections::HashMap,
@@ -8,18 +8,18 @@ use std::{
 
 use crate::{Options, Result, build, npm, paths, setup, shell, split, stamp};
 
-/// Most that a browser may have to fetch before the page works on the CPU, compressed.
+/// Most bytes that a browser may have to fetch before the page works on the CPU, compressed.
 const BUDGET_PAGE: u64 = 750_000;
-/// Most that the app's own wasm may be of that.
+/// How many of those may be the app's own wasm.
 const BUDGET_APP: u64 = 285_000;
-/// Most that an engine may be: the GPT lab's on the CPU, which is part of it, the chapters', and the
-/// one for GPUs.
+/// Largest compressed size of each engine: the GPT lab's on the CPU (which counts toward the page's
+/// budget), the chapters', and the one for GPUs.
 const BUDGETS_ENGINE: [(&str, u64); 3] = [
     ("engine_cpu_bg.wasm", 410_000),
     ("engine_course_bg.wasm", 710_000),
     ("engine_webgpu_bg.wasm", 2_500_000),
 ];
-/// Most that a part fetched later may be, as a chapter, and what such parts share.
+/// Largest size of a part that is fetched later, such as a chapter, and of what such parts share.
 const BUDGET_PART: u64 = 150_000;
 const BUDGET_SHARED: u64 = 235_000;
 
@@ -39,7 +39,7 @@ pub fn run(arguments: &[String]) -> Result {
 /// A file of the site.
 #[derive(Debug)]
 pub struct Size {
-    /// Relative to the site, with `/`.
+    /// Relative to the site, with `/` as the separator.
     pub name: String,
     pub raw: u64,
     pub brotli: u64,
@@ -48,7 +48,7 @@ pub struct Size {
 impl Size {
     /// Whether a page that computes on the CPU fetches it before it works.
     fn first(&self) -> bool {
-        // The page begins with the tales; the other texts are for whoever asks.
+        // The page starts with the tales; the other texts are fetched on request.
         let is_text = self.name.starts_with("corpora/") && self.name != "corpora/tales.txt";
         let later = ["engine_webgpu", "engine_course"];
         !is_text
@@ -57,7 +57,8 @@ impl Size {
             && !self.is_shared()
     }
 
-    /// Whether it is fetched when a part of the page is first shown, and is that part's alone.
+    /// Whether it is fetched when a part of the page is first shown, and belongs to that part
+    /// alone.
     fn is_part(&self) -> bool {
         self.name.starts_with(split::PART) && self.suffix() == "wasm"
     }
@@ -76,7 +77,7 @@ impl Size {
     }
 }
 
-/// The sum of what is fetched until the page works on the CPU.
+/// Total size of what is fetched until the page works on the CPU.
 pub fn first_load(sizes: &[Size]) -> u64 {
     sizes.iter().filter(|size| size.first()).map(|size| size.brotli).sum()
 }
@@ -86,13 +87,14 @@ pub fn app_wasm(sizes: &[Size]) -> u64 {
     sizes.iter().filter(|size| size.is_app_wasm()).map(|size| size.brotli).sum()
 }
 
-/// Every file of the site, with its size as a server with brotli sends it.
+/// Every file of the site, with its size as served with brotli compression.
 pub fn measure(folder: &Path) -> Result<Vec<Size>> {
     let mut files = Vec::new();
     list(folder, &mut files)
         .map_err(|error| format!("{} can't be read: {error}.", folder.display()))?;
     files.sort();
-    // Brotli's best quality takes a minute for the WebGPU engine: equal content is remembered.
+    // Compressing the WebGPU engine at brotli's best quality takes a minute, so results are cached
+    // by content.
     let cache = paths::target().join("brotli-sizes");
     let mut known: HashMap<String, u64> = fs::read_to_string(&cache)
         .unwrap_or_default()
@@ -125,7 +127,7 @@ pub fn measure(folder: &Path) -> Result<Vec<Size>> {
             })
         })?;
         let text: String = known.iter().map(|(key, size)| format!("{key} {size}\n")).collect();
-        // Without it the next time is slower, nothing else.
+        // Without the cache the next run is only slower.
         let _ = fs::write(&cache, text);
     }
     let size = |(file, (key, raw)): (&PathBuf, &(String, u64))| {
@@ -193,7 +195,7 @@ fn print_table(sizes: &[Size]) {
     );
 }
 
-/// Whether the site keeps within its budgets.
+/// Checks that the site is within its budgets.
 pub fn check(sizes: &[Size]) -> Result {
     let required =
         ["index.html", "worker.js", "engine_cpu.js", "engine_cpu_bg.wasm", "engine_course_bg.wasm"];
@@ -275,7 +277,7 @@ mod tests {
             assert_eq!(check(&with(most)), Ok(()), "{name}");
             assert!(check(&with(most + 1)).unwrap_err().contains("the most"), "{name}");
         }
-        // Their script comes with the app's own.
+        // Their script is counted with the app's own.
         let mut sizes = site(280_000, 350_000);
         sizes.push(Size { name: "parts-0123.js".to_owned(), raw: 2, brotli: 1 });
         assert_eq!(first_load(&sizes), 642_001);

@@ -1,18 +1,18 @@
-//! `cargo xtask doctor`: what is there, what is missing, and which command mends it.
+//! `cargo xtask doctor`: what is installed, what is missing, and which command installs it.
 
 use std::process::Command;
 
 use crate::{Options, Result, npm, paths, shell, stamp, tools};
 
-/// What was found out about one thing.
+/// The result of one check.
 enum Finding {
-    /// There, in this version or place.
+    /// Present, in this version or place.
     There(String),
-    /// Not there; our own commands install it.
+    /// Absent; our own commands install it.
     Later(String),
-    /// Not there; a person must do this.
+    /// Absent; a person must install it.
     Missing(String),
-    /// Not there; nothing needs it.
+    /// Absent, but nothing requires it.
     Optional(String),
 }
 
@@ -89,7 +89,7 @@ fn npm_version() -> Finding {
     version(program, "It comes with Node: install that from https://nodejs.org.")
 }
 
-/// This program was linked, so there was a linker; it may have gone since.
+/// This program was linked, so there was a linker; it may have been removed since.
 fn linker() -> Finding {
     if cfg!(windows) {
         return Finding::There("the one Rust found".to_owned());

@@ -1,9 +1,9 @@
-//! `cargo xtask <verb>`: every step a person needs to run, test and publish Unroll.
+//! `cargo xtask <verb>`: every step needed to run, test and publish Unroll.
 //!
-//! It uses the standard library alone, so that the first command does something within seconds
-//! of a fresh clone. Each verb has its own file; what they share is in [`shell`] (running
-//! commands), [`paths`] (where things lie), [`setup`] (what must be installed) and [`build`]
-//! (the page and its engines).
+//! It has only a few small dependencies, so that the first command starts within a minute of a
+//! fresh clone. Each verb has its own file; what they share is in [`shell`] (running commands),
+//! [`paths`] (where files are), [`setup`] (what must be installed) and [`build`] (the page and its
+//! engines).
 
 mod assets;
 mod bench;
@@ -35,7 +35,7 @@ type Result<T = ()> = std::result::Result<T, String>;
 struct Verb {
     name: &'static str,
     options: &'static str,
-    /// What it is for. Empty: run by other programs, not listed.
+    /// What it is for. A verb with an empty help is run by other programs, and is not listed.
     help: &'static str,
     run: fn(&[String]) -> Result,
 }
@@ -132,7 +132,7 @@ fn print_help() {
     );
 }
 
-/// The options of a verb: flags, options with a value, and at most one plain word.
+/// The options of a verb: flags, options with a value, and at most one positional argument.
 #[derive(Debug, Default, PartialEq)]
 struct Options {
     flags: Vec<String>,
@@ -141,7 +141,7 @@ struct Options {
 }
 
 impl Options {
-    /// Reads `arguments`. `flags` stand alone, `valued` take the next argument or `=value`.
+    /// Parses `arguments`. `flags` have no value; `valued` take the next argument or `=value`.
     fn parse(arguments: &[String], flags: &[&str], valued: &[&str], word: bool) -> Result<Self> {
         let mut options = Self::default();
         let mut rest = arguments.iter();
@@ -172,7 +172,7 @@ impl Options {
         self.flags.iter().any(|f| f == flag)
     }
 
-    /// The last value given for `name`, read as a number or whatever else is wanted.
+    /// The last value given for `name`, parsed as a number or another type.
     fn number<N: std::str::FromStr>(&self, name: &str, default: N) -> Result<N> {
         match self.values.iter().rev().find(|(n, _)| n == name) {
             None => Ok(default),

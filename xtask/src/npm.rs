@@ -1,4 +1,4 @@
-//! The browser side of set-up: the tests' npm packages, and a Chromium.
+//! The browser side of setup: the tests' npm packages, and Chromium.
 
 use std::{
     env, fs,
@@ -12,10 +12,10 @@ use crate::{Result, paths, shell};
 /// The oldest Node whose test runner and module loading the tests use.
 const NODE: u32 = 20;
 
-/// npm under the name this system starts it by.
+/// The name by which npm is started on this system.
 const NPM: &str = if cfg!(windows) { "npm.cmd" } else { "npm" };
 
-/// Node's version, or what to do about it.
+/// Node's version, or what to do if it is missing.
 pub fn node() -> Result<String> {
     let version = shell::output(shell::command("node").arg("--version"))
         .ok_or("Node is not on the PATH. Install Node 20 or newer from https://nodejs.org.")?;
@@ -32,7 +32,7 @@ pub fn packages_are_there() -> bool {
 }
 
 fn are_there(folder: &Path) -> bool {
-    // A link is somebody else's folder (a second worktree's, say): `npm ci` would empty it.
+    // A link points to another folder (that of a second worktree, say), which `npm ci` would empty.
     if folder.join("node_modules").is_symlink() {
         return true;
     }
@@ -42,12 +42,12 @@ fn are_there(folder: &Path) -> bool {
     installed.is_some() && installed >= changed(&folder.join("package-lock.json"))
 }
 
-/// Installs the npm packages of the tests, if they are absent or old.
+/// Installs the npm packages of the tests if they are missing or outdated.
 pub fn packages() -> Result {
     install(&paths::tests(), "npm")
 }
 
-/// The same for the libraries that the benchmark compares with.
+/// Installs the libraries that the benchmark compares with, likewise.
 pub fn peers() -> Result {
     install(&paths::tests().join("peers"), "npm-peers")
 }
@@ -64,7 +64,7 @@ fn install(folder: &Path, log: &str) -> Result {
     })
 }
 
-/// A Chromium that is there already.
+/// A Chromium that is already installed.
 pub fn find_browser() -> Option<PathBuf> {
     if let Some(given) = env::var_os("CHROME").filter(|given| !given.is_empty()) {
         return Some(PathBuf::from(given));
@@ -84,7 +84,7 @@ pub fn find_browser() -> Option<PathBuf> {
         .or_else(playwright_browser)
 }
 
-/// The Chromium that Playwright installed, if it did.
+/// The Chromium that Playwright installed, if any.
 fn playwright_browser() -> Option<PathBuf> {
     let script = "console.log(require('playwright-core').chromium.executablePath())";
     let mut command = Command::new("node");
@@ -92,7 +92,7 @@ fn playwright_browser() -> Option<PathBuf> {
     Some(PathBuf::from(path)).filter(|path| path.is_file())
 }
 
-/// The browser for the tests; installed, if there is none.
+/// The browser for the tests, which is installed if there is none.
 pub fn browser() -> Result<PathBuf> {
     if let Some(path) = find_browser() {
         if !path.is_file() {
@@ -130,7 +130,8 @@ pub fn browser() -> Result<PathBuf> {
         let mut command = shell::command(npx);
         command.current_dir(paths::tests()).args(["playwright-core", "install"]);
         if root {
-            // The libraries Chromium links to; needs the system's package manager.
+            // Also installs the libraries that Chromium links to, with the system's package
+            // manager.
             command.arg("--with-deps");
         }
         shell::run_logged(command.arg("chromium"), &paths::log("playwright"))
@@ -149,7 +150,8 @@ fn is_root() -> bool {
     shell::output(Command::new("id").arg("-u")).as_deref() == Some("0")
 }
 
-/// Debian itself: Ubuntu's package of that name is a snap, which containers can't run.
+/// Whether this is Debian itself: Ubuntu's package of that name is a snap, which can't run in
+/// containers.
 fn is_debian() -> bool {
     fs::read_to_string("/etc/os-release")
         .is_ok_and(|text| text.lines().any(|line| line == "ID=debian"))

@@ -1,4 +1,4 @@
-//! Where things lie.
+//! Where files are.
 
 use std::{
     env,
@@ -11,8 +11,8 @@ use crate::tools::WASM;
 /// The repository.
 pub fn root() -> &'static Path {
     static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
-        // Cargo sets the variable when it runs this; the compiled-in value serves the binary
-        // started by hand.
+        // Cargo sets the variable when it runs this program; the compiled-in value is for running
+        // the binary directly.
         let manifest = env::var_os("CARGO_MANIFEST_DIR")
             .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
         manifest.parent().map_or_else(|| PathBuf::from("."), Path::to_path_buf)
@@ -20,12 +20,12 @@ pub fn root() -> &'static Path {
     &ROOT
 }
 
-/// Cargo's target directory, in which everything made here lies: `CARGO_TARGET_DIR`, else the one
+/// Cargo's target directory, which holds everything built here: `CARGO_TARGET_DIR`, else the one
 /// this program was built into (a `config.toml` may have moved it), else `target`.
 pub fn target() -> &'static Path {
     static TARGET: LazyLock<PathBuf> = LazyLock::new(|| {
         if let Some(given) = env::var_os("CARGO_TARGET_DIR").filter(|given| !given.is_empty()) {
-            // Cargo takes a relative one from the current directory.
+            // Cargo resolves a relative path from the current directory.
             return std::path::absolute(&given).unwrap_or_else(|_| given.into());
         }
         env::current_exe()
@@ -37,30 +37,31 @@ pub fn target() -> &'static Path {
     &TARGET
 }
 
-/// Programs of our own versions: `bin` of this goes on the PATH of whatever is run here.
+/// Tools in the versions we need: the `bin` folder in here is on the PATH of every command.
 pub fn tools() -> PathBuf {
     target().join("tools")
 }
 
-/// The WebGPU engine's files, as they lie beside index.html.
+/// The files of the WebGPU engine, as they appear beside index.html.
 pub const WEBGPU_FILES: [&str; 2] = ["engine_webgpu.js", "engine_webgpu_bg.wasm"];
 
-/// The WebGPU engine as the browser gets it.
+/// The WebGPU engine in the form that browsers get.
 pub fn webgpu() -> PathBuf {
     target().join("webgpu")
 }
 
-/// A CPU engine as the compiler leaves it, with the names of its functions.
+/// A CPU engine as the compiler wrote it, with function names.
 pub fn compiled(engine: &str) -> PathBuf {
     target().join(WASM).join("engine").join(format!("{engine}.wasm"))
 }
 
-/// A built site; each use has its own, so that testing does not pull the page from under `serve`.
+/// A built site. Each use has its own, so that testing does not replace the page that `serve`
+/// shows.
 pub fn site(name: &str) -> PathBuf {
     target().join("site").join(name)
 }
 
-/// What the long steps said.
+/// The log file of a long step.
 pub fn log(name: &str) -> PathBuf {
     target().join("logs").join(format!("{name}.log"))
 }
@@ -70,7 +71,7 @@ pub fn tests() -> PathBuf {
     root().join("tests")
 }
 
-/// `path` as a person at the repository's root would type it.
+/// `path` as a person in the repository's root would type it.
 pub fn short(path: &Path) -> String {
     path.strip_prefix(root()).unwrap_or(path).display().to_string()
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask screenshots`: a picture of every view, to look at and judge.
+//! `cargo xtask screenshots`: pictures of every view, for review.
 
 use crate::{Options, Result, build, npm, paths, setup, shell};
 
@@ -7,8 +7,8 @@ pub fn run(arguments: &[String]) -> Result {
     setup::page()?;
     let browser = setup::browser_tests()?;
     npm::node()?;
-    // The site of `cargo xtask test`, so that whoever has tested has it already. Headless browsers
-    // have no GPU: the other engine would take no part.
+    // This is the site of `cargo xtask test`, so after a test it is already built. Headless
+    // browsers have no GPU, so the WebGPU engine is not needed.
     let site = paths::site("test");
     let _claim = build::site(&site, false)?;
     let pictures = paths::target().join("screenshots");

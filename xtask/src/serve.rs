@@ -1,7 +1,8 @@
-//! `cargo xtask serve`: the page on this machine, rebuilt when its sources change.
+//! `cargo xtask serve`: serves the page on this machine, and rebuilds it when its sources change.
 //!
-//! Trunk serves the app and the CPU engine, which is all a page needs. The WebGPU engine is
-//! compiled behind it, and again whenever the engine's sources rest after a change.
+//! Trunk serves the app and the CPU engines, which is all a page needs. The WebGPU engine is
+//! compiled in the background, and again whenever the engine's sources have been unchanged for a
+//! while after an edit.
 
 use std::{
     env,
@@ -20,7 +21,7 @@ use crate::{
     tools::{self, WASM},
 };
 
-/// How long sources must rest before the WebGPU engine is built from them.
+/// How long sources must be unchanged before the WebGPU engine is built from them.
 const REST: Duration = Duration::from_secs(5);
 
 pub fn run(arguments: &[String]) -> Result {
@@ -32,7 +33,7 @@ pub fn run(arguments: &[String]) -> Result {
     let cold = !tools::has_wasm_target() || !tools::missing()?.is_empty();
     setup::page()?;
 
-    // One folder a port: two of these may run at once.
+    // One folder per port, so that two of these can run at once.
     let site = paths::site(&format!("serve-{port}"));
     shell::create_folder(&site)?;
     shell::catch_stop();
@@ -58,7 +59,7 @@ pub fn run(arguments: &[String]) -> Result {
         if let Some(engine) = &mut engine {
             engine.look(&site);
         }
-        // Ctrl-C within a blink, sources looked at every second or so.
+        // React to Ctrl-C at once, but check the sources only about once a second.
         for _ in 0..10 {
             if !shell::stop_requested() {
                 thread::sleep(Duration::from_millis(100));
@@ -69,14 +70,14 @@ pub fn run(arguments: &[String]) -> Result {
     Ok(())
 }
 
-/// Whether something else answers at `port` already.
+/// Fails if something else already answers at `port`.
 fn check_free(port: u16) -> Result {
     TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map(drop).map_err(|error| {
         format!("Port {port} can't be used ({error}). Choose another: `--port {}`.", port ^ 1)
     })
 }
 
-/// Waits until the page is there; false if it was stopped before.
+/// Waits until the page is served; returns false if it was stopped before.
 fn wait_for_page(trunk: &mut Background, port: u16) -> Result<bool> {
     let mut told = false;
     while !shell::stop_requested() {
@@ -87,7 +88,7 @@ fn wait_for_page(trunk: &mut Background, port: u16) -> Result<bool> {
             Some(answer) if answer.contains(" 200 ") && answer.contains("unroll-build") => {
                 return Ok(true);
             }
-            // Trunk starts to serve after its first build, also if that failed.
+            // Trunk starts to serve after its first build, even if that failed.
             Some(_) if !told => {
                 told = true;
                 say("the first build failed, see above; Trunk tries again when a file is saved");
@@ -99,7 +100,7 @@ fn wait_for_page(trunk: &mut Background, port: u16) -> Result<bool> {
     Ok(false)
 }
 
-/// What the server says to a browser, if there is one yet.
+/// The server's response to a browser's request, if there is one yet.
 fn get_page(port: u16) -> Option<String> {
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
@@ -112,7 +113,7 @@ fn get_page(port: u16) -> Option<String> {
     Some(String::from_utf8_lossy(&answer).into_owned())
 }
 
-/// Shows `url` in the person's browser, or says that they should.
+/// Opens `url` in the person's browser, or asks them to.
 fn open(url: &str) {
     let mut command = if cfg!(target_os = "macos") {
         Command::new("open")
@@ -125,7 +126,7 @@ fn open(url: &str) {
     };
     command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let url = url.to_owned();
-    // Some openers stay until the browser is closed.
+    // Some openers keep running until the browser is closed.
     thread::spawn(move || {
         if !command.status().is_ok_and(|status| status.success()) {
             say(&format!("no browser could be started from here: open {url} yourself"));
@@ -133,14 +134,14 @@ fn open(url: &str) {
     });
 }
 
-/// The WebGPU engine, kept in step with its sources.
+/// The WebGPU engine, kept up to date with its sources.
 struct WebGpu {
-    /// The sources at the last look, and since when they are so.
+    /// Hash of the sources at the last check, and since when they have been unchanged.
     sources: String,
     since: Instant,
-    /// The sources that did not compile: no second try before they change.
+    /// The sources that did not compile: there is no second attempt before they change.
     failed: Option<String>,
-    /// The build under way.
+    /// The build in progress.
     build: Option<Build>,
 }
 
@@ -159,7 +160,7 @@ impl WebGpu {
         Self { sources, since, failed: None, build: None }
     }
 
-    /// Starts, follows or ends a build, as things stand now.
+    /// Starts, follows or ends a build, depending on the present state.
     fn look(&mut self, site: &Path) {
         // An unreadable file is one that is just being saved.
         let Ok(now) = stamp::sources() else { return };
@@ -204,7 +205,7 @@ impl WebGpu {
                 "WebGPU engine: ready after {}; reload the page to use it",
                 duration(build.start.elapsed())
             )),
-            // Trunk is just putting a new build in place, and adds the engine itself.
+            // Trunk is just installing a new build, and adds the engine itself.
             Ok(false) | Err(_) => say("WebGPU engine: ready; part of the page's next build"),
         }
     }
@@ -214,7 +215,7 @@ impl Build {
     fn start(sources: &str) -> Result<Self> {
         let program = env::current_exe()
             .map_err(|error| format!("this program can't find itself ({error})."))?;
-        // The page, and the person trying it, come first.
+        // The page, and the person trying it, have priority.
         let mut command = if shell::find_program("nice").is_some() {
             let mut command = shell::command("nice");
             command.args(["-n", "15"]).arg(program);
@@ -233,7 +234,7 @@ impl Build {
         Ok(Self { program, start, said: start, sources: sources.to_owned(), crates })
     }
 
-    /// A line of progress, every half minute.
+    /// Prints progress every half minute.
     fn report(&mut self) {
         if self.said.elapsed() < Duration::from_secs(30) {
             return;
@@ -251,7 +252,7 @@ fn log() -> std::path::PathBuf {
     paths::log("webgpu")
 }
 
-/// How many crates the WebGPU engine consists of.
+/// Number of crates that the WebGPU engine consists of.
 fn count_crates() -> Option<usize> {
     let mut command = shell::cargo();
     command.args(["tree", "--locked", "--target", WASM, "--edges", "normal,build"]);

@@ -1,4 +1,4 @@
-//! What must be installed before a verb can work, in the order that takes least time.
+//! Installs what a verb needs, in the order that takes least time.
 
 use std::{path::PathBuf, thread};
 
@@ -6,8 +6,8 @@ use crate::{Result, build, npm, shell, tools};
 
 /// Everything that building the page needs.
 ///
-/// The tools take minutes to build and are called only after the page's own code is compiled:
-/// on a first run both are built side by side.
+/// The tools take minutes to build and are needed only after the page's own code is compiled, so on
+/// a first run both are built in parallel.
 pub fn page() -> Result {
     tools::wasm_target()?;
     let missing = tools::missing()?;
@@ -16,7 +16,7 @@ pub fn page() -> Result {
     }
     thread::scope(|scope| {
         let installing = scope.spawn(|| tools::install(&missing));
-        // A mistake in the page's code is Trunk's to report, in a moment.
+        // Trunk will report an error in the page's code in a moment.
         if let Err(sentence) = build::compile() {
             eprintln!("{sentence}");
         } else if !installing.is_finished() {
@@ -26,7 +26,7 @@ pub fn page() -> Result {
     })
 }
 
-/// Everything the browser tests need: the program of the browser.
+/// Everything the browser tests need. Returns the browser's executable.
 pub fn browser_tests() -> Result<PathBuf> {
     npm::packages()?;
     npm::browser()

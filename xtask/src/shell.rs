@@ -1,4 +1,4 @@
-//! Running other programs, and saying what is being done and how long it took.
+//! Running other programs, and reporting what is being done and how long it took.
 
 use std::{
     env,
@@ -14,7 +14,7 @@ use std::{
 
 use crate::{Result, paths};
 
-/// A command run from the repository's root, that finds our tools first and builds where we do.
+/// A command that runs in the repository's root, finds our tools first and uses our target folder.
 pub fn command(program: &str) -> Command {
     let mut command = Command::new(program);
     command
@@ -22,13 +22,13 @@ pub fn command(program: &str) -> Command {
         .env("CARGO_TARGET_DIR", paths::target())
         .env("PATH", search_path());
     if env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) {
-        // Trunk 0.21 stops at `NO_COLOR=1`: it wants the word.
+        // Trunk 0.21 rejects `NO_COLOR=1`: it requires the word.
         command.env("NO_COLOR", "true");
     }
     command
 }
 
-/// [`command`] for the cargo that runs this.
+/// [`command`] for the cargo that runs this program.
 pub fn cargo() -> Command {
     command(&env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned()))
 }
@@ -39,7 +39,7 @@ fn search_path() -> OsString {
     env::join_paths(std::iter::once(own).chain(env::split_paths(&rest))).unwrap_or(rest)
 }
 
-/// The file that `name` starts, from the PATH.
+/// The file that `name` starts, found on the PATH.
 pub fn find_program(name: &str) -> Option<PathBuf> {
     let file = format!("{name}{}", env::consts::EXE_SUFFIX);
     env::split_paths(&search_path()).map(|dir| dir.join(&file)).find(|path| path.is_file())
@@ -50,7 +50,7 @@ pub fn say(what: &str) {
     println!("── {what}");
 }
 
-/// Does `work`, saying what it is and, when it is done, how long it took.
+/// Runs `work`, printing what it is and, when it is done, how long it took.
 pub fn step<T>(what: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     say(&format!("{what} …"));
     let start = Instant::now();
@@ -66,7 +66,7 @@ pub fn run(command: &mut Command) -> Result {
     succeeded(command, status)
 }
 
-/// Runs `command` with its output in the file `log`; a failure shows the end of it.
+/// Runs `command` with its output in the file `log`; on failure, prints the end of the log.
 pub fn run_logged(command: &mut Command, log: &Path) -> Result {
     let mut child = spawn_logged(command, log)?;
     let status = child.wait().map_err(|error| cannot_start(command, &error))?;
@@ -91,7 +91,7 @@ pub fn output(command: &mut Command) -> Option<String> {
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Runs `command`, handing each line it prints to `line`.
+/// Runs `command` and passes each line it prints to `line`.
 pub fn run_lines(command: &mut Command, mut line: impl FnMut(&str)) -> Result {
     let mut child =
         command.stdout(Stdio::piped()).spawn().map_err(|error| cannot_start(command, &error))?;
@@ -111,7 +111,7 @@ pub fn succeeded(command: &Command, status: ExitStatus) -> Result {
     Err(format!("`{}` failed ({status}); what it said is above.", describe(command)))
 }
 
-/// `sentence` with the end of the file `log`, for output that was not on the terminal.
+/// `sentence` followed by the end of the file `log`, for output that was not shown on the terminal.
 pub fn with_tail(sentence: &str, log: &Path) -> String {
     let text = fs::read_to_string(log).unwrap_or_default();
     let lines: Vec<&str> = text.lines().collect();
@@ -142,7 +142,7 @@ pub fn create_folder(folder: &Path) -> Result {
         .map_err(|error| format!("The folder {} can't be made: {error}.", folder.display()))
 }
 
-/// A duration as a person says it.
+/// A duration in words.
 pub fn duration(d: Duration) -> String {
     let seconds = d.as_secs_f64();
     if seconds < 59.95 {
@@ -152,14 +152,14 @@ pub fn duration(d: Duration) -> String {
     format!("{} min {} s", whole / 60, whole % 60)
 }
 
-/// A program that is stopped, with all it started, when this value goes.
+/// A program that is stopped, together with its children, when this value is dropped.
 pub struct Background {
     child: Child,
 }
 
 impl Background {
-    /// Starts `command` as the head of its own group of processes. The terminal's Ctrl-C does not
-    /// reach that group: whoever holds this decides (see [`stop_requested`]).
+    /// Starts `command` as the leader of its own process group. The terminal's Ctrl-C does not
+    /// reach that group: whoever holds this value decides (see [`stop_requested`]).
     pub fn spawn(command: &mut Command) -> Result<Self> {
         own_group(command);
         let child =
@@ -173,7 +173,7 @@ impl Background {
         Ok(Self { child: spawn_logged(command, log)? })
     }
 
-    /// How it ended, if it has.
+    /// Its exit status, if it has ended.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten()
     }
@@ -189,7 +189,7 @@ impl Drop for Background {
             let start = Instant::now();
             while start.elapsed() < Duration::from_secs(3) {
                 if self.ended().is_some() {
-                    // Its head is gone; the members that took no notice go too.
+                    // The leader is gone; kill the members that ignored the signal.
                     signal_group(&mut self.child, true);
                     return;
                 }
@@ -201,14 +201,14 @@ impl Drop for Background {
 
 static STOP: AtomicBool = AtomicBool::new(false);
 
-/// Whether Ctrl-C was pressed, or this program asked to end, since [`catch_stop`].
+/// Whether Ctrl-C was pressed, or this program was asked to terminate, since [`catch_stop`].
 pub fn stop_requested() -> bool {
     STOP.load(Ordering::Relaxed)
 }
 
 #[cfg(unix)]
 mod posix {
-    //! The two calls of the C library that the standard library does not offer.
+    //! The two functions of the C library that the standard library does not provide.
     unsafe extern "C" {
         pub fn signal(number: i32, handler: usize) -> usize;
         pub fn kill(pid: i32, number: i32) -> i32;
@@ -219,7 +219,7 @@ mod posix {
     pub const SIGTERM: i32 = 15;
 }
 
-/// From here on Ctrl-C only sets [`stop_requested`], so that the children can be ended first.
+/// From now on Ctrl-C only sets [`stop_requested`], so that the children can be ended first.
 pub fn catch_stop() {
     #[cfg(unix)]
     {
@@ -282,7 +282,7 @@ mod tests {
                 _ => thread::sleep(Duration::from_millis(10)),
             }
         };
-        // Running or sleeping; `Z` is one that has ended and waits to be collected.
+        // Running or sleeping; `Z` is a process that has ended and waits to be collected.
         let alive = || {
             fs::read_to_string(format!("/proc/{pid}/stat"))
                 .is_ok_and(|stat| !stat.contains(") Z") && stat.contains("(sleep)"))

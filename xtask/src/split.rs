@@ -1,11 +1,11 @@
-//! Dividing the app's wasm: what the first screen needs in one file, parts that are fetched later,
-//! as most chapters, in files of their own.
+//! Splits the app's wasm: what the first screen needs goes into one file, and parts that are
+//! fetched later, such as most chapters, into files of their own.
 //!
-//! Trunk builds the app in one file. This makes it once more from the same output of the linker,
-//! which app/build.rs has note what refers to what: `wasm-split-cli` divides it where `part!` says
-//! so (see app/src/fetched.rs), then wasm-bindgen finishes the main file. What several parts need
-//! comes out in a piece for each set of parts, dozens of them: they are put together into one file,
-//! which the browser takes apart.
+//! Trunk builds the app in one file. This step builds it once more from the same output of the
+//! linker, in which app/build.rs has recorded which functions refer to which: `wasm-split-cli`
+//! splits it where `part!` says so (see app/src/fetched.rs), then wasm-bindgen finishes the main
+//! file. What several parts share comes out as one piece for each set of parts, dozens of them.
+//! They are concatenated into one file, which the browser splits again.
 
 use std::{
     fs,
@@ -18,15 +18,15 @@ use crate::{
     tools, wasm,
 };
 
-/// What Trunk calls the app's files, before a hash.
+/// Trunk's name for the app's files, before a hash.
 const APP: &str = "unroll-app";
 /// The script that `wasm-split-cli` writes.
 const SCRIPT: &str = "__wasm_split.js";
-/// How it fetches a piece, around the piece's name, and what it makes of the answer.
+/// How that script fetches a piece, around the piece's name, and how it instantiates the response.
 const FETCH: (&str, &str) = ("fetch(new URL(\"./", ".wasm\", import.meta.url))");
 const INSTANTIATE: &str = "WebAssembly.instantiateStreaming(src, imports)";
 
-/// What stands for them here: pieces are parts of files, and a host may send wasm under any type.
+/// The replacement: pieces are parts of files, and a host may serve wasm under any type.
 const LOADER: &str = r#"
 const files = new Map();
 /** What `read` makes of a file, which is fetched once. After a failure the next call tries again. */
@@ -56,15 +56,15 @@ function part(name, start, end) {
 }
 "#;
 
-/// What the names of files start with that hold a part of the page, and of the one for what several
-/// parts share.
+/// Prefix of the names of files that hold a part of the page, and of the file that holds what
+/// several parts share.
 pub const PART: &str = "part-";
 pub const SHARED: &str = "parts-";
 
-/// Divides the app of the site in `folder`, which Trunk has just built.
+/// Splits the app of the site in `folder`, which Trunk has just built.
 pub fn apply(folder: &Path) -> Result {
     let whole = paths::target().join(tools::WASM).join("page").join(format!("{APP}.wasm"));
-    // In the site, as another may be built at the same time; Trunk has emptied it.
+    // Inside the site, since another site may be built at the same time; Trunk has emptied it.
     let rooms = folder.join(".split");
     let result = divide(folder, &whole, &rooms);
     let _ = fs::remove_dir_all(&rooms);
@@ -97,7 +97,7 @@ fn divide(folder: &Path, whole: &Path, rooms: &Path) -> Result {
             .map_err(|error| format!("`wasm-bindgen` has left no whole app: {error}."))?;
     let pieces = pieces(&divided)?;
 
-    // All of one build, and only that, fits together: one hash names them all.
+    // Only files of the same build fit together, so one hash names them all.
     let mut hash = Hash::new();
     let texts = [LOADER, &script, &bound_script].map(str::as_bytes);
     let wasm = std::iter::once(&bound_wasm).chain(pieces.iter().map(|piece| &piece.bytes));
@@ -115,7 +115,7 @@ fn divide(folder: &Path, whole: &Path, rooms: &Path) -> Result {
     let loader = format!("{SHARED}{hash}.js");
     let script = script.replace(&format!("./{APP}.js"), &format!("./{APP}-{hash}.js"));
     stamp::write(&folder.join(&loader), script.as_bytes())?;
-    // The wasm goes on asking for it under the old name, which is one of an object's in the script.
+    // The wasm still imports it under the old name, which is a property of an object in the script.
     let bound_script =
         bound_script.replace(&format!("from \"./{SCRIPT}\""), &format!("from \"./{loader}\""));
     stamp::write(&folder.join(format!("{APP}-{hash}.js")), bound_script.as_bytes())?;
@@ -123,7 +123,7 @@ fn divide(folder: &Path, whole: &Path, rooms: &Path) -> Result {
     take_trunks_place(folder, &hash, &loader)
 }
 
-/// The pieces in `folder`, in the order of their names.
+/// The pieces in `folder`, ordered by name.
 fn pieces(folder: &Path) -> Result<Vec<Piece>> {
     let mut files: Vec<PathBuf> = Vec::new();
     stamp::list(folder, &mut files)?;
@@ -141,8 +141,8 @@ fn pieces(folder: &Path) -> Result<Vec<Piece>> {
     Ok(pieces)
 }
 
-/// The script of `wasm-split-cli` as it is published, and the files of wasm it fetches: a piece
-/// that one part alone needs is a file, all others are one together.
+/// The script of `wasm-split-cli` in its published form, and the wasm files it fetches: a piece
+/// that only one part needs is a file of its own, all others share one.
 fn arrange(script: &str, pieces: &[Piece], hash: &str) -> Option<(String, Files)> {
     let mut script = script.to_owned();
     let shared_name = format!("{SHARED}{hash}.wasm");
@@ -178,7 +178,7 @@ fn arrange(script: &str, pieces: &[Piece], hash: &str) -> Option<(String, Files)
     Some((script + LOADER, files))
 }
 
-/// Puts the divided app where Trunk's is, and takes that out.
+/// Replaces Trunk's app with the split one.
 fn take_trunks_place(folder: &Path, hash: &str, loader: &str) -> Result {
     let mut files = Vec::new();
     stamp::list(folder, &mut files)?;
@@ -202,8 +202,8 @@ fn take_trunks_place(folder: &Path, hash: &str, loader: &str) -> Result {
     Ok(())
 }
 
-/// `html` with the app's files named anew. The browser is told of `loader` at once: the app's
-/// script, which imports it, is still to come.
+/// `html` with the app's new file names. The browser is told to preload `loader`, because the app's
+/// script, which imports it, arrives later.
 fn with_app(html: &str, trunks: &str, ours: &str, loader: &str) -> Option<String> {
     if !html.contains(&format!("{trunks}.js")) || !html.contains(&format!("{trunks}_bg.wasm")) {
         return None;

@@ -1,11 +1,10 @@
 //! `cargo xtask stamp`: the last step of each build of the site, run by Trunk (see Trunk.toml).
 //!
-//! Workers and texts are loaded under fixed names, so the page asks for them with `?v=<build>`: a
-//! short hash of them all, written into index.html. A browser then keeps them for as long as they
-//! are the same and never mixes two releases. The step also adds the WebGPU engine, if
-//! it was built from the present sources: one of another time may not speak the page's protocol.
-//! It divides the app's wasm (see [`split`]). And it takes the names of functions out of all wasm, a
-//! fifth of what would go over the wire.
+//! Workers and texts are loaded under fixed names, so the page requests them with `?v=<build>`: a
+//! short hash of them all, written into index.html. A browser can then cache them as long as they
+//! are unchanged, and never mixes two releases. This step also adds the WebGPU engine if it was
+//! built from the present sources, since an older one may not speak the page's protocol; splits the
+//! app's wasm (see [`split`]); and strips function names from all wasm, a fifth of the download.
 
 use std::{
     env, fs,
@@ -21,7 +20,7 @@ use crate::{
 /// When set, the site is left without the WebGPU engine.
 pub const NO_WEBGPU: &str = "UNROLL_NO_WEBGPU";
 
-/// What the page asks for by the build: whatever workers load, and the texts.
+/// What the page requests by build: everything that workers load, and the texts.
 const BUILD_FILES: [&str; 8] = [
     "worker.js",
     "engine_cpu.js",
@@ -33,10 +32,10 @@ const BUILD_FILES: [&str; 8] = [
     "corpora/brackets.txt",
 ];
 
-/// Where index.html names the build.
+/// The place in index.html that names the build.
 const META: &str = "<meta name=\"unroll-build\" content=\"";
 
-/// Small pieces of script that wasm-bindgen puts beside an engine that uses them.
+/// Small scripts that wasm-bindgen writes for an engine that uses them.
 const SNIPPETS: &str = "snippets";
 
 pub fn run(arguments: &[String]) -> Result {
@@ -49,7 +48,7 @@ pub fn run(arguments: &[String]) -> Result {
     apply(&folder).map(|_| ())
 }
 
-/// Completes the site in `folder`. Returns whether the WebGPU engine is part of it.
+/// Completes the site in `folder`. Returns whether the WebGPU engine is included.
 pub fn apply(folder: &Path) -> Result<bool> {
     let wanted = env::var_os(NO_WEBGPU).is_none_or(|value| value.is_empty());
     let webgpu = wanted && webgpu_is_fresh()?;
@@ -79,20 +78,20 @@ pub fn apply(folder: &Path) -> Result<bool> {
     Ok(webgpu)
 }
 
-/// `html` with the build's name in its place, if there is exactly one.
+/// `html` with the build's name filled in, if there is exactly one place for it.
 fn with_build(html: &str, build: &str) -> Option<String> {
     let (before, rest) = html.split_once(META)?;
     let (_, after) = rest.split_once('"')?;
     (!after.contains(META)).then(|| format!("{before}{META}{build}\"{after}"))
 }
 
-/// Takes out of each wasm file in `folder` what no browser needs. Trunk can't: only the linker and
-/// wasm-bindgen offer it, the first together with sections that wasm-bindgen reads, and Trunk does
-/// not pass on the second's option.
+/// Strips every wasm file in `folder` of what browsers do not need. Trunk can't: only the linker
+/// and wasm-bindgen can, the linker would also strip sections that wasm-bindgen reads, and Trunk
+/// does not pass on wasm-bindgen's option.
 fn remove_names(folder: &Path) -> Result {
     let mut files = Vec::new();
     list(folder, &mut files)?;
-    // That file is of several parts, which have lost theirs.
+    // That file is made of several parts, which have been stripped already.
     let shared = folder.join(split::SHARED);
     let is_shared =
         |file: &Path| file.to_string_lossy().starts_with(shared.to_string_lossy().as_ref());
@@ -109,7 +108,7 @@ fn remove_names(folder: &Path) -> Result {
     Ok(())
 }
 
-/// A name for the sources of the engines as they are now.
+/// A hash of the engines' present sources.
 pub fn sources() -> Result<String> {
     let mut hash = Hash::new();
     for name in ["Cargo.lock", "Cargo.toml", ".cargo/config.toml"] {
@@ -128,12 +127,12 @@ pub fn sources() -> Result<String> {
     Ok(hash.text())
 }
 
-/// The sources that the WebGPU engine of [`paths::webgpu`] was built from.
+/// The hash of the sources that the WebGPU engine of [`paths::webgpu`] was built from.
 pub fn webgpu_sources() -> Option<String> {
     fs::read_to_string(paths::webgpu().join("sources")).ok()
 }
 
-/// Notes what the WebGPU engine was built from.
+/// Records what the WebGPU engine was built from.
 pub fn mark_webgpu(sources: &str) -> Result {
     write(&paths::webgpu().join("sources"), sources.as_bytes())
 }
@@ -168,7 +167,7 @@ fn copy_folder(from: &Path, to: &Path) -> Result {
     Ok(())
 }
 
-/// Copies so that a server never sees half a file.
+/// Copies a file so that a server never sees half of it.
 fn copy(from: &Path, to: &Path) -> Result {
     let part = to.with_extension("part");
     fs::copy(from, &part)
@@ -176,7 +175,7 @@ fn copy(from: &Path, to: &Path) -> Result {
         .map_err(|error| format!("{} can't be copied: {error}.", paths::short(from)))
 }
 
-/// Writes so that a server never sees half a file.
+/// Writes a file so that a server never sees half of it.
 pub fn write(path: &Path, bytes: &[u8]) -> Result {
     let part = path.with_extension("part");
     fs::write(&part, bytes)
@@ -189,7 +188,7 @@ fn read_text(path: &Path) -> Result<String> {
         .map_err(|error| format!("{} can't be read: {error}.", paths::short(path)))
 }
 
-/// FNV-1a with 64 bits: it tells builds apart, nothing more.
+/// 64-bit FNV-1a. It only has to distinguish builds.
 pub struct Hash(u64);
 
 impl Hash {
@@ -203,7 +202,7 @@ impl Hash {
         }
     }
 
-    /// Takes in a file under `name`.
+    /// Adds a file under `name`.
     fn file(&mut self, name: &str, path: &Path) -> Result {
         let content = fs::read(path)
             .map_err(|error| format!("{} can't be read: {error}.", paths::short(path)))?;
@@ -212,7 +211,8 @@ impl Hash {
         Ok(())
     }
 
-    /// Takes in one of several parts. Its length goes in as well, so that no two lists run together.
+    /// Adds one of several parts. Its length is hashed too, so that no two lists of parts are
+    /// confused.
     pub fn part(&mut self, part: &[u8]) {
         self.bytes(&(part.len() as u64).to_le_bytes());
         self.bytes(part);
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn the_hash_is_fnv_1a() {
-        // From the reference list of Landon Curt Noll.
+        // From Landon Curt Noll's reference list.
         let of = |text: &str| {
             let mut hash = Hash::new();
             hash.bytes(text.as_bytes());

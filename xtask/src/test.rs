@@ -1,6 +1,6 @@
-//! `cargo xtask test`: everything that must hold before a change is kept.
+//! `cargo xtask test`: everything that must pass before a change is kept.
 //!
-//! Quick checks come first, and all of them run even if one fails. The browser's tests come last:
+//! Quick checks come first, and all of them run even if one fails. The browser tests come last:
 //! their summary ends the output.
 
 use std::{path::Path, time::Instant};
@@ -12,8 +12,8 @@ use crate::{
     vectors,
 };
 
-/// What clippy looks at, as arguments: native code with its tests, then what browsers run. The
-/// profiles are those of the builds, which share what they compile for this machine.
+/// What clippy checks, as arguments: native code with its tests, then what browsers run. The
+/// profiles are those of the builds, so that both share what they compile for this machine.
 const CLIPPY: &[(&str, &[&str])] = &[
     (
         "clippy, native",
@@ -53,7 +53,7 @@ const CLIPPY: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The same for the WebGPU engine: minutes on a first run, as its crates are many.
+/// The same for the WebGPU engine, which takes minutes on a first run because of its many crates.
 const CLIPPY_WEBGPU: (&str, &[&str]) = (
     "clippy, wasm WebGPU engine",
     &[
@@ -69,7 +69,7 @@ const CLIPPY_WEBGPU: (&str, &[&str]) = (
     ],
 );
 
-/// The native tests, as arguments of `cargo test`. Those of the app compute next to nothing, and
+/// The native tests, as arguments of `cargo test`. Those of the app compute very little, and
 /// compile much faster without optimization.
 const NATIVE: &[(&str, &[&str])] = &[
     (
@@ -98,7 +98,7 @@ const NATIVE: &[(&str, &[&str])] = &[
 struct Phases(Vec<(String, f64, Option<String>)>);
 
 impl Phases {
-    /// Runs one; false if it failed.
+    /// Runs a phase; returns false if it failed.
     fn run(&mut self, name: &str, work: impl FnOnce() -> Result) -> bool {
         say(name);
         let start = Instant::now();
@@ -123,7 +123,7 @@ impl Phases {
         println!();
     }
 
-    /// The failed ones, as the error of the whole.
+    /// The failed phases, as the error of the whole run.
     fn result(&self) -> Result {
         let failed: Vec<&str> =
             self.0.iter().filter(|phase| phase.2.is_some()).map(|phase| phase.0.as_str()).collect();
@@ -160,7 +160,7 @@ pub fn run(arguments: &[String]) -> Result {
         });
     }
     let site = paths::site("test");
-    // Kept to the end, so that no other run changes the site under the browser.
+    // Kept until the end, so that no other run changes the site under the browser.
     let mut claim = None;
     phases.run("site", || {
         claim = Some(build::site(&site, webgpu)?);
@@ -172,7 +172,7 @@ pub fn run(arguments: &[String]) -> Result {
     phases.print();
     let Some(browser) = browser.filter(|_| claim.is_some()) else { return phases.result() };
     say("tests in the browser");
-    // Nothing is printed after Node's summary when all is well: CI reads the last lines.
+    // Nothing is printed after Node's summary if everything passed: CI reads the last lines.
     let passed = browser_tests(&site, &browser, webgpu, filter);
     phases.result().and(passed)
 }
@@ -188,8 +188,8 @@ fn static_checks(phases: &mut Phases, webgpu: bool) {
     }
 }
 
-/// Node's test runner on tests/*.test.mjs. A filter that is part of a file's name chooses that
-/// file, any other is a pattern for the names of tests.
+/// Runs Node's test runner on tests/*.test.mjs. A filter that is part of a file name selects that
+/// file; any other filter is a pattern for the names of tests.
 fn browser_tests(site: &Path, browser: &Path, webgpu: bool, filter: Option<&str>) -> Result {
     let mut files = test_files()?;
     let mut command = shell::command("node");

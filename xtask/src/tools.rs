@@ -1,5 +1,5 @@
-//! The Rust side of set-up: the wasm target, Trunk, the wasm-bindgen of Cargo.lock, and what divides
-//! the app's wasm.
+//! The Rust side of setup: the wasm target, Trunk, the wasm-bindgen of Cargo.lock, and the tool
+//! that splits the app's wasm.
 
 use std::{
     fs,
@@ -11,18 +11,18 @@ use crate::{Result, paths, shell};
 
 pub const WASM: &str = "wasm32-unknown-unknown";
 
-/// The last Trunk whose dependencies build with the Rust of this workspace.
+/// The last Trunk whose dependencies build with this workspace's Rust version.
 const TRUNK: &str = "0.21.14";
 
-/// It must understand the marks of `wasm_split_helpers` in Cargo.lock.
+/// It must understand the markers of `wasm_split_helpers` in Cargo.lock.
 const WASM_SPLIT: &str = "0.2.4";
 
-/// A program this workspace builds for itself, in exactly one version.
+/// A program that this workspace builds for itself, in exactly one version.
 pub struct Tool {
     pub program: &'static str,
     package: &'static str,
     pub version: String,
-    /// With the versions its authors locked. wasm-bindgen-cli's lock file does not build.
+    /// Whether to use the versions its authors locked. wasm-bindgen-cli's lock file does not build.
     locked: bool,
     features: &'static [&'static str],
 }
@@ -33,7 +33,7 @@ pub fn all() -> Result<[Tool; 3]> {
         Tool {
             program: "wasm-bindgen",
             package: "wasm-bindgen-cli",
-            // Its output and the crate's must be of one version.
+            // Its version must be the same as the crate's.
             version: paths::locked_version("wasm-bindgen")?,
             locked: false,
             features: &[],
@@ -55,12 +55,12 @@ pub fn all() -> Result<[Tool; 3]> {
     ])
 }
 
-/// Where one of them lies.
+/// The path of a tool's executable.
 fn file(program: &str) -> PathBuf {
     paths::tools().join("bin").join(format!("{program}{}", std::env::consts::EXE_SUFFIX))
 }
 
-/// How to start one of them.
+/// The command that starts a tool.
 pub fn program(program: &str) -> String {
     file(program).to_string_lossy().into_owned()
 }
@@ -70,7 +70,7 @@ impl Tool {
         file(self.program)
     }
 
-    /// The version that lies under the target directory, if it runs.
+    /// The version installed under the target directory, if it runs.
     pub fn installed(&self) -> Option<String> {
         let path = self.path();
         if !path.is_file() {
@@ -79,7 +79,7 @@ impl Tool {
         if let Some(text) = shell::output(Command::new(path).arg("--version")) {
             return Some(text.split_whitespace().nth(1)?.to_owned());
         }
-        // Not all know their version; cargo noted what it installed.
+        // Not all of them report their version; cargo recorded what it installed.
         let notes = fs::read_to_string(paths::tools().join(".crates.toml")).ok()?;
         Some(noted_version(&notes, self.package)?.to_owned())
     }
@@ -92,7 +92,7 @@ impl Tool {
         paths::log(&format!("install-{}", self.program))
     }
 
-    /// Builds it. The output goes to a file, as other steps run meanwhile.
+    /// Builds it. The output goes to a file because other steps run meanwhile.
     fn install(&self) -> Result {
         let mut command = shell::cargo();
         command
@@ -101,7 +101,7 @@ impl Tool {
             .arg(paths::tools())
             .arg("--target-dir")
             .arg(paths::target().join("tools-build"))
-            // Built to be there soon, not to be debugged.
+            // Optimized for a short build, since nobody debugs it.
             .env("CARGO_PROFILE_DEV_DEBUG", "0");
         if self.locked {
             command.arg("--locked");
@@ -113,7 +113,7 @@ impl Tool {
     }
 }
 
-/// The version of `package` in cargo's notes of what it installed.
+/// The version of `package` in cargo's record of what it installed.
 fn noted_version<'a>(notes: &'a str, package: &str) -> Option<&'a str> {
     let start = format!("\"{package} ");
     notes.lines().find_map(|line| line.strip_prefix(&start)?.split(' ').next())
@@ -139,13 +139,13 @@ pub fn install(tools: &[Tool]) -> Result {
     Ok(())
 }
 
-/// Whether this Rust can build for browsers.
+/// Whether this Rust installation can build for browsers.
 pub fn has_wasm_target() -> bool {
     shell::output(Command::new("rustc").current_dir(paths::root()).args(["--print", "sysroot"]))
         .is_some_and(|sysroot| Path::new(&sysroot).join("lib/rustlib").join(WASM).is_dir())
 }
 
-/// Adds the wasm target to the Rust in use, if it lacks it.
+/// Adds the wasm target to the active toolchain, if it is missing.
 pub fn wasm_target() -> Result {
     if has_wasm_target() {
         return Ok(());

@@ -1,7 +1,7 @@
-//! Whether the compiler made vector instructions of the kernels' loops for browsers.
+//! Checks that the compiler vectorized the kernels' loops for browsers.
 //!
-//! A loop that it left scalar computes the same numbers in four times the time, which no other test
-//! sees: it takes a change of one line, or another version of the compiler.
+//! A loop that was left scalar computes the same numbers in four times the time, which no other
+//! test notices. A change of one line, or another version of the compiler, is enough to cause it.
 
 use std::{collections::HashMap, fs, path::Path};
 
@@ -9,8 +9,8 @@ use wasmparser::{FunctionBody, KnownCustom, Name, Operator, Parser, Payload, Typ
 
 use crate::{Result, paths};
 
-/// Functions of `unroll_kernels` that a step spends its time in, by their paths. What is not here is
-/// compiled into one that is, or is short.
+/// Functions of `unroll_kernels` that a step spends its time in, by their paths. Those not listed
+/// are short, or inlined into one that is.
 const KERNELS: &[&str] = &[
     "matmul::multiply",
     "rows::softmax",
@@ -31,8 +31,8 @@ const KERNELS: &[&str] = &[
     "decoder::Decoder::backward",
 ];
 
-/// The arithmetic of a function: how often it stands in the code, in vectors and in single numbers.
-/// What is left over at the end of a slice takes the latter, also of the best code.
+/// Counts of a function's arithmetic instructions, vector and scalar. The end of a slice is always
+/// computed with scalars, even in the best code.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Arithmetic {
     vector: usize,
@@ -45,7 +45,7 @@ impl Arithmetic {
     }
 }
 
-/// Fails if a kernel in this file, a wasm with its functions' names, is made of scalar code.
+/// Fails if a kernel in this wasm file, which must contain function names, consists of scalar code.
 pub fn check(path: &Path) -> Result {
     let trouble = |error: &dyn std::fmt::Display| {
         format!("{} can't be looked into: {error}.", paths::short(path))
@@ -69,7 +69,7 @@ pub fn check(path: &Path) -> Result {
     Err(format!("{} is not what was written: {}.", paths::short(path), complaints.join("; ")))
 }
 
-/// The arithmetic of every one of [`KERNELS`] that is there.
+/// The arithmetic of every one of [`KERNELS`] that is present.
 fn kernels(wasm: &[u8]) -> wasmparser::Result<HashMap<&'static str, Arithmetic>> {
     let mut names = HashMap::new();
     let mut bodies = Vec::new();
@@ -108,8 +108,8 @@ fn kernels(wasm: &[u8]) -> wasmparser::Result<HashMap<&'static str, Arithmetic>>
     Ok(found)
 }
 
-/// Whether a symbol is that of a function of the kernels: the compiler writes the parts of its path
-/// each after its length, and a hash with its own; a closure's name goes on before it.
+/// Whether a symbol is that of a kernel function: the compiler mangles each part of its path after
+/// its length and appends a hash of known length; a closure's name continues before the hash.
 fn is_symbol_of(symbol: &str, path: &str) -> bool {
     let part = |part: &str| format!("{}{part}", part.len());
     let path: String = path.split("::").map(part).collect();
@@ -135,8 +135,8 @@ fn arithmetic(body: &FunctionBody) -> wasmparser::Result<Arithmetic> {
 mod tests {
     use super::*;
 
-    /// A module of two functions, of which the second is named like a kernel and computes
-    /// `(1 + 1) + 1` with scalars, and with vectors as well if asked to.
+    /// A module of two functions. The second is named like a kernel and computes `(1 + 1) + 1` with
+    /// scalars, and also with vectors if requested.
     fn module(vector: bool) -> Vec<u8> {
         let name = b"_ZN14unroll_kernels4rows4gelu17h0123456789abcdefE";
         let one = [0x43, 0, 0, 0x80, 0x3f];

@@ -1,4 +1,5 @@
-//! Wasm files, section by section: what browsers have no use for goes, and imports get short names.
+//! Edits wasm files section by section: strips what browsers do not need, and shortens the names of
+//! imports.
 
 use wasm_encoder::{
     ImportSection, Module, RawSection,
@@ -8,14 +9,15 @@ use wasmparser::{Parser, Payload, TypeRef};
 
 type Result<T> = std::result::Result<T, Error>;
 
-/// What becomes of a section.
+/// What happens to a section.
 enum Fate {
     Kept,
     Left,
     Replaced(ImportSection),
 }
 
-/// `wasm` with each section as `fate` has it. What stays keeps its bytes.
+/// `wasm` with each section treated as `fate` says. Sections that are kept are copied byte for
+/// byte.
 fn rewrite(wasm: &[u8], mut fate: impl FnMut(&Payload) -> Result<Fate>) -> Result<Vec<u8>> {
     let mut module = Module::new();
     for payload in Parser::new(0).parse_all(wasm) {
@@ -33,7 +35,7 @@ fn rewrite(wasm: &[u8], mut fate: impl FnMut(&Payload) -> Result<Fate>) -> Resul
     Ok(module.finish())
 }
 
-/// `wasm` without the custom sections `name` (of functions, for stack traces) and `producers`.
+/// `wasm` without the custom sections `name` (function names, for stack traces) and `producers`.
 pub fn without_names(wasm: &[u8]) -> Result<Vec<u8>> {
     rewrite(wasm, |payload| {
         Ok(match payload {
@@ -46,11 +48,11 @@ pub fn without_names(wasm: &[u8]) -> Result<Vec<u8>> {
 }
 
 /// `wasm` and `script` with short names for the functions that `wasm` imports from `module` and
-/// `script` defines, once, as `name: function`.
+/// that `script` defines, exactly once each, as `name: function`.
 ///
-/// wasm-bindgen gives each import a long name with a hash in it, which no compression shortens: with
-/// some four hundred of them, a few kilobytes in both files. Both files are of one build, so any
-/// names do that agree.
+/// wasm-bindgen gives each import a long name with an incompressible hash: with some four hundred
+/// of them, that is a few kilobytes in both files. Both files are from one build, so any names that
+/// agree will do.
 pub fn with_short_imports(wasm: &[u8], script: &str, module: &str) -> Result<(Vec<u8>, String)> {
     let mut shortened = script.to_owned();
     let wasm = rewrite(wasm, |payload| {

@@ -182,7 +182,7 @@ fn intro() -> impl IntoView {
     view! {
         <p>
             "Too large a sum, and tanh sits at its limit and passes no "<Term of=Word::Gradient/>" on. "
-            <Term of=Word::Normalisation/>" pulls the sums "
+            <Term of=Word::Normalization/>" pulls the sums "
             <Sym part="x" role=Hue::Input>"x"</Sym>" back: it takes a mean μ away, divides by the spread σ, and lets \
             the model choose a new scale γ and offset β. That gives "<Sym part="y" role=Hue::Output>"y"</Sym>
             ". The question is what to average over."

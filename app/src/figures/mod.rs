@@ -3,7 +3,6 @@
 //! Each takes signals of data and signals to write the learner's choice into. None talks to an
 //! engine or a store. Every one is drawn at most once a frame, and not at all while out of sight.
 
-// Generic figures that await the chapters of the course.
 pub mod alignment;
 mod arcs;
 mod attention;

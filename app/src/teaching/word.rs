@@ -100,7 +100,7 @@ words! {
     NGram "n-gram" "N-gram": Window,
         "A run of n tokens as they stand in a text."
         "An n-gram model guesses a token from the n − 1 tokens before it, by counting what followed them.";
-    Normalisation "normalisation" "Normalisation": Normalise,
+    Normalization "normalization" "Normalization": Normalize,
         "Shifting and scaling numbers so that their mean is 0 and their variance is 1."
         "It keeps activations in a range where the next layer can work with them.";
     OneHot "one-hot" "One-hot vector": OneHot,

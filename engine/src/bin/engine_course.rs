@@ -1,4 +1,4 @@
-//! The engine of the course's chapters, loaded when the first of them is opened.
+//! The engine for the course's chapters, loaded when the first of them is opened.
 
 #[cfg(target_arch = "wasm32")]
 fn main() {

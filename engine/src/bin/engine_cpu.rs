@@ -1,4 +1,4 @@
-//! The CPU engine of the GPT lab: small, loaded at once, works everywhere.
+//! The CPU engine of the GPT lab: small, loaded at once, and works everywhere.
 
 #[cfg(target_arch = "wasm32")]
 fn main() {

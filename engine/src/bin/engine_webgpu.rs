@@ -1,4 +1,4 @@
-//! The WebGPU engine: large, loaded only where there is an adapter for it.
+//! The WebGPU engine: large, and loaded only if there is an adapter for it.
 
 #[cfg(target_arch = "wasm32")]
 fn main() {

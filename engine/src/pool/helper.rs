@@ -7,9 +7,9 @@ use super::{Numbers, Parcel, State};
 
 /// A replica of the first worker's trainer and the shard it computes.
 ///
-/// It gets the state once, computes its shard of the next step, sends it, takes the step when the
-/// sum of all shards comes, and goes on to the next. Weights never travel after the start: the same
-/// arithmetic on the same numbers keeps the replicas equal to the bit.
+/// It receives the state once. Then it computes its shard of the next step, sends it, applies the
+/// step when the sum of all shards arrives, and goes on to the next. Weights never travel after the
+/// start: the same arithmetic on the same numbers keeps all replicas equal to the last bit.
 pub struct Helper {
     device: Device,
     replica: Option<Replica>,
@@ -20,7 +20,7 @@ struct Replica {
     shard: u32,
     shards: u32,
     trainer: Trainer,
-    /// The shard under way; `None` once it is sent.
+    /// The shard being computed; `None` once it is sent.
     pass: Option<ShardPass>,
 }
 
@@ -30,12 +30,12 @@ impl Helper {
         Self { device, replica: None }
     }
 
-    /// Takes in what the first worker sent. Messages that are malformed, of another epoch or step,
-    /// or of another size are dropped.
+    /// Receives a message from the first worker. Messages that are malformed, from another epoch or
+    /// step, or of another size are dropped.
     ///
     /// # Errors
     ///
-    /// A sentence, if a state can't be taken up: then this helper is of no use.
+    /// A sentence if a state can't be loaded: then this helper is of no use.
     pub fn receive(&mut self, parcel: Parcel) -> Result<(), String> {
         match parcel {
             Parcel::State(bytes) => match State::read(&bytes) {
@@ -58,7 +58,7 @@ impl Helper {
         self.replica.as_ref().is_some_and(|replica| replica.pass.is_some())
     }
 
-    /// Computes one slice of the shard under way. Once it is done: what to send.
+    /// Computes one slice of the current shard. Returns what to send once the shard is complete.
     pub async fn advance(&mut self) -> Option<Parcel> {
         let replica = self.replica.as_mut()?;
         match replica.pass.take()?.advance() {
@@ -79,7 +79,7 @@ impl Helper {
         if stale || shard >= shards || shards > checkpoint.spec.batch {
             return Ok(());
         }
-        // The old replica goes first: two may not fit.
+        // The old replica is dropped first: there may not be memory for two.
         self.replica = None;
         let trainer = Trainer::from_checkpoint(&checkpoint, &text, &self.device)
             .map_err(|error| error.to_string())?;
@@ -94,13 +94,13 @@ impl Helper {
         if epoch != replica.epoch || step != trainer.step() {
             return;
         }
-        // Its loss is nothing to this worker.
+        // This worker has no use for the loss.
         let sum = unroll_model::Shard { loss: 0.0, gradient };
         if trainer.set_learning_rate(learning_rate).is_err() || trainer.set_gradients(sum).is_none()
         {
             return;
         }
-        // Holds the weights, which are now overwritten.
+        // It holds on to the weights that are about to be overwritten.
         replica.pass = None;
         trainer.apply();
         let shards = replica.shards as usize;

@@ -1,10 +1,10 @@
-//! Steps shared by several workers, without memory in common.
+//! Steps shared by several workers without shared memory.
 //!
-//! The first worker, the one the page talks to, has a [`Pool`]; every other one is a [`Helper`].
-//! A step is divided into as many shards as the run has workers. Shard 0 is the first worker's;
-//! the others come from the helpers or, where one is missing, are computed by the first worker too.
-//! They are summed in their order. So a run depends on how many workers it was *started for*, and
-//! not on which of them came late, were slow, or died.
+//! The first worker, which talks to the page, has a [`Pool`]; every other worker is a [`Helper`]. A
+//! step is divided into as many shards as the run has workers. Shard 0 is the first worker's; the
+//! others come from the helpers or, if one is missing, are computed by the first worker too. They
+//! are summed in order. So a run depends on the number of workers it was *started for*, and not on
+//! which of them came late, were slow, or died.
 
 mod helper;
 mod parcel;
@@ -15,15 +15,17 @@ use unroll_protocol::{PoolReport, pool::MOST_WORKERS};
 pub use helper::Helper;
 pub use parcel::{Numbers, Parcel, State};
 
-/// Milliseconds after which a first worker that waits for its helpers calls [`Pool::tick`].
+/// Interval in milliseconds at which a first worker that waits for its helpers calls
+/// [`Pool::tick`].
 ///
-/// Silence is counted in ticks and not in time, so that a machine that slept does not lose them.
+/// Silence is counted in ticks instead of time, so that a machine that was asleep does not lose its
+/// helpers.
 pub const TICK: f64 = 250.0;
-/// Ticks without a word after which a helper is given up, over what its share may take; the first
-/// share comes after a replica was built.
+/// Ticks of silence after which a helper is given up, in addition to the time its share may take.
 const PATIENCE: u32 = 20;
+/// The same before its first share, for which it must build a replica.
 const FIRST_PATIENCE: u32 = 80;
-/// A share may take this many times as long as the last whole step.
+/// How many times as long as the last whole step a share may take.
 const SLOWNESS: f64 = 8.0;
 
 /// Sends a parcel to one helper.
@@ -35,51 +37,51 @@ pub struct Pool {
     shards: usize,
     text: String,
     epoch: u32,
-    /// By number, from 1.
+    /// Helpers by number, from 1.
     helpers: Vec<Place>,
     told: PoolReport,
-    /// Steps taken before the step under way, and whether it was begun.
+    /// Number of steps taken, and whether the next one was started.
     step: u32,
     begun: bool,
     parameters: usize,
-    /// The step's shards that are there.
+    /// The step's shards received so far.
     shares: Vec<Option<Shard>>,
-    /// The shard this worker computes, and its number.
+    /// The shard this worker is computing, and its number.
     pass: Option<(usize, ShardPass)>,
-    /// Ticks waited in silence.
+    /// Ticks spent waiting in silence.
     silent: u32,
     began_at: f64,
     step_took: f64,
 }
 
-/// Where a helper is, may come, or was.
+/// Whether a helper is connected, may still connect, or is lost.
 enum Place {
     Empty,
     Taken(Remote),
     Lost,
 }
 
-/// A helper as the first worker knows it.
+/// A connected helper.
 struct Remote {
     send: Sender,
-    /// The epoch it was sent the state of.
+    /// The epoch of the state it was sent.
     epoch: Option<u32>,
-    /// Whether it has computed a share.
+    /// Whether it has delivered a share.
     delivered: bool,
 }
 
-/// What a slice of a shared step brought about.
+/// Result of a slice of a shared step.
 pub enum Shared {
     /// There is more to compute.
     More,
-    /// Everything is computed here; helpers are not ready yet.
+    /// Everything that is computed here is done; some helpers are not.
     Waiting,
-    /// The sum of all shards, or why there is none.
+    /// The sum of all shards, or the reason why there is none.
     Sum(Result<Shard, ReadError>),
 }
 
 impl Pool {
-    /// Without helpers, of one shard.
+    /// A pool without helpers, for a single shard.
     pub fn new(now: fn() -> f64) -> Self {
         Self {
             now,
@@ -99,19 +101,19 @@ impl Pool {
         }
     }
 
-    /// Another run starts, of so many shards a step, learning from `text`.
+    /// Another run starts, with `shards` shards a step, on `text`.
     pub fn start(&mut self, shards: u32, text: String) {
         self.shards = shards.clamp(1, MOST_WORKERS) as usize;
         self.text = text;
         self.state_was_set();
     }
 
-    /// Shards of a step; the pool has something to do only where there are several.
+    /// Number of shards of a step; the pool has work only if there are several.
     pub fn shards(&self) -> u32 {
         self.shards as u32
     }
 
-    /// The trainer's state was set otherwise than by a step: helpers are sent it anew.
+    /// The trainer's state was changed other than by a step: helpers must receive it again.
     pub fn state_was_set(&mut self) {
         self.epoch += 1;
         self.shares.clear();
@@ -119,14 +121,14 @@ impl Pool {
         self.begun = false;
     }
 
-    /// Helper `number`, counted from 1, can be reached. One that has a place keeps it.
+    /// Helper `number`, counted from 1, can be reached. A helper that is already connected stays.
     pub fn add(&mut self, number: u32, send: Sender) {
         if let Some(place @ Place::Empty) = self.place(number) {
             *place = Place::Taken(Remote { send, epoch: None, delivered: false });
         }
     }
 
-    /// Helper `number` is gone. Its shares are computed here from now on.
+    /// Helper `number` is gone. From now on its shares are computed here.
     pub fn lose(&mut self, number: u32) {
         if let Some(place) = self.place(number) {
             *place = Place::Lost;
@@ -144,13 +146,13 @@ impl Pool {
         }
     }
 
-    /// Whether a helper has the present state, so that its share will come.
+    /// Whether a helper has the current state, so that its share can be expected.
     fn expects(&self, shard: usize) -> bool {
         self.remote(shard).is_some_and(|remote| remote.epoch == Some(self.epoch))
     }
 
-    /// Takes in what helper `number` sent. What is malformed, of another epoch, step or size, or
-    /// comes a second time is dropped.
+    /// Receives a message from helper `number`. Messages that are malformed, duplicate, or of
+    /// another epoch, step or size are dropped.
     pub fn receive(&mut self, number: u32, parcel: Parcel) {
         let Parcel::Numbers(words) = parcel else { return };
         let Some(Numbers::Shard { epoch, step, shard }) = Numbers::read(words) else { return };
@@ -168,7 +170,8 @@ impl Pool {
         }
     }
 
-    /// This worker has waited for a [`TICK`]. Helpers that are silent for too long are given up.
+    /// This worker has waited for a [`TICK`]. Helpers that have been silent for too long are given
+    /// up.
     pub fn tick(&mut self) {
         self.silent += 1;
         let share = (SLOWNESS * self.step_took / TICK) as u32;
@@ -182,7 +185,7 @@ impl Pool {
         }
     }
 
-    /// Drops a half-computed shard. Those that are done stay: computed again, they are the same.
+    /// Drops a half-computed shard. Complete ones stay: computed again, they would be the same.
     pub fn discard(&mut self) {
         self.pass = None;
     }
@@ -198,7 +201,7 @@ impl Pool {
             match pass.advance() {
                 ShardSlice::More(pass) => self.pass = Some((index, pass)),
                 ShardSlice::Computed(computed) => match computed.read().await {
-                    // A helper may have been quicker.
+                    // A helper may have delivered it first.
                     Ok(shard) => self.shares[index] = Some(shard),
                     Err(error) => return Shared::Sum(Err(error)),
                 },
@@ -244,9 +247,9 @@ impl Pool {
         Ok(())
     }
 
-    /// The step is taken with `sum`: helpers take it too and go on to the next. To be called before
-    /// the trainer takes it, so that all do at once; [`state_was_set`](Self::state_was_set) takes it
-    /// back.
+    /// The step is applied with `sum`: helpers apply it too and go on to the next. Call this before
+    /// the trainer applies it, so that all work at the same time;
+    /// [`state_was_set`](Self::state_was_set) undoes it.
     pub fn step_is_taken(&mut self, trainer: &Trainer, sum: &Shard) {
         let rate = trainer.spec().optimizer.learning_rate;
         for shard in 1..self.shards {
@@ -256,13 +259,13 @@ impl Pool {
         }
         self.step_took = (self.now)() - self.began_at;
         self.step = self.step.saturating_add(1);
-        // Shares of the next step may come before it is begun here.
+        // Shares of the next step may arrive before it is started here.
         self.shares.clear();
         self.shares.resize(self.shards, None);
         self.begun = false;
     }
 
-    /// How many helpers share the steps, if that has changed since last told.
+    /// How many helpers share the steps, if that changed since the last report.
     pub fn take_report(&mut self) -> Option<PoolReport> {
         let count = |which: fn(&Place) -> bool| {
             let places = self.helpers.iter().take(self.shards - 1);

@@ -1,27 +1,27 @@
-//! What the workers of a pool send each other.
+//! Messages between the workers of a pool.
 
 use unroll_model::Shard;
 use unroll_protocol::{Checkpoint, wire};
 
-/// Words after the numbers: kind, epoch, step, and one number of the kind's own.
+/// Number of words after the payload: kind, epoch, step, and one number that depends on the kind.
 const TRAILER: usize = 4;
-/// Marks of the two kinds; no count or size that a stray message might begin with.
+/// Marks of the two kinds; a stray message is unlikely to contain them.
 const SHARD: u32 = 0x756e_7368;
 const SUM: u32 = 0x756e_7375;
 
-/// A message between workers, as it travels: its buffer is transferred, not copied.
+/// An encoded message between workers. Its buffer is transferred, not copied.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Parcel {
     /// A [`State`], encoded.
     State(Vec<u8>),
-    /// [`Numbers`], encoded: bits of `f32` and a trailer.
+    /// Encoded [`Numbers`]: the bits of `f32` numbers and a trailer.
     Numbers(Vec<u32>),
 }
 
-/// The state a helper is to take up, and its place in the pool.
+/// The state a helper should load, and its place in the pool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
-    /// Raised whenever the state is set from outside a plain step.
+    /// Incremented whenever the state changes other than by a step.
     pub epoch: u32,
     /// The helper's shard of every step, and how many there are.
     pub shard: u32,
@@ -31,12 +31,12 @@ pub struct State {
     pub checkpoint: Checkpoint,
 }
 
-/// A gradient on its way.
+/// A gradient in transit.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Numbers {
-    /// To the first worker: the shard of the step after `step` steps.
+    /// To the first worker: the shard of the step that follows step `step`.
     Shard { epoch: u32, step: u32, shard: Shard },
-    /// To a helper: the sum of all shards of the step after `step` steps, which is to be taken with
+    /// To a helper: the sum of all shards of the step that follows step `step`, to be applied with
     /// the peak learning rate `learning_rate`.
     Sum { epoch: u32, step: u32, learning_rate: f32, gradient: Vec<f32> },
 }
@@ -47,7 +47,7 @@ impl State {
         Parcel::State(wire::encode(&(epoch, shard, shards, text, checkpoint)))
     }
 
-    /// Reads a state; `None` where the bytes are none.
+    /// Decodes a state; `None` if the bytes are not one.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let (epoch, shard, shards, text, checkpoint) = wire::decode(bytes).ok()?;
         Some(Self { epoch, shard, shards, text, checkpoint })
@@ -55,24 +55,24 @@ impl State {
 }
 
 impl Numbers {
-    /// The shard of the step after `step` steps.
+    /// The shard of the step that follows step `step`.
     pub fn shard(epoch: u32, step: u32, shard: &Shard) -> Parcel {
         encode(&shard.gradient, [SHARD, epoch, step, shard.loss.to_bits()])
     }
 
-    /// The sum of all shards of the step after `step` steps.
+    /// The sum of all shards of the step that follows step `step`.
     pub fn sum(epoch: u32, step: u32, learning_rate: f32, gradient: &[f32]) -> Parcel {
         encode(gradient, [SUM, epoch, step, learning_rate.to_bits()])
     }
 
-    /// Reads a gradient; `None` where the words are none.
+    /// Decodes a gradient; `None` if the words are not one.
     pub fn read(mut words: Vec<u32>) -> Option<Self> {
         let rest = words.len().checked_sub(TRAILER)?;
         let trailer: [u32; TRAILER] = words[rest..].try_into().ok()?;
         words.truncate(rest);
         let [kind, epoch, step, number] = trailer;
         let number = f32::from_bits(number);
-        // In place: both have the same size.
+        // The conversion is in place, because both types have the same size.
         let gradient: Vec<f32> = words.into_iter().map(f32::from_bits).collect();
         match kind {
             SHARD => Some(Self::Shard { epoch, step, shard: Shard { loss: number, gradient } }),

@@ -1,4 +1,4 @@
-//! One model in training: what is due after a step, and the way back when the numbers run away.
+//! One model in training: what is due after a step, and how to recover when training diverges.
 
 use burn::tensor::Tensor;
 use unroll_model::{
@@ -12,67 +12,69 @@ use crate::pool::{Pool, Shared};
 const EVALUATE_EVERY: u32 = 20;
 /// Windows of held-out text in one measurement.
 const EVALUATION_WINDOWS: usize = 8;
-/// Steps between states kept to go back to.
+/// Steps between saved states to return to.
 const KEEP_EVERY: u32 = 25;
-/// A state is good while its loss is at most this many times the best so far (and a little more, as
-/// a loss near 0 doubles easily).
+/// A state is good if its loss is at most this many times the best so far (with a small allowance,
+/// since a loss near 0 doubles easily).
 const GOOD_FACTOR: f32 = 1.5;
 const GOOD_MARGIN: f32 = 0.1;
-/// A loss this many times that of knowing nothing has run away, though it is still a number.
+/// Training has diverged if the loss is this many times that of a uniform guess, even if it is a
+/// finite number.
 const RUNAWAY_FACTOR: f32 = 20.0;
 
-/// Most steps whose losses are read together, and the milliseconds they may take together. A GPU
-/// that is asked for a number finishes what it has and stands still until it is asked for more.
+/// Most steps whose losses are read together, and the most milliseconds they may take together. A
+/// GPU that is asked for a number finishes its queue and then idles until it is given more work.
 const MOST_AHEAD: f64 = 8.0;
 const LONGEST_AHEAD: f64 = 50.0;
 
-/// How many steps are worth reading together, if one takes so many milliseconds; 0 is not known.
+/// How many steps to read together, given the milliseconds of a step; 0 means unknown.
 pub fn steps_together(milliseconds_per_step: f64) -> u32 {
     let fit = (LONGEST_AHEAD / milliseconds_per_step).clamp(1.0, MOST_AHEAD) as u32;
     if milliseconds_per_step > 0.0 { fit } else { 1 }
 }
 
-/// What a slice brought about.
+/// Result of a slice.
 pub enum Taken {
     Nothing,
-    /// Nothing, and there is nothing to do before a helper says something.
+    /// Nothing, and all work depends on a message from a helper.
     Waiting,
-    /// So many steps.
+    /// This many steps were taken.
     Steps(u32),
     Diverged {
         loss: f32,
     },
 }
 
-/// A trainer with its curve and its last good state.
+/// A trainer with its loss curve and its last good state.
 pub struct Experiment {
     trainer: Trainer,
     points: Vec<CurvePoint>,
     evaluation: Option<Evaluation>,
     good: Good,
     best_loss: f32,
-    /// The learning rate before it was changed, if the weights of that moment are worth keeping:
-    /// known only by their loss, which the next step computes.
+    /// The learning rate before it was changed, if the weights of that moment may be worth saving.
+    /// That depends on their loss, which the next step computes.
     rate_before: Option<f32>,
     ahead: Option<Ahead>,
-    /// Every step before this one is looked at before the next: the last time, some went wrong.
+    /// Every step before this one is checked before the next is taken, because an unchecked one
+    /// went wrong.
     careful_until: u32,
 }
 
-/// Steps that were taken without looking at what they computed.
+/// Steps taken without reading what they computed.
 struct Ahead {
-    /// Before the first of them.
+    /// The state before the first of them.
     before: Snapshot,
     steps: Vec<Unseen>,
 }
 
-/// A step's numbers, on the device.
+/// A step's results, still on the device.
 struct Unseen {
     gradients: StepGradients,
     learning_rate: f32,
 }
 
-/// A step's numbers.
+/// A step's results.
 #[derive(Clone, Copy)]
 struct Seen {
     loss: f32,
@@ -116,7 +118,7 @@ impl Experiment {
         &self.trainer
     }
 
-    /// What was built, for the page; `workers` share its steps.
+    /// A report of what was built, for the page; `workers` share its steps.
     pub fn started(&self, workers: u32) -> Started {
         let data = self.trainer.dataset();
         Started {
@@ -139,18 +141,20 @@ impl Experiment {
         self.evaluation.is_some()
     }
 
-    /// Points of the curve since last taken. One whose held-out loss is being measured waits.
+    /// Points of the curve since the last call. A point whose held-out loss is still being measured
+    /// is kept back.
     pub fn take_points(&mut self) -> Vec<CurvePoint> {
         let keep = usize::from(self.evaluation.is_some()).min(self.points.len());
         let ready = self.points.len() - keep;
         self.points.drain(..ready).collect()
     }
 
-    /// Changes the peak learning rate. The state before is worth going back to.
+    /// Changes the peak learning rate. The state before the change may be worth returning to.
     pub fn set_learning_rate(&mut self, rate: f32) -> Result<(), String> {
         let before = rate_of(&self.trainer);
         self.trainer.set_learning_rate(rate).map_err(|error| error.to_string())?;
-        // Changed again before a step, as by a slider: the first is the rate trained with.
+        // The rate may change several times before a step, as with a slider: training used the
+        // first.
         self.rate_before.get_or_insert(before);
         Ok(())
     }
@@ -171,8 +175,8 @@ impl Experiment {
         self.rate_before = None;
     }
 
-    /// One slice of the evaluation under way, else of the next training step. Where reads wait, up
-    /// to `together` steps are looked at together; what is computed does not depend on it.
+    /// One slice of the current evaluation, or else of the next training step. Where reads stall
+    /// the device, up to `together` steps are read together; that does not affect the results.
     pub async fn advance(&mut self, pool: &mut Pool, together: u32) -> Taken {
         if self.evaluation.is_some() {
             self.advance_evaluation().await;
@@ -195,7 +199,7 @@ impl Experiment {
         }
     }
 
-    /// Whether the step that was computed may be taken before its numbers are known.
+    /// Whether the computed step may be applied before its results are read.
     fn may_go_on(&self, together: u32) -> bool {
         let step = self.trainer.step();
         let unseen = self.ahead.as_ref().map_or(0, |ahead| ahead.steps.len() as u32);
@@ -212,7 +216,7 @@ impl Experiment {
         trainer.apply();
     }
 
-    /// Looks at the steps taken ahead, so that what is said of the model is known to be so.
+    /// Checks the steps taken ahead, so that the state of the model is certain.
     pub async fn settle(&mut self) -> Taken {
         match self.ahead {
             Some(_) => self.look(None).await,
@@ -220,9 +224,9 @@ impl Experiment {
         }
     }
 
-    /// Looks at the steps taken ahead, then at the one that was computed, if any, and takes it. If
-    /// one of those ahead should not have been taken, none was, and they are taken again one by
-    /// one: what they compute depends on nothing but the state before.
+    /// Checks the steps taken ahead and then the computed step, if any, and applies it. If one of
+    /// those ahead should not have been taken, all of them are undone and taken again one by one:
+    /// the results depend on nothing but the state before.
     async fn look(&mut self, computed: Option<Unseen>) -> Taken {
         let (before, steps) =
             self.ahead.take().map_or((None, Vec::new()), |ahead| (Some(ahead.before), ahead.steps));
@@ -247,15 +251,15 @@ impl Experiment {
         }
     }
 
-    /// One slice of the next step, where several workers share it.
+    /// One slice of the next step when several workers share it.
     async fn advance_shared(&mut self, pool: &mut Pool) -> Taken {
         let sum = match pool.advance(&self.trainer).await {
             Shared::More => return Taken::Nothing,
             Shared::Waiting => return Taken::Waiting,
             Shared::Sum(sum) => sum.ok(),
         };
-        // Helpers need not wait until this worker has looked at the sum: if the step is refused,
-        // they are sent the state anew.
+        // Helpers need not wait until this worker has checked the sum: if the step is refused, they
+        // receive the state again.
         if let Some(sum) = &sum {
             pool.step_is_taken(&self.trainer, sum);
         }
@@ -276,12 +280,12 @@ impl Experiment {
         !step.loss.is_finite() || !step.gradient_norm.is_finite() || ran_away
     }
 
-    /// Whether the weights of now are kept once the loss says that they are good.
+    /// Whether the present weights should be saved once the loss shows that they are good.
     fn is_keeping_due(&self) -> bool {
         self.rate_before.is_some() || self.trainer.step().is_multiple_of(KEEP_EVERY)
     }
 
-    /// A point of the curve, of a step that was taken.
+    /// Records the curve's point of a step that was taken.
     fn note(&mut self, step: u32, seen: &Seen) {
         let Seen { loss, gradient_norm, learning_rate } = *seen;
         self.best_loss = self.best_loss.min(loss);
@@ -297,7 +301,7 @@ impl Experiment {
             }
             return Taken::Diverged { loss };
         }
-        // The loss is that of the weights before the update, and so are those kept.
+        // The loss is that of the weights before the update, and those are the ones saved.
         let due = self.is_keeping_due();
         let rate_before = self.rate_before.take();
         if due && loss <= GOOD_FACTOR * self.best_loss + GOOD_MARGIN {
@@ -324,7 +328,7 @@ impl Experiment {
     }
 }
 
-/// Reads the numbers of steps in one await. A device that no longer answers gives no numbers.
+/// Reads the results of steps in one await. For a device that no longer answers there are none.
 async fn read_steps(steps: impl Iterator<Item = Unseen>) -> Vec<Seen> {
     let (mut rates, mut tensors) = (Vec::new(), Vec::new());
     for Unseen { gradients, learning_rate } in steps {
@@ -341,7 +345,7 @@ async fn read_steps(steps: impl Iterator<Item = Unseen>) -> Vec<Seen> {
 }
 
 /// Reads tensors of one number each in one await. A device that no longer answers is as bad as a
-/// loss that is no number, so that is what it gives.
+/// loss that is not a number, so NaN is returned.
 async fn read_scalars<const N: usize>(tensors: [Tensor<1>; N]) -> [f32; N] {
     let read = read_all(tensors).await.unwrap_or_default();
     core::array::from_fn(|i| read.get(i).and_then(|v| v.first().copied()).unwrap_or(f32::NAN))

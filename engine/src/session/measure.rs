@@ -1,16 +1,16 @@
-//! How fast a model trains on this device, on a throw-away copy of it.
+//! Measures how fast a model trains on this device, using a temporary copy.
 
 use unroll_model::{Slice, StepGradients, Trainer, read_all};
 
 use super::experiment::steps_together;
 
-/// Steps before the clock counts: a GPU compiles its programs in them.
+/// Number of steps before timing starts: a GPU compiles its kernels in them.
 const UNTIMED: u32 = 3;
-/// Steps that are timed at most, and for how long, in milliseconds.
+/// Most steps that are timed, and most milliseconds that timing may take.
 const TIMED: usize = 7;
 const LONGEST: f64 = 3000.0;
 
-/// A measurement under way.
+/// A measurement in progress.
 pub struct Measuring {
     id: u32,
     trainer: Trainer,
@@ -18,7 +18,7 @@ pub struct Measuring {
     began: f64,
     since: f64,
     times: Vec<f64>,
-    /// Steps whose numbers are not read yet, and how many are read together.
+    /// Steps whose results are not read yet, and how many are read together.
     unseen: Vec<StepGradients>,
     together: u32,
 }
@@ -37,13 +37,13 @@ impl Measuring {
         }
     }
 
-    /// Of the command that asked for it.
+    /// Id of the command that asked for it.
     pub fn id(&self) -> u32 {
         self.id
     }
 
-    /// One slice; the median of a step's milliseconds once it is known. A device that does not give
-    /// back its loss is infinitely slow.
+    /// Runs one slice. Returns the median of a step's milliseconds once it is known. A device that
+    /// does not return its loss is infinitely slow.
     pub async fn advance(&mut self, now: fn() -> f64) -> Option<f32> {
         let Slice::Gradients(gradients) = self.trainer.advance() else { return None };
         self.unseen.push(gradients);
@@ -51,7 +51,7 @@ impl Measuring {
             self.trainer.apply();
             return None;
         }
-        // As in training: once the numbers are read, what is queued is done.
+        // As in training: once the results are read, everything in the queue is done.
         let count = self.unseen.len() as f64;
         let numbers = self.unseen.drain(..).flat_map(|step| [step.loss, step.gradient_norm]);
         if read_all(numbers).await.is_err() {

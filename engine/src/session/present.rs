@@ -1,4 +1,4 @@
-//! What an engine has in training: the GPT lab's model, or a chapter's.
+//! What an engine is training: the GPT lab's model or a chapter's models.
 
 use unroll_protocol::{Event, Progress, StudyProgress};
 
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{meter::Meter, pool::Pool};
 
-/// What is in training.
+/// What is being trained.
 pub enum Present<S> {
     /// The GPT lab's model.
     Gpt(Box<Experiment>),
@@ -73,7 +73,7 @@ impl<S: Studies> Present<S> {
         }
     }
 
-    /// What happened since last told, if anything.
+    /// What happened since the last report, if anything.
     pub fn progress(&mut self, meter: &Meter) -> Option<Event> {
         let milliseconds_per_step = meter.milliseconds_per_step();
         match self {

@@ -55,7 +55,7 @@ impl Studies for AnyStudy {
     }
 }
 
-/// Of the GPT lab's engines: without the chapters' models they are a third smaller.
+/// Used by the GPT lab's engines: without the chapters' models they are a third smaller.
 pub enum NoStudies {}
 
 impl Studies for NoStudies {
@@ -88,7 +88,7 @@ impl Studies for NoStudies {
     }
 }
 
-/// A study with what it measured since last told.
+/// A study with its measurements since the last report.
 pub struct StudyRun<S> {
     study: S,
     points: Vec<StudyPoint>,
@@ -99,7 +99,7 @@ impl<S: Studies> StudyRun<S> {
         Self { study, points: Vec::new() }
     }
 
-    /// What was built, for the page.
+    /// A report of what was built, for the page.
     pub fn started(&self) -> StudyStarted {
         self.study.started()
     }
@@ -108,7 +108,7 @@ impl<S: Studies> StudyRun<S> {
         self.study.step()
     }
 
-    /// Points since last taken.
+    /// Points since the last call.
     pub fn take_points(&mut self) -> Vec<StudyPoint> {
         core::mem::take(&mut self.points)
     }

@@ -1,4 +1,4 @@
-//! A piece of writing by the model as it was when it began.
+//! Text generation by the model as it was at the start.
 
 use unroll_model::{Generator, Gpt, Trainer};
 use unroll_protocol::{
@@ -6,16 +6,16 @@ use unroll_protocol::{
     gpt::{Written, ask},
 };
 
-/// Milliseconds between two [`Event::Answered`] of one piece of writing.
+/// Milliseconds between two [`Event::Answered`] of one text.
 const TOLD_EVERY: f64 = 60.0;
 
-/// A piece of writing under way.
+/// A text being generated.
 pub struct Writing {
     id: u32,
     question: ask::Writing,
     step: u32,
     generator: Generator,
-    /// As it was at the start, even if training goes on meanwhile.
+    /// A copy from the start, even if training continues meanwhile.
     model: Gpt,
     told_at: f64,
 }
@@ -40,7 +40,7 @@ impl Writing {
         })
     }
 
-    /// Writes one token more; whether it was the last.
+    /// Generates one more token. Returns whether it was the last.
     pub async fn advance(&mut self, now: fn() -> f64, post: &mut impl FnMut(Event)) -> bool {
         if !self.generator.is_done()
             && let Err(error) = self.generator.advance(&self.model).await

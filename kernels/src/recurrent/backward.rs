@@ -9,7 +9,8 @@ use crate::{
 };
 
 impl Sequence {
-    /// Gradients from `upstream`, that by what [`forward`](Self::forward) returned.
+    /// Gradients with respect to all inputs. `upstream` is the gradient with respect to what
+    /// [`forward`](Self::forward) returned, in the same layout.
     pub fn backward(
         &self,
         inputs: &Inputs,
@@ -19,7 +20,7 @@ impl Sequence {
     ) -> Gradients {
         let Self { rule, batch, steps, hidden, output, .. } = *self;
         let columns = rule.gates() * hidden;
-        let (upstream, of_last_cell) = upstream.split_at(steps * batch * output);
+        let (upstream, grad_last_cell) = upstream.split_at(steps * batch * output);
         let recurrent = Panels::new(self.at_once(inputs.recurrent).transposed());
         let candidate = (rule == Rule::ChoGru)
             .then(|| Panels::new(self.candidate(inputs.recurrent).transposed()));
@@ -27,19 +28,20 @@ impl Sequence {
             .projected
             .then(|| Panels::new(View::rows(inputs.projection, [hidden, output]).transposed()));
         let mut deltas = vec![0.0; steps * batch * columns];
-        // The gradient by what the state adds to the sums, where it is another than by the sums.
+        // The gradient with respect to what the state adds to the sums, for the rule in which it
+        // differs from the gradient with respect to the sums.
         let mut inner = vec![0.0; if rule == Rule::Gru { deltas.len() } else { 0 }];
-        let mut of_states = vec![0.0; if projection.is_some() { upstream.len() } else { 0 }];
-        let mut of_unprojected = vec![0.0; if projection.is_some() { batch * hidden } else { 0 }];
-        let mut of_kept = vec![0.0; if candidate.is_some() { batch * hidden } else { 0 }];
+        let mut grad_states = vec![0.0; if projection.is_some() { upstream.len() } else { 0 }];
+        let mut grad_unprojected = vec![0.0; if projection.is_some() { batch * hidden } else { 0 }];
+        let mut grad_kept = vec![0.0; if candidate.is_some() { batch * hidden } else { 0 }];
         let mut carried = vec![0.0; batch * output];
-        let mut of_state = vec![0.0; batch * output];
-        let mut of_cell = of_last_cell.to_vec();
+        let mut grad_state = vec![0.0; batch * output];
+        let mut grad_cell = grad_last_cell.to_vec();
         for count in (0..steps).rev() {
             let at = self.place(count);
             let rows = |at: usize, width: usize| at * batch * width..(at + 1) * batch * width;
             let here = upstream[rows(at, output)].iter().zip(&carried);
-            of_state.iter_mut().zip(here).for_each(|(sum, (here, later))| *sum = here + later);
+            grad_state.iter_mut().zip(here).for_each(|(sum, (here, later))| *sum = here + later);
             let before = self.place_before(count);
             let previous = match before {
                 Some(before) => &states[rows(before, output)],
@@ -53,30 +55,30 @@ impl Sequence {
                         Rule::ElmanTanh => cells::elman_tanh_backward,
                         _ => cells::elman_sigmoid_backward,
                     };
-                    step(&states[rows(at, hidden)], &of_state, delta);
+                    step(&states[rows(at, hidden)], &grad_state, delta);
                 }
                 Rule::Lstm => {
                     let previous = match before {
                         Some(before) => &kept.cells[rows(before, hidden)],
                         None => inputs.initial_cell,
                     };
-                    let of_result = match &projection {
+                    let grad_result = match &projection {
                         Some(projection) => {
-                            of_states[rows(at, output)].copy_from_slice(&of_state);
-                            let left = View::rows(&of_state, [batch, output]);
-                            projection.product(left, Onto::Zero, &mut of_unprojected, hidden);
-                            &of_unprojected
+                            grad_states[rows(at, output)].copy_from_slice(&grad_state);
+                            let left = View::rows(&grad_state, [batch, output]);
+                            projection.product(left, Onto::Zero, &mut grad_unprojected, hidden);
+                            &grad_unprojected
                         }
-                        None => &of_state,
+                        None => &grad_state,
                     };
                     let each = each
                         .zip(kept.gates[rows(at, columns)].chunks_exact(columns))
                         .zip(previous.chunks_exact(hidden))
                         .zip(kept.squashed[rows(at, hidden)].chunks_exact(hidden))
-                        .zip(of_result.chunks_exact(hidden))
-                        .zip(of_cell.chunks_exact_mut(hidden));
-                    for (((((delta, gates), previous), squashed), upstream), of_cell) in each {
-                        cells::lstm_backward(gates, previous, squashed, upstream, of_cell, delta);
+                        .zip(grad_result.chunks_exact(hidden))
+                        .zip(grad_cell.chunks_exact_mut(hidden));
+                    for (((((delta, gates), previous), squashed), upstream), grad_cell) in each {
+                        cells::lstm_backward(gates, previous, squashed, upstream, grad_cell, delta);
                     }
                 }
                 Rule::Gru => {
@@ -84,7 +86,7 @@ impl Sequence {
                         .zip(kept.gates[rows(at, columns)].chunks_exact(columns))
                         .zip(kept.reset[rows(at, hidden)].chunks_exact(hidden))
                         .zip(previous.chunks_exact(hidden))
-                        .zip(of_state.chunks_exact(hidden))
+                        .zip(grad_state.chunks_exact(hidden))
                         .zip(inner[rows(at, columns)].chunks_exact_mut(columns))
                         .zip(carried.chunks_exact_mut(hidden));
                     for ((((((delta, gates), reset), previous), upstream), inner), carried) in each
@@ -98,7 +100,7 @@ impl Sequence {
                     let each = each
                         .zip(gates.clone())
                         .zip(previous.chunks_exact(hidden))
-                        .zip(of_state.chunks_exact(hidden))
+                        .zip(grad_state.chunks_exact(hidden))
                         .zip(carried.chunks_exact_mut(hidden));
                     for ((((delta, gates), previous), upstream), carried) in each {
                         cells::mix_backward(gates, previous, upstream, delta, carried);
@@ -109,15 +111,15 @@ impl Sequence {
                         shape: [batch, hidden],
                         strides: [columns, 1],
                     };
-                    candidate.product(left, Onto::Zero, &mut of_kept, hidden);
+                    candidate.product(left, Onto::Zero, &mut grad_kept, hidden);
                     let each = delta
                         .chunks_exact_mut(columns)
                         .zip(gates)
                         .zip(previous.chunks_exact(hidden))
-                        .zip(of_kept.chunks_exact(hidden))
+                        .zip(grad_kept.chunks_exact(hidden))
                         .zip(carried.chunks_exact_mut(hidden));
-                    for ((((delta, gates), previous), of_kept), carried) in each {
-                        cells::cho_backward(gates, previous, of_kept, delta, carried);
+                    for ((((delta, gates), previous), grad_kept), carried) in each {
+                        cells::cho_backward(gates, previous, grad_kept, delta, carried);
                     }
                 }
             }
@@ -131,28 +133,28 @@ impl Sequence {
             recurrent.product(left, onto, &mut carried, output);
             if count > 0 && self.truncation.is_some_and(|every| count % every == 0) {
                 carried.fill(0.0);
-                of_cell.fill(0.0);
+                grad_cell.fill(0.0);
             }
         }
 
-        let mut of_recurrent = vec![0.0; inputs.recurrent.len()];
+        let mut grad_recurrent = vec![0.0; inputs.recurrent.len()];
         let all_rows = steps * batch;
         let states = View::rows(&states[..all_rows * output], [all_rows, output]);
-        let of_sums = if rule == Rule::Gru { &inner } else { &deltas };
-        let of_sums = View::rows(of_sums, [all_rows, columns]);
+        let grad_sums = if rule == Rule::Gru { &inner } else { &deltas };
+        let grad_sums = View::rows(grad_sums, [all_rows, columns]);
         if rule == Rule::ChoGru {
-            let opening = of_sums.first_columns(2 * hidden);
-            self.previous_times(inputs.initial, states, opening, &mut of_recurrent, columns);
-            let of_candidates = View {
+            let opening = grad_sums.first_columns(2 * hidden);
+            self.previous_times(inputs.initial, states, opening, &mut grad_recurrent, columns);
+            let grad_candidates = View {
                 values: &deltas[2 * hidden..],
                 shape: [all_rows, hidden],
                 strides: [columns, 1],
             };
             let reset = View::rows(&kept.reset, [all_rows, hidden]).transposed();
-            let result = &mut of_recurrent[2 * hidden..];
-            matmul::product(reset, of_candidates, 1.0, Onto::Zero, result, columns);
+            let result = &mut grad_recurrent[2 * hidden..];
+            matmul::product(reset, grad_candidates, 1.0, Onto::Zero, result, columns);
         } else {
-            self.previous_times(inputs.initial, states, of_sums, &mut of_recurrent, columns);
+            self.previous_times(inputs.initial, states, grad_sums, &mut grad_recurrent, columns);
         }
         let mut candidate_bias = Vec::new();
         if !inputs.candidate_bias.is_empty() {
@@ -160,37 +162,44 @@ impl Sequence {
             add_rows(&inner, &mut candidate_bias);
             candidate_bias.drain(..2 * hidden);
         }
-        let mut of_projection = vec![0.0; inputs.projection.len()];
+        let mut grad_projection = vec![0.0; inputs.projection.len()];
         if projection.is_some() {
             let unprojected = View::rows(&kept.unprojected, [all_rows, hidden]).transposed();
-            let of_states = View::rows(&of_states, [all_rows, output]);
-            matmul::product(unprojected, of_states, 1.0, Onto::Zero, &mut of_projection, output);
+            let grad_states = View::rows(&grad_states, [all_rows, output]);
+            matmul::product(
+                unprojected,
+                grad_states,
+                1.0,
+                Onto::Zero,
+                &mut grad_projection,
+                output,
+            );
         }
         Gradients {
             input: deltas,
-            recurrent: of_recurrent,
+            recurrent: grad_recurrent,
             candidate_bias,
-            projection: of_projection,
+            projection: grad_projection,
             initial: carried,
-            initial_cell: of_cell,
+            initial_cell: grad_cell,
         }
     }
 
-    /// The transpose of all steps' previous states times rows of the steps: a product, and one for
-    /// the first step, whose previous state is elsewhere.
+    /// Multiplies the transposed previous states of all steps by `rows`. This takes two products,
+    /// since the first step's previous state is stored elsewhere.
     pub(crate) fn previous_times(
         &self,
         initial: &[f32],
         states: View,
         rows: View,
         result: &mut [f32],
-        apart: usize,
+        stride: usize,
     ) {
         let (batch, most) = (self.batch, (self.steps - 1) * self.batch);
         let (from, to, first) = if self.backward { (batch, 0, most) } else { (0, batch, 0) };
         let initial = View::rows(initial, [batch, states.shape[1]]).transposed();
-        matmul::product(initial, rows.some_rows(first, batch), 1.0, Onto::Zero, result, apart);
+        matmul::product(initial, rows.some_rows(first, batch), 1.0, Onto::Zero, result, stride);
         let left = states.some_rows(from, most).transposed();
-        matmul::product(left, rows.some_rows(to, most), 1.0, Onto::Result, result, apart);
+        matmul::product(left, rows.some_rows(to, most), 1.0, Onto::Result, result, stride);
     }
 }

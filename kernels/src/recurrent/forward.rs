@@ -1,4 +1,4 @@
-//! From the input to the states.
+//! The forward pass.
 
 use super::{Inputs, Kept, Rule, Sequence};
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
     panels::Panels,
 };
 
-/// The states before a step and the place for those after it.
+/// The states before a step, and the slice for those after it.
 fn before_and_after<'a>(
     initial: &'a [f32],
     states: &'a mut [f32],
@@ -27,8 +27,8 @@ fn before_and_after<'a>(
 }
 
 impl Sequence {
-    /// The states of all steps, `[T * batch, output]`, and of an LSTM the last `c_t` after them,
-    /// `[batch, H]`, in one slice.
+    /// The states of all steps, `[T * batch, output]`; for an LSTM followed by the last `c_t`,
+    /// `[batch, H]`, in the same slice.
     pub fn forward(&self, inputs: &Inputs) -> (Vec<f32>, Kept) {
         let Self { rule, batch, steps, hidden, output, .. } = *self;
         let (columns, units) = (rule.gates() * hidden, steps * batch * hidden);
@@ -51,7 +51,7 @@ impl Sequence {
         let candidate =
             (rule == Rule::ChoGru).then(|| Panels::new(self.candidate(inputs.recurrent)));
         let width = self.at_once(inputs.recurrent).shape[1];
-        // Added to the products: b_hn in the candidate's block.
+        // Added to the products: b_hn in the candidate's block, zeros elsewhere.
         let mut bias = vec![0.0; width];
         if !inputs.candidate_bias.is_empty() {
             bias[2 * hidden..].copy_from_slice(inputs.candidate_bias);
@@ -150,7 +150,7 @@ impl Sequence {
     }
 }
 
-/// A step of PyTorch's GRU for one row; what the reset gate multiplies is kept in `reset`.
+/// One step of PyTorch's GRU for one row; `reset` receives what the reset gate multiplies.
 pub(crate) fn gru_row(
     input: &[f32],
     from_state: &[f32],

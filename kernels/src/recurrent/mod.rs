@@ -1,8 +1,9 @@
-//! A recurrent cell over a whole sequence, forwards, and backwards through time.
+//! A recurrent cell over a whole sequence: forward, and backpropagation through time.
 //!
-//! All rows of a step lie together, step by step in the order of positions, whichever way the cell
-//! goes: `[T * batch, width]`. Forwards there is one product with U for each step, backwards one
-//! with its transpose; the gradient of U is one product over all steps at the end.
+//! All rows of a step are stored together, in the order of positions even if the cell reads
+//! backward: `[T * batch, width]`. The forward pass takes one product with U per step, the backward
+//! pass one with its transpose; the gradient with respect to U is a single product over all steps
+//! at the end.
 
 mod backward;
 mod forward;
@@ -33,7 +34,7 @@ impl Rule {
     }
 }
 
-/// A sequence and how to go through it.
+/// The shape of a sequence and how to read it.
 #[derive(Clone, Copy, Debug)]
 pub struct Sequence {
     pub rule: Rule,
@@ -41,17 +42,18 @@ pub struct Sequence {
     pub steps: usize,
     /// Units, H.
     pub hidden: usize,
-    /// Width of what is put out and fed back: that of an LSTM's projection if it has one, or H.
+    /// Width of the output that is fed back: the projection's width for an LSTM that has one, else
+    /// H.
     pub output: usize,
-    /// From the end to the start.
+    /// Whether the cell reads from the end to the start.
     pub backward: bool,
-    /// Of an LSTM.
+    /// Whether an LSTM projects its output.
     pub projected: bool,
-    /// No gradient goes back from one so many steps to those before.
+    /// The gradient is cut every so many steps (truncated backpropagation through time).
     pub truncation: Option<usize>,
 }
 
-/// What a sequence is computed from. What a rule does not have is empty.
+/// Inputs of a sequence. Those that the rule does not use are empty.
 #[derive(Clone, Copy, Debug)]
 pub struct Inputs<'a> {
     /// `W x + b`, `[T * batch, gates * H]`.
@@ -68,10 +70,10 @@ pub struct Inputs<'a> {
     pub initial_cell: &'a [f32],
 }
 
-/// What the way back needs besides the states, for each step.
+/// What the backward pass needs besides the states, for each step.
 #[derive(Clone, Debug, Default)]
 pub struct Kept {
-    /// `[T * batch, gates * H]`, but for Elman's cells, whose state is their gate.
+    /// `[T * batch, gates * H]`; empty for Elman's cells, whose state is their only gate.
     gates: Vec<f32>,
     /// `c_t` and its tanh, `[T * batch, H]`.
     cells: Vec<f32>,
@@ -82,7 +84,7 @@ pub struct Kept {
     reset: Vec<f32>,
 }
 
-/// Derivatives, as long as what they are by.
+/// Gradients with respect to the inputs, each of its input's length.
 #[derive(Clone, Debug)]
 pub struct Gradients {
     pub input: Vec<f32>,
@@ -94,24 +96,25 @@ pub struct Gradients {
 }
 
 impl Sequence {
-    /// The position the step after `count` others is at.
+    /// The position that is read after `count` others.
     fn place(&self, count: usize) -> usize {
         if self.backward { self.steps - 1 - count } else { count }
     }
 
-    /// The position before that, in the order of going; none before the first.
+    /// The position read before that one; `None` for the first.
     fn place_before(&self, count: usize) -> Option<usize> {
         count.checked_sub(1).map(|count| self.place(count))
     }
 
-    /// U as a rule multiplies it at once: all of it, or of Cho's GRU r's and z's columns.
+    /// The columns of U that multiply the state in one product: all of them, or r's and z's in
+    /// Cho's GRU.
     fn at_once<'a>(&self, recurrent: &'a [f32]) -> View<'a> {
         let columns = self.rule.gates() * self.hidden;
         let all = View::rows(recurrent, [self.output, columns]);
         if self.rule == Rule::ChoGru { all.first_columns(2 * self.hidden) } else { all }
     }
 
-    /// The candidate's columns of Cho's U.
+    /// The candidate's columns of U in Cho's GRU.
     fn candidate<'a>(&self, recurrent: &'a [f32]) -> View<'a> {
         let columns = 3 * self.hidden;
         View {

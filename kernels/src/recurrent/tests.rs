@@ -1,4 +1,4 @@
-//! Derivatives against central differences, of every rule in both directions.
+//! Checks the gradients of every rule, in both directions, against central differences.
 
 use super::*;
 use crate::testing::{assert_derivatives, drawn, weighted};
@@ -30,7 +30,7 @@ fn sequences() -> Vec<Sequence> {
     sequences
 }
 
-/// Input, U, `b_hn`, P, the initial state and cell.
+/// Input, U, `b_hn`, P, initial state and initial cell.
 fn parts(of: &Sequence) -> [Vec<f32>; 6] {
     let Sequence { rule, batch, steps, hidden, output, .. } = *of;
     let columns = rule.gates() * hidden;
@@ -78,7 +78,8 @@ fn truncation_is_a_run_in_pieces() {
         let all = of.forward(&inputs(&whole)).0;
         let upstream = drawn(all.len(), 7);
         let found = gradients(&of, &whole, &upstream);
-        // Three steps from the start, and the last one from where they ended, as its own run.
+        // Three steps from the start, then the last step as a run of its own from where those
+        // ended.
         let pieces = |steps: usize, from: usize, initial: &[f32], cell: &[f32]| {
             let piece = Sequence { steps, truncation: None, ..of };
             let cut = |values: &[f32]| {
@@ -93,8 +94,8 @@ fn truncation_is_a_run_in_pieces() {
                 initial.to_vec(),
                 cell.to_vec(),
             ];
-            let (states, of_cell) = upstream.split_at(of.steps * of.batch * of.output);
-            (piece, parts, cut(states), of_cell.to_vec())
+            let (states, grad_cell) = upstream.split_at(of.steps * of.batch * of.output);
+            (piece, parts, cut(states), grad_cell.to_vec())
         };
         let (first_at, last_at) = if of.backward { (1, 0) } else { (0, 3) };
         let (piece, parts, mut up, cell) = pieces(3, first_at, initial, initial_cell);

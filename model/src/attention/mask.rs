@@ -1,19 +1,19 @@
-//! Who may look at whom, and the algebra of it.
+//! Attention masks and their set operations.
 
 use core::fmt;
 
 use burn::tensor::{Device, Tensor, TensorData};
 
-/// For each query (row) which keys (columns) it may attend to.
+/// Which keys (columns) each query (row) may attend to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mask {
     queries: usize,
     keys: usize,
-    /// Row by row.
+    /// Row-major.
     allowed: Vec<bool>,
 }
 
-/// A query that may look at nothing: the softmax of its scores would be 0 divided by 0. `Display`
+/// A query that may attend to nothing: the softmax of its scores would be 0 divided by 0. `Display`
 /// is the sentence the page shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EmptyRow {
@@ -35,28 +35,28 @@ impl fmt::Display for EmptyRow {
 impl core::error::Error for EmptyRow {}
 
 impl Mask {
-    /// Allows what `allows(query, key)` says, both counted from 0.
+    /// Allows the pairs for which `allows(query, key)` is true, both counted from 0.
     pub fn from_fn(queries: usize, keys: usize, allows: impl Fn(usize, usize) -> bool) -> Self {
         let cells = (0..queries).flat_map(|query| (0..keys).map(move |key| (query, key)));
         Self { queries, keys, allowed: cells.map(|(query, key)| allows(query, key)).collect() }
     }
 
-    /// Everybody may look at everything.
+    /// Every query may attend to every key.
     pub fn full(queries: usize, keys: usize) -> Self {
         Self::from_fn(queries, keys, |_, _| true)
     }
 
-    /// Each token may look at itself and those before it.
+    /// Each token may attend to itself and to those before it.
     pub fn causal(length: usize) -> Self {
         Self::from_fn(length, length, |query, key| key <= query)
     }
 
-    /// Each token may look at tokens fewer than `width` away, on either side; 1 is itself alone.
+    /// Each token may attend to tokens fewer than `width` away on either side; 1 is itself alone.
     pub fn local(length: usize, width: usize) -> Self {
         Self::from_fn(length, length, |query, key| query.abs_diff(key) < width)
     }
 
-    /// Nobody may look at the keys that are padding, not `real`.
+    /// No query may attend to padding: the keys that are not `real`.
     pub fn padding(queries: usize, real: &[bool]) -> Self {
         Self::from_fn(queries, real.len(), |_, key| real[key])
     }
@@ -74,26 +74,26 @@ impl Mask {
         self.keys
     }
 
-    /// Whether `query` may look at `key`.
+    /// Whether `query` may attend to `key`.
     pub fn allows(&self, query: usize, key: usize) -> bool {
         self.allowed[query * self.keys + key]
     }
 
-    /// Whether each key may be looked at by `query`.
+    /// Whether `query` may attend to each key.
     pub fn row(&self, query: usize) -> &[bool] {
         &self.allowed[query * self.keys..][..self.keys]
     }
 
-    /// What both allow.
+    /// Allows what both masks allow.
     ///
     /// # Panics
     ///
-    /// Panics if the sizes differ; as do all operations on two masks.
+    /// Panics if the sizes differ, like every operation on two masks.
     pub fn intersection(&self, other: &Self) -> Self {
         self.combine(other, |a, b| a && b)
     }
 
-    /// What either allows.
+    /// Allows what either mask allows.
     pub fn union(&self, other: &Self) -> Self {
         self.combine(other, |a, b| a || b)
     }
@@ -105,15 +105,15 @@ impl Mask {
         Self { allowed: pairs.map(|(&a, &b)| allows(a, b)).collect(), ..*self }
     }
 
-    /// The first query that may look at nothing.
+    /// Fails with the first query that may attend to nothing.
     pub fn check(&self) -> Result<(), EmptyRow> {
         let empty = (0..self.queries).find(|&query| !self.row(query).contains(&true));
         empty.map_or(Ok(()), |query| Err(EmptyRow { query }))
     }
 
     /// What is added to scores: 0 where allowed and -inf where not, so that a blocked weight is
-    /// `exp(-inf)`, exactly 0, and never merely small. Adding, unlike filling, costs the backward
-    /// pass nothing.
+    /// `exp(-inf)`, which is exactly 0 and not just small. Adding, unlike filling, needs no extra
+    /// work in the backward pass.
     ///
     /// # Shapes
     ///
@@ -146,7 +146,7 @@ mod tests {
         assert_eq!(causal.union(&local), Mask::from_fn(5, 5, |q, k| k <= q + 1));
         assert_eq!(causal.union(&Mask::full(5, 5)), Mask::full(5, 5));
         assert_eq!(causal.intersection(&Mask::full(5, 5)), causal);
-        // Distributes, and absorbs.
+        // Distributivity and absorption.
         let padding = Mask::padding(5, &[true, true, false, true, false]);
         assert_eq!(
             padding.intersection(&causal.union(&local)),

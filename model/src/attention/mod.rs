@@ -1,5 +1,5 @@
-//! Multi-head attention (Vaswani et al. 2017), written out so that every step of it can be looked
-//! at.
+//! Multi-head attention (Vaswani et al. 2017), written so that every intermediate result can be
+//! shown.
 
 mod mask;
 mod rules;
@@ -40,15 +40,19 @@ pub struct AttentionConfig {
 /// `softmax(Q K^T / sqrt(d) + bias) V` in `heads` subspaces of width `d = width / heads` each,
 /// followed by a projection back into the residual stream.
 ///
-/// Queries and values have biases, keys have none: a key bias adds the same number to a query's
-/// score with every key, to which softmax is blind. Its true gradient is 0, and AdamW, dividing
-/// rounding noise by its own size, would only make the parameter wander. (Rotary positions turn it
-/// into something softmax does see; models that have them do without it, too.)
+/// Queries and values have biases, keys have none: a key bias adds the same number to all of a
+/// query's scores, and softmax is invariant to that. Its true gradient is 0, and AdamW, which
+/// divides rounding noise by its own magnitude, would only make the parameter drift. (With rotary
+/// positions a key bias does matter; models that use them go without it too.)
 #[derive(Module, Debug)]
 pub struct Attention {
+    /// W_Q and b_Q, `[width, width]` and `[width]`.
     pub query: Linear,
+    /// W_K, `[width, width]`, without bias.
     pub key: Linear,
+    /// W_V and b_V, `[width, width]` and `[width]`.
     pub value: Linear,
+    /// W_O and b_O, `[width, width]` and `[width]`: back into the residual stream.
     pub output: Linear,
     heads: usize,
     scaled: bool,
@@ -88,7 +92,7 @@ impl Attention {
         rules: &AttentionRules,
         dropout: &Dropout,
     ) -> Tensor<3> {
-        self.run(input, None, rules, dropout, false).0
+        self.run(input, None, rules, dropout)
     }
 
     /// Cross-attention: queries come from `input`, keys and values from `memory`.
@@ -105,21 +109,20 @@ impl Attention {
         rules: &AttentionRules,
         dropout: &Dropout,
     ) -> Tensor<3> {
-        self.run(input, Some(memory), rules, dropout, false).0
+        self.run(input, Some(memory), rules, dropout)
     }
 
-    /// Like [`forward`](Self::forward), keeping what was computed on the way.
+    /// Like [`forward`](Self::forward), and returns the intermediate results.
     pub fn forward_traced(
         &self,
         input: Tensor<3>,
         rules: &AttentionRules,
         dropout: &Dropout,
     ) -> (Tensor<3>, AttentionTrace) {
-        let (output, trace) = self.run(input, None, rules, dropout, true);
-        (output, trace.expect("a trace was asked for"))
+        self.run_traced(input, None, rules, dropout)
     }
 
-    /// Like [`cross`](Self::cross), keeping what was computed on the way.
+    /// Like [`cross`](Self::cross), and returns the intermediate results.
     pub fn cross_traced(
         &self,
         input: Tensor<3>,
@@ -127,8 +130,7 @@ impl Attention {
         rules: &AttentionRules,
         dropout: &Dropout,
     ) -> (Tensor<3>, AttentionTrace) {
-        let (output, trace) = self.run(input, Some(memory), rules, dropout, true);
-        (output, trace.expect("a trace was asked for"))
+        self.run_traced(input, Some(memory), rules, dropout)
     }
 
     /// Number of heads.
@@ -136,62 +138,131 @@ impl Attention {
         self.heads
     }
 
-    /// What products of queries and keys are divided by, for heads of width `head_width`.
+    /// What products of queries and keys are divided by in heads of width `head_width`.
     pub fn divisor(&self, head_width: usize) -> f64 {
         if self.scaled { (head_width as f64).sqrt() } else { 1.0 }
     }
 
-    /// Without `memory`, keys and values come from `input`, too.
+    /// Runs the layer. Without `memory`, keys and values come from `input` too.
     fn run(
         &self,
         input: Tensor<3>,
         memory: Option<Tensor<3>>,
         rules: &AttentionRules,
         dropout: &Dropout,
-        traced: bool,
-    ) -> (Tensor<3>, Option<AttentionTrace>) {
-        let [batch, length, width] = input.dims();
-        let head_width = width / self.heads;
-        let scale = (1.0 / self.divisor(head_width)) as f32;
-        let keep =
-            |keys: usize| dropout.mask([batch, self.heads, length, keys], 0, &input.device());
-        let bias = rules.bias().cloned();
-        let (output, found) = if memory.is_none() && rules.are_of_scores_only() {
-            let layers = [&self.query, &self.key, &self.value, &self.output];
-            let keep = keep(length);
-            let found = fused::self_attention(layers, self.heads, input, bias, keep, scale);
-            let part = |which: usize| found.projected.clone().narrow(2, which, 1).squeeze_dim(2);
-            let parts = traced.then(|| {
-                let [queries, keys, values] = [0, 1, 2].map(|which| part(which).swap_dims(1, 2));
-                (queries, keys, values, found.weights, found.mixed.swap_dims(1, 2))
-            });
-            (found.output, parts)
+    ) -> Tensor<3> {
+        let output = if memory.is_none() && rules.are_of_scores_only() {
+            self.run_fused(input, rules, dropout).output
         } else {
-            let memory = memory.unwrap_or_else(|| input.clone());
-            let keep = keep(memory.dims()[1]);
-            let split = |x: Tensor<3>| {
-                let [_, length, _] = x.dims();
-                x.reshape([batch, length, self.heads, head_width]).swap_dims(1, 2)
-            };
-            let queries = rules.rotate(split(linear(&self.query, input)));
-            let keys = rules.rotate(split(linear(&self.key, memory.clone())));
-            let values = split(linear(&self.value, memory));
-            // Clones only for a trace: a tensor that is held elsewhere can't be overwritten in
-            // place by the next operation.
-            let parts = traced.then(|| (queries.clone(), keys.clone(), values.clone()));
-            let (weights, mixed) = fused::attend(queries, keys, values, bias, keep, scale);
-            let mixed = rules.silence(mixed);
-            let parts = parts
-                .map(|(queries, keys, values)| (queries, keys, values, weights, mixed.clone()));
-            let joined = mixed.swap_dims(1, 2).reshape([batch, length, width]);
-            (linear(&self.output, joined), parts)
+            let (factors, projected) = self.project(input, memory, rules, dropout);
+            let (_, mixed) = factors.attend(projected);
+            self.join(rules.silence(mixed))
         };
-        let trace = found.map(|(queries, keys, values, weights, mixed)| {
-            let divisor = self.divisor(head_width);
-            let products = queries.clone().matmul(keys.clone().swap_dims(2, 3)) / divisor;
-            let scores = rules.add_bias(products);
-            AttentionTrace { queries, keys, values, scores, weights, mixed, divisor }
-        });
+        dropout.apply(output, 1)
+    }
+
+    /// [`run`](Self::run) with its intermediate results. It holds on to tensors that `run` lets the
+    /// next operation overwrite in place.
+    fn run_traced(
+        &self,
+        input: Tensor<3>,
+        memory: Option<Tensor<3>>,
+        rules: &AttentionRules,
+        dropout: &Dropout,
+    ) -> (Tensor<3>, AttentionTrace) {
+        let (output, [queries, keys, values], weights, mixed) =
+            if memory.is_none() && rules.are_of_scores_only() {
+                let found = self.run_fused(input, rules, dropout);
+                let part = |which| found.projected.clone().narrow(2, which, 1).squeeze_dim(2);
+                let projected = [0, 1, 2].map(|which| part(which).swap_dims(1, 2));
+                (found.output, projected, found.weights, found.mixed.swap_dims(1, 2))
+            } else {
+                let (factors, projected) = self.project(input, memory, rules, dropout);
+                let (weights, mixed) = factors.attend(projected.clone());
+                let mixed = rules.silence(mixed);
+                (self.join(mixed.clone()), projected, weights, mixed)
+            };
+        let [_, _, _, head_width] = queries.dims();
+        let divisor = self.divisor(head_width);
+        let products = queries.clone().matmul(keys.clone().swap_dims(2, 3)) / divisor;
+        let scores = rules.add_bias(products);
+        let trace = AttentionTrace { queries, keys, values, scores, weights, mixed, divisor };
         (dropout.apply(output, 1), trace)
+    }
+
+    /// Self-attention as one operation.
+    fn run_fused(
+        &self,
+        input: Tensor<3>,
+        rules: &AttentionRules,
+        dropout: &Dropout,
+    ) -> fused::SelfAttention {
+        let [batch, length, width] = input.dims();
+        let Factors { bias, keep, scale } =
+            self.factors([batch, length, length], width, rules, dropout, &input.device());
+        let layers = [&self.query, &self.key, &self.value, &self.output];
+        fused::self_attention(layers, self.heads, input, bias, keep, scale)
+    }
+
+    /// Queries, keys and values, `[batch, heads, T or S, d]`, and what attention with them needs.
+    fn project(
+        &self,
+        input: Tensor<3>,
+        memory: Option<Tensor<3>>,
+        rules: &AttentionRules,
+        dropout: &Dropout,
+    ) -> (Factors, [Tensor<4>; 3]) {
+        let [batch, length, width] = input.dims();
+        let memory = memory.unwrap_or_else(|| input.clone());
+        let shape = [batch, length, memory.dims()[1]];
+        let factors = self.factors(shape, width, rules, dropout, &input.device());
+        let split = |x: Tensor<3>| {
+            let [_, length, _] = x.dims();
+            x.reshape([batch, length, self.heads, width / self.heads]).swap_dims(1, 2)
+        };
+        let queries = rules.rotate(split(linear(&self.query, input)));
+        let keys = rules.rotate(split(linear(&self.key, memory.clone())));
+        let values = split(linear(&self.value, memory));
+        (factors, [queries, keys, values])
+    }
+
+    /// What is added to and multiplied into the scores and weights, for `shape` = `[batch, T, S]`.
+    fn factors(
+        &self,
+        [batch, length, keys]: [usize; 3],
+        width: usize,
+        rules: &AttentionRules,
+        dropout: &Dropout,
+        device: &Device,
+    ) -> Factors {
+        Factors {
+            bias: rules.bias().cloned(),
+            keep: dropout.mask([batch, self.heads, length, keys], 0, device),
+            scale: (1.0 / self.divisor(width / self.heads)) as f32,
+        }
+    }
+
+    /// Projects the mixed values of all heads back into the residual stream.
+    fn join(&self, mixed: Tensor<4>) -> Tensor<3> {
+        let [batch, heads, length, head_width] = mixed.dims();
+        let joined = mixed.swap_dims(1, 2).reshape([batch, length, heads * head_width]);
+        linear(&self.output, joined)
+    }
+}
+
+/// What attention needs besides queries, keys and values.
+struct Factors {
+    /// Added to the scores.
+    bias: Option<Tensor<4>>,
+    /// Multiplies the weights: dropout.
+    keep: Option<Tensor<4>>,
+    /// Multiplies the products of queries and keys.
+    scale: f32,
+}
+
+impl Factors {
+    /// The weights and the mixed values.
+    fn attend(self, [queries, keys, values]: [Tensor<4>; 3]) -> (Tensor<4>, Tensor<4>) {
+        fused::attend(queries, keys, values, self.bias, self.keep, self.scale)
     }
 }

@@ -1,19 +1,19 @@
-//! What decides who looks at whom besides queries and keys.
+//! What attention depends on besides queries and keys: mask, ALiBi, rotations, disabled heads.
 
 use burn::tensor::{Device, Tensor, TensorData};
 
 use super::Mask;
 use crate::position::{Rotation, alibi_slopes};
 
-/// What attention layers need besides their input: the same for every layer of a model, unless
-/// heads are switched off in one. Made once for a length.
+/// What attention layers need besides their input. It is made once for a sequence length and shared
+/// by all layers of a model, unless heads are switched off in one of them.
 #[derive(Clone, Debug)]
 pub struct AttentionRules {
     mask: Mask,
-    /// One for each head; empty without ALiBi.
+    /// One slope per head; empty without ALiBi.
     slopes: Vec<f32>,
-    /// Mask and ALiBi together, `[1 or batch, 1 or heads, queries, keys]`; `None` if it would be 0
-    /// throughout.
+    /// Mask and ALiBi combined, `[1 or batch, 1 or heads, queries, keys]`; `None` if it would be
+    /// all zeros.
     bias: Option<Tensor<4>>,
     rotation: Option<Rotation>,
     /// 1 for each head that is on and 0 for one that is off, `[1, heads, 1, 1]`.
@@ -21,24 +21,25 @@ pub struct AttentionRules {
 }
 
 impl AttentionRules {
-    /// Nothing but a mask.
+    /// A mask and nothing else.
     pub fn new(mask: Mask, device: &Device) -> Self {
         let bias = (!mask.is_full()).then(|| mask.bias(device).unsqueeze());
         Self { mask, slopes: Vec::new(), bias, rotation: None, heads_on: None }
     }
 
-    /// A mask for each sequence of a batch, as padding needs. [`mask`](Self::mask) is the first.
+    /// A mask for each sequence of a batch, as padding requires. [`mask`](Self::mask) returns the
+    /// first.
     ///
     /// # Panics
     ///
-    /// Panics if there is none or they differ in size.
+    /// Panics if there is none or if they differ in size.
     pub fn of_batch(masks: &[Mask], device: &Device) -> Self {
         let biases = masks.iter().map(|mask| mask.bias(device).unsqueeze::<4>()).collect();
         Self { bias: Some(Tensor::cat(biases, 0)), ..Self::new(masks[0].clone(), device) }
     }
 
-    /// Each score is lowered by the distance between query and key times the head's slope (Press,
-    /// Smith and Lewis 2022).
+    /// Adds ALiBi: each score is lowered by the distance between query and key times the head's
+    /// slope (Press, Smith and Lewis 2022).
     pub fn with_alibi(self, heads: usize, device: &Device) -> Self {
         let slopes = alibi_slopes(heads);
         let (queries, keys) = (self.mask.queries(), self.mask.keys());
@@ -54,12 +55,12 @@ impl AttentionRules {
         Self { slopes, bias, ..self }
     }
 
-    /// Queries and keys are turned by their position (Su et al. 2021).
+    /// Adds rotary positions: queries and keys are rotated by their position (Su et al. 2021).
     pub fn with_rotation(self, rotation: Rotation) -> Self {
         Self { rotation: Some(rotation), ..self }
     }
 
-    /// What the heads that are not `on` found counts as 0.
+    /// Replaces the output of heads that are not `on` by 0.
     pub fn with_heads(self, on: &[bool], device: &Device) -> Self {
         let values: Vec<f32> = on.iter().map(|&on| f32::from(u8::from(on))).collect();
         let data = TensorData::new(values, [1, on.len(), 1, 1]);
@@ -67,21 +68,24 @@ impl AttentionRules {
         Self { heads_on: Some(Tensor::from_data(data, &device)), ..self }
     }
 
-    /// Who may look at whom.
+    /// Which keys each query may attend to.
     pub fn mask(&self) -> &Mask {
         &self.mask
     }
 
-    /// What ALiBi adds to the score of `query` with `key` in `head`; 0 without it.
+    /// What ALiBi adds to the score of `query` with `key` in `head`; 0 without ALiBi.
     pub fn alibi(&self, head: usize, query: usize, key: usize) -> f32 {
         self.slopes.get(head).map_or(0.0, |&slope| penalty(slope, query, key))
     }
 
-    /// Whether nothing happens between projections and scores or between mixing and output.
+    /// Whether these rules change scores only: no rotation before them, no heads switched off after
+    /// mixing.
     pub(super) fn are_of_scores_only(&self) -> bool {
         self.rotation.is_none() && self.heads_on.is_none()
     }
 
+    /// Rotates queries or keys by their position, if positions are rotary.
+    ///
     /// # Shapes
     ///
     /// - queries or keys: `[batch, heads, T, d]`
@@ -93,8 +97,8 @@ impl AttentionRules {
         }
     }
 
-    /// What is added to every score, minus infinity where the mask blocks; `None` if it would be 0
-    /// throughout.
+    /// What is added to every score, minus infinity where the mask blocks; `None` if it would be
+    /// all zeros.
     ///
     /// # Shapes
     ///
@@ -103,6 +107,8 @@ impl AttentionRules {
         self.bias.as_ref()
     }
 
+    /// Adds mask and ALiBi.
+    ///
     /// # Shapes
     ///
     /// - scores: `[batch, heads, queries, keys]`
@@ -114,6 +120,8 @@ impl AttentionRules {
         }
     }
 
+    /// Sets the output of heads that are switched off to 0.
+    ///
     /// # Shapes
     ///
     /// - mixed values: `[batch, heads, T, d]`

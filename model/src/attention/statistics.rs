@@ -1,15 +1,15 @@
-//! What heads look at and what they write, in numbers.
+//! Statistics of what heads attend to and what they write.
 
 use burn::tensor::{Device, Tensor, TensorData};
 
 use super::{Attention, AttentionTrace};
 
-/// Below every weight that counts: `a ln a` is 0 there.
+/// Smaller than any weight that counts: `a ln a` is 0 there.
 const LEAST: f32 = 1e-30;
 
-/// Each head's entropy (in nats), mean distance (in tokens), weight on the first token and on the
-/// one before the query, averaged over all sequences and all queries but the first, which has
-/// nothing to choose from.
+/// Each head's entropy (in nats), mean distance (in tokens), weight on the first token and weight
+/// on the token before the query, averaged over all sequences and all queries but the first, which
+/// has nothing to choose from.
 ///
 /// # Shapes
 ///
@@ -24,10 +24,10 @@ pub fn head_statistics(weights: Tensor<4>) -> Tensor<2> {
     assert!(length == keys && length > 1, "{length} queries, {keys} keys");
     let device = weights.device();
     let chosen = weights.narrow(2, 1, length - 1);
-    // What a weight counts for, by query and key.
+    // A weight's factor, by query and key.
     let table = |value: fn(usize, usize) -> f32| per_cell(length, value, &device);
     let mean = |each: Tensor<4>| {
-        // Over keys a sum, over sequences and queries a mean.
+        // A sum over keys, a mean over sequences and queries.
         each.sum_dim(3).mean_dim(2).mean_dim(0).reshape([heads, 1])
     };
     let entropy = chosen.clone() * chosen.clone().clamp_min(LEAST).log().neg();
@@ -37,7 +37,7 @@ pub fn head_statistics(weights: Tensor<4>) -> Tensor<2> {
     Tensor::cat(vec![mean(entropy), mean(distance), mean(first), mean(previous)], 1)
 }
 
-/// `[1, 1, T - 1, T]`, of all queries but the first.
+/// `[1, 1, T - 1, T]`, for all queries but the first.
 fn per_cell(length: usize, value: fn(usize, usize) -> f32, device: &Device) -> Tensor<4> {
     let cells = (1..length).flat_map(|query| (0..length).map(move |key| value(query, key)));
     let data = TensorData::new(cells.collect::<Vec<_>>(), [1, 1, length - 1, length]);
@@ -45,9 +45,9 @@ fn per_cell(length: usize, value: fn(usize, usize) -> f32, device: &Device) -> T
 }
 
 impl Attention {
-    /// What each head adds to the layer's output: concatenating the heads and multiplying by W_O
-    /// is the same as multiplying each by its own d rows of W_O and adding up. The sum over the
-    /// heads and the bias is the output.
+    /// What each head adds to the layer's output. Concatenating the heads and multiplying by W_O is
+    /// the same as multiplying each head by its own d rows of W_O and summing. The sum over the
+    /// heads plus the bias is the output.
     ///
     /// # Shapes
     ///

@@ -1,4 +1,4 @@
-//! What an attention layer computed, to be looked at.
+//! The intermediate results of an attention layer.
 
 use core::fmt;
 
@@ -11,17 +11,17 @@ use unroll_protocol::{
 use super::AttentionRules;
 use crate::read::{ReadError, read_all};
 
-/// What one attention layer computed, head by head. In cross-attention keys and values have the
-/// memory's length S, otherwise S is T.
+/// What one attention layer computed, head by head. In cross-attention, keys and values have the
+/// memory's length S; otherwise S is T.
 #[derive(Clone, Debug)]
 pub struct AttentionTrace {
-    /// `[batch, heads, T, d]`, turned by their position if positions are rotary.
+    /// `[batch, heads, T, d]`, rotated by their position if positions are rotary.
     pub queries: Tensor<4>,
     /// `[batch, heads, S, d]`, likewise.
     pub keys: Tensor<4>,
     /// `[batch, heads, S, d]`
     pub values: Tensor<4>,
-    /// Scaled, with ALiBi and masked, `[batch, heads, T (query), S (key)]`; -inf where blocked.
+    /// Scaled, with ALiBi and mask, `[batch, heads, T (query), S (key)]`; -inf where blocked.
     pub scores: Tensor<4>,
     /// `[batch, heads, T (query), S (key)]`; rows sum to 1.
     pub weights: Tensor<4>,
@@ -34,7 +34,7 @@ pub struct AttentionTrace {
 /// Why a row can't be shown. `Display` is the sentence the page shows.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RowError {
-    /// There is no such cell, counted from 0; both as the model has them.
+    /// There is no such cell. All numbers count from 0 and are those the model has.
     Outside {
         what: &'static str,
         asked: usize,
@@ -56,7 +56,7 @@ impl fmt::Display for RowError {
 
 impl core::error::Error for RowError {}
 
-/// One query's row of one head of the first sequence in the batch. `layer` is handed through;
+/// One query's row of one head of the first sequence in the batch. `layer` is copied to the result;
 /// `queries` and `keys` are the tokens as text.
 pub async fn attention_row(
     trace: &AttentionTrace,

@@ -1,4 +1,4 @@
-//! Their backward passes.
+//! The backward passes of the operations.
 
 use burn::backend::{
     Autodiff, Flex, TensorMetadata,
@@ -21,7 +21,8 @@ use unroll_kernels::matmul::Onto;
 
 type Float<C> = FloatTensor<Autodiff<Flex, C>>;
 
-/// An operation of `N` inputs whose gradients follow from the one with respect to its output.
+/// An operation with `N` inputs whose gradients are computed from the gradient with respect to its
+/// output.
 macro_rules! backward {
     ($name:ident, $count:literal, $state:ty, |$kept:pat_param, $upstream:ident, $wanted:ident| $body:expr) => {
         #[derive(Debug)]
@@ -69,7 +70,7 @@ backward!(Attending, 3, (Attention, FlexTensor), |(attention, weights), upstream
 });
 
 backward!(
-    Normalising,
+    Normalizing,
     3,
     (FlexTensor, Vec<[f32; 2]>, FlexTensor),
     |(input, statistics, gamma), upstream, _wanted| {
@@ -151,7 +152,7 @@ impl<C: CheckpointStrategy> Fused for Autodiff<Flex, C> {
         let [input, gamma, beta] =
             [input, gamma, beta].map(|tensor| in_order(tensor.into_primitive()));
         let (output, statistics) = flex::layer_norm(&input, &gamma, &beta);
-        match Normalising.prepare::<C>(nodes).compute_bound().stateful() {
+        match Normalizing.prepare::<C>(nodes).compute_bound().stateful() {
             OpsKind::Tracked(prepared) => prepared.finish((input, statistics, gamma), output),
             OpsKind::UnTracked(prepared) => prepared.finish(output),
         }

@@ -27,7 +27,7 @@ pub(super) fn attend(
     keep: Option<Tensor<4>>,
     scale: f32,
 ) -> (Tensor<4>, Tensor<4>) {
-    // Scaling the queries and not the scores touches T * d numbers instead of T * S.
+    // Scaling the queries instead of the scores touches T * d numbers instead of T * S.
     let queries = if scale == 1.0 { queries } else { queries * scale };
     let scores = queries.matmul(keys.swap_dims(2, 3));
     let scores = match bias {
@@ -39,7 +39,7 @@ pub(super) fn attend(
     (weights, mixed)
 }
 
-/// Values in the proportion of weights, some of which dropout may change.
+/// Weighted sum of values; `keep` applies dropout to the weights.
 pub(super) fn mix(weights: Tensor<4>, keep: Option<Tensor<4>>, values: Tensor<4>) -> Tensor<4> {
     let weights = match keep {
         Some(keep) => weights * keep,
@@ -72,8 +72,8 @@ pub(super) fn self_attention(
     }
 }
 
-/// As the product with one-hot vectors: on a GPU, the gradient of looking rows up is a loop over
-/// the tokens, one after the other.
+/// A product with one-hot vectors: on a GPU, the backward pass of a lookup is a sequential loop
+/// over the tokens.
 pub(super) fn embed(layer: &Embedding, tokens: Tensor<2, Int>) -> Tensor<3> {
     let weight = layer.weight.val();
     let ([batch, length], [vocabulary, width]) = (tokens.dims(), weight.dims());
@@ -88,10 +88,10 @@ pub(super) fn layer_norm<const D: usize>(layer: &LayerNorm, input: Tensor<D>) ->
     layer.forward(input)
 }
 
-/// burn's own is not used for two reasons. On GPUs its derivative is that of the tanh
-/// approximation, not of what it computed. And it evaluates the error function once more on the
-/// way back; here the derivative `Φ(x) + x exp(-x²/2) / sqrt(2π)` is worked out while Φ is at hand,
-/// and attached to a term that is exactly 0.
+/// burn's own GELU is not used for two reasons. On GPUs its derivative is that of the tanh
+/// approximation, not of what it computed. And it evaluates the error function again in the
+/// backward pass; here the derivative `Φ(x) + x exp(-x²/2) / sqrt(2π)` is computed while Φ is
+/// available, and attached to a term that is exactly 0.
 pub(super) fn gelu<const D: usize>(input: Tensor<D>) -> Tensor<D> {
     let x = input.clone().inner();
     let phi = ((x.clone() * FRAC_1_SQRT_2).erf() + 1.0) * 0.5;

@@ -12,7 +12,7 @@ use unroll_kernels::{
     rows,
 };
 
-/// What burn's CPU backend has for tensors of any kind.
+/// burn's CPU tensor of any rank.
 pub(super) type FlexTensor = FloatTensor<Flex>;
 
 /// A tensor of these numbers.
@@ -20,12 +20,12 @@ pub(super) fn tensor<const D: usize>(values: Vec<f32>, shape: [usize; D]) -> Fle
     FlexTensor::from_data(TensorData::new(values, shape))
 }
 
-/// The numbers of a tensor one after the other, as they lie in the tensor this returns.
+/// A contiguous row-major tensor of the same numbers.
 pub(super) fn in_order(tensor: FlexTensor) -> FlexTensor {
     if tensor.is_contiguous() { tensor } else { tensor.to_contiguous() }
 }
 
-/// The numbers of a tensor that is in order.
+/// The numbers of a contiguous tensor.
 pub(super) fn numbers(tensor: &FlexTensor) -> &[f32] {
     tensor.as_slice().expect("f32, in order")
 }
@@ -34,7 +34,7 @@ fn shape<const D: usize>(tensor: &FlexTensor) -> [usize; D] {
     tensor.shape().dims()
 }
 
-/// Strides that all lead forwards; a tensor that has others is put in order first.
+/// A tensor with non-negative strides: one that has others is made contiguous first.
 fn forwards(tensor: FlexTensor) -> FlexTensor {
     if tensor.layout().has_positive_strides() { tensor } else { tensor.to_contiguous() }
 }
@@ -70,7 +70,7 @@ pub(super) fn multiply(left: FlexTensor, right: FlexTensor, onto: Onto) -> FlexT
     tensor(result, shape)
 }
 
-/// A tensor as one matrix of its last dimension's width.
+/// A tensor as a matrix of its last dimension's width.
 pub(super) fn in_rows(tensor: FlexTensor) -> FlexTensor {
     let dims = tensor.shape();
     if dims.num_dims() == 2 {
@@ -132,10 +132,10 @@ impl Attention {
     pub(super) fn backward(&self, weights: &FlexTensor, upstream: FlexTensor) -> [FlexTensor; 3] {
         let upstream = forwards(upstream);
         let inputs = [&self.queries, &self.keys, &self.values].map(shape::<4>);
-        // One tensor of which each gradient is a part.
+        // Gradients are parts of one tensor.
         let mut end = 0;
         let places = inputs.map(|[batch, heads, length, width]| {
-            let place = Rows { start: end, apart: heads * width };
+            let place = Rows { start: end, stride: heads * width };
             end += batch * length * heads * width;
             place
         });
@@ -152,7 +152,7 @@ impl Attention {
     }
 }
 
-/// Normalised rows and the statistics of each, two numbers a row.
+/// Normalized rows, and the statistics of each, two numbers a row.
 pub(super) fn layer_norm(
     input: &FlexTensor,
     gamma: &FlexTensor,
@@ -193,7 +193,7 @@ pub(super) fn layer_norm_backward(
     [of_input, tensor(of_gamma, [width]), tensor(of_beta, [width])]
 }
 
-/// With slopes if asked for.
+/// GELU, with its derivatives if asked for.
 pub(super) fn gelu(input: FlexTensor, with_slopes: bool) -> (FlexTensor, Option<FlexTensor>) {
     let input = in_order(input);
     let mut values = numbers(&input).to_vec();
@@ -203,7 +203,7 @@ pub(super) fn gelu(input: FlexTensor, with_slopes: bool) -> (FlexTensor, Option<
     (of(values), slopes.map(of))
 }
 
-/// Losses of the rows, and probabilities.
+/// The loss of each row, and its probabilities.
 pub(super) fn cross_entropy(logits: FlexTensor, targets: &[i32]) -> (FlexTensor, Vec<f32>) {
     let [count, width] = shape(&logits);
     let mut probabilities = numbers(&in_order(logits)).to_vec();

@@ -1,10 +1,10 @@
-//! The heaviest operations of a training step as single operations of burn, with backward passes
-//! of their own.
+//! The heaviest operations of a training step as single operations of burn, with their own backward
+//! passes.
 //!
-//! On the CPU (burn's Flex) they run on [`unroll_kernels`], on a GPU on the programs of `shaders`; on
-//! any other device they are composed of burn's operations, as their documentation says. All ways
-//! agree to rounding: tests compare CPU and composed, gradients included, and every start of the
-//! GPU's engine compares GPU and CPU. Registered through burn's feature `extension`.
+//! On the CPU (burn's Flex) they run on [`unroll_kernels`], on a GPU on the kernels of `shaders`;
+//! on any other device they are composed of burn's operations, as their documentation says. All
+//! versions agree up to rounding: tests compare CPU and composed, gradients included, and the GPU
+//! engine compares GPU and CPU whenever it starts. Registered through burn's feature `extension`.
 
 mod autodiff;
 #[cfg_attr(feature = "webgpu", allow(dead_code, reason = "where there are shaders, they run"))]
@@ -34,10 +34,10 @@ use shaders as elsewhere;
 pub use self_attention::{SelfAttention, self_attention};
 pub use unroll_kernels::rows::AdamStep;
 
-/// What burn's layer normalisation adds to a variance (Ba, Kiros and Hinton 2016 leave it open).
+/// What burn's layer normalization adds to a variance (Ba, Kiros and Hinton 2016 leave it open).
 const EPSILON: f32 = 1e-5;
 
-/// The operations on primitives. Shapes as in the functions of this module.
+/// The operations on burn's backend primitives. Shapes are those of the functions of this module.
 #[backend_extension(Flex, Autodiff)]
 trait Fused: Backend {
     fn product(left: FloatTensor<Self>, right: FloatTensor<Self>) -> FloatTensor<Self>;
@@ -79,12 +79,13 @@ trait Fused: Backend {
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>);
 }
 
-/// Whether a device is the one the kernels are for.
+/// Whether the kernels support this device.
 pub(crate) fn has_kernels(device: Device) -> bool {
     device.inner() == Device::flex()
 }
 
-/// Whether there are tensors, on a device that takes many in one call.
+/// Whether the tensors are on a device that can process many of them in one call, and there are
+/// any.
 #[cfg(feature = "webgpu")]
 pub(crate) fn go_together(tensors: &[Tensor<1>]) -> bool {
     tensors.first().is_some_and(|tensor| !has_kernels(tensor.device()))
@@ -105,8 +106,8 @@ pub fn product(left: Tensor<2>, right: Tensor<2>) -> Tensor<2> {
     Tensor::from_dispatch(output)
 }
 
-/// A linear layer, `x W + b`, as one product of two matrices; left to itself, burn multiplies
-/// sequence by sequence, which packs the weights anew for each.
+/// A linear layer, `x W + b`, as one matrix product. burn itself would multiply sequence by
+/// sequence, and pack the weights again for each.
 ///
 /// # Shapes
 ///
@@ -120,7 +121,7 @@ pub fn linear<const D: usize>(layer: &Linear, input: Tensor<D>) -> Tensor<D> {
     Tensor::from_dispatch(<Dispatch as Fused>::linear(input.into_dispatch(), weight, bias))
 }
 
-/// [`linear`] where it is not an operation of its own.
+/// [`linear`] for devices on which it is not a single operation.
 fn linear_of_rows<const D: usize>(layer: &Linear, input: Tensor<D>) -> Tensor<D> {
     let mut shape = input.dims();
     let [width, out] = layer.weight.dims();
@@ -133,9 +134,9 @@ fn linear_of_rows<const D: usize>(layer: &Linear, input: Tensor<D>) -> Tensor<D>
     output.reshape(shape)
 }
 
-/// `softmax(scale Q K^T + bias)` and its product with V, both for each head. `bias` and `keep` are
-/// constants; `keep` multiplies the weights before they mix, and not in the first output, through
-/// which no gradient flows.
+/// `softmax(scale Q K^T + bias)` and its product with V, for each head. `bias` and `keep` are
+/// constants; `keep` multiplies the weights before they mix the values, but not the weights
+/// returned as first output, through which no gradient flows.
 ///
 /// # Shapes
 ///
@@ -174,7 +175,7 @@ fn bias_of(layer: &Linear) -> Tensor<1> {
     layer.bias.as_ref().expect("the layer has a bias").val()
 }
 
-/// Numbers of pairs of queries and keys, or `value` for all of them.
+/// Numbers for pairs of queries and keys, or `value` for all of them.
 fn one_for_all(numbers: Option<Tensor<4>>, value: f32, device: &Device) -> Tensor<4> {
     numbers.unwrap_or_else(|| Tensor::full([1; 4], value, device))
 }
@@ -192,7 +193,7 @@ pub fn embed(layer: &Embedding, tokens: Tensor<2, Int>) -> Tensor<3> {
     }
 }
 
-/// Layer normalisation over the last dimension.
+/// Layer normalization over the last dimension.
 pub fn layer_norm<const D: usize>(layer: &LayerNorm, input: Tensor<D>) -> Tensor<D> {
     match &layer.beta {
         Some(beta) if has_kernels(input.device()) => {
@@ -228,7 +229,7 @@ pub fn cross_entropy(logits: Tensor<2>, targets: Tensor<1, Int>) -> Tensor<1> {
     Tensor::from_dispatch(<Dispatch as Fused>::cross_entropy(logits, targets))
 }
 
-/// The sum of the squares of all numbers, `[1]`; without autodiff.
+/// The sum of the squares of all numbers, `[1]`, without autodiff.
 pub fn sum_of_squares(values: &Tensor<1>) -> Tensor<1> {
     if !has_kernels(values.device()) {
         return elsewhere::sum_of_squares(values.clone());
@@ -237,8 +238,9 @@ pub fn sum_of_squares(values: &Tensor<1>) -> Tensor<1> {
     Tensor::from_dispatch(<Dispatch as Fused>::sum_of_squares(values))
 }
 
-/// One step of AdamW for a parameter: value, and both moments, flat, from the gradient times
-/// `coefficient`, `[1]`. Only where there [are kernels](has_kernels), and without autodiff.
+/// One step of AdamW for a parameter: value and both moments, flat, given the gradient, which is
+/// multiplied by `coefficient`, `[1]`. Works only on devices with [kernels](has_kernels), and
+/// without autodiff.
 pub fn adam(
     step: AdamStep,
     coefficient: &Tensor<1>,
@@ -256,12 +258,12 @@ pub fn adam(
     [value, first, second].map(Tensor::from_dispatch)
 }
 
-/// The backward pass from `output` on, whose own gradient is `upstream`.
+/// Runs the backward pass starting at `output`, whose gradient is `upstream`.
 pub fn backward_from(output: Tensor<3>, upstream: Tensor<3>) -> Gradients {
     #[cfg(feature = "webgpu")]
     if !has_kernels(output.device()) {
         return shaders::seed(output, upstream).backward();
     }
-    // The gradient of this product, summed over all entries, is `upstream` at the output.
+    // The gradient of this sum of products with respect to the output is `upstream`.
     (output * upstream).backward()
 }

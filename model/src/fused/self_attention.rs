@@ -1,5 +1,5 @@
-//! A whole layer of self-attention as one operation: an attention layer of a small model is
-//! otherwise twenty, each of them cheap and none of them free.
+//! A whole layer of self-attention as one operation. In a small model it would otherwise be twenty,
+//! each of them cheap and none of them free.
 
 #![allow(
     clippy::too_many_arguments,
@@ -36,7 +36,7 @@ pub struct SelfAttention {
     pub output: Tensor<3>,
     /// Queries, keys and values, `[batch, T, 3, heads, d]`.
     pub projected: Tensor<5>,
-    /// Before dropout, `[batch, heads, T, T]`.
+    /// The attention weights before dropout, `[batch, heads, T, T]`.
     pub weights: Tensor<4>,
     /// `[batch, T, heads, d]`
     pub mixed: Tensor<4>,
@@ -61,7 +61,7 @@ trait Layers: Backend {
 }
 
 /// Projects `input` to queries, keys and values, [attends](super::attend) with them and projects
-/// what they mix. The layers are those of queries, keys, values and of the output.
+/// the mixed values. `layers` are those of queries, keys, values and output.
 ///
 /// # Shapes
 ///
@@ -71,7 +71,7 @@ trait Layers: Backend {
 ///
 /// # Panics
 ///
-/// Panics unless all layers but that of keys have biases, and `heads` divides the width.
+/// Panics unless all layers but that of the keys have biases, and `heads` divides the width.
 pub fn self_attention(
     layers: [&Linear; 4],
     heads: usize,
@@ -110,7 +110,7 @@ pub fn self_attention(
     }
 }
 
-/// The operands that both ways need.
+/// The operands of both the forward and the backward pass.
 #[derive(Clone, Debug)]
 struct Operands {
     heads: usize,
@@ -123,7 +123,7 @@ struct Operands {
     keep: FlexTensor,
 }
 
-/// What the way back needs of what the way forward found.
+/// Results of the forward pass that the backward pass needs.
 #[derive(Clone, Debug)]
 struct Kept {
     projected: FlexTensor,
@@ -160,7 +160,7 @@ impl Operands {
         }
     }
 
-    /// The output, and the rest.
+    /// The output, and what the backward pass needs.
     fn forward(&self, [query, value, output]: [FlexTensor; 3]) -> (FlexTensor, Kept) {
         let [batch, length, width] = self.input.shape().dims();
         let (heads, d) = (self.heads, width / self.heads);
@@ -178,7 +178,7 @@ impl Operands {
     }
 
     /// Gradients with respect to the input; the weights and biases of queries; the weights of keys;
-    /// those and biases of values and of the output.
+    /// the weights and biases of values and of the output.
     fn backward(&self, kept: &Kept, upstream: FlexTensor) -> [FlexTensor; 8] {
         let shape @ [_, _, width] = self.input.shape().dims();
         let upstream = in_order(upstream);

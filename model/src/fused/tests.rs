@@ -1,4 +1,4 @@
-//! The kernels against what they stand for: values and gradients.
+//! Compares kernels and reference implementations: values and gradients.
 
 use core::f64::consts::PI;
 
@@ -32,7 +32,7 @@ pub(super) fn assert_near(what: &str, found: &[f32], expected: &[f32]) {
     }
 }
 
-/// Runs both, with the same upstream gradient, and compares outputs and gradients of all inputs.
+/// Runs both with the same upstream gradient, and compares outputs and the gradients of all inputs.
 pub(super) fn compare<const D: usize, const E: usize, const N: usize>(
     what: &str,
     inputs: [Tensor<D>; N],
@@ -84,7 +84,7 @@ fn linear_layers() {
             |[x]| linear(&layer, x),
             |[x]| composed::linear(&layer, x),
         );
-        // Of sequences, and where their numbers do not lie in order.
+        // Batches of sequences, also from tensors that are not contiguous.
         let turned = |x: Tensor<3>| x.swap_dims(0, 1);
         compare(
             "linear, of sequences",
@@ -139,7 +139,7 @@ fn attention_in_the_layout_the_layers_have() {
             assert_near("weights", &numbers(found), &numbers(expected));
         }
     }
-    // Queries and keys of other lengths.
+    // Numbers of queries and keys that differ.
     compare(
         "cross-attention",
         [drawn([1, 2, 5, 4], 1), drawn([1, 2, 9, 4], 2), drawn([1, 2, 9, 4], 3)],
@@ -191,7 +191,7 @@ fn whole_layers_of_self_attention() {
             for (at, (found, expected)) in found.2.iter().zip(&expected.2).enumerate() {
                 assert_near(&format!("gradient {at}"), found, expected);
             }
-            // Without gradients, too, and to the last bit as from one operation after the other.
+            // The result without gradients equals that of separate operations to the last bit.
             let whole = of(layers.each_ref(), drawn([2, 7, 6], 5).inner());
             assert_eq!(numbers(whole.output), found.0);
             let heads = |layer: &Linear| {

@@ -1,4 +1,4 @@
-//! Batch normalisation (Ioffe and Szegedy 2015).
+//! Batch normalization (Ioffe and Szegedy 2015).
 
 use core::fmt;
 
@@ -7,11 +7,11 @@ use burn::{
     tensor::{Device, Tensor},
 };
 
-use super::{NormTrace, normalise, statistics};
+use super::{NormTrace, normalize, statistics};
 use crate::parameters::{bias, gain};
 
-/// Normalises every feature by its mean and variance over the batch, so that what comes out for
-/// one example depends on the others.
+/// Normalizes every feature by its mean and variance over the batch, so that the output for one
+/// example depends on the others.
 #[derive(Module, Debug)]
 pub struct BatchNorm {
     /// γ, `[C]`
@@ -20,8 +20,8 @@ pub struct BatchNorm {
     pub beta: Param<Tensor<1>>,
 }
 
-/// A batch of one example can't be normalised by its own statistics. `Display` is a sentence for
-/// the page.
+/// A batch of one example can't be normalized by its own statistics. `Display` is the sentence the
+/// page shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchOfOne;
 
@@ -39,12 +39,12 @@ impl fmt::Display for BatchOfOne {
 impl core::error::Error for BatchOfOne {}
 
 impl BatchNorm {
-    /// A layer for `width` features that changes no scale: γ = 1, β = 0.
+    /// A layer for `width` features that starts as the identity after normalization: γ = 1, β = 0.
     pub fn new(width: usize, device: &Device) -> Self {
         Self { gamma: gain(width, device), beta: bias(width, device) }
     }
 
-    /// As in training: by the statistics of `input` itself, with the biased variance. The gradient
+    /// Training mode: uses the statistics of `input` itself, with the biased variance. The gradient
     /// flows through mean and variance.
     ///
     /// # Shapes
@@ -60,10 +60,10 @@ impl BatchNorm {
             return Err(BatchOfOne);
         }
         let statistics = statistics(&input, 0);
-        Ok(normalise(input, statistics, self.gamma.val(), self.beta.val()))
+        Ok(normalize(input, statistics, self.gamma.val(), self.beta.val()))
     }
 
-    /// As in use: by running statistics, so that every example stands for itself.
+    /// Inference mode: uses running statistics, so that every example is independent of the others.
     ///
     /// # Shapes
     ///
@@ -75,22 +75,22 @@ impl BatchNorm {
         running: &RunningStatistics,
     ) -> (Tensor<2>, NormTrace) {
         let statistics = (running.mean.clone().unsqueeze(), running.variance.clone().unsqueeze());
-        normalise(input, statistics, self.gamma.val(), self.beta.val())
+        normalize(input, statistics, self.gamma.val(), self.beta.val())
     }
 }
 
-/// Exponential moving averages of a layer's batch statistics. Not trained, and therefore not part
-/// of the module.
+/// Exponential moving averages of a layer's batch statistics. They are not trained, and therefore
+/// not part of the module.
 #[derive(Clone, Debug)]
 pub struct RunningStatistics {
     /// `[C]`
     pub mean: Tensor<1>,
-    /// `[C]`, of the unbiased variances.
+    /// `[C]`, the average of the unbiased variances.
     pub variance: Tensor<1>,
 }
 
 impl RunningStatistics {
-    /// Share of the newest batch in the averages, PyTorch's `momentum`.
+    /// Weight of the newest batch in the averages, PyTorch's `momentum`.
     pub const MOMENTUM: f64 = 0.1;
 
     /// Mean 0 and variance 1, as PyTorch starts.
@@ -98,9 +98,9 @@ impl RunningStatistics {
         Self { mean: Tensor::zeros([width], device), variance: Tensor::ones([width], device) }
     }
 
-    /// Takes in the statistics of one batch of `examples`. The batch was normalised by its biased
-    /// variance `σ²`; the average takes the unbiased one, `σ² B / (B - 1)`, which estimates the
-    /// variance of all data.
+    /// Updates the averages with the statistics of a batch of `examples`. The batch was normalized
+    /// by its biased variance `σ²`; the average takes the unbiased one, `σ² B / (B - 1)`, which
+    /// estimates the variance of all data.
     ///
     /// # Panics
     ///

@@ -1,8 +1,9 @@
-//! Normalisation with its inner statistics on view: over the batch (Ioffe and Szegedy 2015) and
-//! over the features of one example (Ba, Kiros and Hinton 2016).
+//! Normalization that exposes its statistics: over the batch (Ioffe and Szegedy 2015) and over the
+//! features of one example (Ba, Kiros and Hinton 2016).
 //!
-//! Both compute `x̂ = (x - μ) / sqrt(σ² + ε)` and `y = γ x̂ + β`; they differ in the axis that μ and
-//! σ² are taken over. burn's own layers hide those, so the chapters that show them use these.
+//! Both compute `x̂ = (x - μ) / sqrt(σ² + ε)` and `y = γ x̂ + β`; they differ in the axis over
+//! which μ and σ² are taken. burn's own layers hide those statistics, so the chapters that show
+//! them use these.
 
 mod batch;
 mod layer;
@@ -12,35 +13,35 @@ pub use layer::LayerNorm;
 
 use burn::tensor::Tensor;
 
-/// What is added to every variance, PyTorch's default.
+/// Added to every variance; PyTorch's default.
 pub const NORM_EPSILON: f64 = 1e-5;
 
-/// What one normalisation computed on an input of shape `[B, C]`.
+/// What one normalization computed on an input of shape `[B, C]`.
 #[derive(Clone, Debug)]
 pub struct NormTrace {
     /// One mean for each feature, `[1, C]`, or for each example, `[B, 1]`.
     pub mean: Tensor<2>,
-    /// The variance that divided, of the same shape: biased, unless it is a running one.
+    /// The variance used, of the same shape: biased, unless it is a running one.
     pub variance: Tensor<2>,
     /// x̂, before γ and β, `[B, C]`.
-    pub normalised: Tensor<2>,
+    pub normalized: Tensor<2>,
 }
 
-/// Mean and biased variance over the axis `over`, which stays with length 1.
+/// Mean and biased variance over the axis `over`, which is kept with length 1.
 fn statistics(input: &Tensor<2>, over: usize) -> (Tensor<2>, Tensor<2>) {
     let mean = input.clone().mean_dim(over);
     let centred = input.clone() - mean.clone();
     (mean, (centred.clone() * centred).mean_dim(over))
 }
 
-/// `γ (x - μ) / sqrt(σ² + ε) + β`, with what led there.
-fn normalise(
+/// `γ (x - μ) / sqrt(σ² + ε) + β`, and its intermediate results.
+fn normalize(
     input: Tensor<2>,
     (mean, variance): (Tensor<2>, Tensor<2>),
     gamma: Tensor<1>,
     beta: Tensor<1>,
 ) -> (Tensor<2>, NormTrace) {
-    let normalised = (input - mean.clone()) / (variance.clone() + NORM_EPSILON).sqrt();
-    let output = normalised.clone() * gamma.unsqueeze() + beta.unsqueeze();
-    (output, NormTrace { mean, variance, normalised })
+    let normalized = (input - mean.clone()) / (variance.clone() + NORM_EPSILON).sqrt();
+    let output = normalized.clone() * gamma.unsqueeze() + beta.unsqueeze();
+    (output, NormTrace { mean, variance, normalized })
 }

@@ -11,8 +11,8 @@ pub use sinusoidal::{frequency, shift, sinusoidal};
 use burn::tensor::{Device, Tensor, TensorData};
 use unroll_protocol::architecture::Positions;
 
-/// The vectors that are added to the embeddings of positions `first..first + length`, where they
-/// are not trained: `None` for encodings that add nothing, and for learned ones.
+/// The vectors added to the embeddings of positions `first..first + length`, if they are fixed;
+/// `None` for encodings that add nothing, and for learned ones.
 ///
 /// # Shapes
 ///
@@ -34,7 +34,7 @@ pub fn added(
             Positions::Sinusoidal => {
                 values.extend(sinusoidal(position as f64, width).into_iter().map(|x| x as f32));
             }
-            // In one dimension: what is added to all of them alike, a norm takes away again.
+            // In one dimension only: a norm removes what is added to all dimensions alike.
             Positions::Integer => {
                 values.extend((0..width).map(|i| if i == 0 { position as f32 } else { 0.0 }));
             }

@@ -4,15 +4,15 @@ use burn::tensor::{Device, Tensor, TensorData};
 
 use super::frequency;
 
-/// Turns pair `i` of a vector at position `p` by the angle `p · 10000^(-2i/d)`. A product of a
-/// turned query and a turned key then depends on their positions by the difference alone.
+/// Rotates pair `i` of a vector at position `p` by the angle `p · 10000^(-2i/d)`. The product of a
+/// rotated query and a rotated key then depends on their positions only through the difference.
 #[derive(Clone, Debug)]
 pub struct Rotation {
-    /// `[T, d]`, the same number for both of a pair.
+    /// `[T, d]`, the same number for both members of a pair.
     cos: Tensor<2>,
     sin: Tensor<2>,
-    /// Takes pair `(x, y)` to `(-y, x)` by a product, `[d, d]`: far fewer operations than taking
-    /// pairs apart and putting them together again.
+    /// Maps each pair `(x, y)` to `(-y, x)` by a matrix product, `[d, d]`: far fewer operations
+    /// than splitting the pairs and joining them again.
     quarter: Tensor<2>,
 }
 
@@ -50,6 +50,8 @@ impl Rotation {
         Self { cos: table(f64::cos), sin: table(f64::sin), quarter }
     }
 
+    /// Rotates vectors by their positions.
+    ///
     /// # Shapes
     ///
     /// - vectors: `[batch, heads, T, d]`
@@ -91,7 +93,7 @@ mod tests {
         }
         let far = scores(1000);
         assert!(here.iter().zip(&far).all(|(a, b)| (a - b).abs() < 2e-5));
-        // And they do depend on it.
+        // They do depend on the difference.
         assert!((here[0] - here[length]).abs() > 1e-3);
     }
 }

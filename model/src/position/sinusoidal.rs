@@ -1,9 +1,9 @@
-//! Sine and cosine of the position at many speeds (Vaswani et al. 2017, section 3.5).
+//! Sine and cosine of the position at many frequencies (Vaswani et al. 2017, section 3.5).
 
-/// What the largest wavelength is, divided by 2π.
+/// The longest wavelength divided by 2π.
 const LONGEST: f64 = 10_000.0;
 
-/// Radians that pair `pair` of a vector of `width` dimensions turns from one position to the next:
+/// Angle in radians by which pair `pair` of a vector of `width` dimensions advances per position:
 /// `10000^(-2 pair / width)`.
 pub fn frequency(pair: usize, width: usize) -> f64 {
     LONGEST.powf(-((2 * pair) as f64) / width as f64)
@@ -11,7 +11,7 @@ pub fn frequency(pair: usize, width: usize) -> f64 {
 
 /// `PE(position)`: `sin(position · frequency)` in even dimensions, `cos` in odd ones.
 ///
-/// In f64 throughout: an angle of thousands of radians has only three decimals left in f32.
+/// Computed in f64: an angle of thousands of radians has only three decimals left in f32.
 ///
 /// # Panics
 ///
@@ -22,9 +22,9 @@ pub fn sinusoidal(position: f64, width: usize) -> Vec<f64> {
     pairs.flat_map(|(sin, cos)| [sin, cos]).collect()
 }
 
-/// `M_k` of Vaswani's section 3.5 as its blocks on the diagonal: `PE(position + k)` of each pair is
-/// `[[a, b], [-b, a]]` times that of `PE(position)`, with `(a, b) = (cos, sin)(k · frequency)`, for
-/// every position.
+/// Applies Vaswani's `M_k` (section 3.5), a block-diagonal matrix: each pair of `PE(position + k)`
+/// is `[[a, b], [-b, a]]` times that of `PE(position)`, with `(a, b) = (cos, sin)(k · frequency)`,
+/// for every position.
 ///
 /// # Panics
 ///

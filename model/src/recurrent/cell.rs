@@ -30,12 +30,12 @@ pub struct CellConfig {
     pub initialization: Initialization,
 }
 
-/// A recurrent cell of any kind, `hidden` units wide. The columns of its matrices are blocks of
-/// that width, one for each of the kind's [`gates`](CellKind::gates), so that one product serves
-/// all of them.
+/// A recurrent cell of any kind, with `hidden` units. Its matrices have one block of `hidden`
+/// columns for each of the kind's [`gates`](CellKind::gates), so that one product serves all of
+/// them.
 ///
-/// PyTorch has two biases, `b_ih` and `b_hh`, of which all but one block is redundant: only their
-/// sum acts, and the gradient of either is that of the sum. Here there is one, as in the papers,
+/// PyTorch has two biases, `b_ih` and `b_hh`, which are redundant in all but one block: only their
+/// sum matters, and both have the gradient of the sum. Here there is one bias, as in the papers,
 /// and the block that is not redundant, `b_hn`, is [`candidate_bias`](Self::candidate_bias).
 #[derive(Module, Debug)]
 pub struct Cell {
@@ -45,7 +45,7 @@ pub struct Cell {
     pub recurrent_weight: Param<Tensor<2>>,
     /// b, `[gates * hidden]`.
     pub bias: Option<Param<Tensor<1>>>,
-    /// `b_hn` of PyTorch's GRU, `[hidden]`: inside what the reset gate multiplies.
+    /// `b_hn` of PyTorch's GRU, `[hidden]`: part of what the reset gate multiplies.
     pub candidate_bias: Option<Param<Tensor<1>>>,
     /// P, `[hidden, projection]`: the transpose of PyTorch's `weight_hr`.
     pub projection: Option<Param<Tensor<2>>>,
@@ -56,15 +56,15 @@ pub struct Cell {
 /// What a cell carries from step to step.
 #[derive(Clone, Debug)]
 pub struct State {
-    /// What the layer puts out and feeds back: `s_t`, `h_t`, or `r_t` of a projected LSTM,
-    /// `[batch, output]`.
+    /// The layer's output that is fed back: `s_t`, `h_t`, or `r_t` of a projected LSTM, `[batch,
+    /// output]`.
     pub hidden: Tensor<2>,
     /// `c_t` of an LSTM, `[batch, hidden]`.
     pub cell: Option<Tensor<2>>,
 }
 
 impl State {
-    /// The same values, cut off from how they came about.
+    /// The same values, detached from the autodiff graph.
     pub fn detach(self) -> Self {
         Self { hidden: self.hidden.detach(), cell: self.cell.map(Tensor::detach) }
     }
@@ -74,8 +74,8 @@ impl State {
     }
 }
 
-/// The parameters a step needs, cut to size once for a whole sequence: a slice made anew in every
-/// step would have a gradient as large as the whole matrix in every step.
+/// The parameters a step needs, sliced once for a whole sequence: a new slice in every step would
+/// have a gradient as large as the whole matrix in every step.
 pub(super) struct Weights {
     pub(super) recurrent: Tensor<2>,
     pub(super) candidate: Option<Tensor<2>>,
@@ -84,8 +84,8 @@ pub(super) struct Weights {
 }
 
 impl CellConfig {
-    /// Draws the cell's weights: as in PyTorch, all from U(-1/sqrt(hidden), 1/sqrt(hidden)), but
-    /// for what [`Initialization`] and the forget gate's bias say.
+    /// Draws the cell's weights from U(-1/sqrt(hidden), 1/sqrt(hidden)) as in PyTorch, except for
+    /// what [`Initialization`] and the forget gate's bias specify.
     ///
     /// # Panics
     ///
@@ -126,13 +126,13 @@ impl Cell {
         columns / self.kind.gates().len()
     }
 
-    /// Width of what it puts out and feeds back.
+    /// Width of the output that is fed back.
     pub fn output_width(&self) -> usize {
         let [output, _] = self.recurrent_weight.dims();
         output
     }
 
-    /// Where `gate`'s columns begin.
+    /// Index of `gate`'s first column.
     ///
     /// # Panics
     ///
@@ -163,7 +163,7 @@ impl Cell {
         fused::linear(&Linear { weight, bias }, rows)
     }
 
-    /// `W x + b` for each one-hot x there is: the rows of W, and the bias.
+    /// `W x + b` for every possible one-hot x: the rows of W plus the bias.
     ///
     /// # Shapes
     ///
@@ -176,9 +176,9 @@ impl Cell {
         }
     }
 
-    /// All steps of a sequence at once, where there [are kernels](fused::has_kernels) for it: the
-    /// hidden states, and the last state. To the last bit what [`step`](Self::step) after step
-    /// gives.
+    /// Runs all steps of a sequence at once, on devices with [kernels](fused::has_kernels) for it.
+    /// Returns the hidden states and the last state, which equal those of repeated
+    /// [`step`](Self::step)s to the last bit.
     ///
     /// # Shapes
     ///
@@ -241,7 +241,7 @@ impl Cell {
         }
     }
 
-    /// The next state. `input` is a step's rows of what [`project`](Self::project) computed.
+    /// The next state. `input` holds a step's rows of what [`project`](Self::project) returned.
     pub(super) fn step(
         &self,
         weights: &Weights,

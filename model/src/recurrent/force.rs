@@ -1,4 +1,4 @@
-//! Holding gates at a value of one's own choice, to see what they are for.
+//! Holding gates at a chosen value, to see what they are for.
 
 use core::fmt;
 
@@ -10,12 +10,12 @@ use super::{Gate, Recurrent};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Force {
     pub layer: usize,
-    /// Whether the cell meant is the one that reads from the end.
+    /// Whether this is about the cell that reads from the end.
     pub backward: bool,
     pub gate: Gate,
-    /// `None` for all units.
+    /// The unit; `None` for all units.
     pub unit: Option<usize>,
-    /// Position in the sequence; `None` for all of them.
+    /// The position in the sequence; `None` for all of them.
     pub step: Option<usize>,
     pub value: f32,
 }
@@ -59,8 +59,8 @@ impl fmt::Display for ForceError {
 impl std::error::Error for ForceError {}
 
 impl Force {
-    /// Whether there is such a gate in `recurrent` on a sequence of `length` steps, and whether it
-    /// could ever take the value.
+    /// Checks that `recurrent` has such a gate on a sequence of `length` steps, and that the gate
+    /// could take the value at all.
     pub fn validate(&self, recurrent: &Recurrent, length: usize) -> Result<(), ForceError> {
         let layers = recurrent.layers.len();
         let layer = recurrent
@@ -87,7 +87,7 @@ impl Force {
     }
 }
 
-/// Applies the forces that meet at one gate of one step; later ones win.
+/// Applies the forces on one gate at one step; later ones win.
 ///
 /// # Shapes
 ///

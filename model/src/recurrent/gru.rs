@@ -8,8 +8,8 @@ use crate::fused::{
     recurrent::{sigmoid, tanh},
 };
 
-/// PyTorch's: `n = tanh(W x + b_n + r * (U h + b_hn))`. The reset gate acts after the product, so
-/// that all three blocks share one.
+/// PyTorch's GRU: `n = tanh(W x + b_n + r * (U h + b_hn))`. The reset gate acts after the product,
+/// so that all three blocks share one product.
 pub(super) fn step(weights: &Weights, input: Tensor<2>, state: State, watch: &mut Watch) -> State {
     let [_, width] = input.dims();
     let hidden = width / 3;
@@ -27,8 +27,8 @@ pub(super) fn step(weights: &Weights, input: Tensor<2>, state: State, watch: &mu
     mix(sum, update, state, watch)
 }
 
-/// Cho's: `n = tanh(W x + b_n + U (r * h))`. The reset gate must be known before the candidate's
-/// product, so that there are two.
+/// Cho's GRU: `n = tanh(W x + b_n + U (r * h))`. The reset gate must be known before the
+/// candidate's product, so there are two products.
 pub(super) fn cho_step(
     weights: &Weights,
     input: Tensor<2>,
@@ -58,8 +58,8 @@ fn reset_and_update(sums: Tensor<2>, watch: &mut Watch) -> (Tensor<2>, Tensor<2>
     (reset, watch.gate(Gate::Update, opened.narrow(1, hidden, hidden)))
 }
 
-/// `h_t = (1 - z) * n + z * h_(t-1)`, in this form and not in the cheaper `n + z * (h - n)`
-/// because it keeps `h` to the last bit where z is 1.
+/// `h_t = (1 - z) * n + z * h_(t-1)`. This form keeps `h` to the last bit where z is 1, unlike the
+/// cheaper `n + z * (h - n)`.
 fn mix(sum: Tensor<2>, update: Tensor<2>, state: State, watch: &mut Watch) -> State {
     let candidate = watch.gate(Gate::Candidate, tanh(sum));
     let hidden = (update.clone().neg() + 1.0) * candidate + update * state.hidden;

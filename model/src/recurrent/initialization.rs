@@ -1,4 +1,4 @@
-//! What recurrent weights start as.
+//! Initialization of recurrent weights.
 
 use burn::{
     module::Param,
@@ -10,19 +10,19 @@ use crate::{
     random::Normals,
 };
 
-/// What the recurrent matrices start as; everything else always starts as in PyTorch.
+/// How the recurrent matrices are initialized; everything else is always initialized as in PyTorch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Initialization {
     /// PyTorch's U(-1/sqrt(hidden), 1/sqrt(hidden)). Such a U has a spectral radius of about
     /// 1/sqrt(3) = 0.58, so that a plain RNN starts with gradients that vanish within a few steps.
     Uniform,
-    /// Orthogonal blocks (Saxe et al. 2014): all singular values are 1, so that U by itself
-    /// neither shrinks nor stretches a gradient, whatever its direction. Better for a plain RNN
-    /// that has to remember.
+    /// Orthogonal blocks (Saxe et al. 2014): all singular values are 1, so that U by itself neither
+    /// shrinks nor stretches a gradient in any direction. This is better for a plain RNN that has
+    /// to remember.
     Orthogonal,
 }
 
-/// A recurrent matrix of `blocks` blocks of the shape `[output, hidden]`, side by side.
+/// A recurrent matrix of `blocks` blocks of shape `[output, hidden]`, side by side.
 pub(super) fn recurrent(
     initialization: Initialization,
     [output, hidden]: [usize; 2],
@@ -54,8 +54,8 @@ fn orthogonal([rows, columns]: [usize; 2], draws: &mut Normals) -> Vec<f32> {
     let mut basis: Vec<Vec<f64>> = Vec::with_capacity(count);
     while basis.len() < count {
         let mut vector: Vec<f64> = draws.draw(width, 1.0).into_iter().map(f64::from).collect();
-        // Twice: once leaves rounding errors as large as what was taken away (Kahan's "twice is
-        // enough").
+        // Two passes: a single one leaves rounding errors as large as what was subtracted (Kahan's
+        // "twice is enough").
         for _ in 0..2 {
             for other in &basis {
                 let overlap = dot(&vector, other);
@@ -63,7 +63,7 @@ fn orthogonal([rows, columns]: [usize; 2], draws: &mut Normals) -> Vec<f32> {
             }
         }
         let norm = dot(&vector, &vector).sqrt();
-        // A draw inside the span of the others has probability 0, but rounding could make one.
+        // A draw inside the span of the others has probability 0, but rounding could produce one.
         if norm > 1e-6 {
             basis.push(vector.into_iter().map(|x| x / norm).collect());
         }

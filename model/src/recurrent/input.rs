@@ -1,4 +1,4 @@
-//! What a recurrent layer reads, and how it reads all of it at once.
+//! Inputs of a recurrent layer, and their products with W.
 
 use burn::tensor::{Int, Tensor};
 
@@ -11,8 +11,8 @@ use crate::fused::recurrent::look_up;
 pub enum SequenceInput {
     /// Any vectors, `[batch, T, inputs]`.
     Vectors(Tensor<3>),
-    /// Tokens as one-hot vectors, `[batch, T]`. Their product with W is a row of W, which is
-    /// looked up.
+    /// Tokens as one-hot vectors, `[batch, T]`. Their product with W is a row of W, so it is looked
+    /// up.
     OneHot(Tensor<2, Int>),
     /// Tokens as rows of an embedding.
     Embedded {
@@ -54,7 +54,7 @@ fn steps_first(ids: Tensor<2, Int>) -> Tensor<1, Int> {
     ids.swap_dims(0, 1).reshape([length * batch])
 }
 
-/// The same, step after step: the rows of one step lie together.
+/// The same, step by step: the rows of one step are contiguous.
 #[allow(clippy::large_enum_variant, reason = "there is one at a time, never a list of them")]
 pub(super) enum Source {
     /// `[T * batch, inputs]`
@@ -68,7 +68,7 @@ pub(super) enum Source {
 }
 
 impl Source {
-    /// `W x_t + b` of all gates and all steps: one product at most.
+    /// `W x_t + b` of all gates and all steps, with at most one product.
     ///
     /// # Shapes
     ///
@@ -79,7 +79,7 @@ impl Source {
             Self::Tokens { table: None, ids } => look_up(cell.project_one_hot(), ids.clone()),
             Self::Tokens { table: Some(table), ids } => {
                 let ([vocabulary, _], [tokens]) = (table.dims(), ids.dims());
-                // The order that multiplies fewer rows.
+                // Whichever order multiplies fewer rows.
                 if vocabulary <= tokens {
                     look_up(cell.project(table.clone()), ids.clone())
                 } else {
@@ -89,7 +89,7 @@ impl Source {
         }
     }
 
-    /// The vectors themselves, untracked, `[T * batch, inputs]`.
+    /// The input vectors, untracked, `[T * batch, inputs]`.
     pub(super) fn vectors(&self, cell: &Cell) -> Tensor<2> {
         match self {
             Self::Rows(rows) => rows.clone().inner(),
@@ -105,10 +105,10 @@ impl Source {
     }
 }
 
-/// Cuts `[steps * rows, width]` into one tensor for each step.
+/// Splits `[steps * rows, width]` into one tensor for each step.
 ///
-/// By halves: the gradient of a slice is a tensor as large as what it was cut from, so that
-/// cutting all steps from the whole would touch `steps` times the whole on the way back; this
+/// Splits in halves: the gradient of a slice is a tensor as large as what it was taken from.
+/// Slicing each step from the whole would touch the whole `steps` times in the backward pass; this
 /// touches it `log2(steps)` times.
 pub(crate) fn steps_of(all: Tensor<2>, steps: usize) -> Vec<Tensor<2>> {
     if steps <= 1 {

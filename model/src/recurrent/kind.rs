@@ -1,4 +1,4 @@
-//! Which cell a network is built from.
+//! Kinds of recurrent cells.
 
 /// The non-linearity of an Elman network's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,16 +12,16 @@ pub enum Activation {
 pub enum CellKind {
     /// `s_t = f(W x_t + U s_(t-1) + b)` (Elman 1990).
     Elman { activation: Activation, biases: bool },
-    /// Graves 2013, equations 7 to 11, without the peepholes: `i, f, o = sigma(...)`,
-    /// `g = tanh(...)`, `c_t = f * c_(t-1) + i * g`, `h_t = o * tanh(c_t)`.
+    /// Graves 2013, equations 7 to 11, without peepholes: `i, f, o = sigma(...)`, `g = tanh(...)`,
+    /// `c_t = f * c_(t-1) + i * g`, `h_t = o * tanh(c_t)`.
     ///
-    /// With a projection (Sak et al. 2014) the layer puts out and feeds back `r_t = P h_t`, which
-    /// is PyTorch's `proj_size`; the paper's optional second, non-recurrent projection is left out.
+    /// With a projection (Sak et al. 2014) the layer outputs and feeds back `r_t = P h_t`, which is
+    /// PyTorch's `proj_size`; the paper's optional second, non-recurrent projection is left out.
     Lstm {
         /// Width of the projection.
         projection: Option<usize>,
-        /// What the forget gate's bias starts as. At 0 the gate starts about half open and the
-        /// cell forgets within a few steps; 1 is the advice of Gers et al. 2000.
+        /// Initial bias of the forget gate. At 0 the gate starts about half open and the cell
+        /// forgets within a few steps; 1 is the advice of Gers et al. 2000.
         forget_bias: f32,
     },
     /// PyTorch's GRU: `r, z = sigma(...)`, `n = tanh(W x + b_n + r * (U h + b_hn))`,
@@ -32,8 +32,7 @@ pub enum CellKind {
     ChoGru,
 }
 
-/// One block of a cell's columns: each is as wide as the hidden state and has its own sum and
-/// non-linearity.
+/// One block of a cell's columns, as wide as the hidden state, with its own sum and non-linearity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gate {
     /// An Elman cell's only block, its new state.
@@ -69,17 +68,17 @@ impl CellKind {
         }
     }
 
-    /// Whether the state has a second part beside what the layer puts out.
+    /// Whether there is a cell state besides the output.
     pub fn has_cell_state(self) -> bool {
         matches!(self, Self::Lstm { .. })
     }
 
-    /// Whether sums have a bias.
+    /// Whether the sums include a bias.
     pub fn has_biases(self) -> bool {
         !matches!(self, Self::Elman { biases: false, .. })
     }
 
-    /// Width of what the layer puts out and feeds back.
+    /// Width of the output that is fed back.
     pub fn output_width(self, hidden: usize) -> usize {
         match self {
             Self::Lstm { projection: Some(width), .. } => width,
@@ -87,7 +86,7 @@ impl CellKind {
         }
     }
 
-    /// The values `gate` can take: what its non-linearity maps to.
+    /// The range of `gate`: that of its non-linearity.
     pub fn range(self, gate: Gate) -> (f32, f32) {
         let tanh = match self {
             Self::Elman { activation, .. } => activation == Activation::Tanh,
@@ -98,7 +97,7 @@ impl CellKind {
 }
 
 impl Gate {
-    /// The word a reader knows it by.
+    /// The common name of this kind.
     pub fn name(self) -> &'static str {
         match self {
             Self::State => "state",

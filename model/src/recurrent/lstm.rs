@@ -1,5 +1,5 @@
-//! Long short-term memory as in Graves 2013, without peepholes, with the projection of Sak et al.
-//! 2014 if there is one.
+//! Long short-term memory as in Graves 2013, without peepholes, optionally with the projection of
+//! Sak et al. 2014.
 
 use burn::tensor::Tensor;
 
@@ -9,13 +9,13 @@ use crate::fused::{
     recurrent::{sigmoid, tanh},
 };
 
-/// `c_t = f * c_(t-1) + i * g`, `h_t = o * tanh(c_t)`, and with a projection `r_t = P h_t` in
-/// place of `h_t`.
+/// `c_t = f * c_(t-1) + i * g`, `h_t = o * tanh(c_t)`; with a projection, `r_t = P h_t` replaces
+/// `h_t`.
 pub(super) fn step(weights: &Weights, input: Tensor<2>, state: State, watch: &mut Watch) -> State {
     let sums = watch.sum(input, product(state.hidden, weights.recurrent.clone()));
     let [_, width] = sums.dims();
     let hidden = width / 4;
-    // Two neighbours with the same non-linearity: one operation for both.
+    // Two adjacent blocks with the same non-linearity: one operation for both.
     let opened = sigmoid(sums.clone().narrow(1, 0, 2 * hidden));
     let input_gate = watch.gate(Gate::Input, opened.clone().narrow(1, 0, hidden));
     let forget = watch.gate(Gate::Forget, opened.narrow(1, hidden, hidden));

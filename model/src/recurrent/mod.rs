@@ -1,4 +1,4 @@
-//! Recurrent networks, written out so that every sum in them can be looked at, reached into and
+//! Recurrent networks, written so that every intermediate sum can be shown, changed and
 //! differentiated.
 
 mod cell;

@@ -1,4 +1,4 @@
-//! A recurrent network from tokens to one answer at every step.
+//! A recurrent network that maps tokens to an answer at every step.
 
 use burn::{
     module::Module,
@@ -21,7 +21,7 @@ use crate::{
 pub struct SequenceConfig {
     /// Number of tokens it reads.
     pub vocabulary: usize,
-    /// Number of answers it chooses among.
+    /// Number of answers to choose from.
     pub outputs: usize,
     /// Width of the embedding; `None` for one-hot vectors.
     pub embedding: Option<usize>,
@@ -35,7 +35,7 @@ pub struct SequenceConfig {
     pub seed: u32,
 }
 
-/// Tokens as one-hot vectors or embedded, recurrent layers, and `V s_t + c` at every step.
+/// One-hot or embedded tokens, recurrent layers, and `V s_t + c` at every step.
 #[derive(Module, Debug)]
 pub struct SequenceModel {
     /// `None` for one-hot vectors.
@@ -45,16 +45,16 @@ pub struct SequenceModel {
     pub readout: Linear,
 }
 
-/// What a model computed.
+/// Output of a model.
 #[derive(Clone, Debug)]
 pub struct SequenceOutput {
     /// `[batch, T, outputs]`
     pub logits: Tensor<3>,
-    /// The last state of every layer, from which another run can go on.
+    /// The last state of every layer, from which another run can continue.
     pub finals: Vec<LayerStates>,
 }
 
-/// What a model computed, and what on the way.
+/// Output of a model with its intermediate results.
 #[derive(Clone, Debug)]
 pub struct SequenceTrace {
     /// `[batch, T, outputs]`
@@ -66,9 +66,9 @@ pub struct SequenceTrace {
 }
 
 impl SequenceConfig {
-    /// Draws the weights, the same on every device. Scales are PyTorch's: embeddings from N(0, 1),
-    /// cells as [`Initialization`] says, the readout from U(-1/sqrt(n), 1/sqrt(n)) with n the
-    /// width it reads.
+    /// Draws the weights, the same on every device, with PyTorch's scales: embeddings from N(0, 1),
+    /// cells as [`Initialization`] says, the readout from U(-1/sqrt(n), 1/sqrt(n)), where n is the
+    /// width of its input.
     ///
     /// # Panics
     ///
@@ -105,7 +105,7 @@ impl SequenceModel {
         self.run(tokens, &RunOptions::default()).logits
     }
 
-    /// Like [`forward`](Self::forward), as `options` say, and with the last states.
+    /// Like [`forward`](Self::forward), with `options`, and returns the last states too.
     ///
     /// # Panics
     ///
@@ -115,7 +115,7 @@ impl SequenceModel {
         SequenceOutput { logits: linear(&self.readout, output.outputs), finals: output.finals }
     }
 
-    /// Like [`run`](Self::run), keeping what was computed on the way. The logits are the same to
+    /// Like [`run`](Self::run), and returns the intermediate results. The logits are the same to
     /// the last bit.
     pub fn forward_traced(&self, tokens: Tensor<2, Int>, options: &RunOptions) -> SequenceTrace {
         let (output, layers) = self.recurrent.forward_traced(self.input(tokens), options);
@@ -130,7 +130,7 @@ impl SequenceModel {
         }
     }
 
-    /// The device the weights live on.
+    /// The device that holds the weights.
     pub fn device(&self) -> Device {
         self.readout.weight.device().inner()
     }

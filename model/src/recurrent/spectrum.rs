@@ -2,17 +2,17 @@
 
 use core::fmt;
 
-/// Squarings of the matrix: the radius comes from its `2^SQUARINGS`-th power.
+/// Number of times the matrix is squared: the radius is computed from its `2^SQUARINGS`-th power.
 const SQUARINGS: u32 = 20;
 
 /// Why a matrix can't be rescaled. `Display` is the sentence the page shows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RadiusError {
-    /// Its spectral radius is 0, and stays so whatever it is multiplied by.
+    /// Its spectral radius is 0, and stays 0 under any scaling.
     Zero,
     /// It holds a number that is not finite.
     NotFinite,
-    /// No radius at all.
+    /// The requested radius is not a finite number of at least 0.
     NotARadius(f64),
 }
 
@@ -36,11 +36,11 @@ impl fmt::Display for RadiusError {
 
 impl std::error::Error for RadiusError {}
 
-/// The spectral radius of a square matrix, row by row.
+/// The spectral radius of a square row-major matrix.
 ///
-/// Power iteration as Gelfand's formula has it, `lim |A^n|^(1/n)`, with n doubled by squaring A.
-/// Iterating on a vector would go round and round where the leading eigenvalues are a complex pair,
-/// as they mostly are in a recurrent matrix; the norm of the power only ever grows by the radius.
+/// Computed by Gelfand's formula, `lim |A^n|^(1/n)`, with n doubled by squaring A. Power iteration
+/// on a vector would not converge where the leading eigenvalues are a complex pair, as they mostly
+/// are in a recurrent matrix; the norm of the power always grows with the radius.
 ///
 /// # Panics
 ///
@@ -48,7 +48,7 @@ impl std::error::Error for RadiusError {}
 pub fn spectral_radius(matrix: &[f32], size: usize) -> f64 {
     assert_eq!(matrix.len(), size * size, "a square matrix");
     let mut power: Vec<f64> = matrix.iter().map(|&x| f64::from(x)).collect();
-    // ln |A^n| / n, gathered as the power is kept at norm 1.
+    // ln |A^n| / n, accumulated while the power is kept at norm 1.
     let mut logarithm = 0.0;
     let mut weight = 1.0;
     for _ in 0..=SQUARINGS {
@@ -77,7 +77,7 @@ fn squared(matrix: &[f64], size: usize) -> Vec<f64> {
     product
 }
 
-/// The matrix times the factor that gives it this spectral radius; 0 gives the zero matrix.
+/// Scales the matrix to this spectral radius; 0 gives the zero matrix.
 ///
 /// # Panics
 ///

@@ -1,4 +1,4 @@
-//! Layers of recurrent cells, one above the other, in one direction or both.
+//! Stacked recurrent layers, in one direction or both.
 
 use burn::{
     module::Module,
@@ -34,7 +34,7 @@ pub struct Recurrent {
 }
 
 /// One layer. With a backward cell it is that of Schuster and Paliwal 1997: the second cell reads
-/// from the end, and what the two put out is laid side by side.
+/// from the end, and the two outputs are concatenated.
 #[derive(Module, Debug)]
 pub struct RecurrentLayer {
     pub forward: Cell,
@@ -45,33 +45,34 @@ pub struct RecurrentLayer {
 #[derive(Clone, Debug)]
 pub struct LayerStates {
     pub forward: State,
-    /// In a bidirectional layer. As a final state, that after the first position.
+    /// The backward cell's state in a bidirectional layer. As a final state, the one after the
+    /// first position.
     pub backward: Option<State>,
 }
 
 impl LayerStates {
-    /// The same values, cut off from how they came about.
+    /// The same values, detached from the autodiff graph.
     pub fn detach(self) -> Self {
         Self { forward: self.forward.detach(), backward: self.backward.map(State::detach) }
     }
 }
 
-/// How to run a sequence. The default is the plain way.
+/// How to run a sequence. The default is a plain run.
 #[derive(Clone, Debug, Default)]
 pub struct RunOptions {
-    /// One for each layer; zeros if `None`.
+    /// The initial state of each layer; zeros if `None`.
     pub initial: Option<Vec<LayerStates>>,
-    /// Cuts the gradient's way back through the states every so many steps, as truncated
-    /// backpropagation through time does; counted from where each direction starts.
+    /// Cuts the gradient through the states every so many steps, as truncated backpropagation
+    /// through time does, counted from where each direction starts.
     pub truncation: Option<usize>,
-    /// Gates to hold. Where several meet, the later one wins.
+    /// Gates to hold. If several apply to the same gate, the last one wins.
     pub forced: Vec<Force>,
-    /// In a traced run on tracked tensors: makes the gradients of inner activations available, see
-    /// [`RecurrentTrace::gradients`].
+    /// In a traced run on tracked tensors, makes the gradients with respect to inner activations
+    /// available; see [`RecurrentTrace::gradients`].
     pub probes: bool,
 }
 
-/// What a stack computes.
+/// Output of a stack.
 #[derive(Clone, Debug)]
 pub struct RecurrentOutput {
     /// `[batch, T, output]`, twice as wide in both directions: the forward half first.
@@ -104,21 +105,23 @@ impl RecurrentConfig {
 }
 
 impl Recurrent {
+    /// Runs the layers over a batch of sequences.
+    ///
     /// # Shapes
     ///
     /// - outputs: `[batch, T, output]`, or `[batch, T, 2 * output]` in both directions
     ///
     /// # Panics
     ///
-    /// Panics if the sequence is empty, if the initial states are not one for each layer and
+    /// Panics if the sequence is empty, if there is not one initial state for each layer and
     /// direction, or if the truncation is 0.
     pub fn forward(&self, input: SequenceInput, options: &RunOptions) -> RecurrentOutput {
         self.run(input, options, false).0
     }
 
-    /// Like [`forward`](Self::forward), keeping what was computed on the way. It goes step by step
-    /// where [`forward`](Self::forward) takes each direction of a layer as one operation if the
-    /// device [has kernels](crate::fused::has_kernels) for it and no gate is forced; the outputs
+    /// Like [`forward`](Self::forward), and returns the intermediate results. It goes step by step,
+    /// whereas [`forward`](Self::forward) runs each direction of a layer as one operation if the
+    /// device [has kernels](crate::fused::has_kernels) for it and no gate is forced. The outputs
     /// are the same to the last bit.
     pub fn forward_traced(
         &self,
@@ -185,7 +188,7 @@ impl Recurrent {
     }
 }
 
-/// One cell's way through a sequence.
+/// One cell's run over a sequence.
 struct Pass<'a> {
     cell: &'a Cell,
     backward: bool,
@@ -196,8 +199,8 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    /// What the cell puts out, `[T * batch, output]` with the rows of one step together, its last
-    /// state, and the trace if one is wanted.
+    /// The outputs, `[T * batch, output]` with the rows of one step together, the last state, and
+    /// the trace if one was requested.
     fn run(&self, source: &Source, mut state: State) -> (Tensor<2>, State, Option<RecurrentTrace>) {
         let inputs = source.project(self.cell);
         if !self.traced && self.forced.is_empty() && has_kernels(inputs.device()) {

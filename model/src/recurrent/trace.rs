@@ -1,4 +1,4 @@
-//! What a recurrent layer computed, and the gradients inside it.
+//! Intermediate results of a recurrent layer, and the gradients inside it.
 
 use burn::tensor::{Gradients, Tensor};
 
@@ -15,9 +15,9 @@ pub struct RecurrentLayerTrace {
     pub backward: Option<RecurrentTrace>,
 }
 
-/// One cell's way through a batch of sequences. Every tensor is untracked and has the shape
-/// `[batch, T, ...]`, in the order of positions, whichever way the cell went; where it says
-/// `gates * hidden` the blocks are in the order of [`CellKind::gates`].
+/// One cell's run over a batch of sequences. Every tensor is untracked and has the shape `[batch,
+/// T, ...]` in the order of positions, even if the cell reads backward. The blocks of `gates *
+/// hidden` are in the order of [`CellKind::gates`].
 #[derive(Clone, Debug)]
 pub struct RecurrentTrace {
     pub kind: CellKind,
@@ -29,10 +29,10 @@ pub struct RecurrentTrace {
     pub previous_cell: Option<Tensor<3>>,
     /// `W x_t + b`, `[batch, T, gates * hidden]`.
     pub from_input: Tensor<3>,
-    /// What the state adds to it, `U h_(t-1)`; in the candidate of PyTorch's GRU
-    /// `r * (U h + b_hn)`, in that of Cho's `U (r * h)`. `[batch, T, gates * hidden]`.
+    /// What the state adds to it: `U h_(t-1)`, but `r * (U h + b_hn)` in the candidate of PyTorch's
+    /// GRU and `U (r * h)` in that of Cho's. `[batch, T, gates * hidden]`.
     pub from_state: Tensor<3>,
-    /// The two added up, to the last bit, `[batch, T, gates * hidden]`.
+    /// The sum of the two, to the last bit, `[batch, T, gates * hidden]`.
     pub sums: Tensor<3>,
     /// After the non-linearity, or as forced, `[batch, T, gates * hidden]`.
     pub gates: Tensor<3>,
@@ -56,27 +56,27 @@ pub struct GateTrace {
     pub value: Tensor<3>,
 }
 
-/// Derivatives of a loss by what one cell computed: total ones, every way to the loss counted, that
-/// through later steps and later layers included.
+/// Gradients of a loss with respect to what one cell computed. They are total derivatives: every
+/// path to the loss counts, including those through later steps and later layers.
 #[derive(Clone, Debug)]
 pub struct RecurrentGradients {
-    /// By the sums, the delta of each step, `[batch, T, gates * hidden]`.
+    /// With respect to the sums, the delta of each step, `[batch, T, gates * hidden]`.
     pub sums: Tensor<3>,
-    /// By the hidden state after the step, `[batch, T, output]`.
+    /// With respect to the hidden state after the step, `[batch, T, output]`.
     pub hidden: Tensor<3>,
-    /// By the cell state after the step, through the cell states after it as well as through the
-    /// output, `[batch, T, hidden]`.
+    /// With respect to the cell state after the step, through later cell states as well as through
+    /// the output, `[batch, T, hidden]`.
     pub cell: Option<Tensor<3>>,
 }
 
-/// What each step adds to the gradients of a cell's parameters. The sum over the steps is the
-/// gradient.
+/// What each step adds to the gradients with respect to a cell's parameters. The sum over the steps
+/// is the gradient.
 #[derive(Clone, Debug)]
 pub struct Contributions {
     /// x_t times delta_t, `[T, inputs, gates * hidden]`.
     pub input_weight: Tensor<3>,
-    /// h_(t-1) times delta_t, `[T, output, gates * hidden]`; in a GRU's candidate with the reset
-    /// gate where the kind has it.
+    /// h_(t-1) times delta_t, `[T, output, gates * hidden]`; in a GRU's candidate, with the reset
+    /// gate at the place where the kind has it.
     pub recurrent_weight: Tensor<3>,
     /// delta_t, `[T, gates * hidden]`.
     pub bias: Option<Tensor<2>>,
@@ -126,7 +126,7 @@ impl RecurrentTrace {
         columns / self.kind.gates().len()
     }
 
-    /// One gate's part.
+    /// The part of one gate.
     ///
     /// # Panics
     ///
@@ -147,14 +147,14 @@ impl RecurrentTrace {
         all.clone().narrow(2, index * self.units(), self.units())
     }
 
-    /// The derivatives inside the cell, out of what a loss's `backward` returned.
+    /// Extracts the gradients inside the cell from what a loss's `backward` returned.
     ///
     /// # Panics
     ///
     /// Panics if the run had no [`probes`](super::RunOptions::probes).
     pub fn gradients(&self, gradients: &Gradients) -> RecurrentGradients {
         assert!(!self.probes.is_empty(), "the run was asked for probes");
-        // What the loss does not depend on has no entry: its derivative is 0.
+        // Gradients contain no entry for what the loss does not depend on: its derivative is 0.
         let of = |probe: &Tensor<2>| {
             let found = probe.grad(gradients);
             found.unwrap_or_else(|| Tensor::zeros(probe.shape(), &self.hidden.device()))
@@ -173,8 +173,8 @@ impl RecurrentTrace {
 }
 
 impl RecurrentGradients {
-    /// What each step of `trace`, the run these are the derivatives of, adds to the gradients of
-    /// the cell's parameters.
+    /// What each step of `trace` adds to the gradients with respect to the cell's parameters.
+    /// `trace` must be the run that these gradients are from.
     pub fn contributions(&self, trace: &RecurrentTrace) -> Contributions {
         let units = trace.units();
         // `[T, rows, columns]`: for each step the sum over the batch of outer products.

@@ -1,10 +1,10 @@
-//! Looking into a step while it is computed, and reaching into it.
+//! Recording and changing the intermediate results of a step.
 
 use burn::tensor::Tensor;
 
 use super::{Force, Gate, State, force};
 
-/// What accompanies one step. Training carries an empty one, which costs nothing.
+/// Instrumentation of one step. Training uses an empty one, which costs nothing.
 #[derive(Default)]
 pub(super) struct Watch<'a> {
     pub(super) step: usize,
@@ -12,8 +12,8 @@ pub(super) struct Watch<'a> {
     pub(super) record: Option<Record>,
 }
 
-/// What one step computed, each `[batch, ...]` and untracked. Cells whose sums are formed in
-/// several goes push several pieces, in the order of their columns.
+/// What one step computed, each `[batch, ...]` and untracked. Cells that compute their sums in
+/// several parts push several pieces, in the order of their columns.
 #[derive(Default)]
 pub(super) struct Record {
     pub(super) from_input: Vec<Tensor<2>>,
@@ -28,7 +28,7 @@ pub(super) struct Record {
 }
 
 /// Zeros added where a gradient is wanted: burn keeps gradients of leaves only, and the gradient
-/// of a term is that of the sum.
+/// with respect to a term equals that with respect to the sum.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StepProbes {
     pub(super) sums: Vec<Tensor<2>>,
@@ -62,7 +62,7 @@ impl Watch<'_> {
         }
     }
 
-    /// A block after its non-linearity, or what it is forced to be.
+    /// A block after its non-linearity, or the value it is forced to.
     pub(super) fn gate(&mut self, gate: Gate, value: Tensor<2>) -> Tensor<2> {
         let value = force::apply(self.forces, gate, self.step, value);
         if let Some(record) = &mut self.record {

@@ -1,4 +1,4 @@
-//! How well a decoder's state and each of the encoder's fit together.
+//! Alignment scores of a decoder's state with the encoder's states.
 
 use burn::{
     module::{Module, Param},
@@ -6,14 +6,14 @@ use burn::{
 };
 use unroll_protocol::AttentionKind;
 
-use super::{Encoded, encoder::product};
+use super::{Encoded, Execution, encoder::product};
 use crate::{
     fused::{self, recurrent::tanh},
     parameters::{given_vector, uniform_matrix},
     random::Normals,
 };
 
-/// The parameters of a score. None of them has a bias, as in the papers.
+/// The parameters of an alignment score. None of them has a bias, as in the papers.
 #[derive(Module, Debug)]
 pub struct AlignmentLayer {
     /// `W_s`, `[H, A]`, of additive and concat; `W_a`, `[H, E]`, of general.
@@ -24,10 +24,10 @@ pub struct AlignmentLayer {
     pub vector: Option<Param<Tensor<1>>>,
 }
 
-/// What one or several steps saw of a source of `S` states.
+/// Attention of one or more steps over a source of `S` states.
 #[derive(Clone, Debug)]
 pub(super) struct Seen {
-    /// As the score uses them, `[batch, T, A or E]`.
+    /// Queries as the score uses them, `[batch, T, A or E]`.
     pub(super) queries: Tensor<3>,
     /// -inf at padding, `[batch, T, S]`.
     pub(super) scores: Tensor<3>,
@@ -61,7 +61,7 @@ impl AlignmentLayer {
         Some(Self { query, key, vector })
     }
 
-    /// What the score sees of the encoder's states, computed once for all steps.
+    /// What the score uses of the encoder's states, computed once for all steps.
     ///
     /// # Shapes
     ///
@@ -74,13 +74,17 @@ impl AlignmentLayer {
         }
     }
 
-    /// Attends with `T` steps, none of which depends on another's result; `at_once` as one
-    /// operation, where there are kernels for it.
+    /// Attends with `T` steps, none of which depends on another's result.
     ///
     /// # Shapes
     ///
     /// - states, the decoder's: `[batch, T, H]`
-    pub(super) fn attend(&self, states: Tensor<3>, encoded: &Encoded, at_once: bool) -> Seen {
+    pub(super) fn attend(
+        &self,
+        states: Tensor<3>,
+        encoded: &Encoded,
+        execution: Execution,
+    ) -> Seen {
         let keys = encoded.keys.clone().expect("encoded by a model with attention");
         let ([batch, steps, _], [_, length, width]) = (states.dims(), keys.dims());
         let queries = match &self.query {
@@ -88,7 +92,7 @@ impl AlignmentLayer {
             None => states,
         };
         let scores = match &self.vector {
-            Some(vector) if at_once => {
+            Some(vector) if execution == Execution::Fused => {
                 let (states, padding) = (encoded.states.clone(), encoded.padding.clone());
                 let fused::recurrent::Additive { contexts, scores, weights } =
                     fused::recurrent::additive(

@@ -1,4 +1,4 @@
-//! Choosing what to write.
+//! Greedy decoding and beam search.
 
 use burn::tensor::{Int, Tensor};
 
@@ -9,19 +9,20 @@ use crate::{
     tasks::END,
 };
 
-/// A sequence that a search considered.
+/// A sequence found by a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hypothesis {
     /// Without the end token.
     pub tokens: Vec<u32>,
-    /// The natural logarithm of its probability, that of the end token among it if it ended.
+    /// The natural logarithm of its probability, including the end token if it ended.
     pub log_probability: f32,
-    /// Whether the end token was written, and not the room used up.
+    /// Whether it ended with the end token rather than at the length limit.
     pub ended: bool,
 }
 
 impl Seq2seq {
-    /// Writes the likeliest token in every step, and goes on after the end token; nothing is read.
+    /// Writes the likeliest token at every step, and continues after the end token; nothing is read
+    /// back.
     ///
     /// # Shapes
     ///
@@ -43,7 +44,7 @@ impl Seq2seq {
     }
 
     /// What [`greedy`](Self::greedy) writes for each source, up to the end token, which is left
-    /// out, or `most` tokens.
+    /// out, or up to `most` tokens.
     pub async fn decode_greedy(
         &self,
         source: &Source,
@@ -57,13 +58,13 @@ impl Seq2seq {
         Ok(read.chunks(most).map(row).collect())
     }
 
-    /// Beam search (Sutskever et al. 2014, section 3.2): keeps the `width` likeliest beginnings at
-    /// every step. At most `width` sequences of at most `most` tokens, likeliest first; their
-    /// probabilities are not divided by their lengths.
+    /// Beam search (Sutskever et al. 2014, section 3.2): keeps the `width` likeliest partial
+    /// sequences at every step. Returns at most `width` sequences of at most `most` tokens,
+    /// likeliest first. Probabilities are not normalized by length.
     ///
     /// # Panics
     ///
-    /// Panics if there is not exactly one source or the width is 0.
+    /// Panics unless there is exactly one source and the width is above 0.
     pub async fn decode_beam(
         &self,
         source: &Source,
@@ -92,7 +93,7 @@ impl Seq2seq {
                     (from, token as u32, open[from].1 + f64::from(logit) - rest)
                 }));
             }
-            // A stable sort: among equals the earlier beginning and the smaller token.
+            // A stable sort: ties go to the earlier partial sequence and the smaller token.
             grown.sort_by(|a, b| b.2.total_cmp(&a.2));
             grown.truncate(width);
             let mut kept = Vec::new();
@@ -113,7 +114,7 @@ impl Seq2seq {
             }
             finished.sort_by(|a, b| b.1.total_cmp(&a.1));
             finished.truncate(width);
-            // Probabilities only fall: nothing that is still open can overtake a full list.
+            // Probabilities only fall: no unfinished sequence can overtake a full list.
             let least = (finished.len() == width).then(|| finished[width - 1].1);
             let none_better = least.is_some_and(|least| going.iter().all(|(_, p)| *p <= least));
             if going.is_empty() || none_better {

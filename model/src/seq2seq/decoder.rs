@@ -1,11 +1,11 @@
-//! Writing the target.
+//! The decoder.
 
 use burn::tensor::{Int, Tensor};
 
-use super::{AlignmentLayer, Encoded, Seq2seq, alignment::Seen, gru::Gru, is_luongs};
+use super::{AlignmentLayer, Encoded, Execution, Seq2seq, alignment::Seen, gru::Gru, is_luongs};
 use crate::{
     fused::{
-        self, has_kernels,
+        self,
         recurrent::{look_up, tanh},
     },
     recurrent::{State, steps_of},
@@ -28,7 +28,7 @@ pub(super) struct Run {
     pub(super) logits: Tensor<3>,
 }
 
-/// Rows of steps one after the other, `[T * batch, n]`, as `[batch, T, n]`.
+/// Reorders `[T * batch, n]`, step by step, to `[batch, T, n]`.
 fn batch_first(rows: Tensor<2>, batch: usize) -> Tensor<3> {
     let [count, width] = rows.dims();
     rows.reshape([count / batch, batch, width]).swap_dims(0, 1)
@@ -40,7 +40,7 @@ impl Seq2seq {
         DecoderState { hidden: tanh(fused::linear(&self.initial, encoded.summary.clone())) }
     }
 
-    /// One step: the logits of what comes after `previous`, and the state after it.
+    /// Takes one step: the logits of the token after `previous`, and the next state.
     ///
     /// # Shapes
     ///
@@ -57,25 +57,23 @@ impl Seq2seq {
         (run.logits.reshape([batch, self.targets()]), run.last)
     }
 
-    /// All steps whose previous tokens are known, `[batch, T]`.
+    /// Runs all steps, whose previous tokens are known, `[batch, T]`.
     pub(super) fn run(
         &self,
         encoded: &Encoded,
         state: DecoderState,
         previous: Tensor<2, Int>,
     ) -> Run {
-        let at_once = has_kernels(self.device());
-        self.run_as(encoded, state, previous, at_once)
+        self.run_as(encoded, state, previous, Execution::on(self.device()))
     }
 
-    /// [`run`](Self::run) `at_once`, which needs kernels, or composed of burn's operations step by
-    /// step.
+    /// [`run`](Self::run) with a choice of execution.
     fn run_as(
         &self,
         encoded: &Encoded,
         state: DecoderState,
         previous: Tensor<2, Int>,
-        at_once: bool,
+        execution: Execution,
     ) -> Run {
         let [batch, length] = previous.dims();
         assert_eq!([batch], [encoded.size()[0]], "one row of tokens for each source");
@@ -89,9 +87,9 @@ impl Seq2seq {
             let [rows, _] = weight.dims();
             weight.clone().narrow(0, targets, rows - targets)
         };
-        // Steps that wait for nothing but the state before.
+        // Steps that depend on nothing but the previous state.
         let plain = |inputs: Tensor<2>| {
-            if at_once {
+            if execution == Execution::Fused {
                 let state = State { hidden: state.hidden.clone(), cell: None };
                 return self.decoder.sequence(inputs, state, false, None).0;
             }
@@ -111,29 +109,32 @@ impl Seq2seq {
                     + from_context.reshape([1, batch, 3 * hidden]);
                 (plain(inputs.reshape([length * batch, 3 * hidden])), None)
             }
-            Some(attention) if !is_luongs(self.kind) && at_once => {
+            Some(attention) if !is_luongs(self.kind) && execution == Execution::Fused => {
                 let attending = (attention, context_weight());
-                return self.write_at_once(attending, encoded, state, inputs, steps_first);
+                return self.write_fused(attending, encoded, state, inputs, steps_first);
             }
             Some(attention) if !is_luongs(self.kind) => {
                 let (gru, from_context) = (Gru::new(&[&self.decoder], batch), context_weight());
                 let mut state = state.hidden.clone();
                 let (mut states, mut seen) = (Vec::new(), Vec::new());
                 for input in steps_of(inputs, length) {
-                    let looked =
-                        attention.attend(state.clone().reshape([batch, 1, hidden]), encoded, false);
-                    let [_, _, width] = looked.contexts.dims();
-                    let context = looked.contexts.clone().reshape([batch, width]);
+                    let attended = attention.attend(
+                        state.clone().reshape([batch, 1, hidden]),
+                        encoded,
+                        Execution::StepByStep,
+                    );
+                    let [_, _, width] = attended.contexts.dims();
+                    let context = attended.contexts.clone().reshape([batch, width]);
                     state = gru.step(input + context.matmul(from_context.clone()), state);
                     states.push(state.clone());
-                    seen.push(looked);
+                    seen.push(attended);
                 }
                 (Tensor::cat(states, 0), Some(joined(seen)))
             }
             Some(attention) => {
                 let states = plain(inputs);
                 let all = batch_first(states.clone(), batch);
-                let seen = attention.attend(all, encoded, at_once);
+                let seen = attention.attend(all, encoded, execution);
                 (states, Some(seen))
             }
         };
@@ -143,12 +144,12 @@ impl Seq2seq {
         Run { states, last, seen, logits }
     }
 
-    /// A decoder with Bahdanau's attention as one operation.
+    /// Runs a decoder with Bahdanau's attention as one operation.
     ///
     /// # Shapes
     ///
     /// - inputs, `W_y y_(i-1) + b`, and previous: `[T * batch, 3H]` and `[T * batch]`, step by step
-    fn write_at_once(
+    fn write_fused(
         &self,
         (attention, context_weight): (&AlignmentLayer, Tensor<2>),
         encoded: &Encoded,
@@ -190,7 +191,7 @@ impl Seq2seq {
         }
     }
 
-    /// Logits of all steps as few products.
+    /// Logits of all steps with few products.
     fn read_out(
         &self,
         states: &Tensor<3>,
@@ -231,7 +232,7 @@ impl Seq2seq {
     }
 }
 
-/// What single steps saw, as what all of them saw.
+/// Joins what single steps saw.
 fn joined(steps: Vec<Seen>) -> Seen {
     let all = |part: fn(&Seen) -> &Tensor<3>| {
         Tensor::cat(steps.iter().map(|step| part(step).clone()).collect(), 1)
@@ -257,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn at_once_is_step_by_step() {
+    fn fused_is_step_by_step() {
         let device = Device::flex().autodiff();
         let rows = vec![vec![1, 4, 2], vec![3, 3, 1, 2, 0], vec![5]];
         let source = Source::new(&rows, &device);
@@ -274,10 +275,10 @@ mod tests {
                     seed: 2,
                 };
                 let model = config.init(&device).train();
-                let run = |at_once: bool| {
-                    let encoded = model.encode_as(&source, at_once);
+                let run = |execution: Execution| {
+                    let encoded = model.encode_as(&source, execution);
                     let start = model.start(&encoded);
-                    let run = model.run_as(&encoded, start, previous(), at_once);
+                    let run = model.run_as(&encoded, start, previous(), execution);
                     let weights = Tensor::<3>::ones(run.logits.dims(), &device).cumsum(2);
                     let mut gradients = (run.logits.clone() * weights).sum().backward();
                     let mut sum = GradientSum::default();
@@ -289,7 +290,8 @@ mod tests {
                     all.extend(gradients);
                     all
                 };
-                for (part, (found, expected)) in run(true).iter().zip(run(false)).enumerate() {
+                let (fused, by_step) = (run(Execution::Fused), run(Execution::StepByStep));
+                for (part, (found, expected)) in fused.iter().zip(by_step).enumerate() {
                     assert_eq!(found.len(), expected.len());
                     let most = expected.iter().fold(1f32, |most, x| most.max(x.abs()));
                     for (found, expected) in found.iter().zip(expected) {

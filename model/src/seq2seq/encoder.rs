@@ -1,15 +1,15 @@
-//! Reading the source.
+//! The encoder.
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
 
-use super::{Seq2seq, gru::Gru};
+use super::{Execution, Seq2seq, gru::Gru};
 use crate::{
-    fused::{self, has_kernels, recurrent::look_up},
+    fused::{self, recurrent::look_up},
     recurrent::{Cell, steps_of},
 };
 
 /// Added to the update gate's sum at padding: large enough for a sigmoid of exactly 1, so that the
-/// state is kept to the last bit and no gradient comes of it, whatever the weights.
+/// state is kept to the last bit and no gradient flows, whatever the weights are.
 const HELD: f32 = 1e4;
 
 /// Source sequences, padded to the longest.
@@ -23,12 +23,12 @@ pub struct Source {
 /// What the encoder made of a batch of sources of at most `S` tokens.
 #[derive(Clone, Debug)]
 pub struct Encoded {
-    /// `h_j`, `[batch, S, E]`, forward half first; projected where the model does that. At padding
-    /// whatever the state was.
+    /// `h_j`, `[batch, S, E]`, forward half first; projected if the model does that. At padding,
+    /// the state carried over.
     pub states: Tensor<3>,
-    /// The state after the last token, of each direction its own last, `[batch, H or 2H]`.
+    /// The state after the last token, for each direction its own last token, `[batch, H or 2H]`.
     pub summary: Tensor<2>,
-    /// What scores see of each state, `W_h h_j` or the state itself, `[batch, S, A or E]`.
+    /// What scores use of each state, `W_h h_j` or the state itself, `[batch, S, A or E]`.
     pub(super) keys: Option<Tensor<3>>,
     /// 0 at tokens and -inf at padding, `[batch, S]`; `None` if there is no padding.
     pub(super) padding: Option<Tensor<2>>,
@@ -48,7 +48,7 @@ impl Source {
         self.rows.len()
     }
 
-    /// Tokens of the longest.
+    /// Number of tokens of the longest sequence.
     pub fn length(&self) -> usize {
         self.length
     }
@@ -69,9 +69,9 @@ impl Source {
         Some(Tensor::from_data(data, &self.device))
     }
 
-    /// Rows of a table of 1 row for padding and `tokens` rows for each direction: step by step, and
-    /// within a step direction by direction, each from the start or, where `backward` says so, from
-    /// the end.
+    /// Row indices into a table with one row for padding followed by `tokens` rows for each
+    /// direction. The order is step by step, and within a step direction by direction; each
+    /// direction starts at the beginning or, where `backward` is true, at the end.
     fn places(&self, tokens: usize, backward: &[bool]) -> Tensor<1, Int> {
         let mut places = Vec::with_capacity(self.length * backward.len() * self.batch());
         for step in 0..self.length {
@@ -110,22 +110,21 @@ impl Encoded {
 }
 
 impl Seq2seq {
-    /// Reads the sources.
+    /// Encodes the sources.
     ///
     /// # Panics
     ///
-    /// Panics if a token is not of the vocabulary.
+    /// Panics if a token is outside the vocabulary.
     pub fn encode(&self, source: &Source) -> Encoded {
-        self.encode_as(source, has_kernels(self.device()))
+        self.encode_as(source, Execution::on(self.device()))
     }
 
-    /// [`encode`](Self::encode) `at_once`, which needs kernels, or composed of burn's operations
-    /// step by step.
-    pub(super) fn encode_as(&self, source: &Source, at_once: bool) -> Encoded {
+    /// [`encode`](Self::encode) with a choice of execution.
+    pub(super) fn encode_as(&self, source: &Source, execution: Execution) -> Encoded {
         let cells: Vec<_> =
             [Some(&self.forward), self.backward.as_ref()].into_iter().flatten().collect();
-        let (states, summary) = if at_once {
-            self.read_at_once(&cells, source)
+        let (states, summary) = if execution == Execution::Fused {
+            self.read_fused(&cells, source)
         } else {
             self.read_step_by_step(&cells, source)
         };
@@ -138,7 +137,7 @@ impl Seq2seq {
         Encoded { states, summary, keys, padding: source.padding() }
     }
 
-    /// What a cell reads at padding: a row of sums that keeps the state.
+    /// A cell's input at padding: a row of sums that keeps the state.
     fn held(&self, device: &Device) -> Tensor<2> {
         let hidden = self.hidden();
         let mut held = vec![0.0; 3 * hidden];
@@ -146,8 +145,8 @@ impl Seq2seq {
         Tensor::from_data(TensorData::new(held, [1, 3 * hidden]), device)
     }
 
-    /// States `[S, batch, E]` and the summary, each direction as one operation.
-    fn read_at_once(&self, cells: &[&Cell], source: &Source) -> (Tensor<3>, Tensor<2>) {
+    /// States `[S, batch, E]` and the summary, running each direction as one operation.
+    fn read_fused(&self, cells: &[&Cell], source: &Source) -> (Tensor<3>, Tensor<2>) {
         let (batch, length) = (source.batch(), source.length());
         let places = source.places(self.sources(), &[false]);
         let (mut states, mut lasts) = (Vec::new(), Vec::new());
@@ -163,13 +162,13 @@ impl Seq2seq {
         (states.reshape([length, batch, width]), Tensor::cat(lasts, 1))
     }
 
-    /// The same, all directions step together.
+    /// The same, running all directions together step by step.
     fn read_step_by_step(&self, cells: &[&Cell], source: &Source) -> (Tensor<3>, Tensor<2>) {
         let (batch, length, directions) = (source.batch(), source.length(), cells.len());
         let hidden = self.forward.hidden();
         let gru = Gru::new(cells, batch);
 
-        // W x + b of every token there is, then looked up for all steps and directions at once.
+        // W x + b of every possible token, looked up for all steps and directions at once.
         let mut table = vec![self.held(&source.device)];
         table.extend(cells.iter().map(|cell| cell.project_one_hot()));
         let places = source.places(self.sources(), &[false, true][..directions]);
@@ -197,7 +196,7 @@ impl Seq2seq {
     }
 }
 
-/// Every row of `[batch, T, in]` times a matrix, as one product.
+/// Multiplies every row of `[batch, T, in]` by a matrix, as one product.
 pub(super) fn product(rows: Tensor<3>, matrix: Tensor<2>) -> Tensor<3> {
     let [batch, length, width] = rows.dims();
     let [_, out] = matrix.dims();

@@ -1,4 +1,4 @@
-//! One step of a GRU, several directions at once.
+//! One step of a GRU, in several directions at once.
 
 use burn::tensor::Tensor;
 
@@ -8,12 +8,12 @@ use crate::{
 };
 
 /// What steps of GRU cells (PyTorch's form, [`CellKind::Gru`](crate::CellKind::Gru)) need besides
-/// their input. Several cells of equal width, each with its own batch, step together, because a
-/// small step costs as much in calls as in sums.
+/// their input. Several cells of equal width, each with its own batch, run together, because the
+/// overhead of a small step is as large as its arithmetic.
 pub(super) struct Gru {
     /// U of each cell, `[cells, H, 3H]`.
     recurrent: Tensor<3>,
-    /// `b_hn` where the candidate's block is and 0 elsewhere, `[cells * batch, 3H]`.
+    /// `b_hn` in the candidate's block and 0 elsewhere, `[cells * batch, 3H]`.
     bias: Tensor<2>,
     batch: usize,
 }
@@ -38,9 +38,9 @@ impl Gru {
 
     /// The next states.
     ///
-    /// All of a step but its product is elementwise, so that its derivatives are worked out while
-    /// the values are at hand and attached to terms that are exactly 0, as in
-    /// [`gelu`](crate::gelu): about half as many recorded operations.
+    /// All of a step but its product is elementwise. So its derivatives are computed while the
+    /// values are available and attached to terms that are exactly 0, as in [`gelu`](crate::gelu):
+    /// this records about half as many operations.
     ///
     /// # Shapes
     ///

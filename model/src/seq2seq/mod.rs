@@ -1,5 +1,5 @@
-//! From one sequence to another with recurrent networks: an encoder, a decoder, and between them
-//! one vector (Cho et al. 2014) or attention (Bahdanau et al. 2015, Luong et al. 2015).
+//! Sequence-to-sequence models with recurrent networks: an encoder and a decoder, connected by one
+//! vector (Cho et al. 2014) or by attention (Bahdanau et al. 2015, Luong et al. 2015).
 
 mod alignment;
 mod decode;
@@ -22,6 +22,7 @@ pub use encoder::{Encoded, Source};
 pub use trace::{AlignmentTrace, Seq2seqTrace};
 
 use crate::{
+    fused::has_kernels,
     loss::masked_cross_entropy,
     parameters::{given_vector, uniform_matrix},
     random::{Normals, Purpose, stream},
@@ -29,27 +30,43 @@ use crate::{
     tasks::PairTensors,
 };
 
+/// How the steps of an encoder or decoder run.
+#[derive(Clone, Copy, PartialEq)]
+enum Execution {
+    /// All steps as one operation, which needs kernels.
+    Fused,
+    /// One step after another, composed of burn's operations.
+    StepByStep,
+}
+
+impl Execution {
+    /// The faster of those that `device` supports.
+    fn on(device: Device) -> Self {
+        if has_kernels(device) { Self::Fused } else { Self::StepByStep }
+    }
+}
+
 /// Configuration of a [`Seq2seq`].
 #[derive(Clone, Copy, Debug)]
 pub struct Seq2seqConfig {
     /// Number of tokens it reads.
     pub sources: usize,
-    /// Number of tokens it writes; the one of id 0 ends what is written.
+    /// Number of tokens it writes; the token of id 0 ends the target.
     pub targets: usize,
     /// Units of the decoder and of each of the encoder's directions.
     pub hidden: usize,
     pub bidirectional: bool,
     pub attention: AttentionKind,
-    /// Width of the little network that scores, where there is one: additive and concat.
+    /// Width of the scoring network of additive and concat attention.
     pub alignment: usize,
     /// Decides every initial weight.
     pub seed: u32,
 }
 
-/// A GRU that reads and a GRU that writes. Tokens are one-hot vectors on either side.
+/// An encoder GRU and a decoder GRU. Tokens are one-hot vectors on both sides.
 ///
-/// The encoder's last state is the summary c, of both directions if it has two, and
-/// `s_0 = tanh(V c + b)` (Cho et al. 2014, appendix A.1). Then
+/// The summary c is the encoder's last state, of both directions if it has two, and `s_0 = tanh(V c
+/// + b)` (Cho et al. 2014, appendix A.1). Then
 ///
 /// - without attention, `s_i = GRU(s_(i-1), [y_(i-1); c])` with the same c in every step;
 /// - Bahdanau's, `s_i = GRU(s_(i-1), [y_(i-1); c_i])`, with `c_i` mixed from the encoder's states
@@ -62,9 +79,9 @@ pub struct Seq2seqConfig {
 #[derive(Module, Debug)]
 pub struct Seq2seq {
     pub forward: Cell,
-    /// In a bidirectional encoder.
+    /// The backward cell of a bidirectional encoder.
     pub backward: Option<Cell>,
-    /// P, `[E, H]`: makes the states of a bidirectional encoder as wide as the decoder's, for
+    /// P, `[E, H]`: projects the states of a bidirectional encoder to the decoder's width, for
     /// [`AttentionKind::Dot`].
     pub projection: Option<Param<Tensor<2>>>,
     /// V and b, from the summary to `s_0`.
@@ -82,15 +99,15 @@ pub struct Seq2seq {
     kind: AttentionKind,
 }
 
-/// Whether scores are of the decoder's present state, after its step.
+/// Whether scores use the decoder's new state, after its step.
 fn is_luongs(kind: AttentionKind) -> bool {
     matches!(kind, AttentionKind::Dot | AttentionKind::General | AttentionKind::Concat)
 }
 
 impl Seq2seqConfig {
     /// Draws the weights, the same on every device: from U(-1/sqrt(n), 1/sqrt(n)) as in PyTorch,
-    /// with n the units of a cell or the width a layer reads; the cells' recurrent matrices are
-    /// orthogonal, as in Bahdanau et al. 2015, appendix B.1.
+    /// where n is the number of units of a cell or the width of a layer's input; the cells'
+    /// recurrent matrices are orthogonal, as in Bahdanau et al. 2015, appendix B.1.
     ///
     /// # Panics
     ///
@@ -141,7 +158,7 @@ impl Seq2seqConfig {
 }
 
 impl Seq2seq {
-    /// Logits of every step, each given the right token before it (teacher forcing).
+    /// Logits of every step, each given the correct previous token (teacher forcing).
     ///
     /// # Shapes
     ///
@@ -150,20 +167,20 @@ impl Seq2seq {
     ///
     /// # Panics
     ///
-    /// Panics if there is not one row of previous tokens for each source.
+    /// Panics unless there is one row of previous tokens for each source.
     pub fn forward(&self, source: &Source, previous: Tensor<2, Int>) -> Tensor<3> {
         let encoded = self.encode(source);
         let start = self.start(&encoded);
         self.run(&encoded, start, previous).logits
     }
 
-    /// Mean cross-entropy in nats per target token, the end token among them, `[1]`.
+    /// Mean cross-entropy in nats per target token, end tokens included, `[1]`.
     pub fn loss(&self, batch: &PairTensors) -> Tensor<1> {
         let logits = self.forward(&batch.source, batch.previous.clone());
         masked_cross_entropy(logits, batch.targets.clone(), batch.weights.clone())
     }
 
-    /// Like [`forward`](Self::forward), keeping what was computed on the way, untracked.
+    /// Like [`forward`](Self::forward), and returns the intermediate results, untracked.
     pub fn forward_traced(&self, source: &Source, previous: Tensor<2, Int>) -> Seq2seqTrace {
         let encoded = self.encode(source);
         let start = self.start(&encoded);
@@ -198,7 +215,7 @@ impl Seq2seq {
         self.readout.weight.dims()[1]
     }
 
-    /// The device the weights live on.
+    /// The device that holds the weights.
     pub fn device(&self) -> Device {
         self.readout.weight.device().inner()
     }

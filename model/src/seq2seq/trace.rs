@@ -1,4 +1,4 @@
-//! What a model computed on the way from source to target.
+//! Intermediate results of an encoder-decoder.
 
 use burn::tensor::Tensor;
 use unroll_protocol::{
@@ -9,18 +9,19 @@ use unroll_protocol::{
 use super::{DecoderState, Encoded, Seq2seq, decoder::Run};
 use crate::read::{ReadError, read_all};
 
-/// What a model computed of `T` steps on sources of at most `S` tokens.
+/// What a model computed in `T` steps on sources of at most `S` tokens.
 #[derive(Clone, Debug)]
 pub struct Seq2seqTrace {
     /// `h_j` as the decoder sees them, `[batch, S, E]`.
     pub states: Tensor<3>,
-    /// c, the state after the last token, of each direction its own last, `[batch, H or 2H]`.
+    /// c, the state after the last token, for each direction its own last token, `[batch, H or
+    /// 2H]`.
     pub summary: Tensor<2>,
     /// `s_0`, `[batch, H]`.
     pub initial: Tensor<2>,
     /// `s_i`, `[batch, T, H]`.
     pub decoder: Tensor<3>,
-    /// `c_i`, `[batch, T, E]`; without attention the summary in every step.
+    /// `c_i`, `[batch, T, E]`; without attention, the summary at every step.
     pub contexts: Tensor<3>,
     pub attention: Option<AlignmentTrace>,
     /// `[batch, T, targets]`
@@ -30,10 +31,11 @@ pub struct Seq2seqTrace {
 /// What attention computed.
 #[derive(Clone, Debug)]
 pub struct AlignmentTrace {
-    /// What the score sees of the decoder's states, `[batch, T, A or E]`: `W_s s` of additive and
-    /// concat, `W_aᵀ s` of general, s of dot, with `s_(i-1)` in Bahdanau's and `s_i` in Luong's.
+    /// What the score uses of the decoder's states, `[batch, T, A or E]`: `W_s s` for additive and
+    /// concat, `W_aᵀ s` for general, s for dot, with `s_(i-1)` in Bahdanau's attention and `s_i` in
+    /// Luong's.
     pub queries: Tensor<3>,
-    /// What it sees of the encoder's, `[batch, S, A or E]`: `W_h h_j`, or `h_j`.
+    /// What it uses of the encoder's states, `[batch, S, A or E]`: `W_h h_j`, or `h_j`.
     pub keys: Tensor<3>,
     /// `[batch, T, S]`; -inf at padding.
     pub scores: Tensor<3>,
@@ -70,8 +72,9 @@ impl Seq2seqTrace {
 }
 
 impl Seq2seq {
-    /// One step's look at the source, for its arithmetic: `step` and `row` of the batch from 0,
-    /// `tokens` the source's, as text, without padding. `None` without attention or such a step.
+    /// The attention of one step, for its arithmetic. `step` and `row` of the batch count from 0;
+    /// `tokens` is the source as text, without padding. `None` without attention or without such a
+    /// step.
     pub async fn attention_row(
         &self,
         trace: &Seq2seqTrace,

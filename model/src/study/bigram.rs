@@ -26,14 +26,14 @@ use counts::Counts;
 use table::{LogitTable, shares};
 
 /// Adam (Kingma and Ba 2015), without weight decay, which would pull the logits back to 0, and
-/// without clipping. Plain gradient descent would do for frequent rows alone: a row's gradient
-/// shrinks with how rarely the row occurs, which Adam divides out again.
+/// without clipping. Plain gradient descent would work for frequent rows only: the rarer a row, the
+/// smaller its gradient, and Adam divides that out again.
 const OPTIMIZER: OptimizerSpec = OptimizerSpec { clip_norm: 0.0, ..steady(0.05) };
 
-/// The counts of a text and the table that is trained on it.
+/// A text's counts and the table trained on it.
 pub struct Study {
     tokenizer: CharTokenizer,
-    /// Pairs of the part that is learnt, and of the part held out.
+    /// Pairs of the training part and of the held-out part.
     training: Counts,
     held_out: Counts,
     notes: Vec<String>,
@@ -42,7 +42,7 @@ pub struct Study {
     optimizer: AdamW,
     rate: f64,
     shares: Tensor<2>,
-    /// The table as it was last read, with its step.
+    /// The table as it was last read back, with its step.
     known: Option<(u32, Known)>,
     curve: Option<Curve>,
 }
@@ -125,7 +125,7 @@ impl super::Study for Study {
         StudySlice::Step(values)
     }
 
-    /// A step is one slice.
+    /// A step is a single slice, so there is never a half-done one.
     fn discard(&mut self) {}
 
     fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
@@ -160,7 +160,7 @@ impl super::Study for Study {
 }
 
 impl Study {
-    /// Reads the table as it is.
+    /// Reads the table back in its present state.
     async fn read(&self) -> Result<Known, Refusal> {
         let logits = self.table.as_ref().expect("the table is back after every update").logits();
         let log_probabilities = log_softmax(logits.clone(), 1);

@@ -1,4 +1,4 @@
-//! A model in training with its optimizer, as every chapter has at least one.
+//! A model in training with its optimizer. Every chapter has at least one.
 
 use burn::{module::Module, tensor::Tensor};
 use unroll_protocol::OptimizerSpec;
@@ -10,8 +10,8 @@ use crate::{
     read::read_all,
 };
 
-/// AdamW at a learning rate that does not change by itself, without weight decay: a chapter's
-/// models are too small and train too briefly to need either.
+/// AdamW with a constant learning rate and without weight decay: a chapter's models are too small
+/// and train too briefly to need a schedule or decay.
 pub(super) const fn steady(learning_rate: f32) -> OptimizerSpec {
     OptimizerSpec {
         learning_rate,
@@ -25,11 +25,11 @@ pub(super) const fn steady(learning_rate: f32) -> OptimizerSpec {
     }
 }
 
-/// The learning rate as the optimizer takes it.
+/// Checks a learning rate and converts it for the optimizer.
 ///
 /// # Errors
 ///
-/// A sentence for what is no number above 0.
+/// Refuses anything but a finite number above 0.
 pub(super) fn usable_rate(rate: f32) -> Result<f64, Refusal> {
     if rate.is_finite() && rate > 0.0 {
         Ok(f64::from(rate))
@@ -38,17 +38,16 @@ pub(super) fn usable_rate(rate: f32) -> Result<f64, Refusal> {
     }
 }
 
-/// A model with what its training keeps. Cheap to clone: tensors are shared until an update
-/// replaces them.
+/// A model and its optimizer. Cheap to clone: tensors are shared until an update replaces them.
 #[derive(Clone)]
 pub(super) struct Learner<M> {
     pub(super) model: M,
     optimizer: AdamW,
 }
 
-/// What one batch says.
+/// Loss and gradients of one batch.
 pub(super) struct Gradients {
-    /// Without autodiff, `[1]`.
+    /// The loss without autodiff, `[1]`.
     pub(super) loss: Tensor<1>,
     /// Global norm before clipping, `[1]`.
     pub(super) norm: Tensor<1>,
@@ -56,7 +55,8 @@ pub(super) struct Gradients {
 }
 
 impl Gradients {
-    /// Of `loss` with respect to the parameters of `tracked`, which [`Learner::tracked`] gave.
+    /// The gradients of `loss` with respect to the parameters of `tracked`, which must come from
+    /// [`Learner::tracked`].
     pub(super) fn of(tracked: &impl Module, loss: Tensor<1>) -> Self {
         let mut sum = GradientSum::default();
         sum.add(tracked, &mut loss.backward());
@@ -64,12 +64,12 @@ impl Gradients {
         Self { loss: loss.inner(), norm: global_norm(&gradients), gradients }
     }
 
-    /// The losses of `all`, in one read.
+    /// The losses of `all`, in one read-back.
     ///
     /// # Errors
     ///
-    /// Where a loss or a norm is no finite number, or the device can't be read from: the slice
-    /// that says so. No model may then be updated.
+    /// If a loss or a norm is not finite, or the device can't be read from, returns the slice that
+    /// reports it. No model may be updated then.
     pub(super) async fn losses(all: &[Self]) -> Result<Vec<f32>, StudySlice> {
         let read = all.iter().flat_map(|one| [one.loss.clone(), one.norm.clone()]);
         let read = match read_all(read).await {
@@ -89,7 +89,7 @@ impl<M: Module> Learner<M> {
         Self { optimizer: AdamW::new(optimizer, &model), model }
     }
 
-    /// Optimizer steps taken.
+    /// Number of optimizer steps taken.
     pub(super) fn steps(&self) -> u32 {
         self.optimizer.steps()
     }
@@ -99,7 +99,7 @@ impl<M: Module> Learner<M> {
         parameter_count(&self.model)
     }
 
-    /// The model with autodiff, for a loss of one batch.
+    /// The model with autodiff, for the loss of one batch.
     pub(super) fn tracked(&self) -> M {
         self.model.clone().train()
     }

@@ -1,4 +1,4 @@
-//! `mask`: two transformers, alike but for who may look at whom, and what a mask does to them.
+//! `mask`: two transformers that differ only in their attention mask, and what a mask does to them.
 
 mod averages;
 mod seen;
@@ -24,7 +24,8 @@ const ROWS: usize = 4;
 const RATE: f32 = 1e-2;
 /// Steps between two measurements on what is not trained on.
 const MEASURE_EVERY: u32 = 20;
-/// Held-out windows measured, and how much of each is read before its next character is asked.
+/// Number of held-out windows measured, and how much of each is read before its next character is
+/// asked for.
 const MEASURED: usize = 48;
 const READ: usize = 16;
 
@@ -76,7 +77,7 @@ impl super::Study for Study {
     fn new(spec: &Spec, text: &str, device: &Device) -> Result<Self, Refusal> {
         let tokenizer = CharTokenizer::from_text(text);
         let tokens = tokenizer.encode(text);
-        // The last character of a sequence is only asked for, the one before asks.
+        // A sequence's last character is only a target, and the one before it only an input.
         let window = (CONTEXT as usize).min(tokens.len().saturating_sub(1)).max(2);
         let dataset = Dataset::new(tokens, window)?;
         let learners = Trained::ALL.iter().map(|&trained| {
@@ -118,7 +119,7 @@ impl super::Study for Study {
 
     async fn advance(&mut self) -> StudySlice {
         if let Some(mut pending) = self.pending.take() {
-            // One model's measurement a slice.
+            // One slice measures one model.
             let learner = &self.learners[pending.unseen.len()];
             if let Some(loss) = self.unseen(&learner.model) {
                 pending.unseen.push(loss);
@@ -131,7 +132,7 @@ impl super::Study for Study {
             let unseen = (0..self.learners.len()).map(|index| measured.get(index).copied());
             return StudySlice::Step(pending.losses.into_iter().map(Some).chain(unseen).collect());
         }
-        // One model's batch a slice.
+        // One slice computes one model's batch.
         let step = self.step();
         let learner = &self.learners[self.gradients.len()];
         self.gradients.push(self.batch_gradients(learner, step));
@@ -195,8 +196,8 @@ impl Study {
 
     /// The gradients of one model for the batch of a step.
     ///
-    /// Every position is asked for its next character but the last, whose next character lies
-    /// outside: without a mask each answer that is asked for stands in sight.
+    /// Every position is asked for its next character except the last, whose next character lies
+    /// outside the sequence: without a mask, every requested answer is in sight.
     fn batch_gradients(&self, learner: &Learner<Gpt>, step: u32) -> Gradients {
         let batch = self.dataset.batch(self.seed, step, ROWS, self.window);
         let inputs = token_tensor(&batch.inputs, ROWS, &self.device);
@@ -208,8 +209,8 @@ impl Study {
         Gradients::of(&tracked, loss)
     }
 
-    /// The mean loss of held-out characters when only what comes before them is there to be read,
-    /// as in writing; `None` if nothing is held out.
+    /// The mean loss on held-out characters when only what comes before them can be read, as in
+    /// generation; `None` if nothing is held out.
     fn unseen(&self, model: &Gpt) -> Option<Tensor<1>> {
         let windows = self.dataset.held_out_windows(MEASURED, READ.min(self.window));
         let target = |window: &Window| window.targets.last().copied();

@@ -1,4 +1,4 @@
-//! `tokens`: a text in three schemes, and an embedding that learns what follows what.
+//! `tokens`: a text in three tokenizations, and an embedding that learns which token follows which.
 
 mod log_bilinear;
 mod plane;
@@ -28,12 +28,12 @@ use crate::{
 
 /// Windows in one training step.
 const ROWS: usize = 64;
-/// The usual learning rate.
+/// The default learning rate.
 const LEARNING_RATE: f32 = 0.02;
 /// Longest stretch of text shown around a window.
 const MOST_AROUND: usize = 256;
 
-/// How long a text is.
+/// The length of a text.
 #[derive(Clone, Copy, Debug)]
 struct Lengths {
     characters: u64,
@@ -54,9 +54,9 @@ pub struct Study {
     spec: Spec,
     /// The part of the text that is used.
     text: String,
-    /// Its tokens in characters and bytes, an end token after each document.
+    /// Its number of tokens in characters and in bytes, with an end token after each document.
     lengths: Lengths,
-    /// Its characters as a vocabulary, whatever the model reads.
+    /// The vocabulary of its characters, whatever the model reads.
     characters: Tokenizer,
     tokenizer: Tokenizer,
     /// The text as tokens: end, document, end, document, ..., end.
@@ -67,7 +67,7 @@ pub struct Study {
     model: Learner<LogBilinear>,
     rate: f64,
     device: Device,
-    /// Merges of the text, learnt as far as somebody asked, for one setting of `words`.
+    /// Merges of the text for one setting of `words`, learned as far as was asked.
     learner: Option<(bool, BpeLearner)>,
 }
 
@@ -111,8 +111,8 @@ impl super::Study for Study {
         let device = device.clone().inner();
         let model =
             LogBilinear::new(tokenizer.vocabulary(), spec.width as usize, spec.seed, &device);
-        // Every step counts the same: no warm-up, no decay, and rows of tokens that never occur
-        // are never touched.
+        // Every step counts the same: no warm-up and no decay; and rows of tokens that never occur
+        // are never changed.
         let optimizer =
             OptimizerSpec { weight_decay: 0.0, clip_norm: 0.0, ..OptimizerSpec::default() };
         Ok(Self {
@@ -185,7 +185,7 @@ impl super::Study for Study {
 }
 
 impl Study {
-    /// Tokens in a window: fewer than asked for in a text that is shorter.
+    /// Number of tokens in a window: fewer than requested if the text is shorter.
     fn length(&self) -> usize {
         (self.spec.window as usize).min(self.stream.len() - 1)
     }
@@ -207,7 +207,7 @@ impl Study {
         self.model.steps()
     }
 
-    /// Tokens the text has for each of its characters, an end counted in both.
+    /// Tokens of the text per character, with end tokens counted in both.
     fn tokens_per_character(&self) -> f32 {
         (self.stream.len() - 1) as f32 / self.lengths.characters as f32
     }
@@ -228,8 +228,8 @@ impl Study {
             unreachable!("it was just made");
         };
         learner.learn(merges + 1);
-        let learnt = learner.merges();
-        let made = &learnt[..merges.min(learnt.len())];
+        let learned = learner.merges();
+        let made = &learned[..merges.min(learned.len())];
         let merged: u64 = made.iter().map(|merge| merge.count).sum();
         let level = |tokenizer: &Tokenizer, text_tokens: u64| {
             let pieces = tokenizer.sentence(sentence);
@@ -241,12 +241,12 @@ impl Study {
                 pieces,
             }
         };
-        let named = named(learnt);
+        let named = named(learned);
         Ok(protocol::Levels {
             characters: level(&self.characters, self.lengths.characters),
             bytes: level(&Tokenizer::bytes(), self.lengths.bytes),
             pairs: level(&Tokenizer::pairs(made, words), self.lengths.bytes - merged),
-            sentence_next: Tokenizer::pairs(&learnt[..learnt.len().min(merges + 1)], words)
+            sentence_next: Tokenizer::pairs(&learned[..learned.len().min(merges + 1)], words)
                 .encode(sentence)
                 .len() as u32,
             next: named.get(made.len()).cloned(),
@@ -267,8 +267,8 @@ impl Study {
         let read =
             read_all([table.reshape([-1]), row.reshape([-1]), product.reshape([-1])]).await?;
         let [table, row, product] = <[Vec<f32>; 3]>::try_from(read).expect("three were asked for");
-        // A rare token's row has learnt little and shall not turn the picture; one that never occurs
-        // is as it was drawn.
+        // A rare token's row has learned little and should not turn the projection; the row of a
+        // token that never occurs still has its initial values.
         let plane = plane::plane(&table, width, |id| f64::from(self.counts[id]).sqrt());
         let [rows, columns] = [vocabulary as u32, width as u32];
         Ok(protocol::Embedding {
@@ -318,7 +318,7 @@ impl Study {
         })
     }
 
-    /// ln p of each token after the first, given the one before it.
+    /// ln p of each token after the first, given the previous one.
     async fn log_probabilities(&self, ids: &[u32]) -> Result<Vec<f32>, Refusal> {
         let (inputs, targets) = (&ids[..ids.len() - 1], &ids[1..]);
         let logits = self.model.model.forward(token_tensor(inputs, 1, &self.device));
@@ -328,7 +328,7 @@ impl Study {
     }
 }
 
-/// Refuses a sentence without a line in it.
+/// Refuses a sentence without a non-blank line.
 fn nothing(sentence: &str) -> Result<(), Refusal> {
     match text::documents(sentence).next() {
         Some(_) => Ok(()),
@@ -336,7 +336,7 @@ fn nothing(sentence: &str) -> Result<(), Refusal> {
     }
 }
 
-/// Merges with their tokens as they are written.
+/// Merges, with their tokens in written form.
 fn named(merges: &[Pair]) -> Vec<protocol::Merge> {
     let tokenizer = Tokenizer::pairs(merges, true);
     let named = |(index, merge): (usize, &Pair)| protocol::Merge {

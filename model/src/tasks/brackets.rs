@@ -23,8 +23,8 @@ enum Question {
 }
 
 impl Brackets {
-    /// How many brackets are open after each character? Strings go at most `deepest` deep, and
-    /// letters that mean nothing stand between the brackets.
+    /// How many brackets are open after each character? Strings nest at most `deepest` deep, and
+    /// meaningless letters stand between the brackets.
     pub fn depth(length: usize, deepest: usize) -> Result<Self, TaskError> {
         if length == 0 {
             return Err(TaskError::TooShort { length, least: 1 });
@@ -35,9 +35,9 @@ impl Brackets {
         Ok(Self { length, question: Question::Depth { deepest } })
     }
 
-    /// Is the string balanced? Asked at the last step only. Half of the strings are; of the
-    /// others, half have one bracket the wrong way round, and half as many opening as closing
-    /// brackets, but not in order.
+    /// Is the string balanced? Asked at the last step only. Half of the strings are balanced. Of
+    /// the others, half have one bracket reversed, and half have equally many opening and closing
+    /// brackets in the wrong order.
     pub fn balanced(length: usize) -> Result<Self, TaskError> {
         if length == 0 || !length.is_multiple_of(2) {
             return Err(TaskError::OddLength { length });
@@ -52,7 +52,7 @@ impl Brackets {
                 0 => LETTER,
                 1 | 2 if depth < deepest => OPEN,
                 3 | 4 if depth > 0 => CLOSE,
-                // At either end the only way is back.
+                // At either end there is only one way to go.
                 _ if depth == 0 => OPEN,
                 _ => CLOSE,
             };
@@ -80,8 +80,8 @@ impl Brackets {
                 string[at] = OPEN + CLOSE - string[at];
             }
             1 => {
-                // The shortest such strings have one pair only, whose exchange always unbalances;
-                // so does that of the first and the last character of any string.
+                // The shortest such strings have a single pair, and exchanging it always
+                // unbalances; so does exchanging the first and last character of any string.
                 let (mut open, mut close) = (0, self.length - 1);
                 for _ in 0..8 {
                     let (i, j) = (below(rng, self.length), below(rng, self.length));

@@ -1,4 +1,4 @@
-//! Dates as people write them.
+//! Dates in the ways people write them.
 
 use rand::rngs::ChaCha8Rng;
 
@@ -35,10 +35,10 @@ const MONTHS: [&str; 12] = [
 const WEEKDAYS: [&str; 7] =
     ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
-/// How dates are written: `d` and `D` the day without and with a leading zero, `o` with its ending
-/// (1st), `m` and `M` the month's number likewise, `b` and `B` its short and full name, `w` and `W`
-/// the weekday's, `y` the year. Numbers alone are written day first with dots and dashes, year
-/// first with strokes, so that each phrase means one date.
+/// The formats of dates: `d` and `D` are the day without and with a leading zero, `o` the day with
+/// its ending (1st), `m` and `M` the month's number likewise, `b` and `B` its short and full name,
+/// `w` and `W` those of the weekday, `y` the year. Dates in digits are day first with dots and
+/// dashes, year first with slashes, so that each phrase means a single date.
 const PHRASES: [&str; 24] = [
     "d B y",
     "o B y",
@@ -66,7 +66,7 @@ const PHRASES: [&str; 24] = [
     "y B d",
 ];
 
-/// Most characters of a phrase.
+/// Length of the longest phrase, in characters.
 pub(super) const LONGEST: usize = 27;
 
 /// Characters that phrases are made of.
@@ -103,7 +103,7 @@ impl Date {
         (from_saturday as usize + 5) % 7
     }
 
-    /// Written in one of the ways there are.
+    /// The date in a random format.
     pub(super) fn phrase(self, rng: &mut ChaCha8Rng) -> String {
         self.written(PHRASES[below(rng, PHRASES.len())])
     }
@@ -112,7 +112,7 @@ impl Date {
         let Self { year, month, day } = self;
         let (name, weekday) = (MONTHS[month as usize - 1], WEEKDAYS[self.weekday()]);
         let mut written = String::new();
-        // Words that are no letters of the pattern's.
+        // Words that are not letters of the format.
         for (index, word) in phrase.split(' ').enumerate() {
             if index > 0 {
                 written.push(' ');
@@ -140,7 +140,7 @@ impl Date {
         written
     }
 
-    /// The date that a lower-case text means, if it is written in a way like those above.
+    /// Parses a lower-case text in one of the formats above.
     pub(super) fn read(text: &str) -> Option<Self> {
         let runs = |wanted: fn(&char) -> bool| {
             let split = text.split(move |c: char| !wanted(&c));

@@ -6,8 +6,8 @@ use crate::{
     tokenizer::CharTokenizer,
 };
 
-/// Passages of a text in which some characters are replaced by a mask, which is the token after
-/// those of the tokenizer: what stood there? Asked where the mask is, and nowhere else.
+/// Passages of a text in which some characters are replaced by a mask, a token after those of the
+/// tokenizer. The question is which character stood there, asked at masked positions only.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FillIn {
     training: Vec<u32>,
@@ -19,7 +19,7 @@ pub struct FillIn {
 
 impl FillIn {
     /// Masks about `share` of the characters, at least one in each passage. The last tenth of the
-    /// text is held out, or a little more if no passage would fit it.
+    /// text is held out, or a little more if no passage would fit into it.
     pub fn new(
         tokenizer: &CharTokenizer,
         text: &str,
@@ -108,7 +108,7 @@ mod tests {
             assert!(weight == 1.0 || input == target);
             masked += usize::from(weight == 1.0);
         }
-        // 0.2 of 2000, and 0.8 for each of the 100 that are certain.
+        // 0.2 of 2000, plus 0.8 for each of the 100 that are certain.
         assert!((400..560).contains(&masked), "{masked}");
         for row in batch.targets.chunks(20) {
             assert!(row.windows(2).all(|pair| pair[1] == pair[0] % 10 + 1));

@@ -1,14 +1,14 @@
-//! Say what is still to come.
+//! Predict a symbol that is still to come.
 
 use super::{Kind, SequenceBatch, Split, Task, TaskError, draws, letters};
 use crate::random::below;
 
 /// Random symbols: which one comes `ahead` steps later?
 ///
-/// The symbols are independent and equally likely, so the ones read so far say nothing about the
+/// The symbols are independent and equally likely, so those read so far say nothing about the
 /// answer: no network that reads in one direction can be right more often than 1 in `symbols`. A
-/// bidirectional one can be right always, and so can one whose answers are
-/// [delayed](SequenceBatch::delayed) by `ahead` steps or more, but not by fewer.
+/// bidirectional network can always be right, and so can one whose answers are
+/// [delayed](SequenceBatch::delayed) by at least `ahead` steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LookAhead {
     symbols: usize,

@@ -1,4 +1,4 @@
-//! Tasks made up to show what a network can remember, each drawn anew from a seed.
+//! Synthetic tasks that show what a network can remember, generated from a seed.
 
 mod brackets;
 mod dates;
@@ -27,15 +27,15 @@ use crate::{
     random::{Purpose, stream},
 };
 
-/// Whether a batch is for learning or for measuring. The two never share a random stream, nor, in
-/// a task on a text, a passage.
+/// Whether a batch is for training or for measuring. The two never share a random stream, nor, in a
+/// task on a text, a passage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Split {
     Training,
     HeldOut,
 }
 
-/// Sequences with an answer at each position, of which some are asked for.
+/// Sequences with an answer at each position, some of which are asked for.
 pub trait Task {
     /// Number of tokens.
     fn vocabulary(&self) -> usize;
@@ -46,17 +46,17 @@ pub trait Task {
     /// Tokens in each sequence.
     fn length(&self) -> usize;
 
-    /// What to call each token in a figure.
+    /// The name of each token in a figure.
     fn symbols(&self) -> Vec<String>;
 
-    /// What to call each answer in a figure.
+    /// The name of each answer in a figure.
     fn answers(&self) -> Vec<String>;
 
-    /// The batch of one step: the same for the same arguments, whatever was drawn before.
+    /// The batch of one step, which depends on the arguments only.
     fn batch(&self, seed: u32, split: Split, step: u32, rows: usize) -> SequenceBatch;
 
-    /// The accuracy of the best answer that does not look at the sequence; unless it is known, that
-    /// of the commonest answer in a sample.
+    /// The accuracy of the best answer that ignores the sequence. Unless it is known, that of the
+    /// most common answer in a sample.
     fn chance(&self) -> f64 {
         let sample = self.batch(0, Split::HeldOut, 0, 256);
         let mut counts = vec![0f64; self.outputs()];
@@ -67,7 +67,7 @@ pub trait Task {
     }
 }
 
-/// Why there is no such task. `Display` is the sentence the page shows.
+/// Why a task can't be built. `Display` is the sentence the page shows.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TaskError {
     GapTooLong { gap: usize, length: usize },
@@ -131,14 +131,14 @@ impl fmt::Display for TaskError {
 
 impl std::error::Error for TaskError {}
 
-/// Sequences of equal length, row by row.
+/// Sequences of equal length, row-major.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SequenceBatch {
     pub rows: usize,
     pub inputs: Vec<u32>,
-    /// The right answer at each position; anything where none is asked for.
+    /// The right answer at each position; arbitrary where none is asked for.
     pub targets: Vec<u32>,
-    /// 1 where an answer is asked for, 0 elsewhere.
+    /// 1 where an answer is asked for and 0 elsewhere.
     pub weights: Vec<f32>,
 }
 
@@ -166,13 +166,13 @@ impl SequenceBatch {
         self.weights.push(if asked { 1.0 } else { 0.0 });
     }
 
-    /// Tokens in each sequence.
+    /// Number of tokens in each sequence.
     pub fn length(&self) -> usize {
         self.inputs.len() / self.rows.max(1)
     }
 
-    /// The same, every answer asked for `delay` steps later than before, which gives a network
-    /// that reads in one direction as much of the future (Schuster and Paliwal 1997). Answers that
+    /// The same batch with every answer asked for `delay` steps later, which gives a network that
+    /// reads in one direction that much of the future (Schuster and Paliwal 1997). Answers that
     /// would be due after the end are not asked for.
     pub fn delayed(mut self, delay: usize) -> Result<Self, TaskError> {
         let length = self.length();
@@ -202,8 +202,8 @@ impl SequenceBatch {
     }
 }
 
-/// Keeps the random streams of the tasks apart. Part of what a share link means: never change or
-/// reuse a number.
+/// Separates the random streams of the tasks. The discriminants are part of the meaning of a share
+/// link: never change or reuse one.
 #[derive(Clone, Copy)]
 enum Kind {
     Recall = 1,

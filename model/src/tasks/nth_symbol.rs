@@ -5,10 +5,10 @@ use unroll_protocol::study::position::CountFrom;
 use super::{Kind, SequenceBatch, Split, Task, TaskError, draws, letters};
 use crate::random::below;
 
-/// `length` symbols, each drawn anew, and a number `n`, at which the n-th of them is asked for.
+/// `length` random symbols and a number `n`, at which the n-th symbol is asked for.
 ///
-/// Which symbols there are says nothing of their order: whoever sees no positions can at best name
-/// the commonest ([`by_counting`](Self::by_counting)).
+/// Which symbols occur says nothing about their order: a model without positions can at best name
+/// the most common one ([`by_counting`](Self::by_counting)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NthSymbol {
     symbols: usize,
@@ -18,8 +18,8 @@ pub struct NthSymbol {
 }
 
 impl NthSymbol {
-    /// Sequences of `length` symbols out of `symbols`; numbers up to `most`, of which those up to
-    /// `length` are asked for.
+    /// Sequences of `length` symbols out of `symbols`. Number tokens go up to `most`, and those up
+    /// to `length` are asked for.
     pub fn new(
         symbols: usize,
         length: usize,
@@ -40,7 +40,7 @@ impl NthSymbol {
         (self.symbols + n - 1) as u32
     }
 
-    /// Where the symbol stands that number `n` asks for, from 0.
+    /// Position of the symbol that number `n` asks for, from 0.
     pub fn asked(&self, n: usize) -> usize {
         match self.from {
             CountFrom::Start => n - 1,
@@ -48,8 +48,8 @@ impl NthSymbol {
         }
     }
 
-    /// The share that is right of those who know how often each symbol occurs and nothing of
-    /// order, in a batch of this task.
+    /// The best accuracy in a batch for those who know how often each symbol occurs but nothing
+    /// about order.
     pub fn by_counting(&self, batch: &SequenceBatch) -> f64 {
         let rows = batch.inputs.chunks(self.length + 1);
         let right = rows.map(|row| {
@@ -59,7 +59,7 @@ impl NthSymbol {
             for symbol in &row[..self.length] {
                 counts[*symbol as usize] += 1;
             }
-            // Of symbols that occur equally often, the first.
+            // Ties go to the first symbol.
             let most = counts.iter().copied().max().unwrap_or(0);
             let guess = counts.iter().position(|&count| count == most).unwrap_or(0);
             reach.filter(|&symbol| symbol as usize == guess).count() as f64 / asked as f64

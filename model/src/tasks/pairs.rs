@@ -1,4 +1,4 @@
-//! One sequence to be turned into another: strings reversed, copied and sorted, and dates.
+//! Sequence-to-sequence tasks: strings to reverse, copy and sort, and dates.
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use rand::rngs::ChaCha8Rng;
@@ -14,26 +14,25 @@ use crate::{
     seq2seq::Source,
 };
 
-/// The target token that ends what is written, and that stands before its first.
+/// The target token that ends a target, and that precedes its first token.
 pub const END: u32 = 0;
-/// Strings are of these.
+/// The letters of generated strings.
 const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz";
-/// One in so many sources is held out.
+/// One in this many sources is held out.
 const HELD_OUT: u64 = 10;
 
 /// A task that turns a source into a target.
 ///
-/// Whether a source is held out is decided by what it says and nothing else, so that no source of
-/// the held-out set is ever trained on; a date's is decided by the date, in whatever way it is
-/// written. Source token 0 stands for characters that the task has none of, and is never trained.
-/// Sources have no end token.
+/// Whether a source is held out depends on its content alone, so that no held-out source is ever
+/// trained on; for a date it depends on the date, however it is written. Source token 0 stands for
+/// unknown characters and is never trained on. Sources have no end token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pairs {
     task: PairTask,
     longest: usize,
 }
 
-/// A source with the right answer to it.
+/// A source and its right answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextPair {
     pub source: String,
@@ -55,14 +54,14 @@ pub struct PairTensors {
     pub source: Source,
     /// The right token before each, [`END`] before the first, `[batch, T]`.
     pub previous: Tensor<2, Int>,
-    /// `[batch, T]`; [`END`] at padding.
+    /// Targets, `[batch, T]`; [`END`] at padding.
     pub targets: Tensor<2, Int>,
-    /// 1 at tokens, their end token among them, and 0 at padding, `[batch, T]`.
+    /// 1 at tokens, including end tokens, and 0 at padding, `[batch, T]`.
     pub weights: Tensor<2>,
 }
 
 impl Pairs {
-    /// `longest` is the most letters of a string; dates have the length they have.
+    /// `longest` is the length of the longest string; it does not apply to dates.
     pub fn new(task: PairTask, longest: usize) -> Result<Self, TaskError> {
         if longest == 0 {
             return Err(TaskError::TooShort { length: longest, least: 1 });
@@ -74,7 +73,7 @@ impl Pairs {
         self.task
     }
 
-    /// Most tokens of a source.
+    /// Number of tokens of the longest source.
     pub fn longest_source(&self) -> usize {
         match self.task {
             PairTask::Dates => dates::LONGEST,
@@ -82,7 +81,7 @@ impl Pairs {
         }
     }
 
-    /// Most tokens of a target, its end token among them.
+    /// Number of tokens of the longest target, including its end token.
     pub fn longest_target(&self) -> usize {
         match self.task {
             PairTask::Dates => "1998-05-03".len() + 1,
@@ -128,10 +127,10 @@ impl Pairs {
         core::iter::once(end).chain(self.target_characters().chars().map(String::from)).collect()
     }
 
-    /// A text as source tokens: lower-cased, and 0 for every character that the task has none of.
+    /// A text as source tokens: lower-cased, with 0 for every unknown character.
     pub fn encode(&self, text: &str) -> Vec<u32> {
         let id = |c: char| self.source_characters().find(c).map_or(0, |at| at as u32 + 1);
-        // One character in, one token out, as figures need it.
+        // Exactly one token per character, which figures rely on.
         text.chars().map(|c| id(c.to_lowercase().next().unwrap_or(c))).collect()
     }
 
@@ -166,8 +165,8 @@ impl Pairs {
         Some(letters.into_iter().collect())
     }
 
-    /// What is learnt from in one step, or as many others that are held out: the same for the same
-    /// arguments, whatever was drawn before. Strings have any length, one as often as the other.
+    /// The pairs of one training step, or as many held-out ones. They depend on the arguments only.
+    /// All lengths of strings are equally likely.
     pub fn batch(&self, seed: u32, split: Split, step: u32, rows: usize) -> PairBatch {
         let mut rng = self.draws(seed, split, step);
         let pairs = (0..rows).map(|_| {
@@ -177,8 +176,7 @@ impl Pairs {
         self.tokens(pairs.collect())
     }
 
-    /// Held-out pairs to measure with: strings of 1, 2, ... up to the most letters in turn, dates
-    /// as they come.
+    /// Held-out pairs for measuring: strings of 1, 2, ... letters in turn, and random dates.
     pub fn measured(&self, seed: u32, rows: usize) -> PairBatch {
         let mut rng = self.draws(seed, Split::HeldOut, u32::MAX);
         let pairs =
@@ -186,14 +184,14 @@ impl Pairs {
         self.tokens(pairs.collect())
     }
 
-    /// One held-out pair, for a figure; a string of the most letters.
+    /// One held-out pair for a figure; a string of the longest length.
     pub fn held_out(&self, seed: u32, number: u32) -> TextPair {
         let mut rng = self.draws(seed, Split::HeldOut, number);
         self.drawn(&mut rng, Split::HeldOut, self.longest)
     }
 
     fn draws(&self, seed: u32, split: Split, step: u32) -> ChaCha8Rng {
-        // Part of what a share link means.
+        // These numbers are part of the meaning of a share link.
         let kind = match self.task {
             PairTask::Reverse => 0,
             PairTask::Dates => 1,
@@ -207,7 +205,7 @@ impl Pairs {
         stream(seed, Purpose::Pairs, [kind, split, step])
     }
 
-    /// Draws until one is on the right side of the split.
+    /// Draws until a pair belongs to the split.
     fn drawn(&self, rng: &mut ChaCha8Rng, split: Split, length: usize) -> TextPair {
         loop {
             let (source, target) = if self.task == PairTask::Dates {
@@ -239,8 +237,8 @@ impl Pairs {
     }
 }
 
-/// Whether a text belongs to the held-out set: by its hash (FNV-1a, its bits mixed once more as in
-/// MurmurHash3, for the sake of texts of one letter).
+/// Whether a text belongs to the held-out set, by its hash: FNV-1a, mixed once more as in
+/// MurmurHash3 for the sake of texts of one letter.
 fn is_held_out(text: &str) -> bool {
     let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -276,7 +274,7 @@ impl PairBatch {
         }
     }
 
-    /// Which of the rows produced, without end tokens, are the targets to the letter.
+    /// Whether each of the rows produced, without end tokens, equals its target.
     pub fn right(&self, produced: &[Vec<u32>]) -> Vec<bool> {
         let rows = self.targets.iter().zip(produced);
         rows.map(|(target, produced)| target[..target.len() - 1] == produced[..]).collect()

@@ -51,7 +51,8 @@ impl Task for Quotes {
         for _ in 0..rows {
             let mut inside = 0;
             for _ in 0..self.length {
-                // A mark every eighth character: far enough apart to have to be remembered.
+                // A mark every eighth character on average, far enough apart that it must be
+                // remembered.
                 let token = match below(&mut rng, 8) {
                     0 => QUOTE,
                     _ => 1 + below(&mut rng, LETTERS) as u32,

@@ -5,9 +5,9 @@ use crate::random::below;
 
 /// A symbol, `gap` distractors, and a question mark at the last step: which symbol was it?
 ///
-/// In a sequence longer than that, more distractors come before the symbol, so that runs with
-/// different gaps can be compared at one length. Distractors are letters of their own, as many as
-/// there are symbols, and say nothing about it.
+/// In a longer sequence, more distractors precede the symbol, so that different gaps can be
+/// compared at one length. Distractors are letters of their own, as many as there are symbols, and
+/// say nothing about the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recall {
     symbols: usize,
@@ -26,7 +26,7 @@ impl Recall {
         Ok(Self { symbols, gap, length })
     }
 
-    /// Where the symbol stands.
+    /// Position of the symbol.
     pub fn position(&self) -> usize {
         self.length - self.gap - 2
     }

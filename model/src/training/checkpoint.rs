@@ -16,7 +16,7 @@ use crate::{
     tokenizer::{CharTokenizer, VocabularyError},
 };
 
-/// Why a checkpoint can't be gone on from. `Display` is the sentence the page shows.
+/// Why training can't be resumed from a checkpoint. `Display` is the sentence the page shows.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CheckpointError {
     Build(BuildError),
@@ -59,9 +59,9 @@ impl fmt::Display for CheckpointError {
 impl std::error::Error for CheckpointError {}
 
 impl Trainer {
-    /// The state after the last whole step, complete enough to go on exactly from there.
+    /// The state after the last whole step, complete enough to resume exactly.
     ///
-    /// The future owns what it reads, so training may go on meanwhile.
+    /// The future owns what it reads, so training may continue meanwhile.
     pub fn checkpoint(&self) -> impl Future<Output = Result<Checkpoint, ReadError>> + use<> {
         let parameters = named_parameters(&self.model());
         let moments = self.optimizer.moments().to_vec();
@@ -93,8 +93,8 @@ impl Trainer {
         }
     }
 
-    /// Goes on from a checkpoint with `text`, on a device without autodiff. Characters of the text
-    /// that the checkpoint's vocabulary lacks are unknown.
+    /// Resumes from a checkpoint with `text`, on a device without autodiff. Characters of the text
+    /// that are not in the checkpoint's vocabulary are unknown.
     pub fn from_checkpoint(
         checkpoint: &Checkpoint,
         text: &str,
@@ -127,7 +127,7 @@ impl Trainer {
     }
 }
 
-/// Whether every parameter is there and holds usable numbers.
+/// Checks that every parameter is present and holds usable numbers.
 fn check(
     expected: &[(String, Vec<usize>, Tensor<1>)],
     saved: &[SavedParameter],
@@ -149,7 +149,7 @@ fn check(
             return Err(CheckpointError::Shape { name });
         }
         let finite = values.iter().all(|values| values.iter().all(|value| value.is_finite()));
-        // A negative mean of squares would put a NaN into the next step.
+        // A negative mean of squares would produce a NaN in the next step.
         if !finite || saved.second_moment.iter().any(|&value| value < 0.0) {
             return Err(CheckpointError::NotFinite { name });
         }
@@ -157,7 +157,7 @@ fn check(
     Ok(())
 }
 
-/// Puts saved values in place of a model's own; they were checked to belong to it.
+/// Replaces a model's parameters with saved values, which were checked before.
 struct Load<'a> {
     parameters: core::slice::Iter<'a, SavedParameter>,
 }

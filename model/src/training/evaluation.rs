@@ -1,4 +1,4 @@
-//! Loss on text the model never learned from, in slices.
+//! Loss on held-out text, in slices.
 
 use burn::tensor::Tensor;
 
@@ -10,14 +10,14 @@ use crate::{
     attention::AttentionRules, data::Window, dropout::Dropout, gpt::Gpt, loss::cross_entropy,
 };
 
-/// Measures the mean cross-entropy over held-out windows with the weights as they were when it
-/// began, whatever training does meanwhile.
+/// Measures the mean cross-entropy over held-out windows with the weights it was started with, even
+/// if training continues meanwhile.
 pub struct Evaluation {
     model: Gpt,
     rules: AttentionRules,
     windows: Vec<Window>,
     groups: Vec<usize>,
-    /// The group under way and how many windows came before it.
+    /// Index of the current group, and the number of windows before it.
     current: usize,
     before: usize,
     /// The next block and its input; `None` before the embeddings.
@@ -25,7 +25,7 @@ pub struct Evaluation {
     loss: Option<Tensor<1>>,
 }
 
-/// What became of a slice of an [`Evaluation`].
+/// Result of a slice of an [`Evaluation`].
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "looked at and dropped, never stored")]
 pub enum EvaluationSlice {
@@ -55,7 +55,7 @@ impl Evaluation {
         })
     }
 
-    /// Computes one slice more.
+    /// Computes one more slice.
     pub fn advance(&mut self) -> EvaluationSlice {
         let device = self.model.device();
         let Some(&sequences) = self.groups.get(self.current) else {

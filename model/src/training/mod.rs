@@ -25,25 +25,25 @@ use crate::{
 };
 use pass::{DropoutSource, Pass, sequences_per_slice};
 
-/// A model, what it learns from, and how far it has come.
+/// A model, its training data and its progress.
 ///
-/// A step is [`advance`](Self::advance) until it returns gradients, then [`apply`](Self::apply) or
-/// [`discard`](Self::discard). Between any two calls the weights are those after the last whole
-/// step, and everything else may be asked for.
+/// A step consists of calls to [`advance`](Self::advance) until it returns gradients, then
+/// [`apply`](Self::apply) or [`discard`](Self::discard). Between any two calls the weights are
+/// those after the last whole step, and any other method may be called.
 pub struct Trainer {
     spec: ExperimentSpec,
     tokenizer: CharTokenizer,
     dataset: Dataset,
     rules: AttentionRules,
     device: Device,
-    /// `None` only while the optimizer has it: a second handle on the weights would keep them from
-    /// being updated in place.
+    /// `None` only while the optimizer has it: a second owner of the weights would prevent updates
+    /// in place.
     model: Option<Gpt>,
     optimizer: AdamW,
     progress: Progress,
 }
 
-/// How far the step under way is.
+/// Progress of the current step.
 #[allow(clippy::large_enum_variant, reason = "there is one for each trainer")]
 enum Progress {
     Idle,
@@ -51,17 +51,17 @@ enum Progress {
     Computed { slice: StepGradients, gradients: Vec<Tensor<1>> },
 }
 
-/// What became of a slice of a training step.
+/// Result of a slice of a training step.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "looked at and dropped, never stored")]
 pub enum Slice {
     /// There is more to compute.
     More,
-    /// The gradients are there, for [`Trainer::apply`] or [`Trainer::discard`].
+    /// The gradients are complete; next is [`Trainer::apply`] or [`Trainer::discard`].
     Gradients(StepGradients),
 }
 
-/// What is worth reading before a step is taken.
+/// What is worth reading before a step is applied.
 #[derive(Clone, Debug)]
 pub struct StepGradients {
     /// Mean cross-entropy of the batch in nats per token, `[1]`.
@@ -78,7 +78,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Steps taken.
+    /// Number of steps taken.
     pub fn step(&self) -> u32 {
         self.optimizer.steps()
     }
@@ -121,7 +121,7 @@ impl Trainer {
         Self::build(spec, CharTokenizer::from_text(text), text, device)
     }
 
-    /// For a spec that was validated.
+    /// Builds a trainer for a validated spec.
     fn build(
         spec: &ExperimentSpec,
         tokenizer: CharTokenizer,
@@ -148,9 +148,9 @@ impl Trainer {
         })
     }
 
-    /// Computes one slice more of the next step: a forward or backward pass of one micro-batch
-    /// through one stage of the model. Once the gradients are there it returns them again and
-    /// again.
+    /// Computes one more slice of the next step: a forward or backward pass of one micro-batch
+    /// through one stage of the model. Once the gradients are complete, every further call returns
+    /// them again.
     pub fn advance(&mut self) -> Slice {
         match &mut self.progress {
             Progress::Computed { slice, .. } => return Slice::Gradients(slice.clone()),
@@ -173,11 +173,11 @@ impl Trainer {
         self.advance()
     }
 
-    /// Takes the step whose gradients [`advance`](Self::advance) returned.
+    /// Applies the step whose gradients [`advance`](Self::advance) returned.
     ///
     /// # Panics
     ///
-    /// Panics if it has not.
+    /// Panics if it has not returned them.
     pub fn apply(&mut self) {
         let rate = self.learning_rate_at_next_step();
         let Progress::Computed { slice, gradients } =
@@ -190,13 +190,13 @@ impl Trainer {
         self.model = Some(self.optimizer.update(model, gradients, &norm, f64::from(rate)));
     }
 
-    /// Drops what was computed of the next step. Computed again, it comes out the same.
+    /// Drops what was computed for the next step. Computing it again gives the same numbers.
     pub fn discard(&mut self) {
         self.progress = Progress::Idle;
     }
 
-    /// The gradients of the step whose computation has ended, flat, before clipping, in the order
-    /// of [`named_parameters`](crate::named_parameters).
+    /// The gradients of the step that is fully computed, flat, before clipping, in the order of
+    /// [`named_parameters`](crate::named_parameters).
     pub fn gradients(&self) -> Option<&[Tensor<1>]> {
         match &self.progress {
             Progress::Computed { gradients, .. } => Some(gradients),
@@ -204,12 +204,12 @@ impl Trainer {
         }
     }
 
-    /// Whether a step is under way: begun, and neither applied nor discarded.
+    /// Whether a step is under way: started, and neither applied nor discarded.
     pub fn is_midstep(&self) -> bool {
         !matches!(self.progress, Progress::Idle)
     }
 
-    /// Steps taken.
+    /// Number of steps taken.
     pub fn step(&self) -> u32 {
         self.optimizer.steps()
     }
@@ -229,7 +229,7 @@ impl Trainer {
     }
 
     /// The model with the present weights, without autodiff. Cheap; training does not change it,
-    /// but the next update copies the weights as long as it is kept.
+    /// but as long as it is kept, the next update copies the weights.
     pub fn model(&self) -> Gpt {
         self.model.clone().expect("the model is back after every update")
     }
@@ -239,7 +239,7 @@ impl Trainer {
         &self.spec
     }
 
-    /// What turns text into the model's tokens.
+    /// The tokenizer of the model.
     pub fn tokenizer(&self) -> &CharTokenizer {
         &self.tokenizer
     }
@@ -254,7 +254,7 @@ impl Trainer {
         &self.device
     }
 
-    /// Whether a read has to wait for the device, which stands still meanwhile.
+    /// Whether a read-back stalls the device.
     pub fn reads_wait(&self) -> bool {
         !has_kernels(self.device.clone())
     }
@@ -264,12 +264,12 @@ impl Trainer {
         self.spec.gpt.parameter_count(self.tokenizer.len())
     }
 
-    /// Tokens one step learns from.
+    /// Number of tokens that one step trains on.
     pub fn tokens_per_step(&self) -> u64 {
         u64::from(self.spec.batch) * u64::from(self.spec.gpt.context)
     }
 
-    /// What is worth knowing about the text, as sentences.
+    /// Remarks about the text, as sentences.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = self.dataset.notes.clone();
         let folded = self.tokenizer.folded();
@@ -288,15 +288,15 @@ impl Trainer {
         Snapshot { model: self.model(), optimizer: self.optimizer.clone() }
     }
 
-    /// Goes back to a snapshot of this trainer, dropping a step under way. The learning rate stays
-    /// as it was set last: it may be what has to change for the run to go better this time.
+    /// Returns to a snapshot of this trainer and drops a half-done step. The learning rate stays as
+    /// it was set last, because it may be what has to change for the run to go better this time.
     pub fn restore(&mut self, snapshot: &Snapshot) {
         self.discard();
         self.model = Some(snapshot.model.clone());
         self.optimizer = snapshot.optimizer.clone();
     }
 
-    /// Over the sequences `rows` of the next step's batch.
+    /// A pass over the sequences `rows` of the next step's batch.
     fn start_pass(&self, rows: Range<usize>) -> Pass {
         let ExperimentSpec { seed, gpt, batch, .. } = self.spec;
         let (step, batch, context) = (self.step(), batch as usize, gpt.context as usize);

@@ -18,31 +18,31 @@ use crate::{
     parameters::GradientSum,
 };
 
-/// Most multiply-adds a slice's forward pass through one block costs, about 5 ms on one core in
-/// wasm. It decides how a batch is split, and sums of floats depend on the split: changing it
-/// changes the last bits of every run.
+/// Most multiply-adds of a slice's forward pass through one block, about 5 ms on one core in wasm.
+/// It decides how a batch is split, and float sums depend on the split: changing it changes the
+/// last bits of every run.
 const SLICE_MULTIPLY_ADDS: u64 = 100_000_000;
 
-/// How many sequences one slice takes at most. Depends on nothing but the model's shape, so that
-/// how a batch is split, and with it every result, never depends on timing.
+/// Most sequences in one slice. This depends on nothing but the model's shape, so how a batch is
+/// split, and with it every result, never depends on timing.
 pub(super) fn sequences_per_slice(spec: &GptSpec, vocabulary: usize) -> usize {
     let block = spec.forward_multiply_adds() / u64::from(spec.layers);
     let head = u64::from(spec.context) * u64::from(spec.width) * vocabulary as u64;
     (SLICE_MULTIPLY_ADDS / block.max(head)).max(1) as usize
 }
 
-/// `count` as the fewest numbers that are at most `most` and differ by at most 1.
+/// Splits `count` into as few numbers as possible that are at most `most` and differ by at most 1.
 pub(super) fn split_evenly(count: usize, most: usize) -> Vec<usize> {
     let parts = count.div_ceil(most);
     (0..parts).map(|part| count / parts + usize::from(part < count % parts)).collect()
 }
 
-/// A step's forward and backward passes over some of its batch, a stage of one micro-batch at a
-/// time.
+/// The forward and backward pass of a step over some of its batch, one stage of one micro-batch at
+/// a time.
 ///
-/// The stages are the embeddings, each block, and the head with the loss. Each is an autodiff
-/// graph of its own: its input is a leaf, and on the way back the gradient of the loss with
-/// respect to that leaf is what the stage before starts from.
+/// The stages are the embeddings, each block, and the head with the loss. Each has its own autodiff
+/// graph whose input is a leaf; in the backward pass, the gradient with respect to that leaf is the
+/// upstream gradient of the previous stage.
 pub(super) struct Pass {
     /// The model with autodiff; its parameters are leaves shared by all graphs.
     model: Gpt,
@@ -50,21 +50,21 @@ pub(super) struct Pass {
     device: Device,
     batch: Batch,
     dropout: DropoutSource,
-    /// Sequences of the whole batch.
+    /// Number of sequences in the whole batch.
     sequences: usize,
     micro_batches: Vec<usize>,
-    /// The micro-batch under way and which sequence of the batch is its first.
+    /// Index of the current micro-batch, and of its first sequence within the batch.
     current: usize,
     before: usize,
-    /// What its tokens are to predict. On the device from its start on: sending something to a GPU
-    /// in the middle of its work has what is queued submitted first.
+    /// The targets of its tokens. They are uploaded at the start: an upload to a GPU in the middle
+    /// of its work forces everything in the queue to be submitted first.
     targets: Option<Tensor<2, Int>>,
     stages: Stages,
     gradients: GradientSum,
     loss: Option<Tensor<1>>,
 }
 
-/// What decides the dropout masks of a step.
+/// What the dropout masks of a step depend on.
 #[derive(Clone, Copy)]
 pub(super) struct DropoutSource {
     pub rate: f32,
@@ -72,14 +72,14 @@ pub(super) struct DropoutSource {
     pub step: u32,
 }
 
-/// How far a micro-batch is.
+/// Progress of a micro-batch.
 #[allow(clippy::large_enum_variant, reason = "there is one for each pass")]
 enum Stages {
     /// The embeddings are next.
     Start,
     /// Block `blocks.len()` is next, or the head after the last; `stream` is its input.
     Forward { embedded: Tensor<3>, blocks: Vec<Stage>, stream: Tensor<3> },
-    /// The loss is there; the way back starts at the head.
+    /// The loss is computed; the backward pass starts at the head.
     Head { embedded: Tensor<3>, blocks: Vec<Stage>, input: Tensor<3>, loss: Tensor<1> },
     /// The last of `blocks` is next, or the embeddings after the first; `upstream` is the gradient
     /// with respect to its output.
@@ -88,14 +88,14 @@ enum Stages {
     Done,
 }
 
-/// The two ends of a block's graph.
+/// The input and output of a block's graph.
 struct Stage {
     input: Tensor<3>,
     output: Tensor<3>,
 }
 
 impl Pass {
-    /// Over the sequences `rows` of a batch of `sequences`, at most `most` at a time.
+    /// A pass over the sequences `rows` of a batch of `sequences`, at most `most` at a time.
     pub(super) fn new(
         model: &Gpt,
         rules: &AttentionRules,
@@ -121,7 +121,7 @@ impl Pass {
         }
     }
 
-    /// Computes one slice more; true once nothing is left to compute.
+    /// Computes one more slice; returns true when nothing is left to compute.
     pub(super) fn advance(&mut self) -> bool {
         self.stages = match core::mem::replace(&mut self.stages, Stages::Done) {
             Stages::Start => self.embed(),
@@ -145,8 +145,8 @@ impl Pass {
         matches!(self.stages, Stages::Done)
     }
 
-    /// What the sequences add to the batch's mean loss and to its gradients, flat, one for each
-    /// parameter.
+    /// What the sequences contribute to the batch's mean loss and to its gradients; one flat
+    /// gradient per parameter.
     ///
     /// # Panics
     ///
@@ -175,7 +175,8 @@ impl Pass {
             let sequences = self.micro_batches[self.current];
             let logits = self.model.logits(input.clone());
             let targets = self.targets.take().expect("sent with the tokens");
-            // Weighted by its share of the batch: the sum over micro-batches is the batch's mean.
+            // Weighted by its share of the batch, so that the sum over micro-batches is the batch's
+            // mean.
             let share = sequences as f64 / self.sequences as f64;
             let loss = cross_entropy(logits, targets) * share;
             return Stages::Head { embedded, blocks, input, loss };
@@ -211,7 +212,7 @@ impl Pass {
         }
     }
 
-    /// The tokens of the micro-batch under way.
+    /// The tokens of the current micro-batch.
     fn rows<'a>(&self, tokens: &'a [u32]) -> &'a [u32] {
         let context = tokens.len() / self.sequences;
         let end = self.before + self.micro_batches[self.current];

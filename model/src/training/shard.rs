@@ -1,9 +1,9 @@
 //! A step divided among several workers.
 //!
-//! The batch of a step follows from seed and step alone, so a worker with a replica of the trainer
-//! needs only to know which of its sequences are its own. What they add to the gradient of the
-//! batch's mean loss is a [`Shard`]; the sum of all shards, in their order, is the gradient of the
-//! batch. Which worker computed a shard, and when, does not change a bit of it.
+//! The batch of a step is a function of seed and step, so a worker with a replica of the trainer
+//! only needs to know which of its sequences to compute. Their contribution to the gradient of the
+//! batch's mean loss is a [`Shard`]; the sum of all shards, in order, is the gradient of the batch.
+//! The result is the same to the last bit whichever worker computed a shard, and whenever.
 
 use core::ops::Range;
 
@@ -16,22 +16,22 @@ use crate::{
     read::{ReadError, read_all},
 };
 
-/// What some of a batch's sequences add to the batch's mean loss and its gradient.
+/// Contribution of some of a batch's sequences to the batch's mean loss and its gradient.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shard {
-    /// In nats per token, weighted by the shard's share of the batch.
+    /// The loss in nats per token, weighted by the shard's share of the batch.
     pub loss: f32,
-    /// Of every parameter, one after the other in the order of
-    /// [`named_parameters`](crate::named_parameters), weighted likewise.
+    /// The gradients with respect to every parameter, concatenated in the order of
+    /// [`named_parameters`](crate::named_parameters) and weighted likewise.
     pub gradient: Vec<f32>,
 }
 
 impl Shard {
-    /// Adds the shard that comes next in order.
+    /// Adds the next shard in order.
     ///
     /// # Panics
     ///
-    /// Panics if it is of another model.
+    /// Panics if it is from another model.
     pub fn add(&mut self, next: &Self) {
         assert_eq!(self.gradient.len(), next.gradient.len(), "shards of one model");
         self.loss += next.loss;
@@ -41,18 +41,18 @@ impl Shard {
     }
 }
 
-/// A shard under way. Keeps the weights it began with, so training can't go on beside it without
-/// copying them.
+/// A shard being computed. It holds on to the weights it started with, so training alongside it has
+/// to copy them.
 pub struct ShardPass {
     pass: Box<Pass>,
 }
 
-/// What became of a slice of a [`ShardPass`].
+/// Result of a slice of a [`ShardPass`].
 #[allow(clippy::large_enum_variant, reason = "looked at and dropped, never stored")]
 pub enum ShardSlice {
     /// There is more to compute.
     More(ShardPass),
-    /// It is there; what is left is to read it from the device.
+    /// It is computed, and can be read from the device.
     Computed(ComputedShard),
 }
 
@@ -63,7 +63,7 @@ pub struct ComputedShard {
 }
 
 impl ShardPass {
-    /// Computes one slice more, as [`Trainer::advance`] does.
+    /// Computes one more slice, like [`Trainer::advance`].
     pub fn advance(mut self) -> ShardSlice {
         if !self.pass.advance() {
             return ShardSlice::More(self);
@@ -74,7 +74,7 @@ impl ShardPass {
 }
 
 impl ComputedShard {
-    /// Reads it in one await.
+    /// Reads the shard in one await.
     pub async fn read(self) -> Result<Shard, ReadError> {
         let length = self.gradients.iter().map(|gradient| gradient.dims()[0]).sum();
         let read = read_all(core::iter::once(self.loss).chain(self.gradients)).await?;
@@ -88,8 +88,8 @@ impl ComputedShard {
 }
 
 impl Trainer {
-    /// Starts on shard `index` of `count` of the next step's batch: sequences next to each other,
-    /// as many as in every other shard or one less, the first shards having fewer.
+    /// Starts shard `index` of `count` of the next step's batch. A shard consists of consecutive
+    /// sequences. Sizes differ by at most one, and the first shards are the smaller ones.
     ///
     /// # Panics
     ///
@@ -99,9 +99,9 @@ impl Trainer {
         ShardPass { pass: Box::new(self.start_pass(rows)) }
     }
 
-    /// Has [`apply`](Self::apply) take the next step with the sum of all its shards, in place of
-    /// what [`advance`](Self::advance) would compute. `None`, and nothing is changed, if it is not
-    /// of this model.
+    /// Makes [`apply`](Self::apply) take the next step with the sum of all its shards, in place of
+    /// what [`advance`](Self::advance) would compute. Returns `None` and changes nothing if the sum
+    /// is not from this model.
     pub fn set_gradients(&mut self, sum: Shard) -> Option<StepGradients> {
         let model = self.model.as_ref().expect("the model is back after every update");
         let sizes: Vec<usize> =
@@ -112,7 +112,7 @@ impl Trainer {
             return None;
         }
         let device = self.device();
-        // One tensor, of which each parameter's is a part: there is nothing to copy.
+        // One tensor, of which each parameter's gradient is a view: nothing is copied.
         let all = Tensor::<1>::from_data(TensorData::new(gradient, [count]), device);
         let mut start = 0;
         let mut gradients = Vec::with_capacity(sizes.len());
@@ -127,8 +127,8 @@ impl Trainer {
     }
 }
 
-/// Sequences of shard `index` of `count` of a batch. The first worker, which does more than its
-/// shard, has the smallest.
+/// Sequences of shard `index` of `count` of a batch. The first worker, which has other work to do,
+/// gets the smallest shard.
 fn shard_rows(batch: usize, index: usize, count: usize) -> Range<usize> {
     assert!(index < count && count <= batch, "shard {index} of {count} of {batch} sequences");
     let start =

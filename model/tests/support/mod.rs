@@ -36,9 +36,9 @@ pub fn same_bits(a: &[f32], b: &[f32]) -> bool {
 pub fn relative_difference(expected: &[f32], found: &[f32]) -> f32 {
     assert_eq!(expected.len(), found.len());
     let largest = expected.iter().fold(0f32, |most, value| most.max(value.abs()));
-    let apart = expected.iter().zip(found).map(|(a, b)| (a - b).abs());
-    let apart = apart.inspect(|d| assert!(!d.is_nan())).fold(0f32, f32::max);
-    if apart == 0.0 { 0.0 } else { apart / largest }
+    let difference = expected.iter().zip(found).map(|(a, b)| (a - b).abs());
+    let difference = difference.inspect(|d| assert!(!d.is_nan())).fold(0f32, f32::max);
+    if difference == 0.0 { 0.0 } else { difference / largest }
 }
 
 pub fn tiny() -> ExperimentSpec {

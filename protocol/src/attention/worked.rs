@@ -2,72 +2,72 @@
 
 use super::{AttentionRow, Scoring};
 
-/// Decimals that [`rounded`] keeps.
+/// Number of decimals that [`rounded`] keeps.
 pub const DECIMALS: usize = 6;
 
-/// The number as it is shown: with [`DECIMALS`] decimals. Infinities stay.
+/// The number as displayed: rounded to [`DECIMALS`] decimals. Infinities are unchanged.
 pub fn rounded(value: f64) -> f64 {
     const UNITS: f64 = 1e6;
     let rounded = (value * UNITS).round() / UNITS;
-    // No negative zero, and what is too large to have decimals stays as it is.
+    // Adding 0.0 removes a negative zero. Values too large to have decimals are unchanged.
     if rounded.is_finite() { rounded + 0.0 } else { value }
 }
 
-/// One dimension's share of a score.
+/// The contribution of one dimension to a score.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Term {
-    /// The query's number, or what the query adds to the tanh.
+    /// The query's number, or what the query adds inside the tanh.
     pub query: f64,
-    /// The key's, likewise.
+    /// The key's number, likewise.
     pub key: f64,
-    /// The tanh of their sum and the number of the vector it is multiplied by; `None` where query
-    /// and key are multiplied with each other.
+    /// The tanh of their sum and the entry of the vector that multiplies it; `None` if query and
+    /// key are multiplied.
     pub tanh: Option<(f64, f64)>,
-    /// What is summed over the dimensions.
+    /// The contribution, which is summed over the dimensions.
     pub product: f64,
 }
 
-/// One key's way from score to weight.
+/// The computation of one key's weight from its score.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WorkedKey {
     pub allowed: bool,
-    /// Sum of the terms.
+    /// The sum of the terms.
     pub sum: f64,
-    /// The sum over the divisor.
+    /// The sum divided by the divisor.
     pub scaled: f64,
     /// What ALiBi adds.
     pub bias: f64,
-    /// Both together; -inf where the query may not look.
+    /// `scaled + bias`; -inf where the query may not attend.
     pub score: f64,
-    /// e to the score less the row's largest.
+    /// e to the power of the score minus the row's largest.
     pub exponent: f64,
     pub weight: f64,
 }
 
-/// A row worked out from its vectors alone: the model's own scores, weights and result are not
-/// read, so that the two can be compared.
+/// A row computed from its vectors alone. The model's own scores, weights and result are not read,
+/// so that the two can be compared.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Worked {
-    /// By key.
+    /// One entry per key.
     pub keys: Vec<WorkedKey>,
-    /// What sums of terms are divided by; 1 for additive scores.
+    /// The divisor of the sums; 1 for additive scores.
     pub divisor: f64,
-    /// The key with the largest score; `None` where the query may look at nothing.
+    /// The key with the largest score; `None` if the query may attend to nothing.
     pub largest: Option<usize>,
-    /// Of the exponents.
+    /// The sum of the exponents.
     pub sum: f64,
-    /// The weighted values' sum, one number for each of their dimensions.
+    /// The weighted sum of the values, one number per dimension.
     pub output: Vec<f64>,
 }
 
 impl Worked {
-    /// In full `f64` precision.
+    /// Computes in full `f64` precision.
     pub fn exact(row: &AttentionRow) -> Self {
         Self::new(row, |value| value)
     }
 
-    /// As one would on paper: every number is [`rounded`] before the next is made of it, so that
-    /// what is shown follows from what is shown, to the last digit.
+    /// Computes as one would on paper: every number is [`rounded`] before the next one is computed
+    /// from it, so that what is shown follows from what is shown to the last digit.
     pub fn on_paper(row: &AttentionRow) -> Self {
         Self::new(row, rounded)
     }
@@ -111,7 +111,7 @@ impl Worked {
         Self { keys, divisor, largest, sum, output }
     }
 
-    /// What one key adds to one dimension of the output, with its value: rounded as [`rounded`].
+    /// The contribution of one key to one dimension of the output, and its value, both [`rounded`].
     pub fn share(&self, row: &AttentionRow, key: usize, dimension: usize) -> (f64, f64) {
         let value = rounded(row.values.get(&[key, dimension]).map_or(0.0, f64::from));
         let weight = self.keys.get(key).map_or(0.0, |key| key.weight);
@@ -120,7 +120,7 @@ impl Worked {
 }
 
 impl AttentionRow {
-    /// What the score with `key` is the sum of, [`rounded`] at every step; empty outside the row.
+    /// The terms of the score with `key`, [`rounded`] at every step; empty outside the row.
     pub fn terms(&self, key: usize) -> Vec<Term> {
         self.terms_with(key, rounded)
     }
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn a_row_by_hand() {
         let exact = Worked::exact(&row());
-        // q·k: 0 and -1.2; the first is lowered by ALiBi; the third is blocked.
+        // q·k is 0 and -1.2; the first score is lowered by ALiBi; the third is blocked.
         let scores = [-0.5, -1.2 / 2f64.sqrt()];
         let exponents = [1.0, (scores[1] - scores[0]).exp()];
         let weight = exponents[1] / (1.0 + exponents[1]);

@@ -1,4 +1,4 @@
-//! What the learner wrote and drew, small enough for a URL's fragment.
+//! What the learner wrote and drew, compressed for a URL's fragment.
 
 use core::fmt;
 
@@ -9,10 +9,12 @@ use crate::study::mask::Drawn;
 
 /// Longest fragment put into a link, in characters.
 pub const FRAGMENT_LIMIT: usize = 8192;
-/// A hostile fragment could unpack to gigabytes; nothing we write unpacks to more than this.
+/// A hostile fragment could decompress to gigabytes; nothing we write decompresses to more than
+/// this.
 const UNPACKED_LIMIT: usize = 1 << 20;
-/// First byte of what was written, as packed. Not that of messages: links outlive releases. Raised only
-/// where a reader of the old form could not read the new one, and the old form is read on.
+/// First byte of the written text in its compressed form. It is independent of the version of
+/// messages, because links outlive releases. Raise it only if a reader of the old form could not
+/// read the new one, and keep reading the old form.
 const VERSION: u8 = 5;
 /// Best compression: the input is a few kilobytes.
 const LEVEL: u8 = 9;
@@ -31,7 +33,7 @@ pub struct Written {
 pub enum FragmentError {
     /// Writing: more than [`FRAGMENT_LIMIT`] characters.
     TooLong,
-    /// Reading: cut short, edited, or not ours.
+    /// Reading: cut short, edited, or not written by us.
     Damaged,
 }
 
@@ -49,8 +51,8 @@ impl fmt::Display for FragmentError {
 impl std::error::Error for FragmentError {}
 
 impl Written {
-    /// The fragment without `#`: `w=` with what was written, `m=` with what was drawn, `&` between
-    /// them; empty without either.
+    /// The fragment without `#`: `w=` with what was written, `m=` with what was drawn, joined by
+    /// `&`; empty if there is neither.
     pub fn encode(&self) -> Result<String, FragmentError> {
         let mut parts = Vec::new();
         if self.probe.is_some() || self.text.is_some() {
@@ -64,7 +66,7 @@ impl Written {
         if fragment.len() > FRAGMENT_LIMIT { Err(FragmentError::TooLong) } else { Ok(fragment) }
     }
 
-    /// Reads a fragment without `#`.
+    /// Parses a fragment without `#`.
     pub fn decode(fragment: &str) -> Result<Self, FragmentError> {
         let mut written = Self::default();
         if fragment.is_empty() {
@@ -84,7 +86,7 @@ impl Written {
     }
 }
 
-/// Probe and text, of bytes that hold both and nothing else.
+/// Parses bytes that hold probe and text and nothing else.
 fn read_written(bytes: &[u8]) -> Option<(Option<String>, Option<String>)> {
     let body = bytes.strip_prefix(&[VERSION])?;
     match postcard::take_from_bytes(body) {
@@ -116,7 +118,7 @@ mod tests {
         let fragment = written.encode().unwrap();
         assert!(fragment.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_=".contains(&b)));
         assert_eq!(Written::decode(&fragment), Ok(written));
-        // Nothing repeats, so nothing can be squeezed out.
+        // Without repetitions, so that it can't be compressed.
         let text: String =
             (0..6000u32).filter_map(|i| char::from_u32(0x4e00 + i * 3 % 20000)).collect();
         let long = Written { text: Some(text), ..Written::default() };
@@ -125,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_drawing_fits_whatever_it_is_and_stands_beside_a_sentence() {
-        // Every second cell, as if by chance: nothing to squeeze out.
+        // Every second cell, pseudo-randomly, so that it can't be compressed.
         let (pattern, mut mask) = (Pattern::default(), Drawn::default());
         for cell in 0..1024usize {
             if (cell * cell * 7 + cell) % 11 < 5 {
@@ -144,7 +146,7 @@ mod tests {
 
     #[test]
     fn links_of_earlier_releases_are_read() {
-        // As a page wrote it while messages had version 5.
+        // A fragment that a page wrote while messages had version 5.
         let fragment = "w=Y2WUD8lIVcjNzMlJLXrUMLNYIS2_QkehPCNfISMxRSE_L5UBAA";
         let probe = Some("The miller’s fox, who had one".to_owned());
         assert_eq!(Written::decode(fragment), Ok(Written { probe, ..Written::default() }));

@@ -1,4 +1,4 @@
-//! Rows of the settings table, short enough to write seventy of them.
+//! Macros for rows of the settings table, which make seventy of them short.
 
 /// A row whose field holds the value itself.
 macro_rules! plain {
@@ -20,7 +20,7 @@ macro_rules! plain {
     };
 }
 
-/// A row whose field is one of a closed set.
+/// A row whose field is an enum with a closed set of choices.
 macro_rules! chosen {
     ($(of $chapter:ident,)? $name:literal, $label:literal, $($field:ident).+: $type:ident,
      $help:literal) => {
@@ -40,7 +40,7 @@ macro_rules! chosen {
     };
 }
 
-/// The chapter a row is of.
+/// The chapter a row belongs to.
 macro_rules! of {
     () => {
         None
@@ -50,7 +50,7 @@ macro_rules! of {
     };
 }
 
-/// A closed set of names with the words the page shows for them.
+/// An enum with a closed set of choices and their names on the page.
 macro_rules! choice {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $id:literal, $label:literal;)+ }) => {
         $(#[$doc])*
@@ -68,7 +68,7 @@ macro_rules! choice {
                 match self { $(Self::$variant => $id,)+ }
             }
 
-            /// What the page calls it.
+            /// The name on the page.
             pub fn label(self) -> &'static str {
                 match self { $(Self::$variant => $label,)+ }
             }

@@ -13,9 +13,9 @@ use crate::{
     study::{self, gates, heads},
 };
 
-/// A row of the table, as it is written down. It becomes a [`Setting`] and its [`Words`]: the page
-/// needs every setting of every chapter at once, to read an address, but words only where it shows
-/// their control.
+/// A row of the table as it is written in the source. It becomes a [`Setting`] and its [`Words`]:
+/// the page needs every chapter's settings at once to parse a URL, but words only where it shows
+/// the setting's control.
 #[derive(Clone, Copy)]
 pub(crate) struct TableRow {
     pub name: &'static str,
@@ -27,31 +27,31 @@ pub(crate) struct TableRow {
     pub set: fn(&mut Link, Value),
 }
 
-/// What the page says of a setting.
+/// What the page says about a setting.
 #[derive(Clone, Copy)]
 pub struct Words {
     /// The setting's name in the query.
     pub name: &'static str,
-    /// What its control is called.
+    /// The label of its control.
     pub label: &'static str,
     /// What it does, for the control's hint and the documentation.
     pub help: &'static str,
 }
 
-/// One thing a link can say.
+/// One setting of a link.
 #[derive(Clone, Copy)]
 pub struct Setting {
     /// Name in the query.
     pub name: &'static str,
-    /// The one chapter it is about; `None` where it is about more than one.
+    /// The only chapter it belongs to; `None` if it concerns several.
     pub of: Option<Chapter>,
     pub kind: Kind,
     pub get: fn(&Link) -> Value,
-    /// Takes only values [`Kind::parse`] made.
+    /// Accepts only values returned by [`Kind::parse`].
     pub set: fn(&mut Link, Value),
 }
 
-/// What values a setting takes. `Display` completes "… is".
+/// The values a setting takes. `Display` completes "… is".
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     Whole {
@@ -72,7 +72,7 @@ pub enum Kind {
     },
     /// Heads of the chapter `heads`, separated by commas.
     Heads,
-    /// A name that only the chapter on show knows.
+    /// A name that only the current chapter can interpret.
     Word,
 }
 
@@ -89,11 +89,11 @@ pub enum Value {
     Word(String),
 }
 
-/// Longest [`Value::Word`].
+/// Length of the longest [`Value::Word`].
 const LONGEST_WORD: usize = 24;
 
 impl Kind {
-    /// Reads a value, or `None` where it is of another kind or out of range.
+    /// Parses a value; `None` if it is of another kind or out of range.
     pub fn parse(self, given: &str) -> Option<Value> {
         let chosen = |choices: &'static [(&'static str, &'static str)], id: &str| {
             choices.iter().find(|c| c.0 == id).map(|c| c.0)
@@ -178,7 +178,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// The settings of rows, made when this is compiled.
+/// Builds the settings of rows at compile time.
 macro_rules! settings {
     ($rows:expr) => {
         const {
@@ -193,7 +193,7 @@ macro_rules! settings {
     };
 }
 
-/// The words of rows, likewise.
+/// Builds the words of rows, likewise.
 macro_rules! words {
     ($rows:expr) => {
         const {
@@ -220,7 +220,7 @@ impl TableRow {
     }
 }
 
-/// Makes the functions that go through the rows of all chapters, in the course's order.
+/// Generates the functions that iterate over the rows of all chapters, in the course's order.
 macro_rules! of_chapters {
     ($($variant:ident $module:ident $field:ident $id:literal $title:literal,)+) => {
         /// Every setting, in the order of a link.
@@ -230,7 +230,7 @@ macro_rules! of_chapters {
             GENERAL_SETTINGS.iter().chain(OF_CHAPTERS.iter().copied().flatten())
         }
 
-        /// What the page says of every setting, in the order of [`settings`].
+        /// The words of every setting, in the order of [`settings`].
         pub fn words() -> impl Iterator<Item = &'static Words> + Clone {
             static OF_CHAPTERS: &[&[Words]] = &[$(words!(study::$module::ROWS)),+];
             general_words().chain(OF_CHAPTERS.iter().copied().flatten())
@@ -240,13 +240,13 @@ macro_rules! of_chapters {
 
 crate::with_chapters!(of_chapters);
 
-/// What the page says of settings that are of no one chapter of the course.
+/// The words of settings that belong to no single chapter of the course.
 pub fn general_words() -> impl Iterator<Item = &'static Words> + Clone {
     static WORDS: &[Words] = words!(GENERAL);
     WORDS.iter()
 }
 
-/// What is about the page as a whole, or about the GPT lab.
+/// Settings of the page as a whole, or of the GPT lab.
 const GENERAL: &[TableRow] = &[
     chosen!("chapter", "Chapter", chapter: Chapter, "Which chapter is open."),
     chosen!("corpus", "Text", corpus: Corpus, "What the model learns to write."),
@@ -363,7 +363,7 @@ mod tests {
         assert_eq!(default.query(), "chapter=gpt");
     }
 
-    /// The table as people read it.
+    /// The table as documentation.
     fn documented() -> String {
         let default = Link::default();
         let row = |(s, words): (&Setting, &Words)| {
@@ -380,7 +380,7 @@ mod tests {
         )
     }
 
-    /// `UNROLL_WRITE=1 cargo test -p unroll-protocol` writes it anew.
+    /// `UNROLL_WRITE=1 cargo test -p unroll-protocol` rewrites it.
     #[test]
     fn every_setting_is_documented() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../SETTINGS.md");

@@ -1,4 +1,4 @@
-//! `alignment`: a decoder that looks back at its source, beside one that does not.
+//! `alignment`: a decoder with attention to its source, beside one without.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,9 +12,9 @@ use crate::{
     transduction::{AttentionKind, PairTask},
 };
 
-/// Most characters of a source that are read: each has a column.
+/// Most characters read from a source: each has a column.
 pub const MOST_SOURCE: u32 = 40;
-/// Longest sources a link can ask to train on, in the tasks on strings.
+/// Longest training sources a link can ask for, in the tasks on strings.
 pub const MOST_LENGTH: u32 = 16;
 /// Highest number of a held-out example.
 pub const MOST_EXAMPLES: u32 = 200;
@@ -23,9 +23,9 @@ pub const MOST_EXAMPLES: u32 = 200;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     pub task: PairTask,
-    /// How the first model looks back.
+    /// The first model's attention.
     pub attention: AttentionKind,
-    /// How the second does. The same as the first: there is no second.
+    /// The second model's attention. If it is the same as the first, there is no second model.
     pub beside: AttentionKind,
     /// Longest source trained on, in the tasks on strings.
     pub length: u32,
@@ -33,13 +33,13 @@ pub struct Settings {
     pub hidden: u32,
     /// Which held-out source is read; 0 is the learner's own.
     pub example: u32,
-    /// Characters the decoder has produced so far; 0 is all.
+    /// Characters the decoder has produced so far; 0 means all.
     pub steps: u32,
-    /// The produced character on show, from 1; 0 is none.
+    /// The selected output character, from 1; 0 is none.
     pub at: u32,
     /// The source character whose weight is taken apart, from 1; 0 is none.
     pub key: u32,
-    /// The model whose weight that is: 1 or 2.
+    /// The model that this weight belongs to: 1 or 2.
     pub model: u32,
 }
 
@@ -68,7 +68,7 @@ impl Settings {
             task: self.task,
             attention: self.attention,
             beside: self.beside,
-            // Dates have the lengths they have.
+            // The lengths of dates are what they are.
             length: if self.task == PairTask::Dates { 0 } else { self.length },
             hidden: self.hidden,
         }
@@ -113,13 +113,13 @@ pub struct Spec {
     pub task: PairTask,
     pub attention: AttentionKind,
     pub beside: AttentionKind,
-    /// Longest source trained on; of no meaning for dates.
+    /// Longest source trained on; ignored for dates.
     pub length: u32,
     pub hidden: u32,
 }
 
 impl Spec {
-    /// How each of the models trained looks back, in the order of every list of them.
+    /// The attention of each trained model, in the order of every list of models.
     pub fn kinds(&self) -> Vec<AttentionKind> {
         let mut kinds = vec![self.attention, self.beside];
         kinds.dedup();
@@ -127,7 +127,7 @@ impl Spec {
     }
 }
 
-/// What a model that looks back in this way is called.
+/// The name of a model with this attention.
 pub fn name(kind: AttentionKind) -> &'static str {
     match kind {
         AttentionKind::None => "no attention",
@@ -138,12 +138,12 @@ pub fn name(kind: AttentionKind) -> &'static str {
     }
 }
 
-/// Name of the series with the training loss of the model of this kind.
+/// Name of the series with the training loss of the model with this attention.
 pub fn loss_series(kind: AttentionKind) -> String {
     format!("{} loss", name(kind))
 }
 
-/// Name of the series with the share of held-out sources the model answers without a mistake.
+/// Name of the series with the share of held-out sources that the model answers without a mistake.
 pub fn exact_series(kind: AttentionKind) -> String {
     format!("{}, right", name(kind))
 }
@@ -163,7 +163,7 @@ questions! {
     Reading { source: Source } -> Reading,
     /// One row of the alignment of model `model` (from 0): produced character `at`, from 0.
     Row { source: Source, model: u32, at: u32 } -> AttentionRow,
-    /// How often the models were right at the last measurement, by the source's length.
+    /// Accuracy at the last measurement, by the source's length.
     Lengths {} -> Lengths,
 }
 
@@ -172,7 +172,7 @@ questions! {
 pub struct Reading {
     /// `S` characters.
     pub source: Vec<String>,
-    /// The right output with the sign of its end, where it is known.
+    /// The right output including the end token, if it is known.
     pub wanted: Option<Vec<String>>,
     /// Every character a decoder can produce, `K`.
     pub symbols: Vec<String>,
@@ -182,25 +182,25 @@ pub struct Reading {
     pub longest_trained: u32,
     /// How many characters beyond [`MOST_SOURCE`] were left out.
     pub dropped: u32,
-    /// Characters of the source that no model has met.
+    /// Characters of the source that are unknown to the models.
     pub unknown: Vec<char>,
 }
 
-/// What one model produced: `T` characters, the sign of the end among them.
+/// What one model produced: `T` characters, including the end token.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Output {
     pub kind: AttentionKind,
     pub tokens: Vec<String>,
-    /// What the decoder expected at each step, `[T, K]`.
+    /// The decoder's prediction at each step, `[T, K]`.
     pub probabilities: Array,
-    /// What it read of the source, `[T, S]`; rows sum to 1. `None` without attention.
+    /// The attention weights over the source, `[T, S]`; rows sum to 1. `None` without attention.
     pub weights: Option<Array>,
-    /// Whether it put an end to its output by itself.
+    /// Whether it ended its output by itself.
     pub ended: bool,
 }
 
 impl Output {
-    /// Whether it is `wanted`, character for character.
+    /// Whether it equals `wanted`, character for character.
     pub fn is(&self, wanted: &[String]) -> bool {
         self.ended && self.tokens == wanted
     }
@@ -214,16 +214,16 @@ pub struct Lengths {
     pub bins: Vec<LengthBin>,
 }
 
-/// Sources of about one length.
+/// Sources of similar length.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LengthBin {
-    /// Characters of the shortest and the longest.
+    /// Lengths in characters of the shortest and the longest.
     pub from: u32,
     pub to: u32,
-    /// How many were read.
+    /// Number of sources measured.
     pub count: u32,
-    /// Whether such are trained on.
+    /// Whether sources of these lengths are trained on.
     pub trained: bool,
-    /// The share answered rightly by each of [`Spec::kinds`].
+    /// The share answered correctly by each of [`Spec::kinds`].
     pub right: Vec<f32>,
 }

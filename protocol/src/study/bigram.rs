@@ -1,4 +1,4 @@
-//! `bigram`: what comes next, by counting pairs and by training a table of logits.
+//! `bigram`: predicting the next character by counting pairs and by training a table of logits.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,15 +11,15 @@ use crate::{
     question::questions,
 };
 
-/// Most tokens along a side of the matrix on show.
+/// Most tokens along a side of the matrix.
 pub const MOST_SHOWN: u32 = 60;
-/// Most tokens written by drawing.
+/// Most characters drawn.
 pub const MOST_DRAWN: u32 = 60;
 /// Most pairs of a sentence that are scored one by one.
 pub const MOST_TERMS: usize = 120;
 /// Largest constant that smoothing may add to every count.
 pub const MOST_ADDED: f32 = 100.0;
-/// In [`Settings::row`] and [`Settings::next`]: none chosen.
+/// In [`Settings::row`] and [`Settings::next`]: nothing is selected.
 pub const NONE: u32 = 0;
 
 choice! {
@@ -59,7 +59,7 @@ choice! {
 }
 
 /// What a link says about the chapter. Tokens are named by the code point of their character, so
-/// that a choice means the same on any text.
+/// that a selection means the same for any text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     pub view: View,
@@ -68,16 +68,15 @@ pub struct Settings {
     pub shown: u32,
     /// Added to every count.
     pub k: f32,
-    /// The token whose row is pinned; [`NONE`] lets the page choose a telling one.
+    /// The token whose row is pinned; with [`NONE`] the page chooses an informative one.
     pub row: u32,
-    /// The token that the arithmetic of the pinned row is spelled out for; [`NONE`] is the
-    /// likeliest.
+    /// The token whose arithmetic in the pinned row is spelled out; [`NONE`] is the likeliest.
     pub next: u32,
-    /// What letters are drawn from.
+    /// The estimate that letters are drawn from.
     pub from: Estimate,
     /// Letters drawn so far.
     pub drawn: u32,
-    /// Seed of the numbers that choose the letters; the model has its own.
+    /// Seed of the numbers that choose the letters; the model has its own seed.
     pub dice: u32,
     pub scored: Scored,
 }
@@ -140,14 +139,14 @@ pub(crate) const ROWS: &[TableRow] = &[
         "The text whose surprise is spelled out pair by pair."),
 ];
 
-/// What decides every number, with the text.
+/// What determines every number, together with the text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spec {
-    /// Of the table's first logits.
+    /// Seed of the table's initial logits.
     pub seed: u32,
 }
 
-/// P(next | current) by counting, `(count + k) / (total + k V)`: k = 0 is the share counted, k = 1
+/// P(next | current) by counting, `(count + k) / (total + k V)`: k = 0 is the observed share, k = 1
 /// Laplace's rule of succession. `None` is 0 / 0: k = 0 and a token that nothing ever followed.
 pub fn smoothed(count: u32, total: u32, k: f64, vocabulary: usize) -> Option<f64> {
     let whole = f64::from(total) + k * vocabulary as f64;
@@ -161,24 +160,24 @@ questions! {
     /// All that may follow the token with this code point, or, for [`NONE`] and for characters the
     /// text lacks, a token that is followed by few others.
     Row { character: u32 } -> Row,
-    /// How surprised each estimate is on average.
+    /// The mean surprise of each estimate.
     Scores { k: f32 } -> Scores,
-    /// The surprise of smoothed counts against k.
+    /// The surprise of smoothed counts as a function of k.
     Curve {} -> Curve,
-    /// A text pair by pair.
+    /// A text scored pair by pair.
     Sentence { text: String, k: f32 } -> Sentence,
     /// The text after `drawn` draws, and the next draw.
     Writing { from: Estimate, k: f32, dice: u32, drawn: u32 } -> Writing,
 }
 
-/// A block of the table, n tokens against each other.
+/// A block of the table for n tokens.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Matrix {
     /// Ids of the tokens along both sides, `[n]`.
     pub ids: Vec<u32>,
     /// How often the column's token followed the row's, `[n, n]`.
     pub counts: Vec<u32>,
-    /// How often anything followed the row's token, `[n]`: also tokens not shown.
+    /// How often anything, including tokens not shown, followed the row's token, `[n]`.
     pub totals: Vec<u32>,
     /// Softmax of the trained logits over the whole vocabulary, `[n, n]`.
     pub trained: Array,
@@ -217,7 +216,7 @@ pub struct Unseen {
     pub count: u32,
 }
 
-/// How far the trained table is from the share counted, over all rows that have one.
+/// The distance between the trained table and the observed shares, over all rows that have one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gap {
     /// Largest absolute difference of two probabilities, and its pair.
@@ -226,17 +225,17 @@ pub struct Gap {
     pub next: u32,
     /// Mean absolute difference.
     pub mean: f64,
-    /// Mean Kullback-Leibler divergence of the trained row from the counted one, each row weighted
-    /// by how often it occurs: by so much the trained table's training loss lies above the counts'.
+    /// Mean Kullback-Leibler divergence of the trained row from the observed one, each row weighted
+    /// by how often it occurs: the trained table's training loss exceeds the counts' by this much.
     pub divergence: f64,
-    /// The lowest logit of a pair never seen, and the pair; 0 if every pair was seen. It only ever
-    /// falls: its gradient is its probability, which never is 0.
+    /// The lowest logit of a pair that was never seen, and the pair; 0 if every pair was seen. It
+    /// keeps falling: its gradient is its probability, which is never 0.
     pub lowest: f64,
     pub lowest_previous: u32,
     pub lowest_next: u32,
 }
 
-/// How surprised each estimate is.
+/// The mean surprise of each estimate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scores {
     /// ln V.
@@ -247,9 +246,10 @@ pub struct Scores {
     pub gap: Gap,
     pub training_pairs: u64,
     pub held_out_pairs: u64,
-    /// Kinds of held-out pairs never seen in training; the most frequent of them below.
+    /// Number of distinct held-out pairs never seen in training; the most frequent are listed
+    /// below.
     pub unseen_kinds: u32,
-    /// Held-out pairs that are of those kinds.
+    /// Number of held-out pairs that are among those.
     pub unseen_pairs: u64,
     pub unseen: Vec<Unseen>,
 }
@@ -263,14 +263,14 @@ pub struct CurvePoint {
     pub held_out: Option<f64>,
 }
 
-/// Surprise against k.
+/// Mean surprise as a function of k.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Curve {
     /// k = 0: the raw counts.
     pub raw: CurvePoint,
     /// Ascending in k, evenly spaced on a logarithmic axis.
     pub points: Vec<CurvePoint>,
-    /// The k with the least surprise on the held-out text, if any is held out.
+    /// The k with the least surprise on held-out text, if there is any.
     pub best: Option<CurvePoint>,
 }
 
@@ -281,7 +281,7 @@ pub struct Term {
     pub next: u32,
     pub count: u32,
     pub total: u32,
-    /// The three probabilities; 0 where nothing ever followed `previous`.
+    /// The three probabilities; 0 if nothing ever followed `previous`.
     pub counts: f64,
     pub smoothed: f64,
     pub trained: f64,
@@ -292,9 +292,9 @@ pub struct Term {
 pub struct Sentence {
     /// At most [`MOST_TERMS`].
     pub terms: Vec<Term>,
-    /// Pairs beyond those.
+    /// Number of pairs beyond those.
     pub left_out: u32,
-    /// Characters that the text in training lacks, each once.
+    /// Characters that the training text lacks, each once.
     pub unknown: Vec<String>,
     /// Mean surprise over the terms.
     pub counts: f64,
@@ -304,13 +304,13 @@ pub struct Sentence {
     pub uniform: f64,
 }
 
-/// A token with the stretch of 0 to 1 that it owns.
+/// A token with its segment of the interval from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Segment {
     pub id: u32,
     /// Sum of the probabilities before it.
     pub from: f64,
-    /// The same with its own.
+    /// The same including its own.
     pub to: f64,
 }
 
@@ -318,23 +318,23 @@ pub struct Segment {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Draw {
     pub previous: u32,
-    /// Drawn evenly from 0 to 1; decided by the seed and the position alone.
+    /// Uniform on 0 to 1; depends on the seed and the position alone.
     pub number: f64,
-    /// The segment it fell into: what is written.
+    /// The segment that contains it, whose token is written.
     pub segment: Segment,
 }
 
-/// A text in the drawing.
+/// A text being drawn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Writing {
     /// The token before the first draw, not written.
     pub start: u32,
     /// What was drawn so far, in order.
     pub draws: Vec<Draw>,
-    /// What the next draw will be; `None` where the present token was never followed by anything,
-    /// so that raw counts can't go on.
+    /// The next draw; `None` if nothing ever followed the present token, so that raw counts can't
+    /// continue.
     pub next: Option<Draw>,
-    /// The distribution it is drawn from, likeliest first, without those of probability 0.
+    /// The distribution it is drawn from, likeliest first, without tokens of probability 0.
     pub segments: Vec<Segment>,
 }
 

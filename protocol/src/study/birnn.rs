@@ -11,15 +11,15 @@ use crate::{
     question::questions,
 };
 
-/// Symbols of the built task, which is also what divides 1 to give its chance.
+/// Symbols of the symbol task; chance is 1 divided by this.
 pub const SYMBOLS: u32 = 4;
-/// Tokens of one sequence of the built task.
+/// Tokens of one sequence of the symbol task.
 pub const LENGTH: u32 = 16;
-/// How far ahead the built task asks: 1, 2, ... up to this, all at every position.
+/// How far ahead the symbol task asks: 1, 2, ... up to this, all at every position.
 pub const MOST_AHEAD: u32 = 5;
 /// Characters of one training passage of the fill-in task.
 pub const PASSAGE: u32 = 24;
-/// Most characters of a sentence that are read: each has a column.
+/// Most characters read from a sentence: each has a column.
 pub const MOST_COLUMNS: u32 = 40;
 /// Longest delay a link can ask for.
 pub const MOST_DELAY: u32 = 24;
@@ -35,7 +35,7 @@ choice! {
 }
 
 choice! {
-    /// What the networks are built from.
+    /// The cells of the networks.
     CellChoice {
         Elman = "elman", "Elman";
         Gru = "gru", "GRU";
@@ -47,25 +47,25 @@ choice! {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     pub task: TaskChoice,
-    /// Which of the built task's answers is on show.
+    /// Which of the symbol task's answers is shown.
     pub ahead: u32,
-    /// Steps by which the delayed model answers later; 0 trains none.
+    /// Number of steps by which the delayed model answers later; with 0 there is no such model.
     pub delay: u32,
     pub cell: CellChoice,
     /// Units in each direction of the bidirectional model.
     pub hidden: u32,
-    /// The chosen position, counted from 1: its arithmetic is open, and in the fill-in task its
+    /// The selected position, counted from 1: its arithmetic is open, and in the fill-in task its
     /// letter is hidden. 0 is none.
     pub at: u32,
-    /// The answer whose logit is taken apart, as its id plus 1; 0 is the right one.
+    /// The answer whose logit is decomposed, as its id plus 1; 0 is the right one.
     pub answer: u32,
-    /// Which generated sequence is read in the built task.
+    /// Which generated sequence is read in the symbol task.
     pub example: u32,
     /// Whether clicks and keys change the input.
     pub editing: bool,
     /// The changed position, counted from 1; 0 is none.
     pub edit: u32,
-    /// Code point of the character put there; 0 is the next one of the vocabulary.
+    /// Code point of the replacement; 0 is the next character of the vocabulary.
     pub letter: u32,
     /// Which held-out passage the learner guesses at.
     pub passage: u32,
@@ -138,7 +138,7 @@ pub(crate) const ROWS: &[TableRow] = &[
         "Which held-out passage to guess a letter of."),
 ];
 
-/// What decides every number, with the text.
+/// What determines every number, together with the text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spec {
     pub seed: u32,
@@ -148,21 +148,21 @@ pub struct Spec {
     pub hidden: u32,
 }
 
-/// How a model reads.
+/// The order in which a model reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reader {
     /// From the first token to the last.
     Forward,
-    /// Likewise, and answers about each position so many steps later.
+    /// From the first token to the last, answering about each position this many steps later.
     Delayed(u32),
     /// From the last token to the first.
     Backward,
-    /// One network from either end (Schuster and Paliwal 1997).
+    /// From both ends, with one network each (Schuster and Paliwal 1997).
     Both,
 }
 
 impl Reader {
-    /// What the page and the measured series call it.
+    /// Its name on the page and in the measured series.
     pub fn name(self) -> String {
         match self {
             Self::Forward => "forward".to_owned(),
@@ -172,7 +172,7 @@ impl Reader {
         }
     }
 
-    /// Whether the input at `input` can reach the answer about `position`, both from 0.
+    /// Whether the token at `input` can affect the answer about `position`, both from 0.
     pub fn sees(self, position: usize, input: usize) -> bool {
         match self {
             Self::Forward => input <= position,
@@ -184,10 +184,11 @@ impl Reader {
 }
 
 impl Spec {
-    /// The models trained, in the order of every list of them.
+    /// The trained models, in the order of every list of them.
     pub fn readers(&self) -> Vec<Reader> {
         let delayed = (self.delay > 0).then_some(Reader::Delayed(self.delay));
-        // In the built task a backward model would do as well as both: all answers lie ahead.
+        // In the symbol task a backward model would do as well as a bidirectional one: all answers
+        // lie ahead.
         let backward = (self.task == TaskChoice::Fill).then_some(Reader::Backward);
         [Some(Reader::Forward), Some(Reader::Both), delayed, backward]
             .into_iter()
@@ -196,8 +197,8 @@ impl Spec {
     }
 }
 
-/// Name of the series that measures how often `reader` is right on what is not trained on; in the
-/// built task for the answer `ahead` steps later.
+/// Name of the series with the accuracy of `reader` on held-out data; in the symbol task for the
+/// answer `ahead` steps later.
 pub fn accuracy_series(reader: Reader, ahead: Option<u32>) -> String {
     match ahead {
         None => format!("{}, right", reader.name()),
@@ -209,12 +210,12 @@ questions! {
     Birnn:
     /// What every model does with one sequence.
     Reading {
-        /// Of the fill-in task; its first [`MOST_COLUMNS`] characters are read.
+        /// In the fill-in task, the text, of which the first [`MOST_COLUMNS`] characters are read.
         text: String,
-        /// Of the built task: which generated sequence, and which of its answers.
+        /// In the symbol task, which generated sequence is read, and which of its answers is shown.
         example: u32,
         ahead: u32,
-        /// The position, from 0, that is hidden in the fill-in task while the states are read.
+        /// The position, from 0, that is hidden in the fill-in task while the states are computed.
         hidden: Option<u32>,
         edit: Option<Edit>,
     } -> Reading,
@@ -225,26 +226,26 @@ questions! {
 /// One input character replaced by another.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Edit {
-    /// From 0. Beyond the end nothing is replaced.
+    /// Counted from 0. Beyond the end nothing is replaced.
     pub position: u32,
-    /// `None` is the token after the one that stands there, in the vocabulary's order.
+    /// `None` is the token after the present one, in the vocabulary's order.
     pub letter: Option<char>,
 }
 
 /// What every model did with a sequence of `T` tokens, choosing among `K` answers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
-    /// Every token as text, by id; in the fill-in task the mask is the last one.
+    /// Every token as text, by id; in the fill-in task the last one is the mask.
     pub symbols: Vec<String>,
     /// Every answer as text, by id.
     pub answers: Vec<String>,
     pub readouts: Vec<Readout>,
     pub run: Run,
-    /// The same with one character replaced, and where, from 0.
+    /// The run with one character replaced, and the character's position, from 0.
     pub edited: Option<(u32, Run)>,
     /// How many characters beyond [`MOST_COLUMNS`] were left out.
     pub dropped: u32,
-    /// The share of right answers of one who answers the same whatever the sequence.
+    /// The accuracy of always giving the same answer.
     pub chance: f32,
 }
 
@@ -265,7 +266,7 @@ pub struct Readout {
 /// One pass of all models over a sequence.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// The tokens, none of them hidden, `T`.
+    /// The tokens, with none of them hidden, `T`.
     pub ids: Vec<u32>,
     /// The right answer about each position; `None` where nothing is asked.
     pub targets: Vec<Option<u32>>,
@@ -273,16 +274,16 @@ pub struct Run {
     pub models: Vec<ModelRun>,
 }
 
-/// What one model made of the sequence.
+/// What one model computed for the sequence.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModelRun {
     /// The state after reading each position from the left, `[T, H]`, with the hidden position
-    /// hidden; `[T, 0]` where nothing is read forward.
+    /// masked; `[T, 0]` if nothing is read forward.
     pub forward: Array,
-    /// The state after reading each position from the right, `[T, H]`; `[T, 0]` where nothing is.
+    /// The state after reading each position from the right, `[T, H]`; `[T, 0]` if nothing is.
     pub backward: Array,
-    /// The logits of the answer about each position, `[T, K]`: in the fill-in task each with its
-    /// own position hidden, and no other. A delayed model has no row for the last positions.
+    /// The logits of the answer about each position, `[T, K]`; in the fill-in task each is computed
+    /// with only its own position masked. A delayed model has no row for the last positions.
     pub logits: Array,
 }
 
@@ -297,6 +298,6 @@ pub struct Passage {
     pub right: u32,
     /// Every answer as text, by id.
     pub answers: Vec<String>,
-    /// What each model that can answer says, with its probabilities `[K]`.
+    /// What each model that can answer predicts, with its probabilities `[K]`.
     pub models: Vec<(Reader, Vec<f32>)>,
 }

@@ -1,4 +1,4 @@
-//! `block`: the residual stream and everything that writes into it.
+//! `block`: the residual stream and everything that is added to it.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use crate::{
     question::questions,
 };
 
-/// Blocks of both models.
+/// Number of blocks of both models.
 pub const LAYERS: u32 = 6;
 /// Width of the residual stream.
 pub const WIDTH: u32 = 24;
@@ -24,11 +24,11 @@ pub const CONTEXT: u32 = 24;
 pub const BATCH: u32 = 8;
 /// Probability of dropping an activation in training.
 pub const TRAINED_DROPOUT: f32 = 0.1;
-/// Sub-networks of the ensemble.
+/// Number of sub-networks in the ensemble.
 pub const MASKS: u32 = 12;
 
 choice! {
-    /// Where the full model's blocks are normalised.
+    /// Where the full model's blocks are normalized.
     Norm {
         Pre = "pre", "Pre-norm";
         Post = "post", "Post-norm";
@@ -36,7 +36,7 @@ choice! {
 }
 
 choice! {
-    /// What the second model does without.
+    /// What the second model lacks.
     Without {
         Residuals = "residuals", "Residuals";
         Norms = "norms", "Norms";
@@ -46,7 +46,7 @@ choice! {
 }
 
 choice! {
-    /// Whose stream is on show.
+    /// The model whose stream is shown.
     Shown {
         Full = "full", "The full model";
         Cut = "cut", "The model without";
@@ -60,13 +60,13 @@ pub struct Settings {
     pub activation: Activation,
     pub without: Without,
     pub shown: Shown,
-    /// Position whose logit is taken apart, counted from 1; 0 is the last.
+    /// Position whose logit is decomposed, counted from 1; 0 is the last.
     pub position: u32,
-    /// Token whose logit it is, counted from 1; 0 is the one the model finds likeliest.
+    /// Token whose logit is decomposed, counted from 1; 0 is the model's likeliest.
     pub token: u32,
     /// Term whose arithmetic is open, counted from 1; 0 is none.
     pub term: u32,
-    /// Share of activations each sub-network goes without.
+    /// Share of activations that each sub-network drops.
     pub dropout: f32,
 }
 
@@ -144,7 +144,7 @@ impl Spec {
         }
     }
 
-    /// The same without something.
+    /// The same model without one ingredient.
     pub fn cut(&self) -> GptSpec {
         let mut spec = self.full();
         let architecture = &mut spec.architecture;
@@ -163,27 +163,27 @@ questions! {
     /// What one model's residual stream over the end of `text` is made of. `token` counts from 1;
     /// 0 is the likeliest.
     Stream { text: String, shown: Shown, position: u32, token: u32 } -> Stream,
-    /// How long the loss's gradient is at each depth of both models, on a batch of training text.
+    /// The norm of the loss's gradient at each depth of both models, on a batch of training text.
     Depths {} -> Vec<Depths>,
-    /// What [`MASKS`] sub-networks of the full model say after `text` up to `position`.
+    /// What [`MASKS`] sub-networks of the full model predict after `text` up to `position`.
     Ensemble { text: String, position: u32, dropout: f32 } -> Ensemble,
-    /// What goes into and comes out of one feed-forward layer's non-linearity.
+    /// Inputs and outputs of one feed-forward layer's non-linearity.
     Neurons { text: String, shown: Shown, position: u32, layer: u32 } -> Neurons,
 }
 
-/// Where a term of the stream comes from; blocks count from 1.
+/// The source of a term of the stream; blocks count from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Source {
     Token,
     Position,
     Attention(u32),
     FeedForward(u32),
-    /// The offsets of norms in the stream itself (post-norm).
+    /// The biases of norms in the stream itself (post-norm).
     NormOffsets,
 }
 
 impl Source {
-    /// What the page calls it.
+    /// Its name on the page.
     pub fn name(self) -> String {
         match self {
             Self::Token => "token embedding".to_owned(),
@@ -201,31 +201,30 @@ pub struct Stream {
     pub shown: Shown,
     /// The tokens as the model saw them, `T`.
     pub tokens: Vec<String>,
-    /// Leading characters left out because the context is shorter.
+    /// Number of leading characters left out because the context is shorter.
     pub dropped: u32,
-    /// Position on show, counted from 0.
+    /// The selected position, counted from 0.
     pub position: u32,
-    /// Token whose logit is taken apart.
+    /// The token whose logit is decomposed.
     pub token: u32,
-    /// The token that really comes next, if the text goes on.
+    /// The token that actually comes next, if the text goes on.
     pub next: Option<u32>,
     pub sources: Vec<Source>,
-    /// Euclidean length of each term as it is part of the stream after the last block,
-    /// `[terms, T]`.
+    /// Euclidean norm of each term of the stream after the last block, `[terms, T]`.
     pub sizes: Array,
-    /// Length of the whole stream there, `T`.
+    /// Norm of the whole stream there, `T`.
     pub whole: Vec<f32>,
-    /// The terms at the position on show, `[terms, width]`.
+    /// The terms at the selected position, `[terms, width]`.
     pub terms: Array,
     /// What the final norm divides by there; `None` where there is no final norm.
     pub deviation: Option<f32>,
-    /// The final norm's gains; ones without.
+    /// The final norm's gain; ones if there is none.
     pub gamma: Vec<f32>,
     /// The token's row of the unembedding, `width`.
     pub unembedding: Vec<f32>,
-    /// What each term adds to the logit, `terms`.
+    /// The contribution of each term to the logit, `terms`.
     pub contributions: Vec<f32>,
-    /// What the final norm's own offset β adds to it.
+    /// The contribution of the final norm's bias β.
     pub offset: f32,
     /// The logit as the model computed it.
     pub logit: f32,
@@ -236,8 +235,8 @@ pub struct Stream {
 /// One model's gradients.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Depths {
-    /// Length of dL/dx over a batch, x the stream before the first block, after it, and so on:
-    /// one more than there are blocks.
+    /// Norm of dL/dx over a batch, where x is the stream before the first block, after it, and so
+    /// on: one more than there are blocks.
     pub norms: Vec<f32>,
     pub loss: f32,
 }
@@ -250,27 +249,27 @@ pub struct Ensemble {
     pub each: Array,
     /// Their mean, `V`.
     pub mean: Vec<f32>,
-    /// Of the full network, `V`.
+    /// The prediction of the full network, `V`.
     pub full: Vec<f32>,
 }
 
-/// One token's way through one feed-forward layer's hidden neurons.
+/// One token's activations in one feed-forward layer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Neurons {
     /// Counted from 1.
     pub layer: u32,
     pub activation: Activation,
-    /// What each neuron sums up.
+    /// The weighted sum of each neuron.
     pub before: Vec<f32>,
-    /// What it puts out.
+    /// The output of each neuron.
     pub after: Vec<f32>,
     /// ReLU, exact GELU and its tanh form over the sums `-4, -3.9, ...`, as [`CURVES`] says.
     pub curves: Vec<Vec<f32>>,
 }
 
-/// Functions of [`Neurons::curves`]; SoLU is none of a single number.
+/// Functions of [`Neurons::curves`]; SoLU is not a function of a single number.
 pub const CURVES: [Activation; 3] = [Activation::Relu, Activation::Gelu, Activation::GeluTanh];
-/// Sums that [`Neurons::curves`] are computed at.
+/// Sums at which [`Neurons::curves`] are computed.
 pub fn grid() -> impl Iterator<Item = f32> {
     (-40..=40).map(|tenth| tenth as f32 / 10.0)
 }

@@ -1,4 +1,4 @@
-//! `bptt`: a plain RNN, an LSTM and a GRU learn to recall a symbol, and how the gradient goes back
+//! `bptt`: a plain RNN, an LSTM and a GRU learn to recall a symbol, and how the gradient flows back
 //! through each.
 
 use serde::{Deserialize, Serialize};
@@ -12,11 +12,11 @@ use crate::{
     question::questions,
 };
 
-/// Symbols to recall, and as many distractors.
+/// Number of symbols to recall, and of distractors.
 pub const SYMBOLS: u32 = 16;
 /// Sequences in one training step.
 pub const BATCH: u32 = 16;
-/// Accuracy is measured after every so many steps.
+/// Accuracy is measured every this many steps.
 pub const MEASURE_EVERY: u32 = 50;
 
 choice! {
@@ -29,7 +29,7 @@ choice! {
 }
 
 choice! {
-    /// Which curves the main figure holds.
+    /// Which curves the main figure shows.
     Shown {
         All = "all", "All three";
         Rnn = "rnn", "RNN";
@@ -39,7 +39,7 @@ choice! {
 }
 
 choice! {
-    /// Of which loss the gradient is shown.
+    /// The loss whose gradient is shown.
     LossKind {
         /// At the last step alone, as in training.
         Last = "last", "At the last step";
@@ -51,14 +51,14 @@ choice! {
 choice! {
     /// What a curve's values are divided by.
     Scale {
-        /// Its value at the last step: what is left of what set out.
+        /// Its value at the last step: the share of the gradient that is left.
         Relative = "relative", "Share of the last step's";
         Absolute = "absolute", "As it is";
     }
 }
 
 impl Shown {
-    /// Whether the curves of `cell` are among them.
+    /// Whether it includes the curves of `cell`.
     pub fn shows(self, cell: Cell) -> bool {
         match self {
             Self::All => true,
@@ -131,7 +131,7 @@ impl Settings {
         }
     }
 
-    /// What the page asks of the networks. A chosen unit that they lack is the last one they have.
+    /// The page's question to the networks. A selected unit that they lack is replaced by the last.
     pub fn question(&self) -> ask::Flow {
         ask::Flow {
             loss: self.loss,
@@ -186,22 +186,22 @@ pub struct Spec {
     /// Units of each network.
     pub hidden: u32,
     pub forget_bias: f32,
-    /// Steps between two cuts of the gradient's way back; 0 for none.
+    /// Steps between two cuts of the gradient; 0 for none.
     pub truncation: u32,
     pub optimizer: OptimizerSpec,
 }
 
 questions! {
     Bptt:
-    /// How the gradient of `loss` goes back through the networks, on held-out sequences of the
+    /// How the gradient of `loss` flows back through the networks, on held-out sequences of the
     /// longest gap.
     Flow {
         loss: LossKind,
         /// Also for a copy of the RNN with U rescaled to this spectral radius.
         radius: Option<f32>,
-        /// Whose weight gradient to take apart.
+        /// The network whose weight gradient is decomposed.
         cell: Cell,
-        /// The chosen weight, by units counted from 1.
+        /// The selected weight, by units counted from 1.
         from: u32,
         to: u32,
     } -> Flow,
@@ -210,7 +210,7 @@ questions! {
 /// See [`ask::Flow`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Flow {
-    /// Steps trained.
+    /// Number of steps trained.
     pub step: u32,
     pub loss: LossKind,
     /// Step of the symbol, counted from 1.
@@ -224,27 +224,27 @@ pub struct Flow {
     pub accuracy: Accuracy,
 }
 
-/// What goes back through one network. Vectors hold one value for each step, from the first.
+/// What flows back through one network. Vectors hold one value for each step, from the first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Network {
     pub cell: Cell,
-    /// Mean over the sequences and the answers asked for, in nats.
+    /// Mean over the sequences and the requested answers, in nats.
     pub loss: f32,
     /// `|dL/ds_t|`, or `|dL/dh_t|`, over the batch and the units.
     pub hidden: Vec<f32>,
     /// `|dL/dc_t|` of an LSTM.
     pub memory: Option<Vec<f32>>,
-    /// Mean over all steps and units of what a state keeps of the one before: an LSTM's forget
+    /// Mean over all steps and units of how much of the previous state is kept: an LSTM's forget
     /// gate, a GRU's update gate, `1 - s²` in the RNN (where U multiplies it).
     pub kept: f32,
-    /// Numbers that the backward pass needs of each step and sequence: states and gates.
+    /// How many numbers the backward pass needs per step and sequence: states and gates.
     pub stored: u32,
 }
 
 /// A copy of the RNN whose U was rescaled.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rescaled {
-    /// Spectral radius asked for, and that of the rescaled matrix.
+    /// The requested spectral radius, and that of the rescaled matrix.
     pub asked: f32,
     pub radius: f32,
     pub hidden: Vec<f32>,
@@ -260,19 +260,19 @@ pub struct Weights {
     pub cell: Cell,
     /// The whole gradient by backpropagation, `[from, to]`.
     pub whole: Array,
-    /// Norm of what each step adds to it, over the block.
+    /// Norm of each step's contribution, over the block.
     pub norms: Vec<f32>,
-    /// What each step adds to the chosen weight's gradient.
+    /// Each step's contribution to the selected weight's gradient.
     pub terms: Vec<f32>,
-    /// The chosen weight, counted from 1.
+    /// The selected weight, counted from 1.
     pub from: u32,
     pub to: u32,
 }
 
-/// Share of held-out sequences answered rightly.
+/// Share of held-out sequences answered correctly.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Accuracy {
-    /// Steps trained when it was measured last; 0 before the first time.
+    /// Number of steps trained at the last measurement; 0 before the first.
     pub step: u32,
     pub gaps: Vec<u32>,
     /// RNN, LSTM, GRU: one value for each gap.

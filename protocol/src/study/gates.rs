@@ -1,4 +1,4 @@
-//! `gates`: an LSTM or GRU with every gate on show, and gates held open or shut.
+//! `gates`: an LSTM or GRU with every gate visible, and gates held open or shut.
 
 mod answer;
 
@@ -16,18 +16,18 @@ use crate::question::questions;
 
 /// Most units of the layer: all of them are drawn.
 pub const MOST_UNITS: u32 = 64;
-/// Most characters of a sentence on show.
+/// Most characters of a sentence that are shown.
 pub const MOST_CHARACTERS: u32 = 64;
 /// Most units of a [`ask::Shut`].
 pub const MOST_SHUT: usize = 4;
-/// Most gates held at a time.
+/// Most gates held at the same time.
 pub const MOST_FORCED: usize = 8;
 
 choice! {
     /// The cell that is trained.
     CellChoice {
         Lstm = "lstm", "LSTM";
-        /// Sak et al. 2014, the projection half as wide as the cell.
+        /// Sak et al. 2014, with a projection half as wide as the cell.
         Projected = "projected", "Projected LSTM";
         Gru = "gru", "GRU";
         /// The reset gate acts before the product, as in Cho et al. 2014.
@@ -69,7 +69,7 @@ choice! {
 }
 
 choice! {
-    /// What a click in the edit mode holds a gate at.
+    /// The value at which a click in edit mode holds a gate.
     HoldChoice {
         Shut = "shut", "Shut (0)";
         Open = "open", "Open (1)";
@@ -77,29 +77,29 @@ choice! {
 }
 
 choice! {
-    /// For how long it holds it.
+    /// For how long it is held.
     ReachChoice {
         Every = "every", "At every step";
         From = "from", "From the clicked step on";
     }
 }
 
-/// A gate held open or shut. In a link `f:7:0`, the forget gate of unit 7 shut at every step, or
-/// `f:7:0:12`, from step 12 on.
+/// A gate held open or shut. In a link `f:7:0` is the forget gate of unit 7, shut at every step,
+/// and `f:7:0:12` the same from step 12 on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Forced {
-    /// A gate that opens and shuts, see [`Quantity::opens`].
+    /// A gate between 0 and 1, see [`Quantity::opens`].
     pub gate: Quantity,
     /// Counted from 1.
     pub unit: u32,
-    /// 1 if true, 0 if not.
+    /// Held at 1 if true, at 0 if false.
     pub open: bool,
-    /// First step it is held at, counted from 1.
+    /// First step at which it is held, counted from 1.
     pub from: u32,
 }
 
 impl Forced {
-    /// Reads the form of a link.
+    /// Parses the form in a link.
     pub fn parse(given: &str) -> Option<Self> {
         let mut parts = given.split(':');
         let gate = Quantity::from_id(parts.next()?).filter(|gate| gate.opens())?;
@@ -129,7 +129,7 @@ impl Quantity {
         matches!(self, Self::Input | Self::Forget | Self::Output | Self::Reset | Self::Update)
     }
 
-    /// What plays the same part in `cell`; itself where `cell` has it.
+    /// The corresponding quantity of `cell`; the same one if `cell` has it.
     pub fn of(self, cell: CellChoice) -> Self {
         if cell.quantities().contains(&self) {
             return self;
@@ -147,7 +147,7 @@ impl Quantity {
 }
 
 impl CellChoice {
-    /// What can be shown of it: its gates in the order of their columns, then its states.
+    /// What can be shown: the cell's gates in the order of their columns, then its states.
     pub fn quantities(self) -> &'static [Quantity] {
         use Quantity::{Candidate, Cell, Forget, Hidden, Input, New, Output, Reset, Update};
         match self {
@@ -156,7 +156,7 @@ impl CellChoice {
         }
     }
 
-    /// The state that is carried on without passing a weight: what remembers.
+    /// The state that is carried on without a weight, and so remembers.
     pub fn memory(self) -> Quantity {
         Quantity::Cell.of(self)
     }
@@ -175,7 +175,7 @@ pub struct Settings {
     /// Units of the layer.
     pub units: u32,
     pub shown: Quantity,
-    /// The unit looked at, counted from 1; 0 is the one that follows best.
+    /// The selected unit, counted from 1; 0 is the one that follows best.
     pub unit: u32,
     /// The step whose arithmetic is open, counted from 1; 0 is none.
     pub at: u32,
@@ -233,7 +233,7 @@ pub(crate) const ROWS: &[TableRow] = &[
         Kind::Whole { min: 0, max: MOST_CHARACTERS },
         "The step whose arithmetic is open; 0 is none."),
     chosen!(of Gates, "gates-sentence", "Characters", gates.sentence: SentenceChoice,
-        "What is read: a string that was drawn for the task and not learnt from, or your sentence."),
+        "What is read: a string that was drawn for the task and not learned from, or your sentence."),
     plain!(of Gates, "gates-sample", "String", gates.sample: Whole,
         Kind::Whole { min: 1, max: 99 },
         "Which of the task’s strings is read."),
@@ -270,21 +270,21 @@ pub struct Spec {
 /// What is read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Sentence {
-    /// One of the task's strings that are not learnt from.
+    /// One of the task's held-out strings.
     Drawn(u32),
     Given(String),
 }
 
 questions! {
     Gates:
-    /// One quantity of every unit at every step, and the predictions, with and without force.
+    /// One quantity of every unit at every step, and the predictions, with and without held gates.
     Seen { sentence: Sentence, quantity: Quantity, forced: Vec<Forced> } -> Seen,
-    /// How one unit came to its values at one step. `unit` and `at` count from 0.
+    /// How one unit's values at one step were computed. `unit` and `at` count from 0.
     Sums { sentence: Sentence, forced: Vec<Forced>, unit: u32, at: u32 } -> Sums,
-    /// What each unit follows and how long it remembers, on strings that are not learnt from.
+    /// What each unit follows and how long it remembers, on held-out strings.
     Units {} -> Units,
-    /// What becomes of the predictions with one gate of one unit shut at every step, for each of
-    /// these units (from 0, at most [`MOST_SHUT`]) by itself.
+    /// How the predictions change if one gate of one unit is shut at every step, for each of
+    /// these units (from 0, at most [`MOST_SHUT`]) separately.
     Shut { sentence: Sentence, gate: Quantity, units: Vec<u32> } -> Shut,
 }
 

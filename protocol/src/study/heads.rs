@@ -1,4 +1,4 @@
-//! `heads`: every head of a small GPT, what it looks at, what it writes and what it is worth.
+//! `heads`: every head of a small GPT: what it attends to, what it writes and what it is worth.
 
 use core::fmt;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub struct HeadAt {
 }
 
 impl HeadAt {
-    /// Reads `layer.head`, or `None` where it is no head that any model of the chapter has.
+    /// Parses `layer.head`; `None` if no model of the chapter has that head.
     pub fn parse(given: &str) -> Option<Self> {
         let (layer, head) = given.split_once('.')?;
         let number = |part: &str| part.parse().ok().filter(|n| (1..=MOST).contains(n));
@@ -126,8 +126,9 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// The model: GPT-2's architecture in small, with rotary positions, under which heads find
-    /// what lies at a fixed distance in a tenth of the steps that learned positions take.
+    /// The model: GPT-2's architecture on a small scale, but with rotary positions, under which
+    /// heads find what lies at a fixed distance in a tenth of the steps that learned positions
+    /// take.
     pub fn gpt(&self) -> GptSpec {
         GptSpec {
             layers: self.layers,
@@ -144,10 +145,10 @@ impl Spec {
 /// What one head did, averaged over all queries but the first, which has nothing to choose from.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Statistics {
-    /// Of a row of weights, `-Σ a ln a`, in nats: 0 where all weight lies on one token, `ln n` where
-    /// it lies on n alike.
+    /// Entropy of a row of weights, `-Σ a ln a`, in nats: 0 if all weight is on one token, `ln n`
+    /// if it is evenly spread over n.
     pub entropy: f32,
-    /// How far back it looks, `Σ a · (query - key)`, in tokens.
+    /// Mean distance it looks back, `Σ a · (query - key)`, in tokens.
     pub distance: f32,
     /// Weight on the first token.
     pub first: f32,
@@ -156,8 +157,8 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// Of a head that looks at all it may see alike, in a sequence of `length` tokens; `None` where
-    /// there is no query but the first.
+    /// Statistics of a head that attends evenly to everything it may see, in a sequence of `length`
+    /// tokens; `None` if there is no query but the first.
     pub fn alike(length: usize) -> Option<Self> {
         let queries = 2..=length;
         let count = length.checked_sub(1).filter(|&count| count > 0)? as f64;
@@ -182,7 +183,7 @@ questions! {
     Row { text: String, off: Vec<HeadAt>, at: HeadAt, query: u32 } -> AttentionRow,
     /// What each head of a layer, counted from 1, writes at `query`, from 0.
     Written { text: String, off: Vec<HeadAt>, layer: u32, query: u32 } -> Written,
-    /// What switching these heads off, all together, costs on held-out text.
+    /// How much switching off these heads, all together, costs on held-out text.
     Cost { off: Vec<HeadAt> } -> Cost,
     /// One head's statistics at every recorded step.
     Track { at: HeadAt } -> Track,
@@ -191,18 +192,18 @@ questions! {
 /// Every head on one text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Seen {
-    /// Shared: it holds a few megabytes.
+    /// Shared, because it holds a few megabytes.
     #[serde(with = "crate::shared")]
     pub trace: Arc<Trace>,
     pub off: Vec<HeadAt>,
-    /// Head by head, layer by layer; empty where there is no query but the first.
+    /// Head by head, layer by layer; empty if there is no query but the first.
     pub statistics: Vec<Statistics>,
-    /// Mean length (Euclidean norm) of what each head adds to the residual stream, `[layers, heads]`.
+    /// Mean norm of what each head adds to the residual stream, `[layers, heads]`.
     pub written: Array,
 }
 
 impl Seen {
-    /// Of one head; `None` where this model has no such head or the text is too short.
+    /// Statistics of one head; `None` if the model has no such head or the text is too short.
     pub fn statistics(&self, at: HeadAt) -> Option<Statistics> {
         let &[layers, heads] = self.written.shape.as_slice() else { return None };
         if at.layer > layers || at.head > heads {
@@ -223,16 +224,16 @@ pub struct Written {
     pub heads: Array,
     /// What W_O's bias adds, `width` numbers.
     pub bias: Vec<f32>,
-    /// The layer's output as the model computed it, `width` numbers: their sum.
+    /// The layer's output as the model computed it, `width` numbers: the sum of these.
     pub output: Vec<f32>,
 }
 
-/// What switching heads off costs, in nats per token.
+/// The cost of switching heads off, in nats per token.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
     pub step: u32,
     pub off: Vec<HeadAt>,
-    /// Held-out windows, and tokens predicted in all of them.
+    /// Number of held-out windows, and of tokens predicted in all of them.
     pub windows: u32,
     pub tokens: u32,
     /// Mean loss with all heads on.
@@ -241,7 +242,7 @@ pub struct Cost {
     pub after: f32,
     /// Mean over the windows of the difference of their losses.
     pub change: f32,
-    /// Standard error of that mean: the standard deviation of the windows' differences, divided by
+    /// Standard error of that mean: the standard deviation of the windows' differences divided by
     /// the square root of their number. `None` for a single window.
     pub error: Option<f32>,
 }
@@ -250,10 +251,10 @@ pub struct Cost {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Track {
     pub at: HeadAt,
-    /// Held-out tokens it was watched on, and the length of each window of them.
+    /// Number of held-out tokens it was recorded on, and the length of each window.
     pub tokens: u32,
     pub length: u32,
-    /// Steps taken, and what the head did then.
+    /// Number of steps taken, and what the head did then.
     pub points: Vec<(u32, Statistics)>,
 }
 

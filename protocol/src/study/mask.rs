@@ -1,4 +1,4 @@
-//! `mask`: who may look at whom.
+//! `mask`: which tokens may attend to which.
 
 mod pattern;
 
@@ -16,7 +16,7 @@ use crate::{
     question::questions,
 };
 
-/// Tokens of a training sequence, and the most of a sentence that are read.
+/// Tokens of a training sequence, and the most tokens read from a sentence.
 pub const CONTEXT: u32 = 32;
 /// Blocks of each model.
 pub const LAYERS: u32 = 2;
@@ -28,7 +28,7 @@ pub const WIDTH: u32 = 32;
 pub const MOST_WRITTEN: u32 = 64;
 
 choice! {
-    /// Which of the two models is on show, by the mask it is trained with.
+    /// Which of the two models is shown, by the mask it is trained with.
     Trained {
         Causal = "causal", "causal mask";
         Unmasked = "unmasked", "no mask";
@@ -41,19 +41,19 @@ pub struct Settings {
     pub pattern: Pattern,
     /// Cells set by hand. In a link it is part of the fragment.
     pub drawn: Drawn,
-    /// Whether clicks and keys change the mask.
+    /// Whether clicks and keys edit the mask.
     pub editing: bool,
     pub model: Trained,
-    /// Layer and head on show, counted from 1.
+    /// The selected layer and head, counted from 1.
     pub layer: u32,
     pub head: u32,
-    /// The token whose row is followed up, counted from 1; 0 is the last.
+    /// The selected row, counted from 1; 0 is the last.
     pub row: u32,
-    /// The key whose cell in that row is taken apart, counted from 1; 0 is none.
+    /// The key of the cell in that row whose arithmetic is open, counted from 1; 0 is none.
     pub cell: u32,
     /// The token that the leak test changes, counted from 1; 0 is none.
     pub change: u32,
-    /// Code point of the character put there; 0 is the next one of the vocabulary.
+    /// Code point of the replacement; 0 is the next character of the vocabulary.
     pub letter: u32,
 }
 
@@ -123,13 +123,13 @@ pub struct Spec {
     pub seed: u32,
 }
 
-/// Names of what is measured at a step, in the order of [`Trained::ALL`]: the loss of what is
-/// trained on, and on held-out text that of characters that are not in sight.
+/// Names of the series, in the order of [`Trained::ALL`]: the training loss, and the loss on
+/// held-out characters that are not in sight.
 pub const SERIES: [&str; 4] = ["causal loss", "unmasked loss", "causal unseen", "unmasked unseen"];
 
 questions! {
     Mask:
-    /// What a model makes of a sentence under a mask. Places are counted from 0.
+    /// What a model makes of a sentence under a mask. Positions count from 0.
     Look {
         /// Its first [`CONTEXT`] characters are read.
         text: String,
@@ -138,12 +138,12 @@ questions! {
         model: Trained,
         layer: u32,
         head: u32,
-        /// The row that is followed up; `None`, or beyond the end, is the last.
+        /// The selected row; `None`, or a row beyond the end, is the last.
         row: Option<u32>,
-        /// What the leak test changes; beyond the end nothing.
+        /// What the leak test changes; beyond the end, nothing.
         change: Option<Change>,
     } -> Seen,
-    /// What a model writes after a sentence.
+    /// What a model generates after a sentence.
     Writing { model: Trained, prompt: String, length: u32 } -> Writing,
 }
 
@@ -151,7 +151,7 @@ questions! {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Change {
     pub position: u32,
-    /// `None` is the token after the one that stands there, in the vocabulary's order.
+    /// `None` is the token after the present one, in the vocabulary's order.
     pub letter: Option<char>,
 }
 
@@ -159,38 +159,38 @@ pub struct Change {
 /// norm.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Seen {
-    /// As text, T.
+    /// The tokens as text, T.
     pub tokens: Vec<String>,
     /// How many characters beyond [`CONTEXT`] were left out.
     pub dropped: u32,
     /// Every token as text, V.
     pub vocabulary: Vec<String>,
-    /// Whether each query (row) may look at each key (column), `T * T`, row by row.
+    /// Whether each query (row) may attend to each key (column), `T * T`, row-major.
     pub allowed: Vec<bool>,
-    /// Of the head on show, `[T, T]`.
+    /// Weights of the selected head, `[T, T]`.
     pub weights: Array,
     /// Largest weight of a blocked cell in any layer and head; 0 where none is blocked.
     pub most_blocked: f32,
     /// `[T, WIDTH]`
     pub outputs: Array,
-    /// Of the next token, `[T, V]`.
+    /// Probabilities of the next token, `[T, V]`.
     pub probabilities: Array,
     /// Outputs and probabilities under the mask the model is trained with.
     pub usual_outputs: Array,
     pub usual_probabilities: Array,
-    /// The row that is followed up.
+    /// The selected row.
     pub row: u32,
-    /// Its arithmetic, in the head on show.
+    /// Its arithmetic in the selected head.
     pub arithmetic: AttentionRow,
     pub averages: Averages,
     pub leak: Option<Leak>,
 }
 
-/// The values of the head on show averaged over what the mask allows, in three ways that are
-/// equal, and with the weights that depend on the data.
+/// The values of the selected head, averaged over what the mask allows in three equivalent ways,
+/// and with the data-dependent attention weights.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Averages {
-    /// By adding up, one after the other, and dividing, `[T, d]`.
+    /// By a loop that sums the values and divides, `[T, d]`.
     pub looped: Array,
     /// A matrix of 0 and 1 / count, times the values, `[T, d]`.
     pub product: Array,
@@ -210,16 +210,16 @@ pub struct Leak {
     pub position: u32,
     /// What is put there.
     pub letter: String,
-    /// At each position the largest change of any number of the output, `T`: under the mask on
-    /// show, and without any.
+    /// At each position the largest change of any number of the output, `T`: under the shown mask,
+    /// and without any mask.
     pub masked: Vec<f32>,
     pub unmasked: Vec<f32>,
 }
 
-/// What a model wrote.
+/// What a model generated.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Writing {
-    /// The end of the prompt that was read.
+    /// The end of the prompt, as far as it was read.
     pub prompt: String,
     pub text: String,
 }

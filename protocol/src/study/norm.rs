@@ -1,4 +1,4 @@
-//! `norm`: batch and layer normalisation in a deep network, and two experiments of their papers.
+//! `norm`: batch and layer normalization in a deep network, and two experiments of their papers.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,9 +25,9 @@ pub const TRAINED_STEPS: u32 = 12;
 pub const TRIED_STEPS: u32 = 24;
 
 choice! {
-    /// What is on show.
+    /// The experiment on show.
     Experiment {
-        /// A deep network with and without normalisation.
+        /// A deep network with and without normalization.
         Layers = "layers", "A deep network";
         /// Ioffe and Szegedy 2015, section 2.
         Outside = "outside", "Outside the gradient";
@@ -37,7 +37,7 @@ choice! {
 }
 
 choice! {
-    /// The axis whose mean and variance are taken.
+    /// The axis over which mean and variance are taken.
     Axis {
         Batch = "batch", "BatchNorm";
         Layer = "layer", "LayerNorm";
@@ -61,7 +61,7 @@ choice! {
 }
 
 choice! {
-    /// How the deep network's layers are normalised, in the order of its three versions.
+    /// How the deep network's layers are normalized, in the order of its three versions.
     Version {
         Plain = "plain", "plain";
         Batch = "batch", "BatchNorm";
@@ -76,22 +76,22 @@ pub struct Settings {
     pub axis: Axis,
     pub statistics: Statistics,
     pub activation: Activation,
-    /// Deviation of the initial weights, in units of 1/sqrt(inputs).
+    /// Standard deviation of the initial weights, in units of 1/sqrt(inputs).
     pub scale: f32,
     /// Examples in a batch.
     pub batch: u32,
-    /// Layer on show, counted from 1.
+    /// The selected layer, counted from 1.
     pub layer: u32,
-    /// The example that is pressed, counted from 1; 0 is none.
+    /// The example that is scaled, counted from 1; 0 is none.
     pub row: u32,
-    /// What its activations are multiplied by.
+    /// The factor of its activations.
     pub factor: f32,
     /// The cell whose arithmetic is open, counted from 1; 0 is none.
     pub example: u32,
     pub feature: u32,
-    /// Means taken so far, counted along the axis that is swept; 0 is all of them.
+    /// Means computed so far along the swept axis; 0 is all of them.
     pub sweep: u32,
-    /// The time step whose statistics serve at every step; 0 lets each have its own.
+    /// The time step whose statistics are used at every step; 0 means each step uses its own.
     pub time: u32,
 }
 
@@ -133,13 +133,13 @@ impl Settings {
 pub(crate) const ROWS: &[TableRow] = &[
     chosen!(of Norm, "norm-experiment", "Experiment", norm.experiment: Experiment,
         "Three experiments, each with models of its own."),
-    chosen!(of Norm, "norm-axis", "Normalisation", norm.axis: Axis,
+    chosen!(of Norm, "norm-axis", "Normalization", norm.axis: Axis,
         "BatchNorm averages each feature over the batch, LayerNorm each example over its features."),
     chosen!(of Norm, "norm-statistics", "BatchNorm's statistics", norm.statistics: Statistics,
         "In training BatchNorm uses the batch's own mean and variance, in use the running ones. \
          LayerNorm knows no difference."),
     chosen!(of Norm, "norm-activation", "Non-linearity", norm.activation: Activation,
-        "What follows each normalisation in the deep network."),
+        "What follows each normalization in the deep network."),
     plain!(of Norm, "norm-scale", "Initial scale", norm.scale: Real,
         Kind::Real { min: 0.05, max: 8.0 },
         "How large the first weights are, in units of 1/sqrt(inputs)."),
@@ -179,9 +179,10 @@ pub struct Spec {
 /// What is trained.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Models {
-    /// One deep network in three [`Version`]s, from the same first weights. Series: their losses.
+    /// One deep network in three [`Version`]s, with the same initial weights. Series: their losses.
     Layers { activation: Activation, scale: f32, batch: u32 },
-    /// Three [`Offset`]s. Series: their losses, then the lengths of their b, then of the last's β.
+    /// Three [`Offset`]s. Series: their losses, the norms of their b, and the norm of the last
+    /// one's β.
     Outside,
     /// A recurrent network with BatchNorm and one with LayerNorm. Series: their losses.
     Time,
@@ -189,22 +190,22 @@ pub enum Models {
 
 questions! {
     Norm:
-    /// Of [`Models::Layers`]: one layer's normalisation of a batch taken from `text`, one row of
+    /// For [`Models::Layers`]: one layer's normalization of a batch of `text`, one row of
     /// which (counted from 1; 0 is none) is multiplied by `factor` before it.
     Layer { text: String, axis: Axis, statistics: Statistics, layer: u32, row: u32, factor: f32 } -> Layer,
-    /// Of [`Models::Layers`]: the activations of every layer of every version.
+    /// For [`Models::Layers`]: the activations of every layer of every version.
     Depths {} -> Depths,
-    /// Of [`Models::Outside`]: the three layers.
+    /// For [`Models::Outside`]: the three layers.
     Offsets {} -> Vec<Offset>,
-    /// Of [`Models::Time`]: the statistics of every time step, and the losses with those of the
+    /// For [`Models::Time`]: the statistics of every time step, and the losses with those of the
     /// step `time` (0 for each step's own).
     Steps { time: u32 } -> Steps,
 }
 
-/// One layer's normalisation of a batch of B examples with C features.
+/// One layer's normalization of a batch of B examples with C features.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Layer {
-    /// What was asked.
+    /// The question's axis.
     pub axis: Axis,
     pub statistics: Statistics,
     /// Counted from 1.
@@ -213,32 +214,33 @@ pub struct Layer {
     pub factor: f32,
     /// What each example reads.
     pub examples: Vec<String>,
-    /// How many of them, the last ones, come from the training text because the sentence is short.
+    /// How many of them, the last ones, come from the training text because the sentence is too
+    /// short.
     pub borrowed: u32,
-    /// x, with the pressed row multiplied, `[B, C]`.
+    /// x, with the selected row scaled, `[B, C]`.
     pub input: Array,
-    /// The same without, `[B, C]`.
+    /// x before scaling, `[B, C]`.
     pub untouched: Array,
-    /// What was computed of it; where nothing can be, the sentence that says why.
-    pub result: Result<Normalised, String>,
+    /// The result, or a sentence that says why there is none.
+    pub result: Result<Normalized, String>,
 }
 
-/// What a normalisation made of its input.
+/// The result of a normalization.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Normalised {
+pub struct Normalized {
     /// μ, `[C]` or, for LayerNorm, `[B]`.
     pub mean: Vec<f32>,
-    /// σ², as many.
+    /// σ², of the same length.
     pub variance: Vec<f32>,
     /// x̂, `[B, C]`.
-    pub normalised: Array,
+    pub normalized: Array,
     /// `[C]`
     pub gamma: Vec<f32>,
     /// `[C]`
     pub beta: Vec<f32>,
     /// y, `[B, C]`.
     pub output: Array,
-    /// y had no row been pressed, `[B, C]`.
+    /// y without the scaled row, `[B, C]`.
     pub untouched: Array,
 }
 
@@ -247,7 +249,7 @@ pub struct Normalised {
 pub struct Depths {
     /// Examples in that batch.
     pub examples: u32,
-    /// What the bins cover.
+    /// The range of the bins.
     pub range: (f32, f32),
     /// For each version, in the order of [`Version::ALL`], its layers from the first.
     pub versions: Vec<Vec<Depth>>,
@@ -256,30 +258,31 @@ pub struct Depths {
 /// One layer's activations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Depth {
-    /// Activations in each of equally wide bins.
+    /// Number of activations in each of equally wide bins.
     pub counts: Vec<f32>,
-    /// Activations below and above all bins.
+    /// Number of activations below and above all bins.
     pub below: f32,
     pub above: f32,
     /// Their standard deviation.
     pub deviation: f32,
-    /// Share that hardly passes a gradient on: tanh beyond 0.97 of its limit, ReLU at 0.
+    /// Share of activations that hardly pass a gradient on: tanh beyond 0.97 of its limit, ReLU at
+    /// 0.
     pub stuck: f32,
 }
 
 choice! {
-    /// How an offset is treated that a mean takes away again.
+    /// How a bias is treated whose effect is removed by subtracting a mean.
     Treatment {
-        /// The gradient takes the mean for a constant.
+        /// The gradient treats the mean as a constant.
         Past = "past", "ignored";
-        /// The gradient goes through the mean.
+        /// The gradient flows through the mean.
         Through = "through", "known";
-        /// It does, and an offset β comes after.
+        /// The gradient flows through the mean, and a bias β is added afterwards.
         After = "after", "β after";
     }
 }
 
-/// A layer whose mean is taken away.
+/// A layer whose mean is subtracted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Offset {
     pub treatment: Treatment,
@@ -290,12 +293,12 @@ pub struct Offset {
     pub loss: f32,
     /// The loss before the first step.
     pub first_loss: f32,
-    /// How far all steps' gradients together said the loss would fall, to first order.
+    /// How much the gradients of all steps together promised to reduce the loss, to first order.
     pub promised: f32,
     pub learning_rate: f32,
 }
 
-/// A recurrent layer's statistics by time step, and what becomes of the loss.
+/// A recurrent layer's statistics by time step, and their effect on the loss.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Steps {
     /// BatchNorm's running means, `[units, TRAINED_STEPS]`.
@@ -305,11 +308,11 @@ pub struct Steps {
     /// Loss at each time step with every step's own statistics; there are none beyond
     /// [`TRAINED_STEPS`].
     pub own: Vec<f32>,
-    /// With the statistics of the step asked for at every step; empty where none was.
+    /// With the statistics of the requested step at every step; empty if none was requested.
     pub fixed: Vec<f32>,
     /// With LayerNorm.
     pub layer: Vec<f32>,
-    /// Sequences the losses are averaged over, and whether they were held out.
+    /// Number of sequences the losses are averaged over, and whether they were held out.
     pub sequences: u32,
     pub held_out: bool,
 }

@@ -1,4 +1,4 @@
-//! `position`: how a model is told where a token stands.
+//! `position`: how a model learns the positions of tokens.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,28 +12,28 @@ use crate::{
     question::questions,
 };
 
-/// Different symbols of the task.
+/// Number of distinct symbols of the task.
 pub const SYMBOLS: u32 = 8;
 /// Shortest sequences trained on, in symbols.
 pub const SHORTEST: u32 = 4;
-/// Longest sequences trained on, in symbols, and the largest number asked.
+/// Longest sequences trained on, in symbols, and the largest number.
 pub const LONGEST: u32 = 8;
-/// Tokens of the longest training sequence: its symbols and the number that asks. Learned positions
-/// have as many rows.
+/// Tokens of the longest training sequence: its symbols and the number token. Learned positions
+/// have this many rows.
 pub const CONTEXT: u32 = LONGEST + 1;
 /// Longest sequence on show, in symbols.
 pub const MOST_SHOWN: u32 = 24;
 /// Lengths at which models are measured, in symbols.
 pub const MEASURED: [u32; 9] = [2, 4, 6, 8, 10, 12, 16, 20, 24];
-/// Positions of the heatmap.
+/// Number of positions in the heatmap.
 pub const DRAWN: u32 = 24;
-/// Positions at which two symbols are compared.
+/// Number of positions at which two symbols are compared.
 pub const COMPARED: u32 = 32;
-/// Every position up to this one is tried with `M_k`.
+/// `M_k` is tried at every position up to this one.
 pub const TRIED: u32 = 4096;
-/// Largest position and shift of a link.
+/// Largest position and shift in a link.
 pub const FARTHEST: u32 = 1_000_000;
-/// Offsets either side at which encodings are compared.
+/// Largest offset, in both directions, at which encodings are compared.
 pub const OFFSETS: u32 = 24;
 
 choice! {
@@ -52,24 +52,24 @@ pub struct Settings {
     /// The encoding on show.
     pub encoding: Positions,
     pub from: CountFrom,
-    /// Whether tokens see only themselves and those before them.
+    /// Whether tokens attend only to themselves and to those before them.
     pub causal: bool,
     pub layers: u32,
     /// Width of the models.
     pub width: u32,
-    /// The position on show, from 0.
+    /// The selected position, from 0.
     pub at: u32,
     /// How far it is shifted.
     pub k: u32,
-    /// The pair of dimensions whose hand is lit, from 1.
+    /// The selected pair of dimensions, from 1.
     pub pair: u32,
     /// Which generated sequence is read.
     pub example: u32,
-    /// Its symbols.
+    /// Number of its symbols.
     pub length: u32,
-    /// The number asked.
+    /// The requested number.
     pub number: u32,
-    /// Head, query and key of the attention cell that is open, from 1; a head of 0 is none.
+    /// Head, query and key of the open attention cell, from 1; a head of 0 is none.
     pub head: u32,
     pub query: u32,
     pub key: u32,
@@ -136,8 +136,7 @@ pub(crate) const ROWS: &[TableRow] = &[
         Kind::Whole { min: 1, max: MOST_SHOWN + 1 }, "Its key, from 1."),
 ];
 
-/// What decides every number the chapter trains: one model for each encoding, alike in everything
-/// else.
+/// What determines every number the chapter trains: one model for each encoding, otherwise alike.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spec {
     pub seed: u32,
@@ -156,22 +155,22 @@ impl Spec {
 
 /// Name of the series with a model's loss.
 pub fn loss_series(positions: Positions) -> String {
-    // Short: the bar over the figure shows the first three.
+    // Short, because the bar above the figure shows the first three.
     match positions {
         Positions::Sinusoidal => "Sinus. loss".to_owned(),
         other => format!("{} loss", other.label()),
     }
 }
 
-/// Name of the series with the share of right answers on sequences of `length` symbols, of which
-/// none was trained on.
+/// Name of the series with the accuracy on sequences of `length` symbols, none of which was trained
+/// on.
 pub fn accuracy_series(positions: Positions, length: u32) -> String {
     format!("{}, {length} symbols", positions.label())
 }
 
 questions! {
     Position:
-    /// What an encoding is, position by position.
+    /// An encoding, position by position.
     Encoding { positions: Positions } -> Encoding,
     /// One position of the sinusoidal encoding and its shift by `k`, in f64.
     Clock { at: u32, k: u32 } -> Clock,
@@ -179,15 +178,15 @@ questions! {
     Products { positions: Positions, at: u32 } -> Products,
     /// The scores of one symbol with itself at every pair of positions, in the first layer.
     Scores { positions: Positions } -> Scores,
-    /// How alike two symbols are once their position is added and they are normalised.
+    /// How similar two symbols are after adding their position and normalizing.
     Swamping {} -> Swamping,
-    /// What every model makes of one sequence.
+    /// What every model does with one sequence.
     Reading { asked: Asked } -> Reading,
     /// One row of attention in the last layer, everything counted from 0.
     Row { positions: Positions, asked: Asked, head: u32, query: u32 } -> AttentionRow,
 }
 
-/// A sequence and what is asked about it.
+/// A sequence and the question about it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Asked {
     pub example: u32,
@@ -197,13 +196,13 @@ pub struct Asked {
     pub number: u32,
 }
 
-/// What an encoding is, for the first [`DRAWN`] positions.
+/// An encoding at the first [`DRAWN`] positions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Encoding {
     pub positions: Positions,
-    /// `[DRAWN, columns]`; NaN where there is nothing. Columns are dimensions of the vectors that
-    /// are added; of a rotary encoding the pairs of a head's dimensions, with their angle in
-    /// (-π, π]; of ALiBi heads, with what is added to a score at that distance.
+    /// `[DRAWN, columns]`; NaN where there is nothing. The columns are the dimensions of the added
+    /// vectors; for rotary positions, the pairs of a head's dimensions, with their angle in (-π,
+    /// π]; for ALiBi, the heads, with what is added to a score at that distance.
     pub values: Array,
 }
 
@@ -212,7 +211,7 @@ pub struct Encoding {
 pub struct Clock {
     pub at: u32,
     pub k: u32,
-    /// Radians by which each pair turns from one position to the next.
+    /// Angle in radians by which each pair advances from one position to the next.
     pub frequencies: Vec<f64>,
     /// `PE(at)`
     pub here: Vec<f64>,
@@ -220,9 +219,9 @@ pub struct Clock {
     pub turned: Vec<f64>,
     /// `PE(at + k)`
     pub there: Vec<f64>,
-    /// `M_k`, `[width, width]`: a turn of each pair on its diagonal.
+    /// `M_k`, `[width, width]`, with the rotation of each pair on its diagonal.
     pub matrix: Array,
-    /// Largest difference of the last two.
+    /// Largest difference between the last two vectors.
     pub difference: f64,
     /// The same over all positions up to [`TRIED`].
     pub largest: f64,
@@ -234,7 +233,7 @@ pub struct Clock {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Products {
     pub positions: Positions,
-    /// Each with a position `p` and pairs of an offset and the product.
+    /// For each position `p`, pairs of an offset and the product.
     pub lines: Vec<(u32, Vec<(i32, f64)>)>,
 }
 
@@ -251,47 +250,47 @@ pub struct Scores {
     pub spread: Vec<f32>,
 }
 
-/// Cosine of the angle between two symbols' vectors, normalised as the first layer reads them, at
-/// the first [`COMPARED`] positions; live embeddings of each model.
+/// Cosine of the angle between two symbols' vectors, normalized as the first layer reads them, at
+/// the first [`COMPARED`] positions, with the present embeddings of each model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Swamping {
     pub symbols: [String; 2],
-    /// Names with one cosine for each position.
+    /// Names, with one cosine for each position.
     pub lines: Vec<(String, Vec<f32>)>,
-    /// The integer encoding at the largest of these positions: how far LayerNorm's output of a
+    /// The integer encoding at the largest of these positions: how far LayerNorm's output for a
     /// symbol moves, at most, when the position is added to every dimension, and when it is added
-    /// to one.
+    /// to a single one.
     pub moved_by_all: f32,
     pub moved_by_one: f32,
 }
 
-/// What every model makes of one sequence of `T` tokens.
+/// What every model does with one sequence of `T` tokens.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
-    /// Symbols, and the number that asks.
+    /// The symbols and the number token.
     pub tokens: Vec<String>,
-    /// Where the symbol asked for stands, from 0.
+    /// Position of the requested symbol, from 0.
     pub place: u32,
     /// The right answer.
     pub right: String,
     /// In the order of [`Positions::ALL`].
     pub models: Vec<ModelReading>,
-    /// What those get right at each of [`MEASURED`] who know how often each symbol occurs and
-    /// nothing of order.
+    /// The best accuracy at each of [`MEASURED`] for those who know how often each symbol occurs
+    /// but nothing about order.
     pub counting: Vec<f32>,
 }
 
-/// What one model makes of it.
+/// What one model does with it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ModelReading {
     pub positions: Positions,
     /// Why there is nothing to show.
     pub refusal: Option<String>,
-    /// Its answer and the probability it gives to it.
+    /// Its answer and the answer's probability.
     pub answer: String,
     pub probability: f32,
-    /// Where the number looks in the last layer, `[heads, T]`.
+    /// What the number token attends to in the last layer, `[heads, T]`.
     pub weights: Array,
-    /// How far its logits move, at most, when the first two symbols that differ trade places.
+    /// The largest change of its logits when the first two symbols that differ are exchanged.
     pub swapped: f32,
 }

@@ -1,4 +1,5 @@
-//! `qkv`: queries, keys and values; why scores are scaled; what attention knows of order; its cost.
+//! `qkv`: queries, keys and values; why scores are scaled; what attention knows about order; its
+//! cost.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +12,7 @@ use crate::{
     question::questions,
 };
 
-/// Most tokens of a sentence that are read.
+/// Most tokens read from a sentence.
 pub const CONTEXT: u32 = 24;
 /// Attention layers of the model.
 pub const LAYERS: u32 = 2;
@@ -27,15 +28,15 @@ pub const DRAWN_KEYS: u32 = 16;
 pub const DRAWN_QUERIES: u32 = 64;
 /// Bins of [`Scale::counts`].
 pub const BINS: u32 = 40;
-/// Letters of a word in the task that needs order; each stands in it once.
+/// Letters of a word in the task that needs order; each occurs once in it.
 pub const LETTERS: u32 = 8;
-/// Lengths whose time is taken.
+/// Lengths at which time is measured.
 pub const LENGTHS: [u32; 7] = [16, 32, 64, 128, 256, 512, 1024];
 
 choice! {
-    /// What is on show.
+    /// The experiment on show.
     Experiment {
-        /// One cell, worked out.
+        /// The arithmetic of one cell.
         Cell = "cell", "One cell";
         /// Vaswani et al. 2017, section 3.2.1.
         Scale = "scale", "The square root";
@@ -66,7 +67,7 @@ pub struct Settings {
     /// Counted from 1, as are the others.
     pub layer: u32,
     pub head: u32,
-    /// The cell that is worked out; 0 is none.
+    /// The cell whose arithmetic is shown; 0 is none.
     pub query: u32,
     pub key: u32,
     /// Width of the random queries and keys.
@@ -152,7 +153,7 @@ pub enum Models {
 }
 
 choice! {
-    /// What a model of [`Models::Order`] has to tell order by.
+    /// What a model of [`Models::Order`] can use to recognize order.
     Reader {
         /// No positions, no mask.
         Bag = "bag", "nothing";
@@ -165,15 +166,15 @@ choice! {
 
 questions! {
     Qkv:
-    /// Of [`Models::Text`]: one head and one query's row in it, all counted from 0.
+    /// For [`Models::Text`]: one head and one query's row in it, all counted from 0.
     Head { text: String, memory: Memory, layer: u32, head: u32, query: u32 } -> Head,
-    /// Of [`Models::Text`]: the tokens in another order.
+    /// For [`Models::Text`]: the tokens in another order.
     Shuffle { text: String, draw: u32, positions: bool, causal: bool } -> Shuffle,
-    /// Of any: random queries and keys.
+    /// For any models: random queries and keys.
     Scale { dimensions: u32, draw: u32 } -> Scale,
-    /// Of any: how long it takes to read `length` vectors.
+    /// For any models: how long it takes to read `length` vectors.
     Cost { length: u32, attention: bool, round: u32 } -> Cost,
-    /// Of [`Models::Order`]: every model's answers to one word.
+    /// For [`Models::Order`]: every model's answers to one word.
     Word { draw: u32 } -> Word,
 }
 
@@ -184,11 +185,11 @@ pub struct Head {
     /// Counted from 0.
     pub layer: u32,
     pub head: u32,
-    /// What the queries belong to, T.
+    /// The tokens of the queries, T.
     pub tokens: Vec<String>,
     /// Characters of the sentence that were left out at its beginning.
     pub dropped: u32,
-    /// What keys and values belong to, S.
+    /// The tokens of keys and values, S.
     pub memory_tokens: Vec<String>,
     /// `[T, d_k]`
     pub queries: Array,
@@ -198,25 +199,25 @@ pub struct Head {
     pub values: Array,
     /// `[T, S]`
     pub weights: Array,
-    /// Whether each query may look at each key, `[T, S]`, row by row.
+    /// Whether each query may attend to each key, `[T, S]`, row-major.
     pub mask: Vec<bool>,
-    /// The row that was asked for, or the last.
+    /// The requested row, or the last.
     pub row: AttentionRow,
 }
 
-/// What becomes of a model's outputs when its tokens come in another order.
+/// How a model's outputs change when its tokens come in another order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shuffle {
-    /// What was asked.
+    /// The question's choices.
     pub positions: bool,
     pub causal: bool,
     pub tokens: Vec<String>,
-    /// For each place the token now there, by its old place, counted from 0.
+    /// For each new position, the old position of its token, counted from 0.
     pub order: Vec<u32>,
-    /// Each token's output after the last block less that before the shuffle, in the new order,
+    /// Each token's output after the last block minus that before the shuffle, in the new order,
     /// `[T, WIDTH]`.
     pub difference: Array,
-    /// The largest number among the outputs, to compare with.
+    /// The largest number among the outputs, for comparison.
     pub largest: f32,
 }
 
@@ -224,32 +225,33 @@ pub struct Shuffle {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scale {
     pub dimensions: u32,
-    /// Products q · k in all, one for each query and each of its keys.
+    /// Number of products q · k in all, one for each query and each of its keys.
     pub products: u32,
-    /// Of q · k; its mean is 0 by construction.
+    /// Variance of q · k; its mean is 0 by construction.
     pub variance: f32,
-    /// The histograms' range, and their counts in [`BINS`] equal bins: of q · k and of q · k / √d_k.
+    /// The histograms' range, and their counts in [`BINS`] equal bins, for q · k and for q · k /
+    /// √d_k.
     pub range: (f32, f32),
     pub counts: [Vec<f32>; 2],
     /// Products outside the range, below and above.
     pub beyond: [(f32, f32); 2],
-    /// The first query's weights by q · k and by q · k / √d_k.
+    /// The first query's weights with q · k and with q · k / √d_k.
     pub weights: [Vec<f32>; 2],
     /// The same experiment at doubling widths, the last being [`MOST_DIMENSIONS`].
     pub curve: Vec<ScalePoint>,
-    /// At the width asked for.
+    /// The result for the requested width.
     pub here: ScalePoint,
 }
 
-/// Means over the queries; first by q · k, then by q · k / √d_k.
+/// Means over the queries, first for q · k, then for q · k / √d_k.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ScalePoint {
     pub dimensions: u32,
-    /// Of the products.
+    /// Variance of the products.
     pub variance: [f32; 2],
-    /// Of the weights, in nats.
+    /// Entropy of the weights, in nats.
     pub entropy: [f32; 2],
-    /// Size of the softmax's derivative: the Frobenius norm of diag(w) - w wᵀ.
+    /// Norm of the softmax's derivative: the Frobenius norm of diag(w) - w wᵀ.
     pub gradient: [f32; 2],
 }
 
@@ -259,18 +261,18 @@ pub struct Cost {
     pub length: u32,
     pub attention: bool,
     pub round: u32,
-    /// The quickest of the runs, in milliseconds.
+    /// The fastest of the runs, in milliseconds.
     pub milliseconds: f32,
     pub runs: u32,
 }
 
-/// A word whose first letter is asked for after it was read whole.
+/// A word whose first letter is asked for after all of it was read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Word {
     pub letters: Vec<String>,
-    /// For each [`Reader`] the probability of each letter of the alphabet being the first.
+    /// For each [`Reader`], the probability that each letter of the alphabet was the first.
     pub probabilities: Vec<Vec<f32>>,
     pub alphabet: Vec<String>,
-    /// The word's first letter in the alphabet.
+    /// Index of the word's first letter in the alphabet.
     pub target: u32,
 }

@@ -1,4 +1,4 @@
-//! `rnn`: one cell used again at every step, folded and unrolled.
+//! `rnn`: one cell used at every step, folded and unrolled.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,9 +11,9 @@ use crate::{
     question::questions,
 };
 
-/// Most columns of the unrolled diagram, and most characters of a sentence it reads.
+/// Most columns of the unrolled diagram, and most characters it reads from a sentence.
 pub const MOST_COLUMNS: u32 = 64;
-/// Most characters a model is asked to write.
+/// Most characters a model is asked to generate.
 pub const MOST_WRITTEN: u32 = 120;
 
 choice! {
@@ -37,7 +37,7 @@ choice! {
 }
 
 choice! {
-    /// Which weight matrix is opened.
+    /// Which weight matrix is open.
     MatrixChoice {
         None = "none", "None";
         W = "w", "W, from the input";
@@ -49,7 +49,7 @@ choice! {
 /// What a link says about the chapter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// Columns unrolled; 0 is folded.
+    /// Number of unrolled columns; 0 is folded.
     pub columns: u32,
     /// The pinned column, counted from 1; 0 is none.
     pub at: u32,
@@ -64,11 +64,12 @@ pub struct Settings {
     /// Code point of the character put there.
     pub letter: u32,
     pub temperature: f32,
-    /// The place in the writing where an odd character is forced, counted from 1; 0 is none.
+    /// The position in the generated text at which an odd character is forced, counted from 1; 0 is
+    /// none.
     pub odd: u32,
     /// Its code point; 0 is the rarest character of the training text.
     pub odd_letter: u32,
-    /// Which generated string is read where only the end is asked.
+    /// Which generated string is read if only the end is asked for.
     pub example: u32,
 }
 
@@ -99,7 +100,7 @@ impl Settings {
     }
 }
 
-/// The largest code point, which is also the largest `char`.
+/// The largest code point of a `char`.
 const LAST: u32 = char::MAX as u32;
 
 /// The chapter's rows of the settings table.
@@ -153,15 +154,15 @@ questions! {
     Rnn:
     /// What the Elman network does with a text, step by step.
     Unrolled {
-        /// Its first [`MOST_COLUMNS`] characters are read. Where only the end is asked, a text
-        /// that is not made of brackets alone gives way to the generated string `example`.
+        /// Its first [`MOST_COLUMNS`] characters are read. If only the end is asked for, a text
+        /// that does not consist of brackets is replaced by the generated string `example`.
         text: String,
         edit: Option<Edit>,
         example: u32,
     } -> Unrolled,
-    /// Both models go on from a text, with the spec's seed.
+    /// Both models continue a text, with the spec's seed.
     Writing { prompt: String, length: u32, temperature: f32, odd: Option<Odd> } -> Writing,
-    /// How both models do on held-out text after an odd character, against the same text without.
+    /// The losses of both models on held-out text after an odd character, compared with none.
     Recovery {
         /// As in [`Odd`].
         letter: Option<char>,
@@ -171,12 +172,12 @@ questions! {
 /// One input character replaced by another.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Edit {
-    /// From 0. Beyond the end of the text nothing is replaced.
+    /// Counted from 0. Beyond the end of the text nothing is replaced.
     pub position: u32,
     pub letter: char,
 }
 
-/// One character of the writing forced to be another.
+/// One character of the generated text replaced by another.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Odd {
     /// From 0.
@@ -193,13 +194,13 @@ pub struct Unrolled {
     pub tokens: Vec<String>,
     /// Every class as text, by id.
     pub classes: Vec<String>,
-    /// From the input, `[H, V]`: x_t is one-hot, so `W x_t` is the column of its token.
+    /// The input weights, `[H, V]`: x_t is one-hot, so `W x_t` is the column of its token.
     pub w: Array,
-    /// From the state before, `[H, H]`.
+    /// The recurrent weights, `[H, H]`.
     pub u: Array,
     /// `[H]`; empty without biases.
     pub b: Vec<f32>,
-    /// To the output, `[C, H]`.
+    /// The output weights, `[C, H]`.
     pub v: Array,
     /// `[C]`; empty without biases.
     pub c: Vec<f32>,
@@ -207,9 +208,9 @@ pub struct Unrolled {
     pub end_only: bool,
     /// Whether f is tanh; else it is sigmoid.
     pub tanh: bool,
-    /// The text as it is.
+    /// The run over the unchanged text.
     pub run: Run,
-    /// The text with one character replaced, and where, from 0.
+    /// The run with one character replaced, and the character's position, from 0.
     pub edited: Option<(u32, Run)>,
     /// How many characters beyond [`MOST_COLUMNS`] were left out.
     pub dropped: u32,
@@ -220,7 +221,7 @@ pub struct Unrolled {
 pub struct Run {
     /// Tokens read, `T`; 0 is the unknown character.
     pub ids: Vec<u32>,
-    /// What each readout should say, one for each row of `probabilities`; `None` where the text
+    /// The right answer at each readout, one for each row of `probabilities`; `None` where the text
     /// ends.
     pub targets: Vec<Option<u32>>,
     /// `W x_t + U s_(t-1) + b`, `[T, H]`.
@@ -231,7 +232,7 @@ pub struct Run {
     pub probabilities: Array,
 }
 
-/// What two models wrote from the same prompt with the same draws: the Elman network, then the
+/// What two models generated from the same prompt with the same draws: the Elman network, then the
 /// LSTM.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Writing {
@@ -240,24 +241,24 @@ pub struct Writing {
     pub letter: Option<String>,
 }
 
-/// One model's writing.
+/// One model's generated text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Written {
     pub plain: Vec<Character>,
-    /// With the odd character; empty without.
+    /// With the odd character; empty if there is none.
     pub odd: Vec<Character>,
 }
 
-/// One written character.
+/// One generated character.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Character {
     pub token: String,
-    /// `-ln p` of it, by the model that wrote it, at temperature 1.
+    /// `-ln p` of it, by the model that generated it, at temperature 1.
     pub surprise: f32,
 }
 
-/// Mean cross-entropy in nats at each place after an odd character was put into true held-out
-/// text, averaged over windows. Of the two models in each pair, the Elman network is first.
+/// Mean cross-entropy in nats at each position after an odd character was inserted into true
+/// held-out text, averaged over windows. The first of each pair is the Elman network.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Recovery {
     /// The odd character.
@@ -272,7 +273,7 @@ pub struct Recovery {
     pub odd: Array,
     /// Standard error over the windows of `odd - plain`, `[2, K]`.
     pub error: Array,
-    /// `odd - plain` summed over the K places: mean over the windows and its standard error.
+    /// `odd - plain` summed over the K positions: mean over the windows and its standard error.
     pub total: [(f32, f32); 2],
     /// The LSTM's total minus the Elman network's, window by window: mean and standard error.
     pub difference: (f32, f32),

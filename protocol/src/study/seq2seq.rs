@@ -11,9 +11,9 @@ use crate::{
     question::questions,
 };
 
-/// Most characters of a source that are read: each has a column.
+/// Most characters read from a source: each has a column.
 pub const MOST_SOURCE: u32 = 40;
-/// Strings are measured up to so many letters beyond the longest trained on.
+/// Measured strings exceed the longest trained on by up to this many letters.
 pub const BEYOND: u32 = 4;
 /// Widest beam.
 pub const MOST_BEAM: u32 = 8;
@@ -22,17 +22,17 @@ pub const MOST_BEAM: u32 = 8;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     pub task: PairTask,
-    /// Most letters of a string that is trained on.
+    /// Length of the longest string trained on.
     pub longest: u32,
-    /// Numbers in the one vector.
+    /// Width of the vector.
     pub hidden: u32,
     /// Whether the source is read from its end.
     pub backwards: bool,
     /// Which held-out source is on show; 0 is the learner's own.
     pub example: u32,
-    /// Characters written so far, on show; 0 is all of them.
+    /// Number of shown output characters; 0 is all of them.
     pub at: u32,
-    /// Sequences that beam search keeps.
+    /// Number of sequences that beam search keeps.
     pub beam: u32,
 }
 
@@ -61,7 +61,7 @@ impl Settings {
 /// The chapter's rows of the settings table.
 pub(crate) const ROWS: &[TableRow] = &[
     chosen!(of Seq2seq, "seq2seq-task", "Task", seq2seq.task: PairTask,
-        "What is learnt. Builds the model anew."),
+        "What is learned. Builds the model anew."),
     plain!(of Seq2seq, "seq2seq-longest", "Longest string trained on", seq2seq.longest: Whole,
         Kind::Whole { min: 2, max: 20 },
         "Dates have the length they have. Builds the model anew."),
@@ -89,7 +89,7 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// Ranges of source lengths, both ends included, that accuracy is measured for.
+    /// Ranges of source lengths, inclusive, for which accuracy is measured.
     pub fn bins(&self) -> Vec<(u32, u32)> {
         match self.task {
             PairTask::Dates => vec![(8, 10), (11, 13), (14, 16), (17, 19), (20, 22), (23, 27)],
@@ -98,10 +98,11 @@ impl Spec {
     }
 }
 
-/// Name of the series that measures all held-out sources that are no longer than those trained on.
+/// Name of the series with the accuracy on all held-out sources that are no longer than those
+/// trained on.
 pub const RIGHT: &str = "right";
 
-/// Name of the series that measures held-out sources of these lengths.
+/// Name of the series with the accuracy on held-out sources of these lengths.
 pub fn length_series((from, to): (u32, u32)) -> String {
     if from == to {
         format!("right, length {from}")
@@ -112,32 +113,32 @@ pub fn length_series((from, to): (u32, u32)) -> String {
 
 questions! {
     Seq2seq:
-    /// What the model makes of one source.
+    /// What the model does with one source.
     Reading {
         /// `None` for a held-out one.
         text: Option<String>,
         example: u32,
         beam: u32,
     } -> Reading,
-    /// How likely the right answers of four held-out sources are.
+    /// The probabilities of the right answers to four held-out sources.
     Odds { number: u32 } -> Vec<Odds>,
 }
 
-/// A source of `S` characters, read with `H` units, and the `T` steps of writing greedily among
-/// `K` tokens.
+/// A source of `S` characters, read with `H` units, and the `T` steps of greedy decoding with `K`
+/// target tokens.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
     /// As it was written.
     pub source: String,
-    /// Its characters in the order they are read.
+    /// Its characters in the order in which they are read.
     pub tokens: Vec<String>,
-    /// How many of them the task has none of.
+    /// How many of them are unknown to the task.
     pub unknown: u32,
     /// How many beyond [`MOST_SOURCE`] were left out.
     pub dropped: u32,
     /// The right answer, if there is one.
     pub right: Option<String>,
-    /// Most characters of a source that is trained on.
+    /// Length of the longest source trained on.
     pub longest: u32,
     /// `h_j`, `[S, H]`.
     pub states: Array,
@@ -147,7 +148,7 @@ pub struct Reading {
     pub decoder: Array,
     /// Every target token as text, by id; the end token first.
     pub symbols: Vec<String>,
-    /// What is chosen in each step, `T`; the end token last, if it came.
+    /// The token chosen at each step, `T`; the end token last, if it was reached.
     pub written: Vec<u32>,
     /// `[T, K]`
     pub probabilities: Array,
@@ -158,7 +159,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// What was written greedily, without the end token.
+    /// The greedy output, without the end token.
     pub fn greedy(&self) -> String {
         let written = self.written.iter().filter(|&&id| id != 0);
         written.filter_map(|&id| self.symbols.get(id as usize).map(String::as_str)).collect()
@@ -181,18 +182,18 @@ pub struct Candidate {
     pub text: String,
     /// Natural logarithm.
     pub log_probability: f32,
-    /// Whether it has an end.
+    /// Whether it ended with the end token.
     pub ended: bool,
 }
 
-/// What the vector still holds after the first characters.
+/// What the vector still holds of the first characters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Prefix {
     pub written: String,
     pub right: Option<String>,
 }
 
-/// A source and how likely the right answer to it is.
+/// A source and the probability of its right answer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Odds {
     pub source: String,

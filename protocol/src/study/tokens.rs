@@ -1,7 +1,7 @@
-//! `tokens`: how text becomes ids, and ids become rows of a table that is trained.
+//! `tokens`: how text becomes ids, and how ids select rows of a trained table.
 //!
-//! A *document* is a line of the text that is not blank; line breaks become the end token. The
-//! model guesses each token from the one before it alone.
+//! A *document* is a non-blank line of the text; line breaks become the end token. The model
+//! predicts each token from the previous one alone.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,30 +19,30 @@ choice! {
     Scheme {
         Characters = "characters", "Characters";
         Bytes = "bytes", "Bytes";
-        /// Bytes, the most frequent pairs of them merged.
+        /// Bytes with their most frequent pairs merged.
         Pairs = "pairs", "Byte pairs";
     }
 }
 
-/// Most merges that are learnt.
+/// Most merges that are learned.
 pub const MAX_MERGES: u32 = 300;
 
 /// What a link says about the chapter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// What the model reads.
+    /// The tokenization that the model reads.
     pub scheme: Scheme,
-    /// Merges of the byte pairs.
+    /// Number of merges of byte pairs.
     pub merges: u32,
     /// Whether merges stay within words.
     pub words: bool,
-    /// Numbers in a token's row (d).
+    /// Width of a token's row (d).
     pub width: u32,
     /// Tokens in a row of training examples (T).
     pub window: u32,
-    /// Where the window on show begins, in tokens of the text.
+    /// Where the shown window begins, in tokens of the text.
     pub at: u32,
-    /// Id of the token whose row is on show, counted from 1; 0 is the sentence's first.
+    /// Id of the token whose row is shown, counted from 1; 0 is the sentence's first.
     pub token: u32,
 }
 
@@ -67,7 +67,7 @@ impl Settings {
         Spec {
             seed,
             scheme: self.scheme,
-            // Merging pairs does not touch a model that reads characters.
+            // Merges do not affect a model that reads characters.
             merges: if pairs { self.merges } else { 0 },
             words: !pairs || self.words,
             width: self.width,
@@ -115,13 +115,13 @@ pub struct Spec {
 
 questions! {
     Tokens:
-    /// A sentence in all schemes, the byte pairs after `merges` merges.
+    /// A sentence in all tokenizations, with byte pairs after `merges` merges.
     Levels { sentence: String, merges: u32, words: bool } -> Levels,
-    /// The embedding, and the row of one token looked up and multiplied out.
+    /// The embedding, and the row of one token, looked up and multiplied out.
     Embedding { token: u32 } -> Embedding,
-    /// `around` tokens of the text from `first` on, and the examples of the window at `at`.
+    /// `around` tokens of the text beginning at `first`, and the examples of the window at `at`.
     Window { at: u32, first: u32, around: u32 } -> Window,
-    /// What the model makes of a sentence, token by token.
+    /// The model's predictions for a sentence, token by token.
     Chain { sentence: String } -> Chain,
 }
 
@@ -129,37 +129,37 @@ questions! {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Piece {
     pub id: u32,
-    /// What is written for it. A byte that is no character on its own is written `⟨C3⟩`.
+    /// Its written form. A byte that is not a character by itself is written as `⟨C3⟩`.
     pub text: String,
     /// Bytes of the text it covers; 0 for the end token.
     pub bytes: u32,
     /// Whether it is the end token.
     pub end: bool,
-    /// The character the vocabulary lacks, where it stands for one.
+    /// The character it stands for, if the vocabulary lacks that character.
     pub unknown: Option<char>,
 }
 
-/// A sentence in one scheme.
+/// A sentence in one tokenization.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Level {
-    /// An end token after each line.
+    /// The tokens, with an end token after each line.
     pub pieces: Vec<Piece>,
     /// Size of the vocabulary (V), the end token included.
     pub vocabulary: u32,
-    /// Tokens of the whole text, its end tokens included.
+    /// Number of tokens of the whole text, including end tokens.
     pub text_tokens: u64,
-    /// The sentence put together again from its tokens alone.
+    /// The sentence decoded from its tokens.
     pub decoded: String,
 }
 
-/// A pair of tokens that is one token from then on.
+/// A pair of tokens that is merged into one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Merge {
     /// Id of the new token.
     pub id: u32,
     pub left: String,
     pub right: String,
-    /// How often the pair was merged in the text: the text has so many tokens less.
+    /// How often the pair was merged in the text, which is the number of tokens saved.
     pub count: u64,
 }
 
@@ -171,11 +171,11 @@ pub struct Levels {
     pub pairs: Level,
     /// The merges made, in order.
     pub merges: Vec<Merge>,
-    /// The merge that comes next; `None` where no pair occurs twice, or at the last one.
+    /// The next merge; `None` if no pair occurs twice, or after the last one.
     pub next: Option<Merge>,
-    /// Tokens the sentence will have after it, its end tokens included.
+    /// Number of the sentence's tokens after that merge, including end tokens.
     pub sentence_next: u32,
-    /// Bytes of the text the merges are learnt from.
+    /// Bytes of the text the merges are learned from.
     pub text_bytes: u64,
 }
 
@@ -186,37 +186,37 @@ pub struct Embedding {
     pub vocabulary: Vec<String>,
     /// How often each occurs in the text.
     pub counts: Vec<u32>,
-    /// The token asked about, or the nearest there is.
+    /// The requested token, or the nearest there is.
     pub token: u32,
     /// E, `[V, d]`.
     pub table: Array,
-    /// Row `token` of E, picked.
+    /// Row `token` of E, looked up.
     pub row: Vec<f32>,
     /// One-hot vector of `token` times E, multiplied out.
     pub product: Vec<f32>,
-    /// The rows in the plane that keeps most of their spread, `[V, 2]`.
+    /// The rows projected onto the plane that preserves most of their variance, `[V, 2]`.
     pub map: Array,
-    /// Share of the spread that the plane's two axes keep.
+    /// Share of the variance along each of the plane's two axes.
     pub share: [f32; 2],
 }
 
-/// A stretch of the text with a window on it.
+/// A stretch of the text with a window in it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Window {
-    /// The stretch, from token `first` of the text on.
+    /// The stretch, beginning at token `first` of the text.
     pub pieces: Vec<Piece>,
     pub first: u32,
     /// Where the window begins; at most `last`.
     pub at: u32,
-    /// The last place it can begin.
+    /// The last position at which it can begin.
     pub last: u32,
     /// Tokens in the window (T).
     pub length: u32,
     /// The window's inputs and the one token after them, T + 1 in all.
     pub row: Vec<Piece>,
-    /// P(target | input) of each of the T examples, by the model as it is.
+    /// P(target | input) of each of the T examples, by the present model.
     pub probabilities: Vec<f32>,
-    /// Rows of one training step.
+    /// Number of rows in one training step.
     pub rows: u32,
 }
 

@@ -66,7 +66,7 @@ pub fn intro() -> impl IntoView {
         <p>
             "A transformer block is attention, then a "<strong>"feed-forward"</strong>" layer that works on each token by \
             itself. Neither replaces what it reads: each "<em>"adds"</em>" to the "
-            <Sym part=STREAM role=Hue::Hidden>"residual stream"</Sym>". A "<Term of=Word::Normalisation>"norm"</Term>
+            <Sym part=STREAM role=Hue::Hidden>"residual stream"</Sym>". A "<Term of=Word::Normalization>"norm"</Term>
             " keeps what they read in range."
         </p>
         <p>

@@ -58,7 +58,7 @@ fn lines(layer: &Layer, (row, column): Place) -> Option<Vec<Line>> {
     let at = if layer.axis == Axis::Batch { column } else { row };
     let x = layer.input.get(&[row, column])?;
     let (mean, variance) = (*result.mean.get(at)?, *result.variance.get(at)?);
-    let normalised = result.normalised.get(&[row, column])?;
+    let normalized = result.normalized.get(&[row, column])?;
     let output = result.output.get(&[row, column])?;
     let (gamma, beta) = (*result.gamma.get(column)?, *result.beta.get(column)?);
     let averaged: Vec<f32> = match layer.axis {
@@ -98,7 +98,7 @@ fn lines(layer: &Layer, (row, column): Place) -> Option<Vec<Line>> {
         line("mean", "μ", "", mean_text, mean),
         line("variance", "σ²", "", variance_text, variance),
         line(
-            "normalised",
+            "normalized",
             "x̂",
             "role-hidden",
             format!(
@@ -106,9 +106,9 @@ fn lines(layer: &Layer, (row, column): Place) -> Option<Vec<Line>> {
                 signed(x),
                 bracketed(mean),
                 signed(variance),
-                signed(normalised)
+                signed(normalized)
             ),
-            normalised,
+            normalized,
         ),
         line(
             "output",
@@ -117,7 +117,7 @@ fn lines(layer: &Layer, (row, column): Place) -> Option<Vec<Line>> {
             format!(
                 "γ x̂ + β = {} · {} + {} = {}",
                 signed(gamma),
-                bracketed(normalised),
+                bracketed(normalized),
                 bracketed(beta),
                 signed(output)
             ),

@@ -118,7 +118,7 @@ impl Reading {
                 "; μ = {}, σ² = {}, x̂ = {}; y = {}",
                 signed(result.mean[at]),
                 signed(result.variance[at]),
-                signed(result.normalised.get(&index)?),
+                signed(result.normalized.get(&index)?),
                 signed(y)
             );
             let before = result.untouched.get(&index)?;
@@ -145,7 +145,7 @@ pub fn amount(value: f32) -> String {
 mod tests {
     use unroll_protocol::{
         Array,
-        study::norm::{Normalised, Statistics},
+        study::norm::{Normalized, Statistics},
     };
 
     use super::*;
@@ -162,10 +162,10 @@ mod tests {
             examples: vec!["ab".into(), "cd".into()],
             borrowed: 0,
             untouched: input.clone(),
-            result: Ok(Normalised {
+            result: Ok(Normalized {
                 mean: vec![1.0; 3],
                 variance: vec![4.0; 3],
-                normalised: input.clone(),
+                normalized: input.clone(),
                 gamma: vec![1.0; 3],
                 beta: vec![0.0; 3],
                 output: array([1.0, 2.0, 3.0, 4.0, 5.0, 6.5]),

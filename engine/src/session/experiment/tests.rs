@@ -22,8 +22,8 @@ fn slice(experiment: &mut Experiment, together: u32) -> Taken {
     pollster::block_on(experiment.advance(&mut pool, together))
 }
 
-/// Slices until the last of `steps` steps was looked at and what is due after it is done; how many
-/// were looked at each time.
+/// Runs slices until the last of `steps` steps is checked and everything due after it is done.
+/// Returns how many steps were checked at a time.
 fn take(experiment: &mut Experiment, steps: u32, together: u32) -> Vec<u32> {
     let mut looks = Vec::new();
     while looks.iter().sum::<u32>() < steps || experiment.is_evaluating() {
@@ -41,7 +41,7 @@ fn steps_looked_at_together_are_the_same_steps() {
     let (mut alone, mut together) = (experiment(), experiment());
     assert_eq!(take(&mut alone, 60, 1), [1; 60]);
     let looks = take(&mut together, 60, 8);
-    // A look is due before weights are kept (after 0, 25 and 50 steps), and before a measurement
+    // Checks are due before weights are saved (after 0, 25 and 50 steps), and before a measurement
     // on held-out text (after 20, 40 and 60).
     assert_eq!(looks, [1, 8, 8, 3, 6, 8, 6, 8, 3, 8, 1]);
     assert_eq!(alone.last_good_step(), together.last_good_step());
@@ -54,7 +54,7 @@ fn steps_looked_at_together_are_the_same_steps() {
 fn a_run_that_breaks_down_among_unseen_steps_stops_where_it_would_have() {
     let broken = |together| {
         let mut experiment = experiment();
-        // A look is due after 20 steps, before the measurement on held-out text.
+        // A check is due after 20 steps, before the measurement on held-out text.
         take(&mut experiment, 20, together);
         experiment.set_learning_rate(1.0).expect("a rate");
         let loss = loop {

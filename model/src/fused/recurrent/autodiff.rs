@@ -1,4 +1,4 @@
-//! Their backward passes.
+//! The backward passes of the operations.
 
 use burn::backend::{
     Autodiff, Flex, TensorMetadata,
@@ -37,8 +37,8 @@ backward!(
     |(operands, states, kept), upstream, _wanted| operands.backward(&states, &kept, upstream)
 );
 
-backward!(Aligning, 4, (Aligned, alignment::Looked), |(aligned, looked), upstream, _wanted| {
-    aligned.backward(&looked, upstream).map(Some)
+backward!(Aligning, 4, (Aligned, alignment::Attended), |(aligned, attended), upstream, _wanted| {
+    aligned.backward(&attended, upstream).map(Some)
 });
 
 backward!(
@@ -101,9 +101,9 @@ impl<C: CheckpointStrategy> Recurrent for Autodiff<Flex, C> {
         let nodes = [queries.node(), keys.node(), vector.node(), values.node()];
         let tensors = [queries, keys, vector, values, padding];
         let aligned = Aligned::new(tensors.map(|tensor| tensor.into_primitive()));
-        let ([contexts, scores, weights], looked) = aligned.forward();
+        let ([contexts, scores, weights], attended) = aligned.forward();
         let contexts = match Aligning.prepare::<C>(nodes).compute_bound().stateful() {
-            OpsKind::Tracked(prepared) => prepared.finish((aligned, looked), contexts),
+            OpsKind::Tracked(prepared) => prepared.finish((aligned, attended), contexts),
             OpsKind::UnTracked(prepared) => prepared.finish(contexts),
         };
         (contexts, Float::<C>::new(scores), Float::<C>::new(weights))

@@ -22,7 +22,7 @@ pub(super) fn squash(function: Squash, input: FlexTensor) -> FlexTensor {
     shaped(values, &input)
 }
 
-/// The gradient by the input from what [`squash`] returned.
+/// The gradient with respect to the input, given the output of [`squash`].
 pub(super) fn squash_backward(
     function: Squash,
     output: &FlexTensor,
@@ -43,7 +43,7 @@ pub(super) fn look_up(table: FlexTensor, rows: &[i32]) -> FlexTensor {
     tensor(found, [rows.len(), width])
 }
 
-/// The gradient by a table of `[count, width]`.
+/// The gradient with respect to a table of `[count, width]`.
 pub(super) fn look_up_backward(
     [count, width]: [usize; 2],
     rows: &[i32],
@@ -54,7 +54,7 @@ pub(super) fn look_up_backward(
     tensor(sums, [count, width])
 }
 
-/// A sequence's inputs in order: input, U, `b_hn`, P, the initial state and cell.
+/// A sequence's inputs in order: input, U, `b_hn`, P, initial state and initial cell.
 #[derive(Clone, Debug)]
 pub(super) struct Operands {
     sequence: Sequence,
@@ -123,24 +123,24 @@ impl Aligned {
         (source_of([keys, vector, values, padding], length), steps)
     }
 
-    pub(super) fn forward(&self) -> ([FlexTensor; 3], alignment::Looked) {
+    pub(super) fn forward(&self) -> ([FlexTensor; 3], alignment::Attended) {
         let (source, steps) = self.source();
         let [queries, _, _, values, _] = &self.0;
         let ([batch, ..], [_, _, mixed]) = (shape::<3>(queries), shape(values));
-        let (contexts, looked) = source.forward(numbers(queries), steps);
+        let (contexts, attended) = source.forward(numbers(queries), steps);
         let contexts = tensor(contexts, [batch, steps, mixed]);
         let of = |values: &Vec<f32>| tensor(values.clone(), [batch, steps, source.length]);
-        ([contexts, of(&looked.scores), of(&looked.weights)], looked)
+        ([contexts, of(&attended.scores), of(&attended.weights)], attended)
     }
 
-    /// Gradients by queries, keys, v and values.
+    /// Gradients with respect to queries, keys, v and values.
     pub(super) fn backward(
         &self,
-        looked: &alignment::Looked,
+        attended: &alignment::Attended,
         upstream: FlexTensor,
     ) -> [FlexTensor; 4] {
         let (source, steps) = self.source();
-        let (queries, others) = source.backward(looked, steps, numbers(&in_order(upstream)));
+        let (queries, others) = source.backward(attended, steps, numbers(&in_order(upstream)));
         let alignment::Gradients { keys, vector, values } = others;
         let mut tensors = self.0.iter();
         [queries, keys, vector, values]
@@ -189,7 +189,7 @@ impl Decoding {
         }
     }
 
-    /// States and contexts, queries, scores and weights; and what the way back needs.
+    /// States and contexts, queries, scores and weights; and what the backward pass needs.
     pub(super) fn forward(&self) -> ([FlexTensor; 4], decoder::Kept) {
         let decoder = self.decoder();
         let decoder::Decoded { both, queries, kept } = decoder.forward();
@@ -198,11 +198,11 @@ impl Decoding {
             let width = values.len() / rows;
             tensor(values, [rows, width])
         };
-        let (scores, weights) = (kept.looked.scores.clone(), kept.looked.weights.clone());
+        let (scores, weights) = (kept.attended.scores.clone(), kept.attended.weights.clone());
         ([both, queries, scores, weights].map(of), kept)
     }
 
-    /// Gradients by all but the padding.
+    /// Gradients with respect to all inputs but the padding.
     pub(super) fn backward(
         &self,
         both: &FlexTensor,

@@ -1,8 +1,8 @@
-//! Recurrent networks as few operations: whole sequences, a decoder with attention, and what the
-//! step-by-step way is made of.
+//! Recurrent networks as few operations: whole sequences, a decoder with attention, and the
+//! building blocks of the step-by-step version.
 //!
-//! Whole sequences exist where there [are kernels](has_kernels) only; elsewhere, and where steps
-//! are looked into, [`crate::recurrent`] and [`crate::seq2seq`] go step by step.
+//! Whole sequences exist only on devices with [kernels](has_kernels); elsewhere, and where steps
+//! are traced, [`crate::recurrent`] and [`crate::seq2seq`] go step by step.
 
 #![allow(
     clippy::too_many_arguments,
@@ -27,7 +27,7 @@ use unroll_kernels::squash::Squash;
 use super::has_kernels;
 pub use unroll_kernels::recurrent::{Rule, Sequence};
 
-/// The operations on primitives. Shapes as in the functions of this module.
+/// The operations on burn's backend primitives. Shapes are those of the functions of this module.
 #[backend_extension(Flex, Autodiff)]
 trait Recurrent: Backend {
     fn squash(function: Squash, input: FloatTensor<Self>) -> FloatTensor<Self>;
@@ -83,8 +83,8 @@ pub fn tanh<const D: usize>(input: Tensor<D>) -> Tensor<D> {
     Tensor::from_dispatch(<Dispatch as Recurrent>::squash(Squash::Tanh, input.into_dispatch()))
 }
 
-/// burn evaluates sigmoid and tanh once more on the way back. Here the derivative is worked out
-/// while the value is at hand and attached to a term that is exactly 0.
+/// burn evaluates sigmoid and tanh again in the backward pass. Here the derivative is computed
+/// while the value is available, and attached to a term that is exactly 0.
 fn with_derivative<const D: usize>(
     input: Tensor<D>,
     function: fn(Tensor<D>) -> Tensor<D>,
@@ -118,8 +118,7 @@ pub fn look_up(table: Tensor<2>, rows: Tensor<1, Int>) -> Tensor<2> {
     Tensor::from_dispatch(<Dispatch as Recurrent>::look_up(table, rows))
 }
 
-/// What a sequence is computed from besides its input; see
-/// [`Cell`](crate::recurrent::Cell)'s fields.
+/// Inputs of a sequence besides `W x + b`; see the fields of [`Cell`](crate::recurrent::Cell).
 pub struct Cells {
     /// U, `[output, gates * H]`.
     pub recurrent: Tensor<2>,
@@ -133,8 +132,8 @@ pub struct Cells {
     pub initial_cell: Option<Tensor<2>>,
 }
 
-/// A cell over a whole sequence: the states of all steps, and the last `c_t` of an LSTM. Only where
-/// there [are kernels](has_kernels).
+/// Runs a cell over a whole sequence. Returns the states of all steps and the last `c_t` of an
+/// LSTM. Works only on devices with [kernels](has_kernels).
 ///
 /// # Shapes
 ///
@@ -172,7 +171,7 @@ pub fn sequence(
     (all.narrow(0, 0, states).reshape([steps * batch, output]), Some(cell))
 }
 
-/// What additive attention saw. No gradient flows through scores and weights.
+/// The result of additive attention. No gradient flows through scores and weights.
 pub struct Additive {
     /// `[batch, T, E]`
     pub contexts: Tensor<3>,
@@ -182,8 +181,8 @@ pub struct Additive {
     pub weights: Tensor<3>,
 }
 
-/// Scores `vᵀ tanh(q + k_j)`, their softmax over the source, and the mix of its values. Only where
-/// there [are kernels](has_kernels).
+/// Computes the scores `vᵀ tanh(q + k_j)`, their softmax over the source, and the mix of its
+/// values. Works only on devices with [kernels](has_kernels).
 ///
 /// # Shapes
 ///
@@ -221,7 +220,8 @@ fn padding_of(keys: &Tensor<3>, padding: Option<Tensor<2>>) -> Tensor<2> {
     padding
 }
 
-/// A GRU that looks at its source before every step. Only where there [are kernels](has_kernels).
+/// A GRU that attends to its source before every step. Works only on devices with
+/// [kernels](has_kernels).
 pub struct Decoder {
     /// `W_y y_(i-1) + b`, `[T * batch, 3H]`, the rows of a step together.
     pub input: Tensor<2>,

@@ -1,4 +1,4 @@
-//! The kernels against what they stand for: values and gradients.
+//! Compares kernels and reference implementations: values and gradients.
 
 use burn::tensor::{
     Int, Tensor, TensorData,
@@ -13,7 +13,7 @@ fn sigmoids_and_tanhs() {
     let input = || [drawn([3, 50], 7) * 4.0];
     compare("sigmoid", input(), |[x]| sigmoid(x), |[x]| activation::sigmoid(x));
     compare("tanh", input(), |[x]| tanh(x), |[x]| activation::tanh(x));
-    // As devices without kernels have them.
+    // The version for devices without kernels.
     let slopes =
         |[x]: [Tensor<2>; 1]| with_derivative(x, activation::tanh, |y| (y.clone() * y).neg() + 1.0);
     compare("tanh", input(), |[x]| tanh(x), slopes);

@@ -1,4 +1,4 @@
-//! Operations with backward passes of their own.
+//! Operations with their own backward passes.
 
 use burn::{
     backend::{
@@ -22,7 +22,7 @@ use crate::fused::{EPSILON, composed};
 type Tracking = Autodiff<Wgpu, NoCheckpointing>;
 pub(super) type Tracked = FloatTensor<Tracking>;
 
-/// As a tensor that may be tracked, row by row, and whether it was on a device with autodiff.
+/// The tensor as a contiguous, possibly tracked one, and whether it was on a device with autodiff.
 pub(super) fn lifted<const D: usize>(tensor: Tensor<D>) -> (Tracked, bool) {
     match tensor.clone().try_into_primitive::<Tracking>() {
         Ok(tracked) => (tracked, true),
@@ -30,7 +30,7 @@ pub(super) fn lifted<const D: usize>(tensor: Tensor<D>) -> (Tracked, bool) {
     }
 }
 
-/// The way back of [`lifted`].
+/// The inverse of [`lifted`].
 pub(super) fn lowered<const D: usize>(tracked: Tracked, autodiff: bool) -> Tensor<D> {
     match autodiff {
         true => Tensor::from_primitive::<Tracking>(tracked),
@@ -38,7 +38,7 @@ pub(super) fn lowered<const D: usize>(tracked: Tracked, autodiff: bool) -> Tenso
     }
 }
 
-/// What runs on the GPU when an operation of `N` inputs is gone back through.
+/// The backward pass of an operation with `N` inputs, on the GPU.
 pub(super) trait Back<const N: usize>:
     Clone + Send + Sync + core::fmt::Debug + 'static
 {
@@ -61,7 +61,7 @@ impl<const N: usize, K: Back<N>> Backward<Wgpu, N> for Step<N, K> {
     }
 }
 
-/// The output of an operation, with the way back from it.
+/// The output of an operation, with its backward pass registered.
 pub(super) fn finish<const N: usize, K: Back<N>>(
     inputs: [&Tracked; N],
     kept: K,
@@ -83,19 +83,19 @@ fn width(tensor: &CubeTensor) -> usize {
     *tensor.shape().iter().last().expect("a tensor has dimensions")
 }
 
-/// As many numbers as `like` has, in its shape.
+/// An empty tensor in the shape of `like`.
 fn as_large(like: &CubeTensor) -> CubeTensor {
     empty(like, like.shape())
 }
 
 #[derive(Clone, Debug)]
-struct Normalised {
+struct Normalized {
     input: CubeTensor,
     statistics: CubeTensor,
     gamma: CubeTensor,
 }
 
-impl Back<3> for Normalised {
+impl Back<3> for Normalized {
     fn back(self, upstream: CubeTensor) -> [CubeTensor; 3] {
         let Self { input, statistics, gamma } = self;
         let width = width(&input);
@@ -143,11 +143,11 @@ pub(crate) fn layer_norm<const D: usize>(layer: &LayerNorm, input: Tensor<D>) ->
         rows,
         EPSILON,
     );
-    let kept = Normalised { input: kept, statistics, gamma: scales };
+    let kept = Normalized { input: kept, statistics, gamma: scales };
     lowered(finish([&input, &gamma, &beta], kept, output), autodiff)
 }
 
-/// Factors of what comes back.
+/// Multiplies the incoming gradient by stored factors.
 #[derive(Clone, Debug)]
 struct Slopes(CubeTensor);
 
@@ -275,7 +275,7 @@ fn softmax(scores: Tensor<4>, bias: Option<Tensor<4>>, scale: f32) -> Tensor<4> 
     lowered(finish([&scores], kept, weights), autodiff)
 }
 
-/// The same of scores that lie row by row.
+/// The same for contiguous row-major scores.
 pub(super) fn softmax_of(numbers: CubeTensor, bias: Option<Tensor<4>>, scale: f32) -> Weights {
     let [batch, heads, queries, width] = numbers.shape().dims();
     let weights = as_large(&numbers);
@@ -323,7 +323,7 @@ pub(crate) fn attend(
     (weights, mixed)
 }
 
-/// A gradient that was worked out elsewhere.
+/// A gradient that was computed elsewhere.
 #[derive(Clone, Debug)]
 struct Given(CubeTensor);
 
@@ -334,7 +334,7 @@ impl Back<1> for Given {
 }
 
 /// A tensor whose backward pass starts with `upstream` as the gradient with respect to `output`.
-/// Its own number means nothing.
+/// Its own value means nothing.
 pub(crate) fn seed(output: Tensor<3>, upstream: Tensor<3>) -> Tensor<1> {
     let (output, autodiff) = lifted(output);
     let upstream = super::primitive(upstream);

@@ -1,5 +1,5 @@
-//! Many tensors as one: what goes parameter by parameter costs a GPU a call for each of them, and
-//! calls are what a small model's step consists of.
+//! Many tensors as one: what runs once per parameter costs a GPU one call for each, and calls
+//! dominate a small model's step.
 
 use burn::tensor::{Shape, Tensor, TensorData};
 use burn_cubecl::tensor::CubeTensor;
@@ -15,10 +15,10 @@ use super::{
 };
 use crate::fused::AdamStep;
 
-/// Most cubes that share a sum.
+/// Most cubes that compute partial sums.
 const MOST_SUMS: usize = 256;
 
-/// Where each of several parts begins in a flat buffer, in numbers, and where the last one ends.
+/// The offset of each part in a flat buffer, in numbers, and the offset after the last.
 struct Layout {
     starts: Vec<usize>,
     end: usize,
@@ -40,7 +40,7 @@ fn length(part: &CubeTensor) -> usize {
     part.meta.num_elements()
 }
 
-/// `count` numbers of a buffer from `start` on, as a tensor that shares them.
+/// A tensor that shares `count` numbers of a buffer, beginning at `start`.
 pub(super) fn view(buffer: &CubeTensor, start: usize, count: usize) -> CubeTensor {
     let size = |numbers: usize| (numbers * size_of::<f32>()) as u64;
     let all = length(buffer);
@@ -48,14 +48,14 @@ pub(super) fn view(buffer: &CubeTensor, start: usize, count: usize) -> CubeTenso
     flat_tensor(buffer, handle.offset_end(size(all - start - count)), count)
 }
 
-/// `count` numbers behind a handle, on the device and of the kind of `like`.
+/// `count` numbers behind a handle, on the device and of the type of `like`.
 fn flat_tensor(like: &CubeTensor, handle: Handle, count: usize) -> CubeTensor {
     let (client, device) = (like.client.clone(), like.device.clone());
     CubeTensor::new_contiguous(client, device, Shape::new([count]), handle, like.dtype)
 }
 
-/// The parts one after the other. They are copied, unless they are lying so already, as what this
-/// module has made does.
+/// The parts one after another in one buffer. They are copied unless they are already laid out this
+/// way, like what this module has made.
 fn flatten(parts: &[CubeTensor]) -> (CubeTensor, Layout) {
     let layout = Layout::of(parts);
     if let Some(flat) = lying_flat(parts, &layout) {
@@ -66,7 +66,8 @@ fn flatten(parts: &[CubeTensor]) -> (CubeTensor, Layout) {
     let groups = parts.chunks(SOURCES).zip(layout.starts.chunks(SOURCES));
     let ends = layout.starts.iter().step_by(SOURCES).skip(1).copied().chain([layout.end]);
     for ((sources, starts), end) in groups.zip(ends) {
-        // Each buffer may be bound once: what is lacking is made up for by some that are not read.
+        // A buffer may be bound only once: missing sources are filled up with buffers that are not
+        // read.
         let mut sources =
             sources.iter().cloned().chain(core::iter::repeat_with(|| empty(first, [1])));
         let mut next = || argument(sources.next().expect("without end"));
@@ -90,7 +91,7 @@ fn flatten(parts: &[CubeTensor]) -> (CubeTensor, Layout) {
     (flat, layout)
 }
 
-/// The buffer that holds exactly these parts, in this order.
+/// The buffer that already holds exactly these parts in this order.
 fn lying_flat(parts: &[CubeTensor], layout: &Layout) -> Option<CubeTensor> {
     let first = &parts[0].handle;
     let base = first.offset_start.unwrap_or(0);
@@ -112,7 +113,7 @@ fn primitives(tensors: Vec<Tensor<1>>) -> Vec<CubeTensor> {
     tensors.into_iter().map(primitive).collect()
 }
 
-/// The same tensors, lying one after the other in one buffer.
+/// The same tensors, stored one after another in one buffer.
 pub(crate) fn laid_flat(tensors: Vec<Tensor<1>>) -> Vec<Tensor<1>> {
     let parts = primitives(tensors);
     if parts.is_empty() {
@@ -123,7 +124,7 @@ pub(crate) fn laid_flat(tensors: Vec<Tensor<1>>) -> Vec<Tensor<1>> {
     views.map(|(part, &start)| tensor(view(&flat, start, length(part)))).collect()
 }
 
-/// The tensors as one, and where in it each begins.
+/// The tensors as one, and the offset of each.
 pub(crate) fn joined(tensors: Vec<Tensor<1>>) -> (Tensor<1>, Vec<usize>) {
     let (flat, layout) = flatten(&primitives(tensors));
     (tensor(flat), layout.starts)
@@ -158,7 +159,7 @@ pub(crate) fn norm(tensors: &[Tensor<1>]) -> Tensor<1> {
     tensor(root)
 }
 
-/// Which of the parameters decay, as [`adam`] wants it.
+/// Which parameters decay, in the form that [`adam`] takes.
 pub(crate) fn decay_map(decays: &[bool], gradients: &[Tensor<1>]) -> Tensor<1> {
     let blocks = decays.iter().zip(gradients).flat_map(|(&decays, gradient)| {
         let blocks = gradient.dims()[0].div_ceil(ALIGNMENT);
@@ -169,17 +170,17 @@ pub(crate) fn decay_map(decays: &[bool], gradients: &[Tensor<1>]) -> Tensor<1> {
     Tensor::from_data(TensorData::new(blocks, [count]), &gradients[0].device())
 }
 
-/// What one step of AdamW needs beside the tensors.
+/// Parameters of one AdamW step besides the tensors.
 pub(crate) struct Step {
     pub adam: AdamStep,
-    /// What gradients are clipped to, by their global norm; 0 for not at all.
+    /// What the gradients' global norm is clipped to; 0 disables clipping.
     pub largest_norm: f32,
-    /// `1 - β1` and `1 - β2`, which are not f32's own.
+    /// `1 - β1` and `1 - β2`, computed in f64 and then rounded.
     pub rest: [f32; 2],
 }
 
-/// One step of AdamW for all parameters at once: their values, first and second moments, flat,
-/// from those before and the gradients, whose global norm is `norm`. `decays` is a [`decay_map`].
+/// One step of AdamW for all parameters at once: new values, first and second moments, flat, given
+/// the old ones and the gradients, whose global norm is `norm`. `decays` comes from [`decay_map`].
 pub(crate) fn adam(
     step: &Step,
     gradients: Vec<Tensor<1>>,

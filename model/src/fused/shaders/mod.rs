@@ -1,5 +1,5 @@
-//! The operations on a GPU, each with programs of our own where composing it of burn's operations
-//! takes many calls: a small model's step is nothing but calls there.
+//! The operations on a GPU. Those that would take many calls if composed of burn's operations have
+//! kernels of our own: in a small model's step, calls are what takes time.
 
 mod differentiable;
 mod flat;
@@ -23,10 +23,10 @@ pub(crate) use flat::{Step, adam, decay_map, joined, laid_flat, norm};
 use kernels::UNITS;
 pub(crate) use self_attention::self_attention;
 
-/// Units of a cube where each has one number to work out.
+/// Units of a cube in elementwise kernels.
 const EACH: u32 = 256;
 
-/// The tensor as CubeCL has it, row by row.
+/// The tensor as CubeCL's primitive, contiguous and row-major.
 ///
 /// # Panics
 ///
@@ -39,7 +39,7 @@ fn tensor<const D: usize>(primitive: CubeTensor) -> Tensor<D> {
     Tensor::from_primitive::<Wgpu>(primitive)
 }
 
-/// Room for numbers, on the device of `like`.
+/// An uninitialized tensor on the device of `like`.
 fn empty(like: &CubeTensor, shape: impl Into<Shape>) -> CubeTensor {
     let (client, device) = (like.client.clone(), like.device.clone());
     empty_device_contiguous_dtype(client, device, shape.into(), DType::F32)
@@ -49,13 +49,13 @@ fn argument(tensor: CubeTensor) -> BufferArg {
     tensor.into_tensor_arg().into_buffer_arg()
 }
 
-/// Cubes for one unit a number.
+/// The number of cubes for one unit per number.
 fn elementwise(client: &Client, numbers: usize) -> (CubeCount, CubeDim) {
     let cube = CubeDim::new_1d(EACH);
     (calculate_cube_count_elemwise(client, numbers, cube), cube)
 }
 
-/// One cube a row.
+/// One cube per row.
 fn of_rows(client: &Client, rows: usize) -> (CubeCount, CubeDim) {
     let cube = CubeDim::new_1d(UNITS as u32);
     (calculate_cube_count_elemwise(client, rows * UNITS, cube), cube)

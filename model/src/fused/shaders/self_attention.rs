@@ -1,6 +1,6 @@
-//! A layer of self-attention with a backward pass of its own. Products are the library's; what they
-//! read lies so that it copies nothing: it would copy, twice, a factor whose rows are further apart
-//! than its matrices.
+//! A layer of self-attention with its own backward pass. The products are CubeCL's. Their operands
+//! are laid out so that it copies nothing: it would copy, twice, a factor whose row stride is
+//! larger than its matrices.
 
 use burn::{
     backend::wgpu::CubeTensor,
@@ -42,19 +42,19 @@ impl Sizes {
         [self.batch, self.heads, self.length, self.d]
     }
 
-    /// From one part in head order to the next.
-    fn apart(self) -> usize {
+    /// The stride between two parts in head layout.
+    fn stride(self) -> usize {
         (self.rows() * self.width()).next_multiple_of(ALIGNMENT)
     }
 
-    /// Queries, keys or values out of the three in head order.
+    /// The queries, keys or values of the three parts in head layout.
     fn part(self, in_heads: &CubeTensor, which: usize) -> CubeTensor {
         let numbers = self.rows() * self.width();
-        seen_as(view(in_heads, which * self.apart(), numbers), self.in_heads(), None)
+        seen_as(view(in_heads, which * self.stride(), numbers), self.in_heads(), None)
     }
 }
 
-/// The same numbers in another shape, one after the other or with these strides.
+/// The same numbers in another shape, contiguous or with these strides.
 fn seen_as<const D: usize>(
     tensor: CubeTensor,
     shape: [usize; D],
@@ -65,14 +65,14 @@ fn seen_as<const D: usize>(
     CubeTensor { meta: Box::new(meta), ..tensor }
 }
 
-/// The same matrices with rows and columns exchanged.
+/// The transposed matrices over the same numbers.
 fn transposed(mut tensor: CubeTensor) -> CubeTensor {
     let last = tensor.meta.shape.len() - 1;
     tensor.meta.swap(last - 1, last);
     tensor
 }
 
-/// Products of matrices into `output`.
+/// Writes matrix products to `output`.
 fn multiply(left: CubeTensor, right: CubeTensor, output: CubeTensor) -> CubeTensor {
     matmul(left, right, Some(output), MatmulStrategy::default(), DType::F32).expect("shapes agree")
 }
@@ -81,7 +81,7 @@ fn matrix(tensor: CubeTensor, shape: [usize; 2]) -> CubeTensor {
     seen_as(tensor, shape, None)
 }
 
-/// Entry by entry.
+/// The elementwise product.
 fn entrywise(left: &CubeTensor, right: &CubeTensor) -> CubeTensor {
     let output = empty(left, left.meta.shape.clone());
     let client = &left.client;
@@ -112,10 +112,10 @@ fn kept(weights: &CubeTensor, keep: &Option<CubeTensor>) -> CubeTensor {
     }
 }
 
-/// Sums of the columns of `rows`, of as many as `first` has and of others from `second_from` on.
+/// Column sums of `rows`: as many as `first` has, and as many again beginning at `second_from`.
 fn sums(
     rows: &CubeTensor,
-    [count, apart]: [usize; 2],
+    [count, stride]: [usize; 2],
     width: usize,
     second_from: Option<usize>,
 ) -> [CubeTensor; 2] {
@@ -131,7 +131,7 @@ fn sums(
         argument(first.clone()),
         argument(second.clone()),
         count,
-        apart,
+        stride,
         width,
         second_from.unwrap_or(0),
         columns,
@@ -151,7 +151,7 @@ impl Back<8> for Layer {
         let mixed = transposed(matrix(mixed, [rows, width]));
         let of_output = multiply(mixed, upstream.clone(), of_output);
 
-        // For each head by itself, so that it comes out in heads: `[heads, batch, length, d]`.
+        // One product per head, so that the result is in head layout: `[heads, batch, length, d]`.
         let by_head = seen_as(output, [heads, width, d], Some([d * width, 1, width]));
         let of_mixed = empty(&upstream, [heads, rows, d]);
         let upstream = seen_as(upstream, [1, rows, width], None);
@@ -160,7 +160,7 @@ impl Back<8> for Layer {
         let of_mixed = seen_as(of_mixed, sizes.in_heads(), Some(strides));
 
         let [queries, keys, values] = [0, 1, 2].map(|which| sizes.part(&in_heads, which));
-        let of_heads = empty(&input, [3 * sizes.apart()]);
+        let of_heads = empty(&input, [3 * sizes.stride()]);
         let [of_queries, of_keys, of_values] = [0, 1, 2].map(|which| sizes.part(&of_heads, which));
         let mixing = transposed(kept(weights.numbers(), &keep));
         multiply(mixing, of_mixed.clone(), of_values);
@@ -181,7 +181,7 @@ impl Back<8> for Layer {
             argument(of_projected.clone()),
             numbers,
             width,
-            sizes.apart(),
+            sizes.stride(),
             heads,
             length,
         );
@@ -254,7 +254,7 @@ pub(crate) fn self_attention(
     );
     let projected = empty(&numbers, [rows, 3 * width]);
     let projected = multiply(matrix(numbers.clone(), [rows, width]), joined.clone(), projected);
-    let in_heads = empty(&numbers, [3 * sizes.apart()]);
+    let in_heads = empty(&numbers, [3 * sizes.stride()]);
     let (cubes, cube) = elementwise(&client, rows * 3 * width);
     kernels::heads::to_heads::launch(
         &client,
@@ -266,7 +266,7 @@ pub(crate) fn self_attention(
         argument(in_heads.clone()),
         rows * 3 * width,
         width,
-        sizes.apart(),
+        sizes.stride(),
         heads,
         length,
     );
@@ -275,7 +275,7 @@ pub(crate) fn self_attention(
     let scores = multiply(queries, transposed(keys), scores);
     let weights = softmax_of(scores, bias, scale);
     let keep = keep.map(|keep| primitive(keep.inner()));
-    // Heads beside each other in a token's row.
+    // Heads side by side in each token's row.
     let mixed = empty(&numbers, [batch, length, heads, sizes.d]);
     let strides = [length * width, sizes.d, width, 1];
     let to = seen_as(mixed.clone(), sizes.in_heads(), Some(strides));
@@ -295,7 +295,7 @@ pub(crate) fn self_attention(
         width,
     );
 
-    let strides = [width * length, sizes.d, sizes.apart(), length * sizes.d, 1];
+    let strides = [width * length, sizes.d, sizes.stride(), length * sizes.d, 1];
     let projected = seen_as(in_heads.clone(), [batch, length, 3, heads, sizes.d], Some(strides));
     let inside = (projected, weights.numbers().clone(), mixed.clone());
     let kept = Layer { sizes, input: numbers, joined, in_heads, weights, keep, mixed, output };

@@ -1,4 +1,4 @@
-//! Sources nothing is trained on, and how often a model answers them without a mistake.
+//! Held-out sources, and how often a model answers them without a mistake.
 
 use burn::tensor::Device;
 use unroll_protocol::{
@@ -11,22 +11,22 @@ use crate::{PairBatch, Pairs, ReadError, Seq2seq, Source};
 
 /// Sources of each length in the tasks on strings.
 const OF_EACH_LENGTH: usize = 12;
-/// Characters by which strings are longer than any trained on, at most.
+/// Characters by which held-out strings exceed the longest string trained on, at most.
 const BEYOND: u32 = 4;
-/// Dates.
+/// Number of dates.
 const DATES: usize = 144;
-/// Characters by which the dates of one bin differ, at most.
+/// Range of lengths within one bin of dates, in characters.
 const BIN: u32 = 5;
-/// Sources read at once: what one slice of work has time for.
+/// Number of sources decoded in one slice of work.
 const PART: usize = 48;
 
-/// The sources accuracy is measured on, the same every time.
+/// The sources that accuracy is measured on, the same every time.
 pub struct HeldOut {
     batch: PairBatch,
     most: usize,
     /// Characters of the longest source trained on.
     longest: usize,
-    /// Characters by which the sources of a bin may differ, and one.
+    /// Number of lengths that share a bin.
     bin: u32,
 }
 
@@ -47,7 +47,7 @@ impl HeldOut {
         self.batch.sources.len()
     }
 
-    /// Which of the next sources from `start` on the model answers rightly.
+    /// For each of the next sources, beginning at `start`, whether the model answers it correctly.
     pub async fn part(
         &self,
         model: &Seq2seq,
@@ -64,7 +64,7 @@ impl HeldOut {
         Ok(part.right(&model.decode_greedy(&source, self.most).await?))
     }
 
-    /// The share of right answers among sources no longer than those trained on.
+    /// The share of correct answers among sources no longer than those trained on.
     pub fn share(&self, right: &[bool]) -> f32 {
         let within = self.batch.sources.iter().zip(right);
         let within: Vec<bool> =

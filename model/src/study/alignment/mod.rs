@@ -1,5 +1,4 @@
-//! `alignment`: encoder-decoders that look back at their source in different ways, trained on the
-//! same batches.
+//! `alignment`: encoder-decoders with different kinds of attention, trained on the same batches.
 
 mod held_out;
 mod reading;
@@ -24,9 +23,10 @@ use held_out::HeldOut;
 const ROWS: usize = 32;
 /// Steps between two measurements on held-out sources.
 const MEASURE_EVERY: u32 = 25;
-/// Far above what a transformer takes: recurrent models this small learn fast with it at first.
+/// Far above what a transformer tolerates: recurrent models this small learn fast with it at first.
 const LEARNING_RATE: f32 = 0.01;
-/// From this step on the rate falls with the root of the steps taken, so that what is learnt stays.
+/// From this step on the rate falls with the square root of the step, so that what is learned
+/// stays.
 const STEADY_STEPS: f64 = 60.0;
 
 /// See the module.
@@ -68,7 +68,7 @@ impl super::Study for Study {
                  {MOST_LENGTH}."
             )));
         }
-        // Dates have the lengths they have.
+        // The lengths of dates are what they are.
         let longest = if spec.task == PairTask::Dates { 1 } else { length as usize };
         let pairs = Pairs::new(spec.task, longest)?;
         let held_out = HeldOut::new(spec, &pairs)?;
@@ -124,7 +124,7 @@ impl super::Study for Study {
             return self.measure(pending).await;
         }
         let step = self.step();
-        // One model's batch a slice.
+        // One slice computes one model's batch.
         let batch = self.pairs.batch(self.spec.seed, Split::Training, step, ROWS);
         let tracked = self.learners[self.gradients.len()].tracked();
         let loss = tracked.loss(&batch.tensors(&self.device));

@@ -1,4 +1,4 @@
-//! What the models make of one source.
+//! What the models do with one source.
 
 use burn::tensor::{Device, Tensor, activation::softmax};
 use unroll_protocol::{
@@ -10,10 +10,10 @@ use unroll_protocol::{
 use super::{Learner, Refusal};
 use crate::{END, Pairs, Seq2seq, Seq2seqTrace, Source, read_all, token_tensor};
 
-/// Most characters produced: a model that never ends has to be stopped.
+/// Most characters produced, since a model that never ends must be stopped.
 const MOST_OUTPUT: usize = 60;
 
-/// What a question is asked of.
+/// The models and the task that a question is about.
 pub struct Asked<'a> {
     pub pairs: &'a Pairs,
     pub seed: u32,
@@ -30,7 +30,7 @@ struct Read {
 
 /// What one model did with a source.
 struct Produced {
-    /// With the sign of the end if it was reached.
+    /// Including the end token if it was reached.
     tokens: Vec<u32>,
     ended: bool,
     trace: Seq2seqTrace,
@@ -52,7 +52,7 @@ impl Asked<'_> {
         Ok(Read { ids, text, dropped })
     }
 
-    /// Lets a model read a source and answer it, each character it produces read back.
+    /// Encodes a source and decodes greedily: each character produced is the next input.
     async fn produce(&self, model: &Seq2seq, ids: &[u32]) -> Result<Produced, Refusal> {
         let room = match self.pairs.task() {
             PairTask::Dates => 0,

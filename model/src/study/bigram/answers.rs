@@ -1,4 +1,4 @@
-//! What can be said of counts and table.
+//! Answers about counts and table.
 
 use unroll_protocol::{
     Array, Ask, Packed,
@@ -14,15 +14,15 @@ use super::{
 };
 use crate::{study::Refusal, tokenizer::UNKNOWN};
 
-/// Unseen pairs that are named.
+/// Number of unseen pairs that are named.
 const MOST_NAMED: usize = 12;
-/// Powers of ten between the ends of the curve of surprise against k, and points on each.
+/// Powers of ten spanned by the curve of surprise against k, and points on each.
 const DECADES: core::ops::Range<i32> = -4..2;
 const POINTS_PER_DECADE: i32 = 6;
-/// A token must have been followed so often before its row counts as telling.
+/// How often a token must have been followed for its row to count as telling.
 const TELLING: u32 = 5;
 
-/// The trained table, read.
+/// The trained table, read back.
 pub struct Known {
     /// `[V, V]`
     pub logits: Vec<f32>,
@@ -85,7 +85,7 @@ pub fn gap(counts: &Counts, probability: &impl Fn(usize) -> f64) -> Gap {
 }
 
 impl Study {
-    /// Answers all but [`ask::Curve`].
+    /// Answers everything but [`ask::Curve`].
     pub(super) fn answer(&self, question: &Question, known: &Known) -> Result<Packed, Refusal> {
         Ok(match question {
             Question::Matrix(question @ ask::Matrix { order, most }) => {
@@ -116,7 +116,7 @@ impl Study {
         let mut ids = self.training.by_frequency();
         ids.truncate(most.clamp(2, MOST_SHOWN) as usize);
         if order == Order::Alphabetical {
-            // The unknown character has id 0, but no place in any alphabet: last.
+            // The unknown character has id 0 but no place in any alphabet, so it goes last.
             ids.sort_unstable_by_key(|&id| id.wrapping_sub(1));
         }
         let pairs = || ids.iter().flat_map(|&a| ids.iter().map(move |&b| (a, b)));
@@ -150,8 +150,8 @@ impl Study {
         }
     }
 
-    /// The letter that says most about what comes next: the row of least entropy, the more
-    /// frequent among equals.
+    /// The letter that says most about what comes next: the row of least entropy, or the most
+    /// frequent such row.
     fn telling(&self) -> u32 {
         let entropy = |id: u32| {
             let total = f64::from(self.training.total_after(id));
@@ -164,7 +164,7 @@ impl Study {
         if rows.iter().any(letter) {
             rows.retain(letter);
         }
-        // Of equal ones the first: the order is by frequency.
+        // Ties go to the first row, because rows are ordered by frequency.
         let best = rows
             .into_iter()
             .map(|id| (id, entropy(id)))
@@ -215,14 +215,14 @@ impl Study {
         }
     }
 
-    /// Smoothed counts' probability of a pair; 0 where nothing ever followed its first token.
+    /// Probability of a pair by smoothed counts; 0 if nothing ever followed its first token.
     fn smoothed(&self, pair: &Pair, k: f64) -> f64 {
         let count = self.training.count(pair.previous, pair.next);
         let total = self.training.total_after(pair.previous);
         smoothed(count, total, k, self.training.vocabulary()).unwrap_or(0.0)
     }
 
-    /// The whole answer to [`ask::Curve`]: it does not depend on the training.
+    /// The whole answer to [`ask::Curve`], which does not depend on training.
     pub(super) fn draw_curve(&self) -> Curve {
         let point = |k: f64| {
             let score = self.score(|pair| self.smoothed(pair, k));
@@ -238,7 +238,7 @@ impl Study {
             .enumerate()
             .reduce(|best, next| if next.1 < best.1 { next } else { best });
         let best = match least {
-            // Nothing is gained by adding ever so little: the raw counts are best.
+            // If even a tiny k gains nothing, the raw counts are best.
             Some((0, held_out)) if raw.held_out <= held_out => Some(raw),
             Some((place, Some(_))) => Some(point(self.best_between(
                 points[place.saturating_sub(1)].k,
@@ -249,7 +249,8 @@ impl Study {
         Curve { raw, points, best: best.filter(|best| best.held_out.is_some()) }
     }
 
-    /// The k of least held-out surprise between two by golden-section search on its logarithm.
+    /// The k of least held-out surprise between `low` and `high`, by golden-section search on its
+    /// logarithm.
     fn best_between(&self, low: f64, high: f64) -> f64 {
         let surprise = |log_k: f64| {
             let k = libm::exp(log_k);

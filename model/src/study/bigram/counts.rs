@@ -8,15 +8,15 @@ pub struct Pair {
     pub count: u32,
 }
 
-/// The pairs of neighbours in a text.
+/// The pairs of neighboring tokens in a text.
 #[derive(Clone, Debug)]
 pub struct Counts {
     vocabulary: usize,
-    /// `[V, V]`, the earlier token's row by row.
+    /// `[V, V]`, row-major; the row is the earlier token.
     counts: Vec<u32>,
     /// Sums of the rows, `[V]`.
     totals: Vec<u32>,
-    /// Those that occur, in the order of `counts`.
+    /// The pairs that occur, in the order of `counts`.
     pairs: Vec<Pair>,
     total: u64,
 }
@@ -40,7 +40,7 @@ impl Counts {
         Self { vocabulary, counts, totals, pairs, total }
     }
 
-    /// Number of tokens there are (V).
+    /// Number of tokens in the vocabulary (V).
     pub fn vocabulary(&self) -> usize {
         self.vocabulary
     }
@@ -71,16 +71,16 @@ impl Counts {
         self.total
     }
 
-    /// Mean of -ln `probability` over the text's pairs, `None` if it has none. Infinite if one of
+    /// Mean of -ln `probability` over the text's pairs; `None` if it has none. Infinite if one of
     /// them has probability 0.
     pub fn surprise(&self, probability: impl Fn(&Pair) -> f64) -> Option<f64> {
         let cost = |pair: &Pair| f64::from(pair.count) * -libm::log(probability(pair));
-        // The sum of nothing but exact zeros is -0.
+        // Adding 0.0 turns a sum of exact zeros, which is -0, into 0.
         let sum: f64 = self.pairs.iter().map(cost).sum::<f64>() + 0.0;
         (self.total > 0).then(|| sum / self.total as f64)
     }
 
-    /// Tokens by how often anything followed them, those of lower ids first among equals.
+    /// Tokens by how often anything followed them; ties go to lower ids.
     pub fn by_frequency(&self) -> Vec<u32> {
         let mut ids: Vec<u32> = (0..self.vocabulary as u32).collect();
         ids.sort_by_key(|&id| core::cmp::Reverse(self.total_after(id)));

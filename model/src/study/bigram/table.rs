@@ -1,4 +1,4 @@
-//! The trained table: a `[V, V]` matrix of logits, row by row the logits of what comes next.
+//! The trained table: a `[V, V]` row-major matrix of the logits of the next token.
 
 use burn::{
     module::{Module, Param},
@@ -11,28 +11,28 @@ use crate::{
     random::{Normals, Purpose, stream},
 };
 
-/// Standard deviation of the first logits, GPT-2's: so small that every row begins as good as
-/// even, and the first loss is ln V to three decimals.
+/// Standard deviation of the initial logits, GPT-2's. It is so small that every row begins almost
+/// uniform, and the first loss is ln V to three decimals.
 const DEVIATION: f64 = 0.02;
 
-/// The only parameter there is.
+/// The only parameter.
 #[derive(Module, Debug)]
 pub struct LogitTable {
     logits: Param<Tensor<2>>,
 }
 
-/// What a training step starts from.
+/// Loss and gradient of one training step.
 pub struct Computed {
     /// Mean cross-entropy over the training text, `[1]`.
     pub loss: Tensor<1>,
     /// Logarithms of the softmax of each row, `[V, V]`.
     pub log_probabilities: Tensor<2>,
-    /// Flat.
+    /// One flat gradient per parameter.
     pub gradients: Vec<Tensor<1>>,
 }
 
 impl LogitTable {
-    /// A table that knows nothing yet.
+    /// A table before training.
     pub fn new(vocabulary: usize, seed: u32, device: &Device) -> Self {
         let mut draws = Normals::new(stream(seed, Purpose::BigramLogits, [0; 3]));
         Self { logits: matrix([vocabulary; 2], DEVIATION, &mut draws, device) }
@@ -43,11 +43,11 @@ impl LogitTable {
         self.logits.val()
     }
 
-    /// Loss and gradient on the whole text at once. `shares` is how often each pair occurs,
-    /// divided by the number of pairs, `[V, V]`.
+    /// Loss and gradient on the whole text at once. `shares` is how often each pair occurs, divided
+    /// by the number of pairs, `[V, V]`.
     ///
-    /// The mean of -ln P over all pairs of the text does not change when equal pairs are added up
-    /// first, so a step costs V² and not the length of the text.
+    /// Equal pairs can be summed first without changing the mean of -ln P over all pairs of the
+    /// text, so a step costs V² operations, whatever the length of the text.
     pub fn compute(&self, shares: &Tensor<2>) -> Computed {
         let table = self.clone().train();
         let log_probabilities = log_softmax(table.logits.val(), 1);
@@ -87,7 +87,7 @@ mod tests {
         tensor.into_data().try_into_vec().unwrap()
     }
 
-    /// A table far from even.
+    /// A table far from uniform.
     fn table(device: &Device) -> LogitTable {
         let mut draws = Normals::new(stream(3, Purpose::BigramLogits, [0; 3]));
         LogitTable { logits: matrix([VOCABULARY; 2], 1.5, &mut draws, device) }

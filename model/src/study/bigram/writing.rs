@@ -34,17 +34,17 @@ impl Study {
         }
     }
 
-    /// What the first draw comes after: a line break, else a space, else the most frequent token.
+    /// The token before the first draw: a line break, else a space, else the most frequent token.
     fn start(&self) -> u32 {
         let [newline, space] = ['\n', ' '].map(|c| self.tokenizer.id(c));
         let usual = [newline, space].into_iter().find(|&id| {
-            // Id 0 is what the tokenizer gives to a character that the text lacks.
+            // The tokenizer gives id 0 to characters that the text lacks.
             id > 0 && self.training.total_after(id) > 0
         });
         usual.unwrap_or_else(|| self.training.by_frequency()[0])
     }
 
-    /// What may follow `previous` laid end to end, likeliest first; empty if nothing may.
+    /// What may follow `previous`, as adjoining segments, likeliest first; empty if nothing may.
     fn segments(&self, from: Estimate, k: f64, previous: u32, known: &Known) -> Vec<Segment> {
         let k = if from == Estimate::Counts { 0.0 } else { k };
         let total = self.training.total_after(previous);
@@ -57,7 +57,7 @@ impl Study {
         };
         let all = (0..self.training.vocabulary() as u32).map(|id| (id, probability(id)));
         let mut likely: Vec<(u32, f64)> = all.filter(|(_, p)| *p > 0.0).collect();
-        // The sort is stable: of equals the lower id comes first.
+        // The sort is stable: ties go to the lower id.
         likely.sort_by(|a, b| b.1.total_cmp(&a.1));
         let mut sum = 0.0;
         let segment = |(id, probability): (u32, f64)| {

@@ -1,4 +1,4 @@
-//! One model in training, and which way it reads.
+//! One model in training, and the direction it reads in.
 
 use burn::tensor::Device;
 use unroll_protocol::{
@@ -30,13 +30,15 @@ fn config(reader: Reader, spec: &Spec, task: &Task, hidden: usize) -> SequenceCo
         kind: match spec.cell {
             CellChoice::Elman => CellKind::RNN,
             CellChoice::Gru => CellKind::Gru,
-            // The usual start (Gers et al. 2000): an LSTM that remembers before it has learnt to.
+            // The usual initialization (Gers et al. 2000): the LSTM remembers before it has learned
+            // to.
             CellChoice::Lstm => CellKind::Lstm { projection: None, forget_bias: 1.0 },
         },
         hidden,
         layers: 1,
         bidirectional: reader == Reader::Both,
-        // An Elman state then starts as a memory of some steps; the gates have memory anyway.
+        // An Elman state then starts with a memory of several steps; gated cells have memory
+        // anyway.
         initialization: match spec.cell {
             CellChoice::Elman => Initialization::Orthogonal,
             CellChoice::Gru | CellChoice::Lstm => Initialization::Uniform,
@@ -45,7 +47,7 @@ fn config(reader: Reader, spec: &Spec, task: &Task, hidden: usize) -> SequenceCo
     }
 }
 
-/// Parameters of the model that `config` describes.
+/// Number of parameters of the model that `config` describes.
 fn parameters(config: &SequenceConfig) -> u64 {
     let blocks = config.kind.gates().len();
     let (inputs, hidden) = (config.vocabulary, config.hidden);
@@ -56,7 +58,7 @@ fn parameters(config: &SequenceConfig) -> u64 {
     (directions * cell + (directions * hidden + 1) * config.outputs) as u64
 }
 
-/// Units of a one-way model with at least as many parameters as the one that reads both ways.
+/// Units of a one-way model that has at least as many parameters as the bidirectional one.
 fn one_way_units(spec: &Spec, task: &Task) -> usize {
     let units = spec.hidden as usize;
     let wanted = parameters(&config(Reader::Both, spec, task, units));

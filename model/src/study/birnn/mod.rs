@@ -69,7 +69,7 @@ impl super::Study for Study {
 
     fn built(&self) -> Built {
         let losses = self.learners.iter().map(|learner| match learner.reader {
-            // Short: the bar over the figure shows the first three.
+            // Short, because the bar above the figure shows the first three.
             Reader::Delayed(_) => "late loss".to_owned(),
             reader => format!("{} loss", reader.name()),
         });
@@ -102,7 +102,7 @@ impl super::Study for Study {
 
     async fn advance(&mut self) -> StudySlice {
         if let Some(mut pending) = self.pending.take() {
-            // One model's measurement a slice.
+            // One slice measures one model.
             let learner = &self.learners[pending.accuracies.len()];
             let batch = self.task.measured(&self.spec, learner.reader, &self.device);
             let logits = learner.model().forward(batch.inputs.clone());
@@ -119,7 +119,7 @@ impl super::Study for Study {
             );
         }
         let step = self.step();
-        // One model's batch a slice.
+        // One slice computes one model's batch.
         let index = self.gradients.len();
         let batches = self.task.training(&self.spec, step, &self.device);
         self.gradients.push(self.learners[index].gradients(&batches[index]));
@@ -178,7 +178,7 @@ impl super::Study for Study {
 }
 
 impl Study {
-    /// Names of what is measured of one model.
+    /// Names of the series measured for one model.
     fn measured_series(&self, reader: Reader) -> Vec<String> {
         match self.spec.task {
             TaskChoice::Look => {
@@ -188,7 +188,7 @@ impl Study {
         }
     }
 
-    /// How many values are measured of all models.
+    /// Number of values measured for all models.
     fn measured_count(&self) -> usize {
         self.learners.len() * self.task.groups()
     }

@@ -1,4 +1,4 @@
-//! What the models make of one sequence.
+//! What the models do with one sequence.
 
 use burn::tensor::{Device, Int, Tensor, TensorData, activation::softmax};
 use unroll_protocol::{
@@ -12,7 +12,7 @@ use unroll_protocol::{
 use super::{Refusal, learner::Learner, task::Task};
 use crate::{RunOptions, SequenceInput, read_all, token_tensor};
 
-/// What is wanted of a sequence.
+/// A question about a sequence.
 pub struct Asked<'a> {
     pub text: &'a str,
     pub example: u32,
@@ -21,7 +21,8 @@ pub struct Asked<'a> {
     pub edit: Option<Edit>,
 }
 
-/// Every model's states and answers on one sequence, and on the same with one character replaced.
+/// Every model's states and answers on one sequence, and on the same sequence with one character
+/// replaced.
 pub async fn reading(
     learners: &[Learner],
     task: &Task,
@@ -114,7 +115,7 @@ fn replacement(
     present: u32,
     letter: Option<char>,
 ) -> Result<u32, Refusal> {
-    // A text's first token is the unknown character; its mask, the last, is not to be typed.
+    // A text's first token is the unknown character; its last, the mask, can't be typed.
     let (first, last) = match task {
         Task::Look(_) => (0, symbols.len()),
         Task::Fill { .. } => (1, symbols.len() - 1),
@@ -134,13 +135,14 @@ fn replacement(
     }
 }
 
-/// Values by rows.
+/// An array of `rows` rows.
 fn array(rows: usize, values: Vec<f32>) -> Array {
     let columns = values.len().checked_div(rows).unwrap_or(0);
     Array { shape: vec![rows as u32, columns as u32], values }
 }
 
-/// `rows` rows of states, or of the weights that read them, as their forward and backward halves.
+/// Splits `rows` rows of states, or of the weights that read them, into forward and backward
+/// halves.
 fn halves(values: &[f32], rows: usize, learner: &Learner) -> (Array, Array) {
     let whole = || array(rows, values.to_vec());
     let none = || Array { shape: vec![rows as u32, 0], values: Vec::new() };
@@ -158,7 +160,7 @@ fn halves(values: &[f32], rows: usize, learner: &Learner) -> (Array, Array) {
     }
 }
 
-/// How a sequence is put to the models.
+/// How a sequence is presented to the models.
 struct Asking<'a> {
     task: &'a Task,
     hidden: Option<usize>,
@@ -191,7 +193,7 @@ impl Asking<'_> {
                 (states(learner, &shown, device), logits.reshape([(length * length) as i32, -1]))
             }
         };
-        // Where each answer is given: in which row, at which of its steps.
+        // The row and step at which each answer is given.
         let step = |at: usize| match reader {
             Reader::Forward | Reader::Both => Some(at),
             Reader::Delayed(by) => Some(at + by as usize).filter(|step| *step < length),
@@ -220,7 +222,7 @@ fn states(learner: &Learner, ids: &[u32], device: &Device) -> Tensor<1> {
     learner.model().recurrent.forward(input, &RunOptions::default()).outputs.reshape([-1])
 }
 
-/// Sequences as a reader reads them, `[rows, T]`.
+/// Sequences in a reader's order, `[rows, T]`.
 fn rows(reader: Reader, sequences: &[Vec<u32>], device: &Device) -> Tensor<2, Int> {
     let mut ids = Vec::new();
     for sequence in sequences {
@@ -232,7 +234,7 @@ fn rows(reader: Reader, sequences: &[Vec<u32>], device: &Device) -> Tensor<2, In
     token_tensor(&ids, sequences.len(), device)
 }
 
-/// A held-out passage with one letter missing, and what every model says of it.
+/// A held-out passage with one letter missing, and every model's answer.
 pub async fn passage(
     learners: &[Learner],
     task: &Task,
@@ -244,7 +246,7 @@ pub async fn passage(
     };
     let drawn = task.example(spec.seed, number);
     let ids = &drawn.targets;
-    // A letter with something to read on either side, if the draw hid one; else what it hid.
+    // A hidden letter with some context on either side; if there is none, whatever was hidden.
     let margin = PASSAGE as usize / 4;
     let drawn_places = || (0..ids.len()).filter(|&at| drawn.weights[at] == 1.0);
     let inner = |at: &usize| (margin..ids.len() - margin).contains(at);

@@ -18,13 +18,13 @@ const MEASURED_ROWS: usize = 96;
 /// Share of the letters that are hidden in training.
 const SHARE: f64 = 0.15;
 
-/// Fewest positions of a passage that a delay must leave to ask about.
+/// Fewest positions of a passage that a delay must leave to be asked about.
 const FEWEST_PLACES: usize = 8;
 
 /// What the models learn.
 pub enum Task {
-    /// The symbol k steps later, for every k from 1 to [`MOST_AHEAD`] at once, each with answers of
-    /// its own. The tasks share their sequences: what is drawn does not depend on k.
+    /// The symbol k steps later, for every k from 1 to [`MOST_AHEAD`] at once, each with its own
+    /// answers. The tasks share their sequences, because what is drawn does not depend on k.
     Look(Vec<LookAhead>),
     Fill {
         task: FillIn,
@@ -53,7 +53,8 @@ impl Task {
             }
         };
         let (delay, length) = (spec.delay as usize, task.length());
-        // Few of the letters are missing: with fewer places left, a batch might ask nothing.
+        // Only a few of the letters are missing: with fewer positions left, a batch might ask
+        // nothing.
         let least = if spec.task == TaskChoice::Fill { FEWEST_PLACES } else { 1 };
         if delay + least > length {
             return Err(Refusal(format!(
@@ -94,7 +95,7 @@ impl Task {
         }
     }
 
-    /// How many questions are asked about each position.
+    /// Number of questions asked about each position.
     pub fn groups(&self) -> usize {
         match self {
             Self::Look(tasks) => tasks.len(),
@@ -122,7 +123,7 @@ impl Task {
 
     /// One sequence that nothing is trained on.
     pub fn example(&self, seed: u32, number: u32) -> SequenceBatch {
-        // Step 0 is what accuracy is measured on.
+        // Step 0 is reserved for measuring accuracy.
         self.drawn(seed, Split::HeldOut, number.max(1), 1).swap_remove(0)
     }
 
@@ -149,7 +150,7 @@ impl Task {
         Batch { inputs: token_tensor(&inputs, rows, device), groups }
     }
 
-    /// What each reader trains on at one step: the same sequences.
+    /// What each reader trains on at one step: the same sequences for all.
     pub fn training(&self, spec: &Spec, step: u32, device: &Device) -> Vec<Batch> {
         let drawn = self.drawn(spec.seed, Split::Training, step, ROWS);
         spec.readers().into_iter().map(|reader| self.batch(&drawn, reader, device)).collect()
@@ -162,7 +163,8 @@ impl Task {
 }
 
 impl Batch {
-    /// The answers of group `index`, `[batch, T, K]`, out of all of them, `[batch, T, groups * K]`.
+    /// The answers of group `index`, `[batch, T, K]`, taken from those of all groups, `[batch, T,
+    /// groups * K]`.
     fn group(&self, logits: &Tensor<3>, index: usize) -> Tensor<3> {
         let width = logits.dims()[2] / self.groups.len();
         logits.clone().narrow(2, index * width, width)
@@ -186,7 +188,7 @@ impl Batch {
     }
 }
 
-/// Turns each row around.
+/// Reverses each row.
 fn turn<T>(rows: &mut [T], length: usize) {
     rows.chunks_mut(length).for_each(<[T]>::reverse);
 }

@@ -1,4 +1,4 @@
-//! How long the gradient is at each depth.
+//! The gradient's norm at each depth.
 
 use burn::tensor::Tensor;
 use unroll_protocol::study::block::Depths;
@@ -6,11 +6,11 @@ use unroll_protocol::study::block::Depths;
 use super::{Refusal, Study};
 use crate::{Dropout, Gpt, cross_entropy, read_all};
 
-/// Sequences the gradient is of.
+/// Number of sequences whose gradient is taken.
 const SEQUENCES: usize = 4;
 
 impl Study {
-    /// Of the full model and of the one without, on the next step's batch with nothing dropped.
+    /// The norms for the full and the reduced model, on the next step's batch without dropout.
     pub(super) async fn depths(&self) -> Result<Vec<Depths>, Refusal> {
         let mut depths = Vec::new();
         for learner in [&self.full, &self.cut] {
@@ -22,7 +22,7 @@ impl Study {
         Ok(depths)
     }
 
-    /// The loss and the length of its gradient with respect to the stream before each block and
+    /// The loss, and the norm of its gradient with respect to the stream before each block and
     /// after the last.
     fn gradients_by_depth(&self, tracked: &Gpt) -> (Tensor<1>, Vec<Tensor<1>>) {
         let (inputs, targets) = self.batch(self.full.steps(), SEQUENCES);
@@ -30,7 +30,7 @@ impl Study {
         let rules = tracked.attention_rules(length);
         let device = self.device.clone().autodiff();
         let mut probes: Vec<Tensor<3>> = Vec::new();
-        // The gradient of a zero that is added at a point is the gradient there.
+        // The gradient with respect to a zero added at a point is the gradient at that point.
         let mut probed = |stream: Tensor<3>| {
             let zero = Tensor::<3>::zeros(stream.dims(), &device).require_grad();
             probes.push(zero.clone());
@@ -44,7 +44,8 @@ impl Study {
         let gradients = loss.backward();
         let norms = probes.iter().map(|probe| {
             let gradient = probe.grad(&gradients).expect("the loss depends on every depth");
-            // Far below 1e-19 a square is 0 in f32: the largest entry is taken out first.
+            // In f32 the square of a number far below 1e-19 is 0, so the largest entry is factored
+            // out first.
             let largest = gradient.clone().abs().max().clamp_min(f32::MIN_POSITIVE);
             let shares = gradient / largest.clone().unsqueeze::<3>();
             (shares.clone() * shares).sum().sqrt() * largest

@@ -1,4 +1,4 @@
-//! `block`: a GPT and the same GPT without something, trained side by side.
+//! `block`: a GPT and the same GPT without one ingredient, trained side by side.
 
 mod depths;
 mod stream;
@@ -22,7 +22,7 @@ use crate::{
     trace::TraceError,
 };
 
-/// Of both models.
+/// Learning rate of both models.
 const LEARNING_RATE: f32 = 3e-3;
 
 /// See the module.
@@ -34,7 +34,7 @@ pub struct Study {
     full: Learner<Gpt>,
     cut: Learner<Gpt>,
     rate: f64,
-    /// Of the models that are through with their batch, the full one first.
+    /// The gradients of the models whose batch is computed, the full one first.
     gradients: Vec<Gradients>,
 }
 
@@ -85,7 +85,7 @@ impl super::Study for Study {
 
     async fn advance(&mut self) -> StudySlice {
         let step = self.step();
-        // One model's batch a slice.
+        // One slice computes one model's batch.
         let learner = if self.gradients.is_empty() { &self.full } else { &self.cut };
         let (inputs, targets) = self.batch(step, BATCH as usize);
         let tracked = learner.tracked();
@@ -151,7 +151,7 @@ impl Study {
         }
     }
 
-    /// `position` counts from 1; 0, and what is beyond the end, is the last.
+    /// `position` counts from 1; 0, or anything beyond the end, is the last position.
     fn passage(&self, text: &str, position: u32) -> Result<Passage, Refusal> {
         let mut ids = self.tokenizer.encode(text);
         if ids.is_empty() {
@@ -171,7 +171,7 @@ impl Study {
         (tensor(&batch.inputs), tensor(&batch.targets))
     }
 
-    /// The refusal where a model lacks what is asked about.
+    /// Whether a model lacks what is asked about, with the reason.
     fn lacks(&self, shown: Shown, without: Without) -> bool {
         shown == Shown::Cut && self.spec.without == without
     }
@@ -188,7 +188,7 @@ fn forward(model: &Gpt, tokens: Tensor<2, Int>, dropout: &Dropout) -> Tensor<3> 
     model.logits(stream)
 }
 
-/// `model` with the weights of `other` wherever both have them, so that the two begin alike.
+/// `model` with the weights of `other` wherever both have them, so that both start alike.
 fn with_weights_of(model: Gpt, other: &Gpt) -> Gpt {
     struct Take {
         names: std::vec::IntoIter<String>,

@@ -1,4 +1,4 @@
-//! The residual stream as a sum, and a logit as a sum over the same terms.
+//! The residual stream as a sum of terms, and a logit as a sum over the same terms.
 
 use burn::{
     nn::LayerNorm,
@@ -13,10 +13,10 @@ use unroll_protocol::{
 use super::{Passage, Refusal, Study};
 use crate::{Gpt, Intervention, read_all, token_tensor};
 
-/// What is added to a variance before its root is taken, by every norm of a [`Gpt`].
+/// Added to a variance by every norm of a [`Gpt`].
 const EPSILON: f64 = 1e-5;
 
-/// A norm's gain and offset.
+/// A norm's gain and bias.
 struct Norm {
     gamma: Vec<f64>,
     beta: Vec<f64>,
@@ -30,17 +30,17 @@ struct Sum {
 }
 
 impl Sum {
-    /// Adds what a layer puts out; without residuals it takes the place of everything before.
+    /// Adds a layer's output. Without residual connections it replaces everything before.
     fn write(&mut self, source: Source, output: Vec<f64>) {
         if !self.residual {
             self.terms.clear();
         }
-        // The norms' offsets stay last.
+        // The norms' biases stay last.
         let offsets = self.terms.iter().position(|(source, _)| *source == Source::NormOffsets);
         self.terms.insert(offsets.unwrap_or(self.terms.len()), (source, output));
     }
 
-    /// The whole stream.
+    /// The sum of all terms.
     fn total(&self) -> Vec<f64> {
         let mut total = vec![0.0; self.terms[0].1.len()];
         for (_, term) in &self.terms {
@@ -49,10 +49,9 @@ impl Sum {
         total
     }
 
-    /// Takes every term through a norm of the whole. With the deviation taken as it is, a norm is
-    /// linear: each term loses its own mean and is divided and scaled like the rest, and the
-    /// offset β is one term more.
-    fn normalise(&mut self, norm: &Norm) {
+    /// Applies a norm of the sum to every term. Given the deviation, a norm is linear: each term
+    /// loses its own mean and is divided and scaled like the rest, and the bias β is one more term.
+    fn normalize(&mut self, norm: &Norm) {
         let width = self.width;
         let deviations: Vec<f64> = self.total().chunks(width).map(deviation).collect();
         for (_, term) in &mut self.terms {
@@ -79,7 +78,7 @@ fn mean(row: &[f64]) -> f64 {
     row.iter().sum::<f64>() / row.len() as f64
 }
 
-/// What a norm divides a row by.
+/// The standard deviation by which a norm divides a row.
 fn deviation(row: &[f64]) -> f64 {
     let mean = mean(row);
     let variance = row.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / row.len() as f64;
@@ -90,7 +89,7 @@ fn length(row: &[f64]) -> f32 {
     row.iter().map(|x| x * x).sum::<f64>().sqrt() as f32
 }
 
-/// Gain and offset of a norm, to be read.
+/// Gain and bias of a norm, to be read back.
 fn norm_tensors(norm: &LayerNorm) -> [Tensor<1>; 2] {
     let gamma = norm.gamma.val();
     let beta = norm.beta.as_ref().map_or_else(|| gamma.zeros_like(), |beta| beta.val());
@@ -98,8 +97,8 @@ fn norm_tensors(norm: &LayerNorm) -> [Tensor<1>; 2] {
 }
 
 impl Study {
-    /// Takes the stream over `passage` apart, and the logit of `token`, counted from 1 (0 is the
-    /// likeliest), at its position.
+    /// Decomposes the stream over `passage`, and the logit of `token`, counted from 1 (0 is the
+    /// likeliest), at the passage's position.
     pub(super) async fn stream(
         &self,
         passage: Passage,
@@ -177,7 +176,7 @@ struct Computed {
     final_norm: Option<Norm>,
     /// `[width, V]`
     head: Vec<f64>,
-    /// At the position on show, `V`.
+    /// At the selected position, `V`.
     logits: Vec<f32>,
     probabilities: Vec<f32>,
 }
@@ -233,7 +232,7 @@ impl Computed {
             sum.write(source, output);
             if post && !embedded {
                 let norm = Norm { gamma: next(), beta: next() };
-                sum.normalise(&norm);
+                sum.normalize(&norm);
             }
         }
         let final_norm = model.final_norm.is_some().then(|| Norm { gamma: next(), beta: next() });

@@ -10,12 +10,12 @@ use unroll_protocol::{
 use super::{Passage, Refusal, Study, forward};
 use crate::{Dropout, Intervention, activate, fused::linear, read_all, token_tensor};
 
-/// In place of a training step, for masks that no step uses.
+/// Used in place of a training step, for masks that no step uses.
 const NO_STEP: u32 = u32::MAX;
 
 impl Study {
-    /// What sub-networks of the full model predict at the position. Srivastava et al. 2014,
-    /// section 1: the full network, its activations scaled, stands for the mean of them all.
+    /// Predictions of random sub-networks of the full model at the position. Srivastava et al.
+    /// 2014, section 1: the full network with scaled activations approximates the mean of them all.
     pub(super) async fn ensemble(&self, passage: Passage, rate: f32) -> Result<Ensemble, Refusal> {
         if !(0.0..=0.9).contains(&rate) {
             return Err(Refusal(format!("{rate} is no share to drop: choose 0 to 0.9.")));
@@ -27,7 +27,7 @@ impl Study {
             let logits = forward(model, tokens, dropout).narrow(1, seen.len() - 1, 1);
             softmax(logits, 2).reshape([-1])
         };
-        // Every sequence of a batch has masks of its own.
+        // Every sequence of a batch has its own masks.
         let dropped = Dropout::new(rate, self.spec.seed, NO_STEP, 0);
         let read =
             read_all([predictions(MASKS as usize, &dropped), predictions(1, &Dropout::off())]);
@@ -45,7 +45,7 @@ impl Study {
         })
     }
 
-    /// Sums and outputs of the hidden neurons of `layer`, counted from 1, at the position.
+    /// Sums and activations of the hidden neurons of `layer`, counted from 1, at the position.
     pub(super) async fn neurons(
         &self,
         passage: Passage,

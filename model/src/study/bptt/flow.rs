@@ -1,4 +1,4 @@
-//! How the gradient goes back through the networks.
+//! How the gradient flows back through the networks.
 
 use burn::{
     module::{Module, Param},
@@ -15,7 +15,7 @@ use crate::{
     norm_per_step, read_all, rescale_to_radius, spectral_radius,
 };
 
-/// One network's pass, still on the device. Everything is `[T]` or `[1]`.
+/// One network's pass, still on the device. Every tensor is `[T]` or `[1]`.
 struct Pass {
     loss: Tensor<1>,
     hidden: Tensor<1>,
@@ -32,7 +32,7 @@ struct WeightPass {
     terms: Tensor<1>,
 }
 
-/// The chosen weight, by units counted from 0.
+/// The selected weight, by units counted from 0.
 #[derive(Clone, Copy)]
 struct Chosen {
     from: usize,
@@ -134,7 +134,7 @@ fn with_recurrent(model: &SequenceModel, values: Vec<f32>, units: usize) -> Sequ
     model
 }
 
-/// Runs the batch forward and backward.
+/// Runs the forward and backward pass on the batch.
 fn pass(
     model: &SequenceModel,
     batch: &SequenceBatch,
@@ -149,7 +149,7 @@ fn pass(
     let backward = loss.backward();
     let gradients = trace.gradients(&backward);
     let width = |tensor: &Tensor<3>| tensor.dims()[2];
-    // What an RNN's state is, its only gate is already.
+    // An RNN's state is its only gate, which is counted already.
     let state = if matches!(trace.kind, CellKind::Elman { .. }) { 0 } else { width(&trace.hidden) };
     let parts = [&trace.cell, &trace.before_reset];
     let stored =
@@ -189,7 +189,7 @@ fn pass(
 }
 
 impl Pass {
-    /// What is to be read, in order.
+    /// The tensors to read back, in order.
     fn tensors(&self) -> Vec<Tensor<1>> {
         let mut all = vec![self.loss.clone(), self.hidden.clone()];
         all.extend(self.memory.clone());

@@ -19,10 +19,10 @@ use crate::{
     masked_accuracy, masked_cross_entropy, read_all,
 };
 
-/// The longest sequence and the widest state whose answers come within a tenth of a second.
+/// Longest sequence and widest state whose answers take at most a tenth of a second.
 const MOST_STEPS: u32 = 64;
 const MOST_UNITS: u32 = 48;
-/// Sequences of each gap that accuracy is measured on.
+/// Number of sequences of each gap that accuracy is measured on.
 const MEASURED: usize = 64;
 
 /// One network in training.
@@ -210,7 +210,7 @@ impl Study {
     }
 }
 
-/// Says what can't be built.
+/// Refuses what can't be built.
 fn check(spec: &Spec) -> Result<(), Refusal> {
     spec.optimizer.validate()?;
     let refuse = |sentence: String| Err(Refusal(sentence));

@@ -7,11 +7,11 @@ use crate::{
     random::{Purpose, stream, unit},
 };
 
-/// Gaps that accuracy is measured at, up to the longest of a task.
+/// Gaps at which accuracy is measured, up to the longest of a task.
 const MEASURED: [usize; 12] = [1, 2, 3, 5, 8, 12, 16, 20, 25, 30, 40, 50];
 
-/// [`Recall`] with a gap of its own in every sequence: all of one length, the symbol where the gap
-/// has it.
+/// [`Recall`] with a different gap in every sequence. All sequences have the same length, with the
+/// symbol at the position that the gap requires.
 pub struct Gaps {
     seed: u32,
     longest: usize,
@@ -27,7 +27,7 @@ impl Gaps {
         Ok(Self { seed, longest, length, measured })
     }
 
-    /// The gaps to measure accuracy at.
+    /// The gaps at which accuracy is measured.
     pub fn measured(&self) -> &[usize] {
         &self.measured
     }
@@ -42,8 +42,8 @@ impl Gaps {
         task.expect("shorter than the longest, which fits")
     }
 
-    /// The batch of one training step. Gaps are drawn evenly on a log scale, so that 1 to 5 come
-    /// about as often as 6 to 30: from long gaps alone no network learns much in a minute.
+    /// The batch of one training step. Gaps are drawn evenly on a log scale, so that 1 to 5 are
+    /// about as frequent as 6 to 30: from long gaps alone no network learns much in a minute.
     pub fn training(&self, step: u32, rows: usize) -> SequenceBatch {
         let mut rng = stream(self.seed, Purpose::RecallGaps, [step, 0, 0]);
         let mut whole = SequenceBatch::with_capacity(rows, self.length);
@@ -59,7 +59,7 @@ impl Gaps {
         whole
     }
 
-    /// Sequences of one gap that are never trained on, the same each time.
+    /// Held-out sequences of one gap, the same each time.
     pub fn held_out(&self, gap: usize, rows: usize) -> SequenceBatch {
         self.task(gap).batch(self.seed, Split::HeldOut, gap as u32, rows)
     }

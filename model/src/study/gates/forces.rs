@@ -5,7 +5,7 @@ use unroll_protocol::study::gates::{CellChoice, Forced, Quantity};
 use super::Study;
 use crate::{Force, Gate};
 
-/// The block of columns a quantity is of; `None` for a state.
+/// The block of columns that a quantity belongs to; `None` for a state.
 pub fn gate(quantity: Quantity) -> Option<Gate> {
     Some(match quantity {
         Quantity::Input => Gate::Input,
@@ -18,17 +18,17 @@ pub fn gate(quantity: Quantity) -> Option<Gate> {
     })
 }
 
-/// What is held, and what of it can't be.
+/// The gates to hold, and why some can't be held.
 #[derive(Default)]
 pub struct Forces {
     pub forces: Vec<Force>,
     held: Vec<Forced>,
-    /// Sentences.
+    /// Sentences about gates that can't be held.
     pub left_out: Vec<String>,
 }
 
 impl Forces {
-    /// Whether `gate` of a unit is held at a step, both from 0.
+    /// Whether `gate` of a unit is held at a step, both counted from 0.
     pub fn holds(&self, gate: Quantity, unit: usize, at: usize) -> bool {
         self.held.iter().any(|held| {
             held.gate == gate && held.unit as usize == unit + 1 && held.from as usize <= at + 1
@@ -41,8 +41,8 @@ impl Forces {
 }
 
 impl Study {
-    /// The gates asked for that the layer has, over a string of `length`. Where two are about the
-    /// same gate, the later one wins from where it begins.
+    /// Those of the requested gates that the layer has, over a string of `length`. Where two
+    /// concern the same gate, the later one wins from the step at which it begins.
     pub fn forces(&self, asked: &[Forced], length: usize) -> Forces {
         let mut forces = Forces::default();
         for forced in asked {

@@ -1,4 +1,4 @@
-//! `gates`: one layer of gated units, and everything inside it.
+//! `gates`: one layer of gated units and everything inside it.
 
 mod forces;
 mod seen;
@@ -23,7 +23,7 @@ use crate::{
 };
 use task::Task;
 
-/// Steps between two measurements on what is not learnt from.
+/// Steps between two measurements on held-out data.
 const MEASURE_EVERY: u32 = 20;
 
 /// See the module.
@@ -37,8 +37,8 @@ pub struct Study {
     pending: Option<(f32, Learner<SequenceModel>)>,
 }
 
-/// The cell that is built. The forget gate's bias starts at 1 (Gers et al. 2000): at PyTorch's
-/// start, about 0, a cell needs longer to learn to remember.
+/// The cell that is built. The forget gate's bias starts at 1 (Gers et al. 2000): with PyTorch's
+/// initial bias of about 0, a cell takes longer to learn to remember.
 fn kind(spec: &Spec) -> CellKind {
     let projection = spec.cell.projection(spec.units).map(|width| width as usize);
     match spec.cell {
@@ -48,8 +48,7 @@ fn kind(spec: &Spec) -> CellKind {
     }
 }
 
-/// The rates are those at which each task is learnt
-/// within a few hundred steps by every cell.
+/// Learning rates at which every kind of cell learns the task within a few hundred steps.
 fn optimizer(task: TaskChoice) -> OptimizerSpec {
     steady(match task {
         TaskChoice::Brackets | TaskChoice::Text => 0.01,

@@ -18,7 +18,7 @@ fn by_unit(tensor: Tensor<3>) -> Tensor<1> {
     tensor.swap_dims(1, 2).reshape([-1])
 }
 
-/// What a unit carries on: c, or a GRU's h.
+/// The state that a unit carries on: c, or a GRU's h.
 pub fn memory(trace: &RecurrentTrace) -> Tensor<3> {
     trace.cell.clone().unwrap_or_else(|| trace.hidden.clone())
 }
@@ -52,7 +52,7 @@ fn parts(trace: &RecurrentTrace, quantity: Quantity) -> Vec<Tensor<3>> {
 }
 
 impl Study {
-    /// How well the predictions do with one gate of each of `units` shut, unit by unit.
+    /// How good the predictions are with one gate of each of `units` shut, unit by unit.
     pub async fn shut(
         &self,
         sentence: &Sentence,
@@ -85,7 +85,7 @@ impl Study {
         Ok(Shut { step, gate, units: units.to_vec(), free, outcomes })
     }
 
-    /// One traced run over what is read, with the probabilities of the answers, `[T * outputs]`.
+    /// One traced run over the reading, with the probabilities of the answers, `[T * outputs]`.
     fn run(&self, reading: &Reading, forces: &Forces) -> (RecurrentTrace, Tensor<1>) {
         let tokens = token_tensor(&reading.ids, 1, &self.device);
         let options = RunOptions { forced: forces.forces.clone(), ..RunOptions::default() };
@@ -157,7 +157,7 @@ impl Study {
     }
 }
 
-/// `probabilities` are `[T, outputs]`.
+/// The likeliest and the right answer of each step; `probabilities` are `[T, outputs]`.
 fn guesses(probabilities: &[f32], outputs: usize, right: &[Option<u32>]) -> Vec<Guess> {
     let guess = |(row, right): (&[f32], &Option<u32>)| {
         let likeliest = row.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
@@ -168,7 +168,7 @@ fn guesses(probabilities: &[f32], outputs: usize, right: &[Option<u32>]) -> Vec<
     probabilities.chunks(outputs).zip(right).map(guess).collect()
 }
 
-/// `probabilities` are `[T, outputs]`.
+/// How good predictions are; `probabilities` are `[T, outputs]`.
 fn outcome(probabilities: &[f32], outputs: usize, right: &[Option<u32>]) -> Outcome {
     let guesses = guesses(probabilities, outputs, right);
     let hits = guesses.iter().zip(right).filter(|(g, right)| Some(g.likeliest) == **right);

@@ -6,7 +6,7 @@ use unroll_protocol::study::gates::{CellChoice, Forced, GateSum, Quantity, Sente
 use super::{Refusal, Study, forces::gate, seen::memory};
 use crate::{RunOptions, read_all, token_tensor};
 
-/// Products shown one by one; the others are added up.
+/// Number of products shown one by one; the others are summed.
 const SHOWN: usize = 5;
 
 /// The largest products, the sum of the others, and how many they are.
@@ -69,7 +69,7 @@ impl Study {
         let sum = |(block, &quantity): (usize, &Quantity)| {
             let column = block * units + unit;
             let candidate = quantity == Quantity::New;
-            // In Cho's form the reset gate acts on the state before the product.
+            // In Cho's form the reset gate multiplies the state before the product.
             let state = |j: usize| match spec.cell {
                 CellChoice::Cho if candidate => gates[j] * previous[j],
                 _ => previous[j],

@@ -9,15 +9,15 @@ use crate::{
     Window, cross_entropy, masked_accuracy, token_tensor,
 };
 
-/// Characters of a training string: the gradient goes back so far.
+/// Characters of a training string, which is how far back the gradient goes.
 const LENGTH: usize = 32;
 /// Strings in a batch.
 const ROWS: usize = 16;
-/// Strings measured.
+/// Number of strings that accuracy is measured on.
 const MEASURED: usize = 24;
-/// Strings of text that units are measured on.
+/// Number of strings of text on which units are measured.
 const STUDIED: usize = 16;
-/// How many brackets are open at most in a generated string.
+/// Deepest nesting of brackets in a generated string.
 const DEEPEST: usize = 4;
 
 /// A text to predict.
@@ -33,26 +33,26 @@ pub enum Task {
     Text(Box<Text>),
 }
 
-/// What is read on show.
+/// The string that is shown.
 pub struct Reading {
     pub ids: Vec<u32>,
     /// The characters as they were written.
     pub tokens: Vec<String>,
-    /// Characters left out at the end.
+    /// Number of characters left out at the end.
     pub dropped: u32,
     /// The right answer after each character, where there is one.
     pub right: Vec<Option<u32>>,
     pub followed: Vec<(Followed, Vec<f32>)>,
 }
 
-/// Strings that are not learnt from, of one length, row by row.
+/// Held-out strings of one length, row-major.
 pub struct Strings {
     pub ids: Vec<u32>,
     pub rows: usize,
     pub followed: Vec<(Followed, Vec<f32>)>,
 }
 
-/// How a character moves the depth; neither way if it is no bracket.
+/// How a character changes the depth; 0 if it is no bracket.
 fn turn(character: char) -> f32 {
     match character {
         '(' | '[' | '{' => 1.0,
@@ -61,7 +61,8 @@ fn turn(character: char) -> f32 {
     }
 }
 
-/// How many brackets are open after each character. One that closes nothing is passed over.
+/// How many brackets are open after each character. A closing bracket without an opening one is
+/// ignored.
 fn depths(characters: impl Iterator<Item = char>) -> Vec<f32> {
     let count = |depth: &mut f32, character| {
         *depth = (*depth + turn(character)).max(0.0);
@@ -70,8 +71,8 @@ fn depths(characters: impl Iterator<Item = char>) -> Vec<f32> {
     characters.scan(0.0, count).collect()
 }
 
-/// 1 inside a quotation, 0 outside: as the task has it, an opening mark is inside. A mark that
-/// looks the same at both ends changes sides.
+/// 1 inside a quotation and 0 outside; as in the task, an opening mark counts as inside. A mark
+/// that is the same at both ends toggles.
 fn quotations(characters: impl Iterator<Item = char>) -> Vec<f32> {
     let change = |inside: &mut f32, character| {
         *inside = match character {
@@ -93,7 +94,7 @@ impl Task {
             TaskChoice::Text => {
                 let tokenizer = CharTokenizer::from_text(text);
                 let tokens = tokenizer.encode(text);
-                // A text shorter than the window is learnt in windows as long as it allows.
+                // A text shorter than the window is learned in windows as long as possible.
                 let window = LENGTH.min(tokens.len().saturating_sub(1)).max(1);
                 let dataset = Dataset::new(tokens, window)?;
                 Self::Text(Box::new(Text { tokenizer, dataset, window }))
@@ -122,7 +123,7 @@ impl Task {
         self.answers().len()
     }
 
-    /// What the answers are called.
+    /// The name of each answer.
     pub fn answers(&self) -> Vec<String> {
         match self {
             Self::Text(text) => text.tokenizer.vocabulary(),
@@ -131,8 +132,8 @@ impl Task {
         }
     }
 
-    /// Every character that is not unknown, after the sign for the unknown; empty where every
-    /// character means something.
+    /// The unknown character and every known one; empty if the task gives every character a
+    /// meaning.
     pub fn known(&self) -> Vec<String> {
         match self {
             Self::Text(text) => text.tokenizer.vocabulary(),
@@ -140,7 +141,7 @@ impl Task {
         }
     }
 
-    /// What the second series is called.
+    /// Name of the second series.
     pub fn measured(&self) -> &'static str {
         if self.generated().is_some() { "share right" } else { "held out" }
     }
@@ -158,7 +159,7 @@ impl Task {
         }
     }
 
-    /// The batch after `step` steps. Of a text every next character is asked for.
+    /// The batch after `step` steps. In a text, every next character is asked for.
     pub fn batch(&self, seed: u32, step: u32, device: &Device) -> BatchTensors {
         match self {
             Self::Text(text) => {
@@ -194,7 +195,7 @@ impl Task {
         Some(cross_entropy(logits, Window::targets_of(&windows, device)))
     }
 
-    /// The token of a character. A generated task has a meaning for every one: what is neither
+    /// The token of a character. In a generated task every character has a meaning: what is neither
     /// bracket nor quotation mark is one of its letters.
     fn id(&self, character: char) -> u32 {
         match self {
@@ -211,7 +212,7 @@ impl Task {
         }
     }
 
-    /// What is read for `sentence`.
+    /// The reading for `sentence`.
     pub fn reading(&self, sentence: &Sentence, seed: u32) -> Result<Reading, Refusal> {
         let (mut ids, mut characters) = match sentence {
             Sentence::Given(text) => {
@@ -257,7 +258,7 @@ impl Task {
         })
     }
 
-    /// A string that is not learnt from, counted from 1.
+    /// A held-out string, counted from 1.
     fn drawn(&self, sample: u32, seed: u32) -> Result<(Vec<u32>, Vec<char>), Refusal> {
         if let Some(task) = self.generated() {
             let ids = task.batch(seed, Split::HeldOut, sample.max(1), 1).inputs;
@@ -282,7 +283,7 @@ impl Task {
         Ok((ids, characters))
     }
 
-    /// Strings that are not learnt from, with what a unit could follow on them.
+    /// Held-out strings, with what a unit could follow on them.
     pub fn strings(&self, seed: u32) -> Result<Strings, Refusal> {
         if let Some(task) = self.generated() {
             let batch = task.batch(seed, Split::HeldOut, 0, STUDIED);
@@ -318,7 +319,7 @@ impl Task {
         Ok(Strings { ids, rows, followed: self.varying(tracks) })
     }
 
-    /// Those that vary, for there is nothing to follow in the others.
+    /// The tracks that vary: there is nothing to follow in the others.
     fn varying(&self, tracks: [(Followed, Vec<f32>); 2]) -> Vec<(Followed, Vec<f32>)> {
         let varies = |values: &[f32]| values.iter().any(|value| *value != values[0]);
         tracks.into_iter().filter(|(_, values)| varies(values)).collect()

@@ -1,4 +1,4 @@
-//! What each unit follows, how far its gates are open, and how long it remembers.
+//! What each unit follows, how open its gates are, and how long it remembers.
 
 use burn::tensor::{Tensor, TensorData};
 use unroll_protocol::study::gates::{Quantity, Units};
@@ -6,12 +6,12 @@ use unroll_protocol::study::gates::{Quantity, Units};
 use super::{Refusal, Study, forces::gate, seen::memory};
 use crate::{LayerStates, RunOptions, State, read_all, token_tensor};
 
-/// Characters read before a memory is changed: from zeros on, a state has to settle first.
+/// Characters read before a memory is perturbed: starting from zeros, a state has to settle first.
 const BEFORE: usize = 8;
-/// What is added to a unit's memory to see how long it stays. Small beside a state's own range,
-/// large beside rounding.
+/// Perturbation of a unit's memory to see how long it lasts. Small compared with a state's range,
+/// large compared with rounding errors.
 const CHANGE: f32 = 0.1;
-/// Strings whose memory is changed.
+/// Number of strings in which memories are perturbed.
 const CHANGED: usize = 3;
 
 impl Study {
@@ -49,13 +49,12 @@ impl Study {
         })
     }
 
-    /// For each unit the steps until less than 1/e of a change of its memory is left in it, and the
-    /// most that can be found.
+    /// For each unit, the number of steps until less than 1/e of a perturbation of its memory is
+    /// left, and the largest number that can be found.
     ///
     /// After [`BEFORE`] characters the unit's memory is raised by [`CHANGE`] and the rest of the
-    /// string is read twice, with and without; everything the unit's change does through the other
-    /// units and back counts. What is left is averaged over [`CHANGED`] strings, and between two
-    /// steps it is interpolated.
+    /// string is read twice, with and without. Effects through other units and back count. The
+    /// remainder is averaged over [`CHANGED`] strings and interpolated between steps.
     async fn memory_lengths(&self, ids: &[u32], rows: usize) -> Result<(Vec<f32>, usize), Refusal> {
         let (units, length) = (self.spec.units as usize, ids.len() / rows);
         let rows = rows.min(CHANGED);
@@ -69,7 +68,7 @@ impl Study {
         }
         let start = token_tensor(&part(0, before), rows, &self.device);
         let start = self.learner.model.run(start, &RunOptions::default()).finals.remove(0).forward;
-        // Row 0 of each string stays as it is; in row u the memory of unit u - 1 is changed.
+        // Row 0 of each string is unperturbed; in row u the memory of unit u - 1 is perturbed.
         let copies = units + 1;
         let changes: Vec<f32> = (0..copies * units)
             .map(|i| if i / units == i % units + 1 { CHANGE } else { 0.0 })
@@ -125,7 +124,7 @@ impl Study {
     }
 }
 
-/// Pearson's correlation; 0 where either does not vary.
+/// Pearson's correlation; 0 if either does not vary.
 fn correlation(x: impl Iterator<Item = f32> + Clone, y: &[f32]) -> f32 {
     let count = y.len() as f64;
     let mean = |sum: f64| sum / count;

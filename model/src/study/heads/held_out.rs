@@ -1,4 +1,4 @@
-//! Heads on held-out text: what they are worth, and what they did as training went on.
+//! Heads on held-out text: what they contribute, and what they did as training went on.
 
 use burn::tensor::Tensor;
 use unroll_protocol::study::heads::{CONTEXT, Cost, HeadAt, Statistics};
@@ -13,13 +13,13 @@ use crate::{
     read::{ReadError, read_all},
 };
 
-/// Windows of held-out text the record is made on.
+/// Windows of held-out text on which heads are recorded.
 const WATCHED: usize = 4;
-/// Most recorded steps; beyond it every second one is dropped.
+/// Most recorded steps; above this, every second one is dropped.
 const MOST_POINTS: usize = 240;
 
-/// A model's held-out losses with all heads on, and what its layers read there: switching a head
-/// off changes nothing before its own layer.
+/// A model's held-out losses with all heads on, and the inputs of its layers there: switching a
+/// head off changes nothing before its own layer.
 pub struct Baseline {
     pub step: u32,
     /// The residual stream before each block, `[windows, T, width]`.
@@ -43,12 +43,12 @@ impl Baseline {
         Ok(Self { step, streams, losses })
     }
 
-    /// Mean loss in nats per token; all windows are of one length.
+    /// Mean loss in nats per token; all windows have the same length.
     pub fn mean(&self) -> f32 {
         mean(&self.losses)
     }
 
-    /// What it costs to switch `off` off, all together.
+    /// What it costs to switch off the heads `off`, all together.
     pub async fn cost(
         &self,
         model: &Gpt,
@@ -74,7 +74,8 @@ impl Baseline {
         })
     }
 
-    /// Mean loss of each window with `off` off, the first of which is in layer `first`.
+    /// Mean loss of each window with the heads `off` switched off; the first of them is in layer
+    /// `first`.
     async fn losses_without(
         &self,
         model: &Gpt,
@@ -116,7 +117,7 @@ fn mean(values: &[f32]) -> f32 {
     (values.iter().map(|&value| f64::from(value)).sum::<f64>() / values.len() as f64) as f32
 }
 
-/// Of the mean; `None` for fewer than two values.
+/// Standard error of the mean; `None` for fewer than two values.
 fn standard_error(values: &[f32]) -> Option<f32> {
     let count = values.len() as f64;
     if values.len() < 2 {
@@ -127,19 +128,19 @@ fn standard_error(values: &[f32]) -> Option<f32> {
     Some((squares / (count - 1.0) / count).sqrt() as f32)
 }
 
-/// Every head's statistics on the same held-out windows, at one step after another.
+/// Every head's statistics on the same held-out windows, at a series of steps.
 pub struct Record {
     windows: Vec<Window>,
     /// Steps between two points.
     every: u32,
-    /// Steps taken, then the heads' statistics, layer by layer.
+    /// For each point the steps taken and the heads' statistics, layer by layer.
     points: Vec<(u32, Vec<Statistics>)>,
 }
 
 impl Record {
     pub fn new(dataset: &Dataset) -> Self {
         let mut windows = dataset.held_out_windows(WATCHED, CONTEXT as usize);
-        // A single token has nothing to choose from.
+        // A head has nothing to choose from in a window of a single token.
         windows.retain(|window| window.inputs.len() > 1);
         Self { windows, every: 5, points: Vec::new() }
     }
@@ -153,12 +154,12 @@ impl Record {
         self.windows.first().map_or(0, |window| window.inputs.len() as u32)
     }
 
-    /// Of all windows.
+    /// Number of tokens in all windows.
     pub fn tokens(&self) -> u32 {
         self.windows.len() as u32 * self.length()
     }
 
-    /// Records what the heads of `model` do after `step` steps, unless that is known.
+    /// Records the heads of `model` after `step` steps, unless they are recorded already.
     pub async fn add(&mut self, step: u32, model: &Gpt) -> Result<(), ReadError> {
         let known = self.points.last().is_some_and(|(last, _)| *last >= step);
         if self.windows.is_empty() || known {
@@ -178,7 +179,7 @@ impl Record {
         Ok(())
     }
 
-    /// One head's points.
+    /// The points of one head.
     pub fn of(&self, at: HeadAt, heads: u32) -> Result<Vec<(u32, Statistics)>, Refusal> {
         if self.windows.is_empty() {
             return Err(Refusal(
@@ -192,7 +193,7 @@ impl Record {
     }
 }
 
-/// From rows as [`head_statistics`] gives them.
+/// Parses rows as returned by [`head_statistics`].
 pub fn statistics_of(read: &[f32]) -> Vec<Statistics> {
     let rows = read.chunks_exact(4);
     rows.map(|row| Statistics {

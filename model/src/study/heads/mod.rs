@@ -1,4 +1,4 @@
-//! `heads`: a small GPT on the learner's text, all of whose heads are on show.
+//! `heads`: a small GPT on the learner's text, with all of its heads on show.
 
 mod held_out;
 mod seen;
@@ -23,13 +23,15 @@ use crate::{
 };
 use held_out::{Baseline, Record};
 
-/// Chosen by trying: heads differ after some hundred steps, and no default run diverges.
+/// Chosen by experiment: heads differ after some hundred steps, and no default run diverges.
 const LEARNING_RATE: f32 = 1e-2;
-/// Most sequences in a step: heads find their jobs in as many steps with four as with eight.
+/// Most sequences in a step: heads find their roles in as many steps with four sequences as with
+/// eight.
 const MOST_SEQUENCES: usize = 4;
-/// Multiply-adds of a step's forward pass: what a slice has time for, three times over, in wasm.
+/// Most multiply-adds of a step's forward pass. A step costs three times as many, which takes one
+/// slice in wasm.
 const STEP_WORK: u64 = 60_000_000;
-/// The same of one measurement on held-out text.
+/// The same for one measurement on held-out text.
 const COST_WORK: u64 = 120_000_000;
 /// Steps between two measurements of the held-out loss.
 const MEASURE_EVERY: u32 = 20;
@@ -42,7 +44,7 @@ pub struct Study {
     dataset: Dataset,
     /// Sequences in a step.
     batch: usize,
-    /// What switching heads off is measured on; empty where nothing is held out.
+    /// Windows on which the cost of switching heads off is measured; empty if nothing is held out.
     windows: Vec<Window>,
     learner: Learner<Gpt>,
     rate: f64,
@@ -58,7 +60,7 @@ struct Pending {
     before: Learner<Gpt>,
 }
 
-/// How many sequences of one context a budget of multiply-adds pays for.
+/// How many sequences of one context fit into a budget of multiply-adds.
 fn affordable(spec: &Spec, budget: u64, most: usize) -> usize {
     let one = spec.gpt().forward_multiply_adds().max(1);
     ((budget / one) as usize).clamp(2, most)
@@ -206,14 +208,14 @@ impl Study {
         StudySlice::Step(vec![Some(pending.loss), held_out])
     }
 
-    /// Those of `heads` that the model has, each once, in its order.
+    /// Those of `heads` that the model has, each once, in the model's order.
     fn known(&self, heads: &[HeadAt]) -> Vec<HeadAt> {
         let all = (1..=self.spec.layers)
             .flat_map(|layer| (1..=self.spec.heads).map(move |head| HeadAt { layer, head }));
         all.filter(|at| heads.contains(at)).collect()
     }
 
-    /// `at`, if the model has it.
+    /// Returns `at` if the model has it.
     fn has(&self, at: HeadAt) -> Result<HeadAt, Refusal> {
         let Spec { layers, heads, .. } = self.spec;
         if (1..=layers).contains(&at.layer) && (1..=heads).contains(&at.head) {
@@ -236,7 +238,7 @@ impl Study {
         &self.pending.as_ref().map_or(&self.learner, |pending| &pending.before).model
     }
 
-    /// The held-out losses of the model on show with all heads on.
+    /// The held-out losses of the shown model with all heads on.
     async fn baseline(&mut self) -> Result<&Baseline, Refusal> {
         let step = super::Study::step(self);
         if self.baseline.as_ref().is_none_or(|baseline| baseline.step != step) {

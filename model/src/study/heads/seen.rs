@@ -24,7 +24,7 @@ pub struct Pass<'a> {
     model: &'a Gpt,
     tokenizer: &'a CharTokenizer,
     tokens: Vec<String>,
-    /// Characters before them that found no room.
+    /// Number of characters before them that did not fit.
     dropped: u32,
     trace: GptTrace,
 }

@@ -1,12 +1,12 @@
-//! Three equal ways to average what a mask allows.
+//! Three equivalent ways to average what a mask allows.
 
 use burn::tensor::{Tensor, activation::softmax};
 use unroll_protocol::{Array, study::mask::Averages};
 
 use crate::{Mask, read::ReadError, read_all};
 
-/// The averages of `values`, `[T, d]`, of which `attended` is the one with the attention's own
-/// weights, likewise `[T, d]`.
+/// The averages of `values`, `[T, d]`. `attended` is the average with the attention's own weights,
+/// also `[T, d]`.
 pub(super) async fn averages(
     mask: &Mask,
     values: Tensor<2>,
@@ -14,7 +14,7 @@ pub(super) async fn averages(
 ) -> Result<Averages, ReadError> {
     let [length, width] = values.dims();
     let device = values.device();
-    // 1 / count where allowed; with the causal mask a lower triangle.
+    // 1 / count where allowed; with the causal mask, a lower triangle.
     let allowed = mask.bias(&device).exp();
     let matrix = allowed.clone() / allowed.sum_dim(1);
     let softened = softmax(mask.bias(&device), 1);
@@ -38,7 +38,7 @@ pub(super) async fn averages(
     })
 }
 
-/// One row after the other, one value after the other.
+/// The average by loops over rows and values.
 fn looped(mask: &Mask, values: &Array) -> Array {
     let width = values.shape[1] as usize;
     let mut means = Vec::with_capacity(values.values.len());

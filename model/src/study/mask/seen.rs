@@ -115,7 +115,7 @@ pub(super) async fn seen(
     })
 }
 
-/// At each position the largest difference of two outputs.
+/// The largest difference between two outputs at each position.
 fn moved(length: usize, before: &[f32], after: &[f32]) -> Vec<f32> {
     let width = before.len() / length;
     let rows = before.chunks_exact(width).zip(after.chunks_exact(width));

@@ -1,4 +1,4 @@
-//! A model writes on, with its own mask: there is no future to look at.
+//! Text generation, with each model's own mask: there is no future to look at.
 
 use unroll_protocol::study::mask::{CONTEXT, MOST_WRITTEN, Writing};
 
@@ -11,11 +11,11 @@ use crate::{
     token_tensor,
 };
 
-/// Characters of the prompt that are read, its last ones: what is written has room beside it.
+/// Number of characters read from the end of the prompt, which leaves room for what is generated.
 const PROMPT: usize = 16;
 const TEMPERATURE: f32 = 0.8;
 
-/// What `model` writes after `prompt`. The draw for each place is the same for every model.
+/// What `model` generates after `prompt`. The draw for each position is the same for every model.
 pub(super) async fn writing(
     model: &Gpt,
     tokenizer: &CharTokenizer,

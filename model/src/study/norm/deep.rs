@@ -1,6 +1,6 @@
-//! A deep multilayer perceptron that guesses the next character (as Bengio et al. 2003 do, with
-//! more layers), each hidden layer normalised before its non-linearity, as Ioffe and Szegedy 2015
-//! place it.
+//! A deep multilayer perceptron that predicts the next character (like Bengio et al. 2003, with
+//! more layers). Each hidden layer is normalized before its non-linearity, as in Ioffe and Szegedy
+//! 2015.
 
 use burn::{
     module::{Module, Param},
@@ -16,7 +16,7 @@ use crate::{
     random::{Normals, Purpose, stream},
 };
 
-/// Numbers that describe one character.
+/// Width of a character's embedding.
 const EMBEDDING: usize = 8;
 
 /// What stands between a layer's sums and its non-linearity.
@@ -24,7 +24,7 @@ const EMBEDDING: usize = 8;
 pub enum Between {
     /// A bias, nothing else.
     Plain(Param<Tensor<1>>),
-    /// Both bring their own offset β, so there is no bias: a mean would take it away again.
+    /// Both norms have their own bias β, so there is no other bias: a mean would remove it.
     Batch(BatchNorm),
     Layer(LayerNorm),
 }
@@ -41,9 +41,9 @@ pub struct DeepNet {
     activation: Activation,
 }
 
-/// What one hidden layer computed of B examples.
+/// What one hidden layer computed for B examples.
 pub struct LayerPass {
-    /// Before normalisation, `[B, FEATURES]`.
+    /// Before normalization, `[B, FEATURES]`.
     pub sums: Tensor<2>,
     /// `None` in the plain version.
     pub trace: Option<NormTrace>,
@@ -52,7 +52,7 @@ pub struct LayerPass {
 }
 
 impl DeepNet {
-    /// Draws the weights, the same for every version of one seed: N(0, `scale`² / inputs).
+    /// Draws the weights from N(0, `scale`² / inputs), the same for every version of one seed.
     pub fn new(
         version: Version,
         vocabulary: usize,
@@ -86,8 +86,8 @@ impl DeepNet {
         }
     }
 
-    /// Logits, and what every layer computed. BatchNorm uses the batch's statistics, or `running`
-    /// ones where there are.
+    /// Logits, and what every layer computed. BatchNorm uses the batch's statistics, or the
+    /// `running` ones if given.
     ///
     /// # Shapes
     ///
@@ -104,7 +104,7 @@ impl DeepNet {
         let mut layers = Vec::with_capacity(self.weights.len());
         for (index, (weight, between)) in self.weights.iter().zip(&self.between).enumerate() {
             let sums = fused::product(stream, weight.val());
-            let (normalised, trace) = match between {
+            let (normalized, trace) = match between {
                 Between::Plain(bias) => (sums.clone() + bias.val().unsqueeze(), None),
                 Between::Batch(norm) => {
                     let (output, trace) = match running {
@@ -119,8 +119,8 @@ impl DeepNet {
                 }
             };
             stream = match self.activation {
-                Activation::Tanh => tanh(normalised),
-                Activation::Relu => activation::relu(normalised),
+                Activation::Tanh => tanh(normalized),
+                Activation::Relu => activation::relu(normalized),
             };
             layers.push(LayerPass { sums, trace, output: stream.clone() });
         }

@@ -4,7 +4,7 @@ use burn::tensor::{Device, Int, Tensor};
 use unroll_protocol::{
     Array,
     study::norm::{
-        Activation, Axis, Depth, Depths, FEATURES, LAYERS, Layer, MOST_EXAMPLES, Normalised, READS,
+        Activation, Axis, Depth, Depths, FEATURES, LAYERS, Layer, MOST_EXAMPLES, Normalized, READS,
         Statistics, Version, ask,
     },
 };
@@ -24,9 +24,9 @@ use crate::{
     read::read_all,
 };
 
-/// How far a step goes.
+/// The default learning rate.
 const LEARNING_RATE: f32 = 0.02;
-/// Examples whose activations are counted.
+/// Number of examples whose activations are counted.
 const COUNTED: usize = 64;
 /// Bins of a histogram.
 const BINS: usize = 32;
@@ -115,13 +115,14 @@ impl Layers {
         self.state.step
     }
 
-    /// One version's share of a step.
+    /// One slice trains one version.
     pub async fn advance(&mut self) -> StudySlice {
         let (mut state, mut losses) =
             self.pending.take().unwrap_or_else(|| (self.state.clone(), Vec::new()));
         let version = losses.len() / 2;
         if Version::ALL[version] == Version::Batch && self.batch == 1 {
-            // Can't be trained: see `BatchOfOne`. Zeros stand for what is not there.
+            // A batch of one can't be trained on (see `BatchOfOne`); zeros stand for the missing
+            // values.
             losses.extend([Tensor::zeros([1], &self.device), Tensor::zeros([1], &self.device)]);
         } else {
             let step = state.step;
@@ -143,7 +144,7 @@ impl Layers {
         }
     }
 
-    /// Trains one version on the batch of `step`; its loss and the norm of its gradients.
+    /// Trains one version on the batch of `step`. Returns its loss and the norm of its gradients.
     fn learn(&self, state: &mut State, version: usize, step: u32) -> [Tensor<1>; 2] {
         let (inputs, targets) = self.training_batch(step, self.batch);
         let learner = &mut state.learners[version];
@@ -157,13 +158,13 @@ impl Layers {
         learner.update(gradients, f64::from(self.rate));
         if Version::ALL[version] == Version::Batch {
             for (running, layer) in state.running.iter_mut().zip(&layers) {
-                running.take(layer.trace.as_ref().expect("it is normalised"), self.batch);
+                running.take(layer.trace.as_ref().expect("it is normalized"), self.batch);
             }
         }
         measured
     }
 
-    /// Windows at random places of the text, the same for the same seed and step.
+    /// Windows at random places of the text, which depend on seed and step only.
     fn training_batch(&self, step: u32, rows: usize) -> (Vec<u32>, Vec<u32>) {
         let (reads, tokens) = (READS as usize, &self.corpus.data.training);
         let mut rng = stream(self.seed, Purpose::NormBatch, [step, 0, 0]);
@@ -226,7 +227,7 @@ impl Layers {
         depth
     }
 
-    /// One layer's normalisation.
+    /// One layer's normalization.
     pub async fn layer(&self, question: &ask::Layer) -> Result<Layer, Refusal> {
         let ask::Layer { text, axis, statistics, layer, row, factor } = question;
         let index = (*layer as usize).wrapping_sub(1);
@@ -253,8 +254,8 @@ impl Layers {
         let place = Version::ALL.iter().position(|v| *v == version).expect("it is one of them");
         let net = &self.state.learners[place].model;
         let running = (*statistics == Statistics::Running).then_some(&self.state.running[..]);
-        // Where one example has no statistics of its own, the layers below take the running ones,
-        // so that there is something to show what fails.
+        // A single example has no statistics of its own. The layers below then use the running
+        // ones, so that there is an input that shows what fails.
         let below = if self.batch == 1 { Some(&self.state.running[..]) } else { running };
         let input = token_tensor(&tokens, self.batch, &self.device);
         let LayerPass { sums, .. } = net.forward(input, below)?.1.swap_remove(index);
@@ -264,7 +265,7 @@ impl Layers {
         }
         let factors = Tensor::<1>::from_floats(&factors[..], &self.device);
         let pressed = sums.clone() * factors.unsqueeze_dim(1);
-        let normalise = |input: Tensor<2>| match (&net.between[index], running) {
+        let normalize = |input: Tensor<2>| match (&net.between[index], running) {
             (Between::Batch(norm), Some(running)) => {
                 Ok(norm.forward_running(input, &running[index]))
             }
@@ -280,11 +281,11 @@ impl Layers {
             Between::Layer(norm) => (norm.gamma.val(), norm.beta.val()),
             Between::Plain(bias) => (bias.val(), bias.val()),
         };
-        let problem = match (normalise(pressed), normalise(sums)) {
+        let problem = match (normalize(pressed), normalize(sums)) {
             (Ok((output, trace)), Ok((untouched, _))) => {
-                let NormTrace { mean, variance, normalised } = trace;
+                let NormTrace { mean, variance, normalized } = trace;
                 wanted.extend([mean.reshape([-1]), variance.reshape([-1])]);
-                wanted.extend([normalised.reshape([-1]), gamma, beta]);
+                wanted.extend([normalized.reshape([-1]), gamma, beta]);
                 wanted.extend([output.reshape([-1]), untouched.reshape([-1])]);
                 None
             }
@@ -295,10 +296,10 @@ impl Layers {
         let (input, untouched) = (matrix(next()), matrix(next()));
         let result = match problem {
             Some(sentence) => Err(sentence),
-            None => Ok(Normalised {
+            None => Ok(Normalized {
                 mean: next(),
                 variance: next(),
-                normalised: matrix(next()),
+                normalized: matrix(next()),
                 gamma: next(),
                 beta: next(),
                 output: matrix(next()),
@@ -319,8 +320,8 @@ impl Layers {
         })
     }
 
-    /// A batch of windows of `text`, evenly spaced; where it has too few, the rest are those of the
-    /// first training batch. How many those are.
+    /// A batch of windows of `text`, evenly spaced; missing ones are taken from the first training
+    /// batch. Also returns how many those are.
     fn examples(&self, text: &str) -> (Vec<u32>, u32) {
         let reads = READS as usize;
         let tokens = self.corpus.tokenizer.encode(text);

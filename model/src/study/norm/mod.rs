@@ -108,7 +108,7 @@ struct Corpus {
 }
 
 impl Corpus {
-    /// For models that read `context` characters.
+    /// The text for models that read `context` characters.
     fn new(text: &str, context: usize) -> Result<Self, Refusal> {
         let tokenizer = CharTokenizer::from_text(text);
         let data = Dataset::new(tokenizer.encode(text), context)?;
@@ -116,7 +116,7 @@ impl Corpus {
     }
 }
 
-/// No decay and hardly any clipping: nothing but normalisation is to keep the numbers in range.
+/// No weight decay and hardly any clipping: only normalization should keep the numbers in range.
 fn optimizer() -> OptimizerSpec {
     OptimizerSpec { weight_decay: 0.0, clip_norm: 5.0, beta2: 0.999, ..OptimizerSpec::default() }
 }

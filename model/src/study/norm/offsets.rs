@@ -1,8 +1,7 @@
-//! Ioffe and Szegedy's argument (2015, section 2) why a mean must be part of the gradient: a layer
-//! `x = u + b` whose mean is taken away, three times over, on the learner's text.
+//! Ioffe and Szegedy's argument (2015, section 2) why the gradient must take the mean into account:
+//! three versions of a layer `x = u + b` whose mean is subtracted, on the learner's text.
 //!
-//! `u` is a fixed random row for each previous character, so that whatever the loss does, the
-//! offsets do it.
+//! `u` is a fixed random row for each previous character, so that only the biases can learn.
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use unroll_protocol::study::norm::{Offset, Treatment};
@@ -18,10 +17,10 @@ use crate::{
     read::read_all,
 };
 
-/// Step size of plain gradient descent.
+/// Learning rate of plain gradient descent.
 const LEARNING_RATE: f32 = 2.0;
-/// Pairs of characters it learns from: the whole training set of this experiment, so that E[x] is
-/// the same kind of thing as in the paper.
+/// Number of character pairs it learns from. They are the whole training set of this experiment, so
+/// that E[x] means the same as in the paper.
 const PAIRS: usize = 512;
 
 /// See the module.
@@ -41,7 +40,7 @@ struct Layer {
     treatment: Treatment,
     /// b, `[vocabulary]`
     bias: Tensor<1>,
-    /// β, only where it is added after the mean is gone.
+    /// β, only in the version that adds it after subtracting the mean.
     beta: Option<Tensor<1>>,
     first_loss: Option<f32>,
     promised: f64,
@@ -100,7 +99,7 @@ impl Offsets {
         let leaf = |value: &Tensor<1>| value.clone().autodiff().require_grad();
         let bias = leaf(&layer.bias);
         let beta = layer.beta.as_ref().map(leaf);
-        // x = u + b; what its mean is taken of decides what the gradient sees.
+        // x = u + b; which part of the mean is detached decides what the gradient sees.
         let x = self.inputs.clone().autodiff() + bias.clone().unsqueeze();
         let mean = match layer.treatment {
             Treatment::Past => x.clone().mean_dim(0).detach(),
@@ -116,7 +115,7 @@ impl Offsets {
         Pass { loss: loss.clone().inner(), bias: of(&bias), beta: beta.as_ref().map(of) }
     }
 
-    /// One step of each layer.
+    /// One slice takes one step of each layer.
     pub async fn advance(&mut self) -> StudySlice {
         let length = |vector: &Tensor<1>| (vector.clone() * vector.clone()).sum().sqrt();
         let rate = f64::from(self.rate);
@@ -159,7 +158,7 @@ impl Offsets {
         self.rate = rate;
     }
 
-    /// The three layers as they are.
+    /// The three layers in their present state.
     pub async fn answer(&self) -> Result<Vec<Offset>, Refusal> {
         let passes = self.layers.iter().map(|layer| (layer, self.pass(layer)));
         let tensors = passes.flat_map(|(layer, pass)| [layer.bias.clone(), pass.bias, pass.loss]);

@@ -1,5 +1,6 @@
-//! An Elman network whose sums are normalised at every time step, over the batch (with statistics
-//! for each step, as Cooijmans et al. 2017 found necessary) or over the layer (Ba et al. 2016).
+//! An Elman network whose sums are normalized at every time step, over the batch (with separate
+//! statistics for each step, which Cooijmans et al. 2017 found necessary) or over the layer (Ba et
+//! al. 2016).
 
 use burn::{
     module::{Module, Param},
@@ -19,8 +20,8 @@ use crate::{
 /// Width of the state.
 pub const UNITS: usize = 16;
 
-/// `h_t = tanh(norm(W x_t + U h_(t-1)))`, with logits `V h_t + c` at every step; γ and β are shared
-/// by all steps, as W and U are.
+/// `h_t = tanh(norm(W x_t + U h_(t-1)))`, with logits `V h_t + c` at every step; all steps share γ
+/// and β, like W and U.
 #[derive(Module, Debug)]
 pub struct NormedRnn {
     /// One row for each token, `[vocabulary, UNITS]`
@@ -34,11 +35,11 @@ pub struct NormedRnn {
 /// Which statistics BatchNorm uses at a step.
 #[derive(Clone, Copy)]
 pub enum Use<'a> {
-    /// Those of the batch at that step.
+    /// The statistics of the batch at that step.
     Batch,
-    /// The running ones of that step; the sequence ends where there are none.
+    /// The running statistics of that step; the sequence ends where there are none.
     Own(&'a [RunningStatistics]),
-    /// The same at every step.
+    /// The same statistics at every step.
     Fixed(&'a RunningStatistics),
 }
 
@@ -83,7 +84,7 @@ impl NormedRnn {
             if let Some(state) = state {
                 sums = sums + fused::product(state, self.recurrent.val());
             }
-            let (normalised, trace) = match (&self.between, used) {
+            let (normalized, trace) = match (&self.between, used) {
                 (Between::Batch(norm), Use::Batch) => {
                     norm.forward_batch(sums).expect("more than one sequence")
                 }
@@ -94,7 +95,7 @@ impl NormedRnn {
                 (Between::Layer(norm), _) => norm.forward(sums),
                 (Between::Plain(_), _) => unreachable!("neither version is plain"),
             };
-            let new = tanh(normalised);
+            let new = tanh(normalized);
             logits.push(fused::linear(&self.head, new.clone()));
             traces.push(trace);
             state = Some(new);

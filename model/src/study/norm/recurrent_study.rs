@@ -1,5 +1,5 @@
-//! BatchNorm and LayerNorm in a recurrent network, side by side: what Ba, Kiros and Hinton 2016
-//! (section 3.1) say of sequences longer than those trained on, on live models.
+//! BatchNorm and LayerNorm in a recurrent network, side by side: a live test of what Ba, Kiros and
+//! Hinton 2016 (section 3.1) say about sequences longer than those trained on.
 
 use burn::tensor::{Device, Tensor, activation::log_softmax};
 use unroll_protocol::{
@@ -22,9 +22,9 @@ use crate::{
 
 /// Sequences in a training batch.
 const BATCH: usize = 16;
-/// Most sequences the losses by time step are averaged over.
+/// Most sequences over which the losses by time step are averaged.
 const TRIED: usize = 32;
-/// How far a step goes.
+/// The default learning rate.
 const LEARNING_RATE: f32 = 0.01;
 
 /// See the module.
@@ -35,7 +35,7 @@ pub struct Steps {
     state: State,
     /// The step under way: what it has made so far, and its losses and gradient norms.
     pending: Option<(State, Vec<Tensor<1>>)>,
-    /// Sequences of one length to try the models on, and whether they were held out.
+    /// Sequences of equal length to test the models on, and whether they were held out.
     tried: Vec<Window>,
     held_out: bool,
     rate: f32,
@@ -46,7 +46,7 @@ struct State {
     step: u32,
     /// In the order of [`Axis::ALL`].
     learners: Vec<Learner<NormedRnn>>,
-    /// BatchNorm's, one for each trained time step.
+    /// Running statistics of BatchNorm, one for each trained time step.
     running: Vec<RunningStatistics>,
 }
 
@@ -63,7 +63,7 @@ impl Steps {
             learners: Axis::ALL.iter().map(learner).collect(),
             running: (0..trained).map(|_| RunningStatistics::new(UNITS, device)).collect(),
         };
-        // A short text has no long enough end held out: then the text itself has to do.
+        // A short text has no held-out end that is long enough: then the training text must do.
         let held_out = corpus.data.held_out.len() > tried;
         let tokens = if held_out { &corpus.data.held_out } else { &corpus.data.training };
         let length = tried.min(tokens.len() - 1);
@@ -103,7 +103,7 @@ impl Steps {
         self.state.step
     }
 
-    /// One network's share of a step.
+    /// One slice trains one network.
     pub async fn advance(&mut self) -> StudySlice {
         let (mut state, mut losses) =
             self.pending.take().unwrap_or_else(|| (self.state.clone(), Vec::new()));
@@ -190,7 +190,7 @@ impl Steps {
         })
     }
 
-    /// Mean loss at each time step over the sequences to try.
+    /// Mean loss at each time step over the test sequences.
     fn losses(&self, model: &NormedRnn, used: Use<'_>) -> Tensor<1> {
         let rows = self.tried.len();
         let (logits, _) = model.forward(Window::inputs_of(&self.tried, &self.device), used);

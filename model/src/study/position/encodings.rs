@@ -1,5 +1,5 @@
-//! What the encodings are, apart from what models make of them. In f64: an angle of thousands of
-//! radians has only three decimals left in f32.
+//! The encodings themselves, apart from what models make of them. Computed in f64: an angle of
+//! thousands of radians has only three decimals left in f32.
 
 use core::f64::consts::{PI, TAU};
 
@@ -20,7 +20,7 @@ use crate::{
     read_all,
 };
 
-/// Positions beside one at which the compared products begin a second time.
+/// Distance of the second position at which products are compared.
 const ELSEWHERE: u32 = 100;
 
 /// The rows of learned positions, one vector each.
@@ -39,7 +39,7 @@ pub async fn encoding(
     spec: &Spec,
     positions: Positions,
 ) -> Result<Encoding, Refusal> {
-    // Refuses widths that do not suit.
+    // Refuses widths that do not fit the encoding.
     models.get(positions)?;
     let (width, heads) = (spec.width as usize, spec.heads() as usize);
     let drawn =
@@ -75,8 +75,8 @@ fn integer(position: f64, width: usize) -> Vec<f64> {
     (0..width).map(|i| if i == 0 { position } else { 0.0 }).collect()
 }
 
-/// How far `M_k PE(p)` and `PE(p + k)` are apart at most over all positions up to [`TRIED`], where,
-/// and for which `k`.
+/// The largest distance between `M_k PE(p)` and `PE(p + k)` over all positions up to [`TRIED`],
+/// where it occurs, and for which `k`.
 #[derive(Clone, Copy)]
 pub struct Farthest {
     k: u32,
@@ -84,8 +84,8 @@ pub struct Farthest {
     at: u32,
 }
 
-/// `at` and its shift by `k`, and how well `M_k` does at every position up to [`TRIED`]; `known` is
-/// what that was when last asked.
+/// The encoding of `at`, its shift by `k`, and how exact `M_k` is at every position up to
+/// [`TRIED`]; `known` is the last such result.
 ///
 /// # Errors
 ///
@@ -122,7 +122,7 @@ pub fn clock(
     };
     let farthest = known.filter(|known| known.k == k).unwrap_or_else(try_all);
     *known = Some(farthest);
-    // What M_k does to each unit vector is a column of it.
+    // Column i of M_k is the image of unit vector i.
     let mut matrix = vec![0f32; width * width];
     for column in 0..width {
         let mut unit = vec![0.0; width];
@@ -149,7 +149,7 @@ pub fn clock(
 ///
 /// # Errors
 ///
-/// A sentence where no vectors are added, and where there is none for `at`.
+/// A sentence if no vectors are added, or if there is none for `at`.
 pub async fn products(
     models: &Models,
     spec: &Spec,
@@ -204,7 +204,7 @@ pub async fn products(
     Ok(Products { positions, lines: lines.collect() })
 }
 
-/// That learned positions have ended.
+/// The refusal beyond the last learned position.
 pub fn no_row(position: u32) -> Refusal {
     Refusal(format!(
         "Learned positions have {CONTEXT} rows, for positions 0 to {}, the longest trained on: \
@@ -219,7 +219,7 @@ pub async fn swamping(models: &Models) -> Result<Swamping, Refusal> {
     let positions =
         |of: &dyn Fn(f64) -> f32| -> Vec<f32> { (0..COMPARED).map(|p| of(f64::from(p))).collect() };
     let alike = |pair: &[Vec<f64>; 2], added: &[f64]| {
-        let [a, b] = [&pair[0], &pair[1]].map(|x| normalised(x, added));
+        let [a, b] = [&pair[0], &pair[1]].map(|x| normalized(x, added));
         a.iter().zip(&b).map(|(a, b)| a * b).sum::<f64>() as f32 / a.len() as f32
     };
     let [a, b] = embeddings(models.get(Positions::Integer)?).await?;
@@ -229,9 +229,9 @@ pub async fn swamping(models: &Models) -> Result<Swamping, Refusal> {
     let all = |p: f64| vec![p; width];
     result.lines.push(("integer, in one dimension".into(), positions(&|p| alike(&pair, &one(p)))));
     result.lines.push(("integer, in all alike".into(), positions(&|p| alike(&pair, &all(p)))));
-    let still = normalised(&pair[0], &vec![0.0; width]);
+    let still = normalized(&pair[0], &vec![0.0; width]);
     let moved = |added: Vec<f64>| {
-        let now = normalised(&pair[0], &added);
+        let now = normalized(&pair[0], &added);
         now.iter().zip(&still).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max) as f32
     };
     let last = f64::from(COMPARED - 1);
@@ -258,8 +258,8 @@ async fn embeddings(model: &Gpt) -> Result<[Vec<f64>; 2], Refusal> {
     Ok([wide[..width].to_vec(), wide[width..].to_vec()])
 }
 
-/// The sum at mean 0 and variance 1: a LayerNorm before its scale and offset.
-fn normalised(vector: &[f64], added: &[f64]) -> Vec<f64> {
+/// The sum, normalized to mean 0 and variance 1: a LayerNorm before its gain and bias.
+fn normalized(vector: &[f64], added: &[f64]) -> Vec<f64> {
     let sum: Vec<f64> = vector.iter().zip(added).map(|(x, p)| x + p).collect();
     let count = sum.len() as f64;
     let mean = sum.iter().sum::<f64>() / count;

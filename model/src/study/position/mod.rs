@@ -1,5 +1,5 @@
-//! `position`: one model for each encoding of positions, alike in everything else, trained on the
-//! same batches of a task that needs order.
+//! `position`: one model for each positional encoding, otherwise alike, trained on the same batches
+//! of a task that needs order.
 
 mod encodings;
 mod models;
@@ -29,7 +29,7 @@ const ROWS: usize = 48;
 const MEASURED_ROWS: usize = 96;
 /// Steps between two measurements.
 const MEASURE_EVERY: u32 = 50;
-/// Models that take their batch in one slice.
+/// Number of models that compute their batch in one slice.
 const AT_ONCE: usize = 3;
 
 /// See the module.
@@ -37,14 +37,14 @@ pub struct Study {
     spec: Spec,
     device: Device,
     models: Models,
-    /// For each of [`MEASURED`].
+    /// Accuracy by counting, for each of [`MEASURED`].
     counting: Vec<f32>,
     step: u32,
     rate: f64,
     /// The gradients of the models that are through with their batch.
     gradients: Vec<Gradients>,
     pending: Option<Pending>,
-    /// The last answer about all positions: nothing in it depends on training.
+    /// The last result about all positions, which does not depend on training.
     farthest: Option<encodings::Farthest>,
 }
 
@@ -198,7 +198,7 @@ impl super::Study for Study {
     }
 }
 
-/// The chapter's task at `length` symbols.
+/// The chapter's task with `length` symbols.
 fn task(spec: &Spec, length: u32) -> Result<NthSymbol, Refusal> {
     Ok(NthSymbol::new(SYMBOLS as usize, length as usize, LONGEST as usize, spec.from)?)
 }
@@ -213,7 +213,7 @@ impl Study {
         kinds().map(loss_series).chain(accuracies).collect()
     }
 
-    /// The next step's batch: one length a step, all of them in turn.
+    /// The next step's batch: each step has a single length, and all lengths take turns.
     fn training(&self) -> Result<BatchTensors, Refusal> {
         let length = SHORTEST + self.step % (LONGEST - SHORTEST + 1);
         let task = task(&self.spec, length)?;
@@ -245,7 +245,7 @@ impl Study {
         StudySlice::Step(losses.chain(measured).collect())
     }
 
-    /// The sequence on show: symbols drawn from the held-out stream, then the number asked.
+    /// The sequence on show: symbols drawn from the held-out stream, then the requested number.
     fn sequence(&self, asked: &Asked) -> Result<reading::Sequence, Refusal> {
         let Asked { example, length, number } = *asked;
         if !(1..=MOST_SHOWN).contains(&length) {
@@ -261,13 +261,13 @@ impl Study {
             )));
         }
         let task = task(&self.spec, length)?;
-        // Stream 0 is measured on.
+        // Stream 0 is used for measuring.
         let batch = task.batch(self.spec.seed, Split::HeldOut, 1 + example, 1);
         Ok(reading::Sequence::new(&task, &batch, number as usize))
     }
 }
 
-/// The measured lengths at which a model with these positions can be measured at all.
+/// The lengths at which a model with these positions can be measured at all.
 fn readable(positions: Positions) -> impl Iterator<Item = u32> {
     let ends = positions == Positions::Learned;
     MEASURED.into_iter().filter(move |&length| !ends || length < CONTEXT)

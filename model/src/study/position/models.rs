@@ -16,12 +16,12 @@ use crate::gpt::{Gpt, GptConfig};
 /// The learning rate of all models.
 pub const RATE: f32 = 5e-3;
 
-/// In the order of [`Positions::ALL`]; a sentence where the width does not suit the encoding.
+/// In the order of [`Positions::ALL`]; a sentence if the width does not fit the encoding.
 #[derive(Clone)]
 pub struct Models(Vec<(Positions, Result<Learner<Gpt>, String>)>);
 
 impl Models {
-    /// All from the same seed, so that what they have in common begins alike.
+    /// Builds all of them from the same seed, so that what they have in common starts alike.
     pub fn new(spec: &Spec, device: &Device) -> Self {
         let models = Positions::ALL.iter().map(|&positions| {
             let mask = if spec.causal { MaskKind::Causal } else { MaskKind::Full };
@@ -50,7 +50,7 @@ impl Models {
         })
     }
 
-    /// Those that could be built.
+    /// The models that could be built.
     pub fn with_kinds(&self) -> impl Iterator<Item = (Positions, &Learner<Gpt>)> {
         self.all().filter_map(|(positions, learner)| Some((positions, learner.ok()?)))
     }
@@ -75,7 +75,7 @@ impl Models {
     ///
     /// # Errors
     ///
-    /// A sentence where the width does not suit them.
+    /// A sentence if the width does not fit the encoding.
     pub fn get(&self, positions: Positions) -> Result<&Gpt, Refusal> {
         let mut all = self.all();
         match all.find(|(kind, _)| *kind == positions) {
@@ -85,7 +85,7 @@ impl Models {
         }
     }
 
-    /// Takes a step with one entry for each model that could be built.
+    /// Takes a step, given one entry for each model that could be built.
     pub fn update(&mut self, gradients: Vec<Gradients>, rate: f64) {
         let learners = self.0.iter_mut().filter_map(|(_, learner)| learner.as_mut().ok());
         for (learner, gradients) in learners.zip(gradients) {

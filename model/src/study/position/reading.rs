@@ -1,4 +1,4 @@
-//! What models make of a sequence.
+//! What models do with a sequence.
 
 use burn::tensor::{Int, Tensor, TensorData, activation::softmax};
 use unroll_protocol::{
@@ -15,23 +15,23 @@ use crate::{
     tasks::{NthSymbol, SequenceBatch, Task},
 };
 
-/// Tokens whose scores with each other are shown.
+/// Number of tokens whose scores with each other are shown.
 const SCORED: usize = 16;
 
-/// Symbols and the number that asks.
+/// Symbols, and the number that asks for one of them.
 pub struct Sequence {
     tokens: Vec<u32>,
     names: Vec<String>,
     place: usize,
 }
 
-/// What a symbol is called.
+/// The name of a symbol.
 pub fn symbol(index: u32) -> String {
     char::from_u32('a' as u32 + index).map_or(String::new(), |letter| letter.to_string())
 }
 
 impl Sequence {
-    /// The first sequence of a batch, asked for number `n`.
+    /// The first sequence of a batch, asking for number `n`.
     pub fn new(task: &NthSymbol, batch: &SequenceBatch, n: usize) -> Self {
         let length = batch.length() - 1;
         let mut tokens = batch.inputs[..length].to_vec();
@@ -45,7 +45,7 @@ impl Sequence {
         rows(&self.tokens, 1, model)
     }
 
-    /// The same with the first two symbols that differ in each other's place.
+    /// The same with the first two symbols that differ exchanged.
     fn swapped(&self) -> Vec<u32> {
         let mut tokens = self.tokens.clone();
         let symbols = &self.tokens[..self.tokens.len() - 1];
@@ -61,9 +61,11 @@ fn rows(tokens: &[u32], rows: usize, model: &Gpt) -> Tensor<2, Int> {
     Tensor::from_data(TensorData::new(ids, [rows, tokens.len() / rows]), &model.device())
 }
 
+/// Refuses sequences longer than learned positions allow.
+///
 /// # Errors
 ///
-/// A sentence where learned positions end before the sequence does.
+/// A sentence if learned positions end before the sequence does.
 fn fits(model: &Gpt, length: usize) -> Result<(), Refusal> {
     match model.most_tokens() {
         Some(most) if length > most => Err(no_row(most as u32)),

@@ -13,17 +13,17 @@ use crate::{
     read_all,
 };
 
-/// Milliseconds of a batch of runs: clocks in a browser tick every tenth of one.
+/// Shortest batch of runs, in milliseconds: clocks in a browser tick every tenth of one.
 const BATCH: f64 = 5.0;
 /// Most runs in a batch.
 const MOST_RUNS: f64 = 100.0;
-/// Most batches, of which the quickest counts.
+/// Most batches; the fastest counts.
 const BATCHES: u32 = 4;
-/// Milliseconds after which no further batch is begun.
+/// Milliseconds after which no further batch begins.
 const ENOUGH: f64 = 25.0;
 
-/// Times one layer of `WIDTH` units on `length` random vectors: the mean of the quickest of a few batches, since
-/// whatever else the machine does only ever makes one slower.
+/// Times one layer of `WIDTH` units on `length` random vectors. The result is the mean of the
+/// fastest of a few batches, since other load on the machine can only make a run slower.
 pub(super) async fn cost(
     length: u32,
     attention: bool,
@@ -58,7 +58,8 @@ pub(super) async fn cost(
             recurrent.forward(input, &RunOptions::default()).outputs
         }
     };
-    // The first also asks for memory and has code compiled: it only says how many make a batch.
+    // The first run also allocates memory and compiles code: it only determines the size of a
+    // batch.
     let began = time()?;
     read(run()).await?;
     let first = time()? - began;
@@ -82,7 +83,7 @@ fn time() -> Result<f64, Refusal> {
     clock::now().ok_or_else(|| Refusal("There is no clock to take times with.".to_owned()))
 }
 
-/// Has it really computed.
+/// Waits until the outputs are really computed.
 async fn read(outputs: Tensor<3>) -> Result<(), Refusal> {
     let [_, length, _] = outputs.dims();
     read_all([outputs.slice([0..1, length - 1..length, 0..1]).reshape([1])]).await?;

@@ -11,7 +11,7 @@ use crate::{
     AttentionRules, Dropout, Mask, attention::RowError, attention_row, data::token_tensor, read_all,
 };
 
-/// `[layer, head, query]` counted from 0; a query beyond the sentence is its last.
+/// `[layer, head, query]` count from 0; a query beyond the sentence means its last token.
 pub(super) async fn head(
     text: &Text,
     sentence: &str,
@@ -73,7 +73,7 @@ pub(super) async fn head(
     })
 }
 
-/// What the attention of `layer` reads.
+/// The input of the attention in `layer`.
 ///
 /// # Shapes
 ///

@@ -32,7 +32,8 @@ pub struct Study {
     device: Device,
     rate: f64,
     models: Trained,
-    /// The last draw of random queries and keys: the slider asks about the same ones.
+    /// The last draw of random queries and keys, because the slider keeps asking about the same
+    /// ones.
     draw: Option<Draw>,
 }
 
@@ -42,7 +43,7 @@ enum Trained {
     Order(Order),
 }
 
-/// The GPT and the text it learns.
+/// The GPT and the text it is trained on.
 struct Text {
     tokenizer: CharTokenizer,
     data: Dataset,
@@ -66,7 +67,7 @@ impl Text {
         Ok(Self { tokenizer, data, learner: Learner::new(model, &OPTIMIZER) })
     }
 
-    /// What a step learns from its batch.
+    /// Loss and gradients of the batch of a step.
     fn gradients(&self, seed: u32, device: &Device) -> Gradients {
         let batch = self.data.batch(seed, self.learner.steps(), BATCH, CONTEXT as usize);
         let tracked = self.learner.tracked();
@@ -189,7 +190,7 @@ impl Study {
 }
 
 impl Text {
-    /// The last tokens of `text` that the model can read, and how many it cannot.
+    /// The last tokens of `text` that the model can read, and how many don't fit.
     fn tokens(&self, text: &str) -> Result<(Vec<u32>, u32), Refusal> {
         let mut tokens = self.tokenizer.encode(text);
         if tokens.is_empty() {

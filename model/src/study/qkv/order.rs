@@ -19,7 +19,7 @@ use crate::{
 
 /// Words in a batch.
 const BATCH: usize = 24;
-/// Words of a measurement.
+/// Words in a measurement.
 const MEASURED: usize = 100;
 /// Steps between two measurements.
 const MEASURE_EVERY: u32 = 10;
@@ -87,7 +87,7 @@ impl Order {
         let mut read: Vec<Tensor<1>> =
             gradients.iter().flat_map(|g| [g.loss.clone(), g.norm.clone()]).collect();
         if due {
-            // Of the models as they were before this step: reading once is quicker than twice.
+            // Measured before this step's update: one read-back is faster than two.
             read.extend(self.learners.iter().map(|learner| self.accuracy(&learner.model, device)));
         }
         let read = read_all(read).await.map_or(vec![f32::NAN], |read| read.concat());
@@ -103,10 +103,10 @@ impl Order {
         StudySlice::Step(losses.chain(accuracies).collect())
     }
 
-    /// Share of words, never trained on as such, whose first letter is the likeliest answer after
-    /// the last one, `[1]`.
+    /// Share of words, never trained on as such, for which the likeliest answer after the last
+    /// letter is the first letter, `[1]`.
     fn accuracy(&self, model: &Gpt, device: &Device) -> Tensor<1> {
-        // Another place in the stream than any training step's.
+        // A place in the stream that no training step uses.
         let words = words(self.seed, [0, 1, 0], MEASURED);
         let firsts: Vec<i32> =
             words.chunks_exact(LETTERS as usize).map(|word| word[0] as i32).collect();
@@ -117,7 +117,7 @@ impl Order {
         guesses.equal(firsts).float().mean()
     }
 
-    /// What every model answers to the word of this number.
+    /// Every model's answer to the word of this number.
     pub(super) async fn word(&self, draw: u32, device: &Device) -> Result<Word, Refusal> {
         let word = words(self.seed, [draw, 2, 0], 1);
         let answers = self.learners.iter().map(|learner| {
@@ -135,7 +135,8 @@ impl Order {
     }
 }
 
-/// `count` words, each with every letter once: what is in it says nothing of what came first.
+/// `count` words with every letter once each, so that a word's letters say nothing about which came
+/// first.
 fn words(seed: u32, place: [u32; 3], count: usize) -> Vec<u32> {
     let mut rng = stream(seed, Purpose::QkvWord, place);
     let mut words = Vec::with_capacity(count * LETTERS as usize);

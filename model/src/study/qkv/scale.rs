@@ -1,4 +1,4 @@
-//! Random queries and keys: what their width does to a softmax of their products.
+//! Random queries and keys: how their width affects the softmax of their products.
 
 use unroll_protocol::study::qkv::{
     BINS, DRAWN_KEYS, DRAWN_QUERIES, MOST_DIMENSIONS, Scale, ScalePoint,
@@ -7,11 +7,10 @@ use unroll_protocol::study::qkv::{
 use super::Refusal;
 use crate::random::{Normals, Purpose, stream};
 
-/// The histograms hold so many deviations of q · k on either side.
+/// Half the range of the histograms, in standard deviations of q · k.
 const RANGE: f64 = 4.0;
 
-/// Queries, each with keys of its own, at the largest width: fewer dimensions are the first of
-/// them.
+/// Queries, each with its own keys, at the largest width. Fewer dimensions are the first of them.
 pub(super) struct Draw {
     pub(super) number: u32,
     /// `[DRAWN_QUERIES, DRAWN_KEYS, MOST_DIMENSIONS]`: the sums of the first 1, 2, ... products.
@@ -44,6 +43,8 @@ impl Draw {
         self.sums.chunks_exact(MOST_DIMENSIONS as usize).map(|sums| sums[at]).collect()
     }
 
+    /// Statistics for queries and keys of `dimensions`.
+    ///
     /// # Errors
     ///
     /// A sentence for a width that was not drawn.
@@ -105,7 +106,7 @@ fn softmax(products: &[f64], divisor: f64) -> Vec<f64> {
     exponents.into_iter().map(|exponent| exponent / sum).collect()
 }
 
-/// In nats.
+/// Entropy in nats.
 fn entropy(weights: &[f64]) -> f64 {
     -weights.iter().filter(|w| **w > 0.0).map(|w| w * libm::log(*w)).sum::<f64>()
 }
@@ -122,7 +123,7 @@ fn slope(weights: &[f64]) -> f64 {
     squares.sqrt()
 }
 
-/// Counts in equal bins from `-range` to `range`, and what lies below and above.
+/// Counts in equal bins from `-range` to `range`, and the shares below and above.
 fn count(products: &[f64], divisor: f64, range: f64) -> (Vec<f32>, (f32, f32)) {
     let (mut counts, mut beyond) = (vec![0.0; BINS as usize], (0.0, 0.0));
     for product in products {

@@ -1,4 +1,4 @@
-//! What a model's outputs have to do with the order of its tokens.
+//! How a model's outputs depend on the order of its tokens.
 
 use burn::tensor::{Int, Tensor, TensorData};
 use unroll_protocol::{
@@ -14,8 +14,8 @@ use crate::{
     read_all,
 };
 
-/// Reads `sentence` as it is and shuffled, with the trained weights but positions and mask as
-/// asked for, and compares each token's output after the last block.
+/// Reads `sentence` in its order and shuffled, with the trained weights but positions and mask as
+/// requested, and compares each token's output after the last block.
 pub(super) async fn shuffle(
     text: &Text,
     sentence: &str,
@@ -62,7 +62,7 @@ fn outputs(text: &Text, tokens: &[u32], positions: bool, causal: bool) -> Tensor
     end.reshape([length, WIDTH as usize])
 }
 
-/// A shuffle of `0..length` by Fisher and Yates, never the identity where there is another.
+/// A Fisher-Yates shuffle of `0..length`; never the identity if there is another permutation.
 fn permutation(draw: u32, length: usize) -> Vec<u32> {
     let mut rng = stream(0, Purpose::QkvShuffle, [draw, length as u32, 0]);
     let mut order: Vec<u32> = (0..length as u32).collect();

@@ -1,4 +1,4 @@
-//! The two models, and what a batch says to one of them.
+//! The two models, and the loss of a batch.
 
 use burn::tensor::Device;
 use unroll_protocol::{

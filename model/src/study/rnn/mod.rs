@@ -1,4 +1,4 @@
-//! `rnn`: an Elman network and an LSTM beside it, trained on the same batches.
+//! `rnn`: an Elman network and an LSTM, trained on the same batches.
 
 mod learner;
 mod recovery;
@@ -20,7 +20,7 @@ use crate::{CellKind, read_all};
 use learner::{Learner, gradients, learner};
 use task::Task;
 
-/// Steps between two measurements on what is not learnt from.
+/// Steps between two measurements on what is not learned from.
 const MEASURE_EVERY: u32 = 20;
 
 /// See the module.
@@ -57,8 +57,8 @@ impl super::Study for Study {
             CellChoice::Tanh => CellKind::RNN,
             CellChoice::Sigmoid => CellKind::MIKOLOV,
         };
-        // A forget bias of 1 is the usual advice (Gers et al. 2000); PyTorch's own start, about 0,
-        // would need longer to learn to remember.
+        // A forget bias of 1 is the usual advice (Gers et al. 2000); with PyTorch's initial bias,
+        // about 0, the LSTM would take longer to learn to remember.
         let lstm = CellKind::Lstm { projection: None, forget_bias: 1.0 };
         let learners = [elman, lstm].map(|kind| learner(kind, spec, &task, device));
         let rate = f64::from(learner::OPTIMIZER.learning_rate);
@@ -76,7 +76,7 @@ impl super::Study for Study {
         };
         Built {
             parameters: elman + lstm,
-            // The generated strings are no text of the learner's.
+            // The generated strings are not the learner's text.
             vocabulary: match &self.task {
                 Task::Text(text) => text.tokenizer.vocabulary(),
                 Task::Brackets => Vec::new(),

@@ -1,4 +1,4 @@
-//! How long one odd character is felt.
+//! How long one odd character affects the loss.
 
 use burn::tensor::{Tensor, activation::log_softmax};
 use unroll_protocol::{Array, study::rnn::Recovery};
@@ -6,14 +6,14 @@ use unroll_protocol::{Array, study::rnn::Recovery};
 use super::{Refusal, task::Text};
 use crate::{SequenceModel, Window, read_all, token_tensor};
 
-/// Characters of true text before the odd one.
+/// Number of characters of true text before the odd one.
 const BEFORE: usize = 24;
-/// Places after it that are measured.
+/// Number of positions after it that are measured.
 const AFTER: usize = 24;
-/// Windows averaged at most.
+/// Most windows averaged.
 const WINDOWS: usize = 64;
 
-/// Reads held-out windows twice, as they are and with the odd character put in, and compares the
+/// Reads held-out windows twice, unchanged and with the odd character inserted, and compares the
 /// loss at each true character after it.
 pub async fn recovery(
     models: [&SequenceModel; 2],
@@ -22,7 +22,7 @@ pub async fn recovery(
 ) -> Result<Recovery, Refusal> {
     let letter = text.odd_letter(letter);
     let windows = text.dataset.held_out_windows(WINDOWS, BEFORE + AFTER);
-    // Texts that hold out less have shorter windows.
+    // Texts with less held-out text have shorter windows.
     let length = windows.first().map_or(0, |window| window.inputs.len());
     let before = length / 2;
     if before == 0 {
@@ -43,7 +43,7 @@ pub async fn recovery(
         let of_place = |place: usize| mean_and_error(losses.iter().skip(place).step_by(places)).0;
         (0..places).map(of_place).collect::<Vec<f32>>()
     };
-    // Window by window: what the odd character added.
+    // The loss added by the odd character, window by window.
     let added: [Vec<f32>; 2] = [0, 1].map(|model| {
         let (plain, odd) = (&read[2 * model], &read[2 * model + 1]);
         odd.iter().zip(plain).map(|(odd, plain)| odd - plain).collect()
@@ -69,8 +69,8 @@ pub async fn recovery(
     })
 }
 
-/// Loss at each of the true characters from `before` on, `[windows * places]`; `odd` is put in
-/// front of them, and is never a target.
+/// Loss at each of the true characters from `before` on, `[windows * places]`. `odd` is inserted
+/// before them, and is never a target.
 fn losses(model: &SequenceModel, windows: &[Window], before: usize, odd: Option<u32>) -> Tensor<1> {
     let device = model.device();
     let places = windows[0].inputs.len() - before;

@@ -9,11 +9,11 @@ use crate::{
     cross_entropy, masked_accuracy, masked_cross_entropy, token_tensor,
 };
 
-/// Characters of a training window: the gradient goes back so far.
+/// Characters of a training window, which is how far back the gradient goes.
 const WINDOW: usize = 32;
 /// Windows in a batch.
 const ROWS: usize = 16;
-/// Held-out windows measured.
+/// Number of held-out windows measured.
 const MEASURED: usize = 24;
 /// Lengths of the bracket strings: 2, 4, ..., `LONGEST`.
 pub const LONGEST: usize = 16;
@@ -30,7 +30,7 @@ pub struct Text {
 }
 
 impl Text {
-    /// The token of an odd character: that asked for, or the rarest of what is learnt from.
+    /// The token of an odd character: the requested one, or the rarest of the training text.
     pub fn odd_letter(&self, asked: Option<char>) -> u32 {
         if let Some(letter) = asked {
             return self.tokenizer.id(letter);
@@ -49,16 +49,16 @@ pub enum Task {
     Brackets,
 }
 
-/// What a network reads on show.
+/// The text or string on show.
 pub struct Reading {
     pub ids: Vec<u32>,
-    /// The token after the last of `ids`, where the text goes on.
+    /// The token after the last of `ids`, if the text goes on.
     pub after: Option<u32>,
-    /// Characters left out at the end.
+    /// Number of characters left out at the end.
     pub dropped: u32,
 }
 
-/// One step's sequences on a device.
+/// One step's sequences, on a device.
 #[allow(clippy::large_enum_variant, reason = "there is one at a time")]
 pub enum Batch {
     Text { inputs: Tensor<2, Int>, targets: Tensor<2, Int> },
@@ -74,7 +74,7 @@ impl Batch {
         }
     }
 
-    /// Mean cross-entropy of what is asked, `[1]`, from logits `[rows, T, outputs]`.
+    /// Mean cross-entropy of the requested answers, `[1]`, given logits `[rows, T, outputs]`.
     pub fn loss(&self, logits: Tensor<3>) -> Tensor<1> {
         match self {
             Self::Text { targets, .. } => cross_entropy(logits, targets.clone()),
@@ -92,13 +92,13 @@ impl Task {
         }
         let tokenizer = CharTokenizer::from_text(text);
         let tokens = tokenizer.encode(text);
-        // A text shorter than the window is learnt in windows as long as it allows.
+        // A text shorter than the window is learned in windows as long as possible.
         let window = WINDOW.min(tokens.len().saturating_sub(1)).max(1);
         let dataset = Dataset::new(tokens, window)?;
         Ok(Self::Text(Box::new(Text { tokenizer, dataset, window })))
     }
 
-    /// The text that is learnt; where there is none, says what can't be done without.
+    /// The training text, or a refusal that names what can't be done without one.
     pub fn text(&self, does: &str) -> Result<&Text, Refusal> {
         match self {
             Self::Text(text) => Ok(text),
@@ -167,8 +167,8 @@ impl Task {
         }
     }
 
-    /// What is measured on data never learnt from: the loss on held-out text, or the share of
-    /// bracket strings judged rightly, `[1]`. `None` if nothing is held out.
+    /// The loss on held-out text, or the share of held-out bracket strings classified correctly,
+    /// `[1]`. `None` if nothing is held out.
     pub fn measure(&self, model: &SequenceModel, seed: u32, device: &Device) -> Option<Tensor<1>> {
         match self {
             Self::Text(text) => {
@@ -186,8 +186,8 @@ impl Task {
         }
     }
 
-    /// What is read on show: the beginning of `text`, or the generated string `example` where the
-    /// task is brackets and `text` is not made of them.
+    /// What is shown: the beginning of `text`, or the generated string `example` if the task is
+    /// brackets and `text` does not consist of them.
     pub fn reading(&self, text: &str, example: u32, seed: u32) -> Result<Reading, Refusal> {
         let most = MOST_COLUMNS as usize;
         let mut ids = match self {
@@ -213,12 +213,12 @@ impl Task {
     }
 }
 
-/// The task of strings of one length.
+/// The task for strings of one length.
 fn brackets(length: usize) -> Brackets {
     Brackets::balanced(length).expect("an even length")
 }
 
-/// `count` strings of each length, each asked at its own end. Shorter ones are followed by
+/// `count` strings of each length, each asked about at its own end. Shorter ones are padded with
 /// something that is never asked about.
 fn strings(seed: u32, split: Split, step: u32, count: usize) -> SequenceBatch {
     let mut all =
@@ -240,7 +240,7 @@ fn strings(seed: u32, split: Split, step: u32, count: usize) -> SequenceBatch {
     all
 }
 
-/// A string that is not learnt from, counted from 1: of the longer half of the lengths.
+/// A held-out string, counted from 1, from the longer half of the lengths.
 fn string(seed: u32, example: u32) -> Vec<u32> {
     let length = LONGEST - 2 * (example as usize % 4);
     brackets(length).batch(seed, Split::HeldOut, example, 1).inputs

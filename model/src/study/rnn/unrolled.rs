@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{RunOptions, SequenceModel, read_all, token_tensor};
 
-/// What is wanted.
+/// The question.
 pub struct Asked<'a> {
     pub task: &'a Task,
     pub spec: &'a Spec,
@@ -50,8 +50,8 @@ pub async fn unrolled(model: &SequenceModel, asked: Asked<'_>) -> Result<Unrolle
     ];
     let biases = [cell.bias.as_ref(), model.readout.bias.as_ref()];
     let biases = biases.into_iter().flatten().map(|bias| bias.val());
-    // Two runs of one row each and not one of two: bit for bit, a row's numbers then depend on
-    // nothing but its own past.
+    // Two runs of one row each instead of one run of two: a row's numbers then depend on nothing
+    // but its own past, to the last bit.
     let texts = [Some(&reading.ids), edited.as_ref().map(|edited| &edited.1)];
     let runs: Vec<[Tensor<1>; 3]> =
         texts.into_iter().flatten().map(|ids| run(model, ids, end_only)).collect();
@@ -97,7 +97,7 @@ pub async fn unrolled(model: &SequenceModel, asked: Asked<'_>) -> Result<Unrolle
     })
 }
 
-/// Sums `[T * H]`, states `[T * H]` and probabilities `[T * C]`, or `[C]` of the last step alone.
+/// Sums `[T * H]`, states `[T * H]` and probabilities `[T * C]`, or `[C]` for the last step alone.
 fn run(model: &SequenceModel, ids: &[u32], end_only: bool) -> [Tensor<1>; 3] {
     let tokens = token_tensor(ids, 1, &model.device());
     let output = model.forward_traced(tokens, &RunOptions::default());
@@ -110,10 +110,10 @@ fn run(model: &SequenceModel, ids: &[u32], end_only: bool) -> [Tensor<1>; 3] {
     ]
 }
 
-/// What each readout should say.
+/// The correct answer at each readout.
 fn targets(ids: &[u32], after: Option<u32>, end_only: bool) -> Vec<Option<u32>> {
     if end_only {
-        // Token 0 opens, token 1 closes; class 1 is balanced.
+        // Token 0 opens and token 1 closes; class 1 is balanced.
         let mut depth = 0i64;
         let mut least = 0;
         for id in ids {

@@ -1,4 +1,4 @@
-//! Both models write on, and one odd character is forced on them.
+//! Text generation by both models, with one odd character forced on them.
 
 use rand::rngs::ChaCha8Rng;
 use unroll_protocol::study::rnn::{Character, MOST_WRITTEN, Odd, Writing, Written};
@@ -12,10 +12,10 @@ use crate::{
     token_tensor,
 };
 
-/// Characters of the prompt that are read, its last ones.
+/// Number of characters read from the end of the prompt.
 const PROMPT: usize = 64;
 
-/// What is wanted.
+/// The question.
 pub struct Asked<'a> {
     pub prompt: &'a str,
     pub length: u32,
@@ -24,7 +24,7 @@ pub struct Asked<'a> {
     pub seed: u32,
 }
 
-/// A model in the middle of its writing.
+/// A model in the middle of generating text.
 #[derive(Clone)]
 struct Pen<'a> {
     model: &'a SequenceModel,
@@ -44,7 +44,7 @@ impl Pen<'_> {
         Ok(())
     }
 
-    /// Writes `token`, whoever chose it, and reads it.
+    /// Appends `token`, which anyone may have chosen, and reads it.
     async fn write(&mut self, token: u32) -> Result<(), Refusal> {
         let probability = distribution(&self.logits, 1.0, 0)?[token as usize];
         self.written.push((token, -probability.ln()));
@@ -52,8 +52,8 @@ impl Pen<'_> {
     }
 }
 
-/// Lets both models write. The draw for each place is the same for both, with and without the odd
-/// character.
+/// Lets both models generate text. The draw for each position is the same for both, with and
+/// without the odd character.
 pub async fn writing(
     models: [&SequenceModel; 2],
     text: &Text,
@@ -108,7 +108,7 @@ pub async fn writing(
     Ok(answer)
 }
 
-/// Draws one token and writes it.
+/// Draws one token and appends it.
 async fn go_on(pen: &mut Pen<'_>, position: u32, asked: &Asked<'_>) -> Result<(), Refusal> {
     let probabilities = distribution(&pen.logits, asked.temperature, 0)?;
     let mut rng: ChaCha8Rng = stream(asked.seed, Purpose::RnnWriting, [position, 0, 0]);

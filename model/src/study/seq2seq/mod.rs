@@ -1,4 +1,4 @@
-//! `seq2seq`: an encoder-decoder whose decoder is told one vector.
+//! `seq2seq`: an encoder-decoder whose decoder is given a single vector.
 
 mod reading;
 
@@ -21,11 +21,11 @@ const ROWS: usize = 32;
 const RATE: f32 = 0.01;
 /// Steps between two measurements on held-out sources.
 const MEASURE_EVERY: u32 = 20;
-/// Held-out strings of each length.
+/// Number of held-out strings of each length.
 const EACH: usize = 32;
-/// Held-out dates.
+/// Number of held-out dates.
 const DATES: usize = 384;
-/// Sources decoded in one slice.
+/// Number of sources decoded in one slice.
 const SLICE: usize = 64;
 
 /// See the module.
@@ -175,8 +175,8 @@ impl super::Study for Study {
     }
 }
 
-/// Held-out pairs of all lengths that are measured, shortest first: those decoded together have
-/// little padding.
+/// The held-out pairs that are measured, of all lengths, shortest first, so that sources decoded
+/// together need little padding.
 fn measured(spec: &Spec) -> Result<PairBatch, Refusal> {
     let longest = (spec.longest + BEYOND) as usize;
     let rows = if spec.task == PairTask::Dates { DATES } else { EACH * longest };
@@ -191,7 +191,7 @@ fn measured(spec: &Spec) -> Result<PairBatch, Refusal> {
 }
 
 impl Study {
-    /// Sources in the order they are read.
+    /// Sources in the order in which they are read.
     fn read(&self, mut sources: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
         if self.spec.backwards {
             sources.iter_mut().for_each(|source| source.reverse());

@@ -32,7 +32,7 @@ impl Study {
             tokens.reverse();
         }
         let read = self.read(vec![ids.clone()]).concat();
-        // Room for what is longer than it should be.
+        // Space for outputs that are longer than they should be.
         let most = match self.task.task() {
             PairTask::Dates => self.task.longest_target() + 3,
             _ => ids.len().max(self.spec.longest as usize) + 3,
@@ -102,7 +102,7 @@ impl Study {
         })
     }
 
-    /// A held-out pair; strings of any length in turn, the longest trained on first.
+    /// A held-out pair; strings take turns in length, beginning with the longest trained on.
     fn example(&self, number: u32) -> Result<TextPair, Refusal> {
         let task = match self.task.task() {
             PairTask::Dates => self.task,

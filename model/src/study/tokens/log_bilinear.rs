@@ -13,7 +13,7 @@ use crate::{
     random::{Normals, Purpose, stream},
 };
 
-/// Spread of the initial weights.
+/// Standard deviation of the initial weights.
 const DEVIATION: f64 = 0.2;
 
 /// An embedding with a linear readout.
@@ -39,7 +39,7 @@ impl LogBilinear {
         }
     }
 
-    /// Logits of the token after each token, `[batch, T]` to `[batch, T, V]`.
+    /// Logits of the next token at every position, `[batch, T]` to `[batch, T, V]`.
     pub fn forward(&self, tokens: Tensor<2, Int>) -> Tensor<3> {
         linear(&self.readout, self.embedding.forward(tokens))
     }

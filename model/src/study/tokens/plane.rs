@@ -1,7 +1,7 @@
-//! The plane in which points of many dimensions lie least flattened: principal components
-//! (Pearson 1901), in f64 by Jacobi's rotations.
+//! The plane that preserves most variance of points in many dimensions: principal components
+//! (Pearson 1901), in f64 by Jacobi rotations.
 
-/// Rows in the plane of the two directions in which they vary most.
+/// Rows projected onto the plane of the two directions in which they vary most.
 pub struct Plane {
     /// `[rows, 2]`, relative to the weighted mean.
     pub points: Vec<f32>,
@@ -9,7 +9,7 @@ pub struct Plane {
     pub share: [f32; 2],
 }
 
-/// Lays the plane through the rows of `table`, `[rows, width]`, each as heavy as its weight.
+/// Projects the rows of `table`, `[rows, width]`, weighted by `weight`.
 pub fn plane(table: &[f32], width: usize, weight: impl Fn(usize) -> f64) -> Plane {
     let rows = || table.chunks_exact(width).enumerate();
     let count: f64 = (0..table.len() / width).map(&weight).sum::<f64>().max(f64::MIN_POSITIVE);
@@ -46,8 +46,8 @@ pub fn plane(table: &[f32], width: usize, weight: impl Fn(usize) -> f64) -> Plan
     Plane { points: points.collect(), share }
 }
 
-/// Column `k` of the eigenvectors, turned so that its largest component is positive: an axis has
-/// no direction of its own.
+/// Column `k` of the eigenvectors, with the sign that makes its largest component positive: an axis
+/// has no direction of its own.
 fn facing(vectors: &[f64], width: usize, k: usize) -> Vec<f64> {
     let axis: Vec<f64> = (0..width).map(|i| vectors[i * width + k]).collect();
     let largest = axis.iter().copied().fold(0.0, |a: f64, b| if b.abs() > a.abs() { b } else { a });
@@ -75,7 +75,7 @@ fn eigen(mut a: Vec<f64>, n: usize) -> (Vec<f64>, Vec<f64>) {
     ((0..n).map(|i| a[i * n + i]).collect(), v)
 }
 
-/// The rotation that makes entry `p, q` 0.
+/// Applies the rotation that makes entry `p, q` 0.
 fn rotate(a: &mut [f64], v: &mut [f64], n: usize, p: usize, q: usize) {
     let theta = (a[q * n + q] - a[p * n + p]) / (2.0 * a[p * n + q]);
     let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn finds_the_directions_of_most_spread() {
-        // Points on a line along (3, 4)/5 with a little across it.
+        // Points along (3, 4)/5 with a small deviation across.
         let table: Vec<f32> = (-5i8..=5)
             .flat_map(|k| {
                 let (along, across) = (f32::from(k), if k % 2 == 0 { 0.1 } else { -0.1 });

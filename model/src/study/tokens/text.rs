@@ -1,4 +1,4 @@
-//! A text as documents and as tokens of any scheme.
+//! A text as documents and as tokens.
 
 use unroll_protocol::study::tokens::Piece;
 
@@ -7,25 +7,25 @@ use crate::{
     bpe::{self, BpeLearner, Pair},
 };
 
-/// Bytes of the text that are used: learning 300 merges from more would take longer than a press
-/// of a button may.
+/// Number of bytes of the text that are used: learning 300 merges from more would take longer than
+/// the press of a button may.
 const MOST_BYTES: usize = 100_000;
 
-/// The lines of a text that are not blank.
+/// The non-blank lines of a text.
 pub fn documents(text: &str) -> impl Iterator<Item = &str> {
     text.split('\n').filter(|line| !line.trim().is_empty())
 }
 
-/// The beginning of a text that is used, cut between two characters.
+/// The beginning of a text that is used, cut at a character boundary.
 pub fn used(text: &str) -> &str {
     &text[..text.floor_char_boundary(MOST_BYTES)]
 }
 
-/// One scheme, learnt from one text.
+/// One tokenization, learned from one text.
 #[derive(Clone, Debug)]
 pub enum Tokenizer {
     Characters(CharTokenizer),
-    /// Bytes, and what was merged of them: nothing, in the scheme of bytes.
+    /// Bytes and their merges; none in the scheme of plain bytes.
     Bytes {
         merges: Vec<Pair>,
         words: bool,
@@ -50,7 +50,7 @@ impl Tokenizer {
         Self::pairs(&[], true)
     }
 
-    /// Number of tokens, the end token included.
+    /// Number of tokens, including the end token.
     pub fn vocabulary(&self) -> usize {
         match self {
             Self::Characters(tokenizer) => tokenizer.len() + 1,
@@ -58,7 +58,7 @@ impl Tokenizer {
         }
     }
 
-    /// Id of the token after each document.
+    /// Id of the end token, which follows each document.
     pub fn end(&self) -> u32 {
         match self {
             Self::Characters(tokenizer) => tokenizer.len() as u32,
@@ -66,7 +66,7 @@ impl Tokenizer {
         }
     }
 
-    /// The tokens of a text, an end token after each document.
+    /// The tokens of a text, with an end token after each document.
     pub fn encode(&self, text: &str) -> Vec<u32> {
         let mut ids = Vec::new();
         for document in documents(text) {
@@ -81,12 +81,12 @@ impl Tokenizer {
         ids
     }
 
-    /// The text of tokens: documents as lines. Bytes that are no text become U+FFFD.
+    /// The text of tokens, one document per line. Invalid UTF-8 becomes U+FFFD.
     pub fn decode(&self, ids: &[u32]) -> String {
         let mut bytes = Vec::new();
         for (index, &id) in ids.iter().enumerate() {
             match self {
-                // The last end token ends the text; any other stands where a line broke.
+                // The last end token ends the text; any other marks a line break.
                 _ if id == self.end() => {
                     if index + 1 < ids.len() {
                         bytes.push(b'\n');
@@ -105,7 +105,7 @@ impl Tokenizer {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// A token as it is written.
+    /// The written form of a token.
     pub fn label(&self, id: u32) -> String {
         match self {
             _ if id == self.end() => "⟨end⟩".to_owned(),
@@ -116,13 +116,13 @@ impl Tokenizer {
         }
     }
 
-    /// Every token as it is written, by id.
+    /// The written form of every token, by id.
     pub fn labels(&self) -> Vec<String> {
         (0..self.vocabulary() as u32).map(|id| self.label(id)).collect()
     }
 
-    /// Every token as text where tokens are characters, the end token as the line break it stands
-    /// for. Nothing where they are bytes: to those no character is unknown.
+    /// Every token as text if tokens are characters, with a line break for the end token. Empty if
+    /// they are bytes, to which no character is unknown.
     pub fn known_characters(&self) -> Vec<String> {
         match self {
             Self::Characters(tokenizer) => {
@@ -134,7 +134,7 @@ impl Tokenizer {
         }
     }
 
-    /// A token of which nothing is known but its id.
+    /// A token of which only the id is known.
     pub fn piece(&self, id: u32) -> Piece {
         let end = id == self.end();
         let bytes = match self {
@@ -145,7 +145,7 @@ impl Tokenizer {
         Piece { id, text: self.label(id), bytes: bytes as u32, end, unknown: None }
     }
 
-    /// The tokens of a sentence with what they stand for.
+    /// The tokens of a sentence with the text they stand for.
     pub fn sentence(&self, sentence: &str) -> Vec<Piece> {
         let mut characters = documents(sentence).flat_map(str::chars);
         let ids = self.encode(sentence);
@@ -164,7 +164,7 @@ impl Tokenizer {
     }
 }
 
-/// Bytes as text where they are text, each other byte as `⟨C3⟩`.
+/// Valid UTF-8 as text, each other byte as `⟨C3⟩`.
 fn label(bytes: &[u8]) -> String {
     let mut label = String::new();
     for chunk in bytes.utf8_chunks() {
@@ -174,11 +174,11 @@ fn label(bytes: &[u8]) -> String {
     label
 }
 
-/// The whole text as the model reads it: an end token, then each document with its own.
+/// The whole text as the model reads it: an end token, then each document followed by its own.
 pub fn stream(tokenizer: &Tokenizer, text: &str, learner: Option<&BpeLearner>) -> Vec<u32> {
     let mut ids = vec![tokenizer.end()];
     match learner {
-        // The learner's own segmentation, which encoding would find again.
+        // The learner's own segmentation, which encoding would reproduce.
         Some(learner) => {
             for document in learner.text() {
                 ids.extend(document);

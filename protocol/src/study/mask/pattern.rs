@@ -1,4 +1,4 @@
-//! Masks as a learner makes them: a preset or two, and cells set by hand.
+//! Masks as a learner makes them: one or two presets, and cells set by hand.
 
 use std::collections::BTreeMap;
 
@@ -8,25 +8,26 @@ use super::CONTEXT;
 use crate::link::rows::choice;
 
 choice! {
-    /// A mask with a name.
+    /// A named mask.
     Preset {
-        /// Each token at itself and those before it.
+        /// Each token attends to itself and to those before it.
         Causal = "causal", "Causal";
-        /// Every token at every token.
+        /// Every token attends to every token.
         Full = "full", "Bidirectional";
-        /// Each token at those fewer than [`Pattern::band`] places away, before or after.
+        /// Each token attends to those fewer than [`Pattern::band`] positions away, before or
+        /// after.
         Band = "band", "Local band";
-        /// Every token at all but the last [`Pattern::padding`], which are padding.
+        /// Every token attends to all but the last [`Pattern::padding`], which are padding.
         Padding = "padding", "Padding";
-        /// Each token at itself: nothing to begin drawing from.
+        /// Each token attends to itself: an empty sheet for drawing.
         Alone = "alone", "Only itself";
-        /// Each token at itself and at others that were drawn by lot, once and for all.
+        /// Each token attends to itself and to random others, which are always the same.
         Graph = "graph", "A random graph";
     }
 }
 
 choice! {
-    /// What becomes of two masks.
+    /// How two masks are combined.
     Combine {
         /// The first alone.
         First = "first", "nothing";
@@ -54,11 +55,11 @@ impl Default for Pattern {
     }
 }
 
-/// One allowed link in so many of a random graph.
+/// One in this many links of a random graph is allowed.
 const ONE_IN: u32 = 5;
 
 impl Pattern {
-    /// Whether `query` may look at `key`, both from 0, in a sentence of `length` tokens.
+    /// Whether `query` may attend to `key`, both from 0, in a sentence of `length` tokens.
     pub fn allows(&self, length: usize, query: usize, key: usize) -> bool {
         let says = |preset| match preset {
             Preset::Causal => key <= query,
@@ -75,12 +76,12 @@ impl Pattern {
         }
     }
 
-    /// Whether one of its masks that counts is `preset`.
+    /// Whether `preset` is one of the masks in effect.
     pub fn uses(&self, preset: Preset) -> bool {
         self.base == preset || (self.combine != Combine::First && self.other == preset)
     }
 
-    /// Every cell, `length * length`, row by row, with what is `drawn` by hand.
+    /// Every cell, `length * length`, row-major, including what is `drawn` by hand.
     pub fn cells(&self, drawn: &Drawn, length: usize) -> Vec<bool> {
         let cells = (0..length).flat_map(|query| (0..length).map(move |key| (query, key)));
         cells
@@ -91,7 +92,7 @@ impl Pattern {
     }
 }
 
-/// A number that looks like chance, by the finaliser of MurmurHash3 (Appleby 2011).
+/// A pseudo-random number, by the finalizer of MurmurHash3 (Appleby 2011).
 fn lot(query: usize, key: usize) -> u32 {
     let mut bits = (query as u32) << 16 | key as u32;
     bits = (bits ^ (bits >> 16)).wrapping_mul(0x85eb_ca6b);
@@ -100,10 +101,10 @@ fn lot(query: usize, key: usize) -> u32 {
 }
 
 const SIDE: usize = CONTEXT as usize;
-/// Bytes of one bit for each cell.
+/// Number of bytes with one bit for each cell.
 const BYTES: usize = SIDE * SIDE / 8;
 
-/// Cells set by hand, whatever the presets say, query before key.
+/// Cells set by hand, which override the presets, indexed by query and key.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Drawn(BTreeMap<(u8, u8), bool>);
 
@@ -114,7 +115,8 @@ impl Drawn {
         self.0.get(&place).copied()
     }
 
-    /// Sets a cell of a sentence of `length` tokens. What `pattern` says anyway is not kept.
+    /// Sets a cell of a sentence of `length` tokens. A cell that equals what `pattern` says is not
+    /// kept.
     pub fn set(
         &mut self,
         pattern: &Pattern,
@@ -137,18 +139,18 @@ impl Drawn {
         self.0.is_empty()
     }
 
-    /// How many cells.
+    /// Number of cells set by hand.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// One bit for each of `CONTEXT * CONTEXT` cells that says whether it is set by hand, then one
-    /// that says to what.
+    /// For each of `CONTEXT * CONTEXT` cells one bit that says whether it is set by hand, followed
+    /// by one bit each for the value.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![0; 2 * BYTES];
         for (&(query, key), &to) in &self.0 {
             let (query, key) = (usize::from(query), usize::from(key));
-            // Only from a message could cells lie outside.
+            // Only a hostile message could contain cells outside.
             if query < SIDE && key < SIDE {
                 let cell = query * SIDE + key;
                 bytes[cell / 8] |= 1 << (cell % 8);
@@ -158,7 +160,7 @@ impl Drawn {
         bytes
     }
 
-    /// Reads [`Self::to_bytes`]; `None` where it is something else.
+    /// Parses [`Self::to_bytes`]; `None` for anything else.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         if bytes.len() != 2 * BYTES {
             return None;
@@ -167,7 +169,7 @@ impl Drawn {
         let set = (0..SIDE * SIDE).filter(|&cell| bit(0, cell));
         let set = set.map(|c| (((c / SIDE) as u8, (c % SIDE) as u8), bit(BYTES, c)));
         let drawn = Self(set.collect());
-        // Bits without a meaning are not ours.
+        // Value bits of cells that are not set were not written by us.
         (drawn.to_bytes() == bytes).then_some(drawn)
     }
 }

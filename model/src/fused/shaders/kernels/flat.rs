@@ -1,4 +1,4 @@
-//! Of all parameters together.
+//! Kernels over all parameters together.
 
 #![allow(clippy::too_many_arguments, reason = "bindings and numbers of a program")]
 
@@ -6,7 +6,8 @@ use cubecl::prelude::*;
 
 use super::{ALIGNMENT, UNITS, sum_of_cube};
 
-/// What the buffer `source`, laid down from `start` on, has at `at`; `otherwise` beside it.
+/// The number at `at` of the flat buffer if it is in `source`, which begins at `start`; else
+/// `otherwise`.
 #[cube]
 fn pick(source: &[f32], start: usize, at: usize, otherwise: f32) -> f32 {
     let mut value = otherwise;
@@ -16,13 +17,13 @@ fn pick(source: &[f32], start: usize, at: usize, otherwise: f32) -> f32 {
     value
 }
 
-/// Where the next source begins in the flat buffer.
+/// The offset of the next source in the flat buffer.
 #[cube]
 fn after(source: &[f32], start: usize) -> usize {
     start + (source.len() + comptime!(ALIGNMENT - 1)) / comptime!(ALIGNMENT) * comptime!(ALIGNMENT)
 }
 
-/// Lays sources down one after the other, from `start` on, zeros between them, `count` numbers in
+/// Concatenates sources, beginning at `start` and padded with zeros in between, `count` numbers in
 /// all.
 #[cube(launch)]
 pub(crate) fn gather(
@@ -53,7 +54,7 @@ pub(crate) fn gather(
     }
 }
 
-/// Each cube's share of the sum of squares.
+/// Each cube's partial sum of squares.
 #[cube(launch)]
 pub(crate) fn squares(values: &[f32], sums: &mut [f32], stride: usize) {
     let mut sum = 0.0f32;
@@ -69,7 +70,7 @@ pub(crate) fn squares(values: &[f32], sums: &mut [f32], stride: usize) {
     }
 }
 
-/// The square root of a sum, by one cube.
+/// The square root of a sum, computed by one cube.
 #[cube(launch)]
 pub(crate) fn root_of_sum(sums: &[f32], root: &mut [f32]) {
     let mut sum = 0.0f32;

@@ -1,8 +1,8 @@
-//! Between rows of tokens and heads.
+//! Kernels between row layout and head layout.
 //!
-//! A row of width `3 width` has a token's queries, keys and values one after the other, each head
-//! after head. In head order these are three parts, `apart` numbers from one to the next, each
-//! `[batch, heads, length, d]`.
+//! A row of width `3 width` holds a token's queries, keys and values one after another, each head
+//! after head. The head layout consists of three parts, `stride` numbers apart, each `[batch,
+//! heads, length, d]`.
 
 #![allow(clippy::too_many_arguments, reason = "bindings and numbers of a program")]
 
@@ -10,13 +10,13 @@ use cubecl::prelude::*;
 
 use super::{UNITS, sum_of_cube};
 
-/// Where in its own matrix the number stands that is at `at` in three side by side.
+/// The index, within its own matrix, of the number at index `at` of three matrices side by side.
 #[cube]
 fn in_own_matrix(at: usize, width: usize) -> usize {
     at / (3 * width) * width + at % width
 }
 
-/// Three matrices of `width` columns as one of three times as many.
+/// Joins three matrices of `width` columns into one of `3 width` columns.
 #[cube(launch)]
 pub(crate) fn join(
     first: &[f32],
@@ -41,7 +41,7 @@ pub(crate) fn join(
     }
 }
 
-/// The way back of [`join`].
+/// The inverse of [`join`].
 #[cube(launch)]
 pub(crate) fn split(
     joined: &[f32],
@@ -65,18 +65,18 @@ pub(crate) fn split(
     }
 }
 
-/// Where in head order the number stands that is at `at` in rows.
+/// The index in head layout of the number at index `at` in row layout.
 #[cube]
-fn in_head_order(at: usize, width: usize, apart: usize, heads: usize, length: usize) -> usize {
+fn in_head_order(at: usize, width: usize, stride: usize, heads: usize, length: usize) -> usize {
     let d = width / heads;
     let token = at / (3 * width);
     let column = at % (3 * width);
     let inside = column % width;
     let row = (token / length * heads + inside / d) * length + token % length;
-    column / width * apart + row * d + inside % d
+    column / width * stride + row * d + inside % d
 }
 
-/// Rows, with the biases of queries and values added, in head order.
+/// Converts rows to head layout and adds the biases of queries and values.
 #[cube(launch)]
 pub(crate) fn to_heads(
     rows: &[f32],
@@ -85,7 +85,7 @@ pub(crate) fn to_heads(
     in_heads: &mut [f32],
     numbers: usize,
     width: usize,
-    apart: usize,
+    stride: usize,
     heads: usize,
     length: usize,
 ) {
@@ -99,24 +99,24 @@ pub(crate) fn to_heads(
         if column >= 2 * width {
             value += value_bias[column - 2 * width];
         }
-        in_heads[in_head_order(at, width, apart, heads, length)] = value;
+        in_heads[in_head_order(at, width, stride, heads, length)] = value;
     }
 }
 
-/// What is in head order as rows.
+/// Converts head layout to rows.
 #[cube(launch)]
 pub(crate) fn to_rows(
     in_heads: &[f32],
     rows: &mut [f32],
     numbers: usize,
     width: usize,
-    apart: usize,
+    stride: usize,
     heads: usize,
     length: usize,
 ) {
     let at = ABSOLUTE_POS;
     if at < numbers {
-        rows[at] = in_heads[in_head_order(at, width, apart, heads, length)];
+        rows[at] = in_heads[in_head_order(at, width, stride, heads, length)];
     }
 }
 
@@ -129,15 +129,15 @@ pub(crate) fn add_to_rows(rows: &mut [f32], bias: &[f32], numbers: usize, width:
     }
 }
 
-/// Sums of columns, one cube for each: of the first `width` in `first`, of as many from
-/// `second_from` on in `second`.
+/// Column sums, one cube per column: `first` receives the first `width` columns, `second` as many
+/// beginning at `second_from`.
 #[cube(launch)]
 pub(crate) fn sums_of_columns(
     rows: &[f32],
     first: &mut [f32],
     second: &mut [f32],
     count: usize,
-    apart: usize,
+    stride: usize,
     width: usize,
     second_from: usize,
     columns: usize,
@@ -151,7 +151,7 @@ pub(crate) fn sums_of_columns(
         let mut sum = 0.0f32;
         let mut row = UNIT_POS as usize;
         while row < count {
-            sum += rows[row * apart + column];
+            sum += rows[row * stride + column];
             row += comptime!(UNITS);
         }
         let sum = sum_of_cube(sum);

@@ -1,7 +1,7 @@
-//! The programs that run on the GPU, in CubeCL.
+//! The GPU kernels, in CubeCL.
 //!
-//! All tensors are f32 (targets i32) and lie row by row. A program "of rows" has one cube, that is
-//! one WebGPU workgroup, of [`UNITS`] units for each row.
+//! All tensors are contiguous row-major f32 (targets are i32). A kernel "of rows" launches one
+//! cube, that is one WebGPU workgroup, of [`UNITS`] units per row.
 
 pub(super) mod flat;
 pub(super) mod heads;
@@ -9,16 +9,16 @@ pub(super) mod rows;
 
 use cubecl::prelude::*;
 
-/// Units of the cube that works on a row: a wavefront of any GPU, and enough for widths of 16.
+/// Units of a cube that works on a row: a wavefront of any GPU, and enough for widths of 16.
 pub(crate) const UNITS: usize = 64;
-/// Where a part begins in a flat buffer is a multiple of this many numbers: 256 bytes, the most
-/// that WebGPU may ask of where a binding begins.
+/// Alignment of parts in a flat buffer, in numbers: 256 bytes, the largest offset alignment that
+/// WebGPU may require of a binding.
 pub(crate) const ALIGNMENT: usize = 64;
-/// Sources that [`gather`] reads at once. With what it writes and what CubeCL adds these are the
-/// eight storage buffers that every WebGPU device has.
+/// Number of sources that [`gather`] reads at once. Together with its output and what CubeCL adds,
+/// these are the eight storage buffers that every WebGPU device supports.
 pub(crate) const SOURCES: usize = 6;
 
-/// The sum of what each unit of the cube brings, for all of them, in the same order on every
+/// The sum of one value per unit of the cube, returned to all units, in the same order on every
 /// device.
 #[cube]
 pub(crate) fn sum_of_cube(own: f32) -> f32 {
@@ -32,7 +32,7 @@ pub(crate) fn sum_of_cube(own: f32) -> f32 {
     sum
 }
 
-/// The largest of what each unit of the cube brings.
+/// The largest of one value per unit of the cube.
 #[cube]
 pub(crate) fn largest_of_cube(own: f32) -> f32 {
     let mut shared = Shared::new_slice(comptime!(UNITS));

@@ -1,4 +1,7 @@
-//! Of activations, most of them row by row.
+//! Kernels over activations, most of them row by row.
+//!
+//! Unless said otherwise buffers are `[rows, width]`; γ, β and their gradients are `[width]`,
+//! targets and losses `[rows]`. `upstream` is the gradient with respect to the output.
 
 #![allow(unstable_name_collisions, reason = "`erf` is CubeCL's")]
 #![allow(clippy::too_many_arguments, reason = "bindings and numbers of a program")]
@@ -7,7 +10,8 @@ use cubecl::prelude::*;
 
 use super::{UNITS, largest_of_cube, sum_of_cube};
 
-/// Layer normalisation of rows, and of each row the mean and the reciprocal of the deviation.
+/// Layer normalization of rows. `statistics`, `[rows, 2]`, receives the mean and the reciprocal
+/// standard deviation of each row.
 #[cube(launch)]
 pub(crate) fn layer_norm(
     input: &[f32],
@@ -32,8 +36,8 @@ pub(crate) fn layer_norm(
         let mut sum = 0.0f32;
         let mut at = UNIT_POS as usize;
         while at < width {
-            let apart = input[start + at] - mean;
-            sum += apart * apart;
+            let centered = input[start + at] - mean;
+            sum += centered * centered;
             at += comptime!(UNITS);
         }
         let variance = sum_of_cube(sum) / f32::cast_from(width as u32);
@@ -50,8 +54,8 @@ pub(crate) fn layer_norm(
     }
 }
 
-/// The gradients of layer normalisation: the first cubes work on a row each, those after them on a
-/// column of γ and β each.
+/// The backward pass of [`layer_norm`]. The first `rows` cubes work on a row of the gradient with
+/// respect to the input each, the `width` cubes after them on a column of γ and β each.
 #[cube(launch)]
 pub(crate) fn layer_norm_back(
     input: &[f32],
@@ -59,8 +63,8 @@ pub(crate) fn layer_norm_back(
     gamma: &[f32],
     upstream: &[f32],
     gradient: &mut [f32],
-    of_gamma: &mut [f32],
-    of_beta: &mut [f32],
+    grad_gamma: &mut [f32],
+    grad_beta: &mut [f32],
     rows: usize,
 ) {
     let width = gamma.len();
@@ -102,13 +106,13 @@ pub(crate) fn layer_norm_back(
         let gain = sum_of_cube(gain);
         let shift = sum_of_cube(shift);
         if UNIT_POS == 0 {
-            of_gamma[column] = gain;
-            of_beta[column] = shift;
+            grad_gamma[column] = gain;
+            grad_beta[column] = shift;
         }
     }
 }
 
-/// `x Φ(x)` and its derivative, `Φ(x) + x exp(-x²/2) / sqrt(2π)`.
+/// `x Φ(x)` and its derivative, `Φ(x) + x exp(-x²/2) / sqrt(2π)`, elementwise.
 #[cube(launch)]
 pub(crate) fn gelu(input: &[f32], output: &mut [f32], slopes: &mut [f32]) {
     let at = ABSOLUTE_POS;
@@ -120,6 +124,7 @@ pub(crate) fn gelu(input: &[f32], output: &mut [f32], slopes: &mut [f32]) {
     }
 }
 
+/// The elementwise product.
 #[cube(launch)]
 pub(crate) fn multiply(left: &[f32], right: &[f32], output: &mut [f32]) {
     let at = ABSOLUTE_POS;
@@ -128,7 +133,7 @@ pub(crate) fn multiply(left: &[f32], right: &[f32], output: &mut [f32]) {
     }
 }
 
-/// The probabilities of rows of logits, and what each row's target costs, in nats.
+/// The softmax of rows of logits, and the cross-entropy of each row's target in nats.
 #[cube(launch)]
 pub(crate) fn cross_entropy(
     logits: &[f32],
@@ -168,6 +173,7 @@ pub(crate) fn cross_entropy(
     }
 }
 
+/// The backward pass of [`cross_entropy`]; `upstream` is `[rows]`.
 #[cube(launch)]
 pub(crate) fn cross_entropy_back(
     probabilities: &[f32],
@@ -179,16 +185,16 @@ pub(crate) fn cross_entropy_back(
     let at = ABSOLUTE_POS;
     if at < gradient.len() {
         let row = at / width;
-        let mut apart = probabilities[at];
+        let mut slope = probabilities[at];
         if at == row * width + targets[row] as usize {
-            apart -= 1.0;
+            slope -= 1.0;
         }
-        gradient[at] = apart * upstream[row];
+        gradient[at] = slope * upstream[row];
     }
 }
 
-/// `softmax(scale x + bias)` of rows, numbered batch by batch, head by head, query by query. The
-/// bias may have one batch or one head for all.
+/// `softmax(scale x + bias)` of the rows of `[batch, heads, queries, width]`. The bias is
+/// `[bias_batches, bias_heads, queries, width]`, where 1 batch or 1 head serves all.
 #[cube(launch)]
 pub(crate) fn softmax(
     scores: &[f32],
@@ -240,6 +246,7 @@ pub(crate) fn softmax(
     }
 }
 
+/// The backward pass of [`softmax`].
 #[cube(launch)]
 pub(crate) fn softmax_back(
     weights: &[f32],
@@ -261,8 +268,8 @@ pub(crate) fn softmax_back(
         let sum = sum_of_cube(sum);
         let mut at = UNIT_POS as usize;
         while at < width {
-            let apart = upstream[start + at] - sum;
-            gradient[start + at] = weights[start + at] * apart * scale;
+            let centered = upstream[start + at] - sum;
+            gradient[start + at] = weights[start + at] * centered * scale;
             at += comptime!(UNITS);
         }
     }
