@@ -25,7 +25,7 @@ pub enum Toy {
     Logit,
     Mask,
     Mix,
-    Normalise,
+    Normalize,
     OneHot,
     Perplexity,
     Powers,
@@ -97,7 +97,7 @@ impl Toy {
             Self::Logit => const { &[slider("logit of a", -5.0, 5.0, 0.1, 1.0)] },
             Self::Mask => const { &[slider("token", 1.0, 6.0, 1.0, 3.0)] },
             Self::Mix | Self::Softmax => SCORES,
-            Self::Normalise => {
+            Self::Normalize => {
                 const {
                     &[
                         slider("a", -5.0, 5.0, 0.1, 4.0),

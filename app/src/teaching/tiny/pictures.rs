@@ -71,7 +71,7 @@ impl Toy {
                     four(mixed)
                 )
             }
-            Self::Normalise => {
+            Self::Normalize => {
                 let mean = v.iter().sum::<f64>() / 3.0;
                 let variance = v.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 3.0;
                 // As layers do, so that equal numbers divide by no zero.
