@@ -63,10 +63,14 @@ export async function ourEngine(browser, url, settings, workers) {
 /** Runs in the page, before anything else does. */
 function inPage(protocol) {
   const { command, event, workers } = protocol;
-  const held = ["Run", "Pause", "Steps", "Trace", "Inspect", "Ask", "Generate", "Save"];
-  const heldBack = new Set(held.map((name) => command[name]));
-  // The first picture is what helpers wait for.
-  if (workers > 1) heldBack.delete(command.Trace);
+  const heldBack = new Set(["Run", "Pause", "Steps", "Ask", "Save"].map((name) => command[name]));
+  // The first picture is what helpers wait for; nothing else is asked.
+  let awaitsPicture = workers > 1;
+  const isForPicture = (message) => {
+    // Behind the version and the command an id, whose last byte is under 128; the chapter; the question.
+    const end = message.findIndex((byte, at) => at >= 2 && byte < 128);
+    return awaitsPicture && message[1] === command.Ask && message[end + 1] === 0 && message[end + 2] === 0;
+  };
   const starts = [command.Start, command.StartStudy];
 
   class Spied extends Worker {
@@ -75,7 +79,8 @@ function inPage(protocol) {
     postMessage(message, ...rest) {
       const kind = message instanceof Uint8Array && message[0] === protocol.version ? message[1] : -1;
       if (starts.includes(kind)) engine.worker = this;
-      if (this !== engine.worker || !heldBack.has(kind)) super.postMessage(message, ...rest);
+      const held = this === engine.worker && heldBack.has(kind) && !isForPicture(message);
+      if (!held) super.postMessage(message, ...rest);
     }
 
     /** Past what the page may send. */
@@ -127,8 +132,8 @@ function inPage(protocol) {
         case event.StudyProgress:
           engine.losses.push(...losses(bytes));
           return true;
-        case event.Trace:
-          heldBack.add(command.Trace);
+        case event.Answered:
+          awaitsPicture = false;
           // The page hears of it first.
           setTimeout(engine.pictured);
           return false;

@@ -25,7 +25,7 @@ const STEPS = 60;
 const SENTENCE = "Once, by the slow green river, there was a mill, and in the mill lived Marl".slice(0, 64);
 
 const commands = variants("Command");
-const QUESTIONS = ["Trace", "Inspect", "Ask", "Generate"].map((name) => commands[name]);
+const QUESTIONS = [commands.Ask];
 
 /** Keeps what the page asks of its workers: the bytes of commands of these numbers. */
 function keepQuestions(questions) {
@@ -161,7 +161,8 @@ const CHAPTERS = [
 function questionsOf(address) {
   const chapter = /chapter=(\w+)/.exec(address)[1];
   const source = join(import.meta.dirname, `../protocol/src/study/${chapter}.rs`);
-  return Object.keys(variants("Question", readFileSync(source, "utf8")));
+  const list = readFileSync(source, "utf8").split("questions! {\n")[1].split("\n}\n")[0];
+  return [...list.matchAll(/^ {4}([A-Z]\w*) \{/gm)].map((match) => match[1]);
 }
 
 /** Which of `names` are asked since `from` questions were, sorted. */
