@@ -52,9 +52,9 @@ type Printing = Pin<Box<dyn Future<Output = ()>>>;
 
 /// Most visits print nothing.
 const PRINT: Fetch<fn(Store, Beats, Signal<bool>) -> Printing> = part!(print: fn(Store, Beats, Signal<bool>) -> Printing =
-        |store, beats, behind| Box::pin(print(store, beats, behind)));
+        |store, beats, behind| Box::pin(print_story(store, beats, behind)));
 
-async fn print(store: Store, beats: Beats, behind: Signal<bool>) {
+async fn print_story(store: Store, beats: Beats, behind: Signal<bool>) {
     let before = store.link.get_untracked();
     let copied = copy_views(beats, behind).await;
     store.link.try_set(before);
