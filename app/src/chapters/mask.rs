@@ -2,6 +2,7 @@
 
 mod averages;
 mod check;
+mod editor;
 mod leak;
 mod trained;
 mod words;
@@ -22,11 +23,11 @@ use crate::{
     course::{Answered, ChapterFrame, Sentence, StageView, use_answer, use_lab, use_provenance},
     figures::{
         Bar, BarsFigure, CellInspector, Hue, Matrix, MatrixFigure, Provenance, ValueMap,
-        mask_editor::{MaskEditor, Sheet},
         token::{mark, name_at, spoken},
     },
     store::Store,
 };
+use editor::{MaskEditor, Sheet};
 
 pub const INFO: Info = Info {
     id: Chapter::Mask,

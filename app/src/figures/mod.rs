@@ -2,74 +2,62 @@
 //!
 //! Each takes signals of data and signals to write the learner's choice into. None talks to an
 //! engine or a store. Every one is drawn at most once a frame, and not at all while out of sight.
+//!
+//! Here is what at least two chapters use, and what such figures are made of; a figure of one
+//! chapter is with that chapter.
 
-// Generic figures that await the chapters of the course.
-pub mod alignment;
 mod arcs;
 mod attention;
 mod bars;
 mod bars_figure;
-pub mod birnn;
-mod canvas;
+pub mod canvas;
 mod cells;
-mod circuit;
-mod clock;
-mod clock_export;
-mod color;
+pub mod color;
 mod curve;
 mod download;
 mod editor;
-mod export;
+pub mod export;
 mod exporters;
-mod frame;
+pub mod frame;
 mod head_grid;
 mod head_grid_paint;
 mod heatmap;
 mod histogram;
 mod histogram_plot;
-mod hue;
+pub mod hue;
 mod inspector;
 mod lines;
 mod lines_data;
 mod lines_plot;
 mod loss;
-pub mod mask_editor;
 mod matrix;
-mod matrix_data;
+pub mod matrix_data;
 mod matrix_paint;
 mod matrix_strip;
-mod matrix_svg;
+pub mod matrix_svg;
 mod next;
-pub mod norm;
-mod plot;
-mod reading;
-mod readout;
+pub mod plot;
+pub mod reading;
+pub mod readout;
 mod row;
-mod scale;
-mod scatter;
-mod select;
+pub mod scale;
+pub mod select;
 mod sheet;
-mod sight;
-mod slot;
+pub mod sight;
+pub mod slot;
 mod steps;
-mod strip;
-mod svg;
-mod table;
-pub mod text;
-mod theme;
+pub mod svg;
+pub mod table;
+pub mod theme;
 pub mod token;
 mod tokens;
-mod transfer;
-pub mod unrolled;
-mod view;
+pub mod view;
 mod writers;
 
 pub use attention::{AttentionFigure, HeadsFigure, Inspection, KeptCell, SentenceFigure};
 pub use bars::{Bar, top_bars};
 pub use bars_figure::BarsFigure;
 pub use canvas::{rest_left, set_training, time_frame, use_frame};
-pub use circuit::{CircuitFigure, gate_hue};
-pub use clock::ClockFigure;
 pub use curve::Curve;
 pub use editor::Editor;
 pub use export::{Experiment, Provenance, attention_json, loss_json};
@@ -88,12 +76,10 @@ pub use matrix_strip::{Across, ColumnStrip};
 pub use next::NextFigure;
 pub use plot::short;
 pub use scale::ValueMap;
-pub use scatter::{Cloud, Scatter, ScatterFigure};
 pub use select::Selection;
 pub use sheet::{Sheet, SheetExport, exact};
 pub use sight::{Sight, use_visible};
 pub use slot::Slot;
 pub use steps::StepRow;
 pub use theme::{Colors, FigureTheme};
-pub use transfer::{Transfer, TransferFigure, Written};
 pub use view::largest;

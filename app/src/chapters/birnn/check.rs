@@ -3,10 +3,10 @@
 use leptos::prelude::*;
 use unroll_protocol::study::birnn::{Edit, Reader, TaskChoice};
 
+use super::figure::{Columns, Content};
 use super::{Page, question, reading_of};
 use crate::{
     course::{use_answer, use_done, use_lab},
-    figures::birnn::{Columns, Content},
     teaching::CheckYourself,
 };
 

@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod check;
+mod figure;
 mod panels;
 mod words;
 
@@ -20,12 +21,10 @@ use crate::{
     course::{
         Answered, ChapterFrame, Lab, Sentence, StageView, use_answer, use_lab, use_task_provenance,
     },
-    figures::{
-        Provenance,
-        birnn::{Columns, TwoWayFigure},
-    },
+    figures::Provenance,
     store::Store,
 };
+use figure::{Columns, TwoWayFigure};
 
 pub const INFO: Info = Info {
     id: Chapter::Birnn,

@@ -10,14 +10,12 @@ use unroll_protocol::{
     },
 };
 
+use super::figure::{likeliest, reader_id, softmax};
 use super::{Page, arithmetic::Arithmetic};
 use crate::{
     course::{use_answer, use_done},
     figures::{
-        BarsFigure, Dash, Hue, Line, Lines, LinesFigure, Reference, StepRow,
-        birnn::{likeliest, reader_id, softmax},
-        token::mark,
-        top_bars,
+        BarsFigure, Dash, Hue, Line, Lines, LinesFigure, Reference, StepRow, token::mark, top_bars,
     },
     teaching::GuessFirst,
 };

@@ -6,10 +6,11 @@ use leptos::prelude::*;
 use unroll_protocol::study::position::{Answer, CONTEXT, Clock, FARTHEST, Question, TRIED};
 
 use super::Page;
+use super::clock_figure::ClockFigure;
 use crate::{
     controls::SliderField,
     course::{use_fixed_answer, use_lab},
-    figures::{ClockFigure, Matrix, MatrixFigure, ValueMap, short},
+    figures::{Matrix, MatrixFigure, ValueMap, short},
 };
 
 type Shown = Memo<Option<Arc<Clock>>>;

@@ -4,6 +4,7 @@ mod arithmetic;
 mod check;
 mod matrix;
 mod recovery;
+mod unrolled;
 mod unroller;
 mod words;
 mod writing;
@@ -24,15 +25,13 @@ use crate::{
         Answered, ChapterFrame, Lab, Sentence, StageView, use_answer, use_lab, use_provenance,
         use_setting,
     },
-    figures::{
-        Dash, Hue, Line, Lines, LinesFigure, Provenance, Slot,
-        unrolled::{Diagram, UnrolledFigure},
-    },
+    figures::{Dash, Hue, Line, Lines, LinesFigure, Provenance, Slot},
     store::Store,
 };
 use arithmetic::SumView;
 use check::Check;
 use recovery::RecoveryView;
+use unrolled::{Diagram, UnrolledFigure};
 use unroller::{EditBar, Unroller};
 use writing::WritingView;
 

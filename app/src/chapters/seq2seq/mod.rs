@@ -2,6 +2,7 @@
 
 mod check;
 mod panels;
+mod transfer;
 mod words;
 
 use std::sync::Arc;
@@ -17,9 +18,10 @@ use super::Info;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField},
     course::{Answered, ChapterFrame, StageView, use_answer, use_lab, use_task_provenance},
-    figures::{Provenance, Transfer, TransferFigure, Written},
+    figures::Provenance,
     store::Store,
 };
+use transfer::{Transfer, TransferFigure, Written};
 
 pub const INFO: Info = Info {
     id: Chapter::Seq2seq,

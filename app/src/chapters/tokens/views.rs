@@ -6,15 +6,13 @@ use unroll_protocol::{
     study::tokens::{self, Answer},
 };
 
+use super::text::{
+    AROUND, ChainFigure, LevelStrip, LookupFigure, TokenMap, WindowFigure, parted, stretch,
+};
 use super::{Shown, typed};
 use crate::{
     course::{Sentence, use_answer, use_provenance},
-    figures::{
-        Hue,
-        text::{
-            AROUND, ChainFigure, LevelStrip, LookupFigure, TokenMap, WindowFigure, parted, stretch,
-        },
-    },
+    figures::Hue,
     teaching::{Sym, Term, Word},
 };
 
