@@ -2,6 +2,7 @@
 
 mod averages;
 mod check;
+mod editor;
 mod leak;
 mod trained;
 mod words;
@@ -20,12 +21,12 @@ use crate::{
     course::{ChapterFrame, Sentence, StageView, use_lab, use_provenance},
     figures::{
         Bar, BarsFigure, CellInspector, Hue, Matrix, MatrixFigure, Provenance, ValueMap,
-        mask_editor::{MaskEditor, Sheet},
         token::{mark, name_at, spoken},
     },
     questions::{Answered, use_answer},
     store::Store,
 };
+use editor::{MaskEditor, Sheet};
 
 pub const INFO: Info = Info {
     id: Chapter::Mask,

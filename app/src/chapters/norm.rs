@@ -1,6 +1,7 @@
 //! `norm`: what normalization averages over, and what follows from it.
 
 mod check;
+mod figure;
 mod layers;
 mod more;
 mod outside;

@@ -1,6 +1,7 @@
 //! `tokens`: text becomes numbers.
 
 mod figure;
+mod text;
 mod views;
 mod words;
 

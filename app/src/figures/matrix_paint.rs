@@ -489,7 +489,9 @@ mod tests {
     fn cells_that_shrink_are_all_in_sight_and_alike() {
         let look = Look { shrinks: true, ..Look::default() };
         let square = |width, scale, count| {
-            Geometry::new(&matrix(count, count, "a"), Size { width, height: width, scale }, look)
+            let (row_axis, column_axis) = ("query".into(), "key".into());
+            let matrix = Matrix { row_axis, column_axis, ..matrix(count, count, "a") };
+            Geometry::new(&matrix, Size { width, height: width, scale }, look)
         };
         let g = square(640.0, 1.0, 512);
         assert!(g.cell_width == 1.0 && g.row_every > 5 && g.column_every > 5, "{g:?}");

@@ -6,14 +6,11 @@ use unroll_protocol::{
     transduction::AttentionKind,
 };
 
+use super::map::{AlignmentFigure, ProducedChips, SourceChips};
 use super::{Page, exact, last, panels, style, use_row};
 use crate::{
     course::use_lab,
-    figures::{
-        BarsFigure, CellInspector, Hue,
-        alignment::{AlignmentFigure, ProducedChips, SourceChips},
-        top_bars,
-    },
+    figures::{BarsFigure, CellInspector, Hue, top_bars},
 };
 
 /// Longest text kept of what is typed; fewer characters are read.

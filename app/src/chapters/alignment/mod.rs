@@ -2,6 +2,7 @@
 
 mod check;
 mod figure;
+mod map;
 mod panels;
 mod words;
 
@@ -20,13 +21,11 @@ use super::Info;
 use crate::{
     controls::{ChoiceField, SliderField},
     course::{ChapterFrame, StageView, use_lab, use_task_provenance},
-    figures::{
-        Dash, Hue, Provenance,
-        alignment::{Alignment, Decoded, Gaze, Place},
-    },
+    figures::{Dash, Hue, Provenance},
     questions::{Answered, use_answer},
     store::Store,
 };
+use map::{Alignment, Decoded, Gaze, Place};
 
 pub const INFO: Info = Info {
     id: Chapter::Alignment,

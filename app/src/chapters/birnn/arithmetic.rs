@@ -7,10 +7,8 @@ use unroll_protocol::{
 };
 
 use super::Page;
-use crate::figures::{
-    birnn::{reader_id, softmax},
-    token::mark,
-};
+use super::figure::{reader_id, softmax};
+use crate::figures::token::mark;
 
 /// The parts of one model's logit.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,10 +3,10 @@
 use leptos::prelude::*;
 use unroll_protocol::study::birnn::{Edit, Reader, TaskChoice};
 
+use super::figure::{Columns, Content};
 use super::{Page, question};
 use crate::{
     course::{use_done, use_lab},
-    figures::birnn::{Columns, Content},
     questions::use_answer,
     teaching::CheckYourself,
 };

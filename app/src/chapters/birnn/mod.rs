@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod check;
+mod figure;
 mod panels;
 mod words;
 
@@ -17,13 +18,11 @@ use super::Info;
 use crate::{
     controls::{ChoiceField, SliderField},
     course::{ChapterFrame, Lab, Sentence, StageView, use_lab, use_task_provenance},
-    figures::{
-        Provenance,
-        birnn::{Columns, TwoWayFigure},
-    },
+    figures::Provenance,
     questions::{Answered, use_answer},
     store::Store,
 };
+use figure::{Columns, TwoWayFigure};
 
 pub const INFO: Info = Info {
     id: Chapter::Birnn,

@@ -7,14 +7,12 @@ use unroll_protocol::study::birnn::{
     self, MOST_AHEAD, Passage, Reader, Reading, TaskChoice, accuracy_series,
 };
 
+use super::figure::{likeliest, reader_id, softmax};
 use super::{Page, arithmetic::Arithmetic};
 use crate::{
     course::use_done,
     figures::{
-        BarsFigure, Dash, Hue, Line, Lines, LinesFigure, Reference, StepRow,
-        birnn::{likeliest, reader_id, softmax},
-        token::mark,
-        top_bars,
+        BarsFigure, Dash, Hue, Line, Lines, LinesFigure, Reference, StepRow, token::mark, top_bars,
     },
     questions::use_answer,
     teaching::GuessFirst,

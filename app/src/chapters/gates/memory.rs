@@ -4,7 +4,10 @@ use leptos::prelude::*;
 use unroll_protocol::study::gates::{Quantity, Units};
 
 use super::state::{Gates, named, three};
-use crate::figures::{Cloud, Scatter, ScatterFigure, gate_hue};
+use super::{
+    circuit::gate_hue,
+    scatter::{Cloud, Scatter, ScatterFigure},
+};
 
 /// The shortest memory on the axis.
 const SHORTEST: f64 = 0.5;

@@ -1,9 +1,11 @@
 //! `gates`: every gate of every unit over the characters, and gates held open or shut.
 
+mod circuit;
 mod figure;
 mod held;
 mod memory;
 mod questions;
+mod scatter;
 mod state;
 mod strips;
 mod sums;

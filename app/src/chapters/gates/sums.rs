@@ -5,12 +5,13 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use unroll_protocol::study::gates::{CellChoice, GateSum, Quantity, Sums, Term};
 
+use super::circuit::{CircuitFigure, gate_hue};
 use super::{
     figure::{Quantities, part, row_name},
     held::says,
     state::{Gates, three},
 };
-use crate::figures::{CircuitFigure, StepRow, gate_hue, token};
+use crate::figures::{StepRow, token};
 
 /// The view of the circuit, with all sums beside it.
 #[component]

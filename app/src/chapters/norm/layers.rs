@@ -8,14 +8,12 @@ use unroll_protocol::study::norm::{
     Axis, Depth, Depths, Experiment, Layer, Statistics, Version, ask,
 };
 
+use super::figure::{Arithmetic, CouplingFigure, amount, moved};
 use super::is_of;
 use crate::{
     controls::{ChoiceField, SliderField, use_timer},
     course::{Sentence, use_lab, use_provenance, use_setting},
-    figures::{
-        Bins, Histogram, HistogramFigure, Hue, Slot,
-        norm::{Arithmetic, CouplingFigure, amount, moved},
-    },
+    figures::{Bins, Histogram, HistogramFigure, Hue, Slot},
     questions::use_answer,
     store::Store,
 };

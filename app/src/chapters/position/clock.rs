@@ -6,10 +6,11 @@ use leptos::prelude::*;
 use unroll_protocol::study::position::{CONTEXT, Clock, FARTHEST, TRIED, ask};
 
 use super::Page;
+use super::clock_figure::ClockFigure;
 use crate::{
     controls::SliderField,
     course::use_lab,
-    figures::{ClockFigure, Matrix, MatrixFigure, ValueMap, short},
+    figures::{Matrix, MatrixFigure, ValueMap, short},
     questions::use_fixed_answer,
 };
 

@@ -2,6 +2,8 @@
 
 mod check;
 mod clock;
+mod clock_export;
+mod clock_figure;
 mod compare;
 mod encodings;
 mod reading;

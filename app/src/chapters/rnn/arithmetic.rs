@@ -4,14 +4,12 @@ use leptos::{ev, prelude::*};
 use unroll_protocol::study::rnn::{Run, Unrolled};
 use wasm_bindgen::JsCast;
 
+use super::unrolled::signed;
 use super::{
     SUM, Shared,
     matrix::{MatrixField, MatrixPanel},
 };
-use crate::{
-    figures::{token, unrolled::signed},
-    store::Store,
-};
+use crate::{figures::token, store::Store};
 
 /// Products written out before the rest is gathered.
 const WRITTEN: usize = 5;

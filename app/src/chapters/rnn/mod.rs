@@ -4,6 +4,7 @@ mod arithmetic;
 mod check;
 mod matrix;
 mod recovery;
+mod unrolled;
 mod unroller;
 mod words;
 mod writing;
@@ -21,16 +22,14 @@ use super::Info;
 use crate::{
     controls::{ChoiceField, SliderField},
     course::{ChapterFrame, Lab, Sentence, StageView, use_lab, use_provenance, use_setting},
-    figures::{
-        Dash, Hue, Line, Lines, LinesFigure, Provenance, Slot,
-        unrolled::{Diagram, UnrolledFigure},
-    },
+    figures::{Dash, Hue, Line, Lines, LinesFigure, Provenance, Slot},
     questions::{Answered, use_answer},
     store::Store,
 };
 use arithmetic::SumView;
 use check::Check;
 use recovery::RecoveryView;
+use unrolled::{Diagram, UnrolledFigure};
 use unroller::{EditBar, Unroller};
 use writing::WritingView;
 

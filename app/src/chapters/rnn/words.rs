@@ -3,12 +3,10 @@
 use leptos::prelude::*;
 use unroll_protocol::study::rnn::{CellChoice, MatrixChoice, ReadoutChoice};
 
+use super::unrolled::{INPUT, OUTPUT, STATE, U, V, W};
 use crate::{
     course::{Idea, trial},
-    figures::{
-        Hue,
-        unrolled::{INPUT, OUTPUT, STATE, U, V, W},
-    },
+    figures::Hue,
     teaching::{Formula, MathSym, Sym, Term, Word},
 };
 

@@ -7,13 +7,11 @@ use unroll_protocol::{
 };
 
 use super::Shared;
+use super::unrolled::{STRONGEST, Text, Texts, WrittenFigure, strength};
 use crate::{
     controls::SliderField,
     course::{Sentence, use_setting},
-    figures::{
-        Slot, token,
-        unrolled::{STRONGEST, Text, Texts, WrittenFigure, strength},
-    },
+    figures::{Slot, token},
     questions::use_answer,
 };
 

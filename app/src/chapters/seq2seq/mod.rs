@@ -2,6 +2,7 @@
 
 mod check;
 mod panels;
+mod transfer;
 mod words;
 
 use std::sync::Arc;
@@ -17,10 +18,11 @@ use super::Info;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField},
     course::{ChapterFrame, StageView, use_lab, use_task_provenance},
-    figures::{Provenance, Transfer, TransferFigure, Written},
+    figures::Provenance,
     questions::{Answered, use_answer},
     store::Store,
 };
+use transfer::{Transfer, TransferFigure, Written};
 
 pub const INFO: Info = Info {
     id: Chapter::Seq2seq,

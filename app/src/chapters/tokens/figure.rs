@@ -3,15 +3,12 @@
 use leptos::prelude::*;
 use unroll_protocol::study::tokens::{Levels, Merge, Scheme};
 
+use super::text::{LevelStrip, LevelsFigure, PickedRow};
 use super::{Shown, words::pair};
 use crate::{
     controls::{SliderField, grouped},
     course::{Sentence, use_provenance},
-    figures::{
-        Dash, Hue, Line, Lines, LinesFigure,
-        text::{LevelStrip, LevelsFigure, PickedRow},
-        token::mark,
-    },
+    figures::{Dash, Hue, Line, Lines, LinesFigure, token::mark},
 };
 
 /// The sentence in three schemes, and the row of the token that was picked.

@@ -4,14 +4,12 @@ use leptos::prelude::*;
 use unroll_protocol::study::tokens::{self};
 
 use super::Shown;
+use super::text::{
+    AROUND, ChainFigure, LevelStrip, LookupFigure, TokenMap, WindowFigure, parted, stretch,
+};
 use crate::{
     course::{Sentence, use_provenance},
-    figures::{
-        Hue,
-        text::{
-            AROUND, ChainFigure, LevelStrip, LookupFigure, TokenMap, WindowFigure, parted, stretch,
-        },
-    },
+    figures::Hue,
     questions::use_answer,
     teaching::{Sym, Term, Word},
 };

@@ -7,9 +7,9 @@ use leptos::{ev, html, prelude::*};
 use unroll_protocol::study::position::Clock;
 use web_sys::Element;
 
-use super::{
+use super::clock_export::{Drawn, clock_csv, clock_json, clock_svg, tip};
+use crate::figures::{
     canvas::use_latest,
-    clock_export::{Drawn, clock_csv, clock_json, clock_svg, tip},
     export::Provenance,
     frame::{Files, Frame, choices},
     plot::short,

@@ -11,7 +11,7 @@ mod written;
 use leptos::{ev, html, prelude::*};
 use wasm_bindgen::JsCast;
 
-use super::{
+use crate::figures::{
     canvas::{Size, use_latest, use_size},
     export::Provenance,
     frame::{Files, Frame, choices},

@@ -6,7 +6,7 @@ use leptos::{ev, prelude::*};
 
 pub use data::Sheet;
 
-use super::{MatrixFigure, Provenance};
+use crate::figures::{MatrixFigure, Provenance};
 
 /// Row and column, from 0.
 type Place = (usize, usize);

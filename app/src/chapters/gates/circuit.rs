@@ -7,7 +7,7 @@ use leptos::{ev, html, prelude::*};
 use serde_json::{Map, json};
 use unroll_protocol::study::gates::{CellChoice, GateSum, Quantity, Sums};
 
-use super::{
+use crate::figures::{
     canvas::{use_latest, use_size},
     export::{Provenance, csv_comment, open_object},
     frame::{Caption, Files, Frame, choices},

@@ -5,7 +5,7 @@ use unroll_protocol::{
     study::birnn::{Reader, Reading, Run},
 };
 
-use super::super::token::{mark, name_at};
+use crate::figures::token::{mark, name_at};
 
 /// Everything on show: the columns are positions, the rows what the models made of them.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -4,7 +4,7 @@
 use leptos::{ev, html, prelude::*};
 use web_sys::HtmlCanvasElement;
 
-use super::{
+use crate::figures::{
     canvas::{self, Size, use_latest, use_size},
     export::Provenance,
     frame::{Files, Frame, choices},

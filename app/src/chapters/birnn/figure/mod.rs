@@ -3,6 +3,7 @@
 
 mod data;
 mod files;
+mod strip;
 mod strips;
 mod words;
 
@@ -13,7 +14,7 @@ use unroll_protocol::study::birnn::Reader;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
-use super::{
+use crate::figures::{
     export::Provenance,
     frame::{Files, Frame, choices},
     reading::step_cell,

@@ -5,7 +5,7 @@ use std::{fmt::Write, sync::Arc};
 use serde_json::{Map, Value, json};
 use unroll_protocol::study::position::Clock;
 
-use super::{
+use crate::figures::{
     export::{Provenance, csv_comment},
     frame::Caption,
     svg::escape,

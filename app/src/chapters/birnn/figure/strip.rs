@@ -2,7 +2,7 @@
 
 use web_sys::CanvasRenderingContext2d;
 
-use super::theme::Colors;
+use crate::figures::theme::Colors;
 
 /// A rectangle in the units its canvas is drawn in.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -1,9 +1,7 @@
 //! What a cell of the figure says, and which cells have to do with each other.
 
-use super::{
-    super::token::{mark, spoken},
-    At, Columns, Content,
-};
+use super::{At, Columns, Content};
+use crate::figures::token::{mark, spoken};
 
 /// What one cell shows.
 #[derive(Clone, Debug, Default, PartialEq)]

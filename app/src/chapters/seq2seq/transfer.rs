@@ -7,7 +7,7 @@ use unroll_protocol::Array;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
-use super::{
+use crate::figures::{
     canvas::{put_pixels, use_latest},
     export::Provenance,
     frame::{Files, Frame, choices},

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use leptos::{ev, html, prelude::*};
 use serde_json::{Map, json};
 
-use super::{
+use crate::figures::{
     Hue,
     canvas::{use_latest, use_size},
     color::Palette,

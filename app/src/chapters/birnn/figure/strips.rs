@@ -3,14 +3,12 @@
 use leptos::{html, prelude::*};
 use web_sys::CanvasRenderingContext2d;
 
-use super::{
-    super::{
-        canvas::{prepare, use_latest, use_size},
-        sight::use_visible,
-        strip::{Rect, paint_strip},
-        theme::{Colors, use_colors},
-    },
-    At, Columns, Content,
+use super::strip::{Rect, paint_strip};
+use super::{At, Columns, Content};
+use crate::figures::{
+    canvas::{prepare, use_latest, use_size},
+    sight::use_visible,
+    theme::{Colors, use_colors},
 };
 
 /// Share of a column that its strip fills; arrows take the rest.

@@ -5,15 +5,13 @@ use std::fmt::Write;
 use serde_json::{Map, json};
 use unroll_protocol::Array;
 
-use super::{
-    super::{
-        export::{Provenance, csv_comment, field, open_object},
-        frame::Caption,
-        svg::{escape, write_rect},
-        theme::Colors,
-        token::mark,
-    },
-    Columns, Content, Row,
+use super::{Columns, Content, Row};
+use crate::figures::{
+    export::{Provenance, csv_comment, field, open_object},
+    frame::Caption,
+    svg::{escape, write_rect},
+    theme::Colors,
+    token::mark,
 };
 
 /// What a row holds, in words.
