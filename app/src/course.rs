@@ -19,6 +19,7 @@ mod setting;
 mod stage;
 mod story;
 mod time_bar;
+mod together;
 mod undo;
 
 pub use attempt::{Try, trial};
@@ -34,3 +35,4 @@ pub use sentence::{Sentence, use_sentence};
 pub use setting::use_setting;
 pub use stage::StageView;
 pub use story::{Beat, Idea};
+pub use together::use_together;

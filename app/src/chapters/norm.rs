@@ -17,7 +17,10 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::{ChoiceField, SliderField},
-    course::{ChapterFrame, Idea, Lab, StageView, trial, use_lab, use_provenance, use_setting},
+    course::{
+        ChapterFrame, Idea, Lab, StageView, trial, use_lab, use_provenance, use_setting,
+        use_together,
+    },
     figures::{Dash, Hue, Line, Lines, LinesFigure},
     store::Store,
     teaching::{Sym, Term, Word},
@@ -92,39 +95,10 @@ fn view_of(experiment: Experiment) -> &'static str {
     }
 }
 
-/// An experiment and its view go together: whichever of the two is chosen, the other follows. A
-/// link that names only one of them means both.
-fn keep_together(store: Store) {
-    let both = Memo::new(move |_| {
-        let of = |link: &Link| (link.view.clone(), link.norm.experiment);
-        store.link.with(|link| (link.chapter == Chapter::Norm).then(|| of(link)))
-    });
-    let follow = move |view: &str, experiment: Experiment, is_view_chosen: bool| {
-        let Some(wanted) = experiment_of(view).filter(|wanted| *wanted != experiment) else {
-            return;
-        };
-        store.link.update(|link| match is_view_chosen {
-            true => link.norm.experiment = wanted,
-            false => link.view = view_of(experiment).into(),
-        });
-    };
-    if let Some((view, experiment)) = both.get_untracked() {
-        follow(&view, experiment, !view.is_empty());
-    }
-    Effect::new(move |last: Option<Option<(String, Experiment)>>| {
-        let now = both.get();
-        if let Some((view, experiment)) = &now {
-            let last = last.flatten();
-            follow(view, *experiment, last.is_some_and(|last| last.0 != *view));
-        }
-        both.get_untracked()
-    });
-}
-
 #[component]
 fn NormChapter() -> impl IntoView {
     let store = expect_context::<Store>();
-    keep_together(store);
+    use_together(|link| &mut link.norm.experiment, experiment_of, view_of);
     let experiment = use_setting(|link| &mut link.norm.experiment);
     let settings = move || {
         let what = move || {

@@ -17,7 +17,7 @@ use unroll_protocol::{
 
 use super::Info;
 use crate::{
-    course::{ChapterFrame, Idea, Lab, StageView, Try},
+    course::{ChapterFrame, Idea, Lab, StageView, Try, use_together},
     figures::Hue,
     store::Store,
     teaching::{Sym, Term, Word},
@@ -75,7 +75,11 @@ const IDEAS: &[Idea] = &[
 #[component]
 fn QkvChapter() -> impl IntoView {
     let store = expect_context::<Store>();
-    use_experiment_of_view(store);
+    use_together(
+        |link| &mut link.qkv.experiment,
+        |view| Some(Experiment::from_id(view).unwrap_or(Experiment::Cell)),
+        view_of,
+    );
     let models = Memo::new(move |_| store.link.with(|link| link.qkv.spec(link.seed).models));
     let model = Signal::derive(move || {
         let model = match models.get() {
@@ -142,29 +146,6 @@ fn put(link: &mut Link, experiment: Experiment) {
 /// The name of the view in links, where it is not the first.
 fn view_of(experiment: Experiment) -> &'static str {
     if experiment == Experiment::Cell { "" } else { experiment.id() }
-}
-
-/// Has the link's experiment, which says what is trained, follow the view on the stage. Where the
-/// experiment is what changed, as by undo, or what a link names alone, the view follows it.
-fn use_experiment_of_view(store: Store) {
-    let agree = move |before: Option<&str>| {
-        let (chapter, view, experiment) =
-            store.link.with(|link| (link.chapter, link.view.clone(), link.qkv.experiment));
-        let shown = Experiment::from_id(&view).unwrap_or(Experiment::Cell);
-        if chapter == Chapter::Qkv && shown != experiment {
-            let by_view = before.map_or(!view.is_empty(), |before| before != view);
-            let lead = if by_view { shown } else { experiment };
-            store.link.update(|link| {
-                link.qkv.experiment = lead;
-                if !by_view {
-                    link.view = view_of(lead).to_owned();
-                }
-            });
-        }
-        view
-    };
-    let opened = untrack(|| agree(None));
-    Effect::new(move |before: Option<String>| agree(Some(before.as_ref().unwrap_or(&opened))));
 }
 
 fn intro() -> impl IntoView {
