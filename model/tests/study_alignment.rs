@@ -2,12 +2,15 @@
 
 mod support;
 
-use support::{device, ready, same_bits, values};
+use support::{
+    device, ready, same_bits,
+    study::{ask, build, train, try_build},
+    values,
+};
 use unroll_model::{AnyStudy, END, Seq2seqConfig, Source as Sources, StudySlice, token_tensor};
 use unroll_protocol::{
-    Answer, StudySpec,
     attention::Scoring,
-    study::alignment::{self, Lengths, Output, Question, Reading, Settings, Source},
+    study::alignment::{Lengths, Output, Reading, Settings, Source, ask},
     transduction::{AttentionKind, PairTask},
 };
 
@@ -15,35 +18,11 @@ const ATTENTIONS: [AttentionKind; 4] =
     [AttentionKind::Additive, AttentionKind::Dot, AttentionKind::General, AttentionKind::Concat];
 
 fn study(settings: Settings, seed: u32) -> AnyStudy {
-    AnyStudy::new(&StudySpec::Alignment(settings.spec(seed)), "", &device()).unwrap()
-}
-
-/// Takes steps until `goal` are taken; returns the values of the last.
-fn train(study: &mut AnyStudy, goal: u32) -> Vec<Option<f32>> {
-    let mut last = Vec::new();
-    while study.step() < goal {
-        match ready(study.advance()) {
-            StudySlice::More => {}
-            StudySlice::Step(values) => last = values,
-            StudySlice::Diverged { loss } => panic!("diverged: {loss}"),
-        }
-    }
-    last
-}
-
-fn ask(study: &mut AnyStudy, question: Question) -> Result<alignment::Answer, String> {
-    match ready(study.ask(&question.into())) {
-        Ok(Answer::Alignment(answer)) => Ok(answer),
-        Ok(_) => panic!("an answer of another chapter"),
-        Err(refusal) => Err(refusal.to_string()),
-    }
+    build(settings.spec(seed), "")
 }
 
 fn read(study: &mut AnyStudy, source: Source) -> Result<Reading, String> {
-    match ask(study, Question::Reading(source))? {
-        alignment::Answer::Reading(reading) => Ok(*reading),
-        _ => panic!("no reading"),
-    }
+    ask(study, ask::Reading { source })
 }
 
 fn own(text: &str) -> Source {
@@ -71,24 +50,20 @@ fn the_line_appears_and_the_model_without_attention_trails() {
     assert!(start[2].unwrap() < 0.1 && start[3].unwrap() < 0.1, "{start:?}");
     assert!(on_the_diagonal(&mut study) < 0.15, "one in eight by chance");
     // What the chapter does by itself when it opens.
-    let warm = train(&mut study, 100);
+    let warm = train(&mut study, 99);
     let line = on_the_diagonal(&mut study);
     assert!(line > 0.25, "twice as much as by chance, though some outputs still slip: {line}");
     assert!(warm[2].unwrap() > warm[3].unwrap() + 0.2, "{warm:?}");
     // It learns by jumps: what counts is when it gets there.
     let mut trained = warm;
     while study.step() < 300 && trained[2].unwrap() < 0.95 {
-        let goal = study.step() + 25;
-        trained = train(&mut study, goal);
+        trained = train(&mut study, 25);
     }
     assert!(trained[2].unwrap() >= 0.95, "{trained:?}");
     assert!(trained[3].unwrap() < trained[2].unwrap() - 0.3, "{trained:?}");
     let taken = study.step();
 
-    let Ok(alignment::Answer::Lengths(lengths)) = ask(&mut study, Question::Lengths) else {
-        panic!("no lengths");
-    };
-    let Lengths { step, bins } = lengths;
+    let Lengths { step, bins } = ask(&mut study, ask::Lengths {}).unwrap();
     assert_eq!((step, bins.len()), (taken, 12));
     assert!(
         bins.iter().enumerate().all(|(i, bin)| bin.from == bin.to && bin.from as usize == i + 1)
@@ -108,8 +83,7 @@ fn dates_are_learned_in_a_few_hundred_steps() {
     let mut study = study(Settings { task: PairTask::Dates, ..Settings::default() }, 1);
     let mut best = [0f32; 2];
     while study.step() < 300 && best[0] < 0.95 {
-        let goal = study.step() + 25 - study.step() % 25;
-        let values = train(&mut study, goal);
+        let values = train(&mut study, 25);
         for (best, value) in best.iter_mut().zip(&values[2..]) {
             *best = best.max(value.unwrap());
         }
@@ -136,10 +110,8 @@ fn rows_sum_to_one_and_their_arithmetic_is_the_models_own() {
         for (at, token) in tokens.iter().enumerate() {
             let row = weights.block(&[at]).unwrap();
             assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-5);
-            let question = Question::Row { source: own("abcde"), model: 0, at: at as u32 };
-            let Ok(alignment::Answer::Row(shown)) = ask(&mut study, question) else {
-                panic!("no row");
-            };
+            let question = ask::Row { source: own("abcde"), model: 0, at: at as u32 };
+            let shown = ask(&mut study, question).unwrap();
             assert!(same_bits(&shown.weights, row), "{attention:?}");
             assert_eq!((shown.query as usize, &shown.query_token), (at, token));
             for (key, score) in shown.scores.iter().enumerate() {
@@ -195,14 +167,14 @@ fn the_same_seed_is_the_same_run_and_a_dropped_step_leaves_no_trace() {
     assert_eq!(ready(b.advance()), StudySlice::More);
     b.discard();
     assert_eq!(b.step(), 10);
-    train(&mut b, 24);
+    train(&mut b, 14);
     // Updated, but not yet measured.
     for _ in 0..3 {
         assert_eq!(ready(b.advance()), StudySlice::More);
     }
     b.discard();
     assert_eq!(b.step(), 24);
-    assert_eq!(train(&mut b, 26), values);
+    assert_eq!(train(&mut b, 2), values);
     assert_eq!(read(&mut a, Source::Example(1)), read(&mut b, Source::Example(1)));
     let mut other = study(settings(), 6);
     assert_ne!(train(&mut other, 26), values);
@@ -221,10 +193,7 @@ fn models_differ_in_their_attention_alone() {
 
 #[test]
 fn bad_input_is_refused_with_a_sentence_or_read_as_far_as_it_goes() {
-    let refused = |settings: Settings| {
-        let spec = StudySpec::Alignment(settings.spec(1));
-        AnyStudy::new(&spec, "", &device()).err().map(|refusal| refusal.to_string())
-    };
+    let refused = |settings: Settings| try_build(settings.spec(1), "").err();
     assert!(refused(Settings { hidden: 0, ..Settings::default() }).is_some());
     assert!(refused(Settings { length: 0, ..Settings::default() }).is_some());
     assert!(refused(Settings { length: 99, ..Settings::default() }).is_some());
@@ -244,7 +213,7 @@ fn bad_input_is_refused_with_a_sentence_or_read_as_far_as_it_goes() {
         assert!(output.tokens.len() <= 60);
         assert_eq!(output.ended, output.tokens.last().is_some_and(|token| token == "end"));
     }
-    let row = |model, at| Question::Row { source: own("abc"), model, at };
+    let row = |model, at| ask::Row { source: own("abc"), model, at };
     assert!(ask(&mut study, row(0, 99)).unwrap_err().contains("no character 100"));
     assert!(ask(&mut study, row(1, 0)).unwrap_err().contains("no attention"));
     assert!(ask(&mut study, row(2, 0)).is_err());

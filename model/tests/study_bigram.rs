@@ -2,71 +2,26 @@
 
 mod support;
 
-use support::{device, ready, same_bits};
-use unroll_model::{AnyStudy, StudySlice};
+use support::{
+    same_bits,
+    study::{NAMES, TALES, ask, build, points, train, try_build},
+};
+use unroll_model::AnyStudy;
 use unroll_protocol::{
-    Answer, Question, StudySpec,
-    study::bigram::{
-        self, Curve, Estimate, Matrix, NONE, Order, Row, Scores, Sentence, Spec, Writing, smoothed,
-    },
+    study::bigram::{Estimate, NONE, Order, Row, Scores, Spec, ask, smoothed},
+    wire,
 };
 
-const TALES: &str = include_str!("../../assets/corpora/tales.txt");
-const NAMES: &str = include_str!("../../assets/corpora/names.txt");
-
-fn refused(text: &str) -> String {
-    match AnyStudy::new(&StudySpec::Bigram(Spec { seed: 1 }), text, &device()) {
-        Ok(_) => panic!("it was built"),
-        Err(refusal) => refusal.to_string(),
-    }
-}
-
 fn study(text: &str, seed: u32) -> AnyStudy {
-    AnyStudy::new(&StudySpec::Bigram(Spec { seed }), text, &device()).unwrap()
+    build(Spec { seed }, text)
 }
-
-fn steps(study: &mut AnyStudy, count: u32) -> Vec<Vec<Option<f32>>> {
-    let mut points = Vec::new();
-    while (points.len() as u32) < count {
-        match ready(study.advance()) {
-            StudySlice::More => {}
-            StudySlice::Step(values) => points.push(values),
-            StudySlice::Diverged { loss } => panic!("diverged at {loss}"),
-        }
-    }
-    points
-}
-
-fn ask(study: &mut AnyStudy, question: bigram::Question) -> Result<bigram::Answer, String> {
-    match ready(study.ask(&Question::Bigram(question))) {
-        Ok(Answer::Bigram(answer)) => Ok(answer),
-        Ok(other) => panic!("{other:?}"),
-        Err(refusal) => Err(refusal.to_string()),
-    }
-}
-
-macro_rules! asking {
-    ($($name:ident -> $type:ident;)+) => {$(
-        fn $name(study: &mut AnyStudy, question: bigram::Question) -> $type {
-            match ask(study, question) {
-                Ok(bigram::Answer::$type(answer)) => answer.into(),
-                other => panic!("{other:?}"),
-            }
-        }
-    )+};
-}
-
-asking!(matrix -> Matrix; row -> Row; curve -> Curve; sentence -> Sentence; writing -> Writing;);
 
 fn scores(study: &mut AnyStudy, k: f32) -> Scores {
-    match ask(study, bigram::Question::Scores { k }) {
-        Ok(bigram::Answer::Scores(scores)) => *scores,
-        other => panic!("{other:?}"),
-    }
+    ask(study, ask::Scores { k }).unwrap()
 }
 
 fn row_of(study: &mut AnyStudy, character: char) -> Row {
-    row(study, bigram::Question::Row { character: u32::from(character) })
+    ask(study, ask::Row { character: u32::from(character) }).unwrap()
 }
 
 /// The part of a text that is learned, and the part held out.
@@ -103,11 +58,11 @@ fn the_first_loss_is_ln_v_and_the_table_comes_to_the_raw_counts() {
     for (text, seed) in [(TALES, 1), (NAMES, 7)] {
         let mut study = study(text, seed);
         let knows_nothing = (study.started().vocabulary.len() as f32).ln();
-        let points = steps(&mut study, 100);
+        let points = points(&mut study, 100);
         let first = points[0][0].unwrap();
         assert!((first - knows_nothing).abs() < 2e-3, "{first} {knows_nothing}");
         let early = scores(&mut study, 1.0);
-        steps(&mut study, 900);
+        train(&mut study, 900);
         let late = scores(&mut study, 1.0);
         println!("{early:?}\n{late:?}");
         // Seeing pairs a thousand times over, the table's loss is the counts' to a thousandth.
@@ -122,7 +77,7 @@ fn the_first_loss_is_ln_v_and_the_table_comes_to_the_raw_counts() {
         }
         // Logits of pairs never seen go on falling.
         assert!(late.gap.lowest < early.gap.lowest - 1.0, "{early:?} {late:?}");
-        steps(&mut study, 1000);
+        train(&mut study, 1000);
         let later = scores(&mut study, 1.0);
         assert!(later.gap.lowest < late.gap.lowest, "{late:?} {later:?}");
         assert!(later.gap.largest < 0.02, "{later:?}");
@@ -134,7 +89,7 @@ fn a_row_never_seen_stays_as_it_began() {
     let mut study = study("abcabcabcabcabcabcabcabcz", 3);
     let before = row_of(&mut study, '\u{fffd}');
     assert_eq!(before.total, 0);
-    steps(&mut study, 50);
+    train(&mut study, 50);
     let after = row_of(&mut study, '\u{fffd}');
     assert!(same_bits(&before.logits, &after.logits));
     assert!(after.trained.iter().all(|p| (p - 0.2).abs() < 0.02), "{after:?}");
@@ -177,7 +132,7 @@ fn raw_counts_are_infinitely_surprised_by_a_held_out_pair_never_seen() {
 #[test]
 fn the_best_k_is_the_lowest_point_of_the_curve() {
     let mut tales = study(TALES, 1);
-    let found = curve(&mut tales, bigram::Question::Curve);
+    let found = ask(&mut tales, ask::Curve {}).unwrap();
     let best = found.best.unwrap();
     assert_eq!(found.raw.held_out, Some(f64::INFINITY));
     assert!((0.005..0.3).contains(&best.k), "{best:?}");
@@ -190,7 +145,7 @@ fn the_best_k_is_the_lowest_point_of_the_curve() {
 
     // Every held-out pair of the names was seen: raw counts may then be best, and are finite.
     let mut names = study(NAMES, 1);
-    let found = curve(&mut names, bigram::Question::Curve);
+    let found = ask(&mut names, ask::Curve {}).unwrap();
     assert!(found.raw.held_out.unwrap().is_finite());
     let best = found.best.unwrap();
     assert!(best.held_out <= found.raw.held_out);
@@ -200,9 +155,9 @@ fn the_best_k_is_the_lowest_point_of_the_curve() {
 #[test]
 fn a_sentence_is_scored_pair_by_pair() {
     let mut study = study(TALES, 1);
-    steps(&mut study, 30);
+    train(&mut study, 30);
     let text = "the quay";
-    let found = sentence(&mut study, bigram::Question::Sentence { text: text.to_owned(), k: 0.5 });
+    let found = ask(&mut study, ask::Sentence { text: text.to_owned(), k: 0.5 }).unwrap();
     assert_eq!(found.terms.len(), 7);
     let vocabulary = study.started().vocabulary;
     let mean = found.terms.iter().map(|t| -t.trained.ln()).sum::<f64>() / 7.0;
@@ -222,7 +177,7 @@ fn a_sentence_is_scored_pair_by_pair() {
 #[test]
 fn unknown_characters_cost_raw_counts_everything_and_are_named() {
     let mut study = study(TALES, 1);
-    let found = sentence(&mut study, bigram::Question::Sentence { text: "theΩoΩ7".into(), k: 1.0 });
+    let found = ask(&mut study, ask::Sentence { text: "theΩoΩ7".into(), k: 1.0 }).unwrap();
     assert_eq!(found.unknown, ["7", "Ω"]);
     assert_eq!(found.counts, f64::INFINITY);
     assert!(found.smoothed.is_finite() && found.trained.is_finite());
@@ -232,22 +187,22 @@ fn unknown_characters_cost_raw_counts_everything_and_are_named() {
     let knows_nothing = 1.0 / study.started().vocabulary.len() as f64;
     assert!((after.smoothed - knows_nothing).abs() < 1e-12);
     for text in ["", "t"] {
-        let question = bigram::Question::Sentence { text: text.into(), k: 1.0 };
+        let question = ask::Sentence { text: text.into(), k: 1.0 };
         assert!(ask(&mut study, question).unwrap_err().contains("two characters"));
     }
-    let question = bigram::Question::Sentence { text: "the ".repeat(100), k: 1.0 };
-    let long = sentence(&mut study, question);
+    let question = ask::Sentence { text: "the ".repeat(100), k: 1.0 };
+    let long = ask(&mut study, question).unwrap();
     assert_eq!((long.terms.len(), long.left_out), (120, 279));
 }
 
 #[test]
 fn drawing_follows_the_segments_and_its_numbers_do_not_depend_on_what_was_drawn() {
     let mut study = study(NAMES, 1);
-    steps(&mut study, 300);
+    train(&mut study, 300);
     let vocabulary = study.started().vocabulary;
-    let asked = |from, dice, drawn| bigram::Question::Writing { from, k: 1.0, dice, drawn };
-    let counted = writing(&mut study, asked(Estimate::Counts, 5, 40));
-    let trained = writing(&mut study, asked(Estimate::Trained, 5, 40));
+    let asked = |from, dice, drawn| ask::Writing { from, k: 1.0, dice, drawn };
+    let counted = ask(&mut study, asked(Estimate::Counts, 5, 40)).unwrap();
+    let trained = ask(&mut study, asked(Estimate::Trained, 5, 40)).unwrap();
     assert_eq!(vocabulary[counted.start as usize], "\n");
     assert_eq!((counted.draws.len(), trained.draws.len()), (40, 40));
     let mut previous = counted.start;
@@ -261,12 +216,12 @@ fn drawing_follows_the_segments_and_its_numbers_do_not_depend_on_what_was_drawn(
         previous = a.segment.id;
     }
     // What is announced as next is what comes next.
-    let before = writing(&mut study, asked(Estimate::Counts, 5, 7));
+    let before = ask(&mut study, asked(Estimate::Counts, 5, 7)).unwrap();
     assert_eq!(before.next, Some(counted.draws[7]));
     assert_eq!(before.draws, counted.draws[..7]);
     assert!((before.segments.last().unwrap().to - 1.0).abs() < 1e-9);
     assert!(before.segments.is_sorted_by(|a, b| a.to - a.from >= b.to - b.from - 1e-12));
-    let other = writing(&mut study, asked(Estimate::Counts, 6, 40));
+    let other = ask(&mut study, asked(Estimate::Counts, 6, 40)).unwrap();
     assert_ne!(other.draws, counted.draws);
 }
 
@@ -274,25 +229,24 @@ fn drawing_follows_the_segments_and_its_numbers_do_not_depend_on_what_was_drawn(
 fn raw_counts_stop_where_nothing_ever_followed() {
     // ‘c’ stands once, at the end of what is counted.
     let mut study = study("ab\nc", 1);
-    let asked = |from| bigram::Question::Writing { from, k: 0.0, dice: 1, drawn: 9 };
-    let stopped = writing(&mut study, asked(Estimate::Counts));
+    let asked = |from| ask::Writing { from, k: 0.0, dice: 1, drawn: 9 };
+    let stopped = ask(&mut study, asked(Estimate::Counts)).unwrap();
     assert_eq!((stopped.draws.len(), stopped.next), (1, None));
     assert!(stopped.segments.is_empty());
-    let goes_on = writing(&mut study, asked(Estimate::Trained));
+    let goes_on = ask(&mut study, asked(Estimate::Trained)).unwrap();
     assert_eq!(goes_on.draws.len(), 9);
 }
 
 #[test]
 fn the_matrix_holds_the_most_frequent_and_answers_stay_small() {
     let mut study = study(TALES, 1);
-    let found = matrix(&mut study, bigram::Question::Matrix { order: Order::Frequent, most: 20 });
+    let found = ask(&mut study, ask::Matrix { order: Order::Frequent, most: 20 }).unwrap();
     assert_eq!((found.ids.len(), found.counts.len()), (20, 400));
     assert_eq!(found.trained.shape, [20, 20]);
     assert!(found.totals.is_sorted_by(|a, b| a >= b));
     let vocabulary = study.started().vocabulary;
     assert_eq!(vocabulary[found.ids[0] as usize], " ");
-    let found =
-        matrix(&mut study, bigram::Question::Matrix { order: Order::Alphabetical, most: 60 });
+    let found = ask(&mut study, ask::Matrix { order: Order::Alphabetical, most: 60 }).unwrap();
     assert_eq!(found.ids.len(), vocabulary.len(), "all there are");
     assert_eq!(found.ids.last(), Some(&0), "the unknown character comes last");
     assert!(found.ids[..found.ids.len() - 1].is_sorted());
@@ -301,24 +255,24 @@ fn the_matrix_holds_the_most_frequent_and_answers_stay_small() {
     let many: String =
         (0..6000u32).map(|i| char::from_u32(0x4E00 + i * 7 % 900).unwrap()).collect();
     let mut study = self::study(&many, 1);
-    steps(&mut study, 2);
+    train(&mut study, 2);
     assert_eq!(study.started().parameters, 512 * 512);
     assert!(study.started().notes.iter().any(|note| note.contains("unknown")));
-    let found = matrix(&mut study, bigram::Question::Matrix { order: Order::Frequent, most: 999 });
+    let found = ask(&mut study, ask::Matrix { order: Order::Frequent, most: 999 }).unwrap();
     assert_eq!(found.ids.len(), 60);
-    let bytes = unroll_protocol::wire::encode(&Answer::Bigram(bigram::Answer::Matrix(found)));
+    let bytes = wire::encode(&found);
     assert!(bytes.len() < 30_000, "{}", bytes.len());
 }
 
 #[test]
 fn without_a_choice_the_row_is_one_that_says_much() {
     let mut tales = study(TALES, 1);
-    let chosen = row(&mut tales, bigram::Question::Row { character: NONE });
+    let chosen = ask(&mut tales, ask::Row { character: NONE }).unwrap();
     let top = *chosen.counts.iter().max().unwrap();
     assert!(chosen.total >= 5 && f64::from(top) / f64::from(chosen.total) > 0.9, "{chosen:?}");
     // So it is for a character the text lacks, and for a number that is no character.
     for character in [u32::from('Ω'), 0xD800] {
-        assert_eq!(row(&mut tales, bigram::Question::Row { character }).id, chosen.id);
+        assert_eq!(ask(&mut tales, ask::Row { character }).unwrap().id, chosen.id);
     }
 }
 
@@ -326,7 +280,7 @@ fn without_a_choice_the_row_is_one_that_says_much() {
 fn the_same_seed_gives_the_same_bits() {
     let run = |seed| {
         let mut study = study(NAMES, seed);
-        let points = steps(&mut study, 20);
+        let points = points(&mut study, 20);
         (points, row_of(&mut study, 'a'))
     };
     let ((points, row), (again, same)) = (run(4), run(4));
@@ -338,22 +292,21 @@ fn the_same_seed_gives_the_same_bits() {
 
 #[test]
 fn texts_that_are_hardly_texts() {
+    let refused = |text: &str| try_build(Spec { seed: 1 }, text).err().expect("refused");
     assert!(refused("").contains("no text"));
     assert!(refused("a").contains("at least two"));
     // One pair, nothing held out.
     let mut two = study("ab", 1);
-    let points = steps(&mut two, 800);
-    assert_eq!(points[0][1], None);
+    assert_eq!(points(&mut two, 800)[0][1], None);
     let found = scores(&mut two, 1.0);
     assert_eq!((found.counts.training, found.counts.held_out), (0.0, None));
     assert!(found.trained.training < 1e-3, "{found:?}");
-    assert_eq!(curve(&mut two, bigram::Question::Curve).best, None);
+    assert_eq!(ask(&mut two, ask::Curve {}).unwrap().best, None);
     assert!(two.started().notes[0].contains("too short"));
     // Nothing but one character.
     let mut one = study(&"a".repeat(300), 1);
     assert!(one.started().notes[0].contains("nothing to predict"));
-    let points = steps(&mut one, 300);
-    assert!(points[299][0].unwrap() < 1e-2);
+    assert!(train(&mut one, 300)[0].unwrap() < 1e-2);
     let found = scores(&mut one, 0.0);
     assert_eq!(found.counts.held_out, Some(0.0));
     assert_eq!(found.unseen_kinds, 0);
@@ -363,7 +316,7 @@ fn texts_that_are_hardly_texts() {
 fn a_k_that_is_none_is_refused_and_0_is_fine() {
     let mut study = study(NAMES, 1);
     for k in [-1.0, f32::NAN, f32::INFINITY, 1e9] {
-        assert!(ask(&mut study, bigram::Question::Scores { k }).unwrap_err().ends_with('.'));
+        assert!(ask(&mut study, ask::Scores { k }).unwrap_err().ends_with('.'));
     }
     let found = scores(&mut study, 0.0);
     assert_eq!(found.smoothed, found.counts);

@@ -2,17 +2,18 @@
 
 mod support;
 
-use support::{device, ready, same_bits};
+use support::{
+    ready, same_bits,
+    study::{TALES, ask, build, measured, train, try_build},
+};
 use unroll_model::{AnyStudy, StudySlice};
 use unroll_protocol::{
-    Answer, Array, Question, StudySpec,
+    Array,
     study::birnn::{
-        self, CellChoice, Edit, MOST_AHEAD, Passage, Reader, Reading, Settings, TaskChoice,
-        accuracy_series,
+        CellChoice, Edit, MOST_AHEAD, Reader, Settings, TaskChoice, accuracy_series, ask,
     },
 };
 
-const TALES: &str = include_str!("../../assets/corpora/tales.txt");
 const SENTENCE: &str = "said Fenn the fox, who had one";
 
 fn look() -> Settings {
@@ -24,54 +25,21 @@ fn fill() -> Settings {
 }
 
 fn study(settings: Settings, seed: u32) -> AnyStudy {
-    AnyStudy::new(&StudySpec::Birnn(settings.spec(seed)), TALES, &device()).unwrap()
-}
-
-/// Takes `steps` steps; returns the values of the last.
-fn train(study: &mut AnyStudy, steps: u32) -> Vec<Option<f32>> {
-    let (goal, mut last) = (study.step() + steps, Vec::new());
-    while study.step() < goal {
-        match ready(study.advance()) {
-            StudySlice::More => {}
-            StudySlice::Step(values) => last = values,
-            StudySlice::Diverged { loss } => panic!("diverged: {loss}"),
-        }
-    }
-    last
+    build(settings.spec(seed), TALES)
 }
 
 /// The share of right answers after `steps` steps of training, of which the last is measured.
 fn accuracy(study: &AnyStudy, last: &[Option<f32>], reader: Reader, ahead: Option<u32>) -> f32 {
-    let name = accuracy_series(reader, ahead);
-    let series = study.started().series;
-    last[series.iter().position(|series| *series == name).expect("measured")].expect("measured")
+    measured(study, last, &accuracy_series(reader, ahead))
 }
 
-fn question(settings: &Settings, text: &str, edit: Option<Edit>) -> birnn::Question {
-    birnn::Question::Reading {
+fn question(settings: &Settings, text: &str, edit: Option<Edit>) -> ask::Reading {
+    ask::Reading {
         text: text.to_owned(),
         example: settings.example,
         ahead: settings.ahead,
         hidden: settings.at.checked_sub(1),
         edit,
-    }
-}
-
-fn ask(study: &mut AnyStudy, question: birnn::Question) -> Result<Answer, String> {
-    ready(study.ask(&Question::Birnn(question))).map_err(|refusal| refusal.to_string())
-}
-
-fn read(study: &mut AnyStudy, question: birnn::Question) -> Result<Reading, String> {
-    match ask(study, question)? {
-        Answer::Birnn(birnn::Answer::Reading(reading)) => Ok(*reading),
-        other => panic!("{other:?}"),
-    }
-}
-
-fn passage(study: &mut AnyStudy, number: u32) -> Passage {
-    match ask(study, birnn::Question::Passage { number }) {
-        Ok(Answer::Birnn(birnn::Answer::Passage(passage))) => passage,
-        other => panic!("{other:?}"),
     }
 }
 
@@ -127,7 +95,7 @@ fn one_way_models_have_no_fewer_parameters() {
         for cell in CellChoice::ALL {
             let settings = Settings { cell: *cell, delay: 0, ..settings.clone() };
             let mut study = study(settings.clone(), 1);
-            let reading = read(&mut study, question(&settings, SENTENCE, None)).unwrap();
+            let reading = ask(&mut study, question(&settings, SENTENCE, None)).unwrap();
             let [one, both, ..] = &*reading.readouts else { panic!() };
             let (one, both) = (one.parameters as f64, both.parameters as f64);
             assert!((1.0..1.1).contains(&(one / both)), "{one} {both}");
@@ -144,8 +112,8 @@ fn an_edit_reaches_exactly_what_can_see_it() {
         train(&mut study, 20);
         for position in [0, 6, 13] {
             let edit = Some(Edit { position, letter: None });
-            let plain = read(&mut study, question(&settings, SENTENCE, None)).unwrap();
-            let reading = read(&mut study, question(&settings, SENTENCE, edit)).unwrap();
+            let plain = ask(&mut study, question(&settings, SENTENCE, None)).unwrap();
+            let reading = ask(&mut study, question(&settings, SENTENCE, edit)).unwrap();
             assert_eq!(reading.run, plain.run, "the run as it is does not depend on the edit");
             let (at, edited) = reading.edited.as_ref().unwrap();
             assert_eq!(*at, position);
@@ -184,7 +152,7 @@ fn the_two_directions_and_the_bias_add_up_to_the_logit() {
     for settings in [look(), fill()] {
         let mut study = study(settings.clone(), 3);
         train(&mut study, 20);
-        let reading = read(&mut study, question(&settings, SENTENCE, None)).unwrap();
+        let reading = ask(&mut study, question(&settings, SENTENCE, None)).unwrap();
         let at = settings.at as usize - 1;
         for (readout, run) in reading.readouts.iter().zip(&reading.run.models) {
             let delay = match readout.reader {
@@ -226,10 +194,10 @@ fn the_same_seed_is_the_same_run_and_a_dropped_step_leaves_no_trace() {
         assert_eq!(b.step(), 19);
         train(&mut b, 2);
         let asked = || question(&settings, SENTENCE, None);
-        assert_eq!(read(&mut a, asked()), read(&mut b, asked()));
+        assert_eq!(ask(&mut a, asked()), ask(&mut b, asked()));
         let mut other = study(settings.clone(), 6);
         train(&mut other, 21);
-        assert_ne!(read(&mut a, asked()), read(&mut other, asked()));
+        assert_ne!(ask(&mut a, asked()), ask(&mut other, asked()));
     }
 }
 
@@ -239,7 +207,7 @@ fn a_passage_is_held_out_and_misses_one_letter() {
     train(&mut study, 5);
     let held_out: String = TALES.chars().skip(TALES.chars().count() * 9 / 10).collect();
     for number in 1..=20 {
-        let passage = passage(&mut study, number);
+        let passage = ask(&mut study, ask::Passage { number }).unwrap();
         assert!(held_out.contains(&passage.tokens.concat()), "{number}");
         let right = &passage.answers[passage.right as usize];
         assert_eq!(*right, passage.tokens[passage.missing as usize]);
@@ -251,10 +219,7 @@ fn a_passage_is_held_out_and_misses_one_letter() {
 
 #[test]
 fn bad_input_is_refused_with_a_sentence_or_read_as_far_as_it_goes() {
-    let refused = |settings: Settings, text: &str| {
-        let spec = StudySpec::Birnn(settings.spec(1));
-        AnyStudy::new(&spec, text, &device()).err().map(|refusal| refusal.to_string())
-    };
+    let refused = |settings: Settings, text: &str| try_build(settings.spec(1), text).err();
     let said = refused(Settings { delay: 16, ..look() }, TALES).unwrap();
     assert!(said.contains("Delayed by 16 steps") && said.contains("at most 15"), "{said}");
     assert!(refused(Settings { delay: 15, ..look() }, TALES).is_none());
@@ -266,30 +231,29 @@ fn bad_input_is_refused_with_a_sentence_or_read_as_far_as_it_goes() {
         assert!(refused(look(), text).is_none());
     }
     assert!(refused(Settings { hidden: 0, ..look() }, "").is_some());
-    let mut repeated =
-        AnyStudy::new(&StudySpec::Birnn(fill().spec(1)), &"a".repeat(60), &device()).unwrap();
+    let mut repeated = build(fill().spec(1), &"a".repeat(60));
     train(&mut repeated, 2);
 
     let mut study = study(fill(), 1);
     train(&mut study, 2);
-    let empty = read(&mut study, question(&fill(), "", None)).unwrap_err();
+    let empty = ask(&mut study, question(&fill(), "", None)).unwrap_err();
     assert!(empty.contains("at least one character"), "{empty}");
     // One character, which nobody has met: hidden or not, it is read.
     for hidden in [None, Some(0), Some(9)] {
         let text = "\u{1F642}".to_owned();
         let edit = Some(Edit { position: 30, letter: Some('a') });
-        let asked = birnn::Question::Reading { text, example: 1, ahead: 1, hidden, edit };
-        let reading = read(&mut study, asked).unwrap();
+        let asked = ask::Reading { text, example: 1, ahead: 1, hidden, edit };
+        let reading = ask(&mut study, asked).unwrap();
         assert_eq!((reading.run.ids.as_slice(), reading.edited), (&[0][..], None));
         let rows: Vec<u32> = reading.run.models.iter().map(|m| m.logits.shape[0]).collect();
         assert_eq!(rows, [1, 1, 0, 1], "too short for an answer two steps late");
     }
-    let long = read(&mut study, question(&fill(), &"na ".repeat(100), None)).unwrap();
+    let long = ask(&mut study, question(&fill(), &"na ".repeat(100), None)).unwrap();
     assert_eq!((long.run.ids.len(), long.dropped), (40, 260));
 
     let mut made = self::study(look(), 1);
     let edit = Some(Edit { position: 0, letter: Some('z') });
-    let said = read(&mut made, question(&look(), "", edit)).unwrap_err();
+    let said = ask(&mut made, question(&look(), "", edit)).unwrap_err();
     assert!(said.contains("a, b, c, d"), "{said}");
-    assert!(ask(&mut made, birnn::Question::Passage { number: 1 }).is_err());
+    assert!(ask(&mut made, ask::Passage { number: 1 }).is_err());
 }

@@ -2,67 +2,42 @@
 
 mod support;
 
-use support::{device, ready, same_bits};
+use support::{
+    ready, same_bits,
+    study::{TALES, ask, build, points, try_build},
+};
 use unroll_model::{AnyStudy, StudySlice};
 use unroll_protocol::{
-    Answer,
+    Ask,
     architecture::Activation,
-    study::block::{
-        self, Depths, Ensemble, Norm, Question, Settings, Shown, Source, Stream, Without,
-    },
+    study::block::{self, Depths, Ensemble, Norm, Settings, Shown, Source, Stream, Without, ask},
 };
 
-const TEXT: &str = include_str!("../../assets/corpora/tales.txt");
-
 fn study(settings: &Settings) -> AnyStudy {
-    AnyStudy::new(&settings.spec(1).into(), TEXT, &device()).unwrap()
+    build(settings.spec(1), TALES)
 }
 
 /// Takes `steps` steps; the losses of both models at each.
 fn train(study: &mut AnyStudy, steps: usize) -> Vec<[f32; 2]> {
-    let mut losses = Vec::new();
-    while losses.len() < steps {
-        match ready(study.advance()) {
-            StudySlice::More => {}
-            StudySlice::Step(values) => losses.push([values[0].unwrap(), values[1].unwrap()]),
-            StudySlice::Diverged { loss } => panic!("diverged at {loss}"),
-        }
-    }
-    losses
-}
-
-fn ask(study: &mut AnyStudy, question: Question) -> block::Answer {
-    match ready(study.ask(&question.into())).unwrap() {
-        Answer::Block(answer) => answer,
-        other => panic!("{other:?}"),
-    }
+    points(study, steps).iter().map(|values| [0, 1].map(|model| values[model].unwrap())).collect()
 }
 
 fn depths(study: &mut AnyStudy) -> Vec<Depths> {
-    match ask(study, Question::Depths) {
-        block::Answer::Depths(depths) => depths,
-        other => panic!("{other:?}"),
-    }
+    ask(study, ask::Depths {}).unwrap()
 }
 
 fn stream(study: &mut AnyStudy, shown: Shown, position: u32, token: u32) -> Stream {
     let text = "the cat sat on the mat".to_owned();
-    match ask(study, Question::Stream { text, shown, position, token }) {
-        block::Answer::Stream(stream) => *stream,
-        other => panic!("{other:?}"),
-    }
+    ask(study, ask::Stream { text, shown, position, token }).unwrap()
 }
 
 fn ensemble(study: &mut AnyStudy, dropout: f32) -> Ensemble {
     let text = "the cat sat on the mat".to_owned();
-    match ask(study, Question::Ensemble { text, position: 9, dropout }) {
-        block::Answer::Ensemble(ensemble) => ensemble,
-        other => panic!("{other:?}"),
-    }
+    ask(study, ask::Ensemble { text, position: 9, dropout }).unwrap()
 }
 
-fn refused(study: &mut AnyStudy, question: Question) -> String {
-    ready(study.ask(&question.into())).unwrap_err().to_string()
+fn refused<Q: Ask>(study: &mut AnyStudy, question: Q) -> String {
+    ask(study, question).err().expect("refused")
 }
 
 /// Mean loss of both models over the last steps.
@@ -130,10 +105,7 @@ fn what_is_left_out_leaves_no_term() {
     train(&mut study, 5);
     let mut probabilities = |text: &str, shown| {
         let (text, position) = (text.to_owned(), 3);
-        match ask(&mut study, Question::Stream { text, shown, position, token: 0 }) {
-            block::Answer::Stream(stream) => stream.probabilities,
-            other => panic!("{other:?}"),
-        }
+        ask(&mut study, ask::Stream { text, shown, position, token: 0 }).unwrap().probabilities
     };
     assert!(same_bits(&probabilities("abc", Shown::Cut), &probabilities("xyc", Shown::Cut)));
     assert!(!same_bits(&probabilities("abc", Shown::Full), &probabilities("xyc", Shown::Full)));
@@ -208,13 +180,13 @@ fn neurons_put_out_what_their_curve_says() {
     for &activation in Activation::ALL {
         let mut study = study(&Settings { activation, ..Settings::default() });
         train(&mut study, 3);
-        let question = |layer| Question::Neurons {
+        let question = |layer| ask::Neurons {
             text: "the cat".to_owned(),
             shown: Shown::Full,
             position: 0,
             layer,
         };
-        let block::Answer::Neurons(found) = ask(&mut study, question(2)) else { panic!() };
+        let found = ask(&mut study, question(2)).unwrap();
         assert_eq!(found.before.len(), 4 * block::WIDTH as usize);
         if activation == Activation::Relu {
             let relu: Vec<f32> = found.before.iter().map(|x| x.max(0.0)).collect();
@@ -255,7 +227,7 @@ fn the_same_seed_gives_the_same_bits_and_asking_changes_nothing() {
 #[test]
 fn nonsense_is_answered_with_a_sentence() {
     let mut study = study(&Settings::default());
-    let question = |text: &str, position, token| Question::Stream {
+    let question = |text: &str, position, token| ask::Stream {
         text: text.to_owned(),
         shown: Shown::Full,
         position,
@@ -264,21 +236,20 @@ fn nonsense_is_answered_with_a_sentence() {
     assert!(refused(&mut study, question("", 0, 0)).contains("no text"));
     assert!(refused(&mut study, question("the", 0, 4000)).contains("There is no token 4000"));
     let text = "the".to_owned();
-    let off = Question::Ensemble { text: text.clone(), position: 0, dropout: f32::NAN };
+    let off = ask::Ensemble { text: text.clone(), position: 0, dropout: f32::NAN };
     assert!(refused(&mut study, off).contains("no share"));
     // Long texts are read from their end, unknown characters as unknown; positions end with them.
     for text in ["\u{1d11e}\u{1d11e}", &"a long sentence ".repeat(40)] {
-        let block::Answer::Stream(found) = ask(&mut study, question(text, 24, 0)) else { panic!() };
+        let found = ask(&mut study, question(text, 24, 0)).unwrap();
         assert!(found.tokens.len() <= block::CONTEXT as usize);
         assert_eq!(found.position as usize, found.tokens.len() - 1);
         assert_eq!(found.tokens.len() + found.dropped as usize, text.chars().count());
     }
     let without = Settings { without: Without::FeedForward, ..Settings::default() };
     let mut study = self::study(&without);
-    let none = Question::Neurons { text, shown: Shown::Cut, position: 0, layer: 1 };
+    let none = ask::Neurons { text, shown: Shown::Cut, position: 0, layer: 1 };
     assert!(refused(&mut study, none).contains("no feed-forward layers"));
-    let spec = without.spec(1);
-    assert!(AnyStudy::new(&spec.clone().into(), "", &device()).is_err());
-    assert!(AnyStudy::new(&spec.into(), "too short", &device()).is_err());
+    assert!(try_build(without.spec(1), "").is_err());
+    assert!(try_build(without.spec(1), "too short").is_err());
     assert!(study.set_learning_rate(f32::NAN).is_err());
 }

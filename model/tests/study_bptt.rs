@@ -2,43 +2,24 @@
 
 mod support;
 
-use burn::{
-    module::Module,
-    tensor::{Device, Tensor},
+use burn::{module::Module, tensor::Tensor};
+use support::{
+    device, ready, relative_difference,
+    study::{ask, build, points, train, try_build},
+    values,
 };
-use support::{ready as block_on, relative_difference, values};
 use unroll_model::{
     AnyStudy, CellKind, Initialization, Recall, RunOptions, SequenceBatch, SequenceConfig, Split,
     StudySlice, Task, masked_cross_entropy,
 };
-use unroll_protocol::{
-    Answer, Question, StudySpec,
-    study::bptt::{self, Cell, Flow, LossKind, Settings},
-};
+use unroll_protocol::study::bptt::{self, Cell, Flow, LossKind, Settings, ask};
 
 fn study(settings: &Settings, seed: u32) -> AnyStudy {
-    AnyStudy::new(&StudySpec::Bptt(settings.spec(seed)), "", &Device::flex()).unwrap()
+    build(settings.spec(seed), "")
 }
 
-fn train(study: &mut AnyStudy, steps: u32) -> Vec<Vec<Option<f32>>> {
-    let mut points = Vec::new();
-    while points.len() < steps as usize {
-        match block_on(study.advance()) {
-            StudySlice::More => {}
-            StudySlice::Step(values) => points.push(values),
-            StudySlice::Diverged { loss } => panic!("diverged with a loss of {loss}"),
-        }
-    }
-    points
-}
-
-fn ask(study: &mut AnyStudy, settings: &Settings) -> Result<Flow, String> {
-    let question = Question::Bptt(settings.question());
-    match block_on(study.ask(&question)) {
-        Ok(Answer::Bptt(bptt::Answer::Flow(flow))) => Ok(*flow),
-        Ok(other) => panic!("{other:?}"),
-        Err(refusal) => Err(refusal.to_string()),
-    }
+fn flow(study: &mut AnyStudy, settings: &Settings) -> Flow {
+    ask(study, settings.question()).unwrap()
 }
 
 fn network(flow: &Flow, cell: Cell) -> &bptt::Network {
@@ -56,7 +37,7 @@ fn the_rnn_fails_past_some_gap_where_lstm_and_gru_do_not() {
     let settings = Settings::default();
     let mut study = study(&settings, 1);
     train(&mut study, 1000);
-    let flow = ask(&mut study, &settings).unwrap();
+    let flow = flow(&mut study, &settings);
     assert_eq!((flow.step, flow.accuracy.step), (1000, 1000));
     assert_eq!(flow.accuracy.gaps.last(), Some(&30));
     let [rnn, lstm, gru] = &flow.accuracy.shares[..] else { panic!("three networks") };
@@ -74,7 +55,7 @@ fn seeds_of_the_default() {
         let mut study = study(&settings, seed);
         for _ in 0..8 {
             train(&mut study, 250);
-            let flow = ask(&mut study, &settings).unwrap();
+            let flow = flow(&mut study, &settings);
             println!("seed {seed} step {}", study.step());
             for (cell, shares) in Cell::ALL.iter().zip(&flow.accuracy.shares) {
                 let shares = shares.iter().zip(&flow.accuracy.gaps);
@@ -91,7 +72,7 @@ fn seeds_of_the_default() {
 fn the_forget_bias_decides_what_comes_back_along_the_cell() {
     let of = |forget_bias: f32| {
         let settings = Settings { forget_bias, ..Settings::default() };
-        let flow = ask(&mut study(&settings, 1), &settings).unwrap();
+        let flow = flow(&mut study(&settings, 1), &settings);
         let lstm = network(&flow, Cell::Lstm);
         (left(lstm.memory.as_ref().unwrap()), lstm.kept, left(&network(&flow, Cell::Rnn).hidden))
     };
@@ -108,19 +89,19 @@ fn the_forget_bias_decides_what_comes_back_along_the_cell() {
 fn the_same_seed_gives_the_same_bits_and_asking_changes_nothing() {
     let settings = Settings::default();
     let (mut a, mut b) = (study(&settings, 3), study(&settings, 3));
-    let first = train(&mut a, 12);
+    let first = points(&mut a, 12);
     // Questions and a dropped half-step in between.
-    let _ = train(&mut b, 5);
-    ask(&mut b, &settings).unwrap();
-    assert_eq!(block_on(b.advance()), StudySlice::More);
-    ask(&mut b, &Settings { rescale: true, radius: 3.0, ..settings.clone() }).unwrap();
+    train(&mut b, 5);
+    flow(&mut b, &settings);
+    assert_eq!(ready(b.advance()), StudySlice::More);
+    flow(&mut b, &Settings { rescale: true, radius: 3.0, ..settings.clone() });
     b.discard();
-    let rest = train(&mut b, 7);
+    let rest = points(&mut b, 7);
     assert_eq!(first[5..], rest[..]);
-    assert_eq!(ask(&mut a, &settings).unwrap(), ask(&mut b, &settings).unwrap());
+    assert_eq!(flow(&mut a, &settings), flow(&mut b, &settings));
     assert_eq!(a.started().series.len(), first[0].len());
     let other = train(&mut study(&settings, 4), 1);
-    assert_ne!(first[0], other[0]);
+    assert_ne!(first[0], other);
 }
 
 #[test]
@@ -136,7 +117,7 @@ fn a_weights_gradient_is_the_sum_over_the_copies() {
         };
         let mut study = study(&settings, 1);
         train(&mut study, 30);
-        let weights = ask(&mut study, &settings).unwrap().weights;
+        let weights = flow(&mut study, &settings).weights;
         assert_eq!(weights.whole.shape, [16, 16]);
         let whole = f64::from(weights.whole.values[2 * 16 + 4]);
         let sum: f64 = weights.terms.iter().map(|&term| f64::from(term)).sum();
@@ -152,7 +133,7 @@ fn a_weights_gradient_is_the_sum_over_the_copies() {
 fn nothing_passes_a_cut() {
     for loss in LossKind::ALL {
         let settings = Settings { truncation: 10, loss: *loss, ..Settings::default() };
-        let flow = ask(&mut study(&settings, 1), &settings).unwrap();
+        let flow = flow(&mut study(&settings, 1), &settings);
         for network in &flow.networks {
             // Cuts lie before steps 11, 21 and 31; the last piece is steps 31 and 32.
             assert!(network.hidden[30..].iter().all(|&norm| norm > 0.0));
@@ -168,7 +149,7 @@ fn nothing_passes_a_cut() {
     let settings = Settings { truncation: 1, gap: 2, length: 4, hidden: 8, ..Settings::default() };
     let mut study = study(&settings, 1);
     train(&mut study, 200);
-    let accuracy = ask(&mut study, &settings).unwrap().accuracy;
+    let accuracy = flow(&mut study, &settings).accuracy;
     assert!(accuracy.shares[0].iter().all(|&share| share < 0.5), "{accuracy:?}");
 }
 
@@ -177,8 +158,8 @@ fn clipping_acts_on_the_weights_gradient_and_not_on_the_curve() {
     let of = |clip: f32| {
         let settings = Settings { clip, ..Settings::default() };
         let mut study = study(&settings, 1);
-        let flow = ask(&mut study, &settings).unwrap();
-        (flow.networks, train(&mut study, 1).remove(0))
+        let flow = flow(&mut study, &settings);
+        (flow.networks, train(&mut study, 1))
     };
     let (curve, clipped) = of(0.05);
     let (unclipped_curve, unclipped) = of(0.0);
@@ -195,11 +176,11 @@ fn rescaled_curves_die_below_1_and_at_0_end_at_once() {
     let settings = Settings::default();
     let mut study = study(&settings, 1);
     train(&mut study, 100);
-    let plain = ask(&mut study, &settings).unwrap();
+    let plain = flow(&mut study, &settings);
     assert_eq!(plain.rescaled, None);
     let mut at = |radius: f32| {
         let settings = Settings { rescale: true, radius, ..settings.clone() };
-        let flow = ask(&mut study, &settings).unwrap();
+        let flow = flow(&mut study, &settings);
         assert_eq!(flow.networks, plain.networks, "the network in training stays");
         flow.rescaled.unwrap()
     };
@@ -234,7 +215,7 @@ fn products_of_jacobians_are_the_gradients() {
         initialization: Initialization::Orthogonal,
         seed: 1,
     };
-    let model = config.init(&Device::flex()).train();
+    let model = config.init(&device()).train();
     for every in [false, true] {
         let mut batch = task.batch(1, Split::Training, 0, rows);
         if every {
@@ -242,7 +223,7 @@ fn products_of_jacobians_are_the_gradients() {
         }
         let SequenceBatch { targets, weights, .. } = batch.clone();
         let asked: f32 = weights.iter().sum();
-        let tensors = batch.tensors(&Device::flex());
+        let tensors = batch.tensors(&device());
         let options = RunOptions { probes: true, ..RunOptions::default() };
         let run = model.forward_traced(tensors.inputs, &options);
         let logits = values(run.logits.clone().inner());
@@ -287,31 +268,28 @@ fn products_of_jacobians_are_the_gradients() {
 
 #[test]
 fn what_can_not_be_shown_is_said() {
-    let build = |settings: Settings| {
-        let spec = StudySpec::Bptt(settings.spec(1));
-        AnyStudy::new(&spec, "", &Device::flex()).err().expect("a refusal").to_string()
-    };
+    let refused = |settings: Settings| try_build(settings.spec(1), "").err().expect("a refusal");
     let default = Settings::default;
-    assert!(build(Settings { gap: 31, ..default() }).contains("A gap of 31 does not fit"));
-    assert!(build(Settings { gap: 0, ..default() }).contains("at least 1"));
-    assert!(build(Settings { hidden: 0, ..default() }).contains("at least 1"));
-    assert!(build(Settings { hidden: 5000, ..default() }).contains("too slowly"));
-    assert!(build(Settings { forget_bias: f32::NAN, ..default() }).contains("forget bias"));
-    assert!(build(Settings { clip: -1.0, ..default() }).contains("clipping"));
+    assert!(refused(Settings { gap: 31, ..default() }).contains("A gap of 31 does not fit"));
+    assert!(refused(Settings { gap: 0, ..default() }).contains("at least 1"));
+    assert!(refused(Settings { hidden: 0, ..default() }).contains("at least 1"));
+    assert!(refused(Settings { hidden: 5000, ..default() }).contains("too slowly"));
+    assert!(refused(Settings { forget_bias: f32::NAN, ..default() }).contains("forget bias"));
+    assert!(refused(Settings { clip: -1.0, ..default() }).contains("clipping"));
     let mut study = study(&default(), 1);
     for (from, to) in [(0, 1), (17, 1), (1, 17), (u32::MAX, 1)] {
         let (loss, cell) = (LossKind::Last, Cell::Rnn);
-        let question = bptt::Question::Flow { loss, radius: None, cell, from, to };
-        let said = block_on(study.ask(&Question::Bptt(question))).unwrap_err().to_string();
+        let said = ask(&mut study, ask::Flow { loss, radius: None, cell, from, to }).unwrap_err();
         assert!(said.contains("There is no unit"), "{said}");
     }
     for radius in [-1.0, f32::NAN, f32::INFINITY] {
-        let said = ask(&mut study, &Settings { rescale: true, radius, ..default() }).unwrap_err();
+        let settings = Settings { rescale: true, radius, ..default() };
+        let said = ask(&mut study, settings.question()).unwrap_err();
         assert!(said.contains("spectral radius"), "{said}");
     }
-    assert!(ask(&mut study, &default()).is_ok());
+    assert!(ask(&mut study, default().question()).is_ok());
     assert!(study.set_learning_rate(f32::NAN).is_err());
     // A unit chosen in a wider network: the last one is shown.
     let narrow = Settings { hidden: 4, from: 9, ..default() };
-    assert!(matches!(narrow.question(), bptt::Question::Flow { from: 4, to: 1, .. }));
+    assert!(matches!(narrow.question(), ask::Flow { from: 4, to: 1, .. }));
 }

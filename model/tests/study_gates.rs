@@ -2,43 +2,21 @@
 
 mod support;
 
-use burn::tensor::Device;
-use support::ready;
+use support::{
+    ready,
+    study::{ask, build, points, train, try_build},
+};
 use unroll_model::{AnyStudy, StudySlice};
 use unroll_protocol::{
-    Answer, Question, StudySpec,
-    study::gates::{self, CellChoice, Followed, Forced, Quantity, Sentence, TaskChoice},
+    Array,
+    study::gates::{self, CellChoice, Followed, Forced, Quantity, Sentence, TaskChoice, ask},
 };
 
 /// What the page takes by itself when the chapter opens.
-const WARM: u32 = 300;
+const WARM: usize = 300;
 
 fn spec(cell: CellChoice, task: TaskChoice, seed: u32) -> gates::Spec {
     gates::Settings { cell, task, ..gates::Settings::default() }.spec(seed)
-}
-
-fn study(spec: gates::Spec, text: &str) -> AnyStudy {
-    AnyStudy::new(&StudySpec::Gates(spec), text, &Device::flex()).unwrap()
-}
-
-fn train(study: &mut AnyStudy, steps: u32) -> Vec<Vec<Option<f32>>> {
-    let mut taken = Vec::new();
-    while study.step() < steps {
-        match ready(study.advance()) {
-            StudySlice::More => {}
-            StudySlice::Step(values) => taken.push(values),
-            StudySlice::Diverged { loss } => panic!("diverged at {loss}"),
-        }
-    }
-    taken
-}
-
-fn ask(study: &mut AnyStudy, question: gates::Question) -> Result<gates::Answer, String> {
-    match ready(study.ask(&Question::Gates(question))) {
-        Ok(Answer::Gates(answer)) => Ok(answer),
-        Ok(_) => panic!("an answer of another chapter"),
-        Err(refusal) => Err(refusal.to_string()),
-    }
 }
 
 fn seen(
@@ -48,10 +26,7 @@ fn seen(
     forced: &[Forced],
 ) -> gates::Seen {
     let (sentence, forced) = (sentence.clone(), forced.to_vec());
-    match ask(study, gates::Question::Seen { sentence, quantity, forced }).unwrap() {
-        gates::Answer::Seen(seen) => *seen,
-        _ => panic!("another answer"),
-    }
+    ask(study, ask::Seen { sentence, quantity, forced }).unwrap()
 }
 
 fn sums(
@@ -62,17 +37,11 @@ fn sums(
     at: u32,
 ) -> Result<gates::Sums, String> {
     let (sentence, forced) = (sentence.clone(), forced.to_vec());
-    match ask(study, gates::Question::Sums { sentence, forced, unit, at })? {
-        gates::Answer::Sums(sums) => Ok(sums),
-        _ => panic!("another answer"),
-    }
+    ask(study, ask::Sums { sentence, forced, unit, at })
 }
 
 fn units(study: &mut AnyStudy) -> gates::Units {
-    match ask(study, gates::Question::Units).unwrap() {
-        gates::Answer::Units(units) => units,
-        _ => panic!("another answer"),
-    }
+    ask(study, ask::Units {}).unwrap()
 }
 
 fn best(units: &gates::Units) -> (Followed, usize, f32) {
@@ -93,8 +62,8 @@ fn near(a: f32, b: f32) {
 fn a_unit_counts_brackets_after_the_warm_steps() {
     for cell in CellChoice::ALL.iter().copied() {
         for seed in 1..=3 {
-            let mut study = study(spec(cell, TaskChoice::Brackets, seed), "");
-            let values = train(&mut study, WARM);
+            let mut study = build(spec(cell, TaskChoice::Brackets, seed), "");
+            let values = points(&mut study, WARM);
             let (what, unit, r) = best(&units(&mut study));
             println!("{cell:?} seed {seed}: unit {} r {r:.3}", unit + 1);
             assert_eq!(what, Followed::Depth);
@@ -111,8 +80,8 @@ fn a_unit_counts_brackets_after_the_warm_steps() {
 fn a_unit_remembers_a_quotation() {
     for cell in [CellChoice::Lstm, CellChoice::Gru] {
         for seed in 1..=2 {
-            let mut study = study(spec(cell, TaskChoice::Quotes, seed), "");
-            let values = train(&mut study, WARM + 100);
+            let mut study = build(spec(cell, TaskChoice::Quotes, seed), "");
+            let values = points(&mut study, WARM + 100);
             let (what, unit, r) = best(&units(&mut study));
             println!("{cell:?} seed {seed}: unit {} r {r:.3}", unit + 1);
             assert_eq!(what, Followed::Quotation);
@@ -125,8 +94,8 @@ fn a_unit_remembers_a_quotation() {
 #[test]
 fn the_same_seed_gives_the_same_bits() {
     let run = |cell| {
-        let mut study = study(spec(cell, TaskChoice::Brackets, 7), "");
-        let values = train(&mut study, 25);
+        let mut study = build(spec(cell, TaskChoice::Brackets, 7), "");
+        let values = points(&mut study, 25);
         (values, seen(&mut study, &Sentence::Drawn(1), Quantity::Hidden, &[]))
     };
     assert_eq!(run(CellChoice::Lstm), run(CellChoice::Lstm));
@@ -135,19 +104,19 @@ fn the_same_seed_gives_the_same_bits() {
 
 #[test]
 fn a_step_that_is_dropped_is_taken_again_alike() {
-    let mut interrupted = study(spec(CellChoice::Gru, TaskChoice::Quotes, 3), "");
+    let mut interrupted = build(spec(CellChoice::Gru, TaskChoice::Quotes, 3), "");
     assert_eq!(ready(interrupted.advance()), StudySlice::More);
     interrupted.discard();
     assert_eq!(interrupted.step(), 0);
-    let mut straight = study(spec(CellChoice::Gru, TaskChoice::Quotes, 3), "");
-    assert_eq!(train(&mut interrupted, 3), train(&mut straight, 3));
+    let mut straight = build(spec(CellChoice::Gru, TaskChoice::Quotes, 3), "");
+    assert_eq!(points(&mut interrupted, 3), points(&mut straight, 3));
 }
 
 /// The gates multiply out to the states, with and without force.
 #[test]
 fn the_arithmetic_on_show_adds_up() {
     for cell in CellChoice::ALL.iter().copied() {
-        let mut study = study(spec(cell, TaskChoice::Brackets, 1), "");
+        let mut study = build(spec(cell, TaskChoice::Brackets, 1), "");
         train(&mut study, 40);
         let sentence = Sentence::Given("a(b(c)d)".into());
         let gate = cell.quantities().iter().copied().find(|q| q.opens()).unwrap();
@@ -204,7 +173,7 @@ fn the_arithmetic_on_show_adds_up() {
 /// An LSTM's step written out by hand on the numbers on show, one gate held.
 #[test]
 fn a_forced_run_is_what_a_recomputation_by_hand_gives() {
-    let mut study = study(spec(CellChoice::Lstm, TaskChoice::Brackets, 1), "");
+    let mut study = build(spec(CellChoice::Lstm, TaskChoice::Brackets, 1), "");
     train(&mut study, WARM);
     let sentence = Sentence::Drawn(2);
     let unit = best(&units(&mut study)).1;
@@ -215,7 +184,7 @@ fn a_forced_run_is_what_a_recomputation_by_hand_gives() {
     let free = seen(&mut study, &sentence, Quantity::Cell, &[]).values;
     let mut before = 0.0;
     for at in 0..32 {
-        let value = |array: &unroll_protocol::Array| array.get(&[unit, at]).unwrap();
+        let value = |array: &Array| array.get(&[unit, at]).unwrap();
         if at >= 9 {
             assert_eq!(value(&f), 0.0);
         } else {
@@ -229,12 +198,9 @@ fn a_forced_run_is_what_a_recomputation_by_hand_gives() {
     let (loss, free_loss) = (answer.loss.unwrap(), answer.free_loss.unwrap());
     println!("loss {free_loss} without, {loss} with the counting unit's forget gate shut");
     assert!(loss > free_loss + 0.5);
-    let shut = gates::Question::Shut {
-        sentence: sentence.clone(),
-        gate: Quantity::Forget,
-        units: vec![unit as u32],
-    };
-    let gates::Answer::Shut(shut) = ask(&mut study, shut).unwrap() else { panic!("shut") };
+    let shut =
+        ask::Shut { sentence: sentence.clone(), gate: Quantity::Forget, units: vec![unit as u32] };
+    let shut = ask(&mut study, shut).unwrap();
     let always = [Forced { from: 1, ..forced[0] }];
     let always = seen(&mut study, &sentence, Quantity::Forget, &always);
     assert_eq!(Some(shut.outcomes[0].loss), always.loss);
@@ -247,7 +213,7 @@ fn a_forced_run_is_what_a_recomputation_by_hand_gives() {
 #[test]
 fn gates_that_are_not_there_are_left_out_with_a_sentence() {
     let small = gates::Spec { units: 4, ..spec(CellChoice::Lstm, TaskChoice::Brackets, 1) };
-    let mut study = study(small, "");
+    let mut study = build(small, "");
     let forced = [(Quantity::Forget, 7, 1), (Quantity::Update, 1, 1), (Quantity::Input, 2, 1)]
         .map(|(gate, unit, from)| Forced { gate, unit, open: true, from });
     let late = Forced { from: 60, ..forced[2] };
@@ -268,10 +234,9 @@ fn gates_that_are_not_there_are_left_out_with_a_sentence() {
 
 #[test]
 fn odd_sentences_and_texts_are_read_or_refused_with_a_sentence() {
-    let mut brackets = study(spec(CellChoice::Gru, TaskChoice::Brackets, 1), "");
+    let mut brackets = build(spec(CellChoice::Gru, TaskChoice::Brackets, 1), "");
     let given = |text: &str| Sentence::Given(text.into());
-    let empty =
-        gates::Question::Seen { sentence: given(""), quantity: Quantity::Hidden, forced: vec![] };
+    let empty = ask::Seen { sentence: given(""), quantity: Quantity::Hidden, forced: vec![] };
     assert!(ask(&mut brackets, empty).unwrap_err().contains("is empty"));
     let odd = seen(&mut brackets, &given("é[世]))((((("), Quantity::Hidden, &[]);
     assert_eq!(odd.tokens.len(), 11);
@@ -282,14 +247,7 @@ fn odd_sentences_and_texts_are_read_or_refused_with_a_sentence() {
     assert_eq!(odd.quantity, Quantity::Hidden);
     assert_eq!(seen(&mut brackets, &given("a"), Quantity::Forget, &[]).quantity, Quantity::Update);
 
-    let text = |text: &str| {
-        AnyStudy::new(
-            &StudySpec::Gates(spec(CellChoice::Lstm, TaskChoice::Text, 1)),
-            text,
-            &Device::flex(),
-        )
-        .map_err(|refusal| refusal.to_string())
-    };
+    let text = |text: &str| try_build(spec(CellChoice::Lstm, TaskChoice::Text, 1), text);
     for short in ["", "x"] {
         let Err(reason) = text(short) else { panic!("{short:?} is no text to learn") };
         assert!(reason.ends_with('.'), "{reason}");
@@ -298,7 +256,7 @@ fn odd_sentences_and_texts_are_read_or_refused_with_a_sentence() {
     train(&mut two, 2);
     units(&mut two);
     let mut told = text(&"\"Well,\" said Fenn (the fox). ".repeat(40)).unwrap();
-    let values = train(&mut told, 60);
+    let values = points(&mut told, 60);
     assert!(values.last().unwrap()[0] < values[0][0]);
     let units = units(&mut told);
     assert_eq!(units.follows.len(), 2);
@@ -313,7 +271,7 @@ fn odd_sentences_and_texts_are_read_or_refused_with_a_sentence() {
 #[test]
 fn memory_lengths_are_those_of_the_gates() {
     for cell in [CellChoice::Lstm, CellChoice::Gru] {
-        let mut study = study(spec(cell, TaskChoice::Brackets, 1), "");
+        let mut study = build(spec(cell, TaskChoice::Brackets, 1), "");
         train(&mut study, WARM + 100);
         let units = units(&mut study);
         let keeps = if cell == CellChoice::Gru { Quantity::Update } else { Quantity::Forget };

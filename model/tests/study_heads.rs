@@ -4,72 +4,41 @@ mod support;
 
 use burn::module::Param;
 use burn::tensor::{Tensor, TensorData};
-use support::{device, ready, same_bits, values};
+use support::{
+    device, ready, same_bits,
+    study::{TALES, ask, build, train, try_build},
+    values,
+};
 use unroll_model::{
     AnyStudy, Gpt, GptConfig, Intervention, StudySlice, cross_entropy_each, head_statistics,
     token_tensor,
 };
 use unroll_protocol::{
-    Answer, Question, StudySpec,
     attention::Scoring,
-    study::heads::{self, Cost, HeadAt, Seen, Settings, Statistics, Track, Written},
+    study::heads::{Cost, HeadAt, Seen, Settings, Statistics, Track, Written, ask},
 };
 
-const TALES: &str = include_str!("../../assets/corpora/tales.txt");
 const PROBE: &str = "said Fenn the fox, who had one";
 
 fn study(settings: &Settings, seed: u32, text: &str) -> AnyStudy {
-    AnyStudy::new(&StudySpec::Heads(settings.spec(seed)), text, &device()).unwrap()
-}
-
-fn train(study: &mut AnyStudy, steps: u32) -> Vec<Option<f32>> {
-    let (goal, mut last) = (study.step() + steps, Vec::new());
-    while study.step() < goal {
-        match ready(study.advance()) {
-            StudySlice::More => {}
-            StudySlice::Step(values) => last = values,
-            StudySlice::Diverged { loss } => panic!("diverged: {loss}"),
-        }
-    }
-    last
-}
-
-fn ask(study: &mut AnyStudy, question: heads::Question) -> Result<heads::Answer, String> {
-    match ready(study.ask(&Question::Heads(question))) {
-        Ok(Answer::Heads(answer)) => Ok(answer),
-        Ok(other) => panic!("{other:?}"),
-        Err(refusal) => Err(refusal.to_string()),
-    }
+    build(settings.spec(seed), text)
 }
 
 fn seen(study: &mut AnyStudy, text: &str, off: &[HeadAt]) -> Result<Seen, String> {
-    let question = heads::Question::Seen { text: text.to_owned(), off: off.to_vec() };
-    match ask(study, question)? {
-        heads::Answer::Seen(seen) => Ok(*seen),
-        other => panic!("{other:?}"),
-    }
+    ask(study, ask::Seen { text: text.to_owned(), off: off.to_vec() })
 }
 
 fn cost(study: &mut AnyStudy, off: &[HeadAt]) -> Result<Cost, String> {
-    match ask(study, heads::Question::Cost { off: off.to_vec() })? {
-        heads::Answer::Cost(cost) => Ok(cost),
-        other => panic!("{other:?}"),
-    }
+    ask(study, ask::Cost { off: off.to_vec() })
 }
 
 fn written(study: &mut AnyStudy, off: &[HeadAt], layer: u32, query: u32) -> Written {
     let (text, off) = (PROBE.to_owned(), off.to_vec());
-    match ask(study, heads::Question::Written { text, off, layer, query }).unwrap() {
-        heads::Answer::Written(written) => written,
-        other => panic!("{other:?}"),
-    }
+    ask(study, ask::Written { text, off, layer, query }).unwrap()
 }
 
 fn track(study: &mut AnyStudy, layer: u32, head: u32) -> Track {
-    match ask(study, heads::Question::Track { at: HeadAt { layer, head } }).unwrap() {
-        heads::Answer::Track(track) => track,
-        other => panic!("{other:?}"),
-    }
+    ask(study, ask::Track { at: at(layer, head) }).unwrap()
 }
 
 const fn at(layer: u32, head: u32) -> HeadAt {
@@ -269,8 +238,8 @@ fn one_row_with_its_arithmetic() {
     train(&mut study, 10);
     let seen = seen(&mut study, PROBE, &[]).unwrap();
     let (text, off) = (PROBE.to_owned(), Vec::new());
-    let question = heads::Question::Row { text, off, at: at(2, 3), query: 9 };
-    let heads::Answer::Row(row) = ask(&mut study, question).unwrap() else { panic!() };
+    let question = ask::Row { text, off, at: at(2, 3), query: 9 };
+    let row = ask(&mut study, question).unwrap();
     assert_eq!((row.layer, row.head, row.query), (1, 2, 9));
     assert_eq!(row.weights, seen.trace.weights.block(&[1, 2, 9]).unwrap());
     let Scoring::Product { query, divisor, .. } = &row.scoring else { panic!() };
@@ -279,10 +248,8 @@ fn one_row_with_its_arithmetic() {
 
 #[test]
 fn odd_input_is_taken_or_refused_with_a_sentence() {
-    let refused = |settings: &Settings, text: &str| {
-        let built = AnyStudy::new(&StudySpec::Heads(settings.spec(1)), text, &device());
-        built.err().expect("refused").to_string()
-    };
+    let refused =
+        |settings: &Settings, text: &str| try_build(settings.spec(1), text).err().expect("refused");
     let three = Settings { heads: 3, ..Settings::default() };
     assert!(refused(&three, TALES).starts_with("3 heads do not divide a width of 32"));
     let odd = Settings { heads: 8, width: 40, ..Settings::default() };
@@ -304,9 +271,9 @@ fn odd_input_is_taken_or_refused_with_a_sentence() {
     let none = seen(&mut study, PROBE, &all()).unwrap();
     assert!(none.written.values.iter().all(|&length| length == 0.0));
     assert!(none.trace.probabilities.values.iter().all(|p| p.is_finite()));
-    let outside = heads::Question::Track { at: at(3, 1) };
+    let outside = ask::Track { at: at(3, 1) };
     assert!(ask(&mut study, outside).unwrap_err().contains("2 layers of 4 heads"));
-    let beyond = heads::Question::Written { text: "ab".into(), off: vec![], layer: 1, query: 2 };
+    let beyond = ask::Written { text: "ab".into(), off: vec![], layer: 1, query: 2 };
     assert!(ask(&mut study, beyond).unwrap_err().contains("no token 3"));
 
     // Too short to hold anything out: trained, looked at, but not measured.
@@ -314,7 +281,7 @@ fn odd_input_is_taken_or_refused_with_a_sentence() {
     train(&mut short, 6);
     assert!(cost(&mut short, &[at(1, 1)]).unwrap_err().contains("too short"));
     assert!(seen(&mut short, PROBE, &[]).is_ok());
-    let track = heads::Question::Track { at: at(1, 1) };
+    let track = ask::Track { at: at(1, 1) };
     assert!(ask(&mut short, track).unwrap_err().contains("too short"));
 }
 

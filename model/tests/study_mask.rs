@@ -2,38 +2,25 @@
 
 mod support;
 
-use support::{device, ready, same_bits};
+use support::{
+    ready, same_bits,
+    study::{TALES, ask, build, train, try_build},
+};
 use unroll_model::{AnyStudy, StudySlice};
 use unroll_protocol::{
-    Answer, Array, Question, StudySpec,
+    Array,
     attention::Scoring,
-    study::mask::{
-        self, Change, Combine, Drawn, Look, Pattern, Preset, Seen, Settings, Trained, Writing,
-    },
+    study::mask::{Change, Combine, Drawn, Pattern, Preset, Settings, Trained, Writing, ask},
 };
 
-const TALES: &str = include_str!("../../assets/corpora/tales.txt");
 const SENTENCE: &str = "said Fenn the fox, who had one";
 
 fn study(seed: u32, text: &str) -> AnyStudy {
-    AnyStudy::new(&StudySpec::Mask(Settings::default().spec(seed)), text, &device()).unwrap()
+    build(Settings::default().spec(seed), text)
 }
 
-/// Takes `steps` steps; returns the values of the last.
-fn train(study: &mut AnyStudy, steps: u32) -> Vec<Option<f32>> {
-    let (goal, mut last) = (study.step() + steps, Vec::new());
-    while study.step() < goal {
-        match ready(study.advance()) {
-            StudySlice::More => {}
-            StudySlice::Step(values) => last = values,
-            StudySlice::Diverged { loss } => panic!("diverged: {loss}"),
-        }
-    }
-    last
-}
-
-fn look(text: &str, pattern: Pattern) -> Look {
-    Look {
+fn look(text: &str, pattern: Pattern) -> ask::Look {
+    ask::Look {
         text: text.to_owned(),
         pattern,
         drawn: Drawn::default(),
@@ -45,21 +32,8 @@ fn look(text: &str, pattern: Pattern) -> Look {
     }
 }
 
-fn ask(study: &mut AnyStudy, look: Look) -> Result<Seen, String> {
-    let answer = ready(study.ask(&Question::Mask(mask::Question::Look(look))));
-    match answer.map_err(|refusal| refusal.to_string())? {
-        Answer::Mask(mask::Answer::Look(seen)) => Ok(*seen),
-        other => panic!("{other:?}"),
-    }
-}
-
 fn write(study: &mut AnyStudy, model: Trained, length: u32) -> Writing {
-    let prompt = SENTENCE.to_owned();
-    let question = mask::Question::Writing { model, prompt, length };
-    match ready(study.ask(&Question::Mask(question))) {
-        Ok(Answer::Mask(mask::Answer::Writing(writing))) => writing,
-        other => panic!("{other:?}"),
-    }
+    ask(study, ask::Writing { model, prompt: SENTENCE.to_owned(), length }).unwrap()
 }
 
 fn rows(array: &Array) -> impl Iterator<Item = &[f32]> {
@@ -86,7 +60,8 @@ fn blocked_cells_are_exactly_0_and_rows_sum_to_1_under_any_mask() {
     train(&mut study, 3);
     for pattern in patterns() {
         for (layer, head) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
-            let seen = ask(&mut study, Look { layer, head, ..look(SENTENCE, pattern) }).unwrap();
+            let seen =
+                ask(&mut study, ask::Look { layer, head, ..look(SENTENCE, pattern) }).unwrap();
             assert_eq!(seen.most_blocked, 0.0);
             let length = seen.tokens.len();
             for (query, weights) in rows(&seen.weights).enumerate() {
@@ -113,7 +88,7 @@ fn the_three_averages_are_equal_to_rounding_and_attention_is_not() {
     let mut study = study(1, TALES);
     train(&mut study, 60);
     for pattern in patterns() {
-        let seen = ask(&mut study, Look { row: Some(7), ..look(SENTENCE, pattern) }).unwrap();
+        let seen = ask(&mut study, ask::Look { row: Some(7), ..look(SENTENCE, pattern) }).unwrap();
         let averages = &seen.averages;
         let largest = averages.looped.values.iter().fold(0f32, |most, v| most.max(v.abs()));
         assert!(difference(&averages.looped, &averages.product) <= 2e-6 * largest, "{pattern:?}");
@@ -133,7 +108,7 @@ fn an_earlier_output_never_learns_of_a_later_token_under_a_causal_mask() {
     for model in Trained::ALL {
         for position in [0, 1, 11, 29] {
             let change = Some(Change { position, letter: None });
-            let asked = Look { model: *model, change, ..look(SENTENCE, Pattern::default()) };
+            let asked = ask::Look { model: *model, change, ..look(SENTENCE, Pattern::default()) };
             let leak = ask(&mut study, asked).unwrap().leak.unwrap();
             let at = position as usize;
             assert!(leak.masked[..at].iter().all(|moved| *moved == 0.0), "{leak:?}");
@@ -144,7 +119,7 @@ fn an_earlier_output_never_learns_of_a_later_token_under_a_causal_mask() {
     // A band of 2 in two layers carries a change two tokens further and not one more.
     let band = Pattern { combine: Combine::And, band: 2, ..Pattern::default() };
     let change = Some(Change { position: 11, letter: Some('x') });
-    let seen = ask(&mut study, Look { change, ..look(SENTENCE, band) }).unwrap();
+    let seen = ask(&mut study, ask::Look { change, ..look(SENTENCE, band) }).unwrap();
     let leak = seen.leak.unwrap();
     assert_eq!(leak.letter, "x");
     for (at, moved) in leak.masked.iter().enumerate() {
@@ -152,10 +127,10 @@ fn an_earlier_output_never_learns_of_a_later_token_under_a_causal_mask() {
     }
     // The same character again changes nothing; beyond the end there is nothing to change.
     let change = Some(Change { position: 0, letter: Some('s') });
-    let same = ask(&mut study, Look { change, ..look(SENTENCE, band) }).unwrap().leak.unwrap();
+    let same = ask(&mut study, ask::Look { change, ..look(SENTENCE, band) }).unwrap().leak.unwrap();
     assert!(same.unmasked.iter().chain(&same.masked).all(|moved| *moved == 0.0));
     let change = Some(Change { position: 30, letter: None });
-    assert_eq!(ask(&mut study, Look { change, ..look(SENTENCE, band) }).unwrap().leak, None);
+    assert_eq!(ask(&mut study, ask::Look { change, ..look(SENTENCE, band) }).unwrap().leak, None);
 }
 
 #[test]
@@ -168,7 +143,7 @@ fn what_is_drawn_by_hand_counts_and_the_models_own_mask_is_the_usual() {
     let mut drawn = Drawn::default();
     drawn.set(&Pattern::default(), 30, (5, 9), true);
     drawn.set(&Pattern::default(), 30, (5, 0), false);
-    let seen = ask(&mut study, Look { drawn, ..look(SENTENCE, Pattern::default()) }).unwrap();
+    let seen = ask(&mut study, ask::Look { drawn, ..look(SENTENCE, Pattern::default()) }).unwrap();
     let row: Vec<&[f32]> = rows(&seen.weights).collect();
     assert!(row[5][9] > 0.0 && row[5][0] == 0.0);
     // Rows before are as they were, those after read it in the second layer.
@@ -201,7 +176,7 @@ fn trained_where_it_can_peek_the_loss_is_tiny_and_the_writing_rubbish() {
 }
 
 /// Steps in which the effect has come out: less than a minute in a browser.
-const STEPS: u32 = 300;
+const STEPS: usize = 300;
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty())
@@ -241,15 +216,15 @@ fn what_cannot_be_shown_is_refused_in_a_sentence_and_training_goes_on() {
     for (asked, says) in [
         (look("", usual), "at least one character"),
         (look(SENTENCE, padding), "Row 1 may look at nothing"),
-        (Look { layer: 2, ..look(SENTENCE, usual) }, "no head 1 in layer 3"),
-        (Look { head: 9, ..look(SENTENCE, usual) }, "no head 10 in layer 1"),
+        (ask::Look { layer: 2, ..look(SENTENCE, usual) }, "no head 1 in layer 3"),
+        (ask::Look { head: 9, ..look(SENTENCE, usual) }, "no head 10 in layer 1"),
     ] {
         let refusal = ask(&mut study, asked).unwrap_err();
         assert!(refusal.contains(says) && refusal.ends_with('.'), "{refusal}");
     }
     let mut drawn = Drawn::default();
     (0..4).for_each(|key| drawn.set(&usual, 30, (3, key), false));
-    let refusal = ask(&mut study, Look { drawn, ..look(SENTENCE, usual) }).unwrap_err();
+    let refusal = ask(&mut study, ask::Look { drawn, ..look(SENTENCE, usual) }).unwrap_err();
     assert!(refusal.contains("Row 4 may look at nothing"), "{refusal}");
     // One token, 512 tokens, a band wider than the sentence, characters never seen.
     let one = ask(&mut study, look("f", usual)).unwrap();
@@ -261,8 +236,7 @@ fn what_cannot_be_shown_is_refused_in_a_sentence_and_training_goes_on() {
     assert!(ask(&mut study, look("🙂🙂", usual)).unwrap().tokens.iter().all(|t| t == "\u{fffd}"));
     assert_eq!(study.step(), 2);
     train(&mut study, 1);
-    let refused =
-        |text| AnyStudy::new(&StudySpec::Mask(Settings::default().spec(1)), text, &device()).err();
+    let refused = |text| try_build(Settings::default().spec(1), text).err();
     assert!(refused("").is_some() && refused("ab").is_some());
     for text in ["aba", "aaaa", "abcabcabcabcabcabc"] {
         let mut tiny = self::study(1, text);

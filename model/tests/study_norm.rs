@@ -2,26 +2,25 @@
 
 mod support;
 
-use support::{device, ready};
-use unroll_model::{AnyStudy, Refusal, StudySlice};
-use unroll_protocol::{
-    Answer as AnyAnswer, Question as AnyQuestion, StudySpec,
-    study::norm::{
-        Activation, Answer, Axis, Depths, FEATURES, LAYERS, Layer, Models, Offset, Question,
-        Settings, Spec, Statistics, Steps, TRAINED_STEPS, TRIED_STEPS,
-    },
+use support::{
+    ready,
+    study::{TALES, ask, build, points, try_build},
+};
+use unroll_model::{AnyStudy, StudySlice};
+use unroll_protocol::study::norm::{
+    Activation, Axis, Depths, FEATURES, LAYERS, Layer, Models, Settings, Spec, Statistics, Steps,
+    TRAINED_STEPS, TRIED_STEPS, ask,
 };
 
-const TALES: &str = include_str!("../../assets/corpora/tales.txt");
 /// Steps the page takes by itself.
 const WARM: usize = 250;
 
-fn study(models: Models) -> AnyStudy {
-    built(models, TALES).unwrap_or_else(|refusal| panic!("{refusal}"))
+fn spec(models: Models) -> Spec {
+    Spec { seed: 1, models }
 }
 
-fn built(models: Models, text: &str) -> Result<AnyStudy, Refusal> {
-    AnyStudy::new(&StudySpec::Norm(Spec { seed: 1, models }), text, &device())
+fn study(models: Models) -> AnyStudy {
+    build(spec(models), TALES)
 }
 
 /// What a newcomer sees.
@@ -33,60 +32,27 @@ fn with_batch(batch: u32) -> Models {
     Models::Layers { activation: Activation::Tanh, scale: 5.0, batch }
 }
 
-fn step(study: &mut AnyStudy) -> Vec<Option<f32>> {
-    loop {
-        match ready(study.advance()) {
-            StudySlice::More => {}
-            StudySlice::Step(values) => return values,
-            StudySlice::Diverged { loss } => panic!("diverged: {loss}"),
-        }
-    }
-}
-
+/// Takes `steps` steps; the values of each, NaN where nothing was measured.
 fn train(study: &mut AnyStudy, steps: usize) -> Vec<Vec<f32>> {
     let value = |value: Option<f32>| value.unwrap_or(f32::NAN);
-    (0..steps).map(|_| step(study).into_iter().map(value).collect()).collect()
+    points(study, steps).into_iter().map(|all| all.into_iter().map(value).collect()).collect()
 }
 
-fn ask(study: &mut AnyStudy, question: Question) -> Result<Answer, Refusal> {
-    let answer = ready(study.ask(&AnyQuestion::Norm(question)))?;
-    match answer {
-        AnyAnswer::Norm(answer) => Ok(answer),
-        _ => panic!("an answer of another chapter"),
-    }
-}
-
-fn layer_question(axis: Axis, statistics: Statistics, row: u32, factor: f32) -> Question {
+fn layer_question(axis: Axis, statistics: Statistics, row: u32, factor: f32) -> ask::Layer {
     let text = "said Fenn the fox, who had one".to_owned();
-    Question::Layer { text, axis, statistics, layer: 3, row, factor }
+    ask::Layer { text, axis, statistics, layer: 3, row, factor }
 }
 
 fn layer(study: &mut AnyStudy, axis: Axis, statistics: Statistics, row: u32) -> Layer {
-    match ask(study, layer_question(axis, statistics, row, 3.0)) {
-        Ok(Answer::Layer(layer)) => *layer,
-        other => panic!("{other:?}"),
-    }
+    ask(study, layer_question(axis, statistics, row, 3.0)).unwrap()
 }
 
 fn depths(study: &mut AnyStudy) -> Depths {
-    match ask(study, Question::Depths) {
-        Ok(Answer::Depths(depths)) => depths,
-        other => panic!("{other:?}"),
-    }
-}
-
-fn offsets(study: &mut AnyStudy) -> Vec<Offset> {
-    match ask(study, Question::Offsets) {
-        Ok(Answer::Offsets(offsets)) => offsets,
-        other => panic!("{other:?}"),
-    }
+    ask(study, ask::Depths {}).unwrap()
 }
 
 fn steps(study: &mut AnyStudy, time: u32) -> Steps {
-    match ask(study, Question::Steps { time }) {
-        Ok(Answer::Steps(steps)) => steps,
-        other => panic!("{other:?}"),
-    }
+    ask(study, ask::Steps { time }).unwrap()
 }
 
 /// Most that an output of each row moved.
@@ -196,7 +162,7 @@ fn a_small_beginning_leaves_nothing_in_the_plain_networks_upper_layers() {
 fn a_batch_of_one_is_explained() {
     let mut study = study(with_batch(1));
     assert!(study.started().notes.iter().any(|note| note.contains("variance is 0")));
-    let values = step(&mut study);
+    let values = points(&mut study, 1).remove(0);
     assert!(values[0].is_some() && values[1].is_none() && values[2].is_some());
     let one = layer(&mut study, Axis::Batch, Statistics::Batch, 1);
     assert!(one.result.unwrap_err().contains("batch of at least 2"));
@@ -204,7 +170,7 @@ fn a_batch_of_one_is_explained() {
     assert!(layer(&mut study, Axis::Batch, Statistics::Running, 1).result.is_ok());
     assert!(layer(&mut study, Axis::Layer, Statistics::Batch, 1).result.is_ok());
     let refused = ask(&mut study, layer_question(Axis::Layer, Statistics::Batch, 2, 3.0));
-    assert!(refused.unwrap_err().to_string().contains("there is 1 in the batch"));
+    assert!(refused.unwrap_err().contains("there is 1 in the batch"));
 }
 
 #[test]
@@ -224,7 +190,8 @@ fn outside_the_gradient_b_grows_without_end_and_the_loss_stays() {
     );
     assert!((last[1] - first[1]).abs() < 1e-4);
     assert!(last[2] < first[2] - 0.5, "β learns: {} {}", first[2], last[2]);
-    let [past, through, after] = &offsets(&mut study)[..] else { panic!("three") };
+    let offsets = ask(&mut study, ask::Offsets {}).unwrap();
+    let [past, through, after] = &offsets[..] else { panic!("three") };
     assert!(past.promised > 10.0 && (past.first_loss - past.loss).abs() < 1e-3);
     assert!(through.promised < 1e-6);
     let kept = after.first_loss - after.loss;
@@ -253,7 +220,7 @@ fn a_recurrent_network_needs_other_statistics_at_every_step() {
     let beyond = (mean(&with.fixed[trained..]), mean(&with.layer[trained..]));
     assert!(beyond.1 < beyond.0 - 0.15, "{beyond:?}");
     assert!(steps(&mut study, 0).fixed.is_empty());
-    assert!(ask(&mut study, Question::Steps { time: 13 }).is_err());
+    assert!(ask(&mut study, ask::Steps { time: 13 }).is_err());
 }
 
 #[test]
@@ -262,12 +229,14 @@ fn the_same_seed_gives_the_same_bits_whatever_is_asked_or_dropped_in_between() {
         let (mut a, mut b) = (study(models.clone()), study(models.clone()));
         train(&mut a, 3);
         train(&mut b, 1);
-        let question = match models {
-            Models::Layers { .. } => layer_question(Axis::Batch, Statistics::Batch, 1, 5.0),
-            Models::Outside => Question::Offsets,
-            Models::Time => Question::Steps { time: 2 },
-        };
-        ask(&mut b, question).unwrap();
+        match models {
+            Models::Layers { .. } => {
+                ask(&mut b, layer_question(Axis::Batch, Statistics::Batch, 1, 5.0)).map(drop)
+            }
+            Models::Outside => ask(&mut b, ask::Offsets {}).map(drop),
+            Models::Time => ask(&mut b, ask::Steps { time: 2 }).map(drop),
+        }
+        .unwrap();
         let half = ready(b.advance());
         if half == StudySlice::More {
             b.discard();
@@ -282,17 +251,17 @@ fn the_same_seed_gives_the_same_bits_whatever_is_asked_or_dropped_in_between() {
 #[test]
 fn bad_input_is_refused_in_words() {
     for models in [usual(), Models::Outside, Models::Time] {
-        assert!(built(models.clone(), "").err().unwrap().to_string().contains("no text"));
-        assert!(built(models.clone(), "x").is_err());
+        assert!(try_build(spec(models.clone()), "").err().unwrap().contains("no text"));
+        assert!(try_build(spec(models.clone()), "x").is_err());
         // Texts of a single character, and of unknown ones only.
-        let mut same = built(models, &"a".repeat(60)).unwrap_or_else(|refusal| panic!("{refusal}"));
+        let mut same = build(spec(models), &"a".repeat(60));
         assert!(same.started().notes.iter().any(|note| note.contains("nothing to predict")));
         train(&mut same, 2);
     }
-    assert!(built(with_batch(0), TALES).is_err());
+    assert!(try_build(spec(with_batch(0)), TALES).is_err());
     let mut study = study(usual());
     for sentence in ["", "a", "𝄞𝄞𝄞𝄞𝄞𝄞"] {
-        let question = Question::Layer {
+        let question = ask::Layer {
             text: sentence.to_owned(),
             axis: Axis::Layer,
             statistics: Statistics::Batch,
@@ -300,7 +269,7 @@ fn bad_input_is_refused_in_words() {
             row: 0,
             factor: 1.0,
         };
-        let Ok(Answer::Layer(layer)) = ask(&mut study, question) else { panic!("{sentence}") };
+        let layer = ask(&mut study, question).expect(sentence);
         assert_eq!(layer.examples.len(), 16);
         assert_eq!(layer.borrowed, if sentence.chars().count() < 4 { 16 } else { 13 });
     }
@@ -308,6 +277,6 @@ fn bad_input_is_refused_in_words() {
     assert!(ask(&mut study, question).is_err());
     question = layer_question(Axis::Batch, Statistics::Batch, 1, f32::NAN);
     assert!(ask(&mut study, question).is_err());
-    assert!(ask(&mut study, Question::Offsets).is_err());
+    assert!(ask(&mut study, ask::Offsets {}).is_err());
     assert!(study.set_learning_rate(f32::NAN).is_err());
 }

@@ -2,51 +2,27 @@
 
 mod support;
 
-use support::{device, ready, same_bits};
-use unroll_model::{AnyStudy, StudySlice};
+use support::{
+    ready, same_bits,
+    study::{ask, build, measured, train},
+};
+use unroll_model::AnyStudy;
 use unroll_protocol::{
-    Answer, Question, StudySpec,
     architecture::Positions,
-    study::position::{self, Asked, CountFrom, LONGEST, Reading, Settings, accuracy_series},
+    study::position::{Asked, CountFrom, LONGEST, Reading, Settings, accuracy_series, ask},
 };
 
 fn study(settings: &Settings) -> AnyStudy {
-    AnyStudy::new(&StudySpec::Position(settings.spec(1)), "", &device()).unwrap()
-}
-
-/// Takes `steps` steps; returns the values of the last.
-fn train(study: &mut AnyStudy, steps: u32) -> Vec<Option<f32>> {
-    let (goal, mut last) = (study.step() + steps, Vec::new());
-    while study.step() < goal {
-        match ready(study.advance()) {
-            StudySlice::More => {}
-            StudySlice::Step(values) => last = values,
-            StudySlice::Diverged { loss } => panic!("diverged: {loss}"),
-        }
-    }
-    last
-}
-
-fn ask(study: &mut AnyStudy, question: position::Question) -> Result<position::Answer, String> {
-    match ready(study.ask(&Question::Position(question))) {
-        Ok(Answer::Position(answer)) => Ok(answer),
-        Ok(other) => panic!("{other:?}"),
-        Err(refusal) => Err(refusal.to_string()),
-    }
+    build(settings.spec(1), "")
 }
 
 /// The last measurement on sequences of `length` symbols.
 fn accuracy(study: &AnyStudy, last: &[Option<f32>], positions: Positions, length: u32) -> f32 {
-    let name = accuracy_series(positions, length);
-    let series = study.started().series;
-    last[series.iter().position(|series| *series == name).expect("measured")].expect("measured")
+    measured(study, last, &accuracy_series(positions, length))
 }
 
 fn read(study: &mut AnyStudy, asked: Asked) -> Reading {
-    match ask(study, position::Question::Reading(asked)) {
-        Ok(position::Answer::Reading(reading)) => reading,
-        other => panic!("{other:?}"),
-    }
+    ask(study, ask::Reading { asked }).unwrap()
 }
 
 const ASKED: Asked = Asked { example: 1, length: 8, number: 3 };
@@ -55,18 +31,14 @@ const ASKED: Asked = Asked { example: 1, length: 8, number: 3 };
 fn a_shift_is_one_rotation_at_every_position() {
     let mut study = study(&Settings::default());
     for (at, k) in [(0, 1), (5, 3), (4096, 4096), (1_000_000, 1_000_000), (7, 0)] {
-        let Ok(position::Answer::Clock(clock)) =
-            ask(&mut study, position::Question::Clock { at, k })
-        else {
-            panic!("no clock")
-        };
+        let clock = ask(&mut study, ask::Clock { at, k }).unwrap();
         assert_eq!((clock.at, clock.k), (at, k));
         assert!(clock.largest < 1e-6, "{} at {}, k {k}", clock.largest, clock.largest_at);
         assert!(clock.difference < 1e-6, "{} at {at}, k {k}", clock.difference);
         assert_eq!(clock.here.len(), 32);
         assert_eq!(clock.frequencies[0], 1.0);
     }
-    let beyond = ask(&mut study, position::Question::Clock { at: u32::MAX, k: u32::MAX });
+    let beyond = ask(&mut study, ask::Clock { at: u32::MAX, k: u32::MAX });
     assert!(beyond.unwrap_err().contains("beyond"));
 }
 
@@ -121,11 +93,11 @@ fn learned_positions_end_with_a_sentence() {
     let row = |study: &mut AnyStudy, length| {
         let asked = Asked { length, ..ASKED };
         let positions = Positions::Learned;
-        ask(study, position::Question::Row { positions, asked, head: 0, query: 8 })
+        ask(study, ask::Row { positions, asked, head: 0, query: 8 })
     };
     assert!(row(&mut study, 20).unwrap_err().contains("9 rows"));
-    assert!(matches!(row(&mut study, 8), Ok(position::Answer::Row(_))));
-    let products = position::Question::Products { positions: Positions::Learned, at: 9 };
+    assert!(row(&mut study, 8).is_ok());
+    let products = ask::Products { positions: Positions::Learned, at: 9 };
     assert!(ask(&mut study, products).unwrap_err().contains("none for position 9"));
 }
 
@@ -134,11 +106,7 @@ fn rotary_and_alibi_scores_depend_on_the_offset_only() {
     let mut study = study(&Settings::default());
     train(&mut study, 30);
     for &positions in Positions::ALL {
-        let Ok(position::Answer::Scores(scores)) =
-            ask(&mut study, position::Question::Scores { positions })
-        else {
-            panic!("no scores")
-        };
+        let scores = ask(&mut study, ask::Scores { positions }).unwrap();
         let (drift, spread) = (scores.drift[0], scores.spread[0]);
         let relative = [Positions::Rotary, Positions::Alibi].contains(&positions);
         match positions {
@@ -153,10 +121,7 @@ fn rotary_and_alibi_scores_depend_on_the_offset_only() {
 #[test]
 fn an_integer_in_every_dimension_is_normalized_away() {
     let mut study = study(&Settings::default());
-    let Ok(position::Answer::Swamping(swamping)) = ask(&mut study, position::Question::Swamping)
-    else {
-        panic!("no answer")
-    };
+    let swamping = ask(&mut study, ask::Swamping {}).unwrap();
     assert!(swamping.moved_by_all < 1e-6, "{}", swamping.moved_by_all);
     assert!(swamping.moved_by_one > 1.0);
     let last = |name: &str| {
@@ -173,15 +138,15 @@ fn what_does_not_fit_is_said() {
     let mut odd = study(&Settings { width: 15, ..Settings::default() });
     train(&mut odd, 2);
     for positions in [Positions::Sinusoidal, Positions::Rotary] {
-        let refused = ask(&mut odd, position::Question::Encoding { positions }).unwrap_err();
+        let refused = ask(&mut odd, ask::Encoding { positions }).unwrap_err();
         assert!(refused.contains("15"), "{refused}");
     }
-    assert!(ask(&mut odd, position::Question::Clock { at: 1, k: 1 }).is_err());
+    assert!(ask(&mut odd, ask::Clock { at: 1, k: 1 }).is_err());
     let reading = read(&mut odd, ASKED);
     assert_eq!(reading.models.iter().filter(|model| model.refusal.is_some()).count(), 2);
     // 30 in two heads: only what pairs within a head can't be.
     let mut thirty = study(&Settings { width: 30, ..Settings::default() });
-    let encoding = |positions| position::Question::Encoding { positions };
+    let encoding = |positions| ask::Encoding { positions };
     assert!(ask(&mut thirty, encoding(Positions::Rotary)).is_err());
     assert!(ask(&mut thirty, encoding(Positions::Sinusoidal)).is_ok());
     for asked in [
@@ -190,7 +155,7 @@ fn what_does_not_fit_is_said() {
         Asked { number: 0, ..ASKED },
         Asked { length: u32::MAX, number: u32::MAX, ..ASKED },
     ] {
-        assert!(ask(&mut thirty, position::Question::Reading(asked)).is_err());
+        assert!(ask(&mut thirty, ask::Reading { asked }).is_err());
     }
 }
 

@@ -4,78 +4,38 @@ mod support;
 
 use std::time::Instant;
 
-use support::{device, ready};
-use unroll_model::{AnyStudy, Refusal, StudySlice};
+use support::study::{TALES, ask, build, points, train, try_build};
+use unroll_model::AnyStudy;
 use unroll_protocol::{
-    Answer as AnyAnswer, Question as AnyQuestion, StudySpec,
     attention::Worked,
     study::qkv::{
-        Answer, CONTEXT, Experiment, HEADS, Head, LAYERS, LENGTHS, MOST_DIMENSIONS, Memory,
-        Question, Reader, Scale, Settings, Shuffle, Word,
+        CONTEXT, Experiment, HEADS, Head, LAYERS, LENGTHS, MOST_DIMENSIONS, Memory, Reader, Scale,
+        Settings, Shuffle, Spec, ask,
     },
 };
 
-const TALES: &str = include_str!("../../assets/corpora/tales.txt");
 const SENTENCE: &str = "said Fenn the fox";
 /// Steps the page takes by itself.
 const WARM: usize = 200;
 
+fn spec(experiment: Experiment) -> Spec {
+    Settings { experiment, ..Settings::default() }.spec(1)
+}
+
 fn study(experiment: Experiment) -> AnyStudy {
-    built(experiment, TALES).unwrap_or_else(|refusal| panic!("{refusal}"))
-}
-
-fn built(experiment: Experiment, text: &str) -> Result<AnyStudy, Refusal> {
-    let spec = Settings { experiment, ..Settings::default() }.spec(1);
-    AnyStudy::new(&StudySpec::Qkv(spec), text, &device())
-}
-
-fn train(study: &mut AnyStudy, steps: usize) -> Vec<Vec<Option<f32>>> {
-    let mut taken = Vec::new();
-    while taken.len() < steps {
-        match ready(study.advance()) {
-            StudySlice::More => {}
-            StudySlice::Step(values) => taken.push(values),
-            StudySlice::Diverged { loss } => panic!("diverged: {loss}"),
-        }
-    }
-    taken
-}
-
-fn ask(study: &mut AnyStudy, question: Question) -> Result<Answer, Refusal> {
-    match ready(study.ask(&AnyQuestion::Qkv(question)))? {
-        AnyAnswer::Qkv(answer) => Ok(answer),
-        _ => panic!("an answer of another chapter"),
-    }
+    build(spec(experiment), TALES)
 }
 
 fn head(study: &mut AnyStudy, memory: Memory, [layer, head, query]: [u32; 3]) -> Head {
-    let question = Question::Head { text: SENTENCE.to_owned(), memory, layer, head, query };
-    match ask(study, question) {
-        Ok(Answer::Head(head)) => *head,
-        other => panic!("{other:?}"),
-    }
+    ask(study, ask::Head { text: SENTENCE.to_owned(), memory, layer, head, query }).unwrap()
 }
 
 fn shuffle(study: &mut AnyStudy, draw: u32, positions: bool, causal: bool) -> Shuffle {
-    let question = Question::Shuffle { text: SENTENCE.to_owned(), draw, positions, causal };
-    match ask(study, question) {
-        Ok(Answer::Shuffle(shuffle)) => shuffle,
-        other => panic!("{other:?}"),
-    }
+    ask(study, ask::Shuffle { text: SENTENCE.to_owned(), draw, positions, causal }).unwrap()
 }
 
 fn scale(study: &mut AnyStudy, dimensions: u32) -> Scale {
-    match ask(study, Question::Scale { dimensions, draw: 1 }) {
-        Ok(Answer::Scale(scale)) => scale,
-        other => panic!("{other:?}"),
-    }
-}
-
-fn word(study: &mut AnyStudy, draw: u32) -> Word {
-    match ask(study, Question::Word { draw }) {
-        Ok(Answer::Word(word)) => word,
-        other => panic!("{other:?}"),
-    }
+    ask(study, ask::Scale { dimensions, draw: 1 }).unwrap()
 }
 
 #[test]
@@ -178,14 +138,14 @@ fn the_variance_of_products_is_their_width_and_scaling_saves_the_gradient() {
     assert!(wide.curve.windows(2).all(|pair| pair[0].entropy[0] > pair[1].entropy[0]));
     // With the root, entropy stays about the same from 8 dimensions on.
     assert!(wide.curve[3..].iter().all(|point| (point.entropy[1] - 2.4).abs() < 0.2), "{wide:?}");
-    assert!(ask(&mut study, Question::Scale { dimensions: 0, draw: 1 }).is_err());
-    assert!(ask(&mut study, Question::Scale { dimensions: 257, draw: 1 }).is_err());
+    assert!(ask(&mut study, ask::Scale { dimensions: 0, draw: 1 }).is_err());
+    assert!(ask(&mut study, ask::Scale { dimensions: 257, draw: 1 }).is_err());
 }
 
 #[test]
 fn a_causal_mask_alone_tells_what_came_first() {
     let mut study = study(Experiment::Order);
-    let steps = train(&mut study, 240);
+    let steps = points(&mut study, 240);
     for (at, step) in steps.iter().enumerate().filter(|(at, _)| at % 40 == 39) {
         println!("{at} {step:?}");
     }
@@ -197,7 +157,7 @@ fn a_causal_mask_alone_tells_what_came_first() {
     assert!(bag < 0.25, "no order: chance is 0.125, not {bag}");
     assert!(causal > 0.9, "{causal}");
     assert!(positions > 0.9, "{positions}");
-    let word = word(&mut study, 1);
+    let word = ask(&mut study, ask::Word { draw: 1 }).unwrap();
     assert_eq!(word.letters[0], word.alphabet[word.target as usize]);
     assert_eq!(word.probabilities.len(), Reader::ALL.len());
     for row in &word.probabilities {
@@ -218,51 +178,50 @@ fn times_are_taken_and_a_question_stays_short() {
     for attention in [false, true] {
         for length in LENGTHS {
             let began = Instant::now();
-            let answer = ask(&mut study, Question::Cost { length, attention, round: 1 });
-            let Ok(Answer::Cost(cost)) = answer else { panic!("{answer:?}") };
+            let cost = ask(&mut study, ask::Cost { length, attention, round: 1 }).unwrap();
             assert!(cost.milliseconds > 0.0 && cost.runs > 0);
             println!("{length} {attention}: {} ms, {} runs", cost.milliseconds, cost.runs);
             assert!(began.elapsed().as_millis() < 1000);
         }
     }
-    assert!(ask(&mut study, Question::Cost { length: 4096, attention: true, round: 1 }).is_err());
+    assert!(ask(&mut study, ask::Cost { length: 4096, attention: true, round: 1 }).is_err());
 }
 
 #[test]
 fn the_same_seed_gives_the_same_bits() {
     let run = || {
         let mut study = study(Experiment::Cell);
-        let losses = train(&mut study, 5);
+        let losses = points(&mut study, 5);
         (losses, head(&mut study, Memory::Own, [0, 0, 5]), shuffle(&mut study, 2, true, true))
     };
     assert_eq!(run(), run());
-    assert_eq!(train(&mut study(Experiment::Order), 12), train(&mut study(Experiment::Order), 12));
+    assert_eq!(
+        points(&mut study(Experiment::Order), 12),
+        points(&mut study(Experiment::Order), 12)
+    );
 }
 
 #[test]
 fn bad_input_is_refused_with_a_sentence_and_the_model_goes_on() {
     let mut study = study(Experiment::Cell);
-    let empty =
-        Question::Head { text: String::new(), memory: Memory::Own, layer: 0, head: 0, query: 0 };
+    let empty = ask::Head { text: String::new(), memory: Memory::Own, layer: 0, head: 0, query: 0 };
     let refusal = ask(&mut study, empty).unwrap_err();
-    assert!(refusal.0.ends_with('.'), "{refusal}");
+    assert!(refusal.ends_with('.'), "{refusal}");
     for (layer, head) in [(9, 0), (0, 9)] {
-        let question =
-            Question::Head { text: "a".into(), memory: Memory::Own, layer, head, query: 0 };
-        assert!(ask(&mut study, question).unwrap_err().0.starts_with("There is no "));
+        let question = ask::Head { text: "a".into(), memory: Memory::Own, layer, head, query: 0 };
+        assert!(ask(&mut study, question).unwrap_err().starts_with("There is no "));
     }
     // A row beyond the sentence is its last, unknown characters are read as such, and what is too
     // long loses its beginning.
     let long = "Ω".repeat(512);
-    let question =
-        Question::Head { text: long, memory: Memory::Own, layer: 0, head: 0, query: 400 };
-    let Ok(Answer::Head(head)) = ask(&mut study, question) else { panic!() };
+    let question = ask::Head { text: long, memory: Memory::Own, layer: 0, head: 0, query: 400 };
+    let head = ask(&mut study, question).unwrap();
     assert_eq!((head.row.query, head.dropped), (23, 488));
     assert!(head.tokens.iter().all(|token| token == "\u{fffd}"));
-    assert!(ask(&mut study, Question::Word { draw: 1 }).is_err());
+    assert!(ask(&mut study, ask::Word { draw: 1 }).is_err());
     train(&mut study, 1);
-    assert!(built(Experiment::Cell, "").is_err());
-    assert!(built(Experiment::Cell, "short").is_err());
-    let one = Question::Shuffle { text: "a".into(), draw: 1, positions: true, causal: true };
+    assert!(try_build(spec(Experiment::Cell), "").is_err());
+    assert!(try_build(spec(Experiment::Cell), "short").is_err());
+    let one = ask::Shuffle { text: "a".into(), draw: 1, positions: true, causal: true };
     assert!(ask(&mut study, one).is_ok());
 }

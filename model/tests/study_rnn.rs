@@ -2,59 +2,25 @@
 
 mod support;
 
-use support::{device, ready, same_bits};
+use support::{
+    ready, same_bits,
+    study::{TALES, ask, build, train, try_build},
+};
 use unroll_model::{AnyStudy, StudySlice};
-use unroll_protocol::{
-    Answer, Question, StudySpec,
-    study::rnn::{
-        self, CellChoice, Edit, Odd, ReadoutChoice, Recovery, Settings, Unrolled, Writing,
-    },
+use unroll_protocol::study::rnn::{
+    CellChoice, Edit, Odd, ReadoutChoice, Settings, Unrolled, Writing, ask,
 };
 
-const TALES: &str = include_str!("../../assets/corpora/tales.txt");
-
 fn study(settings: Settings, seed: u32, text: &str) -> AnyStudy {
-    AnyStudy::new(&StudySpec::Rnn(settings.spec(seed)), text, &device()).unwrap()
-}
-
-/// Takes `steps` steps; returns the values of the last.
-fn train(study: &mut AnyStudy, steps: u32) -> Vec<Option<f32>> {
-    let (goal, mut last) = (study.step() + steps, Vec::new());
-    while study.step() < goal {
-        match ready(study.advance()) {
-            StudySlice::More => {}
-            StudySlice::Step(values) => last = values,
-            StudySlice::Diverged { loss } => panic!("diverged: {loss}"),
-        }
-    }
-    last
-}
-
-fn ask(study: &mut AnyStudy, question: rnn::Question) -> Result<Answer, String> {
-    ready(study.ask(&Question::Rnn(question))).map_err(|refusal| refusal.to_string())
+    build(settings.spec(seed), text)
 }
 
 fn unrolled(study: &mut AnyStudy, text: &str, edit: Option<Edit>) -> Result<Unrolled, String> {
-    let question = rnn::Question::Unrolled { text: text.to_owned(), edit, example: 1 };
-    match ask(study, question)? {
-        Answer::Rnn(rnn::Answer::Unrolled(unrolled)) => Ok(*unrolled),
-        other => panic!("{other:?}"),
-    }
+    ask(study, ask::Unrolled { text: text.to_owned(), edit, example: 1 })
 }
 
 fn writing(study: &mut AnyStudy, temperature: f32, odd: Option<Odd>) -> Result<Writing, String> {
-    let prompt = "Tibb the".to_owned();
-    match ask(study, rnn::Question::Writing { prompt, length: 30, temperature, odd })? {
-        Answer::Rnn(rnn::Answer::Writing(writing)) => Ok(writing),
-        other => panic!("{other:?}"),
-    }
-}
-
-fn recovery(study: &mut AnyStudy) -> Result<Recovery, String> {
-    match ask(study, rnn::Question::Recovery { letter: None })? {
-        Answer::Rnn(rnn::Answer::Recovery(recovery)) => Ok(recovery),
-        other => panic!("{other:?}"),
-    }
+    ask(study, ask::Writing { prompt: "Tibb the".to_owned(), length: 30, temperature, odd })
 }
 
 /// Every state and probability again from the weights, in plain `f64`: the numbers on the page
@@ -227,7 +193,7 @@ fn an_odd_character_is_forced_where_asked_and_changes_only_what_follows() {
 fn an_odd_character_costs_the_elman_network_more() {
     let mut study = study(Settings::default(), 1, TALES);
     train(&mut study, 150);
-    let answer = recovery(&mut study).unwrap();
+    let answer = ask(&mut study, ask::Recovery { letter: None }).unwrap();
     assert_eq!(answer.odd.shape, answer.plain.shape);
     assert!(answer.windows > 30);
     let [(elman, elman_error), (lstm, lstm_error)] = answer.total;
@@ -245,10 +211,8 @@ fn an_odd_character_costs_the_elman_network_more() {
 
 #[test]
 fn what_can_not_be_done_is_said() {
-    let refused = |settings: Settings, text: &str| {
-        let spec = StudySpec::Rnn(settings.spec(1));
-        AnyStudy::new(&spec, text, &device()).map(|_| ()).unwrap_err().to_string()
-    };
+    let refused =
+        |settings: Settings, text: &str| try_build(settings.spec(1), text).err().expect("refused");
     assert!(refused(Settings::default(), "").contains("no text"));
     assert!(refused(Settings::default(), "a").contains("1 character"));
     let none = Settings { hidden: 0, ..Settings::default() };
@@ -256,7 +220,8 @@ fn what_can_not_be_done_is_said() {
     let mut short = study(Settings::default(), 1, "ab");
     train(&mut short, 2);
     assert!(unrolled(&mut short, "", None).unwrap_err().contains("empty"));
-    assert!(recovery(&mut short).unwrap_err().contains("held out"));
+    let refusal = ask(&mut short, ask::Recovery { letter: None }).unwrap_err();
+    assert!(refusal.contains("held out"));
     let mut study = study(Settings::default(), 1, TALES);
     for rate in [0.0, -1.0, f32::NAN, f32::INFINITY] {
         assert!(study.set_learning_rate(rate).is_err());

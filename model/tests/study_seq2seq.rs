@@ -2,56 +2,30 @@
 
 mod support;
 
-use support::{device, ready, same_bits};
+use support::{
+    ready, same_bits,
+    study::{ask, build, measured, train, try_build},
+};
 use unroll_model::{AnyStudy, StudySlice};
 use unroll_protocol::{
-    Answer, PairTask, Question, StudySpec,
-    study::seq2seq::{self, MOST_SOURCE, Odds, RIGHT, Reading, Settings, length_series},
+    PairTask,
+    study::seq2seq::{MOST_SOURCE, Odds, RIGHT, Reading, Settings, ask, length_series},
 };
 
 fn study(settings: &Settings, seed: u32) -> AnyStudy {
-    AnyStudy::new(&StudySpec::Seq2seq(settings.spec(seed)), "", &device()).unwrap()
-}
-
-/// Takes `steps` steps; returns the values of the last.
-fn train(study: &mut AnyStudy, steps: u32) -> Vec<Option<f32>> {
-    let (goal, mut last) = (study.step() + steps, Vec::new());
-    while study.step() < goal {
-        match ready(study.advance()) {
-            StudySlice::More => {}
-            StudySlice::Step(values) => last = values,
-            StudySlice::Diverged { loss } => panic!("diverged: {loss}"),
-        }
-    }
-    last
-}
-
-fn measured(study: &AnyStudy, last: &[Option<f32>], name: &str) -> f32 {
-    let series = study.started().series;
-    last[series.iter().position(|series| series == name).expect(name)].expect("measured")
+    build(settings.spec(seed), "")
 }
 
 fn at_length(study: &AnyStudy, last: &[Option<f32>], length: u32) -> f32 {
     measured(study, last, &length_series((length, length)))
 }
 
-fn ask(study: &mut AnyStudy, question: seq2seq::Question) -> Result<Answer, String> {
-    ready(study.ask(&Question::Seq2seq(question))).map_err(|refusal| refusal.to_string())
-}
-
 fn read(study: &mut AnyStudy, text: Option<&str>) -> Result<Reading, String> {
-    let text = text.map(str::to_owned);
-    match ask(study, seq2seq::Question::Reading { text, example: 1, beam: 3 })? {
-        Answer::Seq2seq(seq2seq::Answer::Reading(reading)) => Ok(*reading),
-        other => panic!("{other:?}"),
-    }
+    ask(study, ask::Reading { text: text.map(str::to_owned), example: 1, beam: 3 })
 }
 
 fn odds(study: &mut AnyStudy) -> Vec<Odds> {
-    match ask(study, seq2seq::Question::Odds { number: 0 }) {
-        Ok(Answer::Seq2seq(seq2seq::Answer::Odds(odds))) => odds,
-        other => panic!("{other:?}"),
-    }
+    ask(study, ask::Odds { number: 0 }).unwrap()
 }
 
 #[test]
@@ -162,5 +136,5 @@ fn empty_unknown_and_long_sources_are_taken_with_a_sentence() {
     assert_eq!(reading.dropped, 40);
     assert!(reading.tokens.len() as u32 > reading.longest);
     let bad = Settings { hidden: 0, ..Settings::default() }.spec(1);
-    assert!(AnyStudy::new(&StudySpec::Seq2seq(bad), "", &device()).is_err());
+    assert!(try_build(bad, "").is_err());
 }

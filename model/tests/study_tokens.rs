@@ -2,65 +2,46 @@
 
 mod support;
 
-use support::{device, ready, same_bits};
-use unroll_model::{AnyStudy, Refusal, StudySlice};
-use unroll_protocol::{
-    Answer, Question, StudySpec,
-    study::tokens::{
-        Answer as TokensAnswer, Chain, Embedding, Level, Levels, MAX_MERGES,
-        Question as TokensQuestion, Scheme, Settings, Window,
-    },
+use support::{
+    same_bits,
+    study::{NAMES, TALES, ask, build, points, try_build},
+};
+use unroll_model::AnyStudy;
+use unroll_protocol::study::tokens::{
+    Chain, Embedding, Level, Levels, MAX_MERGES, Scheme, Settings, Window, ask,
 };
 
-const TALES: &str = include_str!("../../assets/corpora/tales.txt");
-const NAMES: &str = include_str!("../../assets/corpora/names.txt");
 /// Steps the page takes by itself.
-const WARM: u32 = 300;
+const WARM: usize = 300;
 
 fn reading(scheme: Scheme, merges: u32) -> Settings {
     Settings { scheme, merges, ..Settings::default() }
 }
 
 fn study(settings: &Settings, text: &str) -> AnyStudy {
-    AnyStudy::new(&StudySpec::Tokens(settings.spec(1)), text, &device()).unwrap()
+    build(settings.spec(1), text)
 }
 
-/// Trains until so many steps are taken; the loss of each.
-fn train(study: &mut AnyStudy, steps: u32) -> Vec<f32> {
-    let mut losses = Vec::new();
-    while study.step() < steps {
-        match ready(study.advance()) {
-            StudySlice::More => {}
-            StudySlice::Step(values) => losses.push(values[0].unwrap()),
-            StudySlice::Diverged { loss } => panic!("diverged at {loss}"),
-        }
-    }
-    losses
+/// Takes `steps` steps; the loss of each.
+fn train(study: &mut AnyStudy, steps: usize) -> Vec<f32> {
+    points(study, steps).iter().map(|values| values[0].unwrap()).collect()
 }
 
-fn ask(study: &mut AnyStudy, question: TokensQuestion) -> Result<TokensAnswer, Refusal> {
-    match ready(study.ask(&Question::Tokens(question)))? {
-        Answer::Tokens(answer) => Ok(answer),
-        _ => panic!("another chapter answered"),
-    }
+fn levels(study: &mut AnyStudy, sentence: &str, merges: u32, words: bool) -> Levels {
+    ask(study, ask::Levels { sentence: sentence.to_owned(), merges, words }).unwrap()
 }
 
-macro_rules! asked {
-    ($name:ident($($argument:ident: $type:ty),*) -> $answer:ident, $question:expr) => {
-        fn $name(study: &mut AnyStudy, $($argument: $type),*) -> $answer {
-            match ask(study, $question).unwrap() {
-                TokensAnswer::$answer(answer) => answer,
-                _ => panic!("another question was answered"),
-            }
-        }
-    };
+fn embedding(study: &mut AnyStudy, token: u32) -> Embedding {
+    ask(study, ask::Embedding { token }).unwrap()
 }
 
-asked!(levels(sentence: &str, merges: u32, words: bool) -> Levels,
-    TokensQuestion::Levels { sentence: sentence.to_owned(), merges, words });
-asked!(embedding(token: u32) -> Embedding, TokensQuestion::Embedding { token });
-asked!(window(at: u32, first: u32) -> Window, TokensQuestion::Window { at, first, around: 40 });
-asked!(chain(sentence: &str) -> Chain, TokensQuestion::Chain { sentence: sentence.to_owned() });
+fn window(study: &mut AnyStudy, at: u32, first: u32) -> Window {
+    ask(study, ask::Window { at, first, around: 40 }).unwrap()
+}
+
+fn chain(study: &mut AnyStudy, sentence: &str) -> Chain {
+    ask(study, ask::Chain { sentence: sentence.to_owned() }).unwrap()
+}
 
 /// Lines of a text that are not blank.
 fn lines(text: &str) -> Vec<&str> {
@@ -267,7 +248,7 @@ fn letters_part_by_kind_within_the_warm_steps() {
     for (text, wanted) in [(TALES, 24), (NAMES, 20)] {
         let mut study = study(&Settings::default(), text);
         let losses = train(&mut study, WARM);
-        assert!(losses[WARM as usize - 1] < 2.45, "{losses:?}");
+        assert!(losses[WARM - 1] < 2.45, "{losses:?}");
         let embedding = embedding(&mut study, 0);
         let letters: Vec<(bool, f32, f32)> = embedding
             .vocabulary
@@ -307,7 +288,7 @@ fn the_same_seed_gives_the_same_bits_whatever_is_asked_meanwhile() {
     let alone = train(&mut one, 12);
     let mut asked = Vec::new();
     for step in 1..=12 {
-        asked.extend(train(&mut two, step));
+        asked.extend(train(&mut two, 1));
         levels(&mut two, "falveno", step * 20, step % 2 == 0);
         chain(&mut two, "falveno");
         window(&mut two, step, 0);
@@ -316,28 +297,25 @@ fn the_same_seed_gives_the_same_bits_whatever_is_asked_meanwhile() {
     assert!(same_bits(&alone, &asked));
     let tables = [&mut one, &mut two].map(|study| embedding(study, 0).table.values);
     assert!(same_bits(&tables[0], &tables[1]));
-    let other = StudySpec::Tokens(settings.spec(2));
-    let mut other = AnyStudy::new(&other, NAMES, &device()).unwrap();
+    let mut other = build(settings.spec(2), NAMES);
     assert!(!same_bits(&train(&mut other, 12), &alone));
 }
 
 #[test]
 fn bad_texts_and_sentences_are_refused_with_a_sentence() {
-    let spec = StudySpec::Tokens(Settings::default().spec(1));
     for text in ["", " \n\t\n"] {
-        let refused = AnyStudy::new(&spec, text, &device()).err().unwrap().to_string();
+        let refused = try_build(Settings::default().spec(1), text).err().unwrap();
         assert!(refused.starts_with("There is no text"), "{refused}");
     }
     let mut wrong = Settings::default().spec(1);
     wrong.width = 0;
-    assert!(AnyStudy::new(&StudySpec::Tokens(wrong), "abc", &device()).is_err());
+    assert!(try_build(wrong, "abc").is_err());
     let mut study = study(&Settings::default(), TALES);
     for sentence in ["", "  ", "\n\n"] {
         let sentence = sentence.to_owned();
-        let question =
-            TokensQuestion::Levels { sentence: sentence.clone(), merges: 1, words: true };
-        assert!(ask(&mut study, question).unwrap_err().0.ends_with('.'));
-        assert!(ask(&mut study, TokensQuestion::Chain { sentence }).is_err());
+        let question = ask::Levels { sentence: sentence.clone(), merges: 1, words: true };
+        assert!(ask(&mut study, question).unwrap_err().ends_with('.'));
+        assert!(ask(&mut study, ask::Chain { sentence }).is_err());
     }
     assert!(study.set_learning_rate(f32::NAN).is_err());
     assert_eq!(

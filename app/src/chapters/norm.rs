@@ -9,7 +9,7 @@ mod time;
 
 use leptos::prelude::*;
 use unroll_protocol::{
-    Link, StudySpec,
+    StudySpec,
     link::Chapter,
     study::norm::{Axis, Experiment, LAYERS, Models, Statistics, Treatment, Version},
 };

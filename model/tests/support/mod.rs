@@ -1,6 +1,8 @@
 //! What several tests need.
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 
+pub mod study;
+
 use std::{
     future::Future,
     pin::pin,
