@@ -17,6 +17,7 @@ mod qkv;
 mod rnn;
 mod seq2seq;
 mod tokens;
+mod training;
 
 use core::fmt;
 

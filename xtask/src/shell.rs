@@ -184,13 +184,13 @@ impl Drop for Background {
         if self.ended().is_some() {
             return;
         }
-        for force in [false, true] {
-            signal_group(&mut self.child, force);
+        for ending in [Ending::Asked, Ending::Forced] {
+            end_group(&mut self.child, ending);
             let start = Instant::now();
             while start.elapsed() < Duration::from_secs(3) {
                 if self.ended().is_some() {
                     // The leader is gone; kill the members that ignored the signal.
-                    signal_group(&mut self.child, true);
+                    end_group(&mut self.child, Ending::Forced);
                     return;
                 }
                 thread::sleep(Duration::from_millis(20));
@@ -241,15 +241,26 @@ fn own_group(command: &mut Command) {
     let _ = command;
 }
 
-fn signal_group(child: &mut Child, force: bool) {
+/// Whether a program may clean up before it ends.
+#[derive(Clone, Copy, PartialEq)]
+enum Ending {
+    Asked,
+    Forced,
+}
+
+/// Ends a program and its group.
+fn end_group(child: &mut Child, ending: Ending) {
     #[cfg(unix)]
     {
-        let number = if force { posix::SIGKILL } else { posix::SIGTERM };
+        let number = match ending {
+            Ending::Asked => posix::SIGTERM,
+            Ending::Forced => posix::SIGKILL,
+        };
         // SAFETY: a plain system call; the group is the one `own_group` made for this child.
         unsafe { posix::kill(-(child.id() as i32), number) };
     }
     #[cfg(not(unix))]
-    if force {
+    if ending == Ending::Forced {
         let _ = child.kill();
     } else {
         let id = child.id().to_string();

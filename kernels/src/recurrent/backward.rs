@@ -137,25 +137,8 @@ impl Sequence {
             }
         }
 
-        let mut grad_recurrent = vec![0.0; inputs.recurrent.len()];
-        let all_rows = steps * batch;
-        let states = View::rows(&states[..all_rows * output], [all_rows, output]);
         let grad_sums = if rule == Rule::Gru { &inner } else { &deltas };
-        let grad_sums = View::rows(grad_sums, [all_rows, columns]);
-        if rule == Rule::ChoGru {
-            let opening = grad_sums.first_columns(2 * hidden);
-            self.previous_times(inputs.initial, states, opening, &mut grad_recurrent, columns);
-            let grad_candidates = View {
-                values: &deltas[2 * hidden..],
-                shape: [all_rows, hidden],
-                strides: [columns, 1],
-            };
-            let reset = View::rows(&kept.reset, [all_rows, hidden]).transposed();
-            let result = &mut grad_recurrent[2 * hidden..];
-            matmul::product(reset, grad_candidates, 1.0, Onto::Zero, result, columns);
-        } else {
-            self.previous_times(inputs.initial, states, grad_sums, &mut grad_recurrent, columns);
-        }
+        let grad_recurrent = self.recurrent_gradient(inputs, states, kept, grad_sums);
         let mut candidate_bias = Vec::new();
         if !inputs.candidate_bias.is_empty() {
             candidate_bias.resize(columns, 0.0);
@@ -164,6 +147,7 @@ impl Sequence {
         }
         let mut grad_projection = vec![0.0; inputs.projection.len()];
         if projection.is_some() {
+            let all_rows = steps * batch;
             let unprojected = View::rows(&kept.unprojected, [all_rows, hidden]).transposed();
             let grad_states = View::rows(&grad_states, [all_rows, output]);
             matmul::product(
@@ -183,6 +167,37 @@ impl Sequence {
             initial: carried,
             initial_cell: grad_cell,
         }
+    }
+
+    /// The gradient with respect to U, as products over all steps. `grad_sums` is the gradient with
+    /// respect to what the state adds to the sums, `[T * batch, gates * H]`.
+    fn recurrent_gradient(
+        &self,
+        inputs: &Inputs,
+        states: &[f32],
+        kept: &Kept,
+        grad_sums: &[f32],
+    ) -> Vec<f32> {
+        let Self { rule, batch, steps, hidden, output, .. } = *self;
+        let (all_rows, columns) = (steps * batch, rule.gates() * hidden);
+        let mut gradient = vec![0.0; inputs.recurrent.len()];
+        let states = View::rows(&states[..all_rows * output], [all_rows, output]);
+        let sums = View::rows(grad_sums, [all_rows, columns]);
+        if rule == Rule::ChoGru {
+            let opening = sums.first_columns(2 * hidden);
+            self.previous_times(inputs.initial, states, opening, &mut gradient, columns);
+            let candidates = View {
+                values: &grad_sums[2 * hidden..],
+                shape: [all_rows, hidden],
+                strides: [columns, 1],
+            };
+            let reset = View::rows(&kept.reset, [all_rows, hidden]).transposed();
+            let result = &mut gradient[2 * hidden..];
+            matmul::product(reset, candidates, 1.0, Onto::Zero, result, columns);
+        } else {
+            self.previous_times(inputs.initial, states, sums, &mut gradient, columns);
+        }
+        gradient
     }
 
     /// Multiplies the transposed previous states of all steps by `rows`. This takes two products,

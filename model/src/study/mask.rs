@@ -13,7 +13,8 @@ use unroll_protocol::{
 
 use super::{
     Built, Refusal, StudySlice,
-    learner::{Gradients, Learner, steady, usable_rate},
+    learner::{Gradients, Learner, steady},
+    training::{Training, is_measured},
 };
 use crate::{
     CharTokenizer, Dataset, Gpt, GptConfig, Window, cross_entropy, read_all, token_tensor,
@@ -37,20 +38,8 @@ pub struct Study {
     dataset: Dataset,
     /// Characters of a training sequence.
     window: usize,
-    /// In the order of [`Trained::ALL`].
-    learners: Vec<Learner<Gpt>>,
-    rate: f64,
-    /// The gradients of the models that are through with their batch.
-    gradients: Vec<Gradients>,
-    pending: Option<Pending>,
-}
-
-/// A step whose models are updated and which is only to be measured.
-struct Pending {
-    losses: Vec<f32>,
-    /// The models before it, in case it is dropped.
-    before: Vec<Learner<Gpt>>,
-    unseen: Vec<Tensor<1>>,
+    /// In the order of [`Trained::ALL`]; measured are losses on unseen characters.
+    training: Training<Gpt, Vec<Tensor<1>>>,
 }
 
 fn model_spec(trained: Trained) -> GptSpec {
@@ -88,25 +77,22 @@ impl super::Study for Study {
         Ok(Self {
             seed: spec.seed,
             device: device.clone(),
-            learners: learners.collect(),
+            training: Training::new(learners.collect(), RATE, Trained::ALL.len()),
             tokenizer,
             dataset,
             window,
-            rate: f64::from(RATE),
-            gradients: Vec::new(),
-            pending: None,
         })
     }
 
     fn built(&self) -> Built {
-        let parameters = self.learners[0].parameters();
+        let parameters = self.training.learners()[0].parameters();
         let mut notes = vec![format!(
             "Two models of {parameters} parameters each, with the same first weights and the same \
              batches."
         )];
         notes.extend(self.dataset.notes.iter().cloned());
         Built {
-            parameters: self.learners.iter().map(Learner::parameters).sum(),
+            parameters: self.training.parameters(),
             vocabulary: self.tokenizer.vocabulary(),
             series: SERIES.map(str::to_owned).to_vec(),
             notes,
@@ -114,59 +100,36 @@ impl super::Study for Study {
     }
 
     fn step(&self) -> u32 {
-        self.learners[0].steps() - u32::from(self.pending.is_some())
+        self.training.step()
     }
 
     async fn advance(&mut self) -> StudySlice {
-        if let Some(mut pending) = self.pending.take() {
+        let count = Trained::ALL.len();
+        if let Some(mut pending) = self.training.take_pending() {
             // One slice measures one model.
-            let learner = &self.learners[pending.unseen.len()];
-            if let Some(loss) = self.unseen(&learner.model) {
-                pending.unseen.push(loss);
-                if pending.unseen.len() < self.learners.len() {
-                    self.pending = Some(pending);
-                    return StudySlice::More;
+            let unseen = &mut pending.measured;
+            if let Some(loss) = self.unseen(self.training.model(unseen.len())) {
+                unseen.push(loss);
+                if unseen.len() < count {
+                    return self.training.wait(pending);
                 }
             }
-            let measured = read_all(pending.unseen).await.unwrap_or_default().concat();
-            let unseen = (0..self.learners.len()).map(|index| measured.get(index).copied());
-            return StudySlice::Step(pending.losses.into_iter().map(Some).chain(unseen).collect());
+            let unseen = core::mem::take(unseen);
+            let measured = read_all(unseen).await.unwrap_or_default().concat();
+            return pending.done((0..count).map(|index| measured.get(index).copied()));
         }
         // One slice computes one model's batch.
         let step = self.step();
-        let learner = &self.learners[self.gradients.len()];
-        self.gradients.push(self.batch_gradients(learner, step));
-        if self.gradients.len() < self.learners.len() {
-            return StudySlice::More;
-        }
-        let gradients = core::mem::take(&mut self.gradients);
-        let losses = match Gradients::losses(&gradients).await {
-            Ok(losses) => losses,
-            Err(diverged) => return diverged,
-        };
-        let due = step == 0 || (step + 1).is_multiple_of(MEASURE_EVERY);
-        let before = due.then(|| self.learners.clone());
-        for (learner, gradients) in self.learners.iter_mut().zip(gradients) {
-            learner.update(gradients, self.rate);
-        }
-        if let Some(before) = before {
-            self.pending = Some(Pending { losses, before, unseen: Vec::new() });
-            return StudySlice::More;
-        }
-        let unmeasured = self.learners.iter().map(|_| None);
-        StudySlice::Step(losses.into_iter().map(Some).chain(unmeasured).collect())
+        let gradients = self.batch_gradients(step);
+        self.training.advance([gradients], is_measured(step, MEASURE_EVERY)).await
     }
 
     fn discard(&mut self) {
-        self.gradients.clear();
-        if let Some(pending) = self.pending.take() {
-            self.learners = pending.before;
-        }
+        self.training.discard();
     }
 
     fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
-        self.rate = usable_rate(rate)?;
-        Ok(())
+        self.training.set_rate(rate)
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {
@@ -191,18 +154,18 @@ impl super::Study for Study {
 
 impl Study {
     fn model(&self, trained: Trained) -> &Gpt {
-        &self.learners[trained as usize].model
+        self.training.model(trained as usize)
     }
 
-    /// The gradients of one model for the batch of a step.
+    /// The gradients of the next model for the batch of a step.
     ///
     /// Every position is asked for its next character except the last, whose next character lies
     /// outside the sequence: without a mask, every requested answer is in sight.
-    fn batch_gradients(&self, learner: &Learner<Gpt>, step: u32) -> Gradients {
+    fn batch_gradients(&self, step: u32) -> Gradients {
         let batch = self.dataset.batch(self.seed, step, ROWS, self.window);
         let inputs = token_tensor(&batch.inputs, ROWS, &self.device);
         let targets = token_tensor(&batch.targets, ROWS, &self.device);
-        let tracked = learner.tracked();
+        let tracked = self.training.tracked();
         let asked = self.window - 1;
         let logits = tracked.forward(inputs).narrow(1, 0, asked);
         let loss = cross_entropy(logits, targets.narrow(1, 0, asked));

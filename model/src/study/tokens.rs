@@ -4,8 +4,6 @@ mod log_bilinear;
 mod plane;
 mod text;
 
-use core::slice;
-
 use burn::tensor::{Device, Int, Tensor, TensorData, activation::log_softmax};
 use unroll_protocol::{
     Array, Ask, OptimizerSpec, Packed,
@@ -15,7 +13,8 @@ use unroll_protocol::{
 use self::{log_bilinear::LogBilinear, text::Tokenizer};
 use super::{
     Built, Refusal, StudySlice,
-    learner::{Gradients, Learner, usable_rate},
+    learner::{Gradients, Learner},
+    training::Training,
 };
 use crate::{
     BpeLearner,
@@ -64,8 +63,7 @@ pub struct Study {
     /// How often each token occurs in it.
     counts: Vec<u32>,
     notes: Vec<String>,
-    model: Learner<LogBilinear>,
-    rate: f64,
+    training: Training<LogBilinear>,
     device: Device,
     /// Merges of the text for one setting of `words`, learned as far as was asked.
     learner: Option<(bool, BpeLearner)>,
@@ -124,8 +122,7 @@ impl super::Study for Study {
             stream,
             counts,
             notes,
-            model: Learner::new(model, &optimizer),
-            rate: f64::from(LEARNING_RATE),
+            training: Training::new(vec![Learner::new(model, &optimizer)], LEARNING_RATE, 0),
             device,
             learner: learner.map(|learner| (spec.words, learner)),
         })
@@ -133,7 +130,7 @@ impl super::Study for Study {
 
     fn built(&self) -> Built {
         Built {
-            parameters: self.model.parameters(),
+            parameters: self.training.parameters(),
             vocabulary: self.tokenizer.known_characters(),
             series: vec!["loss".to_owned(), "loss per character".to_owned()],
             notes: self.notes.clone(),
@@ -141,29 +138,31 @@ impl super::Study for Study {
     }
 
     fn step(&self) -> u32 {
-        self.model.steps()
+        self.training.step()
     }
 
     async fn advance(&mut self) -> StudySlice {
         let (inputs, targets) = self.batch();
-        let tracked = self.model.tracked();
+        let tracked = self.training.tracked();
         let device = self.device.clone();
         let logits = tracked.forward(token_tensor(&inputs, ROWS, &device));
         let loss = cross_entropy(logits, token_tensor(&targets, ROWS, &device));
-        let gradients = Gradients::of(&tracked, loss);
-        let loss = match Gradients::losses(slice::from_ref(&gradients)).await {
-            Ok(losses) => losses[0],
-            Err(diverged) => return diverged,
-        };
-        self.model.update(gradients, self.rate);
-        StudySlice::Step(vec![Some(loss), Some(loss * self.tokens_per_character())])
+        match self.training.advance([Gradients::of(&tracked, loss)], false).await {
+            StudySlice::Step(losses) => {
+                let per_character = self.tokens_per_character();
+                let scaled = losses[0].map(|loss| loss * per_character);
+                StudySlice::Step(vec![losses[0], scaled])
+            }
+            other => other,
+        }
     }
 
-    fn discard(&mut self) {}
+    fn discard(&mut self) {
+        self.training.discard();
+    }
 
     fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
-        self.rate = usable_rate(rate)?;
-        Ok(())
+        self.training.set_rate(rate)
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {
@@ -193,7 +192,7 @@ impl Study {
     /// The batch of the next step: windows at random places of the text.
     fn batch(&self) -> (Vec<u32>, Vec<u32>) {
         let length = self.length();
-        let mut rng = stream(self.spec.seed, Purpose::Batch, [self.step_index(), 0, 0]);
+        let mut rng = stream(self.spec.seed, Purpose::Batch, [self.training.step(), 0, 0]);
         let (mut inputs, mut targets) = (Vec::new(), Vec::new());
         for _ in 0..ROWS {
             let start = below(&mut rng, self.stream.len() - length);
@@ -201,10 +200,6 @@ impl Study {
             targets.extend(&self.stream[start + 1..=start + length]);
         }
         (inputs, targets)
-    }
-
-    fn step_index(&self) -> u32 {
-        self.model.steps()
     }
 
     /// Tokens of the text per character, with end tokens counted in both.
@@ -256,10 +251,10 @@ impl Study {
     }
 
     async fn embedding(&self, token: u32) -> Result<protocol::Embedding, Refusal> {
-        let table = self.model.model.embedding.weight.val();
+        let table = self.training.model(0).embedding.weight.val();
         let [vocabulary, width] = table.dims();
         let token = token.min(vocabulary as u32 - 1);
-        let row = self.model.model.embedding.forward(token_tensor(&[token], 1, &self.device));
+        let row = self.training.model(0).embedding.forward(token_tensor(&[token], 1, &self.device));
         let mut one_hot = vec![0.0; vocabulary];
         one_hot[token as usize] = 1.0;
         let one_hot = TensorData::new(one_hot, [1, vocabulary]);
@@ -321,7 +316,7 @@ impl Study {
     /// ln p of each token after the first, given the previous one.
     async fn log_probabilities(&self, ids: &[u32]) -> Result<Vec<f32>, Refusal> {
         let (inputs, targets) = (&ids[..ids.len() - 1], &ids[1..]);
-        let logits = self.model.model.forward(token_tensor(inputs, 1, &self.device));
+        let logits = self.training.model(0).forward(token_tensor(inputs, 1, &self.device));
         let targets: Tensor<3, Int> = token_tensor(targets, 1, &self.device).unsqueeze_dim(2);
         let picked = log_softmax(logits, 2).gather(2, targets);
         Ok(read_all([picked.reshape([-1])]).await?.swap_remove(0))

@@ -14,7 +14,8 @@ use unroll_protocol::{
 
 use super::{
     Built, Refusal, StudySlice,
-    learner::{Gradients, Learner, steady, usable_rate},
+    learner::{Gradients, Learner, steady},
+    training::{Pending, Training, is_measured},
 };
 use crate::{Pairs, Seq2seq, Seq2seqConfig, Split};
 use held_out::HeldOut;
@@ -36,22 +37,12 @@ pub struct Study {
     pairs: Pairs,
     held_out: HeldOut,
     /// One for each of [`Spec::kinds`].
-    learners: Vec<Learner<Seq2seq>>,
-    rate: f64,
-    /// The gradients of the models that are through with their batch.
-    gradients: Vec<Gradients>,
-    pending: Option<Pending>,
+    training: Training<Seq2seq, Answered>,
     measured: Lengths,
 }
 
-/// A step whose models are updated and which is only to be measured.
-struct Pending {
-    losses: Vec<f32>,
-    /// The models before it, in case it is dropped.
-    before: Vec<Learner<Seq2seq>>,
-    /// For each model that is begun, which held-out sources it answered rightly.
-    right: Vec<Vec<bool>>,
-}
+/// For each model whose measurement has begun, which held-out sources it answered correctly.
+type Answered = Vec<Vec<bool>>;
 
 impl super::Study for Study {
     type Spec = Spec;
@@ -88,23 +79,20 @@ impl super::Study for Study {
             spec: spec.clone(),
             device: device.clone(),
             held_out,
-            learners: learners.collect(),
+            training: Training::new(learners.collect(), LEARNING_RATE, spec.kinds().len()),
             pairs,
-            rate: LEARNING_RATE.into(),
-            gradients: Vec::new(),
-            pending: None,
             measured: Lengths::default(),
         })
     }
 
     fn built(&self) -> Built {
         let kinds = self.spec.kinds();
-        let sizes: Vec<_> = kinds.iter().zip(&self.learners).collect();
+        let sizes: Vec<_> = kinds.iter().zip(self.training.learners()).collect();
         let sizes = sizes.iter().map(|(kind, learner)| {
             format!("{}: {} parameters", name(**kind), learner.parameters())
         });
         Built {
-            parameters: self.learners.iter().map(Learner::parameters).sum(),
+            parameters: self.training.parameters(),
             vocabulary: self.pairs.source_symbols(),
             series: kinds
                 .iter()
@@ -116,58 +104,35 @@ impl super::Study for Study {
     }
 
     fn step(&self) -> u32 {
-        self.learners[0].steps() - u32::from(self.pending.is_some())
+        self.training.step()
     }
 
     async fn advance(&mut self) -> StudySlice {
-        if let Some(pending) = self.pending.take() {
+        if let Some(pending) = self.training.take_pending() {
             return self.measure(pending).await;
         }
         let step = self.step();
         // One slice computes one model's batch.
         let batch = self.pairs.batch(self.spec.seed, Split::Training, step, ROWS);
-        let tracked = self.learners[self.gradients.len()].tracked();
-        let loss = tracked.loss(&batch.tensors(&self.device));
-        self.gradients.push(Gradients::of(&tracked, loss));
-        if self.gradients.len() < self.learners.len() {
-            return StudySlice::More;
-        }
-        let gradients = core::mem::take(&mut self.gradients);
-        let losses = match Gradients::losses(&gradients).await {
-            Ok(losses) => losses,
-            Err(diverged) => return diverged,
-        };
-        let due = step == 0 || (step + 1).is_multiple_of(MEASURE_EVERY);
-        let before = due.then(|| self.learners.clone());
-        let rate = self.rate * (STEADY_STEPS / f64::from(step + 1)).sqrt().min(1.0);
-        for (learner, gradients) in self.learners.iter_mut().zip(gradients) {
-            learner.update(gradients, rate);
-        }
-        if let Some(before) = before {
-            self.pending = Some(Pending { losses, before, right: Vec::new() });
-            return StudySlice::More;
-        }
-        let unmeasured = vec![None; self.learners.len()];
-        StudySlice::Step(losses.into_iter().map(Some).chain(unmeasured).collect())
+        let tracked = self.training.tracked();
+        let gradients = Gradients::of(&tracked, tracked.loss(&batch.tensors(&self.device)));
+        let decay = (STEADY_STEPS / f64::from(step + 1)).sqrt().min(1.0);
+        self.training.advance_at([gradients], is_measured(step, MEASURE_EVERY), decay).await
     }
 
     fn discard(&mut self) {
-        self.gradients.clear();
-        if let Some(pending) = self.pending.take() {
-            self.learners = pending.before;
-        }
+        self.training.discard();
     }
 
     fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
-        self.rate = usable_rate(rate)?;
-        Ok(())
+        self.training.set_rate(rate)
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {
         let asked = reading::Asked {
             pairs: &self.pairs,
             seed: self.spec.seed,
-            learners: &self.learners,
+            learners: self.training.learners(),
             device: &self.device,
         };
         Ok(match question {
@@ -185,28 +150,29 @@ impl super::Study for Study {
 
 impl Study {
     /// One model's answers to some of the held-out sources.
-    async fn measure(&mut self, mut pending: Pending) -> StudySlice {
+    async fn measure(&mut self, mut pending: Pending<Seq2seq, Answered>) -> StudySlice {
         let whole = self.held_out.len();
-        if pending.right.last().is_none_or(|right| right.len() == whole) {
-            pending.right.push(Vec::new());
+        let answered = &mut pending.measured;
+        if answered.last().is_none_or(|right| right.len() == whole) {
+            answered.push(Vec::new());
         }
-        let model = &self.learners[pending.right.len() - 1].model;
-        if let Some(right) = pending.right.last_mut() {
+        let model = self.training.model(answered.len() - 1);
+        if let Some(right) = answered.last_mut() {
             match self.held_out.part(model, right.len(), &self.device).await {
                 Ok(part) => right.extend(part),
                 // A device that can't be read from says so with the next step's loss.
                 Err(_) => right.resize(whole, false),
             }
         }
-        let done = pending.right.len() == self.learners.len()
-            && pending.right.iter().all(|right| right.len() == whole);
+        let done = answered.len() == self.training.learners().len()
+            && answered.iter().all(|right| right.len() == whole);
         if !done {
-            self.pending = Some(pending);
-            return StudySlice::More;
+            return self.training.wait(pending);
         }
-        let step = self.learners[0].steps();
-        self.measured = Lengths { step, bins: self.held_out.bins(&pending.right) };
-        let shares = pending.right.iter().map(|right| Some(self.held_out.share(right)));
-        StudySlice::Step(pending.losses.into_iter().map(Some).chain(shares).collect())
+        let bins = self.held_out.bins(answered);
+        self.measured = Lengths { step: self.training.step(), bins };
+        let shares: Vec<_> =
+            answered.iter().map(|right| Some(self.held_out.share(right))).collect();
+        pending.done(shares)
     }
 }

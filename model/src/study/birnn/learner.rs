@@ -7,7 +7,7 @@ use unroll_protocol::{
 };
 
 use super::{
-    super::learner::{self, Gradients, steady},
+    super::learner::{Gradients, Learner, steady},
     task::{Batch, Task},
 };
 use crate::{CellKind, Initialization, SequenceConfig, SequenceModel};
@@ -15,11 +15,11 @@ use crate::{CellKind, Initialization, SequenceConfig, SequenceModel};
 /// How all models are trained.
 pub const OPTIMIZER: OptimizerSpec = steady(1e-2);
 
-/// A model in training.
-#[derive(Clone)]
-pub struct Learner {
+/// A model in training, and the order in which it reads.
+#[derive(Clone, Copy)]
+pub struct Model<'a> {
     pub reader: Reader,
-    pub inner: learner::Learner<SequenceModel>,
+    pub learner: &'a Learner<SequenceModel>,
 }
 
 fn config(reader: Reader, spec: &Spec, task: &Task, hidden: usize) -> SequenceConfig {
@@ -67,22 +67,22 @@ fn one_way_units(spec: &Spec, task: &Task) -> usize {
     (units..2 * units).find(enough).unwrap_or(2 * units)
 }
 
-impl Learner {
-    pub fn new(reader: Reader, spec: &Spec, task: &Task, device: &Device) -> Self {
-        let units = match reader {
-            Reader::Both => spec.hidden as usize,
-            _ => one_way_units(spec, task),
-        };
-        let model = config(reader, spec, task, units).init(device);
-        Self { reader, inner: learner::Learner::new(model, &OPTIMIZER) }
-    }
+pub fn learner(
+    reader: Reader,
+    spec: &Spec,
+    task: &Task,
+    device: &Device,
+) -> Learner<SequenceModel> {
+    let units = match reader {
+        Reader::Both => spec.hidden as usize,
+        _ => one_way_units(spec, task),
+    };
+    Learner::new(config(reader, spec, task, units).init(device), &OPTIMIZER)
+}
 
-    pub fn model(&self) -> &SequenceModel {
-        &self.inner.model
-    }
-
+impl Model<'_> {
     pub fn gradients(&self, batch: &Batch) -> Gradients {
-        let tracked = self.inner.tracked();
+        let tracked = self.learner.tracked();
         let loss = batch.loss(&tracked.forward(batch.inputs.clone()));
         Gradients::of(&tracked, loss)
     }

@@ -12,10 +12,10 @@ use unroll_protocol::{
 
 use super::{
     Built, Refusal, StudySlice,
-    learner::{Gradients, usable_rate},
+    training::{Training, is_measured},
 };
-use crate::read_all;
-use learner::Learner;
+use crate::{SequenceModel, read_all};
+use learner::{Model, learner};
 use task::Task;
 
 /// Steps between two measurements on what is not trained on.
@@ -26,20 +26,8 @@ pub struct Study {
     spec: Spec,
     device: Device,
     task: Task,
-    /// One for each of [`Spec::readers`].
-    learners: Vec<Learner>,
-    rate: f64,
-    /// The gradients of the models that are through with their batch.
-    gradients: Vec<Gradients>,
-    pending: Option<Pending>,
-}
-
-/// A step whose models are updated and which is only to be measured.
-struct Pending {
-    losses: Vec<f32>,
-    /// The models before it, in case it is dropped.
-    before: Vec<Learner>,
-    accuracies: Vec<Tensor<1>>,
+    /// One for each of [`Spec::readers`]; measured are the accuracies.
+    training: Training<SequenceModel, Vec<Tensor<1>>>,
 }
 
 impl super::Study for Study {
@@ -55,38 +43,37 @@ impl super::Study for Study {
         }
         let task = Task::new(spec, text)?;
         let readers = spec.readers().into_iter();
-        let learners = readers.map(|reader| Learner::new(reader, spec, &task, device)).collect();
+        let learners: Vec<_> = readers.map(|reader| learner(reader, spec, &task, device)).collect();
+        let measured = learners.len() * task.groups();
         Ok(Self {
             spec: spec.clone(),
             device: device.clone(),
             task,
-            learners,
-            rate: f64::from(learner::OPTIMIZER.learning_rate),
-            gradients: Vec::new(),
-            pending: None,
+            training: Training::new(learners, learner::OPTIMIZER.learning_rate, measured),
         })
     }
 
     fn built(&self) -> Built {
-        let losses = self.learners.iter().map(|learner| match learner.reader {
+        let models = self.models();
+        let losses = models.iter().map(|model| match model.reader {
             // Short, because the bar above the figure shows the first three.
             Reader::Delayed(_) => "late loss".to_owned(),
             reader => format!("{} loss", reader.name()),
         });
-        let measured = self.learners.iter().flat_map(|l| self.measured_series(l.reader));
-        let sizes = self.learners.iter().map(|learner| {
-            let reader = learner.reader;
-            let units = learner.model().recurrent.layers[0].forward.hidden();
+        let measured = models.iter().flat_map(|model| self.measured_series(model.reader));
+        let sizes = models.iter().map(|model| {
+            let reader = model.reader;
+            let units = model.learner.model.recurrent.layers[0].forward.hidden();
             let each = if reader == Reader::Both { " in each direction" } else { "" };
             format!(
                 "{}: {units} units{each}, {} parameters",
                 reader.name(),
-                learner.inner.parameters()
+                model.learner.parameters()
             )
         });
         let sizes: Vec<_> = sizes.collect();
         Built {
-            parameters: self.learners.iter().map(|learner| learner.inner.parameters()).sum(),
+            parameters: self.training.parameters(),
             vocabulary: match &self.task {
                 Task::Look(_) => Vec::new(),
                 Task::Fill { tokenizer, .. } => tokenizer.vocabulary(),
@@ -97,66 +84,43 @@ impl super::Study for Study {
     }
 
     fn step(&self) -> u32 {
-        self.learners[0].inner.steps() - u32::from(self.pending.is_some())
+        self.training.step()
     }
 
     async fn advance(&mut self) -> StudySlice {
-        if let Some(mut pending) = self.pending.take() {
+        if let Some(mut pending) = self.training.take_pending() {
             // One slice measures one model.
-            let learner = &self.learners[pending.accuracies.len()];
-            let batch = self.task.measured(&self.spec, learner.reader, &self.device);
-            let logits = learner.model().forward(batch.inputs.clone());
-            pending.accuracies.push(batch.accuracy(&logits));
-            if pending.accuracies.len() < self.learners.len() {
-                self.pending = Some(pending);
-                return StudySlice::More;
+            let models = self.models();
+            let model = models[pending.measured.len()];
+            let batch = self.task.measured(&self.spec, model.reader, &self.device);
+            let logits = model.learner.model.forward(batch.inputs.clone());
+            pending.measured.push(batch.accuracy(&logits));
+            if pending.measured.len() < models.len() {
+                return self.training.wait(pending);
             }
-            let measured = read_all(pending.accuracies).await.ok().map(|read| read.concat());
-            let count = self.measured_count();
-            let measured = (0..count).map(|i| measured.as_ref().map(|m| m[i]));
-            return StudySlice::Step(
-                pending.losses.into_iter().map(Some).chain(measured).collect(),
-            );
+            let accuracies = core::mem::take(&mut pending.measured);
+            let measured = read_all(accuracies).await.ok().map(|read| read.concat());
+            let count = self.training.learners().len() * self.task.groups();
+            return pending.done((0..count).map(|i| measured.as_ref().map(|m| m[i])));
         }
         let step = self.step();
         // One slice computes one model's batch.
-        let index = self.gradients.len();
+        let index = self.training.next();
         let batches = self.task.training(&self.spec, step, &self.device);
-        self.gradients.push(self.learners[index].gradients(&batches[index]));
-        if self.gradients.len() < self.learners.len() {
-            return StudySlice::More;
-        }
-        let gradients = core::mem::take(&mut self.gradients);
-        let losses = match Gradients::losses(&gradients).await {
-            Ok(losses) => losses,
-            Err(diverged) => return diverged,
-        };
-        let due = step == 0 || (step + 1).is_multiple_of(MEASURE_EVERY);
-        let before = due.then(|| self.learners.clone());
-        for (learner, gradients) in self.learners.iter_mut().zip(gradients) {
-            learner.inner.update(gradients, self.rate);
-        }
-        if let Some(before) = before {
-            self.pending = Some(Pending { losses, before, accuracies: Vec::new() });
-            return StudySlice::More;
-        }
-        let unmeasured = core::iter::repeat_n(None, self.measured_count());
-        StudySlice::Step(losses.into_iter().map(Some).chain(unmeasured).collect())
+        let gradients = self.models()[index].gradients(&batches[index]);
+        self.training.advance([gradients], is_measured(step, MEASURE_EVERY)).await
     }
 
     fn discard(&mut self) {
-        self.gradients.clear();
-        if let Some(pending) = self.pending.take() {
-            self.learners = pending.before;
-        }
+        self.training.discard();
     }
 
     fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
-        self.rate = usable_rate(rate)?;
-        Ok(())
+        self.training.set_rate(rate)
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {
+        let models = self.models();
         match question {
             Question::Reading(question @ ask::Reading { text, example, ahead, hidden, edit }) => {
                 let asked = reading::Asked {
@@ -166,11 +130,11 @@ impl super::Study for Study {
                     hidden: *hidden,
                     edit: *edit,
                 };
-                let reading = reading::reading(&self.learners, &self.task, &self.spec, asked);
+                let reading = reading::reading(&models, &self.task, &self.spec, asked);
                 Ok(question.answered(&reading.await?))
             }
             Question::Passage(question @ ask::Passage { number }) => {
-                let passage = reading::passage(&self.learners, &self.task, &self.spec, *number);
+                let passage = reading::passage(&models, &self.task, &self.spec, *number);
                 Ok(question.answered(&passage.await?))
             }
         }
@@ -188,8 +152,9 @@ impl Study {
         }
     }
 
-    /// Number of values measured for all models.
-    fn measured_count(&self) -> usize {
-        self.learners.len() * self.task.groups()
+    /// Every model with its reader.
+    fn models(&self) -> Vec<Model<'_>> {
+        let readers = self.spec.readers().into_iter().zip(self.training.learners());
+        readers.map(|(reader, learner)| Model { reader, learner }).collect()
     }
 }

@@ -9,7 +9,7 @@ use unroll_protocol::{
     },
 };
 
-use super::{Refusal, learner::Learner, task::Task};
+use super::{Refusal, learner::Model, task::Task};
 use crate::{RunOptions, SequenceInput, read_all, token_tensor};
 
 /// A question about a sequence.
@@ -24,7 +24,7 @@ pub struct Asked<'a> {
 /// Every model's states and answers on one sequence, and on the same sequence with one character
 /// replaced.
 pub async fn reading(
-    learners: &[Learner],
+    models: &[Model<'_>],
     task: &Task,
     spec: &Spec,
     asked: Asked<'_>,
@@ -62,22 +62,22 @@ pub async fn reading(
     let hidden = hidden.filter(|&at| (at as usize) < ids.len());
     let asking = Asking { task, hidden: hidden.map(|at| at as usize), group, outputs };
     let mut tensors = Vec::new();
-    for learner in learners {
-        let readout = &learner.model().readout;
+    for model in models {
+        let readout = &model.learner.model.readout;
         let columns = readout.weight.val().narrow(1, group * outputs, outputs);
         tensors.push(columns.swap_dims(0, 1).reshape([-1]));
         let bias = readout.bias.as_ref().map(|bias| bias.val());
         tensors.push(bias.expect("drawn with one").narrow(0, group * outputs, outputs));
     }
     for ids in [Some(&ids), edited.as_ref().map(|edited| &edited.1)].into_iter().flatten() {
-        tensors.extend(learners.iter().flat_map(|learner| asking.run(learner, ids)));
+        tensors.extend(models.iter().flat_map(|model| asking.run(model, ids)));
     }
     let mut read = read_all(tensors).await?.into_iter();
     let mut next = || read.next().unwrap_or_default();
 
-    let readouts = learners.iter().map(|learner| {
-        let (forward, backward) = halves(&next(), outputs, learner);
-        let (reader, parameters, bias) = (learner.reader, learner.inner.parameters(), next());
+    let readouts = models.iter().map(|model| {
+        let (forward, backward) = halves(&next(), outputs, model);
+        let (reader, parameters, bias) = (model.reader, model.learner.parameters(), next());
         Readout { reader, parameters, forward, backward, bias }
     });
     let readouts = readouts.collect();
@@ -87,14 +87,14 @@ pub async fn reading(
             Task::Fill { .. } => ids.get(at).copied(),
         };
         let targets = (0..ids.len()).map(targets).collect();
-        let models = learners.iter().map(|learner| {
+        let models = models.iter().map(|model| {
             let mut states = next();
-            if learner.reader == Reader::Backward {
+            if model.reader == Reader::Backward {
                 let width = states.len() / ids.len();
                 let rows: Vec<&[f32]> = states.chunks(width).rev().collect();
                 states = rows.concat();
             }
-            let (forward, backward) = halves(&states, ids.len(), learner);
+            let (forward, backward) = halves(&states, ids.len(), model);
             let logits = next();
             ModelRun { forward, backward, logits: array(logits.len() / outputs, logits) }
         });
@@ -143,10 +143,10 @@ fn array(rows: usize, values: Vec<f32>) -> Array {
 
 /// Splits `rows` rows of states, or of the weights that read them, into forward and backward
 /// halves.
-fn halves(values: &[f32], rows: usize, learner: &Learner) -> (Array, Array) {
+fn halves(values: &[f32], rows: usize, model: &Model<'_>) -> (Array, Array) {
     let whole = || array(rows, values.to_vec());
     let none = || Array { shape: vec![rows as u32, 0], values: Vec::new() };
-    match learner.reader {
+    match model.reader {
         Reader::Forward | Reader::Delayed(_) => (whole(), none()),
         Reader::Backward => (none(), whole()),
         Reader::Both => {
@@ -171,14 +171,14 @@ struct Asking<'a> {
 impl Asking<'_> {
     /// A model's states `[T * width]`, in the order it reads, and its logits about each position,
     /// `[T * K]` or fewer, flat.
-    fn run(&self, learner: &Learner, ids: &[u32]) -> [Tensor<1>; 2] {
-        let (reader, model) = (learner.reader, learner.model());
-        let device = &model.device();
+    fn run(&self, model: &Model<'_>, ids: &[u32]) -> [Tensor<1>; 2] {
+        let (reader, network) = (model.reader, &model.learner.model);
+        let device = &network.device();
         let length = ids.len();
         let (states, logits) = match self.task {
             Task::Look(_) => {
-                let states = states(learner, ids, device);
-                let logits = model.forward(rows(reader, &[ids.to_vec()], device));
+                let states = states(model, ids, device);
+                let logits = network.forward(rows(reader, &[ids.to_vec()], device));
                 (states, logits.reshape([length as i32, -1]))
             }
             Task::Fill { task, .. } => {
@@ -189,8 +189,8 @@ impl Asking<'_> {
                 };
                 let shown = self.hidden.map_or_else(|| ids.to_vec(), hiding);
                 let all: Vec<_> = (0..length).map(hiding).collect();
-                let logits = model.forward(rows(reader, &all, device));
-                (states(learner, &shown, device), logits.reshape([(length * length) as i32, -1]))
+                let logits = network.forward(rows(reader, &all, device));
+                (states(model, &shown, device), logits.reshape([(length * length) as i32, -1]))
             }
         };
         // The row and step at which each answer is given.
@@ -217,9 +217,9 @@ impl Asking<'_> {
 }
 
 /// A model's states after each step, in the order it reads, flat.
-fn states(learner: &Learner, ids: &[u32], device: &Device) -> Tensor<1> {
-    let input = SequenceInput::OneHot(rows(learner.reader, &[ids.to_vec()], device));
-    learner.model().recurrent.forward(input, &RunOptions::default()).outputs.reshape([-1])
+fn states(model: &Model<'_>, ids: &[u32], device: &Device) -> Tensor<1> {
+    let input = SequenceInput::OneHot(rows(model.reader, &[ids.to_vec()], device));
+    model.learner.model.recurrent.forward(input, &RunOptions::default()).outputs.reshape([-1])
 }
 
 /// Sequences in a reader's order, `[rows, T]`.
@@ -236,7 +236,7 @@ fn rows(reader: Reader, sequences: &[Vec<u32>], device: &Device) -> Tensor<2, In
 
 /// A held-out passage with one letter missing, and every model's answer.
 pub async fn passage(
-    learners: &[Learner],
+    models: &[Model<'_>],
     task: &Task,
     spec: &Spec,
     number: u32,
@@ -256,20 +256,20 @@ pub async fn passage(
     let mut given = ids.clone();
     given[missing] = fill_in.mask();
 
-    let mut models = Vec::new();
-    for learner in learners {
-        let device = &learner.model().device();
-        let step = match learner.reader {
+    let mut answers = Vec::new();
+    for model in models {
+        let device = &model.learner.model.device();
+        let step = match model.reader {
             Reader::Forward | Reader::Both => missing,
             Reader::Delayed(by) => missing + by as usize,
             Reader::Backward => ids.len() - 1 - missing,
         };
         if step < ids.len() {
-            let logits = learner.model().forward(rows(learner.reader, &[given.clone()], device));
-            models.push((learner.reader, softmax(logits.narrow(1, step, 1), 2).reshape([-1])));
+            let logits = model.learner.model.forward(rows(model.reader, &[given.clone()], device));
+            answers.push((model.reader, softmax(logits.narrow(1, step, 1), 2).reshape([-1])));
         }
     }
-    let (readers, tensors): (Vec<Reader>, Vec<Tensor<1>>) = models.into_iter().unzip();
+    let (readers, tensors): (Vec<Reader>, Vec<Tensor<1>>) = answers.into_iter().unzip();
     let read = read_all(tensors).await?;
     Ok(Passage {
         number,

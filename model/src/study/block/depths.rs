@@ -13,7 +13,7 @@ impl Study {
     /// The norms for the full and the reduced model, on the next step's batch without dropout.
     pub(super) async fn depths(&self) -> Result<Vec<Depths>, Refusal> {
         let mut depths = Vec::new();
-        for learner in [&self.full, &self.cut] {
+        for learner in self.training.learners() {
             let (loss, norms) = self.gradients_by_depth(&learner.tracked());
             let mut read = read_all(core::iter::once(loss).chain(norms)).await?.concat();
             let loss = read.remove(0);
@@ -25,7 +25,7 @@ impl Study {
     /// The loss, and the norm of its gradient with respect to the stream before each block and
     /// after the last.
     fn gradients_by_depth(&self, tracked: &Gpt) -> (Tensor<1>, Vec<Tensor<1>>) {
-        let (inputs, targets) = self.batch(self.full.steps(), SEQUENCES);
+        let (inputs, targets) = self.batch(self.training.step(), SEQUENCES);
         let [_, length] = inputs.dims();
         let rules = tracked.attention_rules(length);
         let device = self.device.clone().autodiff();

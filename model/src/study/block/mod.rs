@@ -15,7 +15,8 @@ use unroll_protocol::{
 
 use super::{
     Built, Refusal, StudySlice,
-    learner::{Gradients, Learner, steady, usable_rate},
+    learner::{Gradients, Learner, steady},
+    training::Training,
 };
 use crate::{
     CharTokenizer, Dataset, Dropout, Gpt, GptConfig, cross_entropy, named_parameters, token_tensor,
@@ -31,11 +32,8 @@ pub struct Study {
     device: Device,
     tokenizer: CharTokenizer,
     data: Dataset,
-    full: Learner<Gpt>,
-    cut: Learner<Gpt>,
-    rate: f64,
-    /// The gradients of the models whose batch is computed, the full one first.
-    gradients: Vec<Gradients>,
+    /// The full model and the reduced one.
+    training: Training<Gpt>,
 }
 
 impl super::Study for Study {
@@ -55,16 +53,13 @@ impl super::Study for Study {
             device: device.clone(),
             tokenizer,
             data,
-            full: learner(full),
-            cut: learner(cut),
-            rate: f64::from(LEARNING_RATE),
-            gradients: Vec::new(),
+            training: Training::new(vec![learner(full), learner(cut)], LEARNING_RATE, 0),
         })
     }
 
     fn built(&self) -> Built {
         let without = self.spec.without.label().to_lowercase();
-        let (full, cut) = (self.full.parameters(), self.cut.parameters());
+        let [full, cut] = [0, 1].map(|index| self.training.learners()[index].parameters());
         Built {
             parameters: full + cut,
             vocabulary: self.tokenizer.vocabulary(),
@@ -80,39 +75,25 @@ impl super::Study for Study {
     }
 
     fn step(&self) -> u32 {
-        self.full.steps()
+        self.training.step()
     }
 
     async fn advance(&mut self) -> StudySlice {
         let step = self.step();
         // One slice computes one model's batch.
-        let learner = if self.gradients.is_empty() { &self.full } else { &self.cut };
+        let tracked = self.training.tracked();
         let (inputs, targets) = self.batch(step, BATCH as usize);
-        let tracked = learner.tracked();
         let dropout = Dropout::new(TRAINED_DROPOUT, self.spec.seed, step, 0);
         let loss = cross_entropy(forward(&tracked, inputs, &dropout), targets);
-        self.gradients.push(Gradients::of(&tracked, loss));
-        if self.gradients.len() < 2 {
-            return StudySlice::More;
-        }
-        let gradients = core::mem::take(&mut self.gradients);
-        let losses = match Gradients::losses(&gradients).await {
-            Ok(losses) => losses,
-            Err(diverged) => return diverged,
-        };
-        for (learner, gradients) in [&mut self.full, &mut self.cut].into_iter().zip(gradients) {
-            learner.update(gradients, self.rate);
-        }
-        StudySlice::Step(losses.into_iter().map(Some).collect())
+        self.training.advance([Gradients::of(&tracked, loss)], false).await
     }
 
     fn discard(&mut self) {
-        self.gradients.clear();
+        self.training.discard();
     }
 
     fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
-        self.rate = usable_rate(rate)?;
-        Ok(())
+        self.training.set_rate(rate)
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {
@@ -146,8 +127,8 @@ struct Passage {
 impl Study {
     fn model(&self, shown: Shown) -> &Gpt {
         match shown {
-            Shown::Full => &self.full.model,
-            Shown::Cut => &self.cut.model,
+            Shown::Full => self.training.model(0),
+            Shown::Cut => self.training.model(1),
         }
     }
 

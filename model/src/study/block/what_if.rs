@@ -20,7 +20,7 @@ impl Study {
         if !(0.0..=0.9).contains(&rate) {
             return Err(Refusal(format!("{rate} is no share to drop: choose 0 to 0.9.")));
         }
-        let model = &self.full.model;
+        let model = self.training.model(0);
         let seen = &passage.ids[..=passage.position];
         let predictions = |count: usize, dropout: &Dropout| {
             let tokens = token_tensor(&seen.repeat(count), count, &self.device);

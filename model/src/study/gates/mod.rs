@@ -6,8 +6,6 @@ mod sums;
 mod task;
 mod units;
 
-use core::slice;
-
 use burn::tensor::Device;
 use unroll_protocol::{
     Ask, OptimizerSpec, Packed,
@@ -16,7 +14,8 @@ use unroll_protocol::{
 
 use super::{
     Built, Refusal, StudySlice,
-    learner::{Gradients, Learner, steady, usable_rate},
+    learner::{Gradients, Learner, steady},
+    training::{Training, is_measured},
 };
 use crate::{
     CellKind, Initialization, SequenceConfig, SequenceModel, masked_cross_entropy, read_all,
@@ -31,10 +30,7 @@ pub struct Study {
     spec: Spec,
     device: Device,
     task: Task,
-    learner: Learner<SequenceModel>,
-    rate: f64,
-    /// A step that is taken and only to be measured: its loss, and the state before it.
-    pending: Option<(f32, Learner<SequenceModel>)>,
+    training: Training<SequenceModel>,
 }
 
 /// The cell that is built. The forget gate's bias starts at 1 (Gers et al. 2000): with PyTorch's
@@ -85,15 +81,17 @@ impl super::Study for Study {
             spec: spec.clone(),
             device: device.clone(),
             task,
-            learner: Learner::new(model, &settings),
-            rate: f64::from(settings.learning_rate),
-            pending: None,
+            training: Training::new(
+                vec![Learner::new(model, &settings)],
+                settings.learning_rate,
+                1,
+            ),
         })
     }
 
     fn built(&self) -> Built {
         Built {
-            parameters: self.learner.parameters(),
+            parameters: self.training.parameters(),
             vocabulary: self.task.known(),
             series: ["loss", self.task.measured()].map(str::to_owned).to_vec(),
             notes: self.task.notes(),
@@ -101,49 +99,32 @@ impl super::Study for Study {
     }
 
     fn step(&self) -> u32 {
-        self.learner.steps() - u32::from(self.pending.is_some())
+        self.training.step()
     }
 
     async fn advance(&mut self) -> StudySlice {
-        let loss = match self.pending.take() {
-            Some((loss, _)) => loss,
-            None => {
-                let step = self.step();
-                let batch = self.task.batch(self.spec.seed, step, &self.device);
-                let tracked = self.learner.tracked();
-                let logits = tracked.forward(batch.inputs);
-                let loss = masked_cross_entropy(logits, batch.targets, batch.weights);
-                let gradients = Gradients::of(&tracked, loss);
-                let loss = match Gradients::losses(slice::from_ref(&gradients)).await {
-                    Ok(losses) => losses[0],
-                    Err(diverged) => return diverged,
-                };
-                let due = step == 0 || (step + 1).is_multiple_of(MEASURE_EVERY);
-                let before = due.then(|| self.learner.clone());
-                self.learner.update(gradients, self.rate);
-                if let Some(before) = before {
-                    self.pending = Some((loss, before));
-                    return StudySlice::More;
-                }
-                return StudySlice::Step(vec![Some(loss), None]);
-            }
+        let Some(pending) = self.training.take_pending() else {
+            let step = self.step();
+            let batch = self.task.batch(self.spec.seed, step, &self.device);
+            let tracked = self.training.tracked();
+            let logits = tracked.forward(batch.inputs);
+            let loss = masked_cross_entropy(logits, batch.targets, batch.weights);
+            let gradients = Gradients::of(&tracked, loss);
+            return self.training.advance([gradients], is_measured(step, MEASURE_EVERY)).await;
         };
-        let measured = match self.task.measure(&self.learner.model, self.spec.seed, &self.device) {
+        let measured = match self.task.measure(self.model(), self.spec.seed, &self.device) {
             Some(measured) => read_all([measured]).await.ok().map(|read| read[0][0]),
             None => None,
         };
-        StudySlice::Step(vec![Some(loss), measured])
+        pending.done([measured])
     }
 
     fn discard(&mut self) {
-        if let Some((_, before)) = self.pending.take() {
-            self.learner = before;
-        }
+        self.training.discard();
     }
 
     fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
-        self.rate = usable_rate(rate)?;
-        Ok(())
+        self.training.set_rate(rate)
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {
@@ -160,5 +141,11 @@ impl super::Study for Study {
             }
             Question::Units(question) => Ok(question.answered(&self.units().await?)),
         }
+    }
+}
+
+impl Study {
+    fn model(&self) -> &SequenceModel {
+        self.training.model(0)
     }
 }

@@ -74,14 +74,14 @@ impl Study {
         let tokens = token_tensor(&reading.ids, 1, &self.device);
         let probabilities = runs.into_iter().map(|forces| {
             let options = RunOptions { forced: forces.forces, ..RunOptions::default() };
-            softmax(self.learner.model.run(tokens.clone(), &options).logits, 2).reshape([-1])
+            softmax(self.model().run(tokens.clone(), &options).logits, 2).reshape([-1])
         });
         let read = read_all(probabilities).await?;
         let outputs = self.task.outputs();
         let outcome = |probabilities: &Vec<f32>| outcome(probabilities, outputs, &reading.right);
         let mut outcomes: Vec<Outcome> = read.iter().map(outcome).collect();
         let free = outcomes.remove(0);
-        let step = self.learner.steps();
+        let step = self.training.learners()[0].steps();
         Ok(Shut { step, gate, units: units.to_vec(), free, outcomes })
     }
 
@@ -89,7 +89,7 @@ impl Study {
     fn run(&self, reading: &Reading, forces: &Forces) -> (RecurrentTrace, Tensor<1>) {
         let tokens = token_tensor(&reading.ids, 1, &self.device);
         let options = RunOptions { forced: forces.forces.clone(), ..RunOptions::default() };
-        let mut trace = self.learner.model.forward_traced(tokens, &options);
+        let mut trace = self.model().forward_traced(tokens, &options);
         let layer = trace.layers.remove(0).forward;
         (layer, softmax(trace.logits, 2).reshape([-1]))
     }
@@ -135,7 +135,7 @@ impl Study {
         let cells = (0..units).flat_map(|unit| (0..length as u32).map(move |at| (unit, at)));
         Ok(Seen {
             cell,
-            step: self.learner.steps(),
+            step: self.training.learners()[0].steps(),
             dropped: reading.dropped,
             quantity,
             values,

@@ -38,8 +38,8 @@ impl Study {
         let forces = self.forces(forced, length);
         let tokens = token_tensor(&reading.ids, 1, &self.device);
         let options = RunOptions { forced: forces.forces.clone(), ..RunOptions::default() };
-        let trace = self.learner.model.forward_traced(tokens, &options).layers.remove(0).forward;
-        let cell = &self.learner.model.recurrent.layers[0].forward;
+        let trace = self.model().forward_traced(tokens, &options).layers.remove(0).forward;
+        let cell = &self.model().recurrent.layers[0].forward;
 
         let row = |tensor: &Tensor<3>| tensor.clone().narrow(1, at, 1).reshape([-1]);
         let before = trace.previous_cell.clone().unwrap_or_else(|| trace.previous.clone());

@@ -19,8 +19,7 @@ impl Study {
         let (units, cell) = (self.spec.units as usize, self.spec.cell);
         let strings = self.task.strings(self.spec.seed)?;
         let tokens = token_tensor(&strings.ids, strings.rows, &self.device);
-        let trace =
-            self.learner.model.forward_traced(tokens, &RunOptions::default()).layers.remove(0);
+        let trace = self.model().forward_traced(tokens, &RunOptions::default()).layers.remove(0);
         let opening: Vec<Quantity> =
             cell.quantities().iter().copied().filter(|quantity| quantity.opens()).collect();
         let gates = opening.iter().filter_map(|&quantity| gate(quantity));
@@ -40,7 +39,7 @@ impl Study {
         let (memory, longest) = self.memory_lengths(&strings.ids, strings.rows).await?;
         Ok(Units {
             cell,
-            step: self.learner.steps(),
+            step: self.training.learners()[0].steps(),
             characters: strings.ids.len() as u32,
             follows,
             means: opening.into_iter().zip(means).collect(),
@@ -67,7 +66,7 @@ impl Study {
             return Ok((vec![0.0; units], longest));
         }
         let start = token_tensor(&part(0, before), rows, &self.device);
-        let start = self.learner.model.run(start, &RunOptions::default()).finals.remove(0).forward;
+        let start = self.model().run(start, &RunOptions::default()).finals.remove(0).forward;
         // Row 0 of each string is unperturbed; in row u the memory of unit u - 1 is perturbed.
         let copies = units + 1;
         let changes: Vec<f32> = (0..copies * units)
@@ -98,7 +97,7 @@ impl Study {
             ..RunOptions::default()
         };
         let tokens = token_tensor(&rest, rows * copies, &self.device);
-        let trace = self.learner.model.forward_traced(tokens, &options).layers.remove(0).forward;
+        let trace = self.model().forward_traced(tokens, &options).layers.remove(0).forward;
         let values = read_all([memory(&trace).reshape([-1])]).await?.remove(0);
         let value = |row: usize, copy: usize, step: usize, unit: usize| {
             values[((row * copies + copy) * longest + step) * units + unit]

@@ -3,8 +3,6 @@
 mod held_out;
 mod seen;
 
-use core::slice;
-
 use burn::tensor::Device;
 use unroll_protocol::{
     Ask, Packed,
@@ -13,7 +11,8 @@ use unroll_protocol::{
 
 use super::{
     Built, Refusal, StudySlice,
-    learner::{Gradients, Learner, steady, usable_rate},
+    learner::{Gradients, Learner, steady},
+    training::{Pending, Training},
 };
 use crate::{
     data::{DataError, Dataset, Window, token_tensor},
@@ -46,18 +45,9 @@ pub struct Study {
     batch: usize,
     /// Windows on which the cost of switching heads off is measured; empty if nothing is held out.
     windows: Vec<Window>,
-    learner: Learner<Gpt>,
-    rate: f64,
+    training: Training<Gpt>,
     record: Record,
     baseline: Option<Baseline>,
-    pending: Option<Pending>,
-}
-
-/// A step whose model is updated and which is only to be measured.
-struct Pending {
-    loss: f32,
-    /// The state before it, in case it is dropped.
-    before: Learner<Gpt>,
 }
 
 /// How many sequences of one context fit into a budget of multiply-adds.
@@ -95,10 +85,12 @@ impl super::Study for Study {
             windows,
             tokenizer,
             dataset,
-            learner: Learner::new(model, &steady(LEARNING_RATE)),
-            rate: f64::from(LEARNING_RATE),
+            training: Training::new(
+                vec![Learner::new(model, &steady(LEARNING_RATE))],
+                LEARNING_RATE,
+                1,
+            ),
             baseline: None,
-            pending: None,
         })
     }
 
@@ -112,7 +104,7 @@ impl super::Study for Study {
             self.batch
         ));
         Built {
-            parameters: self.learner.parameters(),
+            parameters: self.training.parameters(),
             vocabulary: self.tokenizer.vocabulary(),
             series: vec!["loss".to_owned(), "held out".to_owned()],
             notes,
@@ -120,48 +112,33 @@ impl super::Study for Study {
     }
 
     fn step(&self) -> u32 {
-        self.learner.steps() - u32::from(self.pending.is_some())
+        self.training.step()
     }
 
     async fn advance(&mut self) -> StudySlice {
-        if let Some(pending) = self.pending.take() {
+        if let Some(pending) = self.training.take_pending() {
             return self.measured(pending).await;
         }
         let step = self.step();
-        if step == 0 && self.record.add(0, &self.learner.model).await.is_err() {
+        if step == 0 && self.record.add(0, self.training.model(0)).await.is_err() {
             return StudySlice::Diverged { loss: f32::NAN };
         }
         let (batch, context) = (self.batch, CONTEXT as usize);
         let drawn = self.dataset.batch(self.spec.seed, step, batch, context);
         let tokens = |ids: &[u32]| token_tensor(ids, batch, &self.device);
-        let tracked = self.learner.tracked();
+        let tracked = self.training.tracked();
         let logits = tracked.forward(tokens(&drawn.inputs));
         let gradients = Gradients::of(&tracked, cross_entropy(logits, tokens(&drawn.targets)));
-        let loss = match Gradients::losses(slice::from_ref(&gradients)).await {
-            Ok(losses) => losses[0],
-            Err(diverged) => return diverged,
-        };
         let due = self.record.is_due(step + 1) || (step + 1).is_multiple_of(MEASURE_EVERY);
-        let before = due.then(|| self.learner.clone());
-        self.learner.update(gradients, self.rate);
-        match before {
-            Some(before) => {
-                self.pending = Some(Pending { loss, before });
-                StudySlice::More
-            }
-            None => StudySlice::Step(vec![Some(loss), None]),
-        }
+        self.training.advance([gradients], due).await
     }
 
     fn discard(&mut self) {
-        if let Some(pending) = self.pending.take() {
-            self.learner = pending.before;
-        }
+        self.training.discard();
     }
 
     fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
-        self.rate = usable_rate(rate)?;
-        Ok(())
+        self.training.set_rate(rate)
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {
@@ -195,17 +172,17 @@ impl super::Study for Study {
 
 impl Study {
     /// The end of a step that is measured.
-    async fn measured(&mut self, pending: Pending) -> StudySlice {
-        let step = self.learner.steps();
+    async fn measured(&mut self, pending: Pending<Gpt, ()>) -> StudySlice {
+        let step = self.training.step();
         if self.record.is_due(step) {
             // A failed reading leaves a gap in the record.
-            let _ = self.record.add(step, &self.learner.model).await;
+            let _ = self.record.add(step, self.training.model(0)).await;
         }
         let mut held_out = None;
         if step.is_multiple_of(MEASURE_EVERY) && !self.windows.is_empty() {
             held_out = self.baseline().await.ok().map(Baseline::mean);
         }
-        StudySlice::Step(vec![Some(pending.loss), held_out])
+        pending.done([held_out])
     }
 
     /// Those of `heads` that the model has, each once, in the model's order.
@@ -235,7 +212,7 @@ impl Study {
 
     /// The model as it is after [`step`](super::Study::step) steps: not that of a half-done one.
     fn shown(&self) -> &Gpt {
-        &self.pending.as_ref().map_or(&self.learner, |pending| &pending.before).model
+        &self.training.settled()[0].model
     }
 
     /// The held-out losses of the shown model with all heads on.

@@ -15,13 +15,18 @@ use unroll_protocol::{
     },
 };
 
-use super::{Built, Refusal, StudySlice, learner::Gradients, learner::usable_rate};
+use super::{
+    Built, Refusal, StudySlice,
+    learner::Gradients,
+    training::{Pending, is_measured},
+};
 use crate::{
+    gpt::Gpt,
     loss::{masked_accuracy, masked_cross_entropy},
     read_all,
     tasks::{BatchTensors, NthSymbol, Split, Task},
 };
-use models::{Models, RATE};
+use models::{Accuracies, Models};
 
 /// Sequences of one training batch.
 const ROWS: usize = 48;
@@ -39,22 +44,8 @@ pub struct Study {
     models: Models,
     /// Accuracy by counting, for each of [`MEASURED`].
     counting: Vec<f32>,
-    step: u32,
-    rate: f64,
-    /// The gradients of the models that are through with their batch.
-    gradients: Vec<Gradients>,
-    pending: Option<Pending>,
     /// The last result about all positions, which does not depend on training.
     farthest: Option<encodings::Farthest>,
-}
-
-/// A step whose models are updated and which is only to be measured.
-struct Pending {
-    losses: Vec<f32>,
-    /// The models before it, in case it is dropped.
-    before: Models,
-    /// By model, one number for each of [`MEASURED`] that it can read.
-    accuracies: Vec<Tensor<1>>,
 }
 
 impl super::Study for Study {
@@ -84,10 +75,6 @@ impl super::Study for Study {
             device: device.clone(),
             models: Models::new(spec, device),
             counting: counting.collect::<Result<_, Refusal>>()?,
-            step: 0,
-            rate: f64::from(RATE),
-            gradients: Vec::new(),
-            pending: None,
             farthest: None,
         })
     }
@@ -106,7 +93,7 @@ impl super::Study for Study {
         );
         let refused = self.models.refusals().map(str::to_owned);
         Built {
-            parameters: self.models.parameters(),
+            parameters: self.models.training.parameters(),
             vocabulary: Vec::new(),
             series: self.series(),
             notes: core::iter::once(note).chain(refused).collect(),
@@ -114,54 +101,36 @@ impl super::Study for Study {
     }
 
     fn step(&self) -> u32 {
-        self.step
+        self.models.training.step()
     }
 
     async fn advance(&mut self) -> StudySlice {
-        if let Some(pending) = self.pending.take() {
+        if let Some(pending) = self.models.training.take_pending() {
             return self.measure(pending).await;
         }
         let batch = match self.training() {
             Ok(batch) => batch,
             Err(_) => return StudySlice::Diverged { loss: f32::NAN },
         };
-        let first = self.gradients.len();
-        for learner in self.models.learners().skip(first).take(AT_ONCE) {
+        let training = &self.models.training;
+        let learners = training.learners().iter().skip(training.next()).take(AT_ONCE);
+        let gradients = learners.map(|learner| {
             let tracked = learner.tracked();
             let logits = tracked.forward(batch.inputs.clone());
             let loss = masked_cross_entropy(logits, batch.targets.clone(), batch.weights.clone());
-            self.gradients.push(Gradients::of(&tracked, loss));
-        }
-        if self.gradients.len() < self.models.learners().count() {
-            return StudySlice::More;
-        }
-        let gradients = core::mem::take(&mut self.gradients);
-        let losses = match Gradients::losses(&gradients).await {
-            Ok(losses) => losses,
-            Err(diverged) => return diverged,
-        };
-        let due = self.step == 0 || (self.step + 1).is_multiple_of(MEASURE_EVERY);
-        let before = due.then(|| self.models.clone());
-        self.models.update(gradients, self.rate);
-        if let Some(before) = before {
-            self.pending = Some(Pending { losses, before, accuracies: Vec::new() });
-            return StudySlice::More;
-        }
-        self.step += 1;
-        let unmeasured = core::iter::repeat_n(None, self.series().len() - losses.len());
-        StudySlice::Step(losses.into_iter().map(Some).chain(unmeasured).collect())
+            Gradients::of(&tracked, loss)
+        });
+        let gradients: Vec<_> = gradients.collect();
+        let due = is_measured(self.step(), MEASURE_EVERY);
+        self.models.training.advance(gradients, due).await
     }
 
     fn discard(&mut self) {
-        self.gradients.clear();
-        if let Some(pending) = self.pending.take() {
-            self.models = pending.before;
-        }
+        self.models.training.discard();
     }
 
     fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
-        self.rate = usable_rate(rate)?;
-        Ok(())
+        self.models.training.set_rate(rate)
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {
@@ -215,15 +184,16 @@ impl Study {
 
     /// The next step's batch: each step has a single length, and all lengths take turns.
     fn training(&self) -> Result<BatchTensors, Refusal> {
-        let length = SHORTEST + self.step % (LONGEST - SHORTEST + 1);
+        let step = self.models.training.step();
+        let length = SHORTEST + step % (LONGEST - SHORTEST + 1);
         let task = task(&self.spec, length)?;
-        let batch = task.batch(self.spec.seed, Split::Training, self.step, ROWS);
+        let batch = task.batch(self.spec.seed, Split::Training, step, ROWS);
         Ok(batch.tensors(&self.device))
     }
 
     /// One model's measurement; with the last one the step is done.
-    async fn measure(&mut self, mut pending: Pending) -> StudySlice {
-        let index = pending.accuracies.len();
+    async fn measure(&mut self, mut pending: Pending<Gpt, Accuracies>) -> StudySlice {
+        let index = pending.measured.len();
         if let Some((positions, learner)) = self.models.with_kinds().nth(index) {
             let accuracies = readable(positions).filter_map(|length| {
                 let task = task(&self.spec, length).ok()?;
@@ -231,18 +201,16 @@ impl Study {
                 let BatchTensors { inputs, targets, weights } = batch.tensors(&self.device);
                 Some(masked_accuracy(learner.model.forward(inputs), targets, weights))
             });
-            pending.accuracies.push(Tensor::cat(accuracies.collect(), 0));
+            pending.measured.push(Tensor::cat(accuracies.collect(), 0));
         }
-        if pending.accuracies.len() < self.models.learners().count() {
-            self.pending = Some(pending);
-            return StudySlice::More;
+        let models = self.models.training.learners().len();
+        if pending.measured.len() < models {
+            return self.models.training.wait(pending);
         }
-        let measured = read_all(pending.accuracies).await.ok().map(|read| read.concat());
-        let losses = pending.losses.into_iter().map(Some);
-        let count = self.series().len() - losses.len();
-        let measured = (0..count).map(|i| measured.as_ref().and_then(|m| m.get(i).copied()));
-        self.step += 1;
-        StudySlice::Step(losses.chain(measured).collect())
+        let accuracies = core::mem::take(&mut pending.measured);
+        let measured = read_all(accuracies).await.ok().map(|read| read.concat());
+        let count = self.series().len() - models;
+        pending.done((0..count).map(|i| measured.as_ref().and_then(|m| m.get(i).copied())))
     }
 
     /// The sequence on show: symbols drawn from the held-out stream, then the requested number.

@@ -1,29 +1,41 @@
 //! One model for each encoding.
 
-use burn::tensor::Device;
+use burn::tensor::{Device, Tensor};
 use unroll_protocol::{
     Architecture, GptSpec,
     architecture::{MaskKind, Positions},
     study::position::{CONTEXT, LONGEST, SYMBOLS, Spec},
 };
 
-use super::super::{
-    Refusal,
-    learner::{Gradients, Learner, steady},
+use super::{
+    super::{
+        Refusal,
+        learner::{Learner, steady},
+        training::Training,
+    },
+    readable,
 };
 use crate::gpt::{Gpt, GptConfig};
 
 /// The learning rate of all models.
-pub const RATE: f32 = 5e-3;
+const RATE: f32 = 5e-3;
 
-/// In the order of [`Positions::ALL`]; a sentence if the width does not fit the encoding.
-#[derive(Clone)]
-pub struct Models(Vec<(Positions, Result<Learner<Gpt>, String>)>);
+/// By model, one number for each of the lengths that it can read.
+pub type Accuracies = Vec<Tensor<1>>;
+
+/// One model for each encoding that fits the width.
+pub struct Models {
+    /// In the order of [`Positions::ALL`]; a sentence if the width does not fit the encoding.
+    kinds: Vec<(Positions, Result<(), String>)>,
+    /// The models that could be built, in the same order.
+    pub training: Training<Gpt, Accuracies>,
+}
 
 impl Models {
     /// Builds all of them from the same seed, so that what they have in common starts alike.
     pub fn new(spec: &Spec, device: &Device) -> Self {
-        let models = Positions::ALL.iter().map(|&positions| {
+        let (mut kinds, mut learners, mut measured) = (Vec::new(), Vec::new(), 0);
+        for &positions in Positions::ALL {
             let mask = if spec.causal { MaskKind::Causal } else { MaskKind::Full };
             let gpt = GptSpec {
                 layers: spec.layers,
@@ -34,19 +46,23 @@ impl Models {
                 tied: false,
                 architecture: Architecture { positions, mask, ..Architecture::GPT2 },
             };
-            let vocabulary = (SYMBOLS + LONGEST) as usize;
-            let learner = gpt.validate().map_err(|error| error.to_string()).map(|()| {
+            let valid = gpt.validate().map_err(|error| error.to_string());
+            if valid.is_ok() {
+                let vocabulary = (SYMBOLS + LONGEST) as usize;
                 let model = GptConfig { spec: gpt, vocabulary, seed: spec.seed }.init(device);
-                Learner::new(model, &steady(RATE))
-            });
-            (positions, learner)
-        });
-        Self(models.collect())
+                learners.push(Learner::new(model, &steady(RATE)));
+                measured += readable(positions).count();
+            }
+            kinds.push((positions, valid));
+        }
+        Self { kinds, training: Training::new(learners, RATE, measured) }
     }
 
     pub fn all(&self) -> impl Iterator<Item = (Positions, Result<&Learner<Gpt>, &str>)> {
-        self.0.iter().map(|(positions, learner)| {
-            (*positions, learner.as_ref().map_err(|refusal| refusal.as_str()))
+        let mut learners = self.training.learners().iter();
+        self.kinds.iter().map(move |(positions, valid)| {
+            let learner = valid.as_ref().map_err(String::as_str);
+            (*positions, learner.map(|()| learners.next().expect("a valid kind has a model")))
         })
     }
 
@@ -55,20 +71,12 @@ impl Models {
         self.all().filter_map(|(positions, learner)| Some((positions, learner.ok()?)))
     }
 
-    pub fn learners(&self) -> impl Iterator<Item = &Learner<Gpt>> {
-        self.with_kinds().map(|(_, learner)| learner)
-    }
-
     pub fn kinds(&self) -> impl Iterator<Item = Positions> {
         self.with_kinds().map(|(positions, _)| positions)
     }
 
     pub fn refusals(&self) -> impl Iterator<Item = &str> {
         self.all().filter_map(|(_, learner)| learner.err())
-    }
-
-    pub fn parameters(&self) -> u64 {
-        self.learners().map(Learner::parameters).sum()
     }
 
     /// The model with these positions.
@@ -82,14 +90,6 @@ impl Models {
             Some((_, Ok(learner))) => Ok(&learner.model),
             Some((_, Err(refusal))) => Err(Refusal(refusal.to_owned())),
             None => Err(Refusal("There is no such encoding.".to_owned())),
-        }
-    }
-
-    /// Takes a step, given one entry for each model that could be built.
-    pub fn update(&mut self, gradients: Vec<Gradients>, rate: f64) {
-        let learners = self.0.iter_mut().filter_map(|(_, learner)| learner.as_mut().ok());
-        for (learner, gradients) in learners.zip(gradients) {
-            learner.update(gradients, rate);
         }
     }
 }

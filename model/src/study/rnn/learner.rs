@@ -15,7 +15,7 @@ use crate::{CellKind, Initialization, SequenceConfig, SequenceModel};
 /// How both models are trained.
 pub const OPTIMIZER: OptimizerSpec = steady(8e-3);
 
-pub type Learner = learner::Learner<SequenceModel>;
+type Learner = learner::Learner<SequenceModel>;
 
 pub fn learner(kind: CellKind, spec: &Spec, task: &Task, device: &Device) -> Learner {
     let mut model = SequenceConfig {

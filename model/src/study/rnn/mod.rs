@@ -14,10 +14,10 @@ use unroll_protocol::{
 
 use super::{
     Built, Refusal, StudySlice,
-    learner::{Gradients, usable_rate},
+    training::{Training, is_measured},
 };
-use crate::{CellKind, read_all};
-use learner::{Learner, gradients, learner};
+use crate::{CellKind, SequenceModel, read_all};
+use learner::{gradients, learner};
 use task::Task;
 
 /// Steps between two measurements on what is not learned from.
@@ -29,16 +29,7 @@ pub struct Study {
     device: Device,
     task: Task,
     /// The Elman network, then the LSTM.
-    learners: [Learner; 2],
-    rate: f64,
-    pending: Option<Pending>,
-}
-
-/// A step whose models are updated and which is only to be measured.
-struct Pending {
-    losses: [f32; 2],
-    /// The state before it, in case it is dropped.
-    before: [Learner; 2],
+    training: Training<SequenceModel>,
 }
 
 impl super::Study for Study {
@@ -61,12 +52,13 @@ impl super::Study for Study {
         // about 0, the LSTM would take longer to learn to remember.
         let lstm = CellKind::Lstm { projection: None, forget_bias: 1.0 };
         let learners = [elman, lstm].map(|kind| learner(kind, spec, &task, device));
-        let rate = f64::from(learner::OPTIMIZER.learning_rate);
-        Ok(Self { spec: spec.clone(), device: device.clone(), task, learners, rate, pending: None })
+        let rate = learner::OPTIMIZER.learning_rate;
+        let training = Training::new(learners.into(), rate, 2);
+        Ok(Self { spec: spec.clone(), device: device.clone(), task, training })
     }
 
     fn built(&self) -> Built {
-        let [elman, lstm] = self.learners.each_ref().map(Learner::parameters);
+        let [elman, lstm] = [0, 1].map(|index| self.training.learners()[index].parameters());
         let mut notes = self.task.notes();
         notes.push(format!("The Elman network has {elman} parameters, the LSTM {lstm}."));
         let names = |what: &str| [format!("Elman{what}"), format!("LSTM{what}")];
@@ -87,57 +79,36 @@ impl super::Study for Study {
     }
 
     fn step(&self) -> u32 {
-        self.learners[0].steps() - u32::from(self.pending.is_some())
+        self.training.step()
     }
 
     async fn advance(&mut self) -> StudySlice {
-        let losses = match self.pending.take() {
-            Some(pending) => pending.losses,
-            None => {
-                let step = self.step();
-                let batch = self.task.batch(self.spec.seed, step, &self.device);
-                let gradients = self.learners.each_ref().map(|learner| gradients(learner, &batch));
-                let losses = match Gradients::losses(&gradients).await {
-                    Ok(losses) => [losses[0], losses[1]],
-                    Err(diverged) => return diverged,
-                };
-                let due = step == 0 || (step + 1).is_multiple_of(MEASURE_EVERY);
-                let before = due.then(|| self.learners.clone());
-                for (learner, gradients) in self.learners.iter_mut().zip(gradients) {
-                    learner.update(gradients, self.rate);
-                }
-                if let Some(before) = before {
-                    self.pending = Some(Pending { losses, before });
-                    return StudySlice::More;
-                }
-                return StudySlice::Step(vec![Some(losses[0]), Some(losses[1]), None, None]);
-            }
+        let Some(pending) = self.training.take_pending() else {
+            let step = self.step();
+            let batch = self.task.batch(self.spec.seed, step, &self.device);
+            let learners = self.training.learners().iter();
+            let gradients: Vec<_> = learners.map(|learner| gradients(learner, &batch)).collect();
+            return self.training.advance(gradients, is_measured(step, MEASURE_EVERY)).await;
         };
-        let measured = self
-            .learners
-            .each_ref()
-            .map(|learner| self.task.measure(&learner.model, self.spec.seed, &self.device));
-        let measured = match measured {
+        let measure =
+            |index| self.task.measure(self.training.model(index), self.spec.seed, &self.device);
+        let measured = match [0, 1].map(measure) {
             [Some(elman), Some(lstm)] => read_all([elman, lstm]).await.ok(),
             _ => None,
         };
-        let value = |index: usize| Some(measured.as_ref()?[index][0]);
-        StudySlice::Step(vec![Some(losses[0]), Some(losses[1]), value(0), value(1)])
+        pending.done([0, 1].map(|index: usize| Some(measured.as_ref()?[index][0])))
     }
 
     fn discard(&mut self) {
-        if let Some(pending) = self.pending.take() {
-            self.learners = pending.before;
-        }
+        self.training.discard();
     }
 
     fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
-        self.rate = usable_rate(rate)?;
-        Ok(())
+        self.training.set_rate(rate)
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {
-        let [elman, lstm] = self.learners.each_ref().map(|learner| &learner.model);
+        let [elman, lstm] = [0, 1].map(|index| self.training.model(index));
         match question {
             Question::Unrolled(question @ ask::Unrolled { text, edit, example }) => {
                 let reading = self.task.reading(text, *example, self.spec.seed)?;

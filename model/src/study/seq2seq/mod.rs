@@ -2,8 +2,6 @@
 
 mod reading;
 
-use core::slice;
-
 use burn::tensor::Device;
 use unroll_protocol::{
     Ask, AttentionKind, Packed, PairTask,
@@ -12,7 +10,8 @@ use unroll_protocol::{
 
 use super::{
     Built, Refusal, StudySlice,
-    learner::{Gradients, Learner, steady, usable_rate},
+    learner::{Gradients, Learner, steady},
+    training::{Pending, Training, is_measured},
 };
 use crate::{PairBatch, Pairs, Seq2seq, Seq2seqConfig, Source, Split};
 
@@ -33,20 +32,10 @@ pub struct Study {
     spec: Spec,
     device: Device,
     task: Pairs,
-    learner: Learner<Seq2seq>,
-    rate: f64,
+    /// Measured is whether each of the first held-out pairs was right.
+    training: Training<Seq2seq, Vec<bool>>,
     /// Held-out pairs, shortest source first.
     measured: PairBatch,
-    pending: Option<Pending>,
-}
-
-/// A step that is taken and only to be measured.
-struct Pending {
-    loss: f32,
-    /// The model before it, in case it is dropped.
-    before: Learner<Seq2seq>,
-    /// Whether each of the first measured pairs was right.
-    right: Vec<bool>,
 }
 
 impl super::Study for Study {
@@ -81,85 +70,50 @@ impl super::Study for Study {
             spec: spec.clone(),
             device: device.clone(),
             task,
-            learner,
-            rate: f64::from(RATE),
+            training: Training::new(vec![learner], RATE, 1 + spec.bins().len()),
             measured: measured(spec)?,
-            pending: None,
         })
     }
 
     fn built(&self) -> Built {
         let lengths = self.spec.bins().into_iter().map(length_series);
-        let model = &self.learner.model;
+        let model = self.training.model(0);
         Built {
-            parameters: self.learner.parameters(),
+            parameters: self.training.parameters(),
             vocabulary: self.task.source_symbols(),
             series: ["loss".to_owned(), RIGHT.to_owned()].into_iter().chain(lengths).collect(),
             notes: vec![format!(
                 "Two GRUs of {} units, {} parameters, {ROWS} pairs a step; measured on {} held-out \
                  pairs.",
                 model.hidden(),
-                self.learner.parameters(),
+                self.training.parameters(),
                 self.measured.pairs.len()
             )],
         }
     }
 
     fn step(&self) -> u32 {
-        self.learner.steps() - u32::from(self.pending.is_some())
+        self.training.step()
     }
 
     async fn advance(&mut self) -> StudySlice {
-        if let Some(mut pending) = self.pending.take() {
-            let from = pending.right.len();
-            let to = (from + SLICE).min(self.measured.pairs.len());
-            let part = PairBatch {
-                pairs: self.measured.pairs[from..to].to_vec(),
-                sources: self.measured.sources[from..to].to_vec(),
-                targets: self.measured.targets[from..to].to_vec(),
-            };
-            let most = part.targets.iter().map(Vec::len).max().unwrap_or(1);
-            let source = Source::new(&self.read(part.sources.clone()), &self.device);
-            let Ok(written) = self.learner.model.decode_greedy(&source, most).await else {
-                // Not measured this time.
-                return StudySlice::Step(self.values(pending.loss, None));
-            };
-            // A row that goes on at the room's end is longer than the target: not right.
-            pending.right.extend(part.right(&written));
-            if to < self.measured.pairs.len() {
-                self.pending = Some(pending);
-                return StudySlice::More;
-            }
-            return StudySlice::Step(self.values(pending.loss, Some(&pending.right)));
+        if let Some(pending) = self.training.take_pending() {
+            return self.measure(pending).await;
         }
-        let step = self.learner.steps();
+        let step = self.step();
         let mut batch = self.task.batch(self.spec.seed, Split::Training, step, ROWS);
         batch.sources = self.read(batch.sources);
-        let tracked = self.learner.tracked();
+        let tracked = self.training.tracked();
         let gradients = Gradients::of(&tracked, tracked.loss(&batch.tensors(&self.device)));
-        let loss = match Gradients::losses(slice::from_ref(&gradients)).await {
-            Ok(losses) => losses[0],
-            Err(diverged) => return diverged,
-        };
-        let due = step == 0 || (step + 1).is_multiple_of(MEASURE_EVERY);
-        let before = due.then(|| self.learner.clone());
-        self.learner.update(gradients, self.rate);
-        if let Some(before) = before {
-            self.pending = Some(Pending { loss, before, right: Vec::new() });
-            return StudySlice::More;
-        }
-        StudySlice::Step(self.values(loss, None))
+        self.training.advance([gradients], is_measured(step, MEASURE_EVERY)).await
     }
 
     fn discard(&mut self) {
-        if let Some(pending) = self.pending.take() {
-            self.learner = pending.before;
-        }
+        self.training.discard();
     }
 
     fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
-        self.rate = usable_rate(rate)?;
-        Ok(())
+        self.training.set_rate(rate)
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {
@@ -199,10 +153,34 @@ impl Study {
         sources
     }
 
-    /// One value for each series.
-    fn values(&self, loss: f32, right: Option<&[bool]>) -> Vec<Option<f32>> {
+    /// Decodes some more of the held-out sources.
+    async fn measure(&mut self, mut pending: Pending<Seq2seq, Vec<bool>>) -> StudySlice {
+        let from = pending.measured.len();
+        let to = (from + SLICE).min(self.measured.pairs.len());
+        let part = PairBatch {
+            pairs: self.measured.pairs[from..to].to_vec(),
+            sources: self.measured.sources[from..to].to_vec(),
+            targets: self.measured.targets[from..to].to_vec(),
+        };
+        let most = part.targets.iter().map(Vec::len).max().unwrap_or(1);
+        let source = Source::new(&self.read(part.sources.clone()), &self.device);
+        let Ok(written) = self.training.model(0).decode_greedy(&source, most).await else {
+            // The step counts, but is not measured.
+            return pending.done(vec![None; 1 + self.spec.bins().len()]);
+        };
+        // An output that does not end within `most` tokens is longer than the target: not right.
+        pending.measured.extend(part.right(&written));
+        if to < self.measured.pairs.len() {
+            return self.training.wait(pending);
+        }
+        let shares = self.shares(&pending.measured);
+        pending.done(shares)
+    }
+
+    /// The share of right answers among sources of trained lengths, then in each bin.
+    fn shares(&self, right: &[bool]) -> Vec<Option<f32>> {
         let share = |from: u32, to: u32| {
-            let rows = right?.iter().zip(&self.measured.sources);
+            let rows = right.iter().zip(&self.measured.sources);
             let rows = rows.filter(|(_, s)| (from..=to).contains(&(s.len() as u32)));
             let (mut count, mut sum) = (0, 0);
             for (&right, _) in rows {
@@ -213,6 +191,6 @@ impl Study {
         };
         let trained = share(1, self.task.longest_source() as u32);
         let lengths = self.spec.bins().into_iter().map(|(from, to)| share(from, to));
-        [Some(loss), trained].into_iter().chain(lengths).collect()
+        core::iter::once(trained).chain(lengths).collect()
     }
 }

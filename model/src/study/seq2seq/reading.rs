@@ -38,7 +38,7 @@ impl Study {
             _ => ids.len().max(self.spec.longest as usize) + 3,
         };
 
-        let model = &self.learner.model;
+        let model = self.training.model(0);
         let one = Source::new(core::slice::from_ref(&read), &self.device);
         let mut written = model.decode_greedy(&one, most).await?.concat();
         if written.len() < most {
@@ -138,7 +138,7 @@ impl Study {
             pairs,
         };
         let tensors = batch.tensors(&self.device);
-        let logits = self.learner.model.forward(&tensors.source, tensors.previous);
+        let logits = self.training.model(0).forward(&tensors.source, tensors.previous);
         let [rows, length, _] = logits.dims();
         let chosen = log_softmax(logits, 2)
             .gather(2, tensors.targets.reshape([rows, length, 1]))
