@@ -25,11 +25,11 @@ const site = useSite({ cors: true });
 /** A model small enough to be trained within a test, with dropout. */
 const SMALL = "?layers=2&heads=2&width=32&context=32&batch=7&dropout=0.1&seed=5&device=cpu";
 
-const pool = (page) => byId(page, "workers");
+const pool = (page) => byId(page, "device-badge");
 
 /** Waits until so many helpers share the steps. */
 async function working(page, helpers) {
-  await page.locator(`[data-testid="workers"][data-working="${helpers}"]`).waitFor({ state: "attached" });
+  await page.locator(`[data-testid="device-badge"][data-working="${helpers}"]`).waitFor({ state: "attached" });
 }
 
 /** The curve, as the figure's menu exports it. */
@@ -171,7 +171,7 @@ test("the number of workers is a setting that starts another run and goes into t
   await byId(page, "control-workers").press("Enter");
   await eventually(() => parameter(page, "workers") === "3");
   await byId(page, "device-badge").click();
-  await pool(page).filter({ hasText: "3, as asked for" }).waitFor();
+  await byId(page, "workers").filter({ hasText: "3, as asked for" }).waitFor();
   await byId(page, "train-toggle").click();
   await working(page, 2);
 });

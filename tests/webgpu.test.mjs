@@ -20,6 +20,7 @@ test("forward, loss and gradients agree with the CPU to 1e-4, and it trains", { 
   await badge.waitFor({ timeout: 240_000 });
   await badge.click();
   // Logits, loss and gradients of the self-check, each relative to the largest entry.
+  await page.locator("details", { has: badge }).getByText("Gradients").waitFor();
   const details = await page.locator("details", { has: badge }).textContent();
   const differences = details.match(/\d\.\de-?\d+/g)?.map(Number) ?? [];
   t.diagnostic(`self-check differences: ${differences}`);

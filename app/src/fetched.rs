@@ -8,9 +8,11 @@ use core::{
     task::{Context, Poll, Waker},
 };
 
+use js_sys::Promise;
 use leptos::{prelude::*, task::spawn_local, wasm_split::SplitLoaderError};
 use wasm_bindgen::JsCast;
-use web_sys::HtmlElement;
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{HtmlElement, HtmlTemplateElement};
 
 pub type View = fn() -> AnyView;
 
@@ -76,20 +78,30 @@ pub fn Fetched(
     fetch: Fetch,
     /// What is fetched, as a sentence begins: "This chapter".
     what: &'static str,
+    /// The chapter whose style sheet is fetched beside it.
+    #[prop(optional_no_strip)]
+    style: Option<&'static str>,
     around: impl Fn(AnyView) -> AnyView + Send + 'static,
 ) -> impl IntoView {
     let state = RwSignal::new(State::Underway);
     let start = move || {
         state.set(State::Underway);
+        let styled = style.and_then(put_on);
         let mut fetching = fetch();
         // Without a moment of nothing where it is here already.
-        let at_once = fetching.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-        if let Poll::Ready(Ok(view)) = at_once {
+        if styled.is_none()
+            && let Poll::Ready(Ok(view)) =
+                fetching.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+        {
             state.set(State::Here(view));
             return;
         }
         spawn_local(async move {
             let now = fetching.await.map_or(State::Failed, State::Here);
+            if let Some(styled) = styled {
+                // Without its looks it is better than not at all.
+                let _ = JsFuture::from(styled).await;
+            }
             let focused = document().active_element().map(|element| element.id());
             // The learner may be elsewhere by now.
             if state.try_set(now).is_none() {
@@ -124,6 +136,26 @@ pub fn Fetched(
         State::Underway | State::Failed => None,
     });
     move || here.get().map_or_else(|| around(notice.into_any()), |view| view())
+}
+
+/// Takes a chapter's style sheet out of the page's template for them. Settles when it is there, or can't
+/// be had; `None` if it was put on before.
+fn put_on(chapter: &str) -> Option<Promise> {
+    let (document, name) = (document(), format!("link[href*='chapter-{chapter}-']"));
+    let head = document.head()?;
+    if head.query_selector(&name).ok()?.is_some() {
+        return None;
+    }
+    let template: HtmlTemplateElement =
+        document.get_element_by_id("chapter-styles")?.dyn_into().ok()?;
+    let link = template.content().query_selector(&name).ok()??.clone_node().ok()?;
+    let link: HtmlElement = link.unchecked_into();
+    let settled = Promise::new(&mut |resolve, _| {
+        link.set_onload(Some(&resolve));
+        link.set_onerror(Some(&resolve));
+    });
+    head.append_child(&link).ok()?;
+    Some(settled)
 }
 
 /// Puts the focus on what has this id, where it was on its predecessor.

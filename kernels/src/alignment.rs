@@ -142,8 +142,8 @@ impl Additive<'_> {
         }
     }
 
-    /// Attends with several queries per source, `[batch, T, A]`. Returns the contexts, `[batch, T,
-    /// E]`.
+    /// Attends with several queries per source, `[batch, T, A]`. Returns the contexts,
+    /// `[batch, T, E]`.
     pub fn forward(&self, queries: &[f32], steps: usize) -> (Vec<f32>, Attended) {
         let (width, mixed) = (self.vector.len(), self.value_width());
         let count = queries.len() / width;

@@ -7,8 +7,8 @@ use std::cell::Cell;
 
 use super::tiles::{GATHERED, Left, NARROW, Place, Tiles, WIDE};
 
-/// A strided matrix in a slice: the entry in row `i` and column `j` is at `i * strides[0] + j *
-/// strides[1]`.
+/// A strided matrix in a slice: the entry in row `i` and column `j` is at
+/// `i * strides[0] + j * strides[1]`.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     pub values: &'a [f32],

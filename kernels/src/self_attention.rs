@@ -80,8 +80,8 @@ fn split(joined: &[f32], width: usize) -> [Vec<f32>; 3] {
 }
 
 impl SelfAttention<'_> {
-    /// Runs the layer. `biases` are those of queries, keys and values one after the other, `[3
-    /// width]`; `output_bias` is `[width]`.
+    /// Runs the layer. `biases` are those of queries, keys and values one after the other,
+    /// `[3 width]`; `output_bias` is `[width]`.
     pub fn forward(&self, biases: &[f32], output_bias: &[f32]) -> Found {
         let [rows, width] = self.rows();
         let input = View::rows(self.input, [rows, width]);

@@ -10,11 +10,12 @@
 //! {"kind": "seq2seq", "width": 64, "context": 10, "batch": 32, "rate": 0.01}
 //! ```
 //!
-//! and answers each with `{"samples": [..], "losses": [..], "parameters": .., "allocations": ..,
-//! "allocated": ..}`: milliseconds per step, measured for about `budget` milliseconds; the loss of
-//! every step; and the number and total bytes of the last step's allocations. A sample is the mean
-//! over enough steps to take about 100 ms, given that one takes `each` milliseconds. A model is
-//! kept and trained further until another one is requested.
+//! and answers each with
+//! `{"samples": [..], "losses": [..], "parameters": .., "allocations": .., "allocated": ..}`:
+//! milliseconds per step, measured for about `budget` milliseconds; the loss of every step; and the
+//! number and total bytes of the last step's allocations. A sample is the mean over enough steps to
+//! take about 100 ms, given that one takes `each` milliseconds. A model is kept and trained further
+//! until another one is requested.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},

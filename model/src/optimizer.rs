@@ -200,8 +200,8 @@ pub fn global_norm(gradients: &[Tensor<1>]) -> Tensor<1> {
     Tensor::cat(squares, 0).sum().sqrt()
 }
 
-/// The factor that reduces gradients of global norm `norm` to at most `largest`: `min(1, largest /
-/// (norm + 1e-6))`, as in PyTorch's `clip_grad_norm_`.
+/// The factor that reduces gradients of global norm `norm` to at most `largest`:
+/// `min(1, largest / (norm + 1e-6))`, as in PyTorch's `clip_grad_norm_`.
 pub fn clip_coefficient(norm: &Tensor<1>, largest: f64) -> Tensor<1> {
     ((norm.clone() + 1e-6).recip() * largest).clamp_max(1.0)
 }

@@ -1,9 +1,9 @@
 //! `cargo xtask bench`: benchmarks on this machine, natively and in its browser, compared with
 //! other libraries.
 //!
-//! Each benchmark program prints one JSON object per line: `{"name": .., "unit": .., "median": ..,
-//! "min": .., "max": ..}`. All of them, with the command that produced each, are written to
-//! `<target>/bench.json`.
+//! Each benchmark program prints one JSON object per line:
+//! `{"name": .., "unit": .., "median": .., "min": .., "max": ..}`. All of them, with the command
+//! that produced each, are written to `<target>/bench.json`.
 
 use std::{env, fs, path::PathBuf, process::Command};
 

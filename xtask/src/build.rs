@@ -58,8 +58,8 @@ pub fn trunk(verb: &str, folder: &Path, webgpu: bool) -> std::process::Command {
     command
 }
 
-/// Builds the site into `folder`, including the WebGPU engine if `webgpu` is true. No other `cargo
-/// xtask` changes that site while the returned file is open.
+/// Builds the site into `folder`, including the WebGPU engine if `webgpu` is true. No other
+/// `cargo xtask` changes that site while the returned file is open.
 pub fn site(folder: &Path, webgpu: bool) -> Result<File> {
     let claim = claim(folder)?;
     if webgpu {

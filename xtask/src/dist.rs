@@ -50,7 +50,8 @@ impl Size {
     fn first(&self) -> bool {
         // The page starts with the tales; the other texts are fetched on request.
         let is_text = self.name.starts_with("corpora/") && self.name != "corpora/tales.txt";
-        let later = ["engine_webgpu", "engine_course"];
+        // A chapter's style sheet comes with the chapter.
+        let later = ["engine_webgpu", "engine_course", "chapter-"];
         !is_text
             && !later.iter().any(|later| self.name.starts_with(later))
             && !self.is_part()
@@ -258,6 +259,8 @@ mod tests {
         assert!(check(&site(280_000, 410_001)).unwrap_err().contains("engine_cpu_bg.wasm"));
         let mut sizes = site(280_000, 399_000);
         sizes.push(Size { name: "corpora/names.txt".to_owned(), raw: 2, brotli: 50_000 });
+        assert_eq!(check(&sizes), Ok(()));
+        sizes.push(Size { name: "chapter-rnn-0123.css".to_owned(), raw: 2, brotli: 50_000 });
         assert_eq!(check(&sizes), Ok(()));
         sizes.push(Size { name: "corpora/tales.txt".to_owned(), raw: 2, brotli: 60_000 });
         assert!(check(&sizes).unwrap_err().contains("on the CPU"));

@@ -128,7 +128,7 @@ pub fn view(id: Chapter) -> AnyView {
         }
         .into_any()
     };
-    view! { <Fetched fetch what="This chapter" around/> }.into_any()
+    view! { <Fetched fetch what="This chapter" style=Some(id.id()) around/> }.into_any()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! A link to what is shown, and what it can't say.
 
+use core::pin::Pin;
 use std::sync::Arc;
 
 use leptos::{html, prelude::*};
@@ -11,79 +12,121 @@ use super::{
     packing,
     url::{Share, share as share_link},
 };
-use crate::store::{Severity, Store};
+use crate::{
+    fetched::{Fetch, part},
+    store::{Severity, Store},
+};
 
 /// A button that copies the link, and beside the copied link what it does not include.
 #[component]
 pub fn CopyLink() -> impl IntoView {
     let store = expect_context::<Store>();
-    let departed = use_departure(store);
-    let shown = RwSignal::new(None::<(Share, Vec<String>)>);
-    let copied = RwSignal::new(false);
-    let field = NodeRef::<html::Input>::new();
-    let button = NodeRef::<html::Button>::new();
-
+    let shared = Shared {
+        store,
+        departed: use_departure(store),
+        shown: RwSignal::new(None),
+        copied: RwSignal::new(false),
+        button: NodeRef::new(),
+    };
     let copy = move |_| {
-        let link = store.link.get_untracked();
         wasm_bindgen_futures::spawn_local(async move {
-            let mut share = untrack(|| share_link(store, &link));
-            if packing::is_underway() {
-                if packing::fetch().await.is_none() {
-                    store.notify(
-                        Severity::Failure,
-                        "What packs your writing into a link could not be fetched: is the \
-                         connection gone?",
-                    );
-                }
-                share = untrack(|| share_link(store, &link));
-            }
-            let missing = untrack(|| left_out(store, &share, departed.get_untracked()));
-            let address = share.absolute();
-            copied.try_set(false);
-            shown.try_set(Some((share, missing)));
-            copied.try_set(to_clipboard(&address).await);
-            if let Some(field) = field.try_get_untracked().flatten() {
-                field.select();
+            match SHARE().await {
+                Ok(share) => share(shared).await,
+                Err(_) => store.notify(
+                    Severity::Failure,
+                    "What makes links could not be fetched: is the connection gone?",
+                ),
             }
         });
     };
+    view! {
+        <div class="copy-link">
+            <button type="button" class="button" data-testid="copy-link" node_ref=shared.button
+                aria-expanded=move || shared.shown.with(Option::is_some).to_string() on:click=copy>
+                "Share"
+            </button>
+            {move || shared.shown.get().map(|popup| popup())}
+        </div>
+    }
+}
+
+/// What the button and the popup share.
+#[derive(Clone, Copy)]
+struct Shared {
+    store: Store,
+    departed: Signal<bool>,
+    /// The popup, while it is open.
+    shown: RwSignal<Option<Arc<dyn Fn() -> AnyView + Send + Sync>>>,
+    copied: RwSignal<bool>,
+    button: NodeRef<html::Button>,
+}
+
+/// Ends when the link is copied.
+type Sharing = Pin<Box<dyn Future<Output = ()>>>;
+
+/// Most visits share nothing.
+const SHARE: Fetch<fn(Shared) -> Sharing> =
+    part!(share: fn(Shared) -> Sharing = |shared| Box::pin(copy(shared)));
+
+async fn copy(shared: Shared) {
+    let Shared { store, departed, shown, copied, .. } = shared;
+    let link = store.link.get_untracked();
+    let mut share = untrack(|| share_link(store, &link));
+    if packing::is_underway() {
+        if packing::fetch().await.is_none() {
+            store.notify(
+                Severity::Failure,
+                "What packs your writing into a link could not be fetched: is the connection gone?",
+            );
+        }
+        share = untrack(|| share_link(store, &link));
+    }
+    let missing = untrack(|| left_out(store, &share, departed.get_untracked()));
+    let address = share.absolute();
+    let field = Field::new();
+    copied.try_set(false);
+    shown.try_set(Some(Arc::new({
+        let address = address.clone();
+        move || popup(shared, address.clone(), missing.clone(), field)
+    })));
+    copied.try_set(to_clipboard(&address).await);
+    if let Some(field) = field.try_get_untracked().flatten() {
+        field.select();
+    }
+}
+
+type Field = NodeRef<html::Input>;
+
+fn popup(shared: Shared, address: String, missing: Vec<String>, field: Field) -> AnyView {
     // The focus goes back to where it came from.
     let close = move || {
-        shown.set(None);
-        if let Some(button) = button.get_untracked() {
+        shared.shown.set(None);
+        if let Some(button) = shared.button.get_untracked() {
             let _ = button.focus();
         }
     };
-
     view! {
-        <div class="copy-link">
-            <button type="button" class="button" data-testid="copy-link" node_ref=button
-                aria-expanded=move || shown.with(Option::is_some).to_string() on:click=copy>
-                "Share"
-            </button>
-            {move || shown.get().map(|(share, missing)| view! {
-                <div class="popup" role="group" aria-label="Link to this experiment"
-                    on:keydown=move |event| if event.key() == "Escape" { close() }>
-                    <p role="status">
-                        {move || if copied.get() {
-                            "Copied. It opens this experiment."
-                        } else {
-                            "This link opens this experiment."
-                        }}
-                    </p>
-                    <input type="text" readonly node_ref=field data-testid="link-address"
-                        aria-label="Link" prop:value=share.absolute()/>
-                    {(!missing.is_empty()).then(|| view! {
-                        <div data-testid="link-missing">
-                            <p>"Not in the link:"</p>
-                            <ul>{missing.into_iter().map(|m| view! { <li>{m}</li> }).collect_view()}</ul>
-                        </div>
-                    })}
-                    <button type="button" class="button button-quiet" on:click=move |_| close()>"Close"</button>
+        <div class="popup" role="group" aria-label="Link to this experiment"
+            on:keydown=move |event| if event.key() == "Escape" { close() }>
+            <p role="status">
+                {move || if shared.copied.get() {
+                    "Copied. It opens this experiment."
+                } else {
+                    "This link opens this experiment."
+                }}
+            </p>
+            <input type="text" readonly node_ref=field data-testid="link-address"
+                aria-label="Link" prop:value=address/>
+            {(!missing.is_empty()).then(|| view! {
+                <div data-testid="link-missing">
+                    <p>"Not in the link:"</p>
+                    <ul>{missing.into_iter().map(|m| view! { <li>{m}</li> }).collect_view()}</ul>
                 </div>
             })}
+            <button type="button" class="button button-quiet" on:click=move |_| close()>"Close"</button>
         </div>
     }
+    .into_any()
 }
 
 /// What someone who opens the link will miss, as sentences.

@@ -4,7 +4,10 @@ use leptos::{ev, html, prelude::*};
 use unroll_protocol::{DeviceKind, DeviceReport, SelfCheck};
 
 use super::format::{counted, four_digits};
-use crate::store::{Device, Store, cores};
+use crate::{
+    fetched::{Fetch, Fetched, View, part},
+    store::{Device, Store, cores},
+};
 
 /// The device in a few words; opens to its name, its self-check and its speed.
 #[component]
@@ -25,6 +28,8 @@ pub fn DeviceBadge(
             }
         }
     };
+    let store = expect_context::<Store>();
+    let open = RwSignal::new(false);
     let kind = move || {
         device.with(|device| match device {
             Device::Loading => "loading",
@@ -36,8 +41,10 @@ pub fn DeviceBadge(
         })
     };
     view! {
-        <details class="badge" node_ref=details on:keydown=close>
-            <summary node_ref=summary data-testid="device-badge" data-device=kind>
+        <details class="badge" node_ref=details on:keydown=close
+            on:toggle=move |_| open.set(details.get_untracked().is_some_and(|details| details.open()))>
+            <summary node_ref=summary data-testid="device-badge" data-device=kind
+                data-working=move || store.pool.get().working data-lost=move || store.pool.get().lost>
                 <span class="badge-dot" aria-hidden="true"></span>
                 <span class="visually-hidden">"Computed by: "</span>
                 <span class="badge-text">{move || device.with(kind_of)}</span>
@@ -53,7 +60,12 @@ pub fn DeviceBadge(
                             "Try again"
                         </button>
                     }.into_any(),
-                    Device::Ready { report, note } => view! { <Report report note/> }.into_any(),
+                    Device::Ready { .. } if !open.get() => ().into_any(),
+                    Device::Ready { report, note } => {
+                        provide_context(Ready { report, note });
+                        view! { <Fetched fetch=REPORT what="What is known of it" around=|notice| notice/> }
+                            .into_any()
+                    }
                 }}
             </div>
         </details>
@@ -80,9 +92,19 @@ fn why(device: &Device) -> String {
     }
 }
 
-#[component]
-fn Report(report: DeviceReport, note: Option<String>) -> impl IntoView {
+/// What the details are about.
+#[derive(Clone)]
+struct Ready {
+    report: DeviceReport,
+    note: Option<String>,
+}
+
+/// The details: most visits never open them.
+const REPORT: Fetch = part!(device: View = report);
+
+fn report() -> AnyView {
     let store = expect_context::<Store>();
+    let Ready { report, note } = expect_context();
     view! {
         <dl class="facts">
             <dt>"Device"</dt>
@@ -90,10 +112,7 @@ fn Report(report: DeviceReport, note: Option<String>) -> impl IntoView {
             {note.map(|note| view! { <dt>"Why"</dt> <dd>{note}</dd> })}
             {(report.kind == DeviceKind::Cpu).then(|| view! {
                 <dt>"Workers"</dt>
-                <dd data-testid="workers" data-working=move || store.pool.get().working
-                    data-lost=move || store.pool.get().lost>
-                    {move || workers(store)}
-                </dd>
+                <dd data-testid="workers">{move || workers(store)}</dd>
             })}
             <dt>"Speed"</dt>
             <dd>
@@ -110,6 +129,7 @@ fn Report(report: DeviceReport, note: Option<String>) -> impl IntoView {
             }.into_any(),
         }}
     }
+    .into_any()
 }
 
 /// How many workers share a step, and why.

@@ -4,18 +4,30 @@ use leptos::prelude::*;
 use unroll_protocol::OptimizerSpec;
 
 use super::format::{four_digits, grouped, rate};
-use crate::store::{Diverged, Store};
+use crate::{
+    fetched::{Fetch, Fetched, View, part},
+    store::Store,
+};
 
 /// An alert while [`Store::diverged`] holds something: what happened, and the ways out.
 #[component]
 pub fn DivergedAlert() -> impl IntoView {
+    const ALERT: Fetch = part!(diverged: View = alert);
     let store = expect_context::<Store>();
-    move || store.diverged.get().map(|diverged| view! { <Alert diverged/> })
+    let notice = |notice| {
+        view! { <div class="alert" role="alert">"Training stopped."{notice}</div> }.into_any()
+    };
+    move || {
+        store
+            .diverged
+            .get()
+            .map(|_| view! { <Fetched fetch=ALERT what="What to do now" around=notice/> })
+    }
 }
 
-#[component]
-fn Alert(diverged: Diverged) -> impl IntoView {
+fn alert() -> AnyView {
     let store = expect_context::<Store>();
+    let Some(diverged) = store.diverged.get_untracked() else { return ().into_any() };
     let used = store.built.with_untracked(|built| built.gpt.learning_rate);
     let happened = if diverged.loss.is_finite() {
         format!("the loss ran away to {}", four_digits(diverged.loss))
@@ -59,6 +71,7 @@ fn Alert(diverged: Diverged) -> impl IntoView {
             </div>
         </section>
     }
+    .into_any()
 }
 
 /// A learning rate that likely holds where `used` did not: the default, or else a tenth.

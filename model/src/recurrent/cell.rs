@@ -56,8 +56,8 @@ pub struct Cell {
 /// What a cell carries from step to step.
 #[derive(Clone, Debug)]
 pub struct State {
-    /// The layer's output that is fed back: `s_t`, `h_t`, or `r_t` of a projected LSTM, `[batch,
-    /// output]`.
+    /// The layer's output that is fed back: `s_t`, `h_t`, or `r_t` of a projected LSTM,
+    /// `[batch, output]`.
     pub hidden: Tensor<2>,
     /// `c_t` of an LSTM, `[batch, hidden]`.
     pub cell: Option<Tensor<2>>,

@@ -15,9 +15,9 @@ pub struct RecurrentLayerTrace {
     pub backward: Option<RecurrentTrace>,
 }
 
-/// One cell's run over a batch of sequences. Every tensor is untracked and has the shape `[batch,
-/// T, ...]` in the order of positions, even if the cell reads backward. The blocks of `gates *
-/// hidden` are in the order of [`CellKind::gates`].
+/// One cell's run over a batch of sequences. Every tensor is untracked and has the shape
+/// `[batch, T, ...]` in the order of positions, even if the cell reads backward. The blocks of
+/// `gates * hidden` are in the order of [`CellKind::gates`].
 #[derive(Clone, Debug)]
 pub struct RecurrentTrace {
     pub kind: CellKind,

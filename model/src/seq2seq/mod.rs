@@ -65,8 +65,8 @@ pub struct Seq2seqConfig {
 
 /// An encoder GRU and a decoder GRU. Tokens are one-hot vectors on both sides.
 ///
-/// The summary c is the encoder's last state, of both directions if it has two, and `s_0 = tanh(V c
-/// + b)` (Cho et al. 2014, appendix A.1). Then
+/// The summary c is the encoder's last state, of both directions if it has two, and
+/// `s_0 = tanh(V c + b)` (Cho et al. 2014, appendix A.1). Then
 ///
 /// - without attention, `s_i = GRU(s_(i-1), [y_(i-1); c])` with the same c in every step;
 /// - Bahdanau's, `s_i = GRU(s_(i-1), [y_(i-1); c_i])`, with `c_i` mixed from the encoder's states

@@ -14,8 +14,8 @@ use crate::read::{ReadError, read_all};
 pub struct Seq2seqTrace {
     /// `h_j` as the decoder sees them, `[batch, S, E]`.
     pub states: Tensor<3>,
-    /// c, the state after the last token, for each direction its own last token, `[batch, H or
-    /// 2H]`.
+    /// c, the state after the last token, for each direction its own last token,
+    /// `[batch, H or 2H]`.
     pub summary: Tensor<2>,
     /// `s_0`, `[batch, H]`.
     pub initial: Tensor<2>,

@@ -163,8 +163,8 @@ impl Task {
 }
 
 impl Batch {
-    /// The answers of group `index`, `[batch, T, K]`, taken from those of all groups, `[batch, T,
-    /// groups * K]`.
+    /// The answers of group `index`, `[batch, T, K]`, taken from those of all groups,
+    /// `[batch, T, groups * K]`.
     fn group(&self, logits: &Tensor<3>, index: usize) -> Tensor<3> {
         let width = logits.dims()[2] / self.groups.len();
         logits.clone().narrow(2, index * width, width)

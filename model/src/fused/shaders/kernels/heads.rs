@@ -1,8 +1,8 @@
 //! Kernels between row layout and head layout.
 //!
 //! A row of width `3 width` holds a token's queries, keys and values one after another, each head
-//! after head. The head layout consists of three parts, `stride` numbers apart, each `[batch,
-//! heads, length, d]`.
+//! after head. The head layout consists of three parts, `stride` numbers apart, each
+//! `[batch, heads, length, d]`.
 
 #![allow(clippy::too_many_arguments, reason = "bindings and numbers of a program")]
 
