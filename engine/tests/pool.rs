@@ -14,15 +14,15 @@ use unroll_engine::{
 };
 use unroll_model::Shard;
 use unroll_protocol::{
-    Checkpoint, Command, CurvePoint, Event, ExperimentSpec, GptSpec, Link, PoolReport, gpt::ask,
+    Checkpoint, Command, CurvePoint, Event, ExperimentSpec, PoolReport,
+    gpt::{Settings, ask},
 };
 
 const TEXT: &str = "the cat sat on the mat and the dog sat on the log. ";
 
 fn spec() -> ExperimentSpec {
-    let link = Link { batch: 5, seed: 3, dropout: 0.1, ..Link::default() };
-    let gpt = GptSpec { layers: 2, heads: 2, width: 16, context: 16, ..link.experiment().gpt };
-    ExperimentSpec { gpt, ..link.experiment() }
+    let small = Settings { layers: 2, heads: 2, width: 16, context: 16, ..Settings::default() };
+    Settings { batch: 5, dropout: 0.1, ..small }.spec(3)
 }
 
 /// A clock that advances by 10 ms whenever it is read.
