@@ -79,7 +79,8 @@ impl Geometry {
         if rows == 0 {
             // The frame and its titles are there before any cell is.
             let (left, top) = (TITLE + 18.0, TITLE + 18.0);
-            return Self { left, top, width, height, scale, look, ..Self::default() };
+            let every = Self { row_every: 1, column_every: 1, ..Self::default() };
+            return Self { left, top, width, height, scale, look, ..every };
         }
         let (narrowest, lowest) = if look.shrinks { (0.1, 0.1) } else { (NARROWEST, LOWEST) };
         let longest = |labels: &[String], most: usize| {
@@ -502,5 +503,6 @@ mod tests {
         assert_eq!((g.row_at(g.y(4) + 1.0), g.is_label(g.left - 1.0)), (Some(4), true));
         let empty = square(400.0, 1.0, 0);
         assert!(empty.frame().0 > 300.0 && empty.hit(200.0, 200.0).is_none());
+        assert_eq!((empty.row_every, empty.column_every), (1, 1));
     }
 }
