@@ -67,9 +67,11 @@ function inPage(protocol) {
   // The first picture is what helpers wait for; nothing else is asked.
   let awaitsPicture = workers > 1;
   const isForPicture = (message) => {
-    // Behind the version and the command an id, whose last byte is under 128; the chapter; the question.
-    const end = message.findIndex((byte, at) => at >= 2 && byte < 128);
-    return awaitsPicture && message[1] === command.Ask && message[end + 1] === 0 && message[end + 2] === 0;
+    // Behind the version and the command an id and a length, each of which ends with a byte under 128;
+    // the chapter; the question.
+    const after = (from) => 1 + message.findIndex((byte, at) => at >= from && byte < 128);
+    const chapter = after(after(2));
+    return awaitsPicture && message[1] === command.Ask && message[chapter] === 0 && message[chapter + 1] === 0;
   };
   const starts = [command.Start, command.StartStudy];
 

@@ -169,9 +169,10 @@ function questionsOf(address) {
 async function kindsAsked(page, names, from) {
   const messages = await page.evaluate((from) => window.__asked.slice(from), from);
   const kind = (bytes) => {
-    // Behind the version and the command an id, whose last byte is under 128; the chapter; the question.
-    const end = bytes.findIndex((byte, at) => at >= 2 && byte < 128);
-    return names[bytes[end + 2]];
+    // Behind the version and the command an id and a length, each of which ends with a byte under 128;
+    // the chapter; the question.
+    const after = (from) => 1 + bytes.findIndex((byte, at) => at >= from && byte < 128);
+    return names[bytes[after(after(2)) + 1]];
   };
   return [...new Set(messages.map(kind))].sort();
 }

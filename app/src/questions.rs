@@ -7,7 +7,7 @@ use core::time::Duration;
 use std::{collections::HashMap, rc::Rc, sync::Arc};
 
 use leptos::prelude::*;
-use unroll_protocol::{Ask, Command, Packed, Question, RunState};
+use unroll_protocol::{Ask, Command, Packed, RunState};
 
 use crate::{
     controls::use_timer,
@@ -68,7 +68,7 @@ impl Questions {
 
     /// Asks once. `take` is called with the answer, more than once where it is written bit by bit.
     /// Returns what [`Self::forget`] takes.
-    pub fn ask(self, question: Question, take: Taker) -> u32 {
+    pub fn ask(self, question: Packed, take: Taker) -> u32 {
         let asked = self.open.try_update_value(|open| {
             open.last = open.last.wrapping_add(1);
             open.takers.insert(open.last, take);
@@ -196,7 +196,7 @@ fn use_typed<Q: Ask>(
         }
         Err(error) => Err(error.to_string()),
     };
-    let question = Memo::new(move |_| question().map(Into::into));
+    let question = Memo::new(move |_| question().map(|question| Packed::of(&question.into())));
     let Standing { problem, of, sight } = use_standing(questions, trained, question, Rc::new(take));
     Answered { answer: answer.into(), problem, of, sight }
 }
@@ -211,7 +211,7 @@ struct Standing {
 /// What was asked, of which model at which step, when.
 #[derive(Default)]
 struct Asked {
-    last: Option<(Question, u32, u32)>,
+    last: Option<(Packed, u32, u32)>,
     open: Option<u32>,
     at: f64,
 }
@@ -221,7 +221,7 @@ struct Asked {
 fn use_standing(
     questions: Questions,
     trained: bool,
-    question: Memo<Option<Question>>,
+    question: Memo<Option<Packed>>,
     show: Rc<dyn Fn(&Packed) -> Result<(), String>>,
 ) -> Standing {
     let problem = RwSignal::new(None::<String>);
@@ -301,7 +301,7 @@ fn use_standing(
 
 /// Whether what was asked last answers what is due now: the same of the same model, at its step if
 /// that matters.
-fn answers(last: Option<&(Question, u32, u32)>, due: &(Question, u32, Option<u32>)) -> bool {
+fn answers(last: Option<&(Packed, u32, u32)>, due: &(Packed, u32, Option<u32>)) -> bool {
     last.is_some_and(|last| {
         (&last.0, last.1) == (&due.0, due.1) && due.2.is_none_or(|step| step == last.2)
     })

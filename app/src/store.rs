@@ -14,7 +14,8 @@ use std::{rc::Rc, sync::Arc};
 
 use leptos::{ev, prelude::*};
 use unroll_protocol::{
-    AttentionRow, Checkpoint, Command, Link, PoolReport, RunState, SampleSpec, Started, Trace,
+    AttentionRow, Checkpoint, Command, Link, Packed, PoolReport, Question, RunState, SampleSpec,
+    Started, Trace,
     gpt::{Written, ask},
     link::{Corpus, LinkProblem},
     text::Accepted,
@@ -392,7 +393,7 @@ impl Store {
                 seed: link.seed,
             };
             let take = Rc::new(move |said| self.on_written(said));
-            let id = self.questions.ask(ask::Writing { sample }.into(), take);
+            let id = self.questions.ask(Packed::of(&Question::from(ask::Writing { sample })), take);
             self.pace.update_value(|pace| pace.writing_asked(id, now, step));
         }
         if self.pace.try_update_value(|pace| pace.save_due(now, running)) == Some(true) {

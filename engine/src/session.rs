@@ -166,7 +166,10 @@ impl<S: Studies> Session<S> {
             Command::SetLearningRate(rate) => {
                 self.present()?.set_learning_rate(rate)?;
             }
-            Command::Ask { id, question } => self.answer(id, question, post).await?,
+            Command::Ask { id, question } => {
+                let question = question.unpack().map_err(said)?;
+                self.answer(id, question, post).await?;
+            }
             Command::Save => {
                 let checkpoint = self.gpt()?.trainer().checkpoint().await;
                 let checkpoint = checkpoint.map_err(said)?;

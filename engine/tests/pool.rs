@@ -206,8 +206,7 @@ fn pausing_and_asking_in_mid_step_change_nothing() {
     pool.say(Command::Run);
     let mut rounds = 0;
     while pool.points().len() < 12 {
-        let question = ask::Trace { text: "the dog".into() }.into();
-        pool.say(Command::Ask { id: rounds, question });
+        pool.say(Command::ask(rounds, ask::Trace { text: "the dog".into() }));
         assert!(matches!(pool.events.last(), Some(Event::Answered { .. })));
         (0..rounds % 7).for_each(|_| pool.round(false));
         pool.say(Command::Pause);

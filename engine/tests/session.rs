@@ -6,7 +6,7 @@ use burn::tensor::Device;
 use unroll_engine::session::Session;
 use unroll_protocol::{
     Architecture, Ask, Command, CommandKind, CurvePoint, Event, ExperimentSpec, GptSpec, Link,
-    OptimizerSpec, RunState, SampleSpec, Started, Trace,
+    OptimizerSpec, Packed, RunState, SampleSpec, Started, Trace,
     gpt::{Written, ask},
     study::tokens,
 };
@@ -98,7 +98,7 @@ impl Driven {
 
     /// The answer to a question, with the step of the model that gave it.
     fn ask<Q: Ask>(&mut self, question: Q) -> (u32, Q::Answer) {
-        match self.say(Command::Ask { id: 7, question: question.into() }).remove(0) {
+        match self.say(Command::ask(7, question)).remove(0) {
             Event::Answered { id: 7, step, answer, more: false } => {
                 (step, answer.unpack().expect("the answer is of the question's type"))
             }
@@ -130,8 +130,8 @@ fn without_a_model_everything_is_refused_with_a_sentence() {
         Command::Pause,
         Command::Steps(1),
         Command::SetLearningRate(0.1),
-        Command::Ask { id: 0, question: ask::Trace { text: "a".into() }.into() },
-        Command::Ask { id: 1, question: ask::Writing { sample }.into() },
+        Command::ask(0, ask::Trace { text: "a".into() }),
+        Command::ask(1, ask::Writing { sample }),
         Command::Save,
         Command::RestoreLastGood,
     ] {
@@ -207,13 +207,17 @@ fn traces_are_answered_in_mid_step_and_rows_sum_to_one() {
             }
         }
     }
-    let empty = ask::Trace { text: String::new() }.into();
-    let (command, _) = refused(&driven.say(Command::Ask { id: 8, question: empty }));
+    let empty = ask::Trace { text: String::new() };
+    let (command, _) = refused(&driven.say(Command::ask(8, empty)));
     assert_eq!(command, CommandKind::Ask(8));
-    let other = tokens::ask::Chain { sentence: "a".into() }.into();
-    let (command, reason) = refused(&driven.say(Command::Ask { id: 9, question: other }));
+    let other = tokens::ask::Chain { sentence: "a".into() };
+    let (command, reason) = refused(&driven.say(Command::ask(9, other)));
     assert_eq!(command, CommandKind::Ask(9));
     assert!(reason.ends_with("not this chapter's."), "{reason}");
+    let damaged = Packed::of(&[200u8; 3]);
+    let (command, reason) = refused(&driven.say(Command::Ask { id: 5, question: damaged }));
+    assert_eq!(command, CommandKind::Ask(5));
+    assert!(reason.ends_with('.'), "{reason}");
 }
 
 #[test]
@@ -237,8 +241,7 @@ fn rows_are_worked_out_in_mid_step_and_agree_with_the_trace() {
         assert!((f64::from(*own) - worked.weight).abs() < 1e-6);
     }
     for question in [row(9, 0), row(0, 7)] {
-        let (command, reason) =
-            refused(&driven.say(Command::Ask { id: 4, question: question.into() }));
+        let (command, reason) = refused(&driven.say(Command::ask(4, question)));
         assert_eq!(command, CommandKind::Ask(4));
         assert!(reason.starts_with("There is no ") && reason.ends_with('.'), "{reason}");
     }
@@ -248,7 +251,7 @@ fn rows_are_worked_out_in_mid_step_and_agree_with_the_trace() {
 fn writing_goes_on_beside_training_with_the_weights_it_began_with() {
     let sample =
         SampleSpec { prompt: "the".into(), length: 40, temperature: 0.0, top_k: 0, seed: 3 };
-    let write = || Command::Ask { id: 1, question: ask::Writing { sample: sample.clone() }.into() };
+    let write = || Command::ask(1, ask::Writing { sample: sample.clone() });
     let written = |driven: &Driven| {
         driven.events.iter().rev().find_map(|event| match event {
             Event::Answered { answer, more: false, step, .. } => {

@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Checkpoint, ExperimentSpec, Packed, PoolReport, Question, StudyProgress, StudySpec,
-    StudyStarted,
+    Ask, Checkpoint, ExperimentSpec, Packed, PoolReport, StudyProgress, StudySpec, StudyStarted,
 };
 
 /// From the page to the engine.
@@ -28,7 +27,8 @@ pub enum Command {
     /// Changes the peak learning rate from the next update on.
     SetLearningRate(f32),
     /// Asks something of the models as they are. Answered by [`Event::Answered`] with the same `id`.
-    Ask { id: u32, question: Question },
+    /// The [`Question`](crate::Question) is packed: the page compares and keeps questions as bytes.
+    Ask { id: u32, question: Packed },
     /// Asks for an [`Event::Checkpoint`].
     Save,
     /// Takes a few steps with a temporary model, whenever there is nothing else to do. Answered by
@@ -60,6 +60,11 @@ pub enum CommandKind {
 }
 
 impl Command {
+    /// Asks `question`.
+    pub fn ask(id: u32, question: impl Ask) -> Self {
+        Self::Ask { id, question: Packed::of(&question.into()) }
+    }
+
     /// The kind of this command.
     pub fn kind(&self) -> CommandKind {
         match self {

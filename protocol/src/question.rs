@@ -1,7 +1,7 @@
 //! Questions about a model in its present state, each with the type of its answer.
 //!
-//! A question travels in a [`Question`], its answer as bytes ([`Packed`]): whoever asked can read
-//! it, and nobody else has to.
+//! A [`Question`] and its answer travel as bytes ([`Packed`]): whoever asks can read the answer, and
+//! nobody between has to.
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 

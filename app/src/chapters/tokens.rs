@@ -182,7 +182,7 @@ fn TokensChapter() -> impl IntoView {
             settings=move || view! { <Controls shown/> }
             model=Signal::derive(move || {
                 let (scheme, width) = shown.settings.with(|s| (s.scheme, s.width));
-                format!("{}, {width} each", scheme.label().to_lowercase())
+                format!("{}, {width} each", scheme.label().to_ascii_lowercase())
             })
         />
     }

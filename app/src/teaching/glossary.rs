@@ -54,7 +54,7 @@ fn Words() -> impl IntoView {
             let _ = field.focus();
         }
     });
-    let wanted = Memo::new(move |_| filter.with(|filter| filter.trim().to_lowercase()));
+    let wanted = Memo::new(move |_| filter.with(|filter| filter.trim().to_ascii_lowercase()));
     let found =
         move || WORDS.iter().filter(|entry| wanted.with(|wanted| is_about(entry, wanted))).count();
     let said = move || match (found(), WORDS.len()) {
@@ -106,6 +106,6 @@ fn has_coarse_pointer() -> bool {
 }
 
 fn is_about(entry: &Entry, wanted: &str) -> bool {
-    let has = |text: &str| text.to_lowercase().contains(wanted);
+    let has = |text: &str| text.to_ascii_lowercase().contains(wanted);
     has(entry.name) || entry.says.into_iter().any(has)
 }

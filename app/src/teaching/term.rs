@@ -64,7 +64,7 @@ fn NoteBody(entry: &'static Entry) -> impl IntoView {
 
 /// The word as it stands within a sentence.
 fn in_text(entry: &Entry) -> String {
-    entry.name.to_lowercase()
+    entry.name.to_ascii_lowercase()
 }
 
 /// A number that no other note has.

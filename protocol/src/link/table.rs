@@ -408,7 +408,8 @@ mod tests {
             probe in proptest::option::of(".{0,60}"),
             cells in proptest::collection::vec((0usize..32, 0usize..32, proptest::bool::ANY), 0..40),
         ) {
-            let mut link = Link { seed, layers, learning_rate: lr, tied, embed, ..Link::default() };
+            let mut link = Link { seed, embed, ..Link::default() };
+            (link.gpt.layers, link.gpt.learning_rate, link.gpt.tied) = (layers, lr, tied);
             link.corpus = Corpus::from_id(Corpus::CHOICES[corpus].0).unwrap();
             link.hide = Part::CHOICES[..parts].iter().filter_map(|c| Part::from_id(c.0)).collect();
             for (query, key, to) in cells {
