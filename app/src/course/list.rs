@@ -8,6 +8,7 @@ use super::Progress;
 use crate::{
     chapters::{self, Entry},
     controls::{read_query, share},
+    fetched::{Fetch, Fetched, View, part, use_ahead},
     store::Store,
 };
 
@@ -98,24 +99,11 @@ fn mark(progress: Progress, chapter: Chapter) -> (&'static str, &'static str) {
     }
 }
 
-/// Where one is in the course; opens to all its chapters.
-#[component]
-pub fn ChapterMenu() -> impl IntoView {
-    let store = expect_context::<Store>();
+const MENU: Fetch = part!(menu: View = menu_panel);
+
+/// All chapters, with what the learner has done of each.
+fn menu_panel() -> AnyView {
     let progress = expect_context::<Progress>();
-    let chapter = Memo::new(move |_| store.link.with(|link| link.chapter));
-    let details = NodeRef::<html::Details>::new();
-    let close = move || {
-        if let Some(details) = details.get_untracked() {
-            details.set_open(false);
-        }
-    };
-    Effect::new(move |_| {
-        chapter.track();
-        close();
-    });
-    let number =
-        move || chapters::ALL.iter().position(|info| info.id == chapter.get()).unwrap_or(0) + 1;
     let item = move |info: &'static Entry| {
         let sign = move || mark(progress, info.id);
         view! {
@@ -129,8 +117,39 @@ pub fn ChapterMenu() -> impl IntoView {
         }
     };
     view! {
+        <ol>{chapters::ALL.iter().map(|info| item(info)).collect_view()}</ol>
+        <button type="button" class="button button-quiet" data-testid="forget-progress"
+            on:click=move |_| progress.forget()>
+            "Forget my progress"
+        </button>
+        <p class="hint">"Kept in this browser only."</p>
+    }
+    .into_any()
+}
+
+/// Where one is in the course; opens to all its chapters.
+#[component]
+pub fn ChapterMenu() -> impl IntoView {
+    let store = expect_context::<Store>();
+    let chapter = Memo::new(move |_| store.link.with(|link| link.chapter));
+    let details = NodeRef::<html::Details>::new();
+    let close = move || {
+        if let Some(details) = details.get_untracked() {
+            details.set_open(false);
+        }
+    };
+    Effect::new(move |_| {
+        chapter.track();
+        close();
+    });
+    let number =
+        move || chapters::ALL.iter().position(|info| info.id == chapter.get()).unwrap_or(0) + 1;
+    let open = RwSignal::new(false);
+    use_ahead(MENU);
+    view! {
         <nav class="course-menu" aria-label="Chapters">
             <details class="course-list" node_ref=details
+                on:toggle=move |_| open.set(details.get_untracked().is_some_and(|d| d.open()))
                 on:keydown=move |event| if event.key() == "Escape" { close() }>
                 <summary data-testid="chapter-list">
                     <span class="course-place">{number}" · "</span>
@@ -138,12 +157,9 @@ pub fn ChapterMenu() -> impl IntoView {
                     <span class="course-caret" aria-hidden="true">"▾"</span>
                 </summary>
                 <div class="course-panel">
-                    <ol>{chapters::ALL.iter().map(|info| item(info)).collect_view()}</ol>
-                    <button type="button" class="button button-quiet" data-testid="forget-progress"
-                        on:click=move |_| progress.forget()>
-                        "Forget my progress"
-                    </button>
-                    <p class="hint">"Kept in this browser only."</p>
+                    {move || open.get().then(|| view! {
+                        <Fetched fetch=MENU what="The list of chapters" around=|notice| notice/>
+                    })}
                 </div>
             </details>
         </nav>
