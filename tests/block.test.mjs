@@ -260,7 +260,7 @@ test("every view's tab opens it, and its figures live", async (t) => {
     ["without", ["block-loss", "block-depth"]],
     ["neurons", ["block-neurons"]],
     ["dropout", ["block-ensemble"]],
-    ["stream", ["block-sizes", "block-next"]],
+    ["stream", ["block-sizes", "block-next", "block-adds"]],
   ]) {
     await openView(page, view);
     for (const figure of figures) await live(page, figure);

@@ -222,7 +222,7 @@ test("leak test: under a causal mask exactly 0, without one not", async (t) => {
 test("trained where it can peek: a tiny loss, and rubbish", async (t) => {
   const page = await open(t, "", { warm: true });
   await openView(page, "trained");
-  for (const figure of ["mask-trained", "mask-loss"]) await live(page, figure);
+  for (const figure of ["mask-trained", "mask-loss", "mask-writing"]) await live(page, figure);
   const first = await text(page, "mask-writes-unmasked");
   await byId(page, "train-toggle").click();
   await numberUntil(page, "loss-step", (step) => step >= 240, "240");

@@ -205,8 +205,8 @@ test("time steps need statistics of their own; LayerNorm needs none", async (t) 
 test("every view's tab opens it, with its experiment; an old link's experiment has its view", async (t) => {
   const page = await opened(t);
   for (const [view, figures, experiment] of [
-    ["depth", ["norm-plain", "norm-normed"], null],
-    ["outside", ["norm-bias", "norm-outside-loss"], "outside"],
+    ["depth", ["norm-plain", "norm-normed", "norm-stuck"], null],
+    ["outside", ["norm-bias", "norm-outside-loss", "norm-promises"], "outside"],
     ["losses", ["norm-loss"], "outside"],
     ["time", ["norm-variance", "norm-time-loss"], "time"],
     ["losses", ["norm-loss"], "time"],

@@ -156,7 +156,7 @@ test("each view shows its own figures, and the experiment goes with it", async (
   const figures = {
     vectors: ["qkv-queries", "qkv-keys", "qkv-values"],
     scale: ["qkv-products", "qkv-softmax"],
-    shuffle: ["qkv-difference"],
+    shuffle: ["qkv-lanes", "qkv-difference"],
     order: ["qkv-order", "qkv-answers"],
     cost: ["qkv-cost"],
     cell: ["qkv-weights"],

@@ -171,8 +171,8 @@ test("each view comes on show and is live", async (t) => {
   for (const [view, figures] of [
     ["odds", ["seq2seq-odds", "seq2seq-bars"]],
     ["lengths", ["seq2seq-length"]],
-    ["states", ["seq2seq-states"]],
-    ["beam", []],
+    ["states", ["seq2seq-states", "seq2seq-prefixes"]],
+    ["beam", ["seq2seq-beam"]],
     ["vector", ["transfer"]],
   ]) {
     await openView(page, view);

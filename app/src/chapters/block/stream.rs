@@ -1,13 +1,17 @@
 //! The stream as a sum: how large each term is, and what it adds to one logit.
 
 use leptos::prelude::*;
+use serde_json::{Value, json};
 use unroll_protocol::study::block::{Shown, Source, Stream};
 
 use super::{Page, arithmetic, name_of};
 use crate::{
     controls::ChoiceField,
     course::Sentence,
-    figures::{BarsFigure, Hue, Matrix, MatrixFigure, ValueMap, largest, token::mark, top_bars},
+    figures::{
+        BarsFigure, Hue, Matrix, MatrixFigure, Sheet, SheetExport, ValueMap, exact, largest,
+        token::mark, top_bars,
+    },
 };
 
 /// Likeliest tokens on show.
@@ -74,6 +78,9 @@ pub fn view(page: Page) -> AnyView {
             )
         })
     });
+    let adds = Callback::new(move |()| {
+        page.vocabulary.with(|v| stream.with(|s| s.as_ref().map(|s| contributions_sheet(s, v))))
+    });
     view! {
         <Sentence label="Your sentence" problem=page.problem/>
         <div class="block-stream">
@@ -85,7 +92,12 @@ pub fn view(page: Page) -> AnyView {
             {move || arithmetic::panel(page)}
             <div class="block-logit">
                 <BarsFigure name="block-next" title=next bars provenance top=TOP hue=Hue::Output on_pick=choose/>
-                {move || contributions(page)}
+                <section class="figure block-sum" data-testid="figure-block-adds"
+                    data-state=move || if stream.with(Option::is_some) { "live" } else { "empty" }
+                    aria-label="What adds up to the logit">
+                    {move || contributions(page)}
+                    <SheetExport name="block-adds" title="What each term adds to the logit" provenance sheet=adds/>
+                </section>
             </div>
         </div>
     }
@@ -148,24 +160,33 @@ pub fn bar(value: f64, most: f64) -> AnyView {
         .into_any()
 }
 
+/// All contributions to the logit.
+fn sum(stream: &Stream) -> f64 {
+    stream.contributions.iter().map(|c| f64::from(*c)).sum::<f64>() + f64::from(stream.offset)
+}
+
+/// The length of a term at the position on show.
+fn size(stream: &Stream, term: usize) -> Option<f32> {
+    let at = term * stream.tokens.len() + stream.position as usize;
+    stream.sizes.values.get(at).copied()
+}
+
 /// Each term's size and what it adds, down to their sum and the logit.
 fn contributions(page: Page) -> Option<AnyView> {
     let stream = page.stream.get()?;
     let token =
         page.vocabulary.with(|v| v.get(stream.token as usize).map(|t| mark(t))).unwrap_or_default();
-    let sum: f64 =
-        stream.contributions.iter().map(|c| f64::from(*c)).sum::<f64>() + f64::from(stream.offset);
+    let sum = sum(&stream);
     let most = stream
         .contributions
         .iter()
         .fold(stream.offset.abs(), |most, c| most.max(c.abs()))
         .max(1e-6);
-    let length = stream.tokens.len();
     let whole = stream.whole.get(stream.position as usize).copied();
     let bar = move |value: f32| bar(f64::from(value), f64::from(most));
     let row = |(index, source): (usize, &Source)| {
         let value = stream.contributions[index];
-        let size = stream.sizes.values.get(index * length + stream.position as usize).copied();
+        let size = size(&stream, index);
         let number = index as u32 + 1;
         let open = page.term.get() == number;
         let press =
@@ -193,7 +214,7 @@ fn contributions(page: Page) -> Option<AnyView> {
     });
     Some(
         view! {
-            <div class="view-scroll" tabindex="0" role="region" aria-label="What each term adds to the logit">
+            <div class="figure-box view-scroll" tabindex="0" role="region" aria-label="What each term adds to the logit">
                 <table class="block-table block-adds" data-testid="block-contributions"
                     data-position=stream.position.to_string() data-token=stream.token.to_string()
                     data-shown=stream.shown.id()>
@@ -221,4 +242,76 @@ fn contributions(page: Page) -> Option<AnyView> {
         }
         .into_any(),
     )
+}
+
+/// The same as a sheet; each line says which model read what, and whose logit it is.
+fn contributions_sheet(stream: &Stream, vocabulary: &[String]) -> Sheet {
+    let mut sheet = Sheet::new(&["model", "read", "token", "term", "length", "adds"]);
+    let end = (stream.position as usize + 1).min(stream.tokens.len());
+    let read = stream.tokens[..end].concat();
+    let token = vocabulary.get(stream.token as usize);
+    let line = |term: &str, length: Option<f32>, adds: Value| {
+        let length = length.map_or(Value::Null, exact);
+        vec![json!(stream.shown.id()), json!(read), json!(token), json!(term), length, adds]
+    };
+    let terms = stream.sources.iter().zip(&stream.contributions).enumerate();
+    sheet.rows = terms
+        .map(|(index, (source, adds))| line(&source.name(), size(stream, index), exact(*adds)))
+        .collect();
+    if stream.deviation.is_some() {
+        sheet.rows.push(line("final norm's offset β", None, exact(stream.offset)));
+    }
+    let whole = stream.whole.get(stream.position as usize).copied();
+    sheet.rows.push(line("sum: the stream", whole, json!(sum(stream))));
+    sheet.rows.push(line("the model's logit", None, exact(stream.logit)));
+    sheet
+}
+
+#[cfg(test)]
+mod tests {
+    use unroll_protocol::Array;
+
+    use super::*;
+
+    #[test]
+    fn contributions_are_written_down_to_the_last_digit() {
+        let mut stream = Stream {
+            shown: Shown::Full,
+            tokens: ["a", "b", "c"].map(str::to_owned).to_vec(),
+            dropped: 0,
+            position: 1,
+            token: 1,
+            next: None,
+            sources: vec![Source::Token, Source::Attention(1)],
+            sizes: Array { shape: vec![2, 3], values: vec![1.0, 1.1, 1.2, 2.0, 2.1, 2.2] },
+            whole: vec![3.0, 3.1, 3.2],
+            terms: Array::default(),
+            deviation: Some(0.5),
+            gamma: Vec::new(),
+            unembedding: Vec::new(),
+            contributions: vec![0.123_456_79, -0.25],
+            offset: 0.75,
+            logit: 0.623_456_8,
+            probabilities: Vec::new(),
+        };
+        let vocabulary = ["x", "y"].map(str::to_owned);
+        let sheet = contributions_sheet(&stream, &vocabulary);
+        let of = [json!("full"), json!("ab"), json!("y")];
+        assert!(sheet.rows.iter().all(|row| row.len() == sheet.columns.len() && row[..3] == of));
+        let rest: Vec<_> = sheet.rows.iter().map(|row| row[3..].to_vec()).collect();
+        let sum = f64::from(0.123_456_79f32) - 0.25 + 0.75;
+        assert_eq!(
+            rest,
+            [
+                vec![json!(Source::Token.name()), json!(1.1), json!(0.123_456_79)],
+                vec![json!(Source::Attention(1).name()), json!(2.1), json!(-0.25)],
+                vec![json!("final norm's offset β"), json!(null), json!(0.75)],
+                vec![json!("sum: the stream"), json!(3.1), json!(sum)],
+                vec![json!("the model's logit"), json!(null), json!(0.623_456_8)],
+            ]
+        );
+        stream.deviation = None;
+        let names = contributions_sheet(&stream, &vocabulary).rows.len();
+        assert_eq!(names, 4, "no offset where there is no final norm");
+    }
 }

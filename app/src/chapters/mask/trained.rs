@@ -1,12 +1,15 @@
 //! Two models trained alike, one of which could see the answers.
 
+use std::sync::Arc;
+
 use leptos::prelude::*;
+use serde_json::json;
 use unroll_protocol::study::mask::{SERIES, Trained, Writing, ask};
 
 use crate::{
     course::{Lab, Sentence, use_lab, use_provenance},
-    figures::{Dash, Hue, Line, Lines, LinesFigure, Reference, YScale, token},
-    questions::use_answer,
+    figures::{Dash, Hue, Line, Lines, LinesFigure, Reference, Sheet, SheetExport, YScale, token},
+    questions::{Answered, use_answer},
     store::Store,
     teaching::{Term, Word},
 };
@@ -70,16 +73,33 @@ pub fn view() -> AnyView {
         let none = store.probe.with(String::is_empty);
         none.then(|| "Write at least one character for them to go on from.".to_owned())
     });
+    let written: Vec<_> =
+        Trained::ALL.iter().map(|&model| (model, ask_for(lab, store, model))).collect();
+    let writers = written.iter().map(|&(model, answered)| writer(model, answered)).collect_view();
+    let written = StoredValue::new(written);
+    let sheet = Callback::new(move |()| {
+        let of = |&(model, answered): &(Trained, Answered<Writing>)| {
+            Some((model, answered.answer.get()?))
+        };
+        let all = written.with_value(|written| written.iter().filter_map(of).collect::<Vec<_>>());
+        (!all.is_empty()).then(|| written_sheet(&all))
+    });
+    let provenance = use_provenance();
     view! {
         <Sentence label="They go on from" problem/>
         <section class="view-split mask-trained" data-testid="figure-mask-trained"
             aria-label="Trained with and without a mask"
             data-state=move || if last(0).is_some() { "live" } else { "empty" }>
             <div>
-                <LinesFigure name="mask-loss" title="Loss of both models" lines provenance=use_provenance()/>
+                <LinesFigure name="mask-loss" title="Loss of both models" lines provenance/>
             </div>
             <div class="mask-writers">
-                {Trained::ALL.iter().map(|&model| writer(lab, store, model)).collect_view()}
+                <section class="figure" data-testid="figure-mask-writing"
+                    data-state=move || if sheet.run(()).is_some() { "live" } else { "empty" }
+                    aria-label="What both models write">
+                    <div class="figure-box mask-texts">{writers}</div>
+                    <SheetExport name="mask-writing" title="What both models write" provenance sheet/>
+                </section>
                 <p>
                     "What they train on: causal " {shown(0, "mask-loss-causal")}
                     ", unmasked " {shown(1, "mask-loss-unmasked")}
@@ -118,12 +138,24 @@ fn verdict(losses: [Option<f32>; 4], nothing: Option<f64>) -> String {
     )
 }
 
-fn writer(lab: Lab, store: Store, model: Trained) -> AnyView {
-    let answered = use_answer(lab, move || {
+fn ask_for(lab: Lab, store: Store, model: Trained) -> Answered<Writing> {
+    use_answer(lab, move || {
         let prompt = store.probe.get();
         // Nothing to go on from is no question.
-        (!prompt.is_empty()).then(|| ask::Writing { model, prompt, length: LENGTH })
-    });
+        (!prompt.is_empty()).then_some(ask::Writing { model, prompt, length: LENGTH })
+    })
+}
+
+fn written_sheet(written: &[(Trained, Arc<Writing>)]) -> Sheet {
+    let mut sheet = Sheet::new(&["trained_with", "prompt", "written"]);
+    let line = |(model, writing): &(Trained, Arc<Writing>)| {
+        vec![json!(model.label()), json!(writing.prompt), json!(writing.text)]
+    };
+    sheet.rows = written.iter().map(line).collect();
+    sheet
+}
+
+fn writer(model: Trained, answered: Answered<Writing>) -> AnyView {
     let writing = answered.answer;
     let part = move |of: fn(&Writing) -> &String| {
         move || writing.with(|w| w.as_ref().map(|w| token::mark(of(w)).replace('␣', " ")))
@@ -139,4 +171,24 @@ fn writer(lab: Lab, store: Store, model: Trained) -> AnyView {
         </div>
     }
     .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_written_down_as_they_are() {
+        let of = |text: &str| {
+            Arc::new(Writing { prompt: "the \"fox\"".to_owned(), text: text.to_owned() })
+        };
+        let written: Vec<_> =
+            Trained::ALL.iter().copied().zip([of(" ran,\noff"), of("eee")]).collect();
+        let sheet = written_sheet(&written);
+        let line = |model: Trained, text: &str| {
+            vec![json!(model.label()), json!("the \"fox\""), json!(text)]
+        };
+        let lines = [line(Trained::ALL[0], " ran,\noff"), line(Trained::ALL[1], "eee")];
+        assert_eq!(sheet.rows, lines);
+    }
 }

@@ -4,6 +4,7 @@ use core::time::Duration;
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use serde_json::json;
 use unroll_protocol::study::norm::{
     Axis, Depth, Depths, Experiment, Layer, Statistics, Version, ask,
 };
@@ -13,7 +14,7 @@ use super::is_of;
 use crate::{
     controls::{ChoiceField, SliderField, use_timer},
     course::{Sentence, use_lab, use_provenance, use_setting},
-    figures::{Bins, Histogram, HistogramFigure, Hue, Slot},
+    figures::{Bins, Histogram, HistogramFigure, Hue, Sheet, SheetExport, Slot, exact},
     questions::use_answer,
     store::Store,
 };
@@ -186,7 +187,8 @@ pub fn depth() -> AnyView {
     let lab = use_lab();
     let axis = use_setting(|link| &mut link.norm.axis);
     let provenance = use_provenance();
-    let answered = use_answer(lab, move || is_of(lab, Experiment::Layers).then(|| ask::Depths {}));
+    let answered =
+        use_answer(lab, move || is_of(lab, Experiment::Layers).then_some(ask::Depths {}));
     let depths = answered.answer;
     let version = move || match axis.get() {
         Axis::Batch => Version::Batch,
@@ -198,6 +200,7 @@ pub fn depth() -> AnyView {
         format!("With {}: the same {} examples", version().label(), examples())
     });
     let plain = Signal::derive(move || format!("Without normalization: {} examples", examples()));
+    let sheet = Callback::new(move |()| depths.with(|depths| depths.as_deref().map(stuck_sheet)));
     view! {
         <div class="view-bar"><ChoiceField name="norm-axis"/></div>
         <div class="norm-three">
@@ -205,7 +208,12 @@ pub fn depth() -> AnyView {
                 histogram=Signal::derive(move || histogram(depths.get(), Version::Plain)) provenance/>
             <HistogramFigure name="norm-normed" title
                 histogram=Signal::derive(move || histogram(depths.get(), version())) provenance/>
-            {move || depths.get().map(|depths| stuck_table(&depths))}
+            <section class="figure norm-summary" data-testid="figure-norm-stuck"
+                data-state=move || if depths.with(Option::is_some) { "live" } else { "empty" }
+                aria-label="Stuck activations">
+                {move || depths.get().map(|depths| stuck_table(&depths))}
+                <SheetExport name="norm-stuck" title="Stuck activations by layer" provenance sheet/>
+            </section>
         </div>
     }
     .into_any()
@@ -246,7 +254,7 @@ fn stuck_table(depths: &Depths) -> AnyView {
     };
     let rows = depths.versions.iter().zip(Version::ALL).map(row).collect_view();
     view! {
-        <div class="norm-scroll" tabindex="0" role="region" aria-label="Stuck activations by layer">
+        <div class="figure-box" tabindex="0" role="region" aria-label="Stuck activations by layer">
             <table class="norm-table" data-testid="norm-stuck">
                 <caption>
                     "Stuck: hardly pass a gradient on (tanh: beyond 0.97 of its limit; ReLU: at 0); ± the standard deviation"
@@ -259,4 +267,44 @@ fn stuck_table(depths: &Depths) -> AnyView {
         </div>
     }
     .into_any()
+}
+
+/// A line for each layer of each version; `stuck` is a share of 1.
+fn stuck_sheet(depths: &Depths) -> Sheet {
+    let mut sheet = Sheet::new(&["version", "layer", "stuck", "deviation"]);
+    for (version, layers) in Version::ALL.iter().zip(&depths.versions) {
+        let line = |(at, depth): (usize, &Depth)| {
+            vec![json!(version.id()), json!(at + 1), exact(depth.stuck), exact(depth.deviation)]
+        };
+        sheet.rows.extend(layers.iter().enumerate().map(line));
+    }
+    sheet
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_layer_of_every_version_has_its_line() {
+        let depth = |stuck: f32| Depth {
+            counts: Vec::new(),
+            below: 0.0,
+            above: 0.0,
+            deviation: 2.0 * stuck,
+            stuck,
+        };
+        let versions = vec![
+            vec![depth(0.123_456_7), depth(0.2)],
+            vec![depth(0.3), depth(0.4)],
+            vec![depth(0.05), depth(0.0)],
+        ];
+        let sheet = stuck_sheet(&Depths { examples: 4, range: (-1.0, 1.0), versions });
+        assert_eq!(sheet.rows.len(), 6);
+        let version = |at: usize| json!(Version::ALL[at].id());
+        let first = vec![version(0), json!(1), json!(0.123_456_7), json!(0.246_913_4)];
+        assert_eq!(sheet.rows[0], first);
+        assert_eq!(sheet.rows[3], [version(1), json!(2), json!(0.4), json!(0.8)]);
+        assert_eq!(sheet.rows[4], [version(2), json!(1), json!(0.05), json!(0.1)]);
+    }
 }

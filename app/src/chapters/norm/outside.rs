@@ -1,12 +1,13 @@
 //! An offset whose mean is taken away, with and without the gradient knowing.
 
 use leptos::prelude::*;
+use serde_json::json;
 use unroll_protocol::study::norm::{Experiment, Offset, Treatment, ask};
 
 use super::is_of;
 use crate::{
     course::{Lab, use_lab, use_provenance},
-    figures::{Dash, Hue, Line, Lines, LinesFigure},
+    figures::{Dash, Hue, Line, Lines, LinesFigure, Sheet, SheetExport, exact},
     questions::use_answer,
 };
 
@@ -32,8 +33,11 @@ pub fn view() -> AnyView {
     let lab = use_lab();
     let provenance = use_provenance();
     let answered =
-        use_answer(lab, move || is_of(lab, Experiment::Outside).then(|| ask::Offsets {}));
+        use_answer(lab, move || is_of(lab, Experiment::Outside).then_some(ask::Offsets {}));
     let offsets = answered.answer;
+    let sheet = Callback::new(move |()| {
+        offsets.with(|offsets| offsets.as_ref().map(|o| promises_sheet(o)))
+    });
     view! {
         <p class="view-note">
             "One layer: x = u + b, then its mean over the data is taken away. So b can't change what comes out. \
@@ -44,18 +48,28 @@ pub fn view() -> AnyView {
                 lines=Signal::derive(move || lines(lab, |t| format!("|b|, {}", t.label()), "|b|")) provenance/>
             <LinesFigure name="norm-outside-loss" title="And the loss"
                 lines=Signal::derive(move || lines(lab, |t| t.label().to_owned(), "loss")) provenance/>
-            {move || offsets.get().map(|offsets| promises(&offsets))}
+            <section class="figure norm-summary" data-testid="figure-norm-promises"
+                data-state=move || if offsets.with(Option::is_some) { "live" } else { "empty" }
+                aria-label="Promised and kept">
+                {move || offsets.get().map(|offsets| promises(&offsets))}
+                <SheetExport name="norm-promises" title="What the gradients promised, and what came of it"
+                    provenance sheet/>
+            </section>
         </div>
     }
     .into_any()
+}
+
+/// Euclidean norm.
+fn norm(vector: &[f32]) -> f64 {
+    vector.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt()
 }
 
 /// What the gradients promised, and what came of it.
 fn promises(offsets: &[Offset]) -> AnyView {
     let row = |offset: &Offset| {
         let id = offset.treatment.id();
-        let length = offset.bias.iter().map(|b| f64::from(*b).powi(2)).sum::<f64>().sqrt();
-        let slope = offset.gradient.iter().map(|g| f64::from(*g).powi(2)).sum::<f64>().sqrt();
+        let (length, slope) = (norm(&offset.bias), norm(&offset.gradient));
         let fell = offset.first_loss - offset.loss;
         let (hue, how) = match offset.treatment {
             Treatment::Past => ("role-gradient", "taken for a constant"),
@@ -77,7 +91,7 @@ fn promises(offsets: &[Offset]) -> AnyView {
         }
     };
     view! {
-        <div class="norm-scroll" tabindex="0" role="region" aria-label="What the gradients promised">
+        <div class="figure-box" tabindex="0" role="region" aria-label="What the gradients promised">
             <table class="norm-table" data-testid="norm-promises">
                 <caption class="visually-hidden">"What the gradients promised, and what came of it"</caption>
                 <thead><tr>
@@ -91,6 +105,25 @@ fn promises(offsets: &[Offset]) -> AnyView {
     .into_any()
 }
 
+fn promises_sheet(offsets: &[Offset]) -> Sheet {
+    let columns =
+        ["treatment", "norm_of_b", "norm_of_gradient", "first_loss", "loss", "promised", "kept"];
+    let mut sheet = Sheet::new(&columns);
+    let line = |offset: &Offset| {
+        vec![
+            json!(offset.treatment.id()),
+            json!(norm(&offset.bias)),
+            json!(norm(&offset.gradient)),
+            exact(offset.first_loss),
+            exact(offset.loss),
+            exact(offset.promised),
+            exact(offset.first_loss - offset.loss),
+        ]
+    };
+    sheet.rows = offsets.iter().map(line).collect();
+    sheet
+}
+
 /// A number that may be tiny, to 4 decimals; rounding noise in powers of ten.
 fn small(value: f64) -> String {
     if value == 0.0 {
@@ -99,5 +132,29 @@ fn small(value: f64) -> String {
         format!("{value:.0e}").replace('-', "−")
     } else {
         format!("{value:.4}").replace('-', "−")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn promises_are_written_down_unrounded() {
+        let offset = Offset {
+            treatment: Treatment::Past,
+            bias: vec![3.0, 4.0],
+            gradient: vec![0.0, -1.0e-7],
+            loss: 1.25,
+            first_loss: 1.5,
+            promised: 12.345_678,
+            learning_rate: 0.1,
+        };
+        let sheet = promises_sheet(&[offset]);
+        let norms = [json!(5.0), json!(f64::from(1.0e-7f32))];
+        let rest = [json!(1.5), json!(1.25), json!(12.345_678), json!(0.25)];
+        let id = [json!(Treatment::Past.id())];
+        assert_eq!(sheet.rows, [[&id[..], &norms, &rest].concat()]);
+        assert_eq!(sheet.columns.len(), sheet.rows[0].len());
     }
 }

@@ -1,6 +1,7 @@
 //! The tokens in another order: whose output changes?
 
 use leptos::prelude::*;
+use serde_json::json;
 use unroll_protocol::{
     Link,
     study::qkv::{Models, Shuffle, ask},
@@ -10,7 +11,7 @@ use super::is_of;
 use crate::{
     controls::FlagField,
     course::{Sentence, use_lab, use_provenance},
-    figures::{Matrix, MatrixFigure, ValueMap, token},
+    figures::{Matrix, MatrixFigure, Sheet, SheetExport, ValueMap, exact, token},
     questions::use_answer,
     store::Store,
 };
@@ -38,6 +39,7 @@ pub fn view() -> AnyView {
     let matrix = Signal::derive(move || {
         shuffle.get().map_or(Matrix::default(), |shuffle| differences(&shuffle))
     });
+    let sheet = Callback::new(move |()| shuffle.with(|s| s.as_deref().map(lanes_sheet)));
     let again = move |_| {
         store.link.update(|link: &mut Link| link.qkv.shuffle = link.qkv.shuffle % 1000 + 1);
     };
@@ -50,7 +52,12 @@ pub fn view() -> AnyView {
         <Sentence label="Your sentence, to be shuffled" problem=answered.problem/>
         <div class="view-split qkv-moved">
             <div>
-                {move || shuffle.get().map(|shuffle| lanes(&shuffle))}
+                <section class="figure qkv-shuffled" data-testid="figure-qkv-lanes"
+                    data-state=move || if shuffle.with(Option::is_some) { "live" } else { "empty" }
+                    aria-label="The tokens in both orders">
+                    {move || shuffle.get().map(|shuffle| lanes(&shuffle))}
+                    <SheetExport name="qkv-lanes" title="How far each token's output moved" provenance sheet/>
+                </section>
                 <p class="view-note qkv-verdict" data-testid="qkv-shuffle" data-most=move || {
                     shuffle.get().map(|shuffle| most(&shuffle).to_string())
                 }>{move || shuffle.get().map(|shuffle| verdict(&shuffle))}</p>
@@ -108,7 +115,7 @@ fn lanes(shuffle: &Shuffle) -> AnyView {
         }
     });
     view! {
-        <div class="qkv-lanes" style=format!("--count:{count}") role="img" aria-label=format!(
+        <div class="figure-box qkv-lanes" style=format!("--count:{count}") role="img" aria-label=format!(
             "{} becomes {}",
             shuffle.tokens.concat(),
             shuffle.order.iter().filter_map(|from| shuffle.tokens.get(*from as usize)).cloned().collect::<String>()
@@ -123,6 +130,23 @@ fn lanes(shuffle: &Shuffle) -> AnyView {
         </div>
     }
     .into_any()
+}
+
+/// A line for each token in the new order; places count from 1.
+fn lanes_sheet(shuffle: &Shuffle) -> Sheet {
+    let mut sheet = Sheet::new(&["positions", "causal", "place", "token", "place_before", "moved"]);
+    let line = |(place, from): (usize, &u32)| {
+        vec![
+            json!(shuffle.positions),
+            json!(shuffle.causal),
+            json!(place + 1),
+            json!(shuffle.tokens.get(*from as usize)),
+            json!(from + 1),
+            exact(of_token(shuffle, place)),
+        ]
+    };
+    sheet.rows = shuffle.order.iter().enumerate().map(line).collect();
+    sheet
 }
 
 fn verdict(shuffle: &Shuffle) -> AnyView {
@@ -163,5 +187,36 @@ fn differences(shuffle: &Shuffle) -> Matrix {
         map: ValueMap::Signed { limit: 1.0 },
         value_name: "difference".into(),
         absent: String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use unroll_protocol::Array;
+
+    use super::*;
+
+    #[test]
+    fn each_token_is_written_down_with_both_its_places_and_how_far_it_moved() {
+        let shuffle = Shuffle {
+            positions: false,
+            causal: true,
+            tokens: ["a", "b", "c"].map(str::to_owned).to_vec(),
+            order: vec![2, 0, 1],
+            difference: Array {
+                shape: vec![3, 2],
+                values: vec![0.1, -0.3, 1.0e-7, 0.0, 0.25, 0.123_456_79],
+            },
+            largest: 2.0,
+        };
+        let sheet = lanes_sheet(&shuffle);
+        assert_eq!(sheet.columns.len(), 6);
+        let line = |place: u32, token: &str, before: u32, moved: f64| {
+            let settings = [json!(false), json!(true)];
+            let of = [json!(place), json!(token), json!(before), json!(moved)];
+            [&settings[..], &of].concat()
+        };
+        let lines = [line(1, "c", 3, 0.3), line(2, "a", 1, 1.0e-7), line(3, "b", 2, 0.25)];
+        assert_eq!(sheet.rows, lines);
     }
 }

@@ -42,6 +42,11 @@ struct Page {
 }
 
 impl Page {
+    /// The `data-state` of what shows the reading.
+    fn state(self) -> &'static str {
+        if self.reading.with(Option::is_some) { "live" } else { "empty" }
+    }
+
     fn set(self, change: impl FnOnce(&mut Settings)) {
         self.store.link.update(|link| change(&mut link.seq2seq));
     }
@@ -63,7 +68,7 @@ fn Seq2seqChapter() -> impl IntoView {
     }
     let reading = answered.answer;
     let provenance = use_task_provenance(|| Some("made up"));
-    let page = Page { store, settings, reading: reading.into(), answered, provenance };
+    let page = Page { store, settings, reading, answered, provenance };
     view! {
         <ChapterFrame
             before="Reading both ways helps, but one answer for each input is all the networks so far can give: what if the answer has a length of its own?"

@@ -2,9 +2,10 @@
 //! searching.
 
 use leptos::prelude::*;
+use serde_json::json;
 use unroll_protocol::{
     PairTask,
-    study::seq2seq::{RIGHT, length_series},
+    study::seq2seq::{Candidate, Prefix, RIGHT, Reading, length_series},
 };
 
 use super::{Page, Steps};
@@ -12,8 +13,8 @@ use crate::{
     controls::SliderField,
     course::use_lab,
     figures::{
-        BarsFigure, Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, Reference, ValueMap,
-        token, top_bars,
+        BarsFigure, Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, Reference, Sheet,
+        SheetExport, ValueMap, exact, token, top_bars,
     },
 };
 
@@ -166,7 +167,7 @@ pub fn search(page: Page) -> AnyView {
         let reading = page.reading.get()?;
         let greedy = reading.greedy();
         let best = reading.beam.first()?.log_probability;
-        let row = |(index, found): (usize, &unroll_protocol::study::seq2seq::Candidate)| {
+        let row = |(index, found): (usize, &Candidate)| {
             let what = match (reading.right.as_ref() == Some(&found.text), found.text == greedy) {
                 (true, true) => "right, and greedy",
                 (true, false) => "right",
@@ -204,6 +205,7 @@ pub fn search(page: Page) -> AnyView {
             format!("Greedy's own, ln p = {greedy:.4}, is likelier than all that the beam kept.")
         })
     });
+    let sheet = Callback::new(move |()| page.reading.with(|r| r.as_deref().map(beam_sheet)));
     view! {
         <p class="view-note">
             "Greedy takes the likeliest character in every step. Beam search keeps several beginnings and \
@@ -213,24 +215,50 @@ pub fn search(page: Page) -> AnyView {
             <div class="seq2seq-beam"><SliderField name="seq2seq-beam"/></div>
             <p role="status" data-testid="seq2seq-search">{verdict}</p>
         </div>
-        <div class="view-scroll seq2seq-table" tabindex="0" role="region" aria-label="What beam search found">
-            <table data-testid="seq2seq-beam-table">
-                <thead><tr>
-                    <th scope="col">"rank"</th><th scope="col">"written"</th>
-                    <th scope="col">"ln p"</th><th scope="col">"p, the bar: beside the likeliest"</th><th scope="col">"is"</th>
-                </tr></thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
+        <section class="figure" data-testid="figure-seq2seq-beam" data-state=move || page.state()
+            aria-label="Beam search">
+            <div class="figure-box view-scroll seq2seq-table" tabindex="0" role="region" aria-label="What beam search found">
+                <table data-testid="seq2seq-beam-table">
+                    <thead><tr>
+                        <th scope="col">"rank"</th><th scope="col">"written"</th>
+                        <th scope="col">"ln p"</th><th scope="col">"p, the bar: beside the likeliest"</th><th scope="col">"is"</th>
+                    </tr></thead>
+                    <tbody>{rows}</tbody>
+                </table>
+            </div>
+            <SheetExport name="seq2seq-beam" title="What beam search found" provenance=page.provenance sheet/>
+        </section>
     }
     .into_any()
+}
+
+fn beam_sheet(reading: &Reading) -> Sheet {
+    let columns =
+        ["rank", "source", "written", "ended", "ln_probability", "probability", "right", "greedy"];
+    let mut sheet = Sheet::new(&columns);
+    let greedy = reading.greedy();
+    let line = |(index, found): (usize, &Candidate)| {
+        let right = reading.right.as_ref().map(|right| *right == found.text);
+        vec![
+            json!(index + 1),
+            json!(reading.source),
+            json!(found.text),
+            json!(found.ended),
+            exact(found.log_probability),
+            exact(found.log_probability.exp()),
+            json!(right),
+            json!(found.text == greedy),
+        ]
+    };
+    sheet.rows = reading.beam.iter().enumerate().map(line).collect();
+    sheet
 }
 
 /// What is written if reading stops early.
 fn prefixes(page: Page) -> AnyView {
     let rows = move || {
         let reading = page.reading.get()?;
-        let row = |(index, prefix): (usize, &unroll_protocol::study::seq2seq::Prefix)| {
+        let row = |(index, prefix): (usize, &Prefix)| {
             let right = prefix.right.as_ref().map(|right| *right == prefix.written);
             let mark = right.map_or("–", |right| if right { "✓" } else { "✗" });
             view! {
@@ -245,21 +273,37 @@ fn prefixes(page: Page) -> AnyView {
         };
         Some(reading.prefixes.iter().enumerate().map(row).collect_view())
     };
+    let sheet = Callback::new(move |()| page.reading.with(|r| r.as_deref().map(prefixes_sheet)));
     view! {
         <p class="view-note">
             "The decoder writes from each state, as if the source ended there."
         </p>
-        <div class="view-scroll seq2seq-table" tabindex="0" role="region" aria-label="What is written from each state">
-            <table data-testid="seq2seq-prefixes">
-                <thead><tr>
-                    <th scope="col">"read"</th><th scope="col">"last"</th><th scope="col">"written"</th>
-                    <th scope="col">"right"</th><th scope="col">"✓"</th>
-                </tr></thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
+        <section class="figure" data-testid="figure-seq2seq-prefixes" data-state=move || page.state()
+            aria-label="Writing from each state">
+            <div class="figure-box view-scroll seq2seq-table" tabindex="0" role="region" aria-label="What is written from each state">
+                <table data-testid="seq2seq-prefixes">
+                    <thead><tr>
+                        <th scope="col">"read"</th><th scope="col">"last"</th><th scope="col">"written"</th>
+                        <th scope="col">"right"</th><th scope="col">"✓"</th>
+                    </tr></thead>
+                    <tbody>{rows}</tbody>
+                </table>
+            </div>
+            <SheetExport name="seq2seq-prefixes" title="What is written from each state"
+                provenance=page.provenance sheet/>
+        </section>
     }
     .into_any()
+}
+
+fn prefixes_sheet(reading: &Reading) -> Sheet {
+    let mut sheet = Sheet::new(&["read", "last", "written", "right"]);
+    let line = |(index, prefix): (usize, &Prefix)| {
+        let last = json!(reading.tokens.get(index));
+        vec![json!(index + 1), last, json!(prefix.written), json!(prefix.right)]
+    };
+    sheet.rows = reading.prefixes.iter().enumerate().map(line).collect();
+    sheet
 }
 
 /// Every number of the encoder's states, and what is written from each of them.
@@ -292,4 +336,63 @@ pub fn states(page: Page) -> AnyView {
         </div>
     }
     .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reading() -> Reading {
+        let found = |text: &str, log_probability| Candidate {
+            text: text.to_owned(),
+            log_probability,
+            ended: true,
+        };
+        let prefix = |written: &str, right: Option<&str>| Prefix {
+            written: written.to_owned(),
+            right: right.map(str::to_owned),
+        };
+        Reading {
+            source: "ba".to_owned(),
+            tokens: vec!["b".to_owned(), "a".to_owned()],
+            right: Some("ab".to_owned()),
+            symbols: ["", "a", "b"].map(str::to_owned).to_vec(),
+            // Greedy: "b".
+            written: vec![2, 0],
+            beam: vec![
+                found("ab", -0.1),
+                found("b", -0.2),
+                Candidate { ended: false, ..found("aa", -1.0) },
+            ],
+            prefixes: vec![prefix("b", Some("b")), prefix("b", None)],
+            ..Reading::default()
+        }
+    }
+
+    #[test]
+    fn the_beam_is_written_down_with_what_is_right_and_what_is_greedy() {
+        let sheet = beam_sheet(&reading());
+        assert!(sheet.rows.iter().all(|row| row.len() == sheet.columns.len()));
+        let p = exact((-0.1f32).exp());
+        let first = [json!(1), json!("ba"), json!("ab"), json!(true), json!(-0.1), p];
+        assert_eq!(sheet.rows[0][..6], first);
+        let marks: Vec<_> = sheet.rows.iter().map(|row| row[6..].to_vec()).collect();
+        let is = |right: bool, greedy: bool| vec![json!(right), json!(greedy)];
+        assert_eq!(marks, [is(true, false), is(false, true), is(false, false)]);
+        assert_eq!(sheet.rows[2][3], json!(false));
+        let unknown = beam_sheet(&Reading { right: None, ..reading() });
+        assert!(unknown.rows.iter().all(|row| row[6].is_null()));
+    }
+
+    #[test]
+    fn each_state_is_written_down_with_its_character() {
+        let sheet = prefixes_sheet(&reading());
+        assert_eq!(
+            sheet.rows,
+            [
+                vec![json!(1), json!("b"), json!("b"), json!("b")],
+                vec![json!(2), json!("a"), json!("b"), json!(null)],
+            ]
+        );
+    }
 }
