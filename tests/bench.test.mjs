@@ -35,5 +35,5 @@ test("the smallest GPT's steps are timed in the browser, by one worker and by tw
 test("the numbers of commands are those of their places in the source", () => {
   const source = "pub enum Shape {\n    /// Dot.\n    Dot,\n    Line { length: u32 },\n    Box(u32),\n}\n";
   assert.deepEqual(variants("Shape", source), { Dot: 0, Line: 1, Box: 2 });
-  assert.throws(() => variants("Colour", source));
+  assert.throws(() => variants("Color", source));
 });

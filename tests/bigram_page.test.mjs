@@ -143,7 +143,7 @@ test("training at full speed keeps the page free", async (t) => {
   await staysFree(t, site, page, () => train(page, 800));
 });
 
-test("nothing is cut off and nothing hard to read, at any size in any colours", async (t) => {
+test("nothing is cut off and nothing hard to read, at any size in any colors", async (t) => {
   const page = await opened(t, "&bigram-row=113&bigram-drawn=9");
   await byId(page, "more").locator("summary").click();
   for (const view of ["table", "writing", "sentence", "smoothing", "average"]) {

@@ -340,7 +340,7 @@ test("the projected LSTM and Cho's form show their own arithmetic", async (t) =>
   assert(Math.abs((1 - z) * n + z * before - h) < 0.01);
 });
 
-test("nothing is cut off and nothing hard to read, at any size in any colours", async (t) => {
+test("nothing is cut off and nothing hard to read, at any size in any colors", async (t) => {
   const page = await open(
     t,
     "&gates-edit=1&gates-shown=f&gates-forced=f:1:0,f:22:1&gates-unit=1&gates-at=3",

@@ -297,7 +297,7 @@ test("a start over can be taken back", async (t) => {
   await shownStep(page, step);
 });
 
-test("nothing is cut off and nothing hard to read, at any size in any colours", async (t) => {
+test("nothing is cut off and nothing hard to read, at any size in any colors", async (t) => {
   const page = await site.open(t, SMALL);
   await live(page, "attention");
   await train(page, 20);

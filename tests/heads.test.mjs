@@ -196,7 +196,7 @@ test("long and short sentences, three heads, and text too short to measure on", 
   assert.equal(await page.locator(".head-grid .head").count(), 8);
 });
 
-test("nothing is cut off and nothing hard to read, at any size in any colours", async (t) => {
+test("nothing is cut off and nothing hard to read, at any size in any colors", async (t) => {
   // A link shows the heads that are off, and what that costs.
   const page = await open(t, "&heads-off=1.1,2.3&heads-switching=1");
   await openView(page, "heads");

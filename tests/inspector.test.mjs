@@ -84,7 +84,7 @@ test("a clicked cell's numbers multiply out, to the model's own weight", async (
   assert.match(await exported(page, "inspector", "csv"), /\nsum of products,,-?\d+\.\d{6}\n/);
 });
 
-test("by keyboard: arrows go to neighbours, Escape closes and gives the heatmap its focus back", async (t) => {
+test("by keyboard: arrows go to neighbors, Escape closes and gives the heatmap its focus back", async (t) => {
   const page = await site.open(t, SMALL);
   await live(page, "attention");
   await open(page, 4, 4);
@@ -199,7 +199,7 @@ test("it opens at once, also while the model trains", async (t) => {
   assert(paused < 200 && training < 400, `${paused} ms, ${training} ms`);
 });
 
-test("nothing is cut off and nothing hard to read, at any size in any colours", async (t) => {
+test("nothing is cut off and nothing hard to read, at any size in any colors", async (t) => {
   const page = await site.open(t, SMALL);
   await live(page, "attention");
   await open(page, 3, 5);

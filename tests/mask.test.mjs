@@ -232,7 +232,7 @@ test("trained where it can peek: a tiny loss, and rubbish", async (t) => {
   const unseen = (name) => number(page, `mask-unseen-${name}`);
   assert((await loss("unmasked")) < 0.25 * (await loss("causal")));
   assert((await unseen("unmasked")) > (await unseen("causal")) + 1);
-  assert.match(await text(page, "mask-verdict"), /learnt to copy, not to predict/);
+  assert.match(await text(page, "mask-verdict"), /learned to copy, not to predict/);
   assert.notEqual(await text(page, "mask-writes-unmasked"), first);
   for (const model of ["causal", "unmasked"]) {
     const written = await text(page, `mask-writes-${model}`);
@@ -298,7 +298,7 @@ test("one token, none, 512, and a band wider than the sentence", async (t) => {
   await eventually(async () => /Row 1 may look at nothing/.test(await text(page, "mask-problem")));
 });
 
-test("nothing is cut off and nothing hard to read, at any size in any colours", async (t) => {
+test("nothing is cut off and nothing hard to read, at any size in any colors", async (t) => {
   const page = await open(t, "&mask-editing=1&mask-combine=and&mask-cell=3&mask-row=5");
   await byId(page, "more").locator("summary").click();
   await fitsEverywhere(page);

@@ -224,7 +224,7 @@ test("the ideas step through, and the check is answered from the live model", as
   }
 });
 
-test("nothing is cut off and nothing hard to read, at any size in any colours", async (t) => {
+test("nothing is cut off and nothing hard to read, at any size in any colors", async (t) => {
   const page = await opened(t);
   for (const view of ["cell", "vectors", "scale", "shuffle", "cost"]) {
     await openView(page, view);

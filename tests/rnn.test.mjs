@@ -392,7 +392,7 @@ test("pictures and tables of the diagram can be taken along", async (t) => {
   await page.locator('[data-testid="figure-unrolled"] table').first().waitFor();
 });
 
-test("nothing is cut off and nothing hard to read, at any size in any colours", async (t) => {
+test("nothing is cut off and nothing hard to read, at any size in any colors", async (t) => {
   const query = "&rnn-columns=12&rnn-at=4&rnn-unit=2&rnn-edit=3&rnn-matrix=u&rnn-odd=20";
   const page = await open(t, query);
   for (const view of ["unrolled", "sum", "writing", "recovery"]) {

@@ -1,4 +1,4 @@
-// Pictures for people to look at: the page after training, in the widths and colours it is made
+// Pictures for people to look at: the page after training, in the widths and colors it is made
 // for. `node tests/screenshots.mjs <folder> [steps] [query]`, after `cargo xtask test` or with
 // UNROLL_SITE naming a built site.
 import { mkdir } from "node:fs/promises";
@@ -24,7 +24,7 @@ try {
   const start = performance.now();
   const reached = await train(page, Number(steps));
   console.log(`step ${reached} after ${((performance.now() - start) / 1000).toFixed(1)} s`);
-  // One training for all: the page redraws itself for each size and colour scheme.
+  // One training for all: the page redraws itself for each size and color scheme.
   for (const [name, viewport] of Object.entries(VIEWPORTS)) {
     for (const colorScheme of ["light", "dark"]) {
       await page.setViewportSize(viewport);

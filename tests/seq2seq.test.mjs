@@ -182,7 +182,7 @@ test("each view comes on show and is live", async (t) => {
   assert.match(await byId(page, "settings-open").textContent(), /GRU, 32 numbers/);
 });
 
-test("nothing is cut off and nothing hard to read, at any size in any colours", async (t) => {
+test("nothing is cut off and nothing hard to read, at any size in any colors", async (t) => {
   const page = await open(t);
   await byId(page, "more").locator("summary").click();
   await fitsEverywhere(page);

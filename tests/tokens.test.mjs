@@ -313,7 +313,7 @@ test("a link shows the same again", async (t) => {
   assert.deepEqual(await read(), await read());
 });
 
-test("nothing is cut off and nothing hard to read, at any size in any colours", async (t) => {
+test("nothing is cut off and nothing hard to read, at any size in any colors", async (t) => {
   const page = await open(t, "&tokens-merges=9");
   await byId(page, "more").locator("summary").click();
   for (const view of Object.keys(VIEWS)) {

@@ -208,6 +208,9 @@ struct Standing {
     sight: Sight,
 }
 
+/// Reads an answer and puts it on show; or says why it can't be read.
+type Show = Rc<dyn Fn(&Packed) -> Result<(), String>>;
+
 /// What was asked, of which model at which step, when.
 #[derive(Default)]
 struct Asked {
@@ -222,7 +225,7 @@ fn use_standing(
     questions: Questions,
     trained: bool,
     question: Memo<Option<Packed>>,
-    show: Rc<dyn Fn(&Packed) -> Result<(), String>>,
+    show: Show,
 ) -> Standing {
     let problem = RwSignal::new(None::<String>);
     let of = RwSignal::new(None::<u32>);

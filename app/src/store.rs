@@ -330,7 +330,7 @@ impl Store {
         self.send_start(Starting { link, source, curve: None }, None);
     }
 
-    /// Has another text be the one that is learnt. A sentence the learner did not touch follows it.
+    /// Has another text be the one that is learned. A sentence the learner did not touch follows it.
     fn take_source(self, source: Source) {
         let untouched = self.source.with_untracked(|old| {
             self.probe.get_untracked() == corpora::probe_for(old.corpus, &old.text)

@@ -313,7 +313,7 @@ fn the_future_is_out_of_reach_in_one_direction_without_delay() {
 }
 
 #[test]
-fn counting_and_quoting_are_learnt() {
+fn counting_and_quoting_are_learned() {
     let depth = Brackets::depth(24, 4).unwrap();
     let lstm = CellKind::Lstm { projection: None, forget_bias: 1.0 };
     let accuracy = learn(for_task(&depth, lstm, 24), &depth, 0, 400, 0.01);

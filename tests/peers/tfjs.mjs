@@ -32,9 +32,9 @@ export async function build(settings, text) {
     };
   });
   const norm = (x, gain, bias) => {
-    const centred = x.sub(x.mean(-1, true));
-    const variance = centred.square().mean(-1, true);
-    return centred.mul(variance.add(1e-5).rsqrt()).mul(gain).add(bias);
+    const centered = x.sub(x.mean(-1, true));
+    const variance = centered.square().mean(-1, true);
+    return centered.mul(variance.add(1e-5).rsqrt()).mul(gain).add(bias);
   };
   const gelu = (x) => x.mul(0.5).mul(x.mul(Math.SQRT1_2).erf().add(1));
   const split = (x) => x.reshape([batch, context, heads, part]).transpose([0, 2, 1, 3]);

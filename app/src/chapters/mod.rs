@@ -23,7 +23,7 @@ use leptos::prelude::*;
 use unroll_protocol::link::Chapter;
 
 use crate::{
-    course::Neighbours,
+    course::Neighbors,
     fetched::{Fetch, Fetched, View, part},
     store::Store,
 };
@@ -121,7 +121,7 @@ pub fn view(id: Chapter) -> AnyView {
                         {notice}
                     </div>
                     // The rest of the course is there, whatever becomes of this chapter.
-                    <Neighbours/>
+                    <Neighbors/>
                 </section>
                 <section class="stage" aria-label="Stage"></section>
             </main>

@@ -145,7 +145,7 @@ fn left_out(store: Store, share: &Share, departed: bool) -> Vec<String> {
     }
     if store.link.with(|link| link.chapter != Chapter::Gpt) {
         missing.push(
-            "What the models have learnt beyond the steps they take by themselves: from the link \
+            "What the models have learned beyond the steps they take by themselves: from the link \
              they start anew, and learn the same."
                 .to_owned(),
         );
@@ -163,7 +163,7 @@ fn left_out(store: Store, share: &Share, departed: bool) -> Vec<String> {
         );
     } else if store.step.get() > 0 {
         missing.push(
-            "What the model has learnt: from the link it starts untrained, and learns the same."
+            "What the model has learned: from the link it starts untrained, and learns the same."
                 .to_owned(),
         );
     }

@@ -21,7 +21,7 @@ pub enum Entry {
     Done,
 }
 
-/// A labelled number. Takes text, not `type=number`: what can't be read has to stay as it was
+/// A labeled number. Takes text, not `type=number`: what can't be read has to stay as it was
 /// typed, beside the sentence that says what can.
 #[component]
 pub fn NumberField(
@@ -120,7 +120,7 @@ pub fn NumberField(
     }
 }
 
-/// A labelled checkbox.
+/// A labeled checkbox.
 #[component]
 pub fn FlagField(
     /// Row of the settings table.
@@ -149,7 +149,7 @@ pub fn FlagField(
     }
 }
 
-/// A labelled list to choose one entry of.
+/// A labeled list to choose one entry of.
 #[component]
 pub fn SelectField(
     /// Row of the settings table: a choice.

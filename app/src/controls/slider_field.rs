@@ -71,7 +71,7 @@ impl Scale {
     }
 }
 
-/// A labelled slider on a number of the link, with its exact value and what it does.
+/// A labeled slider on a number of the link, with its exact value and what it does.
 #[component]
 pub fn SliderField(
     /// Row of the settings table: a whole or a real number.
@@ -150,7 +150,7 @@ pub fn SliderField(
     .into_any()
 }
 
-/// A labelled checkbox for a setting of any chapter.
+/// A labeled checkbox for a setting of any chapter.
 #[component]
 pub fn FlagField(
     /// Row of the settings table.

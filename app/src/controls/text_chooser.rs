@@ -50,7 +50,7 @@ pub fn TextChooser() -> impl IntoView {
     }
 }
 
-/// What is learnt now.
+/// What is learned now.
 #[component]
 fn Present() -> impl IntoView {
     let store = expect_context::<Store>();
@@ -104,7 +104,7 @@ fn Card(corpus: Corpus, intake: Intake) -> impl IntoView {
 fn about(corpus: Corpus) -> &'static str {
     match corpus {
         Corpus::Tales => "Short stories of the same few friends: spelling first, then words.",
-        Corpus::Names => "Made-up names, one a line: learnt in seconds.",
+        Corpus::Names => "Made-up names, one a line: learned in seconds.",
         Corpus::Brackets => "Nesting, copying and counting: rules that attention can solve.",
         Corpus::Own => "",
     }

@@ -16,7 +16,7 @@ pub fn use_theme(store: Store) -> Signal<bool> {
         Theme::Light => false,
         Theme::Dark => true,
     });
-    // Rendered effects run at once: the first paint already has the right colours.
+    // Rendered effects run at once: the first paint already has the right colors.
     let effect = RenderEffect::new(move |_| {
         if let Some(root) = document().document_element() {
             let _ = root.set_attribute("data-theme", if dark.get() { "dark" } else { "light" });
@@ -26,7 +26,7 @@ pub fn use_theme(store: Store) -> Signal<bool> {
     dark.into()
 }
 
-/// Whether the system asks for dark colours, as it changes.
+/// Whether the system asks for dark colors, as it changes.
 fn use_system_dark() -> Signal<bool> {
     let query = window().match_media("(prefers-color-scheme: dark)").ok().flatten();
     let dark = RwSignal::new(query.as_ref().is_some_and(web_sys::MediaQueryList::matches));
@@ -48,7 +48,7 @@ fn use_system_dark() -> Signal<bool> {
     dark.into()
 }
 
-/// The choice between light, dark and the system's colours.
+/// The choice between light, dark and the system's colors.
 #[component]
 pub fn ThemeChoice() -> impl IntoView {
     let store = expect_context::<Store>();

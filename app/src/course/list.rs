@@ -82,7 +82,7 @@ fn ChapterLink(
     .into_any()
 }
 
-fn neighbours(chapter: Chapter) -> (Option<&'static Entry>, Option<&'static Entry>) {
+fn neighbors(chapter: Chapter) -> (Option<&'static Entry>, Option<&'static Entry>) {
     let index = chapters::ALL.iter().position(|info| info.id == chapter).unwrap_or(0);
     let before = index.checked_sub(1).and_then(|index| chapters::ALL.get(index));
     (before.copied(), chapters::ALL.get(index + 1).copied())
@@ -197,9 +197,9 @@ pub fn Rail() -> impl IntoView {
 
 /// The chapters before and after, at the foot of a story.
 #[component]
-pub fn Neighbours() -> impl IntoView {
+pub fn Neighbors() -> impl IntoView {
     let store = expect_context::<Store>();
-    let (before, after) = neighbours(store.link.with_untracked(|link| link.chapter));
+    let (before, after) = neighbors(store.link.with_untracked(|link| link.chapter));
     view! {
         <nav class="course-next" aria-label="Neighboring chapters">
             {after.map(|info| view! {

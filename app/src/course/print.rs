@@ -50,9 +50,12 @@ pub fn use_print(store: Store, beats: Beats, behind: Signal<bool>) {
 /// Ends when the paper has been handed over.
 type Printing = Pin<Box<dyn Future<Output = ()>>>;
 
+/// Prints the story; see [`use_print`].
+type Print = fn(Store, Beats, Signal<bool>) -> Printing;
+
 /// Most visits print nothing.
-const PRINT: Fetch<fn(Store, Beats, Signal<bool>) -> Printing> = part!(print: fn(Store, Beats, Signal<bool>) -> Printing =
-        |store, beats, behind| Box::pin(print_story(store, beats, behind)));
+const PRINT: Fetch<Print> =
+    part!(print: Print = |store, beats, behind| Box::pin(print_story(store, beats, behind)));
 
 async fn print_story(store: Store, beats: Beats, behind: Signal<bool>) {
     let before = store.link.get_untracked();

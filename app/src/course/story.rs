@@ -7,7 +7,7 @@ use unroll_protocol::{ExperimentSpec, Link, StudySpec};
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement, ScrollBehavior, ScrollToOptions};
 
-use super::{list::Neighbours, undo::is_text_field};
+use super::{list::Neighbors, undo::is_text_field};
 use crate::{controls::use_timer, store::Store};
 
 /// Sets what differs from a chapter's start.
@@ -287,7 +287,7 @@ pub fn Story(
                 <h1 id="chapter-title" tabindex="-1">{title}</h1>
             </div>
             <div class="beats">{told.into_iter().enumerate().map(beat).collect_view()}</div>
-            <Neighbours/>
+            <Neighbors/>
             <div class="story-steps" role="group" aria-label="Beats of the story">
                 <button type="button" class="story-step" data-testid="idea-back" title="Page up"
                     aria-disabled=move || (number.get() == 0).then_some("true") on:click=move |_| step(false)>

@@ -42,7 +42,7 @@ pub fn top_bars(
 }
 
 /// `rows` bars in the order given, always as tall as when there are so many. `role` is the class
-/// that colours them. With `on_pick` each line can be chosen.
+/// that colors them. With `on_pick` each line can be chosen.
 #[component]
 pub fn Bars(
     #[prop(into)] bars: Signal<Vec<Bar>>,

@@ -1,4 +1,4 @@
-//! A distribution as a figure: labelled bars, caption, exports.
+//! A distribution as a figure: labeled bars, caption, exports.
 
 use std::fmt::Write;
 

@@ -1,8 +1,8 @@
-//! Colours as numbers: what canvases and exported files are drawn with.
+//! Colors as numbers: what canvases and exported files are drawn with.
 //!
-//! Pages take the same colours from `assets/styles/tokens.css`; a test below keeps the two alike.
+//! Pages take the same colors from `assets/styles/tokens.css`; a test below keeps the two alike.
 
-/// An sRGB colour, 8 bits a channel.
+/// An sRGB color, 8 bits a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rgb(pub u8, pub u8, pub u8);
 
@@ -81,7 +81,7 @@ pub(super) const EYES: [[[f32; 3]; 3]; 4] = [
     [[1.256, -0.077, -0.179], [-0.078, 0.931, 0.148], [0.005, 0.691, 0.304]],
 ];
 
-/// The colours of one theme that canvases and exports need, named by role as in `tokens.css`.
+/// The colors of one theme that canvases and exports need, named by role as in `tokens.css`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Palette {
     pub paper: Rgb,
@@ -165,7 +165,7 @@ pub struct Ramp {
 }
 
 impl Ramp {
-    /// More than the 8-bit colours along the line, so that looking up loses nothing.
+    /// More than the 8-bit colors along the line, so that looking up loses nothing.
     const STEPS: usize = 1024;
 
     pub fn new(palette: &Palette) -> Self {
@@ -178,7 +178,7 @@ impl Ramp {
         Self { colors }
     }
 
-    /// The colour of `probability`; NaN and what lies outside 0..1 go to the nearer end.
+    /// The color of `probability`; NaN and what lies outside 0..1 go to the nearer end.
     #[inline]
     pub fn at(&self, probability: f32) -> Rgb {
         let index = (probability * (Self::STEPS - 1) as f32 + 0.5) as usize;
@@ -187,7 +187,7 @@ impl Ramp {
 }
 
 /// The map of signed values: -1 to 1 (the value over a stated limit) along two straight lines in
-/// OKLab that meet in a grey at 0. Blue against orange-red, which colour-blind people tell apart
+/// OKLab that meet in a grey at 0. Blue against orange-red, which color-blind people tell apart
 /// too; both ends are as light as each other, so that how far from 0 a value is also shows in
 /// lightness alone. Like [`Ramp`] it is never rescaled.
 #[derive(Clone)]
@@ -196,7 +196,7 @@ pub struct SignedRamp {
 }
 
 impl SignedRamp {
-    /// Odd, so that 0 has a colour of its own.
+    /// Odd, so that 0 has a color of its own.
     const STEPS: usize = 1023;
 
     pub fn new(palette: &Palette) -> Self {
@@ -210,7 +210,7 @@ impl SignedRamp {
         Self { colors }
     }
 
-    /// The colour of `share`, the value over its limit; what lies outside -1..1 goes to the nearer
+    /// The color of `share`, the value over its limit; what lies outside -1..1 goes to the nearer
     /// end, NaN to the lower.
     #[inline]
     pub fn at(&self, share: f32) -> Rgb {
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn the_signed_map_is_even_and_safe_for_the_colour_blind() {
+    fn the_signed_map_is_even_and_safe_for_the_color_blind() {
         let distance =
             |a: [f32; 3], b: [f32; 3]| (0..3).map(|c| (a[c] - b[c]).powi(2)).sum::<f32>().sqrt();
         for palette in [Palette::LIGHT, Palette::DARK] {

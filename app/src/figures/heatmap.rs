@@ -121,7 +121,7 @@ pub fn Heatmap(
     }
 }
 
-/// The map from colour to weight, with the weight that is being read marked on it.
+/// The map from color to weight, with the weight that is being read marked on it.
 #[component]
 pub fn WeightScale(
     view: Memo<Option<HeadView>>,

@@ -1,8 +1,8 @@
-//! What tells lines apart: a colour that has a meaning in the whole course, and a dash pattern.
+//! What tells lines apart: a color that has a meaning in the whole course, and a dash pattern.
 
 use super::color::{Palette, Rgb};
 
-/// A colour by what it stands for, as in `tokens.css`.
+/// A color by what it stands for, as in `tokens.css`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Hue {
     Ink,
@@ -24,7 +24,7 @@ pub enum Hue {
 }
 
 impl Hue {
-    /// The colour in one theme, for canvases and exports.
+    /// The color in one theme, for canvases and exports.
     pub fn of(self, palette: &Palette) -> Rgb {
         match self {
             Self::Ink => palette.ink,
@@ -43,7 +43,7 @@ impl Hue {
         }
     }
 
-    /// The colour in the page's theme, as a CSS value.
+    /// The color in the page's theme, as a CSS value.
     pub fn css(self) -> &'static str {
         match self {
             Self::Ink => "var(--ink)",
@@ -81,7 +81,7 @@ impl Hue {
     }
 }
 
-/// How a line is broken, so that no line is known by its colour alone.
+/// How a line is broken, so that no line is known by its color alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Dash {
     #[default]
@@ -127,7 +127,7 @@ mod tests {
     ];
 
     #[test]
-    fn roles_stay_apart_for_colour_blind_eyes() {
+    fn roles_stay_apart_for_color_blind_eyes() {
         for palette in [Palette::LIGHT, Palette::DARK] {
             for (i, a) in ROLES.iter().enumerate() {
                 for b in &ROLES[i + 1..] {
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_role_has_one_name_in_classes_and_colours() {
+    fn a_role_has_one_name_in_classes_and_colors() {
         for role in ROLES {
             let name = role.class().strip_prefix("role-").unwrap();
             assert_eq!(role.css(), format!("var(--{name})"));

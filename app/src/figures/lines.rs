@@ -44,7 +44,7 @@ impl LinesReading {
     }
 }
 
-/// Named series, told apart by colour, dash pattern and the names at their ends.
+/// Named series, told apart by color, dash pattern and the names at their ends.
 ///
 /// `marker` is an x to mark, such as the present step. `hint` stands where lines will be while
 /// there are none. `on_pick` hears of a click, or Enter, with the x that is read.

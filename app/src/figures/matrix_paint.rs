@@ -301,7 +301,7 @@ fn pixels(matrix: &Matrix, colors: &Colors) -> Vec<u8> {
     pixels
 }
 
-/// Under the cells, seen where there is no value: no colour of a map stands for "not there".
+/// Under the cells, seen where there is no value: no color of a map stands for "not there".
 fn paint_hatching(context: &CanvasRenderingContext2d, g: Geometry, colors: &Colors) {
     context.save();
     context.begin_path();
@@ -375,7 +375,7 @@ fn paint_marked(
     let within = marked.iter().filter(|(row, column)| *row < g.rows && *column < g.columns);
     for &(row, column) in within {
         let (x, y) = (g.x(column), g.y(row));
-        // Ink within paper: seen on every colour of both maps.
+        // Ink within paper: seen on every color of both maps.
         for (inset, width, color) in
             [(1.5, 3.0, colors.palette.paper), (1.0, 1.5, colors.palette.ink)]
         {

@@ -59,7 +59,7 @@ pub fn matrix_svg(matrix: &Matrix, caption: &Caption, colors: &Colors) -> String
         let y = TOP + row as f64 * cell_height;
         let mut start = 0;
         while start < columns {
-            // Neighbours of one colour become one rectangle.
+            // Neighbors of one color become one rectangle.
             let mut end = start + 1;
             while end < columns && color(end) == color(start) {
                 end += 1;

@@ -160,7 +160,7 @@ impl Axis {
     /// At most about `most` round values with their labels.
     pub fn ticks(&self, most: f64) -> Vec<(f64, String)> {
         let most = most.max(1.0);
-        let labelled = |v: f64| (v, short(v));
+        let labeled = |v: f64| (v, short(v));
         if self.log {
             let decades = (self.to / self.from).log10();
             let (first, last) = (self.from.log10(), self.to.log10());
@@ -171,7 +171,7 @@ impl Axis {
             let round: Vec<f64> =
                 (0..=count).map(|i| 10f64.powf(start + f64::from(i) * every)).collect();
             if round.len() >= 3 {
-                return round.into_iter().map(labelled).collect();
+                return round.into_iter().map(labeled).collect();
             }
             // One decade or two: 2 and 5 stand between.
             let low = first.floor() as i32;
@@ -179,17 +179,17 @@ impl Axis {
                 (low..=last.ceil() as i32).flat_map(|d| [1.0, 2.0, 5.0].map(|f| f * 10f64.powi(d)));
             let finer: Vec<f64> = finer.filter(within).collect();
             if finer.len() >= 2 && finer.len() as f64 <= most.max(4.0) {
-                return finer.into_iter().map(labelled).collect();
+                return finer.into_iter().map(labeled).collect();
             }
             if round.len() >= 2 {
-                return round.into_iter().map(labelled).collect();
+                return round.into_iter().map(labeled).collect();
             }
-            return vec![labelled(self.from), labelled(self.to)];
+            return vec![labeled(self.from), labeled(self.to)];
         }
         let distance = tick_distance(self.to - self.from, most);
         let first = (self.from / distance - 1e-6).ceil() as i64;
         let last = (self.to / distance + 1e-6).floor() as i64;
-        (first..=last).map(|i| labelled(i as f64 * distance)).collect()
+        (first..=last).map(|i| labeled(i as f64 * distance)).collect()
     }
 }
 
@@ -237,7 +237,7 @@ pub fn place_labels(wanted: &[f64], height: f64, low: f64, high: f64) -> Vec<f64
     let height = if n > 1 { height.min((high - low) / (n - 1) as f64) } else { height };
     let mut order: Vec<usize> = (0..n).collect();
     order.sort_by(|&a, &b| wanted[a].total_cmp(&wanted[b]));
-    // What is left after taking off the heights above must not fall: pool neighbours that do.
+    // What is left after taking off the heights above must not fall: pool neighbors that do.
     let mut pools: Vec<(f64, usize)> = vec![];
     for (i, &label) in order.iter().enumerate() {
         pools.push((wanted[label] - i as f64 * height, 1));

@@ -1,16 +1,16 @@
-//! The two maps from numbers to colours, and the bar that explains one beside a figure.
+//! The two maps from numbers to colors, and the bar that explains one beside a figure.
 
 use leptos::prelude::*;
 
 use super::{color::Rgb, plot::short, theme::Colors};
 
-/// Which colours stand for which values. Neither is ever rescaled to the data.
+/// Which colors stand for which values. Neither is ever rescaled to the data.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum ValueMap {
     /// 0 to 1.
     #[default]
     Probability,
-    /// `-limit` to `limit`, 0 in the middle; what lies beyond has the colour of its end.
+    /// `-limit` to `limit`, 0 in the middle; what lies beyond has the color of its end.
     Signed { limit: f32 },
 }
 
@@ -53,7 +53,7 @@ impl ValueMap {
     }
 }
 
-/// A bar of a map's colours with numbers under it and `value` marked on it. `absent` is what
+/// A bar of a map's colors with numbers under it and `value` marked on it. `absent` is what
 /// hatched cells are called, `beyond` says what the scale does not hold.
 #[component]
 pub fn ScaleBar(

@@ -13,7 +13,7 @@ pub struct FigureTheme {
     pub dark: Signal<bool>,
 }
 
-/// The colours of the present theme and the two maps made of them.
+/// The colors of the present theme and the two maps made of them.
 #[derive(Clone)]
 pub struct Colors {
     pub palette: &'static Palette,
@@ -40,7 +40,7 @@ impl PartialEq for Colors {
     }
 }
 
-/// The colours to draw with, from [`FigureTheme`]; light where no page provides one.
+/// The colors to draw with, from [`FigureTheme`]; light where no page provides one.
 pub fn use_colors() -> Memo<Colors> {
     let theme = use_context::<FigureTheme>();
     Memo::new(move |_| Colors::of(theme.is_some_and(|t| t.dark.get())))

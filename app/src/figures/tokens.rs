@@ -14,7 +14,7 @@ use super::{
 };
 
 /// Tokens as a list box: pointing at one, or moving the focus to it, makes it the query. The strip
-/// under each token is coloured by the weight the query gives it. With an `editor` the row is where
+/// under each token is colored by the weight the query gives it. With an `editor` the row is where
 /// the sentence is written, too. A `plain` row shows no weights.
 #[component]
 pub fn Tokens(

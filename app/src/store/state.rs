@@ -41,7 +41,7 @@ pub struct Notice {
     pub id: u32,
     pub severity: Severity,
     pub sentence: String,
-    /// Whether it is about the text that is learnt, and goes with it.
+    /// Whether it is about the text that is learned, and goes with it.
     pub about_text: bool,
 }
 

@@ -164,7 +164,7 @@ fn Question(asked: Asked) -> impl IntoView {
             .with(|v| v.as_ref().map(|v| v.options.len()))
             .unwrap_or_else(|| options.with(Vec::len))
     });
-    // In words as well as in colour.
+    // In words as well as in color.
     let mark = move |i: usize| {
         verdict.with(|v| {
             let v = v.as_ref()?;

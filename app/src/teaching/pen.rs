@@ -5,7 +5,7 @@ use core::fmt::Write;
 pub const WIDTH: f64 = 280.0;
 pub const HEIGHT: f64 = 130.0;
 
-/// What has been drawn so far. Colours are classes of `teaching.css`.
+/// What has been drawn so far. Colors are classes of `teaching.css`.
 #[derive(Default)]
 pub struct Pen {
     pub markup: String,

@@ -66,7 +66,7 @@ words! {
         "It is 0 when the model was sure and right, and grows without bound as p goes to 0.";
     Embedding "embedding" "Embedding": Embedding,
         "The row of numbers that stands for one token inside a model."
-        "It is looked up by the token's id in a table, and the table is learnt.";
+        "It is looked up by the token's id in a table, and the table is learned.";
     Gate "gate" "Gate": Gate,
         "A number between 0 and 1 that another number is multiplied by."
         "At 0 nothing passes, at 1 everything, and the model computes it anew at each step.";
@@ -78,7 +78,7 @@ words! {
         "Its direction stays the same, so one huge step cannot wreck the model.";
     HeldOut "held-out" "Held-out text",
         "Text that is kept back and never trained on."
-        "The loss on it tells whether the model learnt the language or only learnt its training text by heart.";
+        "The loss on it tells whether the model learned the language or only learned its training text by heart.";
     HiddenState "hidden-state" "Hidden state": Hidden,
         "The row of numbers a recurrent model hands from one step to the next."
         "Whatever the model still knows of the past has to be in it.";
@@ -111,7 +111,7 @@ words! {
         "It shows when the loss on held-out text rises while the loss on the training text still falls.";
     Parameter "parameter" "Parameter": Line,
         "A number of the model that training changes: a weight or a bias."
-        "All of them together are everything the model has learnt.";
+        "All of them together are everything the model has learned.";
     Perplexity "perplexity" "Perplexity": Perplexity,
         "The exponential of the loss, exp(loss)."
         "A model with perplexity 8 is as unsure as if it had to choose between 8 equally likely tokens each time.";

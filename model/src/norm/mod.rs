@@ -30,8 +30,8 @@ pub struct NormTrace {
 /// Mean and biased variance over the axis `over`, which is kept with length 1.
 fn statistics(input: &Tensor<2>, over: usize) -> (Tensor<2>, Tensor<2>) {
     let mean = input.clone().mean_dim(over);
-    let centred = input.clone() - mean.clone();
-    (mean, (centred.clone() * centred).mean_dim(over))
+    let centered = input.clone() - mean.clone();
+    (mean, (centered.clone() * centered).mean_dim(over))
 }
 
 /// `γ (x - μ) / sqrt(σ² + ε) + β`, and its intermediate results.

@@ -343,7 +343,7 @@ const GENERAL: &[TableRow] = &[
             }
         },
     },
-    chosen!("theme", "Colours", theme: Theme, "Light or dark."),
+    chosen!("theme", "Colors", theme: Theme, "Light or dark."),
 ];
 
 #[cfg(test)]

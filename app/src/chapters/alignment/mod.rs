@@ -61,7 +61,7 @@ fn source(settings: &Settings, own: impl FnOnce() -> String) -> Source {
     }
 }
 
-/// Colour and dashes of a model's line, the same in every figure of the chapter.
+/// Color and dashes of a model's line, the same in every figure of the chapter.
 fn style(model: usize) -> (Hue, Dash) {
     if model == 0 { (Hue::Query, Dash::Solid) } else { (Hue::Muted, Dash::Dashed) }
 }

@@ -72,13 +72,13 @@ pub fn more() -> impl IntoView {
         <p>
             "The two networks never touch on the way: no forward state depends on a backward one. So both \
              can be trained as one network by backpropagation through time, each in its own direction, and \
-             they meet only in this sum. The paper gives the states of the ends, which have no neighbour, \
+             they meet only in this sum. The paper gives the states of the ends, which have no neighbor, \
              a fixed start; here it is 0."
         </p>
         <p>
             "The paper's other ways to use the future are a one-way network whose answers are delayed, and \
              merging the answers of two networks trained apart. A delay of d lets a one-way state hold \
-             position t's neighbours up to t + d, but it must also carry them for d steps."
+             position t's neighbors up to t + d, but it must also carry them for d steps."
         </p>
         <p>
             "One-way models here get more units than the model that reads both ways has in each direction, \

@@ -10,7 +10,7 @@ use crate::{
 /// Shares below this are off the axis: what a 32-bit float can hold goes down to 1e-45.
 const LEAST_SHARE: f64 = 1e-16;
 
-/// Colour and pattern of a network's lines, everywhere in the chapter.
+/// Color and pattern of a network's lines, everywhere in the chapter.
 pub fn look(cell: Cell) -> (Hue, Dash) {
     match cell {
         Cell::Rnn => (Hue::Ink, Dash::Solid),

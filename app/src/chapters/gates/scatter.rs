@@ -98,7 +98,7 @@ impl Scatter {
     }
 }
 
-/// The plot of one cloud as the inside of an SVG. `paint` names its colours, which on the page are
+/// The plot of one cloud as the inside of an SVG. `paint` names its colors, which on the page are
 /// properties of the style sheet and in a file numbers.
 fn plot(
     scatter: &Scatter,

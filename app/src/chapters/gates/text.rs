@@ -186,7 +186,7 @@ pub const IDEAS: &[Idea] = &[
     },
     Idea {
         title: "The forget gate keeps it",
-        text: "Dark is open: what was in c stays. Compare the lit row with its neighbours.",
+        text: "Dark is open: what was in c stays. Compare the lit row with its neighbors.",
         set: |link| set(link, |s| s.shown = Quantity::Forget),
     },
     Idea {

@@ -158,7 +158,7 @@ fn all((layers, heads): (u32, u32)) -> Vec<HeadAt> {
 fn use_joint(lab: Lab, off: Memo<Vec<HeadAt>>) -> (Signal<Option<Cost>>, Signal<Option<String>>) {
     let answered = use_answer(lab, move || {
         let off = off.get();
-        (!off.is_empty()).then(|| heads::ask::Cost { off })
+        (!off.is_empty()).then_some(heads::ask::Cost { off })
     })
     .shown_in(lab.on_view("heads"));
     let joint = Memo::new(move |_| {

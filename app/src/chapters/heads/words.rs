@@ -67,7 +67,7 @@ pub fn more() -> impl IntoView {
         </p>
         <p>
             "In machine translation, Voita et al. 2019 found few heads with clear jobs, some of them looking at \
-             a neighbouring token, and could prune most others; Michel, Levy and Neubig 2019 removed heads one \
+             a neighboring token, and could prune most others; Michel, Levy and Neubig 2019 removed heads one \
              at a time, as here, and many cost next to nothing. A head that looks at the previous token in an \
              early layer is one half of an induction head (Olsson et al. 2022)."
         </p>

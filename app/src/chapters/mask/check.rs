@@ -28,7 +28,7 @@ fn asked(n: usize) -> (&'static str, Pattern, [isize; 4]) {
         ),
         1 => ("causal", usual, [-1, 0, 1, 3]),
         _ => (
-            "a band: each token sees itself and its two neighbours",
+            "a band: each token sees itself and its two neighbors",
             Pattern { base: Preset::Band, band: 2, ..usual },
             [-3, -2, 1, 2],
         ),

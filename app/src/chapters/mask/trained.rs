@@ -17,7 +17,7 @@ use crate::{
 /// Characters each model writes.
 const LENGTH: u32 = 48;
 
-/// Colour and dashes of each of [`SERIES`].
+/// Color and dashes of each of [`SERIES`].
 const STYLES: [(Hue, Dash); 4] = [
     (Hue::Train, Dash::Solid),
     (Hue::Train, Dash::Dashed),
@@ -134,7 +134,7 @@ fn verdict(losses: [Option<f32>; 4], nothing: Option<f64>) -> String {
     };
     format!(
         "The unmasked model's training loss is {times:.1} times lower, yet of characters it can't see it \
-         knows less: {unseen:.2} against {seen:.2}; {worse}. It has learnt to copy, not to predict."
+         knows less: {unseen:.2} against {seen:.2}; {worse}. It has learned to copy, not to predict."
     )
 }
 

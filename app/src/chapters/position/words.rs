@@ -154,7 +154,7 @@ pub const IDEAS: &[Idea] = &[
     },
     Idea {
         title: "Many clocks at once",
-        text: "Sines and cosines stay between −1 and 1. Fast hands tell neighbours apart, slow ones tell far from near.",
+        text: "Sines and cosines stay between −1 and 1. Fast hands tell neighbors apart, slow ones tell far from near.",
         set: |link| (link.position.k, link.position.at) = (0, 5),
     },
     Idea {

@@ -25,7 +25,7 @@ pub fn view() -> AnyView {
     let draw = Memo::new(move |_| store.link.with(|link| link.qkv.draw));
     let answered = use_answer(lab, move || {
         let draw = draw.get();
-        is_of(lab, Models::Order).then(|| ask::Word { draw })
+        is_of(lab, Models::Order).then_some(ask::Word { draw })
     });
     let word = answered.answer;
     let lines = Signal::derive(move || accuracies(lab));

@@ -8,7 +8,7 @@ use unroll_protocol::study::rnn::{MatrixChoice, Unrolled};
 use super::{Shared, arithmetic::place};
 use crate::figures::{Matrix, MatrixFigure, ValueMap};
 
-/// Weights beyond it have the colour of the map's end.
+/// Weights beyond it have the color of the map's end.
 const LIMIT: f32 = 1.0;
 
 /// What can be looked at, and its name.

@@ -1,4 +1,4 @@
-//! How long one odd character is felt, on text that was not learnt from.
+//! How long one odd character is felt, on text that was not learned from.
 
 use leptos::prelude::*;
 use unroll_protocol::{
@@ -27,7 +27,7 @@ pub fn RecoveryView(shared: Shared) -> impl IntoView {
     let answered = use_answer(shared.lab, move || {
         let asked = !shared.end_only.get() && !shared.running.get();
         let letter = char::from_u32(letter.get()).filter(|letter| *letter != '\0');
-        asked.then(|| rnn::ask::Recovery { letter })
+        asked.then_some(rnn::ask::Recovery { letter })
     });
     let recovery = answered.answer;
     let lines = Signal::derive(move || Lines {

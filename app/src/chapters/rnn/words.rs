@@ -108,7 +108,7 @@ pub fn tries() -> Vec<ViewFn> {
         ),
         trial(
             "Ask only at the end whether brackets are balanced and train 600 steps. Flip a bracket in \
-                 the middle: does the answer change? Then write a string twice as long as any it learnt: \
+                 the middle: does the answer change? Then write a string twice as long as any it learned: \
                  counting does not come for free.",
             "Set it up",
             "brackets",

@@ -79,7 +79,7 @@ fn bracketed(value: f64) -> String {
 /// follows from those before it; how far the model's own numbers are from it is said at the end.
 ///
 /// Nothing while `row` is `None`. Takes the keyboard when it opens by a learner's doing, and gives
-/// it back when it closes: arrow keys go to neighbours (left and right a key, up and down a query),
+/// it back when it closes: arrow keys go to neighbors (left and right a key, up and down a query),
 /// Escape closes.
 #[component]
 pub fn CellInspector(

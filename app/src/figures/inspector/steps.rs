@@ -118,7 +118,7 @@ fn score_strips(shown: &Shown, colors: &Colors) -> AnyView {
         {tables::strip(k, "role-key", &key, vectors, colors)}
         {tables::strip(p, "", &product, products, colors)}
         <p class="hint">{format!(
-            "Colours of {q} and {k}: −{vectors} to {vectors}; of {p}: −{products} to {products}."
+            "Colors of {q} and {k}: −{vectors} to {vectors}; of {p}: −{products} to {products}."
         )}</p>
     }
     .into_any()
@@ -235,7 +235,7 @@ fn value_strips(shown: &Shown, colors: &Colors) -> AnyView {
         {tables::strip("v", "role-value", &values, limit, colors)}
         {tables::strip("w × v", "role-value", &shares, limit, colors)}
         {tables::strip("output", "role-hidden", &paper.output, limit, colors)}
-        <p class="hint">{format!("Colours: −{limit} to {limit}. w is the weight.")}</p>
+        <p class="hint">{format!("Colors: −{limit} to {limit}. w is the weight.")}</p>
     }
     .into_any()
 }

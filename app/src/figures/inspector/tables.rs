@@ -184,14 +184,14 @@ pub fn output(shown: &Shown, all: bool) -> AnyView {
     .into_any()
 }
 
-/// The smallest of 1, 2, 5, 10, ... that holds every value: the strips' colours end there.
+/// The smallest of 1, 2, 5, 10, ... that holds every value: the strips' colors end there.
 pub fn limit(values: impl Iterator<Item = f64>) -> f64 {
     let most = values.fold(0.0, |most: f64, value| most.max(value.abs()));
     let unit = 10f64.powf(most.max(1e-6).log10().floor());
     [1.0, 2.0, 5.0, 10.0].map(|times| times * unit).into_iter().find(|l| *l >= most).unwrap_or(1.0)
 }
 
-/// A vector as coloured cells in a row, named to the left. For eyes only: the numbers are in a
+/// A vector as colored cells in a row, named to the left. For eyes only: the numbers are in a
 /// table.
 pub fn strip(
     name: &'static str,

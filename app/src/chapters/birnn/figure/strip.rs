@@ -1,4 +1,4 @@
-//! A vector of signed values as a small coloured strip, cheap enough for many on a page.
+//! A vector of signed values as a small colored strip, cheap enough for many on a page.
 
 use web_sys::CanvasRenderingContext2d;
 
@@ -14,7 +14,7 @@ pub struct Rect {
 }
 
 /// Paints `values` side by side (or, `vertical`, one under the other) into `rect`, in the signed
-/// map's colours from `-limit` to `limit`. What is not finite is left as grey.
+/// map's colors from `-limit` to `limit`. What is not finite is left as grey.
 pub fn paint_strip(
     context: &CanvasRenderingContext2d,
     values: &[f32],
@@ -24,7 +24,7 @@ pub fn paint_strip(
     colors: &Colors,
 ) {
     let length = if vertical { rect.height } else { rect.width };
-    // Whole pixels: neighbours meet without a seam.
+    // Whole pixels: neighbors meet without a seam.
     let edge = |i: usize| (length * i as f64 / values.len() as f64).round();
     for (i, value) in values.iter().enumerate() {
         let color = if value.is_finite() {

@@ -1,4 +1,4 @@
-//! A row of states as coloured strips, joined by arrows in the direction of reading.
+//! A row of states as colored strips, joined by arrows in the direction of reading.
 
 use leptos::{html, prelude::*};
 use web_sys::CanvasRenderingContext2d;

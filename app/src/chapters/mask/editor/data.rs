@@ -21,7 +21,7 @@ impl Sheet {
         (query < length && key < length).then(|| self.wanted.get(query * length + key).copied())?
     }
 
-    /// The weights; a blocked cell has none to colour.
+    /// The weights; a blocked cell has none to color.
     pub fn matrix(&self) -> Matrix {
         let cells = self.weights.iter().zip(&self.allowed);
         Matrix {

@@ -1,4 +1,4 @@
-//! States as coloured strips: one canvas pixel a unit, enlarged by the style sheet. Painting all of
+//! States as colored strips: one canvas pixel a unit, enlarged by the style sheet. Painting all of
 //! a long sentence is one call.
 
 use web_sys::HtmlCanvasElement;

@@ -154,7 +154,7 @@ pub fn PickedRow(embedding: Signal<Option<Arc<Embedding>>>) -> impl IntoView {
     .into_any()
 }
 
-/// End of the colour scale: in whole steps, so that colours hold still while the table is trained.
+/// End of the color scale: in whole steps, so that colors hold still while the table is trained.
 fn use_limit(embedding: Signal<Option<Arc<Embedding>>>) -> Signal<f32> {
     let limit = Memo::new(move |_| {
         let largest = |e: &Arc<Embedding>| e.table.values.iter().fold(0f32, |m, v| m.max(v.abs()));
@@ -163,7 +163,7 @@ fn use_limit(embedding: Signal<Option<Arc<Embedding>>>) -> Signal<f32> {
     limit.into()
 }
 
-/// What the cells of the table are coloured by.
+/// What the cells of the table are colored by.
 #[derive(Clone, Copy)]
 struct Looks {
     embedding: Signal<Option<Arc<Embedding>>>,
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_stay_readable_on_every_colour() {
+    fn numbers_stay_readable_on_every_color() {
         assert_eq!((ink_on(Rgb(255, 255, 255)), ink_on(Rgb(10, 74, 140))), ("#000", "#fff"));
     }
 }
