@@ -101,7 +101,7 @@ impl Store {
             Questions::new(move |command| engine::send(engine, command), watched.into());
         let probe = RwSignal::new(probe);
         let inspecting = RwSignal::new(None::<[u32; 3]>);
-        // Nothing shows them but the views that say so.
+        // Nothing shows it but the views that say so; a row is worked out beside it.
         let nowhere = Signal::stored(false);
         let trace = use_answer(questions, move || Some(ask::Trace { text: probe.get() }));
         let row = use_answer(questions, move || {
@@ -121,7 +121,7 @@ impl Store {
             probe,
             trace: trace.shown_in(nowhere),
             inspecting,
-            row: row.shown_in(nowhere),
+            row: row.shown_in(Signal::derive(move || trace.sight.is_on())),
             written: RwSignal::new(Writing::default()),
             notices: RwSignal::new(Vec::new()),
             diverged: RwSignal::new(None),
