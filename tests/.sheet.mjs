@@ -1,0 +1,12 @@
+import { chromium } from "playwright-core";
+import { readdirSync } from "node:fs";
+const [folder, pattern, out, cols, width] = process.argv.slice(2);
+const files = readdirSync(folder).filter((f) => new RegExp(pattern).test(f)).sort();
+const b = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--headless=new", "--no-sandbox", "--allow-file-access-from-files"] });
+const p = await b.newPage({ viewport: { width: cols * (Number(width) + 8), height: 800 } });
+const { writeFileSync } = await import("node:fs");
+writeFileSync("/tmp/sheet.html", `<body style="margin:0;display:grid;grid-template-columns:repeat(${cols},${width}px);gap:8px;background:#888">` + files.map((f) => `<figure style="margin:0"><img style="width:${width}px;display:block" src="file://${folder}/${f}"><figcaption style="font:12px sans-serif;background:#ff8">${f}</figcaption></figure>`).join("") + "</body>");
+await p.goto("file:///tmp/sheet.html");
+await p.waitForTimeout(500);
+await p.screenshot({ path: out, fullPage: true });
+await b.close();
