@@ -27,7 +27,7 @@ const KERNELS: &[&str] = &[
     "squash::Squash::apply",
     "attention::Attend::forward",
     "attention::Attend::backward",
-    "alignment::Additive::look",
+    "alignment::Additive::attend",
     "decoder::Decoder::backward",
 ];
 
