@@ -31,7 +31,8 @@ const shown = (chapter) =>
   `() => document.querySelector('[data-testid="chapter-${chapter}"] .view [data-state="live"]')`;
 const inView = (view) => `() => {
   const view = document.querySelector('.view[data-view="${view}"]');
-  if (!view || view.querySelector('[role="status"].hint')) return false;
+  const notes = [...(view?.querySelectorAll('[role="status"].hint') ?? [])];
+  if (!view || notes.some((note) => note.textContent.includes("is being fetched"))) return false;
   const figures = [...view.querySelectorAll("[data-state]")].filter((figure) => figure.dataset.state !== "paused");
   return figures.length === 0 || figures.some((figure) => figure.dataset.state === "live");
 }`;
