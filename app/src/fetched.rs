@@ -72,6 +72,11 @@ enum State {
     Failed,
 }
 
+/// [`Fetched`] with nothing around its line, for what comes with no style sheet of its own.
+pub fn fetched(fetch: Fetch, what: &'static str) -> AnyView {
+    view! { <Fetched fetch what around=|notice| notice/> }.into_any()
+}
+
 /// The view that `fetch` brings; until then a line that says so, in what `around` makes of it.
 #[component]
 pub fn Fetched(

@@ -7,7 +7,7 @@ use super::Info;
 use crate::{
     controls::{Settings, Writing, use_probe},
     course::{ChapterFrame, Idea, StageView, WayIn, use_part, use_provenance, use_setting},
-    fetched::{Fetch, Fetched, View, part, use_ahead},
+    fetched::{Fetch, View, fetched, part, use_ahead},
     figures::{
         AttentionFigure, HeadsFigure, Inspection, LossFigure, NextFigure, Selection, SentenceFigure,
     },
@@ -96,7 +96,7 @@ fn Chapter() -> impl IntoView {
             ideas=IDEAS
             tries=tries()
             views=views
-            settings=|| view! { <Fetched fetch=SETTINGS what="The settings" around=|notice| notice/> }
+            settings=|| fetched(SETTINGS, "The settings")
             model
             foot=move || shows(Part::Sample).then(|| view! { <WritingLine/> })
         />
@@ -108,7 +108,7 @@ const VIEWS: Fetch = part!(gpt_views: View = further);
 const SETTINGS: Fetch = part!(gpt_settings: View = || view! { <Settings/> }.into_any());
 
 fn later() -> AnyView {
-    view! { <Fetched fetch=VIEWS what="This view" around=|notice| notice/> }.into_any()
+    fetched(VIEWS, "This view")
 }
 
 /// The view on show, if it is not the first.

@@ -5,7 +5,7 @@ use unroll_protocol::{DeviceKind, DeviceReport, SelfCheck};
 
 use super::format::{counted, four_digits};
 use crate::{
-    fetched::{Fetch, Fetched, View, part},
+    fetched::{Fetch, View, fetched, part},
     store::{Device, Store, cores},
 };
 
@@ -63,8 +63,7 @@ pub fn DeviceBadge(
                     Device::Ready { .. } if !open.get() => ().into_any(),
                     Device::Ready { report, note } => {
                         provide_context(Ready { report, note });
-                        view! { <Fetched fetch=REPORT what="What is known of it" around=|notice| notice/> }
-                            .into_any()
+                        fetched(REPORT, "What is known of it")
                     }
                 }}
             </div>

@@ -8,7 +8,7 @@ use super::Progress;
 use crate::{
     chapters::{self, Entry},
     controls::{read_query, share},
-    fetched::{Fetch, Fetched, View, part, use_ahead},
+    fetched::{Fetch, View, fetched, part, use_ahead},
     store::Store,
 };
 
@@ -157,9 +157,7 @@ pub fn ChapterMenu() -> impl IntoView {
                     <span class="course-caret" aria-hidden="true">"▾"</span>
                 </summary>
                 <div class="course-panel">
-                    {move || open.get().then(|| view! {
-                        <Fetched fetch=MENU what="The list of chapters" around=|notice| notice/>
-                    })}
+                    {move || open.get().then(|| fetched(MENU, "The list of chapters"))}
                 </div>
             </details>
         </nav>

@@ -8,7 +8,7 @@ use super::{Labs, Run, time_bar::TimeBar, undo::Undo};
 use crate::{
     chapters,
     controls::TextChooser,
-    fetched::{Fetch, Fetched, Settled, View, part},
+    fetched::{Fetch, Settled, View, fetched, part},
     figures::use_visible,
     store::{Severity, Store},
 };
@@ -204,8 +204,7 @@ pub fn Stage(
 const TEXT_CHOOSER: Fetch = part!(text_chooser: View = || view! { <TextChooser/> }.into_any());
 
 fn text_chooser() -> AnyView {
-    view! { <Fetched fetch=TEXT_CHOOSER what="The choice of texts" around=|notice| notice/> }
-        .into_any()
+    fetched(TEXT_CHOOSER, "The choice of texts")
 }
 
 /// Gives the keyboard to the element with this id.

@@ -24,7 +24,7 @@ use super::{
     view::HeadView,
     writers::Writers,
 };
-use crate::fetched::{Fetch, Fetched, View, part};
+use crate::fetched::{Fetch, View, fetched, part};
 
 /// Where a figure has the rows worked out that it wants to show number by number.
 #[derive(Clone, Copy)]
@@ -188,9 +188,7 @@ fn inspected(
     view! {
         <Provider value=Pinned { row: shown, key, go, close, provenance }>
             <Show when=move || cell.get().is_some()>
-                <div class="attention-inspector">
-                    <Fetched fetch=INSPECTOR what="The arithmetic of a cell" around=|notice| notice/>
-                </div>
+                <div class="attention-inspector">{fetched(INSPECTOR, "The arithmetic of a cell")}</div>
             </Show>
         </Provider>
         <p class="field-error" role="alert" data-testid="inspector-problem">{move || problem.get()}</p>
