@@ -45,8 +45,8 @@ impl Layout {
         let widest = ticks.iter().map(|t| t.1.chars().count()).max().unwrap_or(1) as f64;
         let named = lines.series.iter().filter(|line| line.stroke != Stroke::Faint);
         let longest = named.map(|line| line.name.chars().count()).max().unwrap_or(0);
-        // Names take at most a quarter; the legend below has them whole.
-        let most = (width * 0.25 / CHARACTER - 2.0).max(0.0) as usize;
+        // Names take at most a third; the legend below has them whole.
+        let most = (width * 0.34 / CHARACTER - 2.0).max(0.0) as usize;
         let name = if width < 420.0 && longest > most { 0 } else { longest.min(most) };
         let room = if name > 0 { 14.0 + CHARACTER * name as f64 } else { 14.0 };
         Self {
@@ -195,6 +195,10 @@ fn draw_axes<DB: DrawingBackend>(
     surface.line(&[(left, bottom), (right, bottom)], palette.muted, 1.0, &[])?;
     let middle = ((left + right) / 2.0, bottom + 26.0);
     surface.text(&lines.x_label, middle, TEXT, palette.muted, Anchor::BELOW)?;
+    // Rather none than a piece of it: the figure's title says what is drawn.
+    if CHARACTER * lines.y_label.chars().count() as f64 > bottom + BOTTOM {
+        return Ok(());
+    }
     surface.upwards(&lines.y_label, (6.0, (TOP + bottom) / 2.0), TEXT, palette.muted)
 }
 

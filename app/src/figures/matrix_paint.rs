@@ -29,8 +29,15 @@ const TITLE: f64 = 22.0;
 /// Right and below, so that outlines are not cut.
 const EDGE: f64 = 3.0;
 /// Longest labels, in characters.
-const ROW_LABEL: usize = 10;
+const ROW_LABEL: usize = 14;
+const NARROW_ROW_LABEL: usize = 10;
 const COLUMN_LABEL: usize = 6;
+/// A figure that is narrower than this has no room for long names.
+const NARROW: f64 = 420.0;
+/// Column labels so short are never turned: where they don't fit, some are left out.
+const SHORT: f64 = 2.0;
+/// Between one label and the next, in characters.
+const GAP: f64 = 0.7;
 const CHARACTER: f64 = 0.62;
 
 /// How cells find their room, and the colors of the axes' titles.
@@ -55,6 +62,8 @@ pub struct Geometry {
     /// Sizes of the labels' fonts.
     pub row_font: f64,
     pub column_font: f64,
+    /// Longest row label, in characters.
+    pub row_label: usize,
     /// Every n-th label is written.
     pub row_every: usize,
     pub column_every: usize,
@@ -88,19 +97,22 @@ impl Geometry {
             longest.clamp(1, most) as f64
         };
         let title = |name: &str| if name.is_empty() { 4.0 } else { TITLE };
-        let (row_label, column_label) =
-            (longest(&matrix.rows, ROW_LABEL), longest(&matrix.columns, COLUMN_LABEL));
+        let row_label = if width < NARROW { NARROW_ROW_LABEL } else { ROW_LABEL };
+        let column_label = longest(&matrix.columns, COLUMN_LABEL);
         let largest = (height / 45.0).clamp(14.0, LARGEST_FONT);
-        let left = title(&matrix.row_axis) + 10.0 + largest * CHARACTER * row_label;
+        let left =
+            title(&matrix.row_axis) + 10.0 + largest * CHARACTER * longest(&matrix.rows, row_label);
         // One pixel less: a box's size is known in whole ones.
         let widest = ((width - left - EDGE - 1.0) / columns as f64).max(narrowest);
         let fitting = |cell: f64| (cell * 0.85).clamp(SMALLEST_FONT, largest);
         let every = |font: f64, cell: f64| (font * 1.05 / cell).ceil().max(1.0) as usize;
         let of = |width: f64| {
-            let flat_font = (width / (CHARACTER * column_label)).min(largest);
-            let turned = flat_font < SMALLEST_FONT && column_label > 1.0;
+            let across = CHARACTER * (column_label + GAP);
+            let flat_font = (width / across).min(largest);
+            let turned = flat_font < SMALLEST_FONT && column_label > SHORT;
+            let single = column_label <= 1.0;
             let column_font =
-                if turned || column_label <= 1.0 { fitting(width) } else { flat_font };
+                if turned || single { fitting(width) } else { flat_font.max(SMALLEST_FONT) };
             let header = if turned { column_font * CHARACTER * column_label } else { column_font };
             let top = title(&matrix.column_axis) + header + 8.0;
             let highest = ((height - top - EDGE - 1.0) / rows as f64).max(lowest);
@@ -131,8 +143,14 @@ impl Geometry {
                 cell_height,
                 row_font,
                 column_font,
+                row_label,
                 row_every: every(row_font, cell_height),
-                column_every: every(column_font, cell_width),
+                column_every: if turned || single {
+                    every(column_font, cell_width)
+                } else {
+                    // A hair less, or a label that just fits would not.
+                    (column_font * across / cell_width - 1e-6).ceil().max(1.0) as usize
+                },
                 turned,
                 width,
                 height,
@@ -412,7 +430,7 @@ pub fn paint_row_labels(
     context.set_text_baseline("middle");
     context.set_text_align("right");
     for row in (0..g.rows).step_by(g.row_every) {
-        let label = token::short_label(&matrix.rows[row], ROW_LABEL);
+        let label = token::short_label(&matrix.rows[row], g.row_label);
         context.fill_text(&label, g.left - 6.0, g.y(row) + g.cell_height / 2.0).ok()?;
     }
     if !matrix.row_axis.is_empty() {

@@ -127,7 +127,9 @@ fn plot(
             y + 4.0
         );
     }
-    for value in [0.0, 0.25, 0.5, 0.75, 1.0] {
+    let marks: &[f64] =
+        if right - LEFT < 150.0 { &[0.0, 0.5, 1.0] } else { &[0.0, 0.25, 0.5, 0.75, 1.0] };
+    for &value in marks {
         let x = LEFT + value * (right - LEFT);
         let _ = write!(
             svg,
