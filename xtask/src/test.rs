@@ -194,7 +194,7 @@ fn browser_tests(site: &Path, browser: &Path, webgpu: bool, filter: Option<&str>
     let mut files = test_files()?;
     let mut command = shell::command("node");
     command
-        .args(["--test", "--test-reporter=spec", "--test-concurrency=1"])
+        .args(["--test", "--test-reporter=spec", "--test-concurrency=2"])
         .current_dir(paths::tests())
         .env("UNROLL_SITE", site)
         .env("UNROLL_CHROME", browser)

@@ -132,6 +132,9 @@ pub fn view(id: Chapter) -> AnyView {
 }
 
 #[cfg(test)]
+mod scripts;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

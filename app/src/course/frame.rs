@@ -10,10 +10,11 @@ use wasm_bindgen::JsCast;
 use web_sys::Element;
 
 use super::{
-    Beat, Idea, Lab, Labs, Run,
+    Beat, Idea, Lab, Labs, Run, Script,
     print::use_print,
+    progress::{Asks, use_right},
     stage::{Stage, StageView},
-    story::{Story, use_beats, use_page_keys},
+    story::{Story, Told, use_beats, use_page_keys},
     undo::use_undo,
 };
 use crate::{
@@ -23,19 +24,32 @@ use crate::{
     figures::{Sight, use_visible},
     questions::Questions,
     store::Store,
+    teaching::{Live, prose, quiz},
 };
 
 /// A chapter's page, or its stage alone where it is embedded.
 #[component]
 pub fn ChapterFrame(
+    /// What the chapter says.
+    #[prop(optional)]
+    script: Option<&'static Script>,
+    /// What is live in it, by the names that it has there.
+    #[prop(optional)]
+    live: Vec<Live>,
+    /// The questions that the live model answers, by id.
+    #[prop(optional)]
+    asks: Vec<(&'static str, ViewFn)>,
     /// One line: what the chapter before could not do.
+    #[prop(optional)]
     before: &'static str,
     /// Short text: what this is and what to look at.
-    #[prop(into)]
+    #[prop(into, optional)]
     intro: ViewFn,
     /// What the story goes through.
+    #[prop(optional)]
     ideas: &'static [Idea],
     /// Three to five experiments with a surprising result.
+    #[prop(optional)]
     tries: Vec<ViewFn>,
     /// A question answered from the live model.
     #[prop(into, optional)]
@@ -73,8 +87,12 @@ pub fn ChapterFrame(
     // For hosts and tests: whether every picture in sight is of the model as it is now.
     let answers = move || if behind.get() { "behind" } else { "current" };
 
-    let mut told = vec![Beat { title: "", body: intro, set: Some(|_| {}) }];
-    told.extend(ideas.iter().map(|idea| Beat {
+    let before = script.map_or(before, |script| script.before);
+    let mut told = match script {
+        Some(script) => tell(script, live, asks, lab),
+        None => vec![Told { title: "", body: intro, set: Some(|_| {}) }],
+    };
+    told.extend(ideas.iter().map(|idea| Told {
         title: idea.title,
         body: ViewFn::from(move || view! { <p>{idea.text}</p> }),
         set: Some(idea.set),
@@ -87,7 +105,7 @@ pub fn ChapterFrame(
             });
             view! { <ul class="try-list">{tries}</ul> }
         });
-        told.push(Beat { title: "Try it", body, set: None });
+        told.push(Told { title: "Try it", body, set: None });
     }
     if let Some(check) = check {
         let body = ViewFn::from(move || {
@@ -98,7 +116,7 @@ pub fn ChapterFrame(
             }
             view! { <div class="course-check" node_ref=part data-testid="check">{check.run()}</div> }
         });
-        told.push(Beat { title: "Check yourself", body, set: None });
+        told.push(Told { title: "Check yourself", body, set: None });
     }
     if let Some(more) = more {
         let body = ViewFn::from(move || {
@@ -109,7 +127,7 @@ pub fn ChapterFrame(
                 </details>
             }
         });
-        told.push(Beat { title: "More", body, set: None });
+        told.push(Told { title: "More", body, set: None });
     }
     let beats = use_beats(store, told.iter().map(|beat| beat.set).collect());
     let alerts = ViewFn::from(move || alerts(chapter));
@@ -133,6 +151,55 @@ pub fn ChapterFrame(
         </main>
     }
     .into_any()
+}
+
+/// The script on the page: its beats with their questions, the experiments before the last.
+fn tell(
+    script: &'static Script,
+    live: Vec<Live>,
+    asks: Vec<(&'static str, ViewFn)>,
+    lab: Option<Lab>,
+) -> Vec<Told> {
+    provide_context(Asks(script.asks()));
+    // Whether a question that the model answers is in sight: only then it is asked for its answer.
+    let seen = RwSignal::new(Vec::<Signal<bool>>::new());
+    if let Some(lab) = lab {
+        Effect::new(move |_| {
+            lab.check_seen.set(seen.with(|seen| seen.iter().any(|seen| seen.get())));
+        });
+    }
+    let shared = StoredValue::new((live, asks));
+    let ask = move |id: &'static str| {
+        if let Some(asked) = script.quizzes.iter().find(|quiz| quiz.id == id) {
+            return quiz(asked, use_right(id));
+        }
+        let live = shared
+            .with_value(|(_, asks)| asks.iter().find(|ask| ask.0 == id).map(|ask| ask.1.clone()));
+        let part = NodeRef::<html::Div>::new();
+        let visible = use_visible(part);
+        seen.update(|seen| seen.push(visible));
+        view! { <div class="course-check" node_ref=part data-testid="check">{live.map(|live| live.run())}</div> }
+            .into_any()
+    };
+    let beat = move |beat: &'static Beat| {
+        let body = move || {
+            let text = shared.with_value(|(live, _)| prose(beat.text, live));
+            view! { {text} {beat.asks.iter().map(|id| ask(id)).collect_view()} }
+        };
+        Told { title: beat.title, body: ViewFn::from(body), set: Some(beat.set) }
+    };
+    let mut told: Vec<Told> = script.beats.iter().map(beat).collect();
+    if !script.tries.is_empty() {
+        let body = move || {
+            let lines = shared.with_value(|(live, _)| {
+                script.tries.iter().map(|trial| trial.view(live)).collect_view()
+            });
+            view! { <ul class="try-list">{lines}</ul> }
+        };
+        let last = told.len().saturating_sub(1);
+        told.insert(last, Told { title: "Try it", body: ViewFn::from(body), set: None });
+    }
+    told
 }
 
 /// What is wrong with a chapter's run.

@@ -6,19 +6,29 @@ use unroll_protocol::link::Chapter;
 /// Where it is kept.
 const KEY: &str = "unroll-progress";
 
-/// Chapters seen and chapters whose question was answered.
+/// Chapters seen, questions answered, and chapters of which all are.
 #[derive(Clone, Copy)]
 pub struct Progress {
     seen: RwSignal<Vec<Chapter>>,
     done: RwSignal<Vec<Chapter>>,
+    /// As `rnn.shared`: the chapter and the question.
+    right: RwSignal<Vec<String>>,
 }
+
+/// The questions of the chapter on show, by id. In its context.
+#[derive(Clone)]
+pub struct Asks(pub Vec<&'static str>);
+
+/// The most words of what this browser kept that are read.
+const MOST: usize = 500;
 
 impl Progress {
     /// What this browser remembers; nothing, where it keeps nothing.
     pub fn read() -> Self {
         let kept = storage().and_then(|storage| storage.get_item(KEY).ok().flatten());
-        let (seen, done) = parse(&kept.unwrap_or_default());
-        Self { seen: RwSignal::new(seen), done: RwSignal::new(done) }
+        let (seen, done, right) = parse(&kept.unwrap_or_default());
+        let (seen, done) = (RwSignal::new(seen), RwSignal::new(done));
+        Self { seen, done, right: RwSignal::new(right) }
     }
 
     pub fn has_seen(self, chapter: Chapter) -> bool {
@@ -31,34 +41,60 @@ impl Progress {
 
     /// The chapter was opened.
     pub fn see(self, chapter: Chapter) {
-        self.note(self.seen, chapter);
+        note(self.seen, chapter);
+        self.keep();
     }
 
-    /// The chapter's question was answered rightly.
+    /// All the chapter asks was answered correctly.
     pub fn finish(self, chapter: Chapter) {
-        self.note(self.done, chapter);
+        note(self.done, chapter);
+        self.keep();
+    }
+
+    /// One of the questions that a chapter asks was answered correctly.
+    fn answer(self, chapter: Chapter, id: &str, asks: &[&str]) {
+        let named = |id: &str| format!("{}.{id}", chapter.id());
+        note(self.right, named(id));
+        if self.right.with_untracked(|right| asks.iter().all(|id| right.contains(&named(id)))) {
+            note(self.done, chapter);
+        }
+        self.keep();
     }
 
     /// Forgets everything.
     pub fn forget(self) {
         self.seen.set(Vec::new());
         self.done.set(Vec::new());
+        self.right.set(Vec::new());
         if let Some(storage) = storage() {
             let _ = storage.remove_item(KEY);
         }
     }
 
-    fn note(self, list: RwSignal<Vec<Chapter>>, chapter: Chapter) {
-        if list.with_untracked(|list| list.contains(&chapter)) {
-            return;
-        }
-        list.update(|list| list.push(chapter));
-        let text = self.seen.with_untracked(|seen| self.done.with_untracked(|d| print(seen, d)));
+    fn keep(self) {
+        let (seen, done, right) =
+            (self.seen.get_untracked(), self.done.get_untracked(), self.right.get_untracked());
+        let text = print(&seen, &done, &right);
         // Refused where the browser keeps nothing, as in a sandboxed frame.
         if let Some(storage) = storage() {
             let _ = storage.set_item(KEY, &text);
         }
     }
+}
+
+fn note<T: PartialEq + Send + Sync + 'static>(list: RwSignal<Vec<T>>, what: T) {
+    if !list.with_untracked(|list| list.contains(&what)) {
+        list.update(|list| list.push(what));
+    }
+}
+
+/// What the question with this id calls when it was answered correctly. The chapter is done when all
+/// that it asks were.
+pub fn use_right(id: &'static str) -> Callback<()> {
+    let progress = expect_context::<Progress>();
+    let Asks(asks) = expect_context();
+    let chapter = expect_context::<crate::store::Store>().link.with_untracked(|link| link.chapter);
+    Callback::new(move |()| progress.answer(chapter, id, &asks))
 }
 
 /// What `CheckYourself` calls when the answer was right.
@@ -74,23 +110,30 @@ fn storage() -> Option<web_sys::Storage> {
     window().local_storage().ok().flatten()
 }
 
-/// As `tokens bigram* rnn`, a star where the question was answered.
-fn print(seen: &[Chapter], done: &[Chapter]) -> String {
+/// As `tokens bigram* rnn rnn.shared`, a star where all was answered.
+fn print(seen: &[Chapter], done: &[Chapter], right: &[String]) -> String {
     let both = Chapter::ALL.iter().filter(|c| seen.contains(c) || done.contains(c));
     let words = both.map(|c| format!("{}{}", c.id(), if done.contains(c) { "*" } else { "" }));
-    words.collect::<Vec<_>>().join(" ")
+    words.chain(right.iter().cloned()).collect::<Vec<_>>().join(" ")
 }
 
 /// Whatever else stands there, as of another release, is passed over.
-fn parse(kept: &str) -> (Vec<Chapter>, Vec<Chapter>) {
+fn parse(kept: &str) -> (Vec<Chapter>, Vec<Chapter>, Vec<String>) {
+    let words = || kept.split(' ').take(MOST);
     let chapters = || {
-        kept.split(' ').take(100).filter_map(|word| {
+        words().filter_map(|word| {
             let id = word.strip_suffix('*').unwrap_or(word);
             Some((Chapter::from_id(id)?, id.len() < word.len()))
         })
     };
     let done = chapters().filter(|(_, done)| *done).map(|(chapter, _)| chapter);
-    (chapters().map(|(chapter, _)| chapter).collect(), done.collect())
+    let is_question = |word: &&str| {
+        let of = word.split_once('.');
+        word.len() < 60
+            && of.is_some_and(|(of, id)| Chapter::from_id(of).is_some() && !id.is_empty())
+    };
+    let right = words().filter(is_question).map(str::to_owned);
+    (chapters().map(|(chapter, _)| chapter).collect(), done.collect(), right.collect())
 }
 
 #[cfg(test)]
@@ -100,8 +143,9 @@ mod tests {
     #[test]
     fn progress_reads_back_and_survives_nonsense() {
         let (seen, done) = (vec![Chapter::Tokens, Chapter::Rnn], vec![Chapter::Rnn]);
-        assert_eq!(print(&seen, &done), "tokens rnn*");
-        assert_eq!(parse("tokens rnn*"), (seen, done));
-        assert_eq!(parse("  * nosuch* rnn** \u{1F642}"), (vec![], vec![]));
+        let right = vec!["rnn.shared".to_owned()];
+        assert_eq!(print(&seen, &done, &right), "tokens rnn* rnn.shared");
+        assert_eq!(parse("tokens rnn* rnn.shared"), (seen, done, right));
+        assert_eq!(parse("  * nosuch* rnn** .x rnn. no.x \u{1F642}"), (vec![], vec![], vec![]));
     }
 }

@@ -24,8 +24,8 @@ pub struct Idea {
     pub set: SetStage,
 }
 
-/// One beat of a story.
-pub struct Beat {
+/// One beat on the page.
+pub struct Told {
     /// Empty for the first, which the chapter's title heads.
     pub title: &'static str,
     pub body: ViewFn,
@@ -206,7 +206,7 @@ pub fn Story(
     /// One line: what the chapter before could not do.
     before: &'static str,
     beats: Beats,
-    told: Vec<Beat>,
+    told: Vec<Told>,
 ) -> impl IntoView {
     let column = NodeRef::<html::Section>::new();
     // Only what the learner's own hand scrolls moves the beat, not what the page scrolls itself.
@@ -249,7 +249,7 @@ pub fn Story(
             bring();
         }
     };
-    let beat = move |(i, beat): (usize, Beat)| {
+    let beat = move |(i, beat): (usize, Told)| {
         let i = i as u32;
         let current = move || number.get() == i;
         let focus = move |event: ev::MouseEvent| {

@@ -64,6 +64,22 @@ impl Hue {
 }
 
 impl Hue {
+    /// The role with this name: "query" for [`Hue::Query`].
+    pub fn named(name: &str) -> Option<Self> {
+        let roles = [
+            Self::Query,
+            Self::Key,
+            Self::Value,
+            Self::Hidden,
+            Self::Cell,
+            Self::Gradient,
+            Self::Input,
+            Self::Output,
+            Self::Weight,
+        ];
+        roles.into_iter().find(|role| role.class().strip_prefix("role-") == Some(name))
+    }
+
     /// The class that sets `color`; none for what is not a role.
     pub const fn class(self) -> &'static str {
         match self {

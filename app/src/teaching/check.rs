@@ -2,6 +2,28 @@
 
 use leptos::prelude::*;
 
+/// What a question asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// A number or a place that the live model has.
+    #[default]
+    Predict,
+    /// The reason for something.
+    Explain,
+    /// What is wrong with a sentence that many believe.
+    FindError,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Predict => "Predict",
+            Self::Explain => "Why is that?",
+            Self::FindError => "Find the error",
+        }
+    }
+}
+
 /// What was asked and answered at the press of the button. Training on does not change it.
 #[derive(Clone, PartialEq)]
 struct Verdict {
@@ -17,6 +39,7 @@ struct Verdict {
 pub fn CheckYourself(
     /// Names it on the page; no other question has it.
     id: &'static str,
+    #[prop(optional)] kind: Kind,
     #[prop(into)] question: Signal<String>,
     /// Short, and at least two.
     #[prop(into)]
@@ -27,16 +50,20 @@ pub fn CheckYourself(
     /// A sentence with those numbers.
     #[prop(into)]
     explain: Signal<String>,
+    /// What is said of each option to who picks it, in place of `explain`.
+    #[prop(optional)]
+    replies: &'static [(&'static str, &'static str)],
     #[prop(optional, into)] on_right: Option<Callback<()>>,
     /// Makes the next question. Without it there is one more to try once `question` has changed.
     #[prop(optional, into)]
     on_another: Option<Callback<()>>,
 ) -> impl IntoView {
     let verdict = RwSignal::new(None);
-    let asked = Asked { id, question, options, answer, explain, verdict, on_right, on_another };
+    let asked =
+        Asked { id, question, options, answer, explain, replies, verdict, on_right, on_another };
     view! {
-        <section class="check" data-testid=format!("check-{id}") aria-label="Check yourself">
-            <p class="check-kind" aria-hidden="true">"Check yourself"</p>
+        <section class="check" data-testid=format!("check-{id}") aria-label=kind.name()>
+            <p class="check-kind" aria-hidden="true">{kind.name()}</p>
             <Question asked/>
         </section>
     }
@@ -56,8 +83,9 @@ pub fn GuessFirst(
     children: ChildrenFn,
 ) -> impl IntoView {
     let verdict = RwSignal::new(None);
+    let (replies, on_another) = (&[] as &[_], None);
     let asked =
-        Asked { id, question, options, answer, explain, verdict, on_right, on_another: None };
+        Asked { id, question, options, answer, explain, replies, verdict, on_right, on_another };
     let skipped = RwSignal::new(false);
     let seen = Memo::new(move |seen: Option<&bool>| {
         seen.copied().unwrap_or(false) || skipped.get() || verdict.with(Option::is_some)
@@ -86,6 +114,7 @@ struct Asked {
     options: Signal<Vec<String>>,
     answer: Signal<Option<usize>>,
     explain: Signal<String>,
+    replies: &'static [(&'static str, &'static str)],
     verdict: RwSignal<Option<Verdict>>,
     on_right: Option<Callback<()>>,
     on_another: Option<Callback<()>>,
@@ -129,7 +158,10 @@ fn Question(asked: Asked) -> impl IntoView {
                     options: asked.options.get_untracked(),
                     picked,
                     right,
-                    explain: asked.explain.get_untracked(),
+                    explain: match asked.replies.get(picked) {
+                        Some((_, reply)) => (*reply).to_owned(),
+                        None => asked.explain.get_untracked(),
+                    },
                 }));
                 if let Some(on_right) = on_right.filter(|_| picked == right) {
                     on_right.run(());

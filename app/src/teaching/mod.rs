@@ -8,14 +8,20 @@ mod formula;
 mod glossary;
 mod lit;
 mod pen;
+mod prose;
+mod quiz;
 mod term;
 mod tiny;
 mod word;
 
 pub use crate::figures::Hue;
-pub use check::{CheckYourself, GuessFirst};
+pub use check::{CheckYourself, GuessFirst, Kind};
 pub use formula::Formula;
 pub use glossary::Glossary;
 pub use lit::{MathSym, Sym, provide_lit};
+#[cfg(test)]
+pub use prose::plain;
+pub use prose::{Live, live, prose};
+pub use quiz::{Quiz, quiz};
 pub use term::Term;
 pub use word::Word;

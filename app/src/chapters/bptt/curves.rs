@@ -154,6 +154,23 @@ pub fn all_seen(flow: &Flow, settings: &Settings) -> Vec<Seen> {
     all
 }
 
+/// The share of the last step's gradient that arrives at the letter's step: at the hidden state, or
+/// along the cell. `None` where it is not defined, as with a loss at every step.
+pub fn arrives(flow: &Flow, cell: Cell, along_cell: bool) -> Option<f64> {
+    let network = flow.networks.iter().find(|network| network.cell == cell)?;
+    let norms = if along_cell { network.memory.as_ref()? } else { &network.hidden };
+    (flow.loss == LossKind::Last).then(|| seen(String::new(), Hue::Ink, norms, flow).share)
+}
+
+/// A share as it stands in a sentence.
+pub fn percent(share: f64) -> String {
+    if share >= 0.01 {
+        format!("{:.0} %", 100.0 * share)
+    } else {
+        format!("{} %", power(100.0 * share))
+    }
+}
+
 /// Accuracy by gap, as measured last.
 pub fn accuracy(flow: &Flow) -> Lines {
     let of = &flow.accuracy;
@@ -185,9 +202,9 @@ pub fn accuracy_said(flow: &Flow) -> String {
         let holds = shares.iter().take_while(|&&share| share >= 0.9).count();
         let at_longest = 100.0 * shares.last().copied().unwrap_or_default();
         let until = match holds {
-            0 => "is right 9 times in 10 at no gap".to_owned(),
-            n if n == shares.len() => "is right 9 times in 10 at every gap".to_owned(),
-            n => format!("is right 9 times in 10 up to gap {}", of.gaps[n - 1]),
+            0 => "does not name 9 letters in 10 at any gap yet".to_owned(),
+            n if n == shares.len() => "names 9 letters in 10 at every gap".to_owned(),
+            n => format!("names 9 letters in 10 up to gap {}", of.gaps[n - 1]),
         };
         format!("The {} {until} ({at_longest:.0} % at gap {longest}).", cell.label())
     });
@@ -269,6 +286,19 @@ pub fn most_brought_back(flow: &Flow) -> Option<(usize, String)> {
 }
 
 /// Of which loss, for the figure's title.
+/// Which network answers worst at the longest gap, and how each does; `None` before it is measured, or
+/// where two are equal.
+pub fn first_lost(flow: &Flow) -> Option<(usize, String)> {
+    let longest = *flow.accuracy.gaps.last()?;
+    let last: Vec<f32> = flow.accuracy.shares.iter().filter_map(|s| s.last().copied()).collect();
+    let least = (0..last.len()).min_by(|&a, &b| last[a].total_cmp(&last[b]))?;
+    let said = Cell::ALL.iter().zip(&last);
+    let said = said.map(|(cell, share)| format!("{} {:.0} %", cell.label(), 100.0 * share));
+    let said = format!("At gap {longest}: {}.", said.collect::<Vec<_>>().join(", "));
+    let is_alone = last.iter().filter(|share| **share == last[least]).count() == 1;
+    is_alone.then_some((least, said))
+}
+
 pub fn loss_name(loss: LossKind) -> &'static str {
     match loss {
         LossKind::Last => "of the loss at the last step",

@@ -12,18 +12,21 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use unroll_protocol::{
     link::Chapter,
-    study::bptt::{Flow, LossKind, Settings},
+    study::bptt::{Cell, Flow, LossKind, Settings},
 };
 
 use super::Info;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField},
-    course::{ChapterFrame, Lab, StageView, use_done, use_lab, use_provenance},
+    course::{ChapterFrame, Lab, StageView, use_lab, use_provenance, use_right},
     figures::{LinesFigure, Provenance},
     questions::use_answer,
     store::Store,
-    teaching::CheckYourself,
+    teaching::{CheckYourself, Live, live},
 };
+
+#[cfg(test)]
+pub use text::SCRIPT;
 
 pub const INFO: Info = Info {
     id: Chapter::Bptt,
@@ -81,11 +84,12 @@ fn BpttChapter() -> impl IntoView {
         Signal::derive(move || settings.with(|s| format!("{} units, gaps to {}", s.hidden, s.gap)));
     view! {
         <ChapterFrame
-            before="The chapter before ran a network forward through time. It did not say how the network learns which early step mattered for a late answer."
-            intro=text::intro
-            ideas=text::IDEAS
-            tries=text::tries()
-            check=move || check(shown)
+            script=&text::SCRIPT
+            live=lives(shown)
+            asks=vec![
+                ("bptt-most", ViewFn::from(move || most(shown))),
+                ("bptt-near", ViewFn::from(move || near(shown))),
+            ]
             more=formulas::all
             views=vec![
                 StageView::new(NORMS, "Gradient", move || main_figure(shown, problem)),
@@ -109,7 +113,8 @@ fn main_figure(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
     let lines = shown.read(curves::norms);
     let marker = Memo::new(move |_| shown.flow.get().map(|flow| f64::from(flow.symbol_at)));
     let loss = Memo::new(move |_| shown.settings.with(|settings| settings.loss));
-    let title = move || format!("Gradient by each state, {}", curves::loss_name(loss.get()));
+    let title =
+        move || format!("Gradient with respect to each state, {}", curves::loss_name(loss.get()));
     let seen = shown.read(curves::all_seen);
     view! {
         <div class="view-fill bptt-room">
@@ -178,19 +183,51 @@ fn controls() -> AnyView {
     .into_any()
 }
 
-/// Which network brings most back, guessed first.
-fn check(shown: Shown) -> AnyView {
-    let read = shown.read(|flow, _| curves::most_brought_back(flow));
-    let question = "Now, on these networks: in which does the largest share of the last step's \
-                    gradient come back to the symbol, by its hidden state (dL/ds, dL/dh)?";
+/// What the text reads off the networks.
+fn lives(shown: Shown) -> Vec<Live> {
+    let share = |of: fn(&Flow) -> Option<f64>| {
+        let share = shown.read(move |flow, _| of(flow));
+        move || share.get().map_or_else(|| "…".into(), curves::percent)
+    };
+    let accuracy = shown.read(|flow, _| curves::accuracy_said(flow));
+    vec![
+        live("gap", move || shown.settings.with(|settings| settings.gap.to_string())),
+        live("rnn-share", share(|flow| curves::arrives(flow, Cell::Rnn, false))),
+        live("lstm-share", share(|flow| curves::arrives(flow, Cell::Lstm, true))),
+        live("accuracy", move || accuracy.get()),
+    ]
+}
+
+/// At which gap the RNN is right more often than the others are, or less.
+fn near(shown: Shown) -> AnyView {
+    let read = shown.read(|flow, _| curves::first_lost(flow));
+    let question = "Look at the accuracy you have trained so far. Which network is right least often at the longest gap?";
     view! {
         <CheckYourself
-            id="bptt"
+            id="bptt-near"
+            question=Signal::stored(question.to_owned())
+            options=Signal::stored(["RNN", "LSTM", "GRU"].map(str::to_owned).to_vec())
+            answer=Signal::derive(move || read.get().map(|read| read.0))
+            explain=Signal::derive(move || read.get().map_or(String::new(), |read| read.1))
+            on_right=use_right("bptt-near")
+        />
+    }
+    .into_any()
+}
+
+/// Which network brings most back, guessed first.
+fn most(shown: Shown) -> AnyView {
+    let read = shown.read(|flow, _| curves::most_brought_back(flow));
+    let question = "In which network does the largest share of the last step’s gradient reach the letter? It is \
+                    measured at the hidden state: dL/ds for the RNN, dL/dh for the others.";
+    view! {
+        <CheckYourself
+            id="bptt-most"
             question=Signal::derive(move || question.to_owned())
             options=Signal::derive(|| ["RNN", "LSTM", "GRU"].map(str::to_owned).to_vec())
             answer=Signal::derive(move || read.get().map(|read| read.0))
             explain=Signal::derive(move || read.get().map_or(String::new(), |read| read.1))
-            on_right=use_done()
+            on_right=use_right("bptt-most")
         />
     }
     .into_any()

@@ -1,140 +1,228 @@
 //! The chapter's words.
 
-use leptos::prelude::*;
 use unroll_protocol::study::bptt::{LossKind, Shown};
 
 use crate::{
-    course::{Idea, trial},
-    teaching::{Hue, Sym, Term, Word},
+    course::{Beat, Script, Trial},
+    teaching::{Kind, Quiz},
 };
 
-/// What this is and what to look at.
-pub fn intro() -> AnyView {
-    view! {
-        <p>
-            "An RNN, an LSTM and a GRU learn one task from one seed: remember a capital letter over a \
-             gap of up to n small ones that don't matter, until a “?” asks for it. The answer is due at the last \
-             step, its cause lies long before."
-        </p>
-        <p>
-            <Term of=Word::Bptt>"Backpropagation through time"</Term>" carries the "<Term of=Word::Gradient/>" of the loss back step by step, \
-             through each "<Sym part="state" role=Hue::Hidden>"state"</Sym>". In an RNN every step \
-             multiplies it by a "<Sym part="jacobian" role=Hue::Weight>"Jacobian"</Sym>", tanh's slope \
-             times "<Sym part="recurrent" role=Hue::Weight>"U"</Sym>". The figure shows what is left at each step, \
-             read from right to left. An LSTM has a second way, along its "
-            <Sym part="cell" role=Hue::Cell>"cell"</Sym>", where the factor is a forget gate."
-        </p>
-        <p>
-            "Guess first: which curve will still be high at the symbol? Then press Train, and watch the RNN's \
-             curve, then its Accuracy. They need not tell the same story."
-        </p>
-    }
-    .into_any()
-}
-
-/// Three to five, each with a surprise.
-pub fn tries() -> Vec<ViewFn> {
-    vec![
-        trial(
-            "Train for 1000 steps. By then, does the RNN's curve still die? Look at U's spectral radius \
-             beside the figure, and at what its accuracy says all the same.",
-            "All three, from the start",
-            "start",
-            |_| {},
-        ),
-        trial(
-            "Rescale U and drag the radius from 0 up to 4. Is 1 the border? Does more always mean more \
-             gradient? Try it before and after training: tanh has a say, too.",
-            "RNN, U rescaled to 1.5",
-            "radius",
-            |link| {
+pub const SCRIPT: Script = Script {
+    before: "The last chapter ran a network forward through time. It did not say how the network learns which early \
+             step mattered for a late answer.",
+    beats: &[
+        Beat {
+            title: "",
+            text: "By 1990 people knew how to train a recurrent network: unroll it, then send the error back through \
+                   every copy. It worked for short memories and failed for long ones. In 1991 a student, Sepp \
+                   Hochreiter, worked out why in his thesis. In 1994 Bengio, Simard and Frasconi showed it again, \
+                   for everyone to read.\n\n\
+                   Here you can watch it happen. An RNN, an LSTM and a GRU learn one task from the same seed. Each \
+                   reads a capital letter, then up to {gap} small letters that do not matter, then a “?”. At the “?” \
+                   it must name the capital.",
+            set: |_| {},
+            asks: &[],
+        },
+        Beat {
+            title: "Which step is to blame?",
+            text: "Suppose the answer is wrong. You could nudge the [state](#state hidden) at one early step, run the \
+                   network forward again, and see how the loss changes. [Backpropagation through time](bptt) finds \
+                   this for every step in one pass from right to left.\n\n\
+                   What it finds at a step is the [gradient](gradient) with respect to the state there. The figure \
+                   shows how long that gradient is. Read it from right to left, the way it is computed.",
+            set: |_| {},
+            asks: &["bptt-most"],
+        },
+        Beat {
+            title: "The way back is a product",
+            text: "To get one step further back, the gradient is multiplied once more, by that step’s \
+                   [Jacobian](jacobian): the matrix [U](#recurrent weight), each row times the slope of tanh. If each \
+                   factor shrinks it a little, thirty of them leave almost nothing.\n\n\
+                   In your RNN {rnn-share} of it reaches the letter now. When this is close to 0, the network can’t \
+                   learn from the letter. This is the [vanishing gradient](vanishing-gradient).",
+            set: |link| link.bptt.shown = Shown::Rnn,
+            asks: &["bptt-blame"],
+        },
+        Beat {
+            title: "A healthy curve can mislead",
+            text: "Now every step from the letter on has a loss of its own. New gradient joins in all along the way, \
+                   and the curve looks healthy. But what comes from far away is as small as before. A network can be \
+                   trained well on the near past and still learn nothing from the far past.",
+            set: |link| {
+                link.bptt.shown = Shown::Rnn;
+                link.bptt.loss = LossKind::Every;
+            },
+            asks: &[],
+        },
+        Beat {
+            title: "It can also explode",
+            text: "The pink curve is a copy of the RNN with a larger U: its [spectral radius](spectral-radius) is \
+                   1.5. Drag the radius. Well below 1 the gradient dies. Well above 1 it grows at first: this is the \
+                   [exploding gradient](exploding-gradient). Then tanh saturates, its slope falls to 0, and the \
+                   gradient dies again. Near 1 it can go either way.",
+            set: |link| {
                 link.bptt.shown = Shown::Rnn;
                 link.bptt.rescale = true;
                 link.bptt.radius = 1.5;
             },
-        ),
-        trial(
-            "With forget bias 0 the gates start half open, and the LSTM's gradient dies on its way, too. \
-             Train: can it still learn? What do its forget gates do meanwhile?",
-            "LSTM with forget bias 0",
-            "bias",
-            |link| {
+            asks: &["bptt-clip"],
+        },
+        Beat {
+            title: "A second way back",
+            text: "The LSTM of Hochreiter and Schmidhuber (1997) has a [cell](#cell cell) beside its state. Along the \
+                   cell, a step back multiplies by the forget gate and by nothing else that shrinks. Here its bias \
+                   is 3, which holds the gate open from the start, and {lstm-share} of the gradient gets through.",
+            set: |link| {
+                link.bptt.shown = Shown::Lstm;
+                link.bptt.forget_bias = 3.0;
+            },
+            asks: &["bptt-cell"],
+        },
+        Beat {
+            title: "A gate that is half open forgets too",
+            text: "With bias 0 the forget gates start near one half. One half, thirty times, is about one part in a \
+                   billion. So the LSTM’s gradient vanishes as well. This is why people start the forget bias at 1 \
+                   or more.",
+            set: |link| {
+                link.bptt.shown = Shown::Lstm;
+                link.bptt.forget_bias = 0.0;
+            },
+            asks: &[],
+        },
+        Beat {
+            title: "Who remembers how far?",
+            text: "The proof is in the answers. Train all three for a thousand steps, and compare how often each \
+                   names the right letter at each gap. {accuracy}",
+            set: |link| link.view = super::ACCURACY.into(),
+            asks: &["bptt-near"],
+        },
+        Beat {
+            title: "What you can do now",
+            text: "You can read a gradient plot from right to left. You can say why a product of many factors \
+                   vanishes or explodes, why an LSTM’s cell helps, and why its forget bias matters. The next chapter \
+                   opens the gates themselves.",
+            set: |_| {},
+            asks: &[],
+        },
+    ],
+    tries: &[
+        Trial {
+            text: "Train for 1000 steps. Does the RNN’s curve still die? Compare U’s spectral radius beside the \
+                   figure with what its accuracy says.",
+            label: "All three, from the start",
+            id: "start",
+            set: |_| {},
+            sentence: None,
+        },
+        Trial {
+            text: "Rescale U and drag the radius from 0 up to 4, before training and after. Does more always mean \
+                   more gradient?",
+            label: "RNN, U rescaled to 1.5",
+            id: "radius",
+            set: |link| {
+                link.bptt.shown = Shown::Rnn;
+                link.bptt.rescale = true;
+                link.bptt.radius = 1.5;
+            },
+            sentence: None,
+        },
+        Trial {
+            text: "Start the LSTM with forget bias 0 and train it. Can it still learn the task? Watch what its \
+                   forget gates do meanwhile.",
+            label: "LSTM with forget bias 0",
+            id: "bias",
+            set: |link| {
                 link.bptt.forget_bias = 0.0;
                 link.bptt.shown = Shown::Lstm;
             },
-        ),
-        trial(
-            "Cut the way back after 16 steps. No gradient ever reaches a symbol 30 steps before the end. \
-             Train 1000 steps: does any network recall it nevertheless?",
-            "Truncate to 16",
-            "truncate",
-            |link| {
+            sentence: None,
+        },
+        Trial {
+            text: "Cut the way back after 16 steps: truncated backpropagation. No gradient ever reaches a letter 30 \
+                   steps before the end. Train 1000 steps. Does any network recall it all the same?",
+            label: "Truncate to 16",
+            id: "truncate",
+            set: |link| {
                 link.view = super::ACCURACY.into();
                 link.bptt.truncation = 16;
             },
-        ),
-        trial(
-            "With gaps up to 8 only, train 1500 steps: is it the RNN that can't, or the distance?",
-            "Gaps up to 8",
-            "gaps",
-            |link| {
+            sentence: None,
+        },
+        Trial {
+            text: "Train 1500 steps with gaps of at most 8. Was it the RNN that failed, or the distance?",
+            label: "Gaps up to 8",
+            id: "gaps",
+            set: |link| {
                 link.view = super::ACCURACY.into();
                 link.bptt.gap = 8;
                 link.bptt.length = 10;
             },
-        ),
-    ]
-}
-
-/// The teacher's step.
-pub const IDEAS: &[Idea] = &[
-    Idea {
-        title: "The way back is a product",
-        text: "One factor for each step. Before much training, the RNN's is well below 1: of the last \
-               step's gradient next to nothing reaches the symbol.",
-        set: |link| link.bptt.shown = Shown::Rnn,
-    },
-    Idea {
-        title: "A loss at every step",
-        text: "Now gradient joins in at every step. The curve looks healthy, but what comes from far \
-               away is as small as before.",
-        set: |link| {
-            link.bptt.shown = Shown::Rnn;
-            link.bptt.loss = LossKind::Every;
+            sentence: None,
         },
-    },
-    Idea {
-        title: "The radius is not the rule",
-        text: "A copy of the RNN with U rescaled to 1.5. Move the radius up and down, now and after \
-               training: tanh's slope has as much of a say as U.",
-        set: |link| {
-            link.bptt.shown = Shown::Rnn;
-            link.bptt.rescale = true;
-            link.bptt.radius = 1.5;
+    ],
+    quizzes: &[
+        Quiz {
+            id: "bptt-blame",
+            kind: Kind::Explain,
+            asks: "Why does a vanishing gradient keep the RNN from learning the letter?",
+            options: &[
+                (
+                    "The state forgets the letter on its way forward.",
+                    "It may, but that is not what the gradient tells. A state that still holds the letter can have a \
+                     vanishing gradient too.",
+                ),
+                (
+                    "Training hears almost nothing about what the letter’s step should change.",
+                    "A weight moves in proportion to its gradient. What arrives from the letter’s step is far smaller \
+                     than what arrives from the last few steps.",
+                ),
+                (
+                    "The loss at the last step is too small.",
+                    "The loss is large: the answer is a guess. It is the way back to the letter that is lossy.",
+                ),
+            ],
+            right: 1,
         },
-    },
-    Idea {
-        title: "A second way back",
-        text: "Along the LSTM's cell the factor is the forget gate. A bias of 3 holds it open from the \
-               start, and the gradient gets through.",
-        set: |link| {
-            link.bptt.shown = Shown::Lstm;
-            link.bptt.forget_bias = 3.0;
+        Quiz {
+            id: "bptt-clip",
+            kind: Kind::FindError,
+            asks: "“Gradient clipping cures both: the exploding and the vanishing gradient.” What is wrong?",
+            options: &[
+                (
+                    "Clipping only shortens. It gives a vanished gradient nothing back.",
+                    "Clipping scales a long gradient down to a limit. What is already short stays as it is.",
+                ),
+                (
+                    "Clipping cures the vanishing gradient alone.",
+                    "It is the other way around: clipping can only make a gradient shorter.",
+                ),
+                (
+                    "Nothing. It cures both.",
+                    "Clipping never makes a gradient longer. So it can’t help where almost nothing arrives.",
+                ),
+            ],
+            right: 0,
         },
-    },
-    Idea {
-        title: "Half-open gates forget, too",
-        text: "With bias 0 the gates begin by keeping about one half at each step, and over 31 steps \
-               little is left of the gradient along the cell.",
-        set: |link| {
-            link.bptt.shown = Shown::Lstm;
-            link.bptt.forget_bias = 0.0;
+        Quiz {
+            id: "bptt-cell",
+            kind: Kind::Explain,
+            asks: "Why does the gradient last longer along the cell than along the RNN’s state?",
+            options: &[
+                (
+                    "The LSTM has more weights.",
+                    "It has four times as many, but a step back along the cell does not multiply by any of them.",
+                ),
+                (
+                    "The cell has no tanh in it anywhere.",
+                    "There is a tanh where something is added to the cell. The way back along the cell does not pass \
+                     it.",
+                ),
+                (
+                    "Each step back multiplies by a gate that can stay near 1, not by U and a slope.",
+                    "A factor of 0.99 leaves three quarters after thirty steps. A factor of 0.5 leaves a billionth.",
+                ),
+            ],
+            right: 2,
         },
-    },
-    Idea {
-        title: "Who remembers how far",
-        text: "All three on one task and seed. Train for a thousand steps and see the accuracy against \
-               the gap.",
-        set: |link| link.view = super::ACCURACY.into(),
-    },
-];
+    ],
+};

@@ -1,0 +1,103 @@
+//! What all chapters say, held to the rules of the course.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    course::Script,
+    teaching::{Word, plain},
+};
+
+/// Every chapter's script, in the course's order.
+fn all() -> Vec<(&'static str, &'static Script)> {
+    vec![("bptt", &super::bptt::SCRIPT)]
+}
+
+/// All that a learner reads of a script, text by text.
+fn texts(script: &Script) -> Vec<&'static str> {
+    let beats = script.beats.iter().flat_map(|beat| [beat.title, beat.text]);
+    let tries = script.tries.iter().flat_map(|trial| [trial.text, trial.label]);
+    let quizzes = script.quizzes.iter().flat_map(|quiz| {
+        let options = quiz.options.iter().flat_map(|(option, reply)| [*option, *reply]);
+        options.chain([quiz.asks])
+    });
+    let all = [script.before].into_iter().chain(beats).chain(tries).chain(quizzes);
+    all.filter(|text| !text.is_empty()).collect()
+}
+
+/// The sentences of a text, in words each.
+fn sentences(text: &str) -> Vec<usize> {
+    let ends = |word: &str| word.trim_end_matches(['”', '’', ')']).ends_with(['.', '?', '!', ':']);
+    let mut lengths = vec![0];
+    for word in text.split_whitespace() {
+        *lengths.last_mut().expect("never empty") += 1;
+        if ends(word) {
+            lengths.push(0);
+        }
+    }
+    lengths.retain(|length| *length > 0);
+    lengths
+}
+
+#[test]
+fn scripts_keep_to_their_form() {
+    for (chapter, script) in all() {
+        let beats = script.beats;
+        assert!((6..=11).contains(&beats.len()), "{chapter}: {} beats", beats.len());
+        assert!(beats[0].title.is_empty() && beats[1..].iter().all(|beat| !beat.title.is_empty()));
+        assert_eq!(beats.last().map(|beat| beat.title), Some("What you can do now"), "{chapter}");
+        assert!((3..=5).contains(&script.tries.len()), "{chapter}: {} trials", script.tries.len());
+        let asks = script.asks();
+        assert!((4..=6).contains(&asks.len()), "{chapter}: {} questions", asks.len());
+        assert_eq!(asks.iter().collect::<BTreeSet<_>>().len(), asks.len(), "{chapter}: {asks:?}");
+        for quiz in script.quizzes {
+            assert!(asks.contains(&quiz.id), "{chapter}: {} is never asked", quiz.id);
+            assert!((2..=4).contains(&quiz.options.len()) && quiz.right < quiz.options.len());
+        }
+        let kinds: BTreeSet<_> =
+            script.quizzes.iter().map(|quiz| format!("{:?}", quiz.kind)).collect();
+        assert!(kinds.contains("Explain") && kinds.contains("FindError"), "{chapter}: {kinds:?}");
+        assert!(asks.len() > script.quizzes.len(), "{chapter}: nothing is asked of the model");
+    }
+}
+
+#[test]
+fn texts_are_short_plain_and_american() {
+    for (chapter, script) in all() {
+        let mut lengths = Vec::new();
+        for text in texts(script) {
+            let (read, _) = plain(text);
+            for length in sentences(&read) {
+                assert!(length <= 32, "{chapter}: {length} words in a sentence of: {read}");
+                lengths.push(length);
+            }
+            for word in [
+                "colour",
+                "learnt",
+                "behaviour",
+                "centre",
+                "normalis",
+                "initialis",
+                "neighbour",
+                "--",
+            ] {
+                assert!(!read.contains(word), "{chapter}: {word} in: {read}");
+            }
+            assert!(!read.contains(['\'', '"']), "{chapter}: a straight quote in: {read}");
+        }
+        let words: usize = lengths.iter().sum();
+        let mean = words as f64 / lengths.len() as f64;
+        println!("{chapter:10} {words:5} words, {mean:.1} a sentence");
+        assert!(mean <= 16.0, "{chapter}: {mean} words a sentence");
+    }
+}
+
+#[test]
+fn every_chapter_links_its_terms_once_each() {
+    for (chapter, script) in all() {
+        let linked: Vec<Word> = texts(script).into_iter().flat_map(|text| plain(text).1).collect();
+        assert!(linked.len() >= 4, "{chapter} links {linked:?}");
+        for (i, word) in linked.iter().enumerate() {
+            assert!(!linked[..i].contains(word), "{chapter} links {word:?} twice");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! What a chapter says, as data: its texts can be read, counted and checked without a page.
+
+use leptos::prelude::*;
+
+use super::{Try, story::SetStage};
+use crate::teaching::{Live, Quiz, prose};
+
+/// A chapter's story. The texts are marked up as [`prose`] has it.
+pub struct Script {
+    /// One line: what the chapter before could not do.
+    pub before: &'static str,
+    /// Six to ten. The first says why anyone needed this, the last what the learner can do now.
+    pub beats: &'static [Beat],
+    /// Three to five experiments with a surprising result.
+    pub tries: &'static [Trial],
+    /// Questions whose answer is known beforehand.
+    pub quizzes: &'static [Quiz],
+}
+
+/// One beat: a few sentences, and the settings and the view that show what they say.
+pub struct Beat {
+    /// Empty for the first, which the chapter's title heads.
+    pub title: &'static str,
+    pub text: &'static str,
+    /// Sets what differs from the chapter's start: settings, and `view`, the name of a view other
+    /// than the first.
+    pub set: SetStage,
+    /// The questions asked here, by id: of [`Script::quizzes`], or one that the live model answers.
+    pub asks: &'static [&'static str],
+}
+
+/// An experiment, and the button that sets it up.
+pub struct Trial {
+    pub text: &'static str,
+    /// Empty where there is nothing to set up.
+    pub label: &'static str,
+    pub id: &'static str,
+    pub set: SetStage,
+    /// What becomes of the learner's sentence; `None` leaves it.
+    pub sentence: Option<&'static str>,
+}
+
+impl Trial {
+    /// The experiment as a line of the list.
+    pub(super) fn view(&'static self, live: &[Live]) -> AnyView {
+        let Self { text, label, id, set, .. } = self;
+        let button = (!label.is_empty()).then(|| match self.sentence {
+            Some(sentence) => view! { <Try label id=*id set=*set sentence/> }.into_any(),
+            None => view! { <Try label id=*id set=*set/> }.into_any(),
+        });
+        view! { <li>{prose(text, live)} {button}</li> }.into_any()
+    }
+}
+
+impl Script {
+    /// Every question's id, in the order in which they are asked.
+    pub fn asks(&self) -> Vec<&'static str> {
+        self.beats.iter().flat_map(|beat| beat.asks).copied().collect()
+    }
+}

@@ -1,0 +1,177 @@
+//! Text as chapters write it: whole sentences in one string, with a few marks.
+//!
+//! `**bold**`, `*emphasis*` and `` `code` ``; `[shown](word)` opens the note of that word of the
+//! glossary, `[shown](#part role)` lights a part of the figure in its role's color, `{name}` stands
+//! for something live. An empty line begins a paragraph; one that holds nothing but something live is
+//! that. Sentences stay whole in the page, so that a browser can translate them.
+
+use leptos::prelude::*;
+
+use super::{Hue, Sym, Term, Word};
+
+/// Something live in a text, by the name that the text has for it.
+pub type Live = (&'static str, ViewFn);
+
+/// A number or a few words that follow the model.
+pub fn live(name: &'static str, says: impl Fn() -> String + Send + Sync + Clone + 'static) -> Live {
+    let says = move || says.clone();
+    (name, ViewFn::from(move || view! { <span class="live">{says()}</span> }))
+}
+
+/// A stretch of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Piece {
+    Plain(&'static str),
+    Bold(&'static str),
+    Emphasis(&'static str),
+    Code(&'static str),
+    /// Shown, and the word's name in the glossary.
+    Term(&'static str, &'static str),
+    /// Shown, the part, and its role.
+    Part(&'static str, &'static str, &'static str),
+    Live(&'static str),
+}
+
+/// The pieces of one paragraph. A mark that is not closed stands for itself.
+fn pieces(text: &'static str) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let (mut rest, mut plain) = (text, 0);
+    while let Some(mark) = rest.get(plain..).and_then(|rest| rest.find(['*', '`', '[', '{'])) {
+        let at = plain + mark;
+        let Some((piece, length)) = marked(&rest[at..]) else {
+            plain = at + 1;
+            continue;
+        };
+        if at > 0 {
+            pieces.push(Piece::Plain(&rest[..at]));
+        }
+        pieces.push(piece);
+        (rest, plain) = (&rest[at + length..], 0);
+    }
+    if !rest.is_empty() {
+        pieces.push(Piece::Plain(rest));
+    }
+    pieces
+}
+
+/// The piece that begins with the mark at the start of `text`, and its length.
+fn marked(text: &'static str) -> Option<(Piece, usize)> {
+    let between = |open: &str, close: &str| {
+        let inner = text.strip_prefix(open)?;
+        let end = inner.find(close).filter(|end| *end > 0)?;
+        Some((&inner[..end], open.len() + end + close.len()))
+    };
+    if let Some((inner, length)) = between("**", "**") {
+        return Some((Piece::Bold(inner), length));
+    }
+    if let Some((inner, length)) = between("*", "*") {
+        return Some((Piece::Emphasis(inner), length));
+    }
+    if let Some((inner, length)) = between("`", "`") {
+        return Some((Piece::Code(inner), length));
+    }
+    if let Some((inner, length)) = between("{", "}") {
+        return Some((Piece::Live(inner), length));
+    }
+    let (inner, length) = between("[", ")")?;
+    let (shown, of) = inner.split_once("](")?;
+    let piece = match of.strip_prefix('#') {
+        Some(of) => {
+            let (part, role) = of.split_once(' ')?;
+            Piece::Part(shown, part, role)
+        }
+        None => Piece::Term(shown, of),
+    };
+    Some((piece, length))
+}
+
+/// The text, with what is live in it.
+pub fn prose(text: &'static str, live: &[Live]) -> AnyView {
+    text.split("\n\n").map(|paragraph| one(paragraph, live)).collect_view().into_any()
+}
+
+fn one(paragraph: &'static str, live: &[Live]) -> AnyView {
+    let of = |name: &str| live.iter().find(|live| live.0 == name).map(|live| live.1.run());
+    let pieces = pieces(paragraph);
+    if let [Piece::Live(name)] = pieces[..] {
+        return of(name).into_any();
+    }
+    let shown = pieces.into_iter().map(|piece| match piece {
+        Piece::Plain(text) => text.into_any(),
+        Piece::Bold(text) => view! { <strong>{text}</strong> }.into_any(),
+        Piece::Emphasis(text) => view! { <em>{text}</em> }.into_any(),
+        Piece::Code(text) => view! { <code translate="no">{text}</code> }.into_any(),
+        Piece::Live(name) => of(name).into_any(),
+        Piece::Term(text, word) => match Word::named(word) {
+            Some(of) => view! { <Term of>{text}</Term> }.into_any(),
+            None => text.into_any(),
+        },
+        Piece::Part(text, part, role) => {
+            let role = Hue::named(role).unwrap_or_default();
+            view! { <Sym part role>{text}</Sym> }.into_any()
+        }
+    });
+    view! { <p>{shown.collect_view()}</p> }.into_any()
+}
+
+/// The text as it is read, and the glossary's words in it. What is live is a number.
+#[cfg(test)]
+pub fn plain(text: &'static str) -> (String, Vec<Word>) {
+    let (mut read, mut words) = (String::new(), Vec::new());
+    for piece in text.split("\n\n").flat_map(|p| pieces(p).into_iter().chain([Piece::Plain("\n")]))
+    {
+        match piece {
+            Piece::Plain(text) => {
+                assert!(!text.contains(['*', '`', '[', ']', '{', '}']), "a stray mark: {text}");
+                read.push_str(text);
+            }
+            Piece::Bold(text) | Piece::Emphasis(text) | Piece::Code(text) => read.push_str(text),
+            Piece::Live(_) => read.push('0'),
+            Piece::Term(text, word) => {
+                words.push(Word::named(word).unwrap_or_else(|| panic!("no word {word}: {text}")));
+                read.push_str(text);
+            }
+            Piece::Part(text, _, role) => {
+                assert!(Hue::named(role).is_some(), "no role {role}: {text}");
+                read.push_str(text);
+            }
+        }
+    }
+    (read, words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_read_and_others_stand_for_themselves() {
+        use Piece::*;
+        assert_eq!(
+            pieces("An [RNN](rnn) has a **state** `s`, [U](#u weight) and {n} units."),
+            [
+                Plain("An "),
+                Term("RNN", "rnn"),
+                Plain(" has a "),
+                Bold("state"),
+                Plain(" "),
+                Code("s"),
+                Plain(", "),
+                Part("U", "u", "weight"),
+                Plain(" and "),
+                Live("n"),
+                Plain(" units."),
+            ]
+        );
+        assert_eq!(pieces("2 * 3 [see"), [Plain("2 * 3 [see")]);
+        assert_eq!(pieces("*not* {"), [Emphasis("not"), Plain(" {")]);
+        assert_eq!(pieces(""), []);
+    }
+
+    #[test]
+    fn reads_as_a_sentence() {
+        let (read, words) = plain("The [loss](loss) is {loss}.\n\nLower is *better*.");
+        assert_eq!(read, "The loss is 0.\nLower is better.\n");
+        assert_eq!(words, [Word::Loss]);
+    }
+}
