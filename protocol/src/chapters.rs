@@ -4,7 +4,7 @@
 /// [`crate::Link`], its id in links, and its title.
 ///
 /// Everything that has one entry per chapter is generated from this list, so that a missing chapter
-/// is a compile error. README says what else a new chapter needs.
+/// is a compile error. docs/adding-a-chapter.md says what else a new chapter needs.
 #[macro_export]
 macro_rules! with_chapters {
     ($then:ident) => {

@@ -10,11 +10,11 @@ mod bench;
 mod build;
 mod corpora;
 mod dist;
+#[cfg(test)]
+mod docs;
 mod doctor;
 mod npm;
 mod paths;
-#[cfg(test)]
-mod recipe;
 mod screenshots;
 mod serve;
 mod setup;
@@ -61,8 +61,8 @@ const VERBS: &[Verb] = &[
     },
     Verb {
         name: "screenshots",
-        options: "[CHAPTER]",
-        help: "pictures of every view, in light and dark, large and small",
+        options: "[--readme] [CHAPTER]",
+        help: "pictures of every view, in light and dark, large and small; or those of README",
         run: screenshots::run,
     },
     Verb {
