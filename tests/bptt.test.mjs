@@ -193,6 +193,7 @@ test("one idea after the other, and all of it by keyboard", async (t) => {
   const page = await open(t);
   await page.locator("#chapter-title").focus();
   await page.keyboard.press("PageDown");
+  await page.keyboard.press("PageDown");
   await eventually(async () => Object.keys(await shares(page)).join() === "RNN");
   await page.keyboard.press("PageDown");
   await page.keyboard.press("PageDown");

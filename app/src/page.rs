@@ -54,7 +54,7 @@ pub fn page(link: Link, given: Vec<String>, problems: &[LinkProblem]) -> AnyView
     view! {
         <a class="skip-link" href="#stage-view">"Skip to the figure"</a>
         <header class="page-header">
-            <a class="wordmark" href="./" aria-label="Unroll">
+            <a class="wordmark" href="./" aria-label="Unroll" translate="no">
                 <svg viewBox="0 0 16 16" aria-hidden="true"><path d="M1 1h4v4h4v4h4v6H1z"/></svg>
                 <span>"Unroll"</span>
             </a>

@@ -79,7 +79,7 @@ pub fn TimeBar(run: Run) -> impl IntoView {
                 on:click=move |_| run.take_step()>
                 "+1"
             </button>
-            <div class="time-numbers">
+            <div class="time-numbers" translate="no">
                 <p class="time-steps">
                     <strong data-testid="loss-step">{move || grouped(run.step.get().into())}</strong>
                     {move || if run.step.get() == 1 { " step" } else { " steps" }}

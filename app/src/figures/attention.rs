@@ -265,7 +265,7 @@ pub fn HeadsFigure(
             <div class="figure-box">
                 <HeadGrid view shape layer head colors switches words=true />
             </div>
-            <p class="readout" data-testid="heads-chosen">{chosen}</p>
+            <p class="readout" translate="no" data-testid="heads-chosen">{chosen}</p>
             <div class="figure-foot">
                 <button type="button" class="figure-act" data-testid="heads-enlarge" on:click=move |_| enlarge.run(())>
                     "Show it large"

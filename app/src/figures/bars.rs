@@ -104,7 +104,7 @@ pub fn Bars(
         view! { <li class:marked=move || bar.with(|b| b.as_ref().is_some_and(|b| b.marked))>{inner}</li> }
     };
     view! {
-        <ol class=format!("bars {role}") class:comparing=move || comparing.get()>
+        <ol class=format!("bars {role}") translate="no" class:comparing=move || comparing.get()>
             {move || (0..rows.get()).map(row).collect_view()}
         </ol>
     }

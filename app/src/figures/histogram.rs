@@ -199,7 +199,7 @@ pub fn HistogramFigure(
                 <canvas node_ref=canvas aria-hidden="true"></canvas>
                 {mark}
             </div>
-            <p class="readout" data-testid=format!("{name}-readout")>
+            <p class="readout" translate="no" data-testid=format!("{name}-readout")>
                 {move || match pointing.shown() {
                     Some(place) => shown.get().describe(place).into_any(),
                     None => {

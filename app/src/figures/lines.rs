@@ -245,7 +245,7 @@ fn Legend(name: &'static str, shown: Memo<Arc<Lines>>, read: Memo<Option<f64>>) 
     };
     view! {
         // Many series scroll in a small figure, also for the keyboard.
-        <div class="lines-readout" tabindex="0" role="group" aria-label="Values"
+        <div class="lines-readout" translate="no" tabindex="0" role="group" aria-label="Values"
             data-testid=format!("{name}-readout") data-x=move || read.get().map(|x| x.to_string())>
             <span class="lines-x">{at}</span>
             <ul>{move || keys.get().into_iter().enumerate().map(row).collect_view()}</ul>

@@ -54,7 +54,7 @@ pub fn LossFigure(
                     if last.get() == 0.0 { hint.to_owned() } else { String::new() }
                 })
             />
-            <p class="readout" data-testid="loss-readout">{text}</p>
+            <p class="readout" translate="no" data-testid="loss-readout">{text}</p>
             <div class="figure-foot">
                 <ExportMenu
                     figure="loss"

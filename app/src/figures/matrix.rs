@@ -180,6 +180,7 @@ pub fn MatrixFigure(
             />
             <p
                 class="readout"
+                translate="no"
                 data-testid=format!("{name}-readout")
                 data-row=move || pointing.shown().map(|p| p.0.to_string())
                 data-column=move || pointing.shown().map(|p| p.1.to_string())

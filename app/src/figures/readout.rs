@@ -27,6 +27,7 @@ pub fn Readout(view: Memo<Option<HeadView>>, selection: Selection) -> impl IntoV
     view! {
         <p
             class="readout"
+            translate="no"
             data-testid="attention-cell-readout"
             data-query=move || position(|c| Some(c.query))
             data-key=move || position(|c| c.key)

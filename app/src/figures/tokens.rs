@@ -39,7 +39,7 @@ pub fn Tokens(
         {editor.map(|editor| view! { <EditorNotes editor /> })}
         <div class="token-scroller" node_ref=scroller
             style=move || format!("--width:{}", row.with(Row::width))>
-            <div class="token-track">
+            <div class="token-track" translate="no">
                 {(!plain).then(|| view! { <Arcs view selection row /> })}
                 <div
                     class="token-row"

@@ -53,7 +53,7 @@ pub fn Formula(
         <figure class="formula">
             <div class="formula-scroll" tabindex="0" role="group" aria-label=label node_ref=scroller
                 on:keydown=step on:focusout=move |_| place.set_value(None)>
-                <math display="block">{children()}</math>
+                <math display="block" translate="no">{children()}</math>
             </div>
             {(!source.is_empty()).then(|| view! { <figcaption class="hint">{source}</figcaption> })}
         </figure>

@@ -12,10 +12,10 @@ use super::{Hue, Sym, Term, Word};
 /// Something live in a text, by the name that the text has for it.
 pub type Live = (&'static str, ViewFn);
 
-/// A number or a few words that follow the model.
+/// A number or a few words that follow the model. A browser that translates would freeze it.
 pub fn live(name: &'static str, says: impl Fn() -> String + Send + Sync + Clone + 'static) -> Live {
     let says = move || says.clone();
-    (name, ViewFn::from(move || view! { <span class="live">{says()}</span> }))
+    (name, ViewFn::from(move || view! { <span class="live" translate="no">{says()}</span> }))
 }
 
 /// A stretch of a text.

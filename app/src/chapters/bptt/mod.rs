@@ -87,7 +87,7 @@ fn BpttChapter() -> impl IntoView {
             script=&text::SCRIPT
             live=lives(shown)
             asks=vec![
-                ("bptt-most", ViewFn::from(move || most(shown))),
+                ("bptt", ViewFn::from(move || most(shown))),
                 ("bptt-near", ViewFn::from(move || near(shown))),
             ]
             more=formulas::all
@@ -222,12 +222,12 @@ fn most(shown: Shown) -> AnyView {
                     measured at the hidden state: dL/ds for the RNN, dL/dh for the others.";
     view! {
         <CheckYourself
-            id="bptt-most"
+            id="bptt"
             question=Signal::derive(move || question.to_owned())
             options=Signal::derive(|| ["RNN", "LSTM", "GRU"].map(str::to_owned).to_vec())
             answer=Signal::derive(move || read.get().map(|read| read.0))
             explain=Signal::derive(move || read.get().map_or(String::new(), |read| read.1))
-            on_right=use_right("bptt-most")
+            on_right=use_right("bptt")
         />
     }
     .into_any()

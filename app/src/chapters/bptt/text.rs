@@ -31,7 +31,7 @@ pub const SCRIPT: Script = Script {
                    What it finds at a step is the [gradient](gradient) with respect to the state there. The figure \
                    shows how long that gradient is. Read it from right to left, the way it is computed.",
             set: |_| {},
-            asks: &["bptt-most"],
+            asks: &["bptt"],
         },
         Beat {
             title: "The way back is a product",
