@@ -7,7 +7,9 @@
 
 use leptos::prelude::*;
 
-use super::{Hue, Sym, Term, Word};
+#[cfg(test)]
+use super::Word;
+use super::{Hue, Sym, term::term};
 
 /// Something live in a text, by the name that the text has for it.
 pub type Live = (&'static str, ViewFn);
@@ -102,10 +104,7 @@ fn one(paragraph: &'static str, live: &[Live]) -> AnyView {
         Piece::Emphasis(text) => view! { <em>{text}</em> }.into_any(),
         Piece::Code(text) => view! { <code translate="no">{text}</code> }.into_any(),
         Piece::Live(name) => of(name).into_any(),
-        Piece::Term(text, word) => match Word::named(word) {
-            Some(of) => view! { <Term of>{text}</Term> }.into_any(),
-            None => text.into_any(),
-        },
+        Piece::Term(text, word) => term(word, text, text.into_any()),
         Piece::Part(text, part, role) => {
             let role = Hue::named(role).unwrap_or_default();
             view! { <Sym part role>{text}</Sym> }.into_any()

@@ -1,9 +1,10 @@
 //! Questions whose answer is known beforehand: choose the reason, find the error. Those that the
 //! live model answers are a [`CheckYourself`] of their chapter.
 
-use leptos::prelude::*;
+use leptos::{context::Provider, prelude::*};
 
 use super::check::{CheckYourself, Kind};
+use crate::fetched::{Fetch, View, fetched, part};
 
 /// A question with its options. Each says why it is right or wrong.
 pub struct Quiz {
@@ -17,8 +18,21 @@ pub struct Quiz {
     pub right: usize,
 }
 
-/// The question on the page.
+/// A question, and whom to tell that it was answered correctly.
+#[derive(Clone, Copy)]
+struct Asked(&'static Quiz, Callback<()>);
+
+/// The lab opens without its questions.
+const QUIZ: Fetch = part!(quiz: View = asked);
+
+/// The question on the page, once it is fetched.
 pub fn quiz(quiz: &'static Quiz, on_right: Callback<()>) -> AnyView {
+    view! { <Provider value=Asked(quiz, on_right)>{fetched(QUIZ, "The question")}</Provider> }
+        .into_any()
+}
+
+fn asked() -> AnyView {
+    let Asked(quiz, on_right) = expect_context();
     let options: Vec<String> =
         quiz.options.iter().map(|(option, _)| (*option).to_owned()).collect();
     view! {

@@ -1,21 +1,38 @@
 //! A word in the text that opens its note.
 
-use leptos::{ev, prelude::*};
+use leptos::{context::Provider, ev, prelude::*};
 use wasm_bindgen::JsCast;
 use web_sys::Element;
 
 use super::{
     tiny::TinyFigure,
-    word::{Entry, Word},
+    word::{Entry, WORDS, Word},
 };
+use crate::fetched::{Fetch, View, fetched, part};
+
+/// The word, by its id, whose note is open.
+#[derive(Clone, Copy)]
+struct Noted(&'static str);
+
+/// Notes with their figures are fetched when the first is opened.
+const NOTE: Fetch = part!(note: View = body);
 
 /// A word of the glossary in running text: a button that opens its note beside it. Without children
 /// it shows the word itself.
 #[component]
 pub fn Term(of: Word, #[prop(optional)] children: Option<Children>) -> impl IntoView {
     let entry = of.entry();
+    let shown = match children {
+        Some(children) => children().into_any(),
+        None => in_text(entry).into_any(),
+    };
+    term(entry.id, entry.name, shown)
+}
+
+/// A [`Term`] by the word's id; `label` names the note.
+pub fn term(word: &'static str, label: &'static str, shown: AnyView) -> AnyView {
     // The same word may stand in a text twice.
-    let id = format!("note-{}-{}", entry.id, use_count());
+    let id = format!("note-{word}-{}", use_count());
     let open = RwSignal::new(false);
     // The browser opens and closes it: Escape, a press elsewhere, the focus going back.
     let toggled = move |event: ev::Event| {
@@ -28,20 +45,18 @@ pub fn Term(of: Word, #[prop(optional)] children: Option<Children>) -> impl Into
             open.set(true);
         }
     };
-    let shown = match children {
-        Some(children) => children().into_any(),
-        None => in_text(entry).into_any(),
-    };
     view! {
-        <button type="button" class="term" data-testid=format!("term-{}", entry.id)
+        <button type="button" class="term" data-testid=format!("term-{word}")
             popovertarget=id.clone() aria-controls=id.clone()
             aria-expanded=move || open.get().to_string()>
             {shown}
         </button>
-        <div popover="auto" class="note" id=id.clone() role="dialog" aria-label=entry.name
-            data-testid=format!("note-{}", entry.id) on:beforetoggle=begin
+        <div popover="auto" class="note" id=id.clone() role="dialog" aria-label=label
+            data-testid=format!("note-{word}") on:beforetoggle=begin
             on:toggle=toggled>
-            {move || open.get().then(|| view! { <NoteBody entry/> })}
+            {move || open.get().then(|| view! {
+                <Provider value=Noted(word)>{fetched(NOTE, "The note")}</Provider>
+            })}
             <button type="button" class="button button-quiet" popovertarget=id.clone()
                 popovertargetaction="hide">
                 "Close"
@@ -52,8 +67,9 @@ pub fn Term(of: Word, #[prop(optional)] children: Option<Children>) -> impl Into
 }
 
 /// A word's name, its two sentences and its figure.
-#[component]
-fn NoteBody(entry: &'static Entry) -> impl IntoView {
+fn body() -> AnyView {
+    let Noted(word) = expect_context();
+    let Some(entry) = WORDS.iter().find(|entry| entry.id == word) else { return ().into_any() };
     view! {
         <p class="note-name">{entry.name}</p>
         <p>{entry.says[0]} " " {entry.says[1]}</p>

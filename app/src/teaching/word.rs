@@ -33,6 +33,7 @@ macro_rules! words {
 
 impl Word {
     /// The word with this id.
+    #[cfg(test)]
     pub fn named(id: &str) -> Option<Self> {
         WORDS.iter().find(|entry| entry.id == id).map(|entry| entry.word)
     }
