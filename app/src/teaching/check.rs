@@ -62,10 +62,10 @@ pub fn CheckYourself(
     let asked =
         Asked { id, question, options, answer, explain, replies, verdict, on_right, on_another };
     view! {
-        <section class="check" data-testid=format!("check-{id}") aria-label=kind.name()>
+        <div class="check" role="group" data-testid=format!("check-{id}") aria-label=kind.name()>
             <p class="check-kind" aria-hidden="true">{kind.name()}</p>
             <Question asked/>
-        </section>
+        </div>
     }
     .into_any()
 }
@@ -91,7 +91,7 @@ pub fn GuessFirst(
         seen.copied().unwrap_or(false) || skipped.get() || verdict.with(Option::is_some)
     });
     view! {
-        <section class="check" data-testid=format!("check-{id}") aria-label="Guess first">
+        <div class="check" role="group" data-testid=format!("check-{id}") aria-label="Guess first">
             <p class="check-kind" aria-hidden="true">"Guess first"</p>
             // Kept when skipped, so that nothing jumps: one can still guess.
             <Question asked/>
@@ -100,7 +100,7 @@ pub fn GuessFirst(
                 on:click=move |_| skipped.set(true)>
                 {move || if seen.get() { "Shown below" } else { "Just show me" }}
             </button>
-        </section>
+        </div>
         {move || seen.get().then(|| children())}
     }
     .into_any()
