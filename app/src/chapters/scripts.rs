@@ -9,7 +9,11 @@ use crate::{
 
 /// Every chapter's script, in the course's order.
 fn all() -> Vec<(&'static str, &'static Script)> {
-    vec![("tokens", &super::tokens::SCRIPT), ("bptt", &super::bptt::SCRIPT)]
+    vec![
+        ("tokens", &super::tokens::SCRIPT),
+        ("bigram", &super::bigram::SCRIPT),
+        ("bptt", &super::bptt::SCRIPT),
+    ]
 }
 
 /// All that a learner reads of a script, text by text.
