@@ -12,6 +12,7 @@ fn all() -> Vec<(&'static str, &'static Script)> {
     vec![
         ("tokens", &super::tokens::SCRIPT),
         ("bigram", &super::bigram::SCRIPT),
+        ("rnn", &super::rnn::SCRIPT),
         ("bptt", &super::bptt::SCRIPT),
     ]
 }

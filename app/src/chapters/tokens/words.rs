@@ -302,7 +302,8 @@ pub fn more() -> impl IntoView {
         <p>
             "On the right, x with the index t − 1 is the one-hot vector of the token before. E has V × d numbers, R \
              has d × V, and b has V. All of them are trained by AdamW at a rate of 0.02, on 64 windows per step. \
-             The model never looks further back than one token."
+             A logit is a row of E times a column of R, plus a bias: this is what log-bilinear means. The model \
+             never looks further back than one token."
         </p>
         <p>
             "Byte-pair encoding was described by Gage (1994), who merged any two bytes to compress files. Sennrich, \
