@@ -14,28 +14,29 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "In 1913 Andrei Markov went through 20,000 letters of Pushkin’s “Eugene Onegin” by hand. He counted how \
-                   often a vowel follows a vowel. He wanted to show that the laws of chance also hold where each event \
-                   depends on the one before. In 1948 Claude Shannon drew text from such counts.\n\n\
-                   This is the simplest [language model](language-model). Look at the \
-                   [current character](#current input), and count which character came [next](#next output). Two \
-                   characters in a row are a **bigram**, an [n-gram](n-gram) with n = 2. Beside the counts, a second \
-                   table learns the same by training. Point at a cell to read it, and click it for the arithmetic.",
+            text: "In 1913 Andrei Markov went through 20,000 letters of Pushkin’s “Eugene Onegin” by hand. He \
+                   counted how often a vowel follows a vowel. He wanted to show that the laws of chance also hold \
+                   where each event depends on the one before. In 1948 Claude Shannon composed text from the \
+                   frequencies of letter pairs.\n\n\
+                   This is the simplest [language model](language-model). Look at the [current character](#current \
+                   input), and count which character came [next](#next output). Two characters in a row are a \
+                   **bigram**, an [n-gram](n-gram) with n = 2. Beside the counts, a second table learns the same by \
+                   training. Point at a cell to read it, and click it for the arithmetic.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "Count every pair",
-            text: "Each row is a current character, and each column is one that may come next. The stronger the color, \
-                   the larger the cell’s share of its row. {after}\n\n\
+            text: "Each row is a current character, and each column is one that may come next. The stronger the \
+                   color, the larger the cell’s share of its row. {after}\n\n\
                    One row is lit. Beside the table, guess what follows its character most often, before you look.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "A row is a distribution",
-            text: "A count alone says little, because a frequent character has large counts everywhere. So divide each \
-                   count by how often the row’s character occurs. Now the row adds up to 1. It is a \
+            text: "A count alone says little, because a frequent character has large counts everywhere. So divide \
+                   each count by how often the row’s character occurs. Now the row adds up to 1. It is a \
                    [probability](probability) distribution, written P(next | current).\n\n\
                    The order is alphabetical now. Look for rows with one strong cell: there the text leaves little \
                    choice.",
@@ -44,9 +45,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "What was never seen is impossible",
-            text: "You have never read “the zebra yawned in German”, but you would not call it impossible. Raw counts \
-                   would do so, as soon as one of its pairs is missing from the text. Its count is 0, and so is its \
-                   probability.\n\n\
+            text: "You have never read “the zebra yawned in German”, but you would not call it impossible. Raw \
+                   counts would do so, as soon as one of its pairs is missing from the text. Its count is 0, and so \
+                   is its probability.\n\n\
                    [Smoothing](smoothing) adds a little, k, to every count, as if each pair had been seen k times \
                    more. Pairs never seen gain, and the frequent ones pay for it. Here k is {k}. Drag it and watch \
                    the empty cells.",
@@ -67,8 +68,8 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "It comes close, and never quite arrives",
-            text: "The picture is now trained minus counted, so a cell without color is a cell where both agree. Press \
-                   Train and watch the colors fade. Which cells fade last?\n\n\
+            text: "The picture is now trained minus counted, so a cell without color is a cell where both agree. \
+                   Press Train and watch the colors fade. Which cells fade last?\n\n\
                    Click a cell of a pair that was never seen. Its count is 0. Its trained probability is e to the \
                    power of its logit, divided by a sum. Train on and watch that logit. Does it ever stop?",
             set: |link| link.bigram.view = View::Difference,
@@ -76,9 +77,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Drawing from it writes",
-            text: "To write, the model throws a number between 0 and 1. The row of the current letter cuts the way from \
-                   0 to 1 into stretches, one for each letter, as wide as the letter is probable. The number falls \
-                   into one of them. That letter is written, and its row is used next. This is called \
+            text: "To write, the model picks a random number between 0 and 1. The row of the current letter divides \
+                   the line from 0 to 1 into stretches, one for each letter, as wide as the letter is probable. The \
+                   number falls into one of them. That letter is written, and its row is used next. This is called \
                    **sampling**.\n\n\
                    Draw on and read. With raw counts, every two neighbors stand together somewhere in the text. Is \
                    the whole a word? The model looks at one letter, and has forgotten everything before it.",
@@ -94,16 +95,16 @@ pub const SCRIPT: Script = Script {
                    surprise is −ln p. That is 0 where it was sure, and large where it thought the character nearly \
                    impossible. The unit is the [nat](nat). The average over a text is the \
                    [cross-entropy](cross-entropy). It is also the [loss](loss), the number that training makes \
-                   smaller. After {step} steps your table has {loss}.\n\n\
-                   The last tenth of the text was [held out](held-out): neither counted nor trained on. How surprised \
-                   are the raw counts by it? Guess beside the curve.",
+                   smaller. After {step} steps the loss of your table is {loss}.\n\n\
+                   The last tenth of the text was [held out](held-out): neither counted nor trained on. How \
+                   surprised are the raw counts by it? Guess beside the curve.",
             set: |link| link.view = "average".into(),
             asks: &["bigram-uniform"],
         },
         Beat {
             title: "How much doubt is best?",
-            text: "With k near 0, the counts trust only what they have seen. With a very large k, they hold every \
-                   character about equally likely, as if they had seen nothing. Somewhere between lies the k that \
+            text: "With k near 0, the counts trust only what they have seen. With a very large k, every character \
+                   becomes about equally likely, as if nothing had been counted. Somewhere between lies the k that \
                    guesses the held-out text best.\n\n\
                    Find it on the curve, or press “Use the best k”. Then look at the curve of the training text. \
                    Where is its lowest point?",
@@ -112,18 +113,18 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "What you can do now",
-            text: "You can turn counts into probabilities, and say why a count of 0 is a problem and what smoothing does \
-                   about it. You can say what logits, softmax and cross-entropy are, and why ln V is the loss of \
-                   knowing nothing. You can write by sampling. But this table sees one character back. To see two, it \
-                   would need V times as many rows. The next step is a model with a memory.",
+            text: "You can turn counts into probabilities, and say why a count of 0 is a problem and what smoothing \
+                   does about it. You can say what logits, softmax and cross-entropy are, and why ln V is the loss \
+                   of knowing nothing. You can write by sampling. But this table sees one character back. To see \
+                   two, it would need V times as many rows. The next step is a model with a memory.",
             set: |_| {},
             asks: &[],
         },
     ],
     tries: &[
         Trial {
-            text: "Set k to 0, then to 10. Which estimate gets better on the held-out text, and which gets worse on the \
-                   training text? Find the best k.",
+            text: "Set k to 0, then to 10. Which estimate gets better on the held-out text, and which gets worse on \
+                   the training text? Find the best k.",
             label: "k of 10",
             id: "k",
             set: |link| {
@@ -141,8 +142,8 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Draw thirty letters from smoothed counts with k of 10. Then set “Draw from” to the raw counts: the \
-                   same thirty random numbers choose again. Which reads better, and why?",
+            text: "Draw thirty letters from smoothed counts with k of 10. Then set “Draw from” to the raw counts: \
+                   the same thirty random numbers choose again. Which reads better, and why?",
             label: "Thirty, smoothed",
             id: "write",
             set: |link| {
@@ -153,16 +154,16 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Read a sentence with a character that the text never has. What do the three estimates say about the \
-                   pairs it stands in?",
+            text: "Read a sentence with a character that the text never has. What do the three estimates say about \
+                   the pairs it stands in?",
             label: "A sentence with a €",
             id: "unknown",
             set: |link| link.view = "sentence".into(),
             sentence: Some("the fox paid one € for it"),
         },
         Trial {
-            text: "Choose Brackets as the text. After which characters is there almost nothing left to guess? What can \
-                   this table know of a bracket that was opened ten characters ago?",
+            text: "Choose Brackets as the text. After which characters is there almost nothing left to guess? What \
+                   can this table know of a bracket that was opened ten characters ago?",
             label: "",
             id: "brackets",
             set: |_| {},
@@ -177,8 +178,8 @@ pub const SCRIPT: Script = Script {
             options: &[
                 (
                     "It is not. Both are nearly the same.",
-                    "For one pair the difference looks small. But the probability of a text is a product, and 0 times \
-                     anything is 0.",
+                    "For one pair the difference looks small. But the probability of a text is a product, and 0 \
+                     times anything is 0.",
                 ),
                 (
                     "A computer can’t store 0 exactly.",
@@ -224,7 +225,7 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "Only text that was kept back shows how well it guesses.",
-                    "On the training text no table of pairs beats its raw counts. But they may hold a new text \
+                    "On the training text no table of pairs beats its raw counts. But they may call a new text \
                      impossible.",
                 ),
                 (
@@ -288,20 +289,20 @@ pub fn more() -> AnyView {
              itself. That is always positive, so its logit never stops falling."
         </p>
         <p>
-            "Every step takes all N pairs of the training text at once, as one matrix of counts. The optimizer is Adam \
-             (Kingma and Ba 2015) at a learning rate of 0.05. It has no weight decay, which would hold the logits back. \
-             The first logits are drawn at random, close to 0, so the loss begins near ln V."
+            "Every step takes all N pairs of the training text at once, as one matrix of counts. The optimizer is \
+             Adam (Kingma and Ba 2015) at a learning rate of 0.05. It has no weight decay, which would hold the \
+             logits back. The first logits are drawn at random, close to 0, so the loss begins near ln V."
         </p>
         <p>
             "The last tenth of the text is held out: neither counted nor trained on. Surprise is −ln p, in nats. Its \
-             mean over a text is the negative log-likelihood per character. On the training text, the trained table’s \
-             mean minus that of the raw counts is a "<Term of=Word::KlDivergence>"KL divergence"</Term>": what it costs \
-             to believe the one distribution when the other is true."
+             mean over a text is the negative log-likelihood per character. On the training text, the trained \
+             table’s mean minus that of the raw counts is a "<Term of=Word::KlDivergence>"KL divergence"</Term>": what it \
+             costs to believe the one distribution when the other is true."
         </p>
         <p>
-            "A. A. Markov counted “Eugene Onegin” in “An example of statistical investigation of the text Eugene Onegin \
-             concerning the connection of samples in chains” (1913). C. E. Shannon drew text from counts of single \
-             letters, pairs and triples in “A Mathematical Theory of Communication” (1948)."
+            "A. A. Markov counted “Eugene Onegin” in “An example of statistical investigation of the text Eugene \
+             Onegin concerning the connection of samples in chains” (1913). C. E. Shannon composed text from the \
+             frequencies of single letters, pairs and triples in “A Mathematical Theory of Communication” (1948)."
         </p>
     }
     .into_any()

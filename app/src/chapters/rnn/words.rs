@@ -15,21 +15,20 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "Around 1990, networks read a text through a window of fixed length. What had left the window was gone, \
-                   and the same word one place later looked like a new thing. Jeffrey Elman gave his network a memory \
-                   of its own instead.\n\n\
+            text: "Around 1990, networks read a text through a window of fixed length. What had left the window was \
+                   gone, and the same word one place later looked like a new thing. Jeffrey Elman gave his network a \
+                   memory of its own instead.\n\n\
                    That memory is the [state](hidden-state), a strip of numbers. The [character](#input input) comes \
-                   in through [W](#w weight) and the last state through [U](#u weight). Together they make the \
-                   [new state](#state hidden). From it, [V](#v weight) reads what is \
-                   [expected next](#output output). Drawn once, this is a cell with a loop. Press “Unroll one step” \
-                   and watch what is copied.",
+                   in through [W](#w weight) and the last state through [U](#u weight). Together they make the [new \
+                   state](#state hidden). From it, [V](#v weight) reads what is [expected next](#output output). \
+                   Drawn once, this is a cell with a loop. Press “Unroll one step” and watch what is copied.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "One cell and a loop",
-            text: "Imagine reading with one small index card. You read a character, look at your card, and write the card \
-                   anew. Then comes the next character. Whatever you want to know later must be on the card.\n\n\
+            text: "Imagine reading with one small index card. You read a character, look at your card, and write the \
+                   card anew. Then comes the next character. Whatever you want to know later must be on the card.\n\n\
                    The cell does just that. Its card is the state, {units} numbers here. It follows the same rule at \
                    every step, and this is called [recurrence](recurrence).",
             set: |_| {},
@@ -37,9 +36,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Unroll one step",
-            text: "A loop is hard to follow with the eye. So go around it once, and draw what was used: a copy of the \
-                   cell for t = 1, with its character, its state and its guess. The rest of the sentence stays in the \
-                   loop. This is called [unrolling](unrolling).\n\n\
+            text: "A loop is hard to follow with the eye. So go around it once, and draw what was used: a copy of \
+                   the cell for t = 1, with its character, its state and its guess. The rest of the sentence stays \
+                   in the loop. This is called [unrolling](unrolling).\n\n\
                    Nothing new was built. It is the same cell, drawn twice.",
             set: |link| link.rnn.columns = 1,
             asks: &[],
@@ -47,8 +46,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "The whole sentence",
             text: "Unrolled to its end, the loop is a deep network with one layer per character: {length} for your \
-                   sentence. At the top of each column stand the character that should come next and what the network \
-                   expects. Compare them.\n\n\
+                   sentence. At the top of each column stand the character that should come next and what the \
+                   network expects. Compare them.\n\n\
                    All arrows between columns point to the right. A state knows what was read before, and nothing of \
                    what comes later.",
             set: |link| link.rnn.columns = 64,
@@ -56,9 +55,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "The same matrices everywhere",
-            text: "Point at a U in the figure. Every copy lights up, because there is only one U. When training changes \
-                   it, it changes in all copies at once. So what the network learns at one place in a text, it can \
-                   use at every other.\n\n\
+            text: "Point at a U in the figure. Every copy lights up, because there is only one U. When training \
+                   changes it, it changes in all copies at once. So what the network learns at one place in a text, \
+                   it can use at every other.\n\n\
                    A longer sentence needs more steps. Does it also need more [parameters](parameter)?",
             set: |link| {
                 link.rnn.columns = 8;
@@ -68,8 +67,8 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "One unit is one sum",
-            text: "The state looks mysterious, but each of its numbers, its [units](unit), is one sum. Take a weight for \
-                   the character. Take a weight for each unit of the state before, times that unit. Take a \
+            text: "The state looks mysterious, but each of its numbers, its [units](unit), is one sum. Take a weight \
+                   for the character. Take a weight for each unit of the state before, times that unit. Take a \
                    [bias](bias). Add them up. Then [tanh](tanh) squeezes the sum into the range from −1 to 1.\n\n\
                    In the figure each bar begins where the one above it ended. Choose another unit or another t, and \
                    follow the bars to the result.",
@@ -83,9 +82,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Change one character",
-            text: "At t = {edit} the network now reads another character. Which states notice? Under each column, Δ says \
-                   how far its state has moved. Click any character and type another one.\n\n\
-                   Then look along the Δ to the right. How soon does the difference fade? This tells you how long the \
+            text: "At t = {edit} the network now reads another character. Which states notice? Under each column, Δ \
+                   says how far its state has moved. Click any character and type another one.\n\n\
+                   Then follow Δ to the right. How soon does the difference fade? This tells you how long the \
                    network remembers a single character.",
             set: |link| {
                 link.rnn.columns = 64;
@@ -95,12 +94,13 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Thrown off",
-            text: "To write, the network draws a character and then reads it, as if you had written it. A model that reads \
-                   its own output is called [autoregressive](autoregressive). Whatever it writes becomes its past, \
-                   mistakes too.\n\n\
+            text: "To write, the network draws a character and then reads it, as if you had written it. A model that \
+                   reads its own output is called [autoregressive](autoregressive). Whatever it writes becomes its \
+                   past, mistakes too.\n\n\
                    Here one odd character is forced on it, at place {odd}. The stronger the color, the more a \
                    character surprised the network. Beside it writes an LSTM, a cell that a later chapter opens. Who \
-                   gets over it sooner? Recovery measures this on [held-out](held-out) text while training rests.",
+                   gets over it sooner? The view “Recovery” measures this on [held-out](held-out) text while \
+                   training rests.",
             set: |link| {
                 link.view = "writing".into();
                 link.rnn.odd = 20;
@@ -109,9 +109,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "What you can do now",
-            text: "You can draw a recurrent network folded and unrolled, and say what is copied and what is shared. You \
-                   can work out one unit by hand. You can say how far a changed character reaches, and why it never \
-                   reaches back. One thing is still missing. How does the network learn which early character \
+            text: "You can draw a recurrent network folded and unrolled, and say what is copied and what is shared. \
+                   You can work out one unit by hand. You can say how far a changed character reaches, and why it \
+                   never reaches back. One thing is still missing. How does the network learn which early character \
                    mattered for a late guess? The next chapter sends the error back through time.",
             set: |_| {},
             asks: &[],
@@ -119,8 +119,8 @@ pub const SCRIPT: Script = Script {
     ],
     tries: &[
         Trial {
-            text: "Change the first character of the whole sentence. How many steps later is Δ below 0.1? Train for a \
-                   while and look again. Does the network now remember longer, or shorter?",
+            text: "Change the first character of the whole sentence. How many steps later is Δ below 0.1? Train for \
+                   a while and look again. Does the network now remember longer, or shorter?",
             label: "Set it up",
             id: "first",
             set: |link| {
@@ -130,8 +130,8 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Give the network two numbers as its whole memory. Train until the loss stands still. How low does it \
-                   get, and which characters do the two numbers tell apart?",
+            text: "Give the network two numbers as its whole memory. Train until the loss stands still. How low does \
+                   it get, and which characters do the two numbers tell apart?",
             label: "Set it up",
             id: "two",
             set: |link| {
@@ -141,9 +141,9 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Ask only at the end whether the brackets are balanced, and train for 600 steps. Flip a bracket in the \
-                   middle. Does the answer change? Then write a string of 32 brackets, twice as long as any it has \
-                   trained on. Has it learned to count?",
+            text: "Ask only at the end whether the brackets are balanced, and train for 600 steps. Flip a bracket in \
+                   the middle. Does the answer change? Then write a string of 32 brackets, twice as long as any it \
+                   has trained on. Has it learned to count?",
             label: "Set it up",
             id: "brackets",
             set: |link| {
@@ -153,8 +153,8 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Use the sigmoid without biases, as in 2010, and go back to the start of training. Near which value do \
-                   all states stand? Why is that a worse start than tanh has?",
+            text: "Use the sigmoid without biases, as in 2010, and go back to the start of training. Near which \
+                   value do all states stand? Why is that a worse start than tanh has?",
             label: "Set it up",
             id: "sigmoid",
             set: |link| {
@@ -164,8 +164,8 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Let it write at [temperature](temperature) 0, where nothing is left to chance. Does it begin to go in \
-                   circles? Does an odd character get it out?",
+            text: "Let it write at [temperature](temperature) 0, where nothing is left to chance. Does it begin to \
+                   go in circles? Does an odd character get it out?",
             label: "Set it up",
             id: "circles",
             set: |link| {
@@ -188,8 +188,8 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "No state ever hears of a later character.",
-                    "Each state is made of the character at its step and the state before it. So an early guess stays \
-                     as it was made. A later chapter reads from both ends.",
+                    "Each state is made of the character at its step and the state before it. So an early guess \
+                     stays as it was made. A later chapter reads from both ends.",
                 ),
                 (
                     "Nothing. That is what the loop is for.",
@@ -205,8 +205,8 @@ pub const SCRIPT: Script = Script {
             options: &[
                 (
                     "It keeps the numbers in bounds, and it bends.",
-                    "Without it a state could grow at every step. And sums of sums are only sums: without a bend, many \
-                     steps could do no more than one sum over all characters.",
+                    "Without it a state could grow at every step. And sums of sums are only sums: without a bend, \
+                     many steps could do no more than one sum over all characters.",
                 ),
                 (
                     "It turns the state into probabilities.",

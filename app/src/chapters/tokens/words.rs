@@ -19,9 +19,9 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "Around 2015, networks that translated knew a fixed list of words, often 30,000 of them. A name that \
-                   was not on the list came out as “unknown”. In 2016 Sennrich, Haddow and Birch built words from \
-                   frequent pieces instead, so that any word could be written.\n\n\
+            text: "Around 2015, networks that translated knew a fixed list of words, often 30,000 of them. A name \
+                   that was not on the list came out as “unknown”. In 2016 Sennrich, Haddow and Birch built words \
+                   from frequent pieces instead, so that any word could be written.\n\n\
                    Such a piece of text is called a [token](token). The list of all tokens is the \
                    [vocabulary](vocabulary), and the place of a token on it is its **id**. Here your sentence is cut \
                    in three ways, with the id under each token. Press Merge to grow the pieces. Click a token to see \
@@ -40,8 +40,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A byte is a number too",
-            text: "A computer stores any text as bytes, numbers from 0 to 255. So 256 ids can write every text in every \
-                   language: nothing is unknown. The price is length. An é takes two bytes, most emoji take four.\n\n\
+            text: "A computer stores any text as bytes, numbers from 0 to 255. So 256 ids can write every text in \
+                   every language: nothing is unknown. The price is length. An é takes two bytes, most emoji take \
+                   four.\n\n\
                    Your sentence is {characters} tokens as characters and {bytes} as bytes. Write an é into it and \
                    compare the rows.",
             set: |link| {
@@ -52,9 +53,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Frequent pairs become one token",
-            text: "People who write shorthand have one sign for “the”, because they write it so often. \
-                   [Byte-pair encoding](bpe) does the same. Find the two neighbors that stand together most often in \
-                   the text, and make them one token. Then do it again.\n\n\
+            text: "People who write shorthand have one sign for “the”, because they write it so often. [Byte-pair \
+                   encoding](bpe) does the same. Find the two neighbors that stand together most often in the text, \
+                   and make them one token. Then do it again.\n\n\
                    Here {merges} merges have been made. As bytes the text has {text-bytes} tokens, now it has \
                    {text-pairs}. Each merge adds one id to the vocabulary. Press Merge and watch both curves.",
             set: |link| {
@@ -67,7 +68,7 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "An id picks a row",
             text: "An id is only a name, like the number on a locker. What counts is inside. The model keeps a table \
-                   with one row of numbers for each id: the [embedding](embedding). It looks the id up and goes on \
+                   with one row of numbers for each id: the [embedding](embedding). It looks the id up and works \
                    with that row. Training changes the numbers.\n\n\
                    In formulas the lookup is a product. A [one-hot vector](one-hot) has a [1](#one-hot input) at the \
                    id and 0 everywhere else. Multiply it by the whole [table](#embedding weight), and every row is \
@@ -81,17 +82,17 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Tokens that behave alike",
             text: "Every row is a point. A row has {width} numbers and a screen two directions. So the map shows the \
-                   two directions in which the points spread most, their \
-                   [principal components](principal-component). The points start at random. Then training moves \
-                   them, because tokens that are followed by the same tokens do well with similar rows.\n\n\
+                   two directions in which the points spread most, their [principal \
+                   components](principal-component). The points start at random. Then training moves them, because \
+                   tokens that are followed by the same tokens do well with similar rows.\n\n\
                    {map}",
             set: |link| link.view = "map".into(),
             asks: &[],
         },
         Beat {
             title: "A window makes the examples",
-            text: "A model learns from questions with answers. A text is full of them: cover the next token and guess \
-                   it. Nobody has to write an answer, because the text has it already.\n\n\
+            text: "A model learns from questions with answers. A text is full of them: cover the next token and \
+                   guess it. Nobody has to write an answer, because the text has it already.\n\n\
                    Slide the window. Each token in it is what the model is given last, and the token after it is the \
                    **target**. So a window of {window} tokens holds {window} examples. What the model may look at \
                    before it guesses is called its [context](context).",
@@ -103,12 +104,12 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A sentence is a product",
-            text: "How [probable](probability) is a whole sentence? Ask how probable its first token is. Then ask for \
-                   the second, given the first, and so on. Multiply all the answers. This is the **chain rule of \
+            text: "How [probable](probability) is a whole sentence? Ask how probable its first token is. Then ask \
+                   for the second, given the first, and so on. Multiply all the answers. This is the **chain rule of \
                    probability**, and a [language model](language-model) is a machine that gives the answers.\n\n\
                    The last factor is that of the **end token**. Nobody says beforehand how long a sentence will be, \
-                   so the model must say when it stops. The product soon gets tiny, so people add logarithms instead. \
-                   Point at a card to read both.",
+                   so the model must say when it stops. The product soon gets tiny, so people add logarithms \
+                   instead. Point at a card to read both.",
             set: |link| {
                 link.tokens.scheme = Scheme::Pairs;
                 link.tokens.merges = 300;
@@ -148,8 +149,8 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Put a full stop at the end of your sentence and watch the last factor, that of the end token. Then \
-                   take the full stop away again.",
+            text: "Put a full stop at the end of your sentence and watch the last factor, that of the end token. \
+                   Then take the full stop away again.",
             label: "Add a full stop",
             id: "stop",
             set: |link| {
@@ -198,8 +199,8 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "In bytes a text is long, and a model works once per token.",
-                    "Longer tokens mean fewer steps for the same text. A model that sees a fixed number of tokens also \
-                     sees further back.",
+                    "Longer tokens mean fewer steps for the same text. A model that sees a fixed number of tokens \
+                     also sees further back.",
                 ),
                 ("256 ids are too many for a model to learn.", "256 is few. GPT-2 has 50,257 ids."),
             ],
@@ -242,8 +243,8 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "The order of the ids says nothing about how tokens behave.",
-                    "Id 34 is not twice id 17 in any sense that helps to guess. With a row of its own, each token can \
-                     be placed wherever it serves best.",
+                    "Id 34 is not twice id 17 in any sense that helps to guess. With a row of its own, each token \
+                     can be placed wherever it serves best.",
                 ),
             ],
             right: 2,
@@ -285,8 +286,8 @@ pub fn more() -> impl IntoView {
             <msub><mi>"x"</mi><mrow><mi>"t"</mi><mo>"−"</mo><mn>"1"</mn></mrow></msub><mo>")"</mo>
         </Formula>
         <p>
-            "Each text ends in an end token. Without it, the probabilities of all texts of all lengths could not \
-             add up to 1. Here a text is a line that is not blank, and the end token stands for the line break."
+            "Each text ends in an end token. Without it, the probabilities of all texts of all lengths could not add \
+             up to 1. Here a text is a line that is not blank, and the end token stands for the line break."
         </p>
         <Formula label="Logits from the row of the last token" source="log-bilinear model, Mnih and Hinton 2007, with one token of context">
             <mi>"p"</mi><mo>"("</mo><msub><mi>"x"</mi><mi>"t"</mi></msub><mo>"|"</mo>
@@ -301,9 +302,9 @@ pub fn more() -> impl IntoView {
         </Formula>
         <p>
             "On the right, x with the index t − 1 is the one-hot vector of the token before. E has V × d numbers, R \
-             has d × V, and b has V. All of them are trained by AdamW at a rate of 0.02, on 64 windows per step. \
-             A logit is a row of E times a column of R, plus a bias: this is what log-bilinear means. The model \
-             never looks further back than one token."
+             has d × V, and b has V. All of them are trained by AdamW at a rate of 0.02, on 64 windows per step. A \
+             logit is a row of E times a column of R, plus a bias: this is what log-bilinear means. The model never \
+             looks further back than one token."
         </p>
         <p>
             "Byte-pair encoding was described by Gage (1994), who merged any two bytes to compress files. Sennrich, \
@@ -312,10 +313,10 @@ pub fn more() -> impl IntoView {
              bytes, 50,000 merges and one end token."
         </p>
         <p>
-            "A word here is a run of letters, of digits or of other signs. Of two pairs that are equally frequent, the \
-             one with the smaller left id is merged first, then the one with the smaller right id. In aaa the pair aa \
-             counts once, so the count is exactly what the text gets shorter by. Merging stops when no pair occurs \
-             twice, or after 300 merges."
+            "A word here is a run of letters, of digits or of other signs. Of two pairs that are equally frequent, \
+             the one with the smaller left id is merged first, then the one with the smaller right id. In aaa the \
+             pair aa counts once, so the count is exactly what the text gets shorter by. Merging stops when no pair \
+             occurs twice, or after 300 merges."
         </p>
         <p>
             "Ids of characters count from 1 in the order of their code points. 0 is the unknown character, and the \
