@@ -231,9 +231,9 @@ test("asked only at the end, it judges brackets", async (t) => {
   await byId(page, "probe-input").fill("(()(");
   await eventually(async () => (await truth()) !== balanced);
   await openView(page, "writing");
-  await page.getByText("Read out every step").waitFor();
+  await page.getByText("Choose the readout").waitFor();
   await openView(page, "recovery");
-  await page.getByText("Read out every step").waitFor();
+  await page.getByText("Choose the readout").waitFor();
 });
 
 test("everything works by keyboard alone", async (t) => {
@@ -317,8 +317,8 @@ test("a resize drops the pin of a unit that is no more", async (t) => {
 
 test("the question is answered by the live network", async (t) => {
   const page = await open(t);
-  await byId(page, "check").scrollIntoViewIfNeeded();
-  const question = await byId(page, "check").textContent();
+  await byId(page, "check-rnn").scrollIntoViewIfNeeded();
+  const question = await byId(page, "check-rnn").textContent();
   const [at, length] = [Number(question.match(/t = (\d+)/)[1]), Number(question.match(/of the (\d+) states/)[1])];
   const right = byId(page, "check-rnn-option-2");
   await right.check();

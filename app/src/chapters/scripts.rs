@@ -9,7 +9,12 @@ use crate::{
 
 /// Every chapter's script, in the course's order.
 fn all() -> Vec<(&'static str, &'static Script)> {
-    vec![("bptt", &super::bptt::SCRIPT)]
+    vec![
+        ("tokens", &super::tokens::SCRIPT),
+        ("bigram", &super::bigram::SCRIPT),
+        ("rnn", &super::rnn::SCRIPT),
+        ("bptt", &super::bptt::SCRIPT),
+    ]
 }
 
 /// All that a learner reads of a script, text by text.

@@ -11,17 +11,20 @@ use leptos::prelude::*;
 use unroll_protocol::{
     Link,
     link::Chapter,
-    study::tokens::{self, Embedding, Levels, Scheme, Settings},
+    study::tokens::{self, Embedding, Level, Levels, Scheme, Settings},
 };
 
 use super::Info;
 use crate::{
-    controls::{ChoiceField, FlagField, SliderField},
-    course::{ChapterFrame, Idea, Lab, StageView, use_done, use_lab},
+    controls::{ChoiceField, FlagField, SliderField, grouped},
+    course::{ChapterFrame, Lab, StageView, use_lab, use_right},
     questions::{use_answer, use_fixed_answer},
     store::Store,
-    teaching::CheckYourself,
+    teaching::{CheckYourself, Live, live},
 };
+
+#[cfg(test)]
+pub use words::SCRIPT;
 
 pub const INFO: Info = Info {
     id: Chapter::Tokens,
@@ -29,62 +32,6 @@ pub const INFO: Info = Info {
     uses_text: true,
     view: || view! { <TokensChapter/> }.into_any(),
 };
-
-const IDEAS: &[Idea] = &[
-    Idea {
-        title: "A character is a number",
-        text: "The top row cuts your sentence into characters. Each has an id: its place in the \
-               list of all characters of the text.",
-        set: |link| link.tokens.merges = 0,
-    },
-    Idea {
-        title: "A byte is a number too",
-        text: "With 256 byte values every text of the world can be written: nothing is unknown. \
-               An é takes two bytes, an emoji four.",
-        set: |link| {
-            link.tokens.scheme = Scheme::Bytes;
-            link.tokens.merges = 0;
-        },
-    },
-    Idea {
-        title: "What often stands together becomes one",
-        text: "Merge the most frequent pair, again and again. Here are 40 merges: the text has \
-               fewer tokens, the vocabulary 40 more.",
-        set: |link| {
-            link.tokens.scheme = Scheme::Pairs;
-            link.tokens.merges = 40;
-            link.view = "merges".into();
-        },
-    },
-    Idea {
-        title: "An id picks a row",
-        text: "The embedding has one row of numbers for each id. Picking a row and multiplying a \
-               one-hot vector with the whole table give the same numbers.",
-        set: |link| {
-            link.tokens.token = 34;
-            link.view = "embedding".into();
-        },
-    },
-    Idea {
-        title: "A window makes the examples",
-        text: "Slide a window over the text: each token in it is an example, and its target is the \
-               next one. Eight tokens hold eight examples.",
-        set: |link| {
-            link.tokens.at = 30;
-            link.view = "window".into();
-        },
-    },
-    Idea {
-        title: "A sentence is a product",
-        text: "The probability of a whole sentence is the product of one factor for each token, \
-               the end token among them, for how long it gets is not known beforehand.",
-        set: |link| {
-            link.tokens.scheme = Scheme::Pairs;
-            link.tokens.merges = 300;
-            link.view = "sentence".into();
-        },
-    },
-];
 
 /// What several of the chapter's views show, and what is set.
 #[derive(Clone, Copy)]
@@ -118,11 +65,7 @@ impl Shown {
             let chosen = settings.with(|s| s.token).checked_sub(1);
             levels.with(|levels| {
                 let levels = levels.as_ref()?;
-                let level = match scheme.get() {
-                    Scheme::Characters => &levels.characters,
-                    Scheme::Bytes => &levels.bytes,
-                    Scheme::Pairs => &levels.pairs,
-                };
+                let level = of_scheme(levels, scheme.get());
                 // A link or a merge taken back may name an id that is not there.
                 chosen
                     .filter(|id| *id < level.vocabulary)
@@ -151,6 +94,21 @@ impl Shown {
         self.store.link.update(|link: &mut Link| change(&mut link.tokens));
     }
 
+    /// What this model's numbers say of vowels and consonants now.
+    fn map_claim(self) -> Option<String> {
+        let (right, letters) = self.embedding.with(|e| e.as_ref().and_then(|e| text::parted(e)))?;
+        let told = if right * 4 >= letters * 3 {
+            "Nobody told the model which letter is of which kind."
+        } else {
+            "With these tokens, or after so few steps, other differences weigh more."
+        };
+        Some(format!(
+            "After {} steps {right} of {letters} letters lie nearer to the middle of their own kind, \
+             vowels or consonants, than to the middle of the other. {told}",
+            self.lab.step.get(),
+        ))
+    }
+
     /// Shows the row of a token; the model reads that scheme from then on.
     fn pick(self, scheme: Scheme, id: u32) {
         self.set(|settings| {
@@ -160,16 +118,25 @@ impl Shown {
     }
 }
 
+fn of_scheme(levels: &Levels, scheme: Scheme) -> &Level {
+    match scheme {
+        Scheme::Characters => &levels.characters,
+        Scheme::Bytes => &levels.bytes,
+        Scheme::Pairs => &levels.pairs,
+    }
+}
+
 #[component]
 fn TokensChapter() -> impl IntoView {
     let shown = Shown::new();
     view! {
         <ChapterFrame
-            before="A model computes with numbers. A text is none: something has to turn one into the other."
-            intro=words::intro
-            ideas=IDEAS
-            tries=words::tries()
-            check=move || view! { <Check shown/> }
+            script=&words::SCRIPT
+            live=lives(shown)
+            asks=vec![
+                ("tokens", ViewFn::from(move || view! { <Check shown/> })),
+                ("tokens-table", ViewFn::from(move || table_size(shown))),
+            ]
             more=words::more
             views=vec![
                 StageView::new("tokens", "Tokens", move || view! { <figure::Tokens shown/> }),
@@ -199,6 +166,66 @@ fn Controls(shown: Shown) -> impl IntoView {
             <SliderField name="tokens-width"/>
             <SliderField name="tokens-window"/>
         </div>
+    }
+    .into_any()
+}
+
+/// What the text reads off sentence, text and model.
+fn lives(shown: Shown) -> Vec<Live> {
+    let read = |of: fn(&Levels) -> u64| {
+        let levels = shown.levels;
+        let number = Memo::new(move |_| levels.with(|levels| levels.as_ref().map(|l| of(l))));
+        move || number.get().map_or_else(|| "…".into(), grouped)
+    };
+    let map = Memo::new(move |_| shown.map_claim());
+    vec![
+        live("character-ids", read(|levels| levels.characters.vocabulary.into())),
+        live("characters", read(|levels| levels.characters.pieces.len() as u64)),
+        live("bytes", read(|levels| levels.bytes.pieces.len() as u64)),
+        live("merges", read(|levels| levels.merges.len() as u64)),
+        live("text-bytes", read(|levels| levels.bytes.text_tokens)),
+        live("text-pairs", read(|levels| levels.pairs.text_tokens)),
+        live("width", move || shown.settings.with(|s| s.width.to_string())),
+        live("window", move || shown.settings.with(|s| s.window.to_string())),
+        live("map", move || map.get().unwrap_or_else(|| "…".into())),
+    ]
+}
+
+/// How many numbers does the table hold?
+fn table_size(shown: Shown) -> AnyView {
+    // Rows and columns.
+    let shape = Memo::new(move |_| {
+        let levels = shown.levels.get()?;
+        let rows = of_scheme(&levels, shown.scheme.get()).vocabulary;
+        Some((u64::from(rows), u64::from(shown.settings.with(|s| s.width))))
+    });
+    let question = move || match shape.get() {
+        Some((rows, width)) => format!(
+            "The model reads one of {} ids, and each id has {width} numbers. How many numbers does \
+             the embedding hold?",
+            grouped(rows),
+        ),
+        None => String::new(),
+    };
+    let options = move || {
+        let (rows, width) = shape.get()?;
+        Some([rows + width, rows * width, rows].map(grouped).to_vec())
+    };
+    let explain = move || {
+        shape.get().map_or_else(String::new, |(rows, width)| {
+            format!(
+                "One row of {width} for each of {} ids: {} × {width} = {}. All of them are learned.",
+                grouped(rows),
+                grouped(rows),
+                grouped(rows * width),
+            )
+        })
+    };
+    view! {
+        <CheckYourself id="tokens-table" question=Signal::derive(question)
+            options=Signal::derive(move || options().unwrap_or_default())
+            answer=Signal::derive(move || shape.get().map(|_| 1))
+            explain=Signal::derive(explain) on_right=use_right("tokens-table")/>
     }
     .into_any()
 }
@@ -233,14 +260,15 @@ fn Check(shown: Shown) -> impl IntoView {
     };
     let question = move || match (pair(), counts.get()) {
         (Some((pair, count)), Some((now, _))) => format!(
-            "The next merge makes one token of {pair}, which the text has {count} times. The row \
-             of byte pairs has {now} tokens now. How many will it have then?",
+            "The next merge makes one token of {pair}, which the text has {} times. Your sentence \
+             has {now} tokens in the row of byte pairs. How many will it have after the merge?",
+            grouped(count),
         ),
-        _ => "There is no pair left to merge: choose fewer merges, or a longer text.".to_owned(),
+        _ => "There is no pair left to merge. Choose fewer merges, or a longer text.".to_owned(),
     };
     let explain = move || match (pair(), counts.get()) {
         (Some((pair, _)), Some((now, next))) if now == next => {
-            format!("{pair} does not stand in your sentence, whatever the text has: still {now}.")
+            format!("{pair} does not occur in your sentence, so it still has {now} tokens.")
         }
         (Some((pair, _)), Some((now, next))) => format!(
             "{pair} can be merged {} in your sentence, and each merge makes one token of two: \
@@ -255,7 +283,7 @@ fn Check(shown: Shown) -> impl IntoView {
     };
     view! {
         <CheckYourself id="tokens" question=Signal::derive(question) options answer
-            explain=Signal::derive(explain) on_right=use_done()
+            explain=Signal::derive(explain) on_right=use_right("tokens")
             on_another=Callback::new(move |()| {
                 shown.set(|s| s.merges = (s.merges + 1).min(tokens::MAX_MERGES));
             })/>

@@ -1,11 +1,12 @@
-//! The chapter's question: what the trained table expects after one of its characters.
+//! The chapter's questions to the model: what the table expects after one of its characters, and
+//! what knowing nothing costs.
 
 use leptos::prelude::*;
 use unroll_protocol::study::bigram::{Row, ask};
 
 use super::{named, use_vocabulary};
 use crate::{
-    course::{use_done, use_lab},
+    course::{use_lab, use_right},
     questions::use_answer,
     teaching::CheckYourself,
 };
@@ -65,8 +66,41 @@ pub fn check() -> AnyView {
     };
     view! {
         <CheckYourself id="bigram" question=Signal::derive(question) options=Signal::derive(labels)
-            answer=Signal::derive(answer) explain=Signal::derive(explain) on_right=use_done()
+            answer=Signal::derive(answer) explain=Signal::derive(explain) on_right=use_right("bigram")
             on_another=Callback::new(move |()| turn.update(|turn| *turn += 1))/>
+    }
+    .into_any()
+}
+
+/// What a model pays that knows nothing of so many characters.
+pub fn uniform(size: Memo<usize>) -> AnyView {
+    let known = move || Some(size.get()).filter(|size| *size > 1);
+    let question = move || {
+        known().map_or_else(String::new, |size| {
+            format!(
+                "The vocabulary has {size} characters. A model that knows nothing gives each the same probability, \
+                 1/{size}. How large is its loss, in nats?"
+            )
+        })
+    };
+    let options = move || {
+        let size = known()? as f64;
+        Some(vec![format!("{:.3}", 1.0 / size), format!("{:.3}", size.ln()), format!("{size:.3}")])
+    };
+    let explain = move || {
+        known().map_or_else(String::new, |size| {
+            let cost = (size as f64).ln();
+            format!(
+                "Whatever comes had the probability 1/{size}, so each character costs −ln(1/{size}) = ln {size} = \
+                 {cost:.3}. A model whose loss is lower has learned something."
+            )
+        })
+    };
+    view! {
+        <CheckYourself id="bigram-uniform" question=Signal::derive(question)
+            options=Signal::derive(move || options().unwrap_or_default())
+            answer=Signal::derive(move || known().map(|_| 1))
+            explain=Signal::derive(explain) on_right=use_right("bigram-uniform")/>
     }
     .into_any()
 }

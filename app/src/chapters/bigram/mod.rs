@@ -15,8 +15,12 @@ use crate::{
     controls::{ChoiceField, SliderField},
     course::{ChapterFrame, Lab, StageView, use_lab, use_setting},
     figures::token,
-    questions::{Answered, use_answer},
+    questions::{Answered, use_answer, use_fixed_answer},
+    teaching::{Live, live},
 };
+
+#[cfg(test)]
+pub use words::SCRIPT;
 
 pub const INFO: Info = Info {
     id: Chapter::Bigram,
@@ -33,11 +37,12 @@ fn BigramChapter() -> impl IntoView {
     let size = Memo::new(move |_| vocabulary.with(Vec::len));
     view! {
         <ChapterFrame
-            before="Text is numbers now, but nothing yet says which number comes next."
-            intro=words::intro
-            ideas=words::IDEAS
-            tries=words::tries()
-            check=check::check
+            script=&words::SCRIPT
+            live=lives(vocabulary)
+            asks=vec![
+                ("bigram", ViewFn::from(check::check)),
+                ("bigram-uniform", ViewFn::from(move || check::uniform(size))),
+            ]
             more=words::more
             views=vec![
                 StageView::new("table", "Table", move || view! { <table::Table row_seen/> }),
@@ -58,6 +63,33 @@ fn BigramChapter() -> impl IntoView {
             })
         />
     }
+}
+
+/// The character whose row the text speaks of. The chapter asks about others.
+const TOLD: char = 'd';
+
+/// What the text reads off the counts and the table.
+fn lives(vocabulary: Memo<Vec<String>>) -> Vec<Live> {
+    let lab = use_lab();
+    // Only for its counts, which training leaves as they are.
+    let row = use_fixed_answer(lab, || Some(bigram::ask::Row { character: TOLD.into() })).answer;
+    let after = Memo::new(move |_| {
+        let row = row.get()?;
+        let most = row.counts.iter().max()?;
+        let best = row.counts.iter().position(|count| count == most)?;
+        let (given, next) = vocabulary.with(|v| (named(v, row.id), named(v, best as u32)));
+        Some(format!("After {given}, {next} came {most} of {} times.", row.total))
+    });
+    let loss = Memo::new(move |_| {
+        lab.history.with(|history| history.named("training").and_then(|series| series.last()))
+    });
+    let k = use_setting(|link| &mut link.bigram.k);
+    vec![
+        live("after", move || after.get().unwrap_or_else(|| "…".into())),
+        live("k", move || k.get().to_string()),
+        live("step", move || lab.step.get().to_string()),
+        live("loss", move || loss.get().map_or_else(|| "…".into(), |l| format!("{l:.3} nats"))),
+    ]
 }
 
 /// What smoothing adds to every count, in one line of a view.

@@ -227,7 +227,7 @@ pub fn RowChoice() -> impl IntoView {
             <label for="control-bigram-row">"Row pinned"</label>
             <select id="control-bigram-row" data-testid="control-bigram-row" on:change=choose
                 prop:value=move || row.get().to_string()>
-                <option value="0">"one that says much"</option>
+                <option value="0">"chosen by the page"</option>
                 {move || vocabulary.with(|v| {
                     v.iter().enumerate().map(|(id, _)| {
                         let value = code_point(v, id as u32);

@@ -78,8 +78,8 @@ pub fn Scores(scores_seen: RwSignal<bool>) -> impl IntoView {
         view! {
             <GuessFirst
                 id="bigram-held-out"
-                question="The last tenth of the text was held out. How surprised are the raw counts by it, on average?".to_owned()
-                options=["A little more than by the rest", "As much as one who knows nothing", "Infinitely"]
+                question="The last tenth of the text was held out. How surprised are the raw counts by it on average?".to_owned()
+                options=["A little more than by the rest", "As much as a model that knows nothing", "Infinitely"]
                     .map(str::to_owned).to_vec()
                 answer=Signal::derive(move || infinite().map(|infinite| if infinite { 2 } else { 0 }))
                 explain=Signal::derive(explain)
@@ -93,11 +93,11 @@ pub fn Scores(scores_seen: RwSignal<bool>) -> impl IntoView {
         <div class="view-bar"><SmoothingField/></div>
         <div class="view-split bigram-average">
             <LinesFigure name="bigram-loss" title="The table in training" lines=lines
-                provenance hint="Press Train: one point a step."/>
+                provenance hint="Press Train: one point per step."/>
             <div class="view-scroll">
                 <p class="view-note">
                     "The average of −ln p over all pairs, in nats, is the "<Term of=Word::CrossEntropy/>
-                    ". Knowing nothing, every one of V characters is as likely: ln V."
+                    ". To a model that knows nothing, all V characters are equally likely, and each costs ln V."
                 </p>
                 {asked}
             </div>
@@ -138,8 +138,8 @@ fn never_seen(scores: &Surprises, vocabulary: &[String]) -> Option<String> {
     let pairs = scores.unseen.iter().map(pair).collect::<Vec<_>>().join(", ");
     let more = if scores.unseen_kinds as usize > scores.unseen.len() { ", …" } else { "" };
     Some(format!(
-        "{} of the {} held-out pairs never occur in the training text: {pairs}{more}. Their counts are 0, so is their \
-         probability, and −ln 0 is infinite: one such pair is enough.",
+        "{} of the {} held-out pairs never occur in the training text: {pairs}{more}. Their count is 0, so their \
+         probability is 0, and −ln 0 is infinite. One such pair is enough.",
         scores.unseen_pairs, scores.held_out_pairs
     ))
 }
@@ -176,8 +176,8 @@ fn table(scores: &Surprises, vocabulary: &[String]) -> AnyView {
             .map(|sentence| view! { <p data-testid="bigram-never-seen">"Why ∞: "{sentence}</p> })}
         <p data-testid="bigram-gap">
             {format!(
-                "The trained table lies {:.4} nats above the raw counts on the training text (their KL divergence); \
-                 its probabilities are {:.4} off at most, {} after {}, and {:.6} on average.",
+                "On the training text the trained table lies {:.4} nats above the raw counts: their KL divergence. \
+                 Its probabilities are {:.4} off at most, {} after {}, and {:.6} on average.",
                 gap.divergence,
                 gap.largest,
                 named(vocabulary, gap.next),
@@ -185,8 +185,8 @@ fn table(scores: &Surprises, vocabulary: &[String]) -> AnyView {
                 gap.mean,
             )}
             {(gap.lowest < 0.0).then(|| format!(
-                " The lowest logit of a pair never seen is {:.2} ({} after {}), and it goes on falling: only e to the \
-                 minus infinity is 0.",
+                " The lowest logit of a pair never seen is {:.2} ({} after {}), and it goes on falling. Softmax \
+                 would give exactly 0 only at minus infinity.",
                 gap.lowest,
                 named(vocabulary, gap.lowest_next),
                 named(vocabulary, gap.lowest_previous),
@@ -220,8 +220,8 @@ pub fn Smoothing() -> impl IntoView {
         match best() {
             None => "Nothing of this text is held out, so there is no best k.".to_owned(),
             Some(best) => format!(
-                "Best on held-out text: k = {:.3}, {} nats; the raw counts (k = 0) have {}. On the training text \
-                 smoothing only costs: {} against {}.",
+                "Best on held-out text: k = {:.3}, {} nats. The raw counts (k = 0) have {}. On the training text \
+                 smoothing only costs: {} nats in place of {}.",
                 best.k,
                 best.held_out.map_or_else(String::new, nats),
                 raw.held_out.map_or_else(String::new, nats),
@@ -249,8 +249,8 @@ pub fn Smoothing() -> impl IntoView {
             marker=Signal::derive(move || (k.get() > 0.0).then(|| f64::from(k.get()).log10()))/>
         <p class="bigram-said" data-testid="bigram-best">{sentence}</p>
         <p class="view-note">
-            "Click the curve, or press Enter on it, to choose that k. On this axis k = 0, the raw counts, lies \
-             infinitely far to the left."
+            "Click the curve, or press Enter on it, to choose that k. The axis is logarithmic, so k = 0, the raw \
+             counts, lies infinitely far to the left."
         </p>
     }
     .into_any()
@@ -308,7 +308,7 @@ pub fn Terms() -> impl IntoView {
             <SheetExport name="bigram-terms" title="Surprise pair by pair"
                 provenance=use_provenance() sheet/>
         </section>
-        <p class="view-note">"What each pair costs: −ln p of its second character, given its first."</p>
+        <p class="view-note">"The surprise at each pair, in nats: −ln p of its second character, given its first."</p>
     }
     .into_any()
 }
@@ -374,7 +374,7 @@ fn terms(scoring: &Scoring, vocabulary: &[String]) -> AnyView {
         <p class="readout">
             <span data-testid="bigram-mean-sum">{spelled_out(scoring)}</span>
             <span class="hint">
-                {format!(" Knowing nothing costs ln V = {:.4} a pair.", scoring.uniform)}
+                {format!(" A model that knows nothing pays ln V = {:.4} per pair.", scoring.uniform)}
                 {left_out}
             </span>
         </p>

@@ -75,8 +75,7 @@ pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
             (matrix.with(|m| m.as_ref().map(|m| m.ids.len()))?, vocabulary.with(Vec::len));
         (shown < all).then(|| {
             format!(
-                "The {shown} most frequent of {all} kinds of characters; any other is in the list \
-                 of rows."
+                "The {shown} most frequent of {all} characters. Choose any other from the list of rows."
             )
         })
     };

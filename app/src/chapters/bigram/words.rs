@@ -4,109 +4,239 @@ use leptos::prelude::*;
 use unroll_protocol::study::bigram::{Estimate, Order, View};
 
 use crate::{
-    course::{Idea, trial},
+    course::{Beat, Script, Trial},
     figures::Hue,
-    teaching::{Formula, MathSym, Sym, Term, Word},
+    teaching::{Formula, Kind, MathSym, Quiz, Term, Word},
 };
 
-pub const IDEAS: &[Idea] = &[
-    Idea {
-        title: "Count every pair",
-        text: "Each row is a character, each column one that may follow. The darker, the more often it did.",
-        set: |_| {},
-    },
-    Idea {
-        title: "A row is a distribution",
-        text: "Divide by how often the row’s character occurs, and the row sums to 1: P(next | current).",
-        set: |link| link.bigram.order = Order::Alphabetical,
-    },
-    Idea {
-        title: "What was never seen is impossible",
-        text: "Raw counts give it probability 0. Adding k to every count takes a little from the rest.",
-        set: |link| (link.bigram.view, link.bigram.k) = (View::Smoothed, 5.0),
-    },
-    Idea {
-        title: "The same by training",
-        text: "A table of numbers, one for each pair, pushed by the gradient until its softmax gives the counts.",
-        set: |link| link.bigram.view = View::Trained,
-    },
-    Idea {
-        title: "It comes close, and never quite arrives",
-        text: "Trained minus counted: it fades to white as training goes on, but no softmax is ever exactly 0.",
-        set: |link| link.bigram.view = View::Difference,
-    },
-    Idea {
-        title: "Drawing from it writes",
-        text: "One random number picks the next letter; that letter’s row is next. It forgets all before.",
-        set: |link| {
-            (link.bigram.view, link.bigram.drawn) = (View::Counts, 12);
-            link.view = "writing".into();
+pub const SCRIPT: Script = Script {
+    before: "Text is numbers now. But nothing yet says which number comes next.",
+    beats: &[
+        Beat {
+            title: "",
+            text: "In 1913 Andrei Markov went through 20,000 letters of Pushkin’s “Eugene Onegin” by hand. He \
+                   counted how often a vowel follows a vowel. He wanted to show that the laws of chance also hold \
+                   where each event depends on the one before. In 1948 Claude Shannon composed text from the \
+                   frequencies of letter pairs.\n\n\
+                   This is the simplest [language model](language-model). Look at the [current character](#current \
+                   input), and count which character came [next](#next output). Two characters in a row are a \
+                   **bigram**, an [n-gram](n-gram) with n = 2. Beside the counts, a second table learns the same by \
+                   training. Point at a cell to read it, and click it for the arithmetic.",
+            set: |_| {},
+            asks: &[],
         },
-    },
-];
-
-pub fn intro() -> impl IntoView {
-    view! {
-        <p>
-            "The simplest guess at the next character: look at the present one, and count what came after it \
-             everywhere else. A row of the table is the "<Sym part="next" role=Hue::Output>"probability of \
-             each next character"</Sym>" after one "<Sym part="current" role=Hue::Input>"current character"</Sym>
-            "."
-        </p>
-        <p>
-            "Beside the counts, a table of "<Sym part="logits" role=Hue::Weight>"logits"</Sym>" is trained on the same \
-             text by "<Term of=Word::CrossEntropy/>". Point at a cell to read it, click it for the arithmetic, and see \
-             the one come to the other."
-        </p>
-    }
-    .into_any()
-}
-
-/// Experiments with a surprise in them.
-pub fn tries() -> Vec<ViewFn> {
-    vec![
-        trial(
-            "Set k to 0, then to 10. Which estimate gets better on the held-out text, and which worse on the training \
-             text? Find the best k.",
-            "k of 10",
-            "k",
-            |link| {
+        Beat {
+            title: "Count every pair",
+            text: "Each row is a current character, and each column is one that may come next. The stronger the \
+                   color, the larger the cell’s share of its row. {after}\n\n\
+                   One row is lit. Beside the table, guess what follows its character most often, before you look.",
+            set: |_| {},
+            asks: &[],
+        },
+        Beat {
+            title: "A row is a distribution",
+            text: "A count alone says little, because a frequent character has large counts everywhere. So divide \
+                   each count by how often the row’s character occurs. Now the row adds up to 1. It is a \
+                   [probability](probability) distribution, written P(next | current).\n\n\
+                   The order is alphabetical now. Look for rows with one strong cell: there the text leaves little \
+                   choice.",
+            set: |link| link.bigram.order = Order::Alphabetical,
+            asks: &[],
+        },
+        Beat {
+            title: "What was never seen is impossible",
+            text: "You have never read “the zebra yawned in German”, but you would not call it impossible. Raw \
+                   counts would do so, as soon as one of its pairs is missing from the text. Its count is 0, and so \
+                   is its probability.\n\n\
+                   [Smoothing](smoothing) adds a little, k, to every count, as if each pair had been seen k times \
+                   more. Pairs never seen gain, and the frequent ones pay for it. Here k is {k}. Drag it and watch \
+                   the empty cells.",
+            set: |link| (link.bigram.view, link.bigram.k) = (View::Smoothed, 5.0),
+            asks: &["bigram-zero"],
+        },
+        Beat {
+            title: "The same by training",
+            text: "A table can also be learned. Begin with a [number](#logits weight) near 0 for every pair. It may \
+                   become any number, and it is called a [logit](logit). [Softmax](softmax) turns a row of logits \
+                   into probabilities.\n\n\
+                   Now compare. Where the table expects a pair more often than the text has it, the logit should \
+                   fall. Where it expects the pair less often, the logit should rise. The [gradient](gradient) says \
+                   this for every logit at once, and each training step moves them all a little. For pairs, counting \
+                   is simpler. But training also works where nothing can be counted, so all later chapters train.",
+            set: |link| link.bigram.view = View::Trained,
+            asks: &["bigram"],
+        },
+        Beat {
+            title: "It comes close, and never quite arrives",
+            text: "The picture is now trained minus counted, so a cell without color is a cell where both agree. \
+                   Press Train and watch the colors fade. Which cells fade last?\n\n\
+                   Click a cell of a pair that was never seen. Its count is 0. Its trained probability is e to the \
+                   power of its logit, divided by a sum. Train on and watch that logit. Does it ever stop?",
+            set: |link| link.bigram.view = View::Difference,
+            asks: &["bigram-never"],
+        },
+        Beat {
+            title: "Drawing from it writes",
+            text: "To write, the model picks a random number between 0 and 1. The row of the current letter divides \
+                   the line from 0 to 1 into stretches, one for each letter, as wide as the letter is probable. The \
+                   number falls into one of them. That letter is written, and its row is used next. This is called \
+                   **sampling**.\n\n\
+                   Draw on and read. With raw counts, every two neighbors stand together somewhere in the text. Is \
+                   the whole a word? The model looks at one letter, and has forgotten everything before it.",
+            set: |link| {
+                (link.bigram.view, link.bigram.drawn) = (View::Counts, 12);
+                link.view = "writing".into();
+            },
+            asks: &[],
+        },
+        Beat {
+            title: "How surprised is it?",
+            text: "A good guesser is seldom surprised. If the model gave the probability p to what really came, its \
+                   surprise is −ln p. That is 0 where it was sure, and large where it thought the character nearly \
+                   impossible. The unit is the [nat](nat). The average over a text is the \
+                   [cross-entropy](cross-entropy). It is also the [loss](loss), the number that training makes \
+                   smaller. After {step} steps the loss of your table is {loss}.\n\n\
+                   The last tenth of the text was [held out](held-out): neither counted nor trained on. How \
+                   surprised are the raw counts by it? Guess beside the curve.",
+            set: |link| link.view = "average".into(),
+            asks: &["bigram-uniform"],
+        },
+        Beat {
+            title: "How much doubt is best?",
+            text: "With k near 0, the counts trust only what they have seen. With a very large k, every character \
+                   becomes about equally likely, as if nothing had been counted. Somewhere between lies the k that \
+                   guesses the held-out text best.\n\n\
+                   Find it on the curve, or press “Use the best k”. Then look at the curve of the training text. \
+                   Where is its lowest point?",
+            set: |link| link.view = "smoothing".into(),
+            asks: &["bigram-training"],
+        },
+        Beat {
+            title: "What you can do now",
+            text: "You can turn counts into probabilities, and say why a count of 0 is a problem and what smoothing \
+                   does about it. You can say what logits, softmax and cross-entropy are, and why ln V is the loss \
+                   of knowing nothing. You can write by sampling. But this table sees one character back. To see \
+                   two, it would need V times as many rows. The next step is a model with a memory.",
+            set: |_| {},
+            asks: &[],
+        },
+    ],
+    tries: &[
+        Trial {
+            text: "Set k to 0, then to 10. Which estimate gets better on the held-out text, and which gets worse on \
+                   the training text? Find the best k.",
+            label: "k of 10",
+            id: "k",
+            set: |link| {
                 (link.bigram.view, link.bigram.k) = (View::Smoothed, 10.0);
                 link.view = "smoothing".into();
             },
-        ),
-        trial(
-            "Show trained minus counted and go back to the start. Which rows come right first, those of frequent or of \
-             rare characters? Train on: does the lowest logit ever stop?",
-            "The difference",
-            "difference",
-            |link| link.bigram.view = View::Difference,
-        ),
-        trial(
-            "Draw thirty letters from the counts, then the same thirty numbers from smoothed counts with k of 10. Why is \
-             it so much worse?",
-            "Thirty, smoothed",
-            "write",
-            |link| {
+            sentence: None,
+        },
+        Trial {
+            text: "Show trained minus counted and go back to the start of training. Which rows agree first, those of \
+                   frequent or of rare characters? Train on. Does the lowest logit ever stop?",
+            label: "The difference",
+            id: "difference",
+            set: |link| link.bigram.view = View::Difference,
+            sentence: None,
+        },
+        Trial {
+            text: "Draw thirty letters from smoothed counts with k of 10. Then set “Draw from” to the raw counts: \
+                   the same thirty random numbers choose again. Which reads better, and why?",
+            label: "Thirty, smoothed",
+            id: "write",
+            set: |link| {
                 (link.bigram.from, link.bigram.k, link.bigram.drawn) =
                     (Estimate::Smoothed, 10.0, 30);
                 link.view = "writing".into();
             },
-        ),
-        trial(
-            "Put a character the text never has into your sentence. What do the three estimates say of it?",
-            "Your sentence, pair by pair",
-            "unknown",
-            |link| link.view = "sentence".into(),
-        ),
-        ViewFn::from(|| {
-            view! {
-                "Choose Brackets as the text. After which characters is nothing left to guess? What does this table know \
-                 of a bracket that was opened ten characters ago?"
-            }
-        }),
-    ]
-}
+            sentence: None,
+        },
+        Trial {
+            text: "Read a sentence with a character that the text never has. What do the three estimates say about \
+                   the pairs it stands in?",
+            label: "A sentence with a €",
+            id: "unknown",
+            set: |link| link.view = "sentence".into(),
+            sentence: Some("the fox paid one € for it"),
+        },
+        Trial {
+            text: "Choose Brackets as the text. After which characters is there almost nothing left to guess? What \
+                   can this table know of a bracket that was opened ten characters ago?",
+            label: "",
+            id: "brackets",
+            set: |_| {},
+            sentence: None,
+        },
+    ],
+    quizzes: &[
+        Quiz {
+            id: "bigram-zero",
+            kind: Kind::Explain,
+            asks: "Why is a probability of 0 so much worse than a very small one?",
+            options: &[
+                (
+                    "It is not. Both are nearly the same.",
+                    "For one pair the difference looks small. But the probability of a text is a product, and 0 \
+                     times anything is 0.",
+                ),
+                (
+                    "A computer can’t store 0 exactly.",
+                    "It can. The trouble is what the 0 does to everything it is multiplied with.",
+                ),
+                (
+                    "One such pair makes the whole text impossible.",
+                    "The probabilities of all pairs are multiplied, so a single 0 makes the product 0. Its surprise, \
+                     −ln 0, is infinite, and so is any average with it.",
+                ),
+            ],
+            right: 2,
+        },
+        Quiz {
+            id: "bigram-never",
+            kind: Kind::Explain,
+            asks: "Why does the trained table never give exactly 0 to a pair that was never seen?",
+            options: &[
+                (
+                    "Softmax gives a positive number for every logit.",
+                    "It divides eˣ by a sum, and eˣ is above 0 for every x. So the logit can fall forever, and the \
+                     probability only comes closer to 0.",
+                ),
+                (
+                    "The training text is too short.",
+                    "With a longer text other pairs would be unseen. Those would have the same trouble.",
+                ),
+                (
+                    "The learning rate is too small.",
+                    "A larger rate gets closer sooner. It does not arrive either.",
+                ),
+            ],
+            right: 0,
+        },
+        Quiz {
+            id: "bigram-training",
+            kind: Kind::FindError,
+            asks: "“The estimate with the lowest loss on the training text is the best model.” What is wrong?",
+            options: &[
+                (
+                    "Loss should be high, not low.",
+                    "Loss is surprise, so low is good. The question is on which text it is measured.",
+                ),
+                (
+                    "Only text that was kept back shows how well it guesses.",
+                    "On the training text no table of pairs beats its raw counts. But they may call a new text \
+                     impossible.",
+                ),
+                (
+                    "Nothing. It knows the text best.",
+                    "It does know that text best. A model is there for texts that it has not read.",
+                ),
+            ],
+            right: 1,
+        },
+    ],
+};
 
 /// Formulas with their sources.
 pub fn more() -> AnyView {
@@ -154,17 +284,25 @@ pub fn more() -> AnyView {
             <mo>")"</mo>
         </Formula>
         <p>
-            "It is 0 just where the softmax equals the share counted, so training goes there. For a pair never seen it is \
-             the probability itself: positive for ever, so its logit falls for ever."
+            "Read it as a pull: the table’s probability minus the share counted. It is 0 exactly where the two are \
+             equal, so training goes there. For a pair never seen the share is 0, and the pull is the probability \
+             itself. That is always positive, so its logit never stops falling."
         </p>
         <p>
-            "Every step takes all pairs of the training text at once (N of them), as one matrix of counts. The optimizer \
-             is Adam (Kingma and Ba 2015) at a learning rate of 0.05 without weight decay, which would hold the logits \
-             back; the first logits are drawn by the seed, close to 0, so the loss begins at ln V."
+            "Every step takes all N pairs of the training text at once, as one matrix of counts. The optimizer is \
+             Adam (Kingma and Ba 2015) at a learning rate of 0.05. It has no weight decay, which would hold the \
+             logits back. The first logits are drawn at random, close to 0, so the loss begins near ln V."
         </p>
         <p>
-            "The last tenth of the text is held out: neither counted nor trained on. Surprise is −ln p, in nats; its mean \
-             over a text is the negative log-likelihood of each character."
+            "The last tenth of the text is held out: neither counted nor trained on. Surprise is −ln p, in nats. Its \
+             mean over a text is the negative log-likelihood per character. On the training text, the trained \
+             table’s mean minus that of the raw counts is a "<Term of=Word::KlDivergence>"KL divergence"</Term>": what it \
+             costs to believe the one distribution when the other is true."
+        </p>
+        <p>
+            "A. A. Markov counted “Eugene Onegin” in “An example of statistical investigation of the text Eugene \
+             Onegin concerning the connection of samples in chains” (1913). C. E. Shannon composed text from the \
+             frequencies of single letters, pairs and triples in “A Mathematical Theory of Communication” (1948)."
         </p>
     }
     .into_any()

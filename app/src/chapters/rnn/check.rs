@@ -1,17 +1,21 @@
-//! A question about one changed character, answered by the live network.
+//! What the live network answers: what one changed character moves, and how many weights the copies
+//! share.
 
 use leptos::prelude::*;
 use unroll_protocol::study::rnn::{self, Edit};
 
 use super::Shared;
-use crate::{course::use_done, figures::token, questions::use_answer, teaching::CheckYourself};
+use crate::{
+    controls::grouped, course::use_right, figures::token, questions::use_answer,
+    teaching::CheckYourself,
+};
 
 /// Fewest steps that leave four different answers.
 const LEAST: usize = 6;
 
 #[component]
 pub fn Check(shared: Shared) -> impl IntoView {
-    let done = use_done();
+    let done = use_right("rnn");
     let turn = RwSignal::new(0usize);
     // Step (from 0), the character there and the one put in its place, and the steps there are.
     let asked = Memo::new(move |_| {
@@ -85,8 +89,8 @@ pub fn Check(shared: Shared) -> impl IntoView {
     let explain = Signal::derive(move || match (asked.get(), moved.get()) {
         (Some((t, _, _, length)), Some(moved)) => format!(
             "The network just read both sentences: {moved} of {length} states differ. s{} is the first \
-             that reads the new character; each later one is made of the one before it through U. \
-             Nothing runs backwards, so the {t} before it are the same to the last bit.",
+             that reads the new character. Each later one is made from the one before it, through U. \
+             Nothing runs backward, so the {t} states before it are the same to the last bit.",
             subscript(t + 1),
         ),
         _ => String::new(),
@@ -94,6 +98,57 @@ pub fn Check(shared: Shared) -> impl IntoView {
     view! {
         <CheckYourself id="rnn" question options answer explain on_right=done
             on_another=Callback::new(move |()| turn.update(|turn| *turn += 1))/>
+    }
+    .into_any()
+}
+
+/// Fewest steps of a sentence with three different answers.
+const LEAST_COPIES: usize = 3;
+
+/// How many different weights do all copies of U hold?
+pub fn weights(shared: Shared) -> AnyView {
+    // Units, and steps.
+    let shape = Memo::new(move |_| {
+        shared.all.with(|all| {
+            let all = all.as_ref()?;
+            let steps = all.run.ids.len();
+            (steps >= LEAST_COPIES).then_some((*all.u.shape.first()? as usize, steps))
+        })
+    });
+    let number = |of: usize| grouped(of as u64);
+    let question = move || match shape.get() {
+        Some((units, steps)) => format!(
+            "Your sentence has {steps} steps, and a copy of U stands at each. U has {units} rows and \
+             {units} columns. How many different weights do all these copies hold?"
+        ),
+        None => {
+            format!("Write a sentence of at least {LEAST_COPIES} characters to be asked about it.")
+        }
+    };
+    let options = move || {
+        let (units, steps) = shape.get()?;
+        let one = units * units;
+        Some(vec![
+            format!("{}: a new U at every step", number(one * steps)),
+            format!("{}: a new U at every step but the first", number(one * (steps - 1))),
+            format!("{}: one U for all steps", number(one)),
+        ])
+    };
+    let explain = move || {
+        shape.get().map_or_else(String::new, |(units, steps)| {
+            format!(
+                "All {steps} copies are one matrix: {units} × {units} = {}. A sentence twice as long \
+                 would use the same {} weights twice as often.",
+                number(units * units),
+                number(units * units),
+            )
+        })
+    };
+    view! {
+        <CheckYourself id="rnn-weights" question=Signal::derive(question)
+            options=Signal::derive(move || options().unwrap_or_default())
+            answer=Signal::derive(move || shape.get().map(|_| 2))
+            explain=Signal::derive(explain) on_right=use_right("rnn-weights")/>
     }
     .into_any()
 }

@@ -25,6 +25,7 @@ use crate::{
     figures::{Dash, Hue, Line, Lines, LinesFigure, Provenance, Slot},
     questions::{Answered, use_answer},
     store::Store,
+    teaching::{Live, live},
 };
 use arithmetic::SumView;
 use check::Check;
@@ -32,6 +33,9 @@ use recovery::RecoveryView;
 use unrolled::{Diagram, UnrolledFigure};
 use unroller::{EditBar, Unroller};
 use writing::WritingView;
+
+#[cfg(test)]
+pub use words::SCRIPT;
 
 pub const INFO: Info = Info {
     id: Chapter::Rnn,
@@ -123,11 +127,12 @@ fn RnnChapter() -> impl IntoView {
     });
     view! {
         <ChapterFrame
-            before="Counting pairs forgets everything but the last character."
-            intro=words::intro
-            ideas=words::IDEAS
-            tries=words::tries()
-            check=move || view! { <Check shared/> }
+            script=&words::SCRIPT
+            live=lives(shared)
+            asks=vec![
+                ("rnn", ViewFn::from(move || view! { <Check shared/> })),
+                ("rnn-weights", ViewFn::from(move || check::weights(shared))),
+            ]
             more=words::more
             views=vec![
                 StageView::new(UNROLLED, "Unrolled", move || view! { <UnrolledView shared/> }),
@@ -140,6 +145,27 @@ fn RnnChapter() -> impl IntoView {
             model
         />
     }
+}
+
+/// What the text reads off sentence and settings.
+fn lives(shared: Shared) -> Vec<Live> {
+    let store = shared.store;
+    let length = Memo::new(move |_| {
+        shared.all.with(|all| all.as_ref().map(|all| all.run.ids.len().to_string()))
+    });
+    vec![
+        live("units", move || store.link.with(|link| link.rnn.hidden.to_string())),
+        live("length", move || length.get().unwrap_or_else(|| "…".into())),
+        // Where the learner took it back, as the beat has set it.
+        live("edit", move || match shared.edit.get() {
+            0 => "5".into(),
+            at => at.to_string(),
+        }),
+        live("odd", move || match store.link.with(|link| link.rnn.odd) {
+            0 => "20".into(),
+            at => at.to_string(),
+        }),
+    ]
 }
 
 /// The sentence, the buttons that unroll it, the diagram, and what is edited in it.
@@ -216,8 +242,8 @@ fn LossView(shared: Shared) -> impl IntoView {
                 .zip(styles)
                 .filter(|(series, _)| !end_only || series.name.ends_with("right"));
             Lines {
-                x_label: "optimizer steps".into(),
-                y_label: if end_only { "share judged rightly" } else { "nats per character" }
+                x_label: "training steps".into(),
+                y_label: if end_only { "share judged correctly" } else { "nats per character" }
                     .into(),
                 series: shown
                     .map(|(series, (hue, dash))| {
@@ -229,13 +255,13 @@ fn LossView(shared: Shared) -> impl IntoView {
         })
     });
     let title = Signal::derive(move || {
-        if shared.end_only.get() { "Strings judged rightly" } else { "Loss of both networks" }
+        if shared.end_only.get() { "Strings judged correctly" } else { "Loss of both networks" }
             .to_owned()
     });
     view! {
         <div class="view-fill rnn-room">
             <LinesFigure name="rnn-loss" title lines provenance=shared.provenance
-                hint="Press Train: one point a step."/>
+                hint="Press Train: one point per step."/>
         </div>
     }
     .into_any()

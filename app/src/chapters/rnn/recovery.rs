@@ -79,23 +79,23 @@ fn said(recovery: &Recovery) -> String {
     };
     let (difference, error) = *difference;
     let verdict = if difference.abs() < 2.0 * error {
-        "On this many windows that is no clear difference.".to_owned()
+        "On so few passages that is no clear difference.".to_owned()
     } else if difference < 0.0 {
         format!("The LSTM gets over it with {:.2} ± {error:.2} nats less.", -difference)
     } else {
         format!("Here the LSTM is thrown off more, by {difference:.2} ± {error:.2} nats.")
     };
     let caution = if mean(1) > mean(0) && difference < 0.0 {
-        " Undisturbed the LSTM predicts worse, so part of this may be that it has less to lose: train \
+        " Undisturbed, the LSTM predicts worse. So part of this may be that it has less to lose: train \
          on and look again."
     } else {
         ""
     };
     format!(
-        "{windows} passages of held-out text, ‘{}’ put in after {before} characters. Over the {places} true \
-         characters that follow, it costs the Elman network {elman:.2} ± {elman_error:.2} nats and the \
-         LSTM {lstm:.2} ± {lstm_error:.2} (mean and standard error). {verdict} Undisturbed, their mean \
-         losses are {:.2} and {:.2}.{caution}",
+        "Measured on {windows} passages of held-out text, with ‘{}’ put in after {before} characters. Over \
+         the {places} true characters that follow, it costs the Elman network {elman:.2} ± {elman_error:.2} \
+         nats and the LSTM {lstm:.2} ± {lstm_error:.2} (mean, and how far it typically lies from the true \
+         one: the standard error). {verdict} Undisturbed, their mean losses are {:.2} and {:.2}.{caution}",
         token::mark(letter),
         mean(0),
         mean(1),

@@ -5,141 +5,244 @@ use unroll_protocol::study::rnn::{CellChoice, MatrixChoice, ReadoutChoice};
 
 use super::unrolled::{INPUT, OUTPUT, STATE, U, V, W};
 use crate::{
-    course::{Idea, trial},
+    course::{Beat, Script, Trial},
     figures::Hue,
-    teaching::{Formula, MathSym, Sym, Term, Word},
+    teaching::{Formula, Kind, MathSym, Quiz},
 };
 
-pub const IDEAS: &[Idea] = &[
-    Idea {
-        title: "One cell and a loop",
-        text: "The cell reads a character, mixes it with its own last state, and keeps the result as \
-               its new state. Then it reads the next one.",
-        set: |_| {},
-    },
-    Idea {
-        title: "Unroll one step",
-        text: "Follow the loop once round and draw what was used: a copy of the cell for t = 1. The \
-               rest stays in the loop.",
-        set: |link| link.rnn.columns = 1,
-    },
-    Idea {
-        title: "The whole sentence",
-        text: "Unrolled to its end, the loop is a deep network, one layer a character. Information \
-               runs to the right only.",
-        set: |link| link.rnn.columns = 64,
-    },
-    Idea {
-        title: "The same matrices everywhere",
-        text: "Point at a U: every copy lights up, because there is only one U. A longer sentence \
-               needs no more parameters.",
-        set: |link| {
-            link.rnn.columns = 8;
-            link.rnn.matrix = MatrixChoice::U;
+pub const SCRIPT: Script = Script {
+    before: "Counting pairs forgets everything but the last character.",
+    beats: &[
+        Beat {
+            title: "",
+            text: "Around 1990, networks read a text through a window of fixed length. What had left the window was \
+                   gone, and the same word one place later looked like a new thing. Jeffrey Elman gave his network a \
+                   memory of its own instead.\n\n\
+                   That memory is the [state](hidden-state), a strip of numbers. The [character](#input input) comes \
+                   in through [W](#w weight) and the last state through [U](#u weight). Together they make the [new \
+                   state](#state hidden). From it, [V](#v weight) reads what is [expected next](#output output). \
+                   Drawn once, this is a cell with a loop. Press “Unroll one step” and watch what is copied.",
+            set: |_| {},
+            asks: &[],
         },
-    },
-    Idea {
-        title: "One unit is one sum",
-        text: "A weight from the character, a weight from each unit of the state before, a bias; \
-               then tanh. All the numbers multiply out.",
-        set: |link| {
-            link.view = super::SUM.into();
-            link.rnn.columns = 8;
-            link.rnn.at = 5;
-            link.rnn.unit = 3;
+        Beat {
+            title: "One cell and a loop",
+            text: "Imagine reading with one small index card. You read a character, look at your card, and write the \
+                   card anew. Then comes the next character. Whatever you want to know later must be on the card.\n\n\
+                   The cell does just that. Its card is the state, {units} numbers here. It follows the same rule at \
+                   every step, and this is called [recurrence](recurrence).",
+            set: |_| {},
+            asks: &[],
         },
-    },
-    Idea {
-        title: "Change one character",
-        text: "Every state from there on moves, and no earlier one: exactly 0. How soon does the \
-               difference fade?",
-        set: |link| {
-            link.rnn.columns = 64;
-            link.rnn.edit = 5;
+        Beat {
+            title: "Unroll one step",
+            text: "A loop is hard to follow with the eye. So go around it once, and draw what was used: a copy of \
+                   the cell for t = 1, with its character, its state and its guess. The rest of the sentence stays \
+                   in the loop. This is called [unrolling](unrolling).\n\n\
+                   Nothing new was built. It is the same cell, drawn twice.",
+            set: |link| link.rnn.columns = 1,
+            asks: &[],
         },
-    },
-    Idea {
-        title: "Thrown off",
-        text: "Writing, the network reads what it wrote. One odd character is in its state for a \
-               while. The curves of Recovery show for how long, beside an LSTM.",
-        set: |link| {
-            link.view = "writing".into();
-            link.rnn.odd = 20;
+        Beat {
+            title: "The whole sentence",
+            text: "Unrolled to its end, the loop is a deep network with one layer per character: {length} for your \
+                   sentence. At the top of each column stand the character that should come next and what the \
+                   network expects. Compare them.\n\n\
+                   All arrows between columns point to the right. A state knows what was read before, and nothing of \
+                   what comes later.",
+            set: |link| link.rnn.columns = 64,
+            asks: &["rnn-past"],
         },
-    },
-];
-
-pub fn intro() -> impl IntoView {
-    view! {
-        <p>
-            "This network keeps a " <Term of=Word::HiddenState>"state"</Term> ": a strip of numbers. "
-            "The " <Sym part=INPUT role=Hue::Input>"character"</Sym> " it reads, through "
-            <Sym part=W role=Hue::Weight>"W"</Sym> ", and its last state, through "
-            <Sym part=U role=Hue::Weight>"U"</Sym> ", make the "
-            <Sym part=STATE role=Hue::Hidden>"new state"</Sym> "; " <Sym part=V role=Hue::Weight>"V"</Sym>
-            " reads from it what is " <Sym part=OUTPUT role=Hue::Output>"expected next"</Sym>
-            ". One cell with a loop: " <Term of=Word::Unrolling>"unroll"</Term>
-            " it into a row of copies, then click a character and change it. Which states notice?"
-        </p>
-    }
-}
-
-pub fn tries() -> Vec<ViewFn> {
-    vec![
-        trial(
-            "Change the first character of a fully unrolled sentence. How many steps later is Δ below \
-                 0.1? Train for a while: does the network remember longer or shorter?",
-            "Set it up",
-            "first",
-            |link| {
+        Beat {
+            title: "The same matrices everywhere",
+            text: "Point at a U in the figure. Every copy lights up, because there is only one U. When training \
+                   changes it, it changes in all copies at once. So what the network learns at one place in a text, \
+                   it can use at every other.\n\n\
+                   A longer sentence needs more steps. Does it also need more [parameters](parameter)?",
+            set: |link| {
+                link.rnn.columns = 8;
+                link.rnn.matrix = MatrixChoice::U;
+            },
+            asks: &["rnn-weights"],
+        },
+        Beat {
+            title: "One unit is one sum",
+            text: "The state looks mysterious, but each of its numbers, its [units](unit), is one sum. Take a weight \
+                   for the character. Take a weight for each unit of the state before, times that unit. Take a \
+                   [bias](bias). Add them up. Then [tanh](tanh) squeezes the sum into the range from −1 to 1.\n\n\
+                   In the figure each bar begins where the one above it ended. Choose another unit or another t, and \
+                   follow the bars to the result.",
+            set: |link| {
+                link.view = super::SUM.into();
+                link.rnn.columns = 8;
+                link.rnn.at = 5;
+                link.rnn.unit = 3;
+            },
+            asks: &["rnn-tanh"],
+        },
+        Beat {
+            title: "Change one character",
+            text: "At t = {edit} the network now reads another character. Which states notice? Under each column, Δ \
+                   says how far its state has moved. Click any character and type another one.\n\n\
+                   Then follow Δ to the right. How soon does the difference fade? This tells you how long the \
+                   network remembers a single character.",
+            set: |link| {
+                link.rnn.columns = 64;
+                link.rnn.edit = 5;
+            },
+            asks: &["rnn"],
+        },
+        Beat {
+            title: "Thrown off",
+            text: "To write, the network draws a character and then reads it, as if you had written it. A model that \
+                   reads its own output is called [autoregressive](autoregressive). Whatever it writes becomes its \
+                   past, mistakes too.\n\n\
+                   Here one odd character is forced on it, at place {odd}. The stronger the color, the more a \
+                   character surprised the network. Beside it writes an LSTM, a cell that a later chapter opens. Who \
+                   gets over it sooner? The view “Recovery” measures this on [held-out](held-out) text while \
+                   training rests.",
+            set: |link| {
+                link.view = "writing".into();
+                link.rnn.odd = 20;
+            },
+            asks: &["rnn-odd"],
+        },
+        Beat {
+            title: "What you can do now",
+            text: "You can draw a recurrent network folded and unrolled, and say what is copied and what is shared. \
+                   You can work out one unit by hand. You can say how far a changed character reaches, and why it \
+                   never reaches back. One thing is still missing. How does the network learn which early character \
+                   mattered for a late guess? The next chapter sends the error back through time.",
+            set: |_| {},
+            asks: &[],
+        },
+    ],
+    tries: &[
+        Trial {
+            text: "Change the first character of the whole sentence. How many steps later is Δ below 0.1? Train for \
+                   a while and look again. Does the network now remember longer, or shorter?",
+            label: "Set it up",
+            id: "first",
+            set: |link| {
                 link.rnn.columns = 64;
                 link.rnn.edit = 1;
             },
-        ),
-        trial(
-            "Two numbers are all its memory. Train until the loss stands still: how far does it get, \
-                 and what do the two numbers tell apart?",
-            "Set it up",
-            "two",
-            |link| {
+            sentence: None,
+        },
+        Trial {
+            text: "Give the network two numbers as its whole memory. Train until the loss stands still. How low does \
+                   it get, and which characters do the two numbers tell apart?",
+            label: "Set it up",
+            id: "two",
+            set: |link| {
                 link.rnn.columns = 64;
                 link.rnn.hidden = 2;
             },
-        ),
-        trial(
-            "Ask only at the end whether brackets are balanced and train 600 steps. Flip a bracket in \
-                 the middle: does the answer change? Then write a string twice as long as any it learned: \
-                 counting does not come for free.",
-            "Set it up",
-            "brackets",
-            |link| {
+            sentence: None,
+        },
+        Trial {
+            text: "Ask only at the end whether the brackets are balanced, and train for 600 steps. Flip a bracket in \
+                   the middle. Does the answer change? Then write a string of 32 brackets, twice as long as any it \
+                   has trained on. Has it learned to count?",
+            label: "Set it up",
+            id: "brackets",
+            set: |link| {
                 link.rnn.columns = 64;
                 link.rnn.readout = ReadoutChoice::End;
             },
-        ),
-        trial(
-            "Use the sigmoid without biases, as in 2010. Where do all the states stand before they learn, \
-                 and why is that a worse start than tanh?",
-            "Set it up",
-            "sigmoid",
-            |link| {
+            sentence: None,
+        },
+        Trial {
+            text: "Use the sigmoid without biases, as in 2010, and go back to the start of training. Near which \
+                   value do all states stand? Why is that a worse start than tanh has?",
+            label: "Set it up",
+            id: "sigmoid",
+            set: |link| {
                 link.rnn.columns = 64;
                 link.rnn.cell = CellChoice::Sigmoid;
             },
-        ),
-        trial(
-            "Let it write at temperature 0, where nothing is drawn by chance. Sooner or later it goes in \
-                 circles. Does an odd character get it out?",
-            "Set it up",
-            "circles",
-            |link| {
+            sentence: None,
+        },
+        Trial {
+            text: "Let it write at [temperature](temperature) 0, where nothing is left to chance. Does it begin to \
+                   go in circles? Does an odd character get it out?",
+            label: "Set it up",
+            id: "circles",
+            set: |link| {
                 link.view = "writing".into();
                 link.rnn.temperature = 0.0;
                 link.rnn.odd = 20;
             },
-        ),
-    ]
-}
+            sentence: None,
+        },
+    ],
+    quizzes: &[
+        Quiz {
+            id: "rnn-past",
+            kind: Kind::FindError,
+            asks: "“At the end of the sentence, the network goes back and corrects its early guesses.” What is wrong?",
+            options: &[
+                (
+                    "It corrects only its last guess.",
+                    "It corrects none. Each guess is made once, from the state at that step.",
+                ),
+                (
+                    "No state ever hears of a later character.",
+                    "Each state is made of the character at its step and the state before it. So an early guess \
+                     stays as it was made. A later chapter reads from both ends.",
+                ),
+                (
+                    "Nothing. That is what the loop is for.",
+                    "The loop hands the state forward, to the next step. It has no way back.",
+                ),
+            ],
+            right: 1,
+        },
+        Quiz {
+            id: "rnn-tanh",
+            kind: Kind::Explain,
+            asks: "Why does each sum go through tanh before it becomes part of the state?",
+            options: &[
+                (
+                    "It keeps the numbers in bounds, and it bends.",
+                    "Without it a state could grow at every step. And sums of sums are only sums: without a bend, \
+                     many steps could do no more than one sum over all characters.",
+                ),
+                (
+                    "It turns the state into probabilities.",
+                    "That is softmax, and it comes after V. Units between −1 and 1 don’t add up to 1.",
+                ),
+                (
+                    "It throws away what the network no longer needs.",
+                    "It has no choice in this: it squeezes every sum in the same way. A gate can choose, and a later \
+                     chapter has gates.",
+                ),
+            ],
+            right: 0,
+        },
+        Quiz {
+            id: "rnn-odd",
+            kind: Kind::Explain,
+            asks: "Why can one odd character disturb many guesses after it?",
+            options: &[
+                (
+                    "It changes the weights.",
+                    "Weights change in training only. While the network writes, they stay as they are.",
+                ),
+                (
+                    "The network stops to look for the mistake.",
+                    "It has no idea that it was one. It reads the character like any other.",
+                ),
+                (
+                    "It is mixed into the state, and each state is made from the one before.",
+                    "How long it lasts depends on U and on what is read next. You saw the same when you changed a \
+                     character: Δ fades step by step.",
+                ),
+            ],
+            right: 2,
+        },
+    ],
+};
 
 pub fn more() -> impl IntoView {
     view! {
@@ -164,22 +267,27 @@ pub fn more() -> impl IntoView {
             <mo>"+"</mo><mi>"c"</mi><mo>")"</mo>
         </Formula>
         <p>
-            "x" <sub>"t"</sub> " is one-hot: a 1 at the character's place, so W x" <sub>"t"</sub>
-            " is one column of W. s" <sub>"0"</sub> " is 0. PyTorch's nn.RNN has f = tanh and two biases, "
-            "of which only the sum acts; here it is one b. Mikolov's language model of 2010 has the "
-            "sigmoid and neither b nor c, starts from a state of small positive values instead of 0, "
-            "and was trained by plain gradient descent; the switch changes f and the biases only."
+            "x" <sub>"t"</sub> " is one-hot: a 1 at the character’s place, so W x" <sub>"t"</sub>
+            " is one column of W. s" <sub>"0"</sub> " is 0. PyTorch’s nn.RNN has f = tanh and two biases, "
+            "of which only the sum matters. Here they are one b."
         </p>
         <p>
-            "Both networks have the same number of units and see the same batches of 16 windows of 32 "
-            "characters, each from the state 0 (AdamW without decay, rate 0.008, gradients clipped at "
-            "norm 1). The LSTM's forget bias starts at 1; it has about four times the weights within "
+            "J. L. Elman, “Finding Structure in Time” (1990), compares a window with a state and trains such a "
+            "network to predict the next symbol. T. Mikolov and others (2010) made a language model of it. Theirs "
+            "has the sigmoid and neither b nor c, and it starts from a state of small positive values instead of "
+            "0. It was trained by plain gradient descent, with backpropagation cut after one step, which the paper "
+            "itself calls not optimal. The switch here changes f and the biases only."
+        </p>
+        <p>
+            "Both networks have the same number of units and see the same batches: 16 windows of 32 characters per "
+            "step, each from the state 0. The optimizer is AdamW without decay at a rate of 0.008, with gradients "
+            "clipped at norm 1. The LSTM’s forget bias starts at 1. It has about four times as many weights within "
             "the loop."
         </p>
         <p>
-            "The bracket task: strings of 2 to 16 brackets, half of them balanced; of the others, half "
-            "have one bracket turned round and half two exchanged. The share judged rightly is "
-            "measured on 256 strings kept apart."
+            "The bracket task has strings of 2 to 16 brackets, half of them balanced. Of the others, half have one "
+            "bracket turned around and half have two brackets exchanged. The share judged correctly is measured on "
+            "256 strings that are kept out of training."
         </p>
     }
 }

@@ -1,4 +1,4 @@
-//! Both networks go on from the sentence; one odd character can be forced on them.
+//! Both networks continue the sentence; one odd character can be forced on them.
 
 use leptos::prelude::*;
 use unroll_protocol::{
@@ -75,7 +75,7 @@ pub fn WritingView(shared: Shared) -> impl IntoView {
     view! {
         <div class="view-fill rnn-room rnn-writing">
             <Show when=move || !shared.end_only.get() fallback=no_writing>
-                <Sentence label="Sentence to go on from" problem=answered.problem/>
+                <Sentence label="Sentence to continue" problem=answered.problem/>
                 <div class="view-bar">
                     <button type="button" class="button button-primary" data-testid="rnn-odd" on:click=toggle>
                         {move || if odd.get() > 0 { "Take the odd character out" } else { "Force one odd character" }}
@@ -92,7 +92,7 @@ pub fn WritingView(shared: Shared) -> impl IntoView {
                         {figure(1, "lstm")}
                     </div>
                     <p class="readout">
-                        "Each draws a character, then reads what it drew. Surprise at it, −ln p: "
+                        "Each network draws a character, then reads what it drew. The color is its surprise, −ln p: "
                         <span class="rnn-scale" aria-hidden="true"></span>
                         {format!(" 0 to {STRONGEST} nats.")}
                     </p>
@@ -107,8 +107,8 @@ pub fn WritingView(shared: Shared) -> impl IntoView {
 pub fn no_writing() -> AnyView {
     view! {
         <p class="view-note">
-            "Asked only at the end, the network says nothing about the next character, so it can't \
-             write. Read out every step to let it."
+            "A network that is asked only at the end says nothing about the next character, so it can’t \
+             write. Choose the readout “At every step” in the settings."
         </p>
     }
     .into_any()

@@ -73,11 +73,11 @@ fn Decoded(shown: Shown) -> impl IntoView {
                 return None;
             }
             Some(if unknown.is_empty() {
-                "Put together again, the tokens of each row are your sentence.".to_owned()
+                "Put the tokens of a row together again, and you get your sentence back.".to_owned()
             } else {
                 format!(
-                    "As characters {} cannot come back: the text never has it, so all there is is \
-                     the unknown character □. Bytes know every text.",
+                    "As characters {} cannot come back: the text never has it, so only the unknown \
+                     character □ is left. Bytes can write every text.",
                     unknown.join(", "),
                 )
             })
@@ -114,7 +114,7 @@ fn Merging(shown: Shown) -> impl IntoView {
         let tokens = shown.levels.with(|l| l.as_ref().map_or(0, |l| l.pairs.text_tokens));
         last.get().map(|last| {
             format!(
-                "Last: {} became id {}, and the text {} tokens shorter: {} tokens now.",
+                "Last: {} became id {}. The text got {} tokens shorter: {} tokens now.",
                 pair(&last),
                 last.id,
                 grouped(last.count),

@@ -4,9 +4,7 @@ use leptos::prelude::*;
 use unroll_protocol::study::tokens::{self};
 
 use super::Shown;
-use super::text::{
-    AROUND, ChainFigure, LevelStrip, LookupFigure, TokenMap, WindowFigure, parted, stretch,
-};
+use super::text::{AROUND, ChainFigure, LevelStrip, LookupFigure, TokenMap, WindowFigure, stretch};
 use crate::{
     course::{Sentence, use_provenance},
     figures::Hue,
@@ -32,8 +30,8 @@ pub fn Lookup(shown: Shown) -> impl IntoView {
             let e = e.as_ref()?;
             let never = e.counts.get(e.token as usize) == Some(&0);
             never.then_some(
-                "The text never has this token, so its row is still as it was drawn: no step of \
-                 training ever touches it.",
+                "The text never has this token. So no step of training ever touches its row: it is \
+                 still as it was drawn at random.",
             )
         })
     };
@@ -43,10 +41,10 @@ pub fn Lookup(shown: Shown) -> impl IntoView {
             on_pick=Callback::new(move |id| shown.pick(shown.scheme.get_untracked(), id))/>
         <p class="view-note tokens-unseen">{unseen}</p>
         <p class="view-note">
-            "The "<Term of=Word::Embedding/>" E holds a row of numbers for each id. Picking one is the \
-             same as multiplying a "<Sym part="one-hot" role=Hue::Input>"one-hot vector"</Sym>" with \
-             all of "<Sym part="embedding" role=Hue::Weight>"E"</Sym>": every row times 0, but one. \
-             Press Train and the rows move."
+            "The "<Term of=Word::Embedding/>" E holds a row of numbers for each id. Picking a row is the \
+             same as multiplying a "<Sym part="one-hot" role=Hue::Input>"one-hot vector"</Sym>" by \
+             all of "<Sym part="embedding" role=Hue::Weight>"E"</Sym>": every row is times 0 except \
+             one, which is times 1. Press Train and watch the numbers change."
         </p>
     }
     .into_any()
@@ -55,27 +53,14 @@ pub fn Lookup(shown: Shown) -> impl IntoView {
 /// The rows as points.
 #[component]
 pub fn Map(shown: Shown) -> impl IntoView {
-    // What this model's numbers say now.
-    let claim = move || {
-        let (right, letters) = shown.embedding.with(|e| e.as_ref().and_then(|e| parted(e)))?;
-        let told = if right * 4 >= letters * 3 {
-            "Nobody told the model which is which."
-        } else {
-            "With these tokens, or so far, other differences weigh more."
-        };
-        Some(format!(
-            "After {} steps {right} of {letters} letters lie nearer to the middle of their own kind, \
-             vowels or consonants, than to the other's. {told}",
-            shown.lab.step.get(),
-        ))
-    };
     view! {
-        <p class="tokens-claim" data-testid="map-claim">{claim}</p>
+        <p class="tokens-claim" data-testid="map-claim">{move || shown.map_claim()}</p>
         <TokenMap embedding=shown.embedding selected=shown.token provenance=use_provenance()
             on_pick=Callback::new(move |id| shown.pick(shown.scheme.get_untracked(), id))/>
         <p class="view-note">
-            "Each row as a point, seen where the rows spread most (their two principal components). \
-             They start at random places; every step moves those of the tokens in its windows."
+            "Each row is a point, drawn along the two directions in which the rows spread most: their \
+             first two "<Term of=Word::PrincipalComponent>"principal components"</Term>". The points \
+             start at random. Every training step moves the points of the tokens it has seen."
         </p>
     }
     .into_any()
@@ -97,10 +82,10 @@ pub fn Window(shown: Shown) -> impl IntoView {
         <WindowFigure window provenance=use_provenance()
             on_move=Callback::new(move |at| shown.set(|settings| settings.at = at))/>
         <p class="view-note">
-            "Drag the window. Every token in it asks: what comes next? So one row of T tokens holds T \
-             examples. This small model reads only the "
-            <Sym part="last" role=Hue::Input>"last token"</Sym>" it is given; later chapters read all \
-             of them."
+            "Drag the window. At every token in it the question is: what comes next? So a window of T \
+             tokens holds T examples. This small model reads only the "
+            <Sym part="last" role=Hue::Input>"last token"</Sym>" that it is given. The models of later \
+             chapters read all of them."
         </p>
     }
     .into_any()
@@ -117,9 +102,10 @@ pub fn Chain(shown: Shown) -> impl IntoView {
         <Sentence problem=shown.problem/>
         <ChainFigure chain provenance=use_provenance()/>
         <p class="view-note">
-            "As likely as all its tokens one after the other: multiply. The last factor is that of the "
-            <b>"end"</b>" token, which the text has after each line, and the first is given an end too. \
-             Exact is p(token | all before it); this model takes p(token | the one before it) for it."
+            "Multiply the factors, and you have the probability of the sentence. The last one is that of \
+             the "<b>"end"</b>" token, which follows each line of the text. The first token is predicted \
+             from an end token too: the end of the line before. The chain rule asks for p(token | all \
+             before it). This model uses p(token | the one before it) in its place."
         </p>
     }
     .into_any()

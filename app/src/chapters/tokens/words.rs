@@ -4,9 +4,9 @@ use leptos::prelude::*;
 use unroll_protocol::study::tokens::{Merge, Scheme};
 
 use crate::{
-    course::{Try, trial},
+    course::{Beat, Script, Trial},
     figures::{Hue, token::mark},
-    teaching::{Formula, MathSym, Term, Word},
+    teaching::{Formula, Kind, MathSym, Quiz},
 };
 
 /// A pair as it is written.
@@ -14,86 +14,270 @@ pub fn pair(merge: &Merge) -> String {
     format!("‘{}’ + ‘{}’", mark(&merge.left), mark(&merge.right))
 }
 
-pub fn intro() -> impl IntoView {
-    view! {
-        <p>
-            "Your sentence, cut into "<Term of=Word::Token>"tokens"</Term>" in three ways. Every token has an \
-             id, the number under it: its place in the "<Term of=Word::Vocabulary/>". Few ids make long \
-             rows, many ids short ones. "<b>"Byte pairs"</b>" choose between: press Merge, and what stands \
-             together most often in the whole text becomes one token. Click a token to see what the model \
-             makes of it: a row of numbers that it learns."
-        </p>
-    }
-}
-
-pub fn tries() -> Vec<ViewFn> {
-    vec![
-        ViewFn::from(|| {
-            view! {
-                <p>
-                    "Write é, ß, 東 or an emoji. How many bytes is one character? And which of them does the \
-                     row of characters know?"
-                </p>
-                <Try label="Write ‘café 🙂’" id="bytes" sentence="café 🙂 über 東"
-                    set=|link| link.tokens.scheme = Scheme::Bytes/>
-            }
-        }),
-        trial(
-            "Let merges cross words. What is the first pair now? After 300 merges tokens appear that \
-             hold the end of one word and the beginning of the next.",
-            "Across words, 300 merges",
-            "across",
-            |link| {
+pub const SCRIPT: Script = Script {
+    before: "A model computes with numbers. A text has none: something must turn one into the other.",
+    beats: &[
+        Beat {
+            title: "",
+            text: "Around 2015, networks that translated knew a fixed list of words, often 30,000 of them. A name \
+                   that was not on the list came out as “unknown”. In 2016 Sennrich, Haddow and Birch built words \
+                   from frequent pieces instead, so that any word could be written.\n\n\
+                   Such a piece of text is called a [token](token). The list of all tokens is the \
+                   [vocabulary](vocabulary), and the place of a token on it is its **id**. Here your sentence is cut \
+                   in three ways, with the id under each token. Press Merge to grow the pieces. Click a token to see \
+                   its row of numbers.",
+            set: |_| {},
+            asks: &[],
+        },
+        Beat {
+            title: "A character is a number",
+            text: "The simplest cut gives each character a token. Its id is its place in the list of all characters \
+                   of the text. That list has {character-ids} ids here.\n\n\
+                   Two of them are special. One stands for the end of a line. The other is **unknown**: all \
+                   characters that the text never has share it, so they can’t be told apart.",
+            set: |link| link.tokens.merges = 0,
+            asks: &[],
+        },
+        Beat {
+            title: "A byte is a number too",
+            text: "A computer stores any text as bytes, numbers from 0 to 255. So 256 ids can write every text in \
+                   every language: nothing is unknown. The price is length. An é takes two bytes, most emoji take \
+                   four.\n\n\
+                   Your sentence is {characters} tokens as characters and {bytes} as bytes. Write an é into it and \
+                   compare the rows.",
+            set: |link| {
+                link.tokens.scheme = Scheme::Bytes;
+                link.tokens.merges = 0;
+            },
+            asks: &["tokens-bytes"],
+        },
+        Beat {
+            title: "Frequent pairs become one token",
+            text: "People who write shorthand have one sign for “the”, because they write it so often. [Byte-pair \
+                   encoding](bpe) does the same. Find the two neighbors that stand together most often in the text, \
+                   and make them one token. Then do it again.\n\n\
+                   Here {merges} merges have been made. As bytes the text has {text-bytes} tokens, now it has \
+                   {text-pairs}. Each merge adds one id to the vocabulary. Press Merge and watch both curves.",
+            set: |link| {
+                link.tokens.scheme = Scheme::Pairs;
+                link.tokens.merges = 40;
+                link.view = "merges".into();
+            },
+            asks: &["tokens", "tokens-word"],
+        },
+        Beat {
+            title: "An id picks a row",
+            text: "An id is only a name, like the number on a locker. What counts is inside. The model keeps a table \
+                   with one row of numbers for each id: the [embedding](embedding). It looks the id up and works \
+                   with that row. Training changes the numbers.\n\n\
+                   In formulas the lookup is a product. A [one-hot vector](one-hot) has a [1](#one-hot input) at the \
+                   id and 0 everywhere else. Multiply it by the whole [table](#embedding weight), and every row is \
+                   times 0 except one. Click a number below the table to see its sum.",
+            set: |link| {
+                link.tokens.token = 34;
+                link.view = "embedding".into();
+            },
+            asks: &["tokens-ids", "tokens-table"],
+        },
+        Beat {
+            title: "Tokens that behave alike",
+            text: "Every row is a point. A row has {width} numbers and a screen two directions. So the map shows the \
+                   two directions in which the points spread most, their [principal \
+                   components](principal-component). The points start at random. Then training moves them, because \
+                   tokens that are followed by the same tokens do well with similar rows.\n\n\
+                   {map}",
+            set: |link| link.view = "map".into(),
+            asks: &[],
+        },
+        Beat {
+            title: "A window makes the examples",
+            text: "A model learns from questions with answers. A text is full of them: cover the next token and \
+                   guess it. Nobody has to write an answer, because the text has it already.\n\n\
+                   Slide the window. Each token in it is what the model is given last, and the token after it is the \
+                   **target**. So a window of {window} tokens holds {window} examples. What the model may look at \
+                   before it guesses is called its [context](context).",
+            set: |link| {
+                link.tokens.at = 30;
+                link.view = "window".into();
+            },
+            asks: &[],
+        },
+        Beat {
+            title: "A sentence is a product",
+            text: "How [probable](probability) is a whole sentence? Ask how probable its first token is. Then ask \
+                   for the second, given the first, and so on. Multiply all the answers. This is the **chain rule of \
+                   probability**, and a [language model](language-model) is a machine that gives the answers.\n\n\
+                   The last factor is that of the **end token**. Nobody says beforehand how long a sentence will be, \
+                   so the model must say when it stops. The product soon gets tiny, so people add logarithms \
+                   instead. Point at a card to read both.",
+            set: |link| {
+                link.tokens.scheme = Scheme::Pairs;
+                link.tokens.merges = 300;
+                link.view = "sentence".into();
+            },
+            asks: &["tokens-chain"],
+        },
+        Beat {
+            title: "What you can do now",
+            text: "You can cut a text into characters, bytes or byte pairs, and say what each cut costs. You can say \
+                   what an embedding is, and why looking up a row equals a product with a one-hot vector. You can \
+                   write the probability of a sentence as a product. Where do good factors come from? The next \
+                   chapter begins with counting.",
+            set: |_| {},
+            asks: &[],
+        },
+    ],
+    tries: &[
+        Trial {
+            text: "Write é, ß, 東 or an emoji. How many bytes does one character take? Which of them does the row of \
+                   characters know?",
+            label: "Write ‘café 🙂’",
+            id: "bytes",
+            set: |link| link.tokens.scheme = Scheme::Bytes,
+            sentence: Some("café 🙂 über 東"),
+        },
+        Trial {
+            text: "Let merges cross the border between words. What is the first pair now? After 300 merges, look for \
+                   tokens that hold the end of one word and the beginning of the next.",
+            label: "Across words, 300 merges",
+            id: "across",
+            set: |link| {
                 link.tokens.scheme = Scheme::Pairs;
                 link.tokens.words = false;
                 link.tokens.merges = 300;
             },
-        ),
-        ViewFn::from(|| {
-            view! {
-                <p>
-                    "Put a full stop behind your sentence and watch the last factor, that of the end. Then \
-                     take the full stop away again."
-                </p>
-                <Try label="Add a full stop" id="stop" sentence="said Fenn the fox, who had one plan."
-                    set=|link| {
-                        link.tokens.scheme = Scheme::Characters;
-                        link.view = "sentence".into();
-                    }/>
-            }
-        }),
-        trial(
-            "Compare −ln p for each character with characters and with 300 merges. The model reads one \
-             token either way; a longer token simply lets it see further back.",
-            "The model reads 300 merges",
-            "merges",
-            |link| {
+            sentence: None,
+        },
+        Trial {
+            text: "Put a full stop at the end of your sentence and watch the last factor, that of the end token. \
+                   Then take the full stop away again.",
+            label: "Add a full stop",
+            id: "stop",
+            set: |link| {
+                link.tokens.scheme = Scheme::Characters;
+                link.view = "sentence".into();
+            },
+            sentence: Some("said Fenn the fox, who had one plan."),
+        },
+        Trial {
+            text: "Note −ln p per character with characters, then with 300 merges. The model reads one token back \
+                   either way. Which cut does better, and why could that be?",
+            label: "The model reads 300 merges",
+            id: "merges",
+            set: |link| {
                 link.tokens.scheme = Scheme::Pairs;
                 link.tokens.merges = 300;
                 link.tokens.words = true;
                 link.tokens.token = 0;
                 link.view = "sentence".into();
             },
-        ),
-        trial(
-            "Two numbers for a token instead of eight: the map now shows all there is. Do the letters \
-             still part by kind? How much loss does it cost?",
-            "Rows of 2 numbers",
-            "two",
-            |link| {
+            sentence: None,
+        },
+        Trial {
+            text: "Give each token two numbers instead of eight. The map now shows all there is. Do vowels and \
+                   consonants still part? What does it do to the loss?",
+            label: "Rows of 2 numbers",
+            id: "two",
+            set: |link| {
                 link.tokens.scheme = Scheme::Characters;
                 link.tokens.width = 2;
                 link.tokens.token = 0;
                 link.view = "map".into();
             },
-        ),
-    ]
-}
+            sentence: None,
+        },
+    ],
+    quizzes: &[
+        Quiz {
+            id: "tokens-bytes",
+            kind: Kind::Explain,
+            asks: "Bytes can write everything. Why do most language models still use longer tokens?",
+            options: &[
+                (
+                    "Some languages can’t be written in bytes.",
+                    "All of them can. That is what UTF-8 does: each character becomes one to four bytes.",
+                ),
+                (
+                    "In bytes a text is long, and a model works once per token.",
+                    "Longer tokens mean fewer steps for the same text. A model that sees a fixed number of tokens \
+                     also sees further back.",
+                ),
+                ("256 ids are too many for a model to learn.", "256 is few. GPT-2 has 50,257 ids."),
+            ],
+            right: 1,
+        },
+        Quiz {
+            id: "tokens-word",
+            kind: Kind::FindError,
+            asks: "“A token is a word.” What is wrong?",
+            options: &[
+                (
+                    "A token can also be a piece of a word, or a single sign.",
+                    "Frequency decides, not grammar. A frequent word is often one token, with the space before it. A \
+                     rare word is several.",
+                ),
+                (
+                    "A token is always one letter.",
+                    "In the row of characters it is. A byte pair can grow into a whole word.",
+                ),
+                (
+                    "Nothing. Every word has its own id.",
+                    "Then a word that is not on the list could not be written. This is the trouble that the story \
+                     began with.",
+                ),
+            ],
+            right: 0,
+        },
+        Quiz {
+            id: "tokens-ids",
+            kind: Kind::Explain,
+            asks: "Why does the model not simply compute with the ids?",
+            options: &[
+                (
+                    "Ids are too large for a computer to multiply.",
+                    "They are small numbers, and a computer multiplies far larger ones. The trouble is what they say.",
+                ),
+                (
+                    "Two tokens could have the same id.",
+                    "Each token of the vocabulary has its own. Only characters that are not in it share one.",
+                ),
+                (
+                    "The order of the ids says nothing about how tokens behave.",
+                    "Id 34 is not twice id 17 in any sense that helps to guess. With a row of its own, each token \
+                     can be placed wherever it serves best.",
+                ),
+            ],
+            right: 2,
+        },
+        Quiz {
+            id: "tokens-chain",
+            kind: Kind::FindError,
+            asks: "“The chain rule is only an approximation of the probability of a sentence.” What is wrong?",
+            options: &[
+                (
+                    "Nothing. Every model approximates.",
+                    "A model does. But the rule by itself holds for any probabilities whatever.",
+                ),
+                (
+                    "The rule is exact. Only what the model puts into it is approximate.",
+                    "Given all tokens before it, each factor is right and so is the product. This small model looks \
+                     only one token back, and that is the approximation.",
+                ),
+                (
+                    "It is exact only when the model is well trained.",
+                    "Training makes the factors better. The product is the probability that the model gives, before \
+                     training as well as after.",
+                ),
+            ],
+            right: 1,
+        },
+    ],
+};
 
 pub fn more() -> impl IntoView {
     view! {
         <Formula label="The probability of a text is the product of the probabilities of its tokens, each given all before it"
-            source="the chain rule of probability; exact for every model">
+            source="the chain rule of probability; an identity: no assumption is made">
             <mi>"p"</mi><mo>"("</mo><msub><mi>"x"</mi><mn>"1"</mn></msub><mo>","</mo><mo>"…"</mo><mo>","</mo>
             <msub><mi>"x"</mi><mi>"T"</mi></msub><mo>")"</mo><mo>"="</mo>
             <munderover><mo>"∏"</mo><mrow><mi>"t"</mi><mo>"="</mo><mn>"1"</mn></mrow><mi>"T"</mi></munderover>
@@ -102,39 +286,47 @@ pub fn more() -> impl IntoView {
             <msub><mi>"x"</mi><mrow><mi>"t"</mi><mo>"−"</mo><mn>"1"</mn></mrow></msub><mo>")"</mo>
         </Formula>
         <p>
-            "Over texts of all lengths these numbers only add up to 1 because each text ends in an end token. \
-             Here a text is a line that is not blank; line breaks are what the end token stands for."
+            "Each text ends in an end token. Without it, the probabilities of all texts of all lengths could not add \
+             up to 1. Here a text is a line that is not blank, and the end token stands for the line break."
         </p>
         <Formula label="Logits from the row of the last token" source="log-bilinear model, Mnih and Hinton 2007, with one token of context">
             <mi>"p"</mi><mo>"("</mo><msub><mi>"x"</mi><mi>"t"</mi></msub><mo>"|"</mo>
             <msub><mi>"x"</mi><mrow><mi>"t"</mi><mo>"−"</mo><mn>"1"</mn></mrow></msub><mo>")"</mo><mo>"="</mo>
             <mi>"softmax"</mi><mo>"("</mo>
-            <MathSym part="one-hot" role=Hue::Input>"h"</MathSym>
+            <msub>
+                <MathSym part="one-hot" role=Hue::Input>"x"</MathSym>
+                <mrow><mi>"t"</mi><mo>"−"</mo><mn>"1"</mn></mrow>
+            </msub>
             <MathSym part="embedding" role=Hue::Weight>"E"</MathSym>
             <mi>"R"</mi><mo>"+"</mo><mi>"b"</mi><mo>")"</mo>
         </Formula>
         <p>
-            "h is the one-hot vector of the token before, E is V × d, R is d × V and b has V numbers: all are \
-             trained, by AdamW at a rate of 0.02, on 64 windows a step. No layer of this model looks further \
-             back than one token."
+            "On the right, x with the index t − 1 is the one-hot vector of the token before. E has V × d numbers, R \
+             has d × V, and b has V. All of them are trained by AdamW at a rate of 0.02, on 64 windows per step. A \
+             logit is a row of E times a column of R, plus a bias: this is what log-bilinear means. The model never \
+             looks further back than one token."
         </p>
         <p>
-            "Byte-pair encoding is Gage's (1994), who merged any two bytes to compress files. Sennrich, Haddow and \
-             Birch (2016) merge characters and stay within words; GPT-2 (2019) starts from bytes and lets a \
-             space belong to the word after it, as here. A word is a run of letters, of digits or of other \
-             signs. Of pairs that are equally frequent the one with the smaller left id is merged first, \
-             then the one with the smaller right id. In aaa the pair aa counts once, so the count is exactly \
-             what the text gets shorter by. Merging stops when no pair occurs twice, or at 300."
+            "Byte-pair encoding was described by Gage (1994), who merged any two bytes to compress files. Sennrich, \
+             Haddow and Birch (2016) merge characters and stay within words. GPT-2 (Radford and others 2019) starts \
+             from bytes and lets a space belong to the word after it, as here. The id count of GPT-2, 50,257, is 256 \
+             bytes, 50,000 merges and one end token."
         </p>
         <p>
-            "Ids: characters count from 1 in the order of their code points, 0 is the unknown character and the \
-             last id the end token. A byte is its own id, 256 the end token, 257 the first merge. Only the first \
-             100 kB of a text are used here."
+            "A word here is a run of letters, of digits or of other signs. Of two pairs that are equally frequent, \
+             the one with the smaller left id is merged first, then the one with the smaller right id. In aaa the \
+             pair aa counts once, so the count is exactly what the text gets shorter by. Merging stops when no pair \
+             occurs twice, or after 300 merges."
+        </p>
+        <p>
+            "Ids of characters count from 1 in the order of their code points. 0 is the unknown character, and the \
+             last id is the end token. A byte is its own id, 256 is the end token, and 257 the first merge. Only the \
+             first 100 kB of a text are used here."
         </p>
         <p>
             "The map shows the rows along the two directions in which they vary most (Pearson 1901), computed \
-             exactly from all d numbers; a token weighs as the square root of how often it occurs, so that \
-             rare ones do not turn the picture. y counts as a consonant."
+             exactly from all d numbers. A token is weighted by the square root of how often it occurs, so that rare \
+             ones do not turn the picture. The letter y counts as a consonant."
         </p>
     }
 }

@@ -397,14 +397,14 @@ pub fn UnrolledFigure(
                     Some(text) => text.into_any(),
                     None if edited.get() => view! {
                         <span class="hint">
-                            "Left half of each strip: as it was; right half: after the edit. Below: Δ, how far \
-                             the state moved, ‖Δs‖."
+                            "The left half of each strip is the state before the edit, the right half after it. \
+                             Δ below is how far the state moved, ‖Δs‖."
                         </span>
                     }.into_any(),
                     None => view! {
                         <span class="hint">
                             "Point at a column to read it. Click a state for its arithmetic, a character to \
-                             change it, a W, U or V for its matrix, the loop to unroll a step."
+                             change it, a W, U or V for its matrix, or the loop to unroll one step."
                         </span>
                     }.into_any(),
                 }}

@@ -136,8 +136,8 @@ pub fn ChainFigure(
             let c = c.as_ref()?;
             let (tokens, characters) = (c.log_probabilities.len(), c.characters.max(1));
             Some(format!(
-                "−ln p is {} for each of {tokens} tokens and {} for each of {characters} characters. \
-                 Knowing nothing, every token would cost ln {} = {}.",
+                "−ln p is {} per token ({tokens} tokens) and {} per character ({characters} \
+                 characters). A model that knows nothing pays ln {} = {} per token.",
                 short(round(-sums.sum / tokens as f64)),
                 short(round(-sums.sum / f64::from(characters))),
                 c.vocabulary,

@@ -337,7 +337,7 @@ fn difference(embedding: &Embedding) -> String {
     let (rows, width) = (embedding.vocabulary.len(), embedding.row.len());
     format!(
         "Largest difference between the two: {apart}. The product took {} multiplications, {} of \
-         them by 0; the lookup copied {width} numbers.",
+         them by 0. The lookup only copied {width} numbers.",
         rows * width,
         (rows - 1) * width,
     )
