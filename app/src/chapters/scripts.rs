@@ -9,7 +9,11 @@ use crate::{
 
 /// Every chapter's script, in the course's order.
 fn all() -> Vec<(&'static str, &'static Script)> {
-    vec![("bptt", &super::bptt::SCRIPT), ("heads", &super::heads::SCRIPT)]
+    vec![
+        ("bptt", &super::bptt::SCRIPT),
+        ("heads", &super::heads::SCRIPT),
+        ("position", &super::position::SCRIPT),
+    ]
 }
 
 /// All that a learner reads of a script, text by text.

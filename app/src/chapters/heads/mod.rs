@@ -231,7 +231,7 @@ fn joint_in_words(page: Page) -> AnyView {
                 None => "A single window can’t say how uncertain it is.",
             }}
             {all.then_some(
-                " No token can see another now: each is guessed from the token before it alone. Even its place is \
+                " No token can see another now: each next character is guessed from the one before it alone. Even its place is \
                  lost, since positions rotate queries and keys, which nothing reads any more."
             )}
         </span>

@@ -14,8 +14,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "",
             text: "In 2017 Vaswani and seven colleagues built a translator with attention at its heart. They called \
-                   it the transformer. A single attention in each layer was not enough: it translated worse than \
-                   eight narrow ones side by side. Each of these is called a [head](head), and together they are \
+                   it the transformer. In their tests a single attention per layer did a little worse than eight \
+                   narrow ones side by side. Each of these is called a [head](head), and together they are \
                    [multi-head attention](multi-head-attention).\n\n\
                    Here a model of {shape} learns your text. Nobody tells a head what to look for. Press Train, and \
                    watch whether jobs appear.",
