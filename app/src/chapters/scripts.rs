@@ -13,6 +13,7 @@ fn all() -> Vec<(&'static str, &'static Script)> {
         ("bptt", &super::bptt::SCRIPT),
         ("heads", &super::heads::SCRIPT),
         ("position", &super::position::SCRIPT),
+        ("block", &super::block::SCRIPT),
     ]
 }
 
