@@ -14,6 +14,7 @@ fn all() -> Vec<(&'static str, &'static Script)> {
         ("heads", &super::heads::SCRIPT),
         ("position", &super::position::SCRIPT),
         ("block", &super::block::SCRIPT),
+        ("gpt", &super::gpt::SCRIPT),
     ]
 }
 

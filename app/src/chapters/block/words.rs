@@ -39,7 +39,7 @@ pub const SCRIPT: Script = Script {
                    In the figure each row is a term of that sum and each column a token. Color shows how long the term \
                    is. The table shows what each term adds to one logit. Right now {largest}.",
             set: |_| {},
-            asks: &["block", "block-erase"],
+            asks: &["block-erase", "block-size"],
         },
         Beat {
             title: "One term’s way to a logit",
@@ -47,7 +47,7 @@ pub const SCRIPT: Script = Script {
                    a list of 24 numbers for each possible next character. Multiply place by place and add up: 24 \
                    products make one number. Click another term to see its products.",
             set: |link| link.block.term = 1,
-            asks: &["block-size", "block-reach"],
+            asks: &["block", "block-reach"],
         },
         Beat {
             title: "Without residuals",
