@@ -43,7 +43,7 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "One term’s way to a logit",
-            text: "The table is open at the token embedding. The last norm scales it. Then the **unembedding** reads it: \
+            text: "The table is open at the token embedding. The final norm scales it. Then the **unembedding** reads it: \
                    a list of 24 numbers for each possible next character. Multiply place by place and add up: 24 \
                    products make one number. Click another term to see its products.",
             set: |link| link.block.term = 1,
@@ -69,8 +69,8 @@ pub const SCRIPT: Script = Script {
                    addition. This is **post-norm**: it rescales the stream itself, and everything written earlier is \
                    divided with it. GPT-2 put it in front of each layer. This is **pre-norm**: the layer reads a scaled \
                    copy, and the stream stays untouched.\n\n\
-                   Both models are post-norm now, and the second has no norms at all. Look for a new row: the norms’ \
-                   own offsets β have become a term.",
+                   The full model is post-norm now, and the second model has no norms at all. Look for a new row: the \
+                   norms’ own offsets β have become a term.",
             set: |link| (link.block.norm, link.block.without) = (Norm::Post, Without::Norms),
             asks: &[],
         },
@@ -92,8 +92,8 @@ pub const SCRIPT: Script = Script {
             text: "What does a token do by itself? The feed-forward layer multiplies by a matrix, bends, and multiplies \
                    by another one. Between the two are 96 neurons, four for each number of the stream. Each adds up \
                    what it reads, and the bend decides how much of the sum passes.\n\n\
-                   Here the bend is [GELU](gelu): large sums pass, and very negative ones become almost 0. The points \
-                   in the figure are the neurons of your model. [ReLU](relu) is drawn too, for comparison.",
+                   Here the bend is [GELU](gelu): large sums pass, and very negative ones become almost 0. One line is \
+                   drawn through what the neurons of your model do right now. [ReLU](relu) is there for comparison.",
             set: |link| link.view = "neurons".into(),
             asks: &["block-bend"],
         },

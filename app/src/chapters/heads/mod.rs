@@ -78,6 +78,7 @@ fn lives(page: Page) -> Vec<Live> {
             let (layers, heads) = page.shape.get();
             format!("{} with {} each", plural(layers, "layer"), plural(heads, "head"))
         }),
+        live("heads", move || plural(page.shape.get().1, "head")),
         live("width", move || page.settings.with(|s| s.width.to_string())),
         live("numbers", move || page.settings.with(|s| (s.width / s.heads.max(1)).to_string())),
         live("previous", move || previous.get().unwrap_or_else(|| "…".to_owned())),

@@ -35,10 +35,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Many at once",
-            text: "Now four heads share the width of {width}. Each gets {numbers} numbers, with its own \
+            text: "Now {heads} share the width of {width}. Each gets {numbers} numbers, with its own \
                    [queries](#heads-query query), [keys](#heads-key key) and [values](#heads-value value). So each can \
                    ask a question of its own.\n\n\
-                   The tokens are the same for all four, and the rows of weights are different. Click a small \
+                   All of them read the same tokens, but their rows of weights differ. Click a small \
                    picture to enlarge its head.",
             set: |link| link.many_heads.layer = 1,
             asks: &["heads-weights"],
@@ -57,9 +57,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "One cell, worked out",
-            text: "How does a head choose? It compares a query with every key by their \
-                   [inner product](inner-product), divided by a fixed number. [Softmax](softmax) turns these scores \
-                   into weights. A head uses only its own {numbers} numbers of query and key. The panel works out \
+            text: "How does a head choose? It compares its query with the key of each token it may see. The \
+                   [inner product](inner-product) of the two, divided by a fixed number, is the score. [Softmax](softmax) \
+                   turns the scores into weights. A head uses only its own {numbers} numbers of query and key. The panel works out \
                    one cell in full.",
             set: |link| (link.many_heads.query, link.many_heads.key) = (10, 9),
             asks: &[],

@@ -29,7 +29,7 @@ pub const SCRIPT: Script = Script {
             text: "Think of a bag of letters. You can count what is in it, but you can’t say what came third. The \
                    model without positions is given such a bag. Two symbols trade places, and its answer stays: look \
                    at the last column of the table.\n\n\
-                   All it can do is guess the symbol that is most frequent. At 8 symbols it is right in {none} of \
+                   All it can do is guess the symbol that the bag holds most often. At 8 symbols it is right in {none} of \
                    the cases so far.",
             set: |link| {
                 link.position.encoding = Positions::None;
@@ -39,10 +39,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "The plain number swamps the rest",
-            text: "Why not simply add the number? Then position 20 adds 20 to a row of numbers that are \
-                   small. It is like a singer who gets louder with every bar, until you hear no one else. \
-                   The figure on the right compares two symbols at each position. Near 1 they look the same to the \
-                   model.",
+            text: "Why not simply add the number? Then position 20 adds 20 to a row of small numbers. It is like a \
+                   singer who gets louder with every bar, until you hear no one else. The second figure compares two \
+                   symbols at each position. Near 1 they look the same to the model.",
             set: |link| link.position.encoding = Positions::Integer,
             asks: &[],
         },
@@ -79,11 +78,11 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Only the distance",
             text: "Does a word matter because it is word number 412, or because it came just before? Rotary encoding \
-                   turns [queries](query) and [keys](key), each by its position. A score then depends on how far \
-                   apart the two are, and on no place. ALiBi goes a simpler way: it lowers a score by the \
-                   distance.\n\n\
-                   The models now count back from the end. In the figure on the right, look along a diagonal: there the \
-                   distance is the same.",
+                   turns [queries](query) and [keys](key), each by its position. A score then depends on how \
+                   far apart the two are, and not on where they stand. ALiBi is simpler: the farther apart, the lower \
+                   the score.\n\n\
+                   The models now count back from the end. In the second figure, look along a diagonal: \
+                   there the distance is the same.",
             set: |link| {
                 (link.position.encoding, link.position.from) = (Positions::Rotary, CountFrom::End);
                 link.view = "distance".into();
@@ -101,7 +100,7 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "What you can do now",
-            text: "You can say why attention needs positions, and name five ways to tell it. You can read sines and \
+            text: "You can say why attention needs positions, and name five ways to give them. You can read sines and \
                    cosines as hands of a clock. You can say which ways know places, which know distances, and why a \
                    learned table ends. The next chapter puts attention into a whole block.",
             set: |_| {},
@@ -193,7 +192,7 @@ pub const SCRIPT: Script = Script {
             options: &[
                 (
                     "One fast hand soon comes around again, and then two positions look alike.",
-                    "A slower hand tells the rounds apart, as the hour hand tells one minute 15 from the next.",
+                    "A slower hand tells the rounds apart, as the hour hand tells 3:15 from 4:15.",
                 ),
                 (
                     "One hand would leave the range from −1 to 1.",
