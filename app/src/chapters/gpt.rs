@@ -6,12 +6,16 @@ use unroll_protocol::link::{Chapter as ChapterId, Part};
 use super::Info;
 use crate::{
     controls::{Settings, Writing, use_probe},
-    course::{ChapterFrame, Idea, StageView, WayIn, use_part, use_provenance, use_setting},
+    course::{
+        Beat, ChapterFrame, Script, StageView, Trial, WayIn, use_part, use_provenance, use_right,
+        use_setting,
+    },
     fetched::{Fetch, View, fetched, part, use_ahead},
     figures::{
         AttentionFigure, HeadsFigure, Inspection, LossFigure, NextFigure, Selection, SentenceFigure,
     },
     store::Store,
+    teaching::{CheckYourself, Kind, Quiz, live},
 };
 
 pub const INFO: Info = Info {
@@ -21,33 +25,157 @@ pub const INFO: Info = Info {
     view: || view! { <Chapter/> }.into_any(),
 };
 
-/// What the story goes through.
-const IDEAS: &[Idea] = &[
-    Idea {
-        title: "Where it looks",
-        text: "Point at a character: the arcs show which earlier ones it looks back at, and how much. An untrained \
-               model looks at all of them about alike.",
-        set: |_| {},
-    },
-    Idea {
-        title: "What comes next",
-        text: "From what it gathered, it bets on the next character. These bars are the whole bet: every \
-               character it knows, and the share it gives to each.",
-        set: |link| link.view = "next".into(),
-    },
-    Idea {
-        title: "Many heads at once",
-        text: "Each head has its own way of looking. After some training a few of them have found a job: the \
-               character before, the start of the word, the last bracket that is still open.",
-        set: |link| link.view = "heads".into(),
-    },
-    Idea {
-        title: "How it learns",
-        text: "The loss is how surprised it is, on average, by the character that really comes. Training turns \
-               every weight a little so that the next surprise is smaller.",
-        set: |link| link.view = "loss".into(),
-    },
-];
+pub const SCRIPT: Script = Script {
+    before: "Everything so far, in one machine.",
+    beats: &[
+        Beat {
+            title: "",
+            text: "This is a GPT that knows nothing yet. It reads a stretch of text at once. At every character it \
+                   guesses the next one from those before it: it is a [language model](language-model). In 2018 \
+                   Radford and others trained one on thousands of books. This prepared it for many other tasks, and \
+                   so it is called [pre-training](pre-training).\n\n\
+                   Press Train, and watch what it writes. Do words come out of the noise?\n\n{written}\n\n{way-in}",
+            set: |_| {},
+            asks: &[],
+        },
+        Beat {
+            title: "Where it looks",
+            text: "Point at a character. The arcs show how much it looks back at each earlier one. This is \
+                   [attention](attention): it gathers what may help to guess on. Before training it looks at all of \
+                   them nearly equally.",
+            set: |_| {},
+            asks: &["gpt-sure"],
+        },
+        Beat {
+            title: "What comes next",
+            text: "From what it gathered, it bets on the next character. These bars are the bet. Each character has a \
+                   share, its [probability](probability), and all shares add up to 1.",
+            set: |link| link.view = "next".into(),
+            asks: &["gpt-next"],
+        },
+        Beat {
+            title: "Many heads at once",
+            text: "Each [head](head) has a way of looking of its own. Train, then look for one with a job. It may look \
+                   for the character before, the start of the word, or the last bracket that is still open.",
+            set: |link| link.view = "heads".into(),
+            asks: &[],
+        },
+        Beat {
+            title: "How it learns",
+            text: "The [loss](loss) says how surprised it is, on average, by the character that really comes. Each step \
+                   moves all weights a little so that the same text would surprise it less. It never trains on the \
+                   [held-out](held-out) text. So that line tells whether it learns the language or only its text by \
+                   heart.",
+            set: |link| link.view = "loss".into(),
+            asks: &["gpt-loss"],
+        },
+        Beat {
+            title: "How it writes",
+            text: "It draws one character from its bet, puts it after the text, and reads again. So it reads its own \
+                   writing: it is [autoregressive](autoregressive). One odd letter can lead it astray.",
+            set: |link| link.view = "writing".into(),
+            asks: &["gpt-write"],
+        },
+        Beat {
+            title: "The same machine, larger",
+            text: "Yours has {weights} thousand parameters. The GPT of 2018 had 117 million, GPT-2 (2019) 1.5 billion, and \
+                   GPT-3 (2020) 175 billion. They read pieces of words, and far more text. The plan is the same: a \
+                   [decoder-only](decoder-only) transformer.",
+            set: |_| {},
+            asks: &[],
+        },
+        Beat {
+            title: "What you can do now",
+            text: "You can say what a GPT does: it looks back, bets on what comes next, and learns from its surprise. The \
+                   course builds each part of it, one at a time.",
+            set: |_| {},
+            asks: &[],
+        },
+    ],
+    tries: &[
+        trial(
+            "equal",
+            "Before training, point at any character: it looks about equally at itself and all before it. Train for \
+             half a minute and point again.",
+        ),
+        trial(
+            "copy",
+            "Train on Brackets for a minute. In a line such as nokq|nokq the second half repeats the first. Look in \
+             layer 2 for a second line beside the diagonal: each letter looks at what came after it the last time.",
+        ),
+        trial(
+            "unknown",
+            "Write a sentence with a character that the text never has. The model sees an unknown □. What does it \
+             guess after it?",
+        ),
+        trial(
+            "rate",
+            "While it trains, raise the learning rate to 3, then lower it to 0.005. Does it learn again what it lost?",
+        ),
+        trial("seed", "Change the seed and start over. Do the same heads find the same jobs?"),
+    ],
+    quizzes: &[
+        Quiz {
+            id: "gpt-next",
+            kind: Kind::FindError,
+            asks: "“A GPT works out which character comes next.” What is wrong?",
+            options: &[
+                (
+                    "It works out the whole next word.",
+                    "This one works in single characters. But it does not settle on one.",
+                ),
+                (
+                    "It gives every character a probability. One is drawn from them afterward.",
+                    "The bet is all that the model computes. How to choose from it is another matter.",
+                ),
+                (
+                    "Nothing is wrong.",
+                    "Look at the bars: there is one for each character it knows.",
+                ),
+            ],
+            right: 1,
+        },
+        Quiz {
+            id: "gpt-loss",
+            kind: Kind::Explain,
+            asks: "With V characters, the loss starts close to ln V. Why?",
+            options: &[
+                (
+                    "Untrained, it finds all of them about equally likely.",
+                    "Each gets about 1/V, and the surprise −ln(1/V) is ln V.",
+                ),
+                (
+                    "Its weights are all 0.",
+                    "They are small random numbers. All 0, it could hardly learn.",
+                ),
+                ("It has read the text V times.", "It has read nothing yet."),
+            ],
+            right: 0,
+        },
+        Quiz {
+            id: "gpt-write",
+            kind: Kind::Explain,
+            asks: "It reads all characters at once. Why does it write them one at a time?",
+            options: &[
+                (
+                    "Writing needs more memory.",
+                    "One more character costs no more than reading one.",
+                ),
+                ("So that you can watch.", "It would write one at a time in the dark, too."),
+                (
+                    "Each guess depends on the characters before it, and these must be chosen first.",
+                    "In reading, all characters are there already. In writing, the last one is only just drawn.",
+                ),
+            ],
+            right: 2,
+        },
+    ],
+};
+
+/// An experiment with nothing to set up.
+const fn trial(id: &'static str, text: &'static str) -> Trial {
+    Trial { text, label: "", id, set: |_| {}, sentence: None }
+}
 
 #[component]
 fn Chapter() -> impl IntoView {
@@ -82,19 +210,20 @@ fn Chapter() -> impl IntoView {
             )
         })
     });
+    let weights = Memo::new(move |_| {
+        store
+            .started
+            .with(|s| s.as_ref().map_or("…".into(), |s| s.parameters.div_ceil(1000).to_string()))
+    });
     view! {
         <ChapterFrame
-            before="Everything so far, in one machine."
-            intro=|| view! {
-                <p>
-                    "This is a GPT that knows nothing yet. It reads one character at a time and guesses the \
-                     next. Press Train, and watch what it writes turn from noise into words."
-                </p>
-                <Written/>
-                <WayIn/>
-            }
-            ideas=IDEAS
-            tries=tries()
+            script=&SCRIPT
+            live=vec![
+                ("written", ViewFn::from(|| view! { <Written/> })),
+                ("way-in", ViewFn::from(|| view! { <WayIn/> })),
+                live("weights", move || weights.get()),
+            ]
+            asks=vec![("gpt-sure", ViewFn::from(move || sure(store)))]
             views=views
             settings=|| fetched(SETTINGS, "The settings")
             model
@@ -221,29 +350,26 @@ fn Loss() -> impl IntoView {
     view! { <LossFigure curve=store.curve vocabulary provenance/> }.into_any()
 }
 
-/// Experiments with a surprise in them.
-fn tries() -> Vec<ViewFn> {
-    let line = |text: &'static str| ViewFn::from(move || view! { <p>{text}</p> });
-    vec![
-        line(
-            "Before training, point at any character: it looks at all earlier ones about alike. Train for \
-                 half a minute and point again.",
-        ),
-        line(
-            "Train on Brackets for a minute. In a line such as nokq|nokq the second half repeats the first. \
-                 Find the head of layer 2 whose dark cells form a second line beside the diagonal: each \
-                 letter looks at what came after it the last time.",
-        ),
-        line(
-            "Put in a word of your own as the sentence, with a character the text never has. The model \
-                 sees an unknown □ and goes on.",
-        ),
-        line(
-            "While it trains, raise the learning rate to 3. Is what it breaks learned again when you lower \
-                 it to 0.005?",
-        ),
-        line(
-            "Change the seed and start over: which heads find the same job again, and which swap?",
-        ),
-    ]
+/// How sure it is of what comes next.
+fn sure(store: Store) -> AnyView {
+    let best = Memo::new(move |_| {
+        store.trace.read(|trace| {
+            let last = trace.probabilities.values.rchunks(trace.vocabulary.len().max(1)).next();
+            last.into_iter().flatten().copied().fold(0.0, f32::max)
+        })
+    });
+    let options = ["Less than 10 %", "10 % to 50 %", "More than 50 %"].map(str::to_owned);
+    view! {
+        <CheckYourself id="gpt-sure"
+            question=Signal::stored("After the end of your sentence, what share does it give to its best guess?".to_owned())
+            options=Signal::stored(options.to_vec())
+            answer=Signal::derive(move || {
+                best.get().map(|best| usize::from(best >= 0.1) + usize::from(best > 0.5))
+            })
+            explain=Signal::derive(move || {
+                format!("Now it is {:.0} %.", 100.0 * best.get().unwrap_or_default())
+            })
+            on_right=use_right("gpt-sure")/>
+    }
+    .into_any()
 }

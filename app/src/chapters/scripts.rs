@@ -14,6 +14,10 @@ fn all() -> Vec<(&'static str, &'static Script)> {
         ("bigram", &super::bigram::SCRIPT),
         ("rnn", &super::rnn::SCRIPT),
         ("bptt", &super::bptt::SCRIPT),
+        ("heads", &super::heads::SCRIPT),
+        ("position", &super::position::SCRIPT),
+        ("block", &super::block::SCRIPT),
+        ("gpt", &super::gpt::SCRIPT),
     ]
 }
 

@@ -30,15 +30,15 @@ pub fn panel(page: Page) -> Option<AnyView> {
     let most = parts.iter().fold(1e-6, |most: f64, part| most.max(part.abs()));
     let how = match stream.deviation {
         Some(deviation) => view! {
-            "The final norm takes the term's own mean, μ = "
+            "The final norm subtracts the term’s own mean, μ = "
             <b data-testid="block-mean" data-value=mean.to_string()>{signed(mean as f32, 4)}</b>
-            ", away, divides by the whole stream's deviation, σ = "
+            ", divides by the standard deviation of the whole stream, σ = "
             <b data-testid="block-deviation" data-value=deviation.to_string()>{signed(deviation, 4)}</b>
-            ", and multiplies by γ; the unembedding's column u of ‘"{token.clone()}"’ weighs the result."
+            ", and multiplies by γ. The unembedding’s column u of ‘"{token.clone()}"’ then weighs the result."
         }
         .into_any(),
         None => view! {
-            "This model has no final norm: the unembedding's column u of ‘"{token.clone()}"’ reads the term as it is."
+            "This model has no final norm, so the unembedding’s column u of ‘"{token.clone()}"’ reads the term as it is."
         }
         .into_any(),
     };

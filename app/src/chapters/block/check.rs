@@ -1,14 +1,14 @@
-//! The chapter's question to the learner.
+//! The questions that the live models answer.
 
 use leptos::prelude::*;
 use unroll_protocol::study::block::{Shown, Source, Stream, ask};
 
 use super::{
-    Page,
+    Page, depths,
     stream::{seen, signed},
 };
 use crate::{
-    course::use_done, figures::token::mark, questions::use_answer, teaching::CheckYourself,
+    course::use_right, figures::token::mark, questions::use_answer, teaching::CheckYourself,
 };
 
 const GROUPS: [&str; 4] = [
@@ -51,7 +51,7 @@ pub fn check(page: Page) -> AnyView {
     };
     let question = Signal::derive(move || match stream.get() {
         Some(stream) => format!(
-            "After ‘{}’ the full model finds ‘{}’ likeliest. Which adds most to its logit?",
+            "After ‘{}’ the full model gives ‘{}’ the largest probability. What adds most to its logit?",
             seen(&stream),
             token(&stream)
         ),
@@ -66,15 +66,50 @@ pub fn check(page: Page) -> AnyView {
         let parts = GROUPS.iter().zip(sums(&stream));
         let parts = parts.map(|(name, sum)| format!("{name}: {}", signed(sum as f32, 3)));
         format!(
-            "{}. The rest of the logit of {} is norms' offsets.",
+            "{}. The rest of the logit of {} comes from the norms’ offsets.",
             parts.collect::<Vec<_>>().join("; "),
             signed(stream.logit, 3)
         )
     });
     let options = Signal::stored(GROUPS.map(str::to_owned).to_vec());
     view! {
-        <CheckYourself id="block" question options answer explain on_right=use_done()
+        <CheckYourself id="block" question options answer explain on_right=use_right("block")
             on_another=Callback::new(move |()| round.update(|round| *round += 1))/>
+    }
+    .into_any()
+}
+
+/// How much of the gradient reaches the first block of the second model.
+pub fn reach(page: Page) -> AnyView {
+    let reach = Memo::new(move |_| depths::reach(page, 1));
+    let question = Signal::derive(move || {
+        format!(
+            "The second model is built {}. Take its gradient after the last block. How much is left of it before \
+             the first?",
+            page.cut()
+        )
+    });
+    let options = ["At least half", "Between a half and a hundredth", "Less than a hundredth"];
+    let answer = Signal::derive(move || {
+        reach.get().map(|reach| match reach {
+            reach if reach >= 0.5 => 0,
+            reach if reach >= 0.01 => 1,
+            _ => 2,
+        })
+    });
+    let explain = Signal::derive(move || {
+        let (Some(cut), Some(full)) = (reach.get(), depths::reach(page, 0)) else {
+            return String::new();
+        };
+        format!(
+            "Before the first block it is {} what it is after the last. In the full model it is {}.",
+            depths::times(cut),
+            depths::times(full)
+        )
+    });
+    view! {
+        <CheckYourself id="block-reach" question options=Signal::stored(options.map(str::to_owned).to_vec()) answer
+            explain on_right=use_right("block-reach")/>
     }
     .into_any()
 }

@@ -1,17 +1,16 @@
 //! The two models side by side: their losses, and how far back their gradients reach.
 
 use leptos::prelude::*;
-use unroll_protocol::study::block::{Depths, ask};
+use unroll_protocol::study::block::Depths;
 
 use super::Page;
-use crate::{
-    figures::{Dash, Hue, Line, Lines, LinesFigure, YScale},
-    questions::use_answer,
-};
+use crate::figures::{Dash, Hue, Line, Lines, LinesFigure, YScale};
 
 /// Steps and losses.
 type Curve = Vec<(f64, f64)>;
 
+/// The series of the full model's losses, and of the other's.
+pub const LOSSES: [&str; 2] = ["full loss", "loss without"];
 /// Losses a point of the curve is the mean of.
 const SMOOTHED: usize = 20;
 
@@ -43,8 +42,7 @@ pub fn view(page: Page) -> AnyView {
 }
 
 fn losses(page: Page) -> AnyView {
-    let both = ["full loss", "loss without"];
-    let curves: Memo<[Curve; 2]> = Memo::new(move |_| both.map(|name| smoothed(page, name)));
+    let curves: Memo<[Curve; 2]> = Memo::new(move |_| LOSSES.map(|name| smoothed(page, name)));
     let lines = Memo::new(move |_| Lines {
         x_label: "step".into(),
         y_label: format!("loss, mean of {SMOOTHED} batches"),
@@ -64,9 +62,9 @@ fn losses(page: Page) -> AnyView {
         let last = |curve: usize| curves.with(|curves| curves[curve].last().map(|(_, loss)| *loss));
         let (full, cut) = last(0).zip(last(1))?;
         let how = match cut - full {
-            gap if gap.abs() < 0.03 => "hardly a difference so far",
+            gap if gap.abs() < 0.03 => "hardly any difference so far",
             gap if gap > 0.0 => "the full model is ahead",
-            _ => "the full model is behind: at this size and so early it can do without",
+            _ => "the full model is behind so far",
         };
         Some(view! {
             "Full: "<b data-testid="block-loss-full" data-value=full.to_string()>{format!("{full:.3}")}</b>"; "
@@ -83,8 +81,7 @@ fn losses(page: Page) -> AnyView {
 }
 
 fn gradients(page: Page) -> AnyView {
-    let answered = use_answer(page.lab, || Some(ask::Depths {}));
-    let depths = answered.answer;
+    let depths = page.depths;
     let lines = Memo::new(move |_| {
         let Some(depths) = depths.get() else { return Lines::default() };
         let line = |depths: &Depths, name: String, hue, dash| {
@@ -110,11 +107,7 @@ fn gradients(page: Page) -> AnyView {
         }
     });
     let verdict = move || {
-        let depths = depths.get()?;
-        let ratio = |depths: &Depths| -> Option<f64> {
-            Some(f64::from(*depths.norms.first()?) / f64::from(*depths.norms.last()?))
-        };
-        let (full, cut) = (ratio(depths.first()?)?, ratio(depths.get(1)?)?);
+        let (full, cut) = (reach(page, 0)?, reach(page, 1)?);
         Some(view! {
             "Before the first block the gradient is "
             <b data-testid="block-ratio-full" data-value=full.to_string()>{times(full)}</b>
@@ -130,8 +123,21 @@ fn gradients(page: Page) -> AnyView {
     .into_any()
 }
 
+/// The smoothed loss of the series with this name, as it is now.
+pub fn loss(page: Page, name: &str) -> Option<f64> {
+    smoothed(page, name).last().map(|point| point.1)
+}
+
+/// The gradient before the first block, over that after the last.
+pub fn reach(page: Page, model: usize) -> Option<f64> {
+    page.depths.with(|depths| {
+        let norms = &depths.as_ref()?.get(model)?.norms;
+        Some(f64::from(*norms.first()?) / f64::from(*norms.last()?))
+    })
+}
+
 /// A factor, in powers of ten where it is tiny.
-fn times(ratio: f64) -> String {
+pub fn times(ratio: f64) -> String {
     if ratio < 0.001 {
         let exponent = ratio.log10().floor();
         let raised: String = format!("{exponent}")

@@ -35,13 +35,16 @@ pub fn view(page: Page) -> AnyView {
             Some(view! {
                 "A sub-network differs from the full one by "
                 <b data-testid="block-each-off" data-value=each.to_string()>{format!("{:.1} %", each * 100.0)}</b>
-                " of the probability on average, their mean by "
+                " of the probability on average, and their mean by "
                 <b data-testid="block-mean-off" data-value=mean.to_string()>{format!("{:.1} %", mean * 100.0)}</b>"."
             })
         })
     };
     view! {
         <Sentence label="Your sentence" problem=answered.problem/>
+        <p class="view-note">
+            "Each row is the full model with other activations set to 0, chosen at random by a mask."
+        </p>
         <div class="view-bar"><SliderField name="block-dropout" step=0.05/></div>
         <MatrixFigure name="block-ensemble" title="The next character, by sub-networks of the full model" matrix
             provenance=page.provenance/>

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use unroll_protocol::{
     link::Chapter,
-    study::block::{Shown, Stream, Without, ask},
+    study::block::{Depths, Shown, Stream, Without, ask},
 };
 
 use super::Info;
@@ -23,7 +23,11 @@ use crate::{
     figures::{Provenance, Slot},
     questions::use_answer,
     store::Store,
+    teaching::{Live, live},
 };
+
+#[cfg(test)]
+pub use words::SCRIPT;
 
 pub const INFO: Info = Info {
     id: Chapter::Block,
@@ -47,6 +51,8 @@ struct Page {
     problem: Signal<Option<String>>,
     stream: Signal<Option<Arc<Stream>>>,
     vocabulary: Memo<Vec<String>>,
+    /// How far back the gradient reaches, in the full model and in the other.
+    depths: Signal<Option<Arc<Vec<Depths>>>>,
 }
 
 impl Page {
@@ -93,6 +99,10 @@ fn BlockChapter() -> impl IntoView {
         vocabulary: Memo::new(move |_| {
             lab.started.with(|s| s.as_ref().map_or_else(Vec::new, |s| s.vocabulary.clone()))
         }),
+        depths: use_answer(lab, || Some(ask::Depths {}))
+            .shown_in(lab.on_view("without"))
+            .shown_in(lab.check_seen)
+            .answer,
     };
     let model = Signal::derive(move || {
         store.link.with(|link| {
@@ -103,12 +113,12 @@ fn BlockChapter() -> impl IntoView {
     });
     view! {
         <ChapterFrame
-            before="Attention, told who stands where, still only mixes what is there: it takes averages. Stack nothing but \
-                    averages, and soon all tokens are alike."
-            intro=words::intro
-            ideas=words::IDEAS
-            tries=words::tries()
-            check=move || check::check(page)
+            script=&words::SCRIPT
+            live=lives(page)
+            asks=vec![
+                ("block", ViewFn::from(move || check::check(page))),
+                ("block-reach", ViewFn::from(move || check::reach(page))),
+            ]
             more=words::more
             views=vec![
                 StageView::new("stream", "The stream", move || stream::view(page)),
@@ -126,4 +136,25 @@ fn BlockChapter() -> impl IntoView {
             model
         />
     }
+}
+
+/// What the text reads off the models.
+fn lives(page: Page) -> Vec<Live> {
+    let largest = Memo::new(move |_| page.stream.with(|s| stream::largest_term(s.as_ref()?)));
+    let reach = |model: usize| {
+        let reach = Memo::new(move |_| depths::reach(page, model));
+        move || reach.get().map_or_else(|| "…".to_owned(), depths::times)
+    };
+    let loss = |name: &'static str| {
+        let loss = Memo::new(move |_| depths::loss(page, name));
+        move || loss.get().map_or_else(|| "…".to_owned(), |loss| format!("{loss:.2}"))
+    };
+    let [full, cut] = depths::LOSSES;
+    vec![
+        live("largest", move || largest.get().unwrap_or_else(|| "…".to_owned())),
+        live("reach-full", reach(0)),
+        live("reach-cut", reach(1)),
+        live("loss-full", loss(full)),
+        live("loss-cut", loss(cut)),
+    ]
 }

@@ -38,7 +38,7 @@ pub fn view(page: Page) -> AnyView {
             let off = n.after.iter().filter(|after| after.abs() < 1e-3).count();
             Some(view! {
                 <span data-testid="block-off" data-value=off.to_string()>
-                    {format!("{off} of {} neurons put out less than 0.001 here. ", n.after.len())}
+                    {format!("{off} of {} neurons put out nearly nothing here (less than 0.001). ", n.after.len())}
                 </span>
                 <span data-testid="block-forms" data-value=forms.to_string()>
                     {format!("GELU and its tanh form differ by at most {forms:.5} between −4 and 4.")}
@@ -47,7 +47,10 @@ pub fn view(page: Page) -> AnyView {
         })
     };
     let title = Signal::derive(move || {
-        format!("Neurons of block {}'s feed-forward layer, at the position on show", layer.get())
+        format!(
+            "Neurons of the feed-forward layer of block {}, at the chosen position",
+            layer.get()
+        )
     });
     view! {
         <Sentence label="Your sentence" problem=Signal::stored(None::<String>)/>

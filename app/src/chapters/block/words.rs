@@ -7,145 +7,280 @@ use unroll_protocol::{
 };
 
 use crate::{
-    course::{Idea, trial},
+    course::{Beat, Script, Trial},
     figures::Hue,
-    teaching::{Formula, MathSym, Sym, Term, Word},
+    teaching::{Formula, Kind, MathSym, Quiz},
 };
 
 const STREAM: &str = "block-stream";
 
-pub const IDEAS: &[Idea] = &[
-    Idea {
-        title: "A stream that everyone adds to",
-        text: "Nothing in it is ever replaced: token, position, and what each layer found are added up. So the last \
-               stream, and each logit, is a sum over all of them.",
-        set: |_| {},
-    },
-    Idea {
-        title: "One term's way to a logit",
-        text: "The token embedding, scaled by the final norm, read by the unembedding: 24 products and a sum.",
-        set: |link| link.block.term = 1,
-    },
-    Idea {
-        title: "Without residuals",
-        text: "Now each layer replaces the stream. Only the last term is left, the gradient dies on its way back, and the \
-               loss stands where knowing letter frequencies alone gets one.",
-        set: |link| {
-            link.block.shown = Shown::Cut;
-            link.view = "without".into();
+pub const SCRIPT: Script = Script {
+    before: "Attention knows where each token stands, but it only mixes what is there. Stack nothing but averages, and \
+             all tokens tend to become alike.",
+    beats: &[
+        Beat {
+            title: "",
+            text: "In 2015 He and three colleagues saw something odd. A network of 56 layers did worse than one of 20, \
+                   even on the images it was trained on. Their cure was simple: a layer does not replace what it \
+                   reads, it adds to it. This is a [residual connection](residual-connection), also called a skip \
+                   connection. The transformer took it over in 2017.\n\n\
+                   Here you see the rest of a transformer block, and the [stream](#block-stream hidden) of numbers \
+                   that all its layers add to. A second model trains beside it **without** one of the parts, from the \
+                   same seed, on the same batches. What will it miss?",
+            set: |_| {},
+            asks: &[],
         },
-    },
-    Idea {
-        title: "Norms before or after",
-        text: "Post-norm rescales the stream itself after every layer: all that was written before is divided along, and the \
-               norms' own offsets β become a term.",
-        set: |link| (link.block.norm, link.block.without) = (Norm::Post, Without::Norms),
-    },
-    Idea {
-        title: "Who does what",
-        text: "Without attention no token hears of another: the best such a model can do is count pairs, as in the chapter \
-               on bigrams.",
-        set: |link| {
-            link.block.without = Without::Attention;
-            link.view = "without".into();
+        Beat {
+            title: "A stream that everyone adds to",
+            text: "Think of one notebook for each token. Every layer reads it and writes something more into it. The \
+                   token, its position and what each layer found are added up. This is the \
+                   [residual stream](residual-stream). So the last stream is a sum, and each [logit](logit) is a sum \
+                   too.\n\n\
+                   In the figure each row is a term of that sum and each column a token. Color shows how long the term \
+                   is. The table shows what each term adds to one logit. Right now {largest}.",
+            set: |_| {},
+            asks: &["block-erase", "block-size"],
         },
-    },
-    Idea {
-        title: "Many networks in one",
-        text: "Dropout trains a different sub-network at every step. Each says something else; their mean is close to what \
-               the full network says.",
-        set: |link| {
-            link.block.dropout = 0.5;
-            link.view = "dropout".into();
+        Beat {
+            title: "One term’s way to a logit",
+            text: "The table is open at the token embedding. The final norm scales it. Then the **unembedding** reads it: \
+                   a list of 24 numbers for each possible next character. Multiply place by place and add up: 24 \
+                   products make one number. Click another term to see its products.",
+            set: |link| link.block.term = 1,
+            asks: &["block", "block-reach"],
         },
-    },
-];
-
-pub fn intro() -> impl IntoView {
-    view! {
-        <p>
-            "A transformer block is attention, then a "<strong>"feed-forward"</strong>" layer that works on each token by \
-            itself. Neither replaces what it reads: each "<em>"adds"</em>" to the "
-            <Sym part=STREAM role=Hue::Hidden>"residual stream"</Sym>". A "<Term of=Word::Normalization>"norm"</Term>
-            " keeps what they read in range."
-        </p>
-        <p>
-            "So the stream is a sum, and so is every "<Term of=Word::Logit/>". In the figure each row is a term, each column a "
-            <Term of=Word::Token/>", the color the term's length. Long terms need not matter: click one and see what it adds \
-            to the chosen logit."
-        </p>
-        <p>
-            "Beside it a second model trains "<em>"without"</em>" something: same seed, same batches. What will it miss?"
-        </p>
-    }
-    .into_any()
-}
-
-pub fn tries() -> Vec<ViewFn> {
-    vec![
-        trial(
-            "Leave out the feed-forward layers: two thirds of each block's weights. Train 400 steps. How much worse is it?",
-            "Without feed-forward",
-            "feed-forward",
-            |link| {
+        Beat {
+            title: "Without residuals",
+            text: "Now each layer of the second model replaces the stream. It is like whispering a sentence down a line \
+                   of people: each passes on only what they made of it. The [gradient](gradient) has to come back \
+                   along the same line.\n\n\
+                   In your second model the gradient before the first block is {reach-cut} what it is after the last. \
+                   In the full model it is {reach-full}. Where hardly any gradient arrives, the first blocks can’t \
+                   learn. Train, and compare the two losses.",
+            set: |link| {
+                link.block.shown = Shown::Cut;
+                link.view = "without".into();
+            },
+            asks: &[],
+        },
+        Beat {
+            title: "Norms before or after",
+            text: "Sums grow, so a [norm](normalization) keeps what a layer reads in range. In 2017 it stood after the \
+                   addition. This is **post-norm**: it rescales the stream itself, and everything written earlier is \
+                   divided with it. GPT-2 put it in front of each layer. This is **pre-norm**: the layer reads a scaled \
+                   copy, and the stream stays untouched.\n\n\
+                   The full model is post-norm now, and the second model has no norms at all. Look for a new row: the \
+                   norms’ own offsets β have become a term.",
+            set: |link| (link.block.norm, link.block.without) = (Norm::Post, Without::Norms),
+            asks: &[],
+        },
+        Beat {
+            title: "Who does what",
+            text: "A block works like a good meeting: first talk, then think. In attention the tokens exchange what \
+                   they know. In the [feed-forward](feed-forward) layer each token works by itself on what it heard.\n\n\
+                   Now the second model has no attention, so no token hears of another. It must predict from the \
+                   current character and its position. That is little more than counting pairs, as in the chapter on \
+                   bigrams. So far its loss is {loss-cut}, and the full model’s is {loss-full}.",
+            set: |link| {
+                link.block.without = Without::Attention;
+                link.view = "without".into();
+            },
+            asks: &["block-mixes"],
+        },
+        Beat {
+            title: "A bend between two matrices",
+            text: "What does a token do by itself? The feed-forward layer multiplies by a matrix, bends, and multiplies \
+                   by another one. Between the two are 96 neurons, four for each number of the stream. Each adds up \
+                   what it reads, and the bend decides how much of the sum passes.\n\n\
+                   Here the bend is [GELU](gelu): large sums pass, and very negative ones become almost 0. One line is \
+                   drawn through what the neurons of your model do right now. [ReLU](relu) is there for comparison.",
+            set: |link| link.view = "neurons".into(),
+            asks: &["block-bend"],
+        },
+        Beat {
+            title: "Many networks in one",
+            text: "A team in which anyone may be ill tomorrow can’t rely on one person. [Dropout](dropout) does that to \
+                   a network: at each training step it sets some activations to 0 at random. So every step trains \
+                   another sub-network.\n\n\
+                   In the figure 12 sub-networks guess the next character. Each predicts something a little \
+                   different. Is their mean nearer to the full network than each of them? Read the line below.",
+            set: |link| {
+                link.block.dropout = 0.5;
+                link.view = "dropout".into();
+            },
+            asks: &[],
+        },
+        Beat {
+            title: "What you can do now",
+            text: "You can read a residual stream as a sum, and say what each term adds to a logit. You can say what \
+                   residual connections, norms, attention and feed-forward layers are each for, and check it on a \
+                   model that was trained without. The next chapter puts all of it together: a GPT of your own.",
+            set: |_| {},
+            asks: &[],
+        },
+    ],
+    tries: &[
+        Trial {
+            text: "Leave out the feed-forward layers. They hold two thirds of each block’s weights. Train 400 steps. How \
+                   much worse is the loss?",
+            label: "Without feed-forward",
+            id: "feed-forward",
+            set: |link| {
                 link.block.without = Without::FeedForward;
                 link.view = "without".into();
             },
-        ),
-        trial(
-            "Leave out the norms. Which curve starts faster, and does the other catch up?",
-            "Without norms",
-            "norms",
-            |link| {
+            sentence: None,
+        },
+        Trial {
+            text: "Leave out the norms. Which curve falls faster at first? Does the other catch up?",
+            label: "Without norms",
+            id: "norms",
+            set: |link| {
                 link.block.without = Without::Norms;
                 link.view = "without".into();
             },
-        ),
-        trial(
-            "Post-norm, and no residuals either: how much of the gradient is left at the bottom?",
-            "Post-norm without residuals",
-            "post",
-            |link| {
+            sentence: None,
+        },
+        Trial {
+            text: "Take post-norm, and no residual connections either. How much of the gradient is left at the bottom?",
+            label: "Post-norm without residuals",
+            id: "post",
+            set: |link| {
                 (link.block.norm, link.block.shown) = (Norm::Post, Shown::Cut);
                 link.view = "without".into();
             },
-        ),
-        trial(
-            "SoLU makes neurons compete: what one puts out depends on the others' sums. Look at the curve of the layer's own.",
-            "SoLU",
-            "solu",
-            |link| {
+            sentence: None,
+        },
+        Trial {
+            text: "SoLU makes neurons compete: what one puts out depends on the sums of all others. Look at the layer’s \
+                   own line. Does the same sum always give the same output?",
+            label: "SoLU",
+            id: "solu",
+            set: |link| {
                 (link.block.activation, link.block.term) = (Activation::Solu, 4);
                 link.view = "neurons".into();
             },
-        ),
-        trial(
-            "Drop 60 % of the activations. Single sub-networks babble; what about their mean?",
-            "Drop 60 %",
-            "dropout",
-            |link| {
+            sentence: None,
+        },
+        Trial {
+            text: "Drop 60 % of the activations. How far off are single sub-networks now, and how far off is their \
+                   mean?",
+            label: "Drop 60 %",
+            id: "dropout",
+            set: |link| {
                 link.block.dropout = 0.6;
                 link.view = "dropout".into();
             },
-        ),
-    ]
-}
+            sentence: None,
+        },
+    ],
+    quizzes: &[
+        Quiz {
+            id: "block-erase",
+            kind: Kind::FindError,
+            asks: "“Layers only add, so what one layer has written can never be taken back.” What is wrong?",
+            options: &[
+                (
+                    "A later layer can overwrite it.",
+                    "No layer can replace what stands in the stream. It can only add.",
+                ),
+                (
+                    "A later layer can add the opposite.",
+                    "Add 3, then add −3: both terms are in the sum, and together they are 0. In the table you may \
+                     find terms that work against each other.",
+                ),
+                (
+                    "Nothing is wrong.",
+                    "Adding is enough to take something back, since numbers can be negative.",
+                ),
+            ],
+            right: 1,
+        },
+        Quiz {
+            id: "block-size",
+            kind: Kind::Explain,
+            asks: "Why can a long term add almost nothing to a logit?",
+            options: &[
+                (
+                    "The final norm removes long terms.",
+                    "It scales all terms by the same number. Long ones stay long beside the others.",
+                ),
+                (
+                    "The softmax makes it small.",
+                    "Softmax comes after the logits. It has no part in their sums.",
+                ),
+                (
+                    "Its products may cancel: it points in a direction that this logit does not read.",
+                    "The logit is an inner product. If term and unembedding are at right angles, it is 0, however \
+                     long the term is.",
+                ),
+            ],
+            right: 2,
+        },
+        Quiz {
+            id: "block-mixes",
+            kind: Kind::FindError,
+            asks: "“In the feed-forward layer the tokens exchange information once more.” What is wrong?",
+            options: &[
+                (
+                    "It works on each token by itself, with the same weights for all.",
+                    "You could give it one token at a time and get the same outputs. Only attention carries \
+                     something from one token to another.",
+                ),
+                (
+                    "There the tokens exchange information for the first time.",
+                    "They do so in attention, which comes before it.",
+                ),
+                (
+                    "Nothing is wrong.",
+                    "It does mix the numbers within one token. It never mixes one token with another.",
+                ),
+            ],
+            right: 0,
+        },
+        Quiz {
+            id: "block-bend",
+            kind: Kind::Explain,
+            asks: "Why is there a bend between the two matrices?",
+            options: &[
+                (
+                    "It keeps the numbers between 0 and 1.",
+                    "A sigmoid would do that. GELU and ReLU let large numbers pass as they are.",
+                ),
+                (
+                    "Without it the two matrices would act like a single one.",
+                    "A product of two matrices is a matrix. However wide the middle is, the layer could only \
+                     stretch, turn and shift.",
+                ),
+                (
+                    "It saves weights.",
+                    "The bend has no weights, and it does not change how many the matrices have.",
+                ),
+            ],
+            right: 1,
+        },
+    ],
+};
 
-/// `x` with a subscript.
-fn stream(at: &'static str) -> AnyView {
-    view! { <msub><MathSym part=STREAM role=Hue::Hidden>"x"</MathSym><mi>{at}</mi></msub> }
-        .into_any()
+/// The stream before a layer, or after it.
+fn stream(after: bool) -> AnyView {
+    let at = if after {
+        view! { <mrow><mi>"l"</mi><mo>"+"</mo><mn>"1"</mn></mrow> }.into_any()
+    } else {
+        view! { <mi>"l"</mi> }.into_any()
+    };
+    view! { <msub><MathSym part=STREAM role=Hue::Hidden>"x"</MathSym>{at}</msub> }.into_any()
 }
 
 pub fn more() -> AnyView {
     view! {
-        <Formula label="Pre-norm: the stream plus a layer of its norm" source="Radford et al. 2019 (GPT-2), section 2.3">
-            {stream("l")}<mo>"="</mo>{stream("k")}<mo>"+"</mo><mi>"f"</mi><mo>"("</mo><mi>"LN"</mi><mo>"("</mo>
-            {stream("k")}<mo>")"</mo><mo>")"</mo>
+        <Formula label="Pre-norm: the next stream is the stream plus what a layer f makes of its norm" source="Radford et al. 2019 (GPT-2), section 2.3">
+            {stream(true)}<mo>"="</mo>{stream(false)}<mo>"+"</mo><mi>"f"</mi><mo>"("</mo><mi>"LN"</mi><mo>"("</mo>
+            {stream(false)}<mo>")"</mo><mo>")"</mo>
         </Formula>
-        <Formula label="Post-norm: the norm of the stream plus a layer of it" source="Vaswani et al. 2017, section 3.1">
-            {stream("l")}<mo>"="</mo><mi>"LN"</mi><mo>"("</mo>{stream("k")}<mo>"+"</mo><mi>"f"</mi><mo>"("</mo>
-            {stream("k")}<mo>")"</mo><mo>")"</mo>
+        <Formula label="Post-norm: the next stream is the norm of the stream plus what a layer f makes of it" source="Vaswani et al. 2017, section 3.1">
+            {stream(true)}<mo>"="</mo><mi>"LN"</mi><mo>"("</mo>{stream(false)}<mo>"+"</mo><mi>"f"</mi><mo>"("</mo>
+            {stream(false)}<mo>")"</mo><mo>")"</mo>
         </Formula>
         <Formula label="Feed-forward: an activation function phi between two linear layers, the inner four times as wide"
             source="Vaswani et al. 2017, section 3.3">
@@ -163,29 +298,35 @@ pub fn more() -> AnyView {
             <msub><mi>"γ"</mi><mi>"d"</mi></msub><msub><mi>"u"</mi><mrow><mi>"v"</mi><mi>"d"</mi></mrow></msub>
         </Formula>
         <p>
-            "σ is the whole stream's, taken as it is: were a term left out, σ would change, too. The contributions say what \
-            each term adds to this sum, not what the model would do without it. For that, see the model retrained without."
+            "σ is the standard deviation of the whole stream. It is taken as it is: without one of the terms, σ would be \
+            different too. So a contribution says what a term adds to this sum. It does not say what the model would do \
+            without that term. For that, see the model that is retrained without it."
         </p>
         <p>
-            "φ is ReLU, max(0, x), in 2017. GELU is x Φ(x) with the normal distribution function Φ (Hendrycks and Gimpel 2016); \
-            GPT-2's code has its tanh form. SoLU is x · softmax(x) over the layer's neurons (Elhage et al. 2022; the norm that \
-            paper puts after it is left out here)."
+            "Residual connections: He, Zhang, Ren and Sun 2015. Post-norm is the form of 2017. GPT-2 (2019) moved the norm \
+            in front of each layer. Xiong et al. 2020 showed why post-norm needs a careful warm-up of the learning rate: \
+            at the start of training its gradients near the output are large."
         </p>
         <p>
-            "With post-norm the stream itself is divided at each layer. The lengths shown are what has come of each term after \
-            the last block; the norms' offsets β are a term of their own, and there is no final norm. Without residuals only \
-            the last layer's output is left."
+            "φ is ReLU, max(0, x), in 2017. GELU is x Φ(x), with Φ the distribution function of the normal distribution \
+            (Hendrycks and Gimpel 2016); GPT-2’s code has its tanh form. SoLU is x · softmax(x) over the layer’s neurons \
+            (Elhage et al. 2022). The norm that this paper puts after it is left out here."
         </p>
         <p>
-            "Dropout (Srivastava et al. 2014) sets activations to 0 at random in training and scales up the rest. Both models \
-            here train with 10 % dropped; in use nothing is. That the full network equals the (geometric) mean of all \
-            sub-networks holds exactly for one softmax layer only; “Dropout” shows how close it comes here, for the \
-            arithmetic mean of 12."
+            "With post-norm the stream itself is divided at each layer. The lengths shown are what is left of each term \
+            after the last block. The norms’ offsets β are a term of their own, and there is no final norm. Without \
+            residual connections only the last layer’s output is left."
         </p>
         <p>
-            "Both models: 6 blocks, width 24, 2 heads, 24 characters, batches of 8. Where both have a weight, they begin with \
-            the same one. So thin and so deep, the effects show within a minute. At other sizes they \
-            may differ: the GPT lab trains any of these variants."
+            "Dropout (Srivastava et al. 2014) sets activations to 0 at random in training and scales up the rest. Both \
+            models here train with 10 % dropped. At inference nothing is dropped. For a single softmax layer the full \
+            network equals the geometric mean of all sub-networks exactly. For deeper ones it only comes close. “Dropout” \
+            shows how close it comes here to the arithmetic mean of 12."
+        </p>
+        <p>
+            "Both models have 6 blocks, width 24 and 2 heads. They read 24 characters at a time, in batches of 8. Where \
+            both have a weight, they begin with the same one. They are thin and deep so that the effects show within a \
+            minute. At other sizes the effects may differ: the GPT lab trains any of these variants."
         </p>
     }
     .into_any()

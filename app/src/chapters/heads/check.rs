@@ -1,4 +1,4 @@
-//! A question about two heads off at once, answered by the live model.
+//! The questions that the live model answers: two heads off at once, and who looks one token back.
 
 use leptos::prelude::*;
 use unroll_protocol::{
@@ -6,8 +6,8 @@ use unroll_protocol::{
     study::heads::{self, Cost, HeadAt},
 };
 
-use super::{name, signed, state::Page};
-use crate::{course::use_done, questions::use_answer, teaching::CheckYourself};
+use super::{name, numbers, signed, state::Page};
+use crate::{course::use_right, questions::use_answer, teaching::CheckYourself};
 
 /// Up to this share of the sum, a cost counts as being the sum.
 const ABOUT: f32 = 0.1;
@@ -48,7 +48,7 @@ pub fn Check(page: Page) -> impl IntoView {
     let sum = move || asked.get().map(|[a, b]| a.change + b.change);
     let question = Signal::derive(move || match asked.get() {
         Some([a, b]) => format!(
-            "After step {}, {} off alone costs {}, {} off alone {}. What do both off at once cost?",
+            "After step {}, switching off {} alone costs {}, and {} alone {}. What does switching off both at once cost?",
             a.step,
             name(a.off[0]),
             signed(a.change),
@@ -56,14 +56,14 @@ pub fn Check(page: Page) -> impl IntoView {
             signed(b.change),
         ),
         None => {
-            "Once training rests and every head is measured, there is a question here.".to_owned()
+            "A question appears here when training rests and every head is measured.".to_owned()
         }
     });
     let options = Signal::derive(move || {
         let Some(sum) = sum() else { return Vec::new() };
         vec![
-            format!("More than the sum of both, {}", signed(sum)),
-            "The sum, give or take a tenth of it".to_owned(),
+            format!("More than the sum of the two, {}", signed(sum)),
+            "About the sum, within a tenth of it".to_owned(),
             "Less than the sum".to_owned(),
         ]
     });
@@ -79,9 +79,13 @@ pub fn Check(page: Page) -> impl IntoView {
         let (Some(sum), Some(joint)) = (sum(), joint.get()) else { return String::new() };
         let error = joint.error.map_or(String::new(), |error| format!(" ± {error:.4}"));
         let why = match answer.get() {
-            Some(0) => "Each could stand in for the other while it was there.",
-            Some(1) => "They do different work: losses add up.",
-            _ => "Part of what the one does is of use only together with the other.",
+            Some(0) => {
+                "This fits two heads that can stand in for each other: the loss rises once both are gone."
+            }
+            Some(1) => "This fits two heads that do different work: their costs add up.",
+            _ => {
+                "This fits two heads that work together: once one is off, the other has less left to give."
+            }
         };
         format!(
             "Measured: {}{error}, where the sum is {}. {why}",
@@ -90,7 +94,43 @@ pub fn Check(page: Page) -> impl IntoView {
         )
     });
     view! {
-        <CheckYourself id="heads" question options answer explain on_right=use_done()
+        <CheckYourself id="heads" question options answer explain on_right=use_right("heads")
             on_another=Callback::new(move |()| turn.update(|turn| *turn += 1))/>
+    }
+}
+
+/// The head that looks most at the previous token, of one layer or of all, and its share.
+pub fn most_on_previous(page: Page, layer: Option<u32>) -> Option<(HeadAt, f32)> {
+    let (layers, heads) = page.shape.get();
+    let all = (1..=layers).filter(|of| layer.is_none_or(|layer| layer == *of));
+    let all = all.flat_map(|layer| (1..=heads).map(move |head| HeadAt { layer, head }));
+    let shares = all.map(|at| Some((at, numbers::statistics(page, at)?.previous)));
+    let shares: Vec<_> = shares.collect::<Option<_>>()?;
+    shares.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+/// Which head of layer 1 looks one token back, read off the pictures.
+#[component]
+pub fn Previous(page: Page) -> impl IntoView {
+    let most = Memo::new(move |_| most_on_previous(page, Some(1)));
+    let question =
+        "Look at the pictures of layer 1. Which head puts the most weight on the previous token?";
+    let heads = Memo::new(move |_| page.shape.get().1);
+    let options =
+        Signal::derive(move || (1..=heads.get()).map(|head| format!("Head {head}")).collect());
+    let explain = Signal::derive(move || {
+        most.get().map_or(String::new(), |(at, share)| {
+            format!(
+                "It is {}, with {:.0} % of its weight there, averaged over the sentence. Its stripe lies right \
+                 beside the diagonal.",
+                name(at),
+                100.0 * share
+            )
+        })
+    });
+    view! {
+        <CheckYourself id="heads-previous" question=Signal::stored(question.to_owned()) options
+            answer=Signal::derive(move || most.get().map(|(at, _)| at.head as usize - 1)) explain
+            on_right=use_right("heads-previous")/>
     }
 }

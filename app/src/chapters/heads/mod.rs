@@ -18,8 +18,12 @@ use crate::{
     controls::SliderField,
     course::{ChapterFrame, StageView, use_sentence},
     figures::{AttentionFigure, Editor, HeadsFigure, Inspection, KeptCell, Switches},
+    teaching::{Live, live},
 };
 use state::Page;
+
+#[cfg(test)]
+pub use words::SCRIPT;
 
 pub const INFO: Info = Info {
     id: Chapter::Heads,
@@ -33,12 +37,12 @@ fn HeadsChapter() -> impl IntoView {
     let page = Page::new();
     view! {
         <ChapterFrame
-            before="One head has one row of weights for each token: it can ask one question. Language \
-                    asks many at once."
-            intro=move || view! { <words::Intro page/> }
-            ideas=words::IDEAS
-            tries=words::tries()
-            check=move || view! { <check::Check page/> }
+            script=&words::SCRIPT
+            live=lives(page)
+            asks=vec![
+                ("heads-previous", ViewFn::from(move || view! { <check::Previous page/> })),
+                ("heads", ViewFn::from(move || view! { <check::Check page/> })),
+            ]
             more=words::more
             views=vec![
                 StageView::new("head", "One head", move || view! { <Figure page/> }),
@@ -49,11 +53,36 @@ fn HeadsChapter() -> impl IntoView {
             ]
             settings=controls
             model=Signal::derive(move || page.settings.with(|s| {
-                let plural = |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
                 format!("{}, {}, {} wide", plural(s.layers, "layer"), plural(s.heads, "head"), s.width)
             }))
         />
     }
+}
+
+fn plural(n: u32, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+/// What the text reads off the model.
+fn lives(page: Page) -> Vec<Live> {
+    let previous = Memo::new(move |_| {
+        let (at, share) = check::most_on_previous(page, None)?;
+        let share = 100.0 * share;
+        Some(format!(
+            "{} puts {share:.0} % of its weight on the previous token, more than any other head",
+            name(at)
+        ))
+    });
+    vec![
+        live("shape", move || {
+            let (layers, heads) = page.shape.get();
+            format!("{} with {} each", plural(layers, "layer"), plural(heads, "head"))
+        }),
+        live("heads", move || plural(page.shape.get().1, "head")),
+        live("width", move || page.settings.with(|s| s.width.to_string())),
+        live("numbers", move || page.settings.with(|s| (s.width / s.heads.max(1)).to_string())),
+        live("previous", move || previous.get().unwrap_or_else(|| "…".to_owned())),
+    ]
 }
 
 /// The heads that are off. A click switches one where this view is for `switching`.
@@ -118,7 +147,7 @@ fn cut(page: Page) -> Option<String> {
         page.trace.with(|t| t.as_ref().map_or((0, 0), |t| (t.dropped as usize, t.tokens.len())));
     (dropped > 0).then(|| {
         format!(
-            "The sentence has {} characters, and this model reads {shown} at a time: these are its \
+            "The sentence has {} characters, and this model reads {shown} at a time. You see its \
              last {shown}.",
             dropped + shown
         )
@@ -169,7 +198,7 @@ fn joint_in_words(page: Page) -> AnyView {
     let switching = page.settings.with(|s| s.switching);
     if count == 0 {
         let hint = if switching {
-            "Click a head to switch it off; click it again to switch it on."
+            "Click a head to switch it off. Click it again to switch it on."
         } else {
             ""
         };
@@ -195,16 +224,16 @@ fn joint_in_words(page: Page) -> AnyView {
         ", "
         <strong class="number" data-testid="heads-change">{signed(cost.change)}</strong>
         {cost.error.map(|error| format!(" ± {error:.4}"))}
-        " nats a character. "
+        " nats per character. "
         <span class="hint">
-            {format!("Mean over {tokens} characters in {windows} windows that no step learns from; ")}
+            {format!("Mean over {tokens} characters in {windows} windows that are never trained on. ")}
             {match cost.error {
-                Some(_) => "± is the standard error of the windows' mean difference.",
-                None => "a single window says nothing about its own uncertainty.",
+                Some(_) => "± is the standard error of the mean difference between windows.",
+                None => "A single window can’t say how uncertain it is.",
             }}
             {all.then_some(
-                " No token can see another now: what is left is the token itself. Not even its place: that is \
-                 told by rotating queries and keys, which nobody reads any more."
+                " No token can see another now: each next character is guessed from the one before it alone. Even its place is \
+                 lost, since positions rotate queries and keys, which nothing reads any more."
             )}
         </span>
     }

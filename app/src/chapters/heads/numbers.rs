@@ -19,7 +19,7 @@ pub fn habit(statistics: Statistics, alike: Statistics) -> &'static str {
     } else if distance < 0.5 {
         "itself"
     } else if entropy > 0.95 * alike.entropy {
-        "all alike"
+        "spread evenly"
     } else if distance < 0.5 * alike.distance {
         "nearby"
     } else {
@@ -51,8 +51,8 @@ pub fn Numbers(page: Page) -> impl IntoView {
             <p class="heads-summary" data-testid="heads-summary">{move || summary(page)}</p>
             {move || too_short().then(|| view! {
                 <p class="hint" data-testid="heads-too-short">
-                    "A sentence of one character has one token, and that can only look at itself: there is \
-                     nothing to average. Write at least two."
+                    "A sentence of one character has one token, which can only look at itself. There is \
+                     nothing to average. Write at least two characters."
                 </p>
             })}
             <div class="heads-table" tabindex="0" role="region" aria-label="Heads in numbers">
@@ -122,7 +122,7 @@ fn Alike(page: Page) -> impl IntoView {
     let statistics = Memo::new(move |_| alike(page));
     view! {
         <tr class="heads-alike" data-testid="heads-alike">
-            <th scope="row">"all alike"</th>
+            <th scope="row">"spread evenly"</th>
             <td class="hint">"for comparison"</td>
             {cells(statistics)}
             <td>"–"</td>
@@ -198,9 +198,9 @@ fn summary(page: Page) -> Option<String> {
     let (far, f) = most(|s| s.distance)?;
     let (sharp, s) = most(|s| -s.entropy)?;
     let mut text = format!(
-        "In this run, on this sentence: {} looks most at the previous token ({:.0} % of its weight; a \
-         head that looks at all alike: {:.0} %), {} furthest back ({:.1} tokens; alike {:.1}), and {} \
-         chooses most sharply (entropy {:.2}; alike {:.2}).",
+        "In this run, on this sentence: {} looks most at the previous token (with {:.0} % of its weight; a \
+         head that spreads it evenly: {:.0} %). {} looks furthest back ({:.1} tokens; evenly: {:.1}). {} \
+         chooses most sharply (entropy {:.2}; evenly: {:.2}).",
         name(previous),
         100.0 * p.previous,
         100.0 * alike.previous,
@@ -216,8 +216,8 @@ fn summary(page: Page) -> Option<String> {
         let dearest = costs.iter().max_by(|a, b| a.change.total_cmp(&b.change))?;
         let unsure = costs.iter().filter(|cost| !is_sure(cost)).count();
         text.push_str(&format!(
-            " Losing {} costs most, {}; {unsure} of {} could go alone without a change that this \
-             measurement can tell from 0.",
+            " Losing {} costs most: {}. For {unsure} of {} heads, the cost of losing that one alone can’t \
+             be told from 0 here.",
             name(*dearest.off.first()?),
             signed(dearest.change),
             costs.len(),
@@ -237,33 +237,34 @@ fn Definitions(page: Page) -> impl IntoView {
             <dl>
                 <dt>"tends to"</dt>
                 <dd>
-                    "previous or first token: at least 40 % of its weight lies there. Itself: mean distance \
-                     under half a token. All alike: entropy within 5 % of the first line's. Nearby: mean \
-                     distance under half the first line's. Else mixed."
+                    "Previous token or first token: at least 40 % of its weight lies there. Itself: mean distance \
+                     under half a token. Spread evenly: entropy at most 5 % below the first row’s. Nearby: mean \
+                     distance under half the first row’s. Otherwise: mixed."
                 </dd>
                 <dt>"entropy"</dt>
-                <dd>"of a row of weights a: −Σ a ln a, in nats. 0: all on one token. ln n: on n tokens alike."</dd>
+                <dd>"−Σ a ln a of a row of weights a, in nats. It is 0 when all weight is on one token, and ln n when it is spread \
+                     evenly over n."</dd>
                 <dt>"mean distance"</dt>
-                <dd>"Σ a · (query − key): how many tokens back it looks."</dd>
+                <dd>"Σ a · (query − key): how many tokens back it looks on average."</dd>
                 <dt>"on the first, on the previous"</dt>
-                <dd>"the weight on token 1, and on the token just before the query."</dd>
+                <dd>"The weight on token 1, and on the token just before the query."</dd>
                 <dt>"writes"</dt>
-                <dd>"the length of what the head adds to the residual stream (its part of W_O included)."</dd>
+                <dd>"The length of what the head adds to the residual stream, its part of W_O included."</dd>
                 <dt>"off alone costs"</dt>
                 <dd>
                     <Term of=Word::Loss>"Loss"</Term>" with the head's output set to 0, minus loss with all \
                      heads on. "
                     {move || measured.get().map(|(windows, tokens, before)| format!(
                         "Here: {tokens} characters in {windows} windows of held-out text, loss {before:.4} \
-                         with all on. ± is the standard error of the mean over windows; pale: less than \
-                         twice that. Measured anew whenever training rests."
+                         with all on. ± is the standard error of the mean over windows. Pale: less than \
+                         twice that. Measured again whenever training rests."
                     ))}
                 </dd>
             </dl>
             <p class="hint">
-                "All but the last are means over the queries of the sentence, its first token left \
-                 out, since that can only look at itself. With heads switched off they are of the model \
-                 without them."
+                "All but the last are means over the queries of the sentence. The first token is left \
+                 out, since it can only look at itself. With heads switched off, the numbers are those of the \
+                 model without them."
             </p>
             <p class="field-error">{page.cost_problem}</p>
         </details>

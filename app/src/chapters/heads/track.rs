@@ -47,7 +47,7 @@ pub fn Tracked(page: Page) -> impl IntoView {
             <p class="view-note" data-testid="heads-track">
                 {move || track.with(|track| track.as_ref().map(|track| format!(
                     "Layer {}, head {}, at {} recorded steps, on the same {} characters of held-out text, \
-                     {} at a time. Dashed: a head that looks at all alike.",
+                     {} at a time. Dashed: a head that spreads its weight evenly.",
                     track.at.layer,
                     track.at.head,
                     track.points.len(),
@@ -81,7 +81,7 @@ fn lines(track: Option<&Track>, y_label: &str, series: &[Series]) -> Lines {
     };
     // Two shares have one such value.
     let reference = series.first().zip(alike).map(|(series, alike)| Reference {
-        name: "all alike".to_owned(),
+        name: "spread evenly".to_owned(),
         y: f64::from(series.3(&alike)),
     });
     Lines {

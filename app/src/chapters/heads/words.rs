@@ -1,39 +1,255 @@
-//! The chapter's words: what it is about, formulas, experiments, and one idea at a time.
+//! The chapter's words: what it says, and its formulas.
 
 use leptos::prelude::*;
 use unroll_protocol::{link::Corpus, study::heads::HeadAt};
 
-use super::state::Page;
 use crate::{
-    course::{Idea, Try},
-    teaching::{Formula, Hue, MathSym, Sym, Term, Word},
+    course::{Beat, Script, Trial},
+    teaching::{Formula, Hue, Kind, MathSym, Quiz},
 };
 
-#[component]
-pub fn Intro(page: Page) -> impl IntoView {
-    view! {
-        <p>
-            "One "<Term of=Word::Attention>"attention"</Term>" row is one weighted average: look at two \
-             things at once, and they are mixed. So the width is split among several heads. Each has its own "
-            <Sym part="heads-query" role=Hue::Query>"queries"</Sym>", "
-            <Sym part="heads-key" role=Hue::Key>"keys"</Sym>" and "
-            <Sym part="heads-value" role=Hue::Value>"values"</Sym>", finds its own weights, and "
-            <Sym part="heads-out" role=Hue::Weight>"W_O"</Sym>" puts together what they found."
-        </p>
-        <p>
-            {move || {
-                let (layers, heads) = page.shape.get();
-                let width = page.settings.with(|s| s.width);
-                format!(
-                    "Here {layers} layers of {heads} heads, {} numbers each, learn your text. Nobody tells a \
-                     head what to look for. Click a small picture to enlarge it, train on, and watch jobs \
-                     appear. Then switch heads off: which ones did the model need?",
-                    width / heads.max(1),
-                )
-            }}
-        </p>
-    }
-}
+pub const SCRIPT: Script = Script {
+    before: "One head has one row of weights for each token: it can ask one question. Language asks many at once.",
+    beats: &[
+        Beat {
+            title: "",
+            text: "In 2017 Vaswani and seven colleagues built a translator with attention at its heart. They called \
+                   it the transformer. In their tests a single attention per layer did a little worse than eight \
+                   narrow ones side by side. Each of these is called a [head](head), and together they are \
+                   [multi-head attention](multi-head-attention).\n\n\
+                   Here a model of {shape} learns your text. Nobody tells a head what to look for. Press Train, and \
+                   watch whether jobs appear.",
+            set: |_| {},
+            asks: &[],
+        },
+        Beat {
+            title: "One head, one question",
+            text: "Read “Ann helped Bob, so he thanked”. To guess the next word, “thanked” needs two things: who is \
+                   “he”, and who helped? These are two questions. One row of [attention](attention) gives one \
+                   average for both.\n\n\
+                   Say one token hands over 1 and another hands over 3. Half of each makes 2. Two tokens that hand \
+                   over 2 each also make 2. From the average alone, you can’t tell the two cases apart. The model \
+                   has only one head in each layer now.",
+            set: |link| link.many_heads.heads = 1,
+            asks: &["heads-one-wide"],
+        },
+        Beat {
+            title: "Many at once",
+            text: "Now {heads} share the width of {width}. Each gets {numbers} numbers, with its own \
+                   [queries](#heads-query query), [keys](#heads-key key) and [values](#heads-value value). So each can \
+                   ask a question of its own.\n\n\
+                   All of them read the same tokens, but their rows of weights differ. Click a small \
+                   picture to enlarge its head.",
+            set: |link| link.many_heads.layer = 1,
+            asks: &["heads-weights"],
+        },
+        Beat {
+            title: "A layer above",
+            text: "Heads of layer 2 read each letter together with what layer 1 has written about it. So they can \
+                   build on what a head below has found.\n\n\
+                   Compare the two rows of pictures. A stripe right beside the diagonal is a head that looks at the \
+                   previous token. If you see none yet, train on.",
+            set: |link| {
+                link.view = "heads".into();
+                link.many_heads.layer = 2;
+            },
+            asks: &["heads-previous"],
+        },
+        Beat {
+            title: "One cell, worked out",
+            text: "How does a head choose? It compares its query with the key of each token it may see. The \
+                   [inner product](inner-product) of the two, divided by a fixed number, is the score. [Softmax](softmax) \
+                   turns the scores into weights. A head uses only its own {numbers} numbers of query and key. The panel works out \
+                   one cell in full.",
+            set: |link| (link.many_heads.query, link.many_heads.key) = (10, 9),
+            asks: &[],
+        },
+        Beat {
+            title: "A job in numbers",
+            text: "A picture shows one sentence, and the eye likes patterns. So measure too. [Entropy](entropy) \
+                   says how widely a head spreads its weight: it is 0 when all weight lies on one token. The first \
+                   row of the table is a head that spreads it evenly. A head with a job differs from that row.\n\n\
+                   In your model, on your sentence, {previous}.",
+            set: |link| link.view = "numbers".into(),
+            asks: &[],
+        },
+        Beat {
+            title: "Put together again",
+            text: "Each head has its own small average now. The matrix [W_O](#heads-out weight) turns each one into \
+                   {width} numbers and adds them all up. The sum goes into the [residual stream](residual-stream). \
+                   In the figure each head has a row, and the rows add up to the last one.",
+            set: |link| link.view = "written".into(),
+            asks: &["heads-sharp"],
+        },
+        Beat {
+            title: "What is a head worth?",
+            text: "Take a player off the field, and see how the team does. Layer 1, head 1 is off: its output \
+                   counts as 0. The loss is measured again on [held-out](held-out) text. The change is in \
+                   [nats](nat) per character, and ± is its [standard error](standard-error).\n\n\
+                   Click heads to switch them off and on. Look for one that costs a lot and for one that costs \
+                   almost nothing.",
+            set: |link| {
+                link.view = "heads".into();
+                link.many_heads.switching = true;
+                link.many_heads.off = vec![HeadAt { layer: 1, head: 1 }];
+            },
+            asks: &["heads", "heads-idle"],
+        },
+        Beat {
+            title: "A whole layer gone",
+            text: "All heads of layer 1 are off. The heads of layer 2 still look around, but no head below has \
+                   gathered anything for them. Read the change of the loss. Then compare it with what the four heads \
+                   cost one by one, in the view “Numbers”.",
+            set: |link| {
+                link.view = "heads".into();
+                link.many_heads.switching = true;
+                link.many_heads.off = (1..=4).map(|head| HeadAt { layer: 1, head }).collect();
+            },
+            asks: &[],
+        },
+        Beat {
+            title: "What you can do now",
+            text: "You can say why one average is not enough, and why several heads need no more weights than one \
+                   wide head. You can read a head’s job from its numbers, and test what it is worth. The next chapter \
+                   asks how a model knows where a token stands.",
+            set: |_| {},
+            asks: &[],
+        },
+    ],
+    tries: &[
+        Trial {
+            text: "Switch heads off, the cheapest first. How many can go before the loss has risen by 0.1?",
+            label: "Switch heads",
+            id: "heads-switch",
+            set: |link| {
+                link.view = "heads".into();
+                link.many_heads.switching = true;
+            },
+            sentence: None,
+        },
+        Trial {
+            text: "Switch all of them off. No token sees another any more. How much worse is the loss? What does \
+                   the model still know?",
+            label: "All off",
+            id: "heads-off",
+            set: |link| {
+                link.view = "heads".into();
+                link.many_heads.switching = true;
+                link.many_heads.off = (1..=2)
+                    .flat_map(|layer| (1..=4).map(move |head| HeadAt { layer, head }))
+                    .collect();
+            },
+            sentence: None,
+        },
+        Trial {
+            text: "Train one head of the whole width, then four heads for just as many steps. They have equally many \
+                   parameters. Which loss is lower?",
+            label: "One head",
+            id: "heads-one",
+            set: |link| link.many_heads.heads = 1,
+            sentence: None,
+        },
+        Trial {
+            text: "Can three heads share a width of 32?",
+            label: "Three heads",
+            id: "heads-three",
+            set: |link| link.many_heads.heads = 3,
+            sentence: None,
+        },
+        Trial {
+            text: "Train on Brackets, then once more with another seed. Do the same jobs go to the same heads?",
+            label: "Brackets",
+            id: "heads-brackets",
+            set: |link| link.corpus = Corpus::Brackets,
+            sentence: None,
+        },
+    ],
+    quizzes: &[
+        Quiz {
+            id: "heads-one-wide",
+            kind: Kind::Explain,
+            asks: "Why not simply make the one head wider?",
+            options: &[
+                (
+                    "Softmax can’t handle wide vectors.",
+                    "It never sees them. Softmax gets one score for each key, however wide query and key are.",
+                ),
+                (
+                    "However wide it is, it has one row of weights, so it mixes all it looks at in the same shares.",
+                    "A wider value carries more numbers. But each of them is averaged with the same weights.",
+                ),
+                (
+                    "A wide head could see later tokens.",
+                    "The mask decides what a head may see. Its width has no part in that.",
+                ),
+            ],
+            right: 1,
+        },
+        Quiz {
+            id: "heads-weights",
+            kind: Kind::FindError,
+            asks: "“Four heads need four times as many weights as one.” What is wrong?",
+            options: &[
+                (
+                    "Each head gets a quarter of the width, so together they need as many as one wide head.",
+                    "Four heads of 8 numbers make 32 queries, keys and values for each token. One head of width 32 \
+                     makes just as many.",
+                ),
+                (
+                    "They need sixteen times as many.",
+                    "That would be so if each head were four times as wide as the one. Here each is a quarter as wide.",
+                ),
+                (
+                    "Nothing is wrong.",
+                    "It would be true if each head had the whole width. But the heads share it.",
+                ),
+            ],
+            right: 0,
+        },
+        Quiz {
+            id: "heads-sharp",
+            kind: Kind::Explain,
+            asks: "A head puts nearly all its weight on one token. Why may it still change almost nothing?",
+            options: &[
+                (
+                    "A weight near 1 makes the softmax overflow.",
+                    "A weight of 1 is harmless. Softmax never gives more.",
+                ),
+                (
+                    "Sharp heads are averaged away by the other heads.",
+                    "The heads’ outputs are added, not averaged. Another head can cancel this one only by writing \
+                     the opposite.",
+                ),
+                (
+                    "The value it reads there may be short, or W_O may pass little of it on.",
+                    "Weights say where a head reads. What it writes is the value times W_O. The column “writes” shows \
+                     its length.",
+                ),
+            ],
+            right: 2,
+        },
+        Quiz {
+            id: "heads-idle",
+            kind: Kind::FindError,
+            asks: "“Switching this head off changes nothing, so it has learned nothing.” What is wrong?",
+            options: &[
+                (
+                    "Another head may do the same job and stand in for it.",
+                    "To find out, switch both off. If the two together cost a lot, each was the other’s reserve.",
+                ),
+                (
+                    "Every head must cost something.",
+                    "No rule says so. In this measurement many heads can cost less than its standard error.",
+                ),
+                (
+                    "Nothing is wrong: no cost means no knowledge.",
+                    "The cost is measured with all other heads on. It says what is missed, not what was learned.",
+                ),
+            ],
+            right: 0,
+        },
+    ],
+};
 
 /// Formulas with their source, and what differs between papers.
 pub fn more() -> impl IntoView {
@@ -55,119 +271,27 @@ pub fn more() -> impl IntoView {
             <mo>"+"</mo><mi>"b"</mi>
         </Formula>
         <p>
-            "With heads of width d_model / h, h heads cost as many multiplications as one head of the whole \
-             width. "<em>"W"</em>"ᵢᴼ are head i's d rows of W_O. A head that is switched off counts as 0 here; \
-             the bias b stays, and the weights stay as they were trained. So the loss change says what this \
-             model misses, not what a model trained without the head would reach."
+            "With heads of width d_model / h, the projections of h heads cost as many multiplications as those of one \
+             head of the whole width. "<em>"W"</em>"ᵢᴼ are the rows of W_O that belong to head i. The output of a head \
+             that is switched off counts as 0; the bias b stays, and so do all trained weights. So the change of \
+             the loss says what this model misses. It does not say what a model trained without the head would reach."
         </p>
         <p>
-            "The model is GPT-2's architecture in small, but for how it is told where a token stands: queries \
-             and keys are rotated by their position (Su et al. 2021; the next chapter compares the ways). With \
-             a learned vector for each position, heads take far longer to find the previous token."
+            "The model is GPT-2’s architecture in small, with one change: queries and keys are rotated by their \
+             position (Su et al. 2021), and the next chapter compares the ways to do this. When we tried a \
+             learned vector for each position instead, heads of this size took far longer to find the previous token."
         </p>
         <p>
-            "In machine translation, Voita et al. 2019 found few heads with clear jobs, some of them looking at \
-             a neighboring token, and could prune most others; Michel, Levy and Neubig 2019 removed heads one \
-             at a time, as here, and many cost next to nothing. A head that looks at the previous token in an \
-             early layer is one half of an induction head (Olsson et al. 2022)."
+            "In machine translation, Voita et al. 2019 found a few heads with clear jobs, some of them looking at a \
+             neighboring token, and could remove most of the others. Michel, Levy and Neubig 2019 removed heads \
+             one at a time, as here, and many cost next to nothing. A head in an early layer that looks at the \
+             previous token is one half of an induction head (Olsson et al. 2022). In Vaswani et al. 2017, table 3, \
+             one head translates 0.9 BLEU points worse than the best number of heads, and too many heads do worse too."
         </p>
         <p>
-            "An attention weight says from where a head reads, not what it makes of it: a large weight on a \
-             value of length near 0 moves nothing. That is why the table has what a head writes and what it \
-             costs beside where it looks. Heads that cost nothing alone may still matter: another may do the \
-             same."
+            "An attention weight says where a head reads, not what it makes of it: a large weight on a value of \
+             length near 0 moves nothing. That is why the table shows what a head writes and what it costs, beside \
+             where it looks. A head that costs nothing alone may still matter: another head may do the same job."
         </p>
     }
 }
-
-pub fn tries() -> Vec<ViewFn> {
-    vec![
-        ViewFn::from(|| {
-            view! {
-                <span>"Switch heads off, the cheapest first. How many can go before the loss has doubled its \
-                       distance from where it was?"</span>" "
-                <Try label="Switch heads" id="heads-switch" set=|link| {
-                    link.view = "heads".into();
-                    link.many_heads.switching = true;
-                }/>
-            }
-        }),
-        ViewFn::from(|| {
-            view! {
-                <span>"Switch all of them off. No token sees another any more, and yet the loss stays far below \
-                       ln V: what does the model still know?"</span>" "
-                <Try label="All off" id="heads-off" set=|link| {
-                    link.view = "heads".into();
-                    link.many_heads.switching = true;
-                    link.many_heads.off = (1..=2)
-                        .flat_map(|layer| (1..=4).map(move |head| HeadAt { layer, head }))
-                        .collect();
-                }/>
-            }
-        }),
-        ViewFn::from(|| {
-            view! {
-                <span>"One head with the whole width: just as many parameters. Train both equally long: whose loss \
-                       is lower?"</span>" "
-                <Try label="One head" id="heads-one" set=|link| link.many_heads.heads = 1/>
-            }
-        }),
-        ViewFn::from(|| {
-            view! {
-                <span>"Can three heads share a width of 32?"</span>" "
-                <Try label="Three heads" id="heads-three" set=|link| link.many_heads.heads = 3/>
-            }
-        }),
-        ViewFn::from(|| {
-            view! {
-                <span>"Learn Brackets with another seed. Do the same jobs fall to the same heads?"</span>" "
-                <Try label="Brackets" id="heads-brackets" set=|link| link.corpus = Corpus::Brackets/>
-            }
-        }),
-    ]
-}
-
-pub const IDEAS: &[Idea] = &[
-    Idea {
-        title: "One head, one question",
-        text: "A single head of the whole width: each token gets one row of weights in each layer.",
-        set: |link| link.many_heads.heads = 1,
-    },
-    Idea {
-        title: "Many at once",
-        text: "Four heads of 8 numbers each. The same tokens, four different rows of weights.",
-        set: |link| link.many_heads.layer = 1,
-    },
-    Idea {
-        title: "A layer above",
-        text: "Heads of layer 2 read what those of layer 1 have written. Compare their pictures and numbers.",
-        set: |link| {
-            link.view = "heads".into();
-            link.many_heads.layer = 2;
-        },
-    },
-    Idea {
-        title: "One cell, worked out",
-        text: "Every weight is a softmax of products of 8 numbers: the head's own part of query and key.",
-        set: |link| (link.many_heads.query, link.many_heads.key) = (10, 9),
-    },
-    Idea {
-        title: "What is a head worth?",
-        text: "Layer 1, head 1 is off: its output counts as 0. The loss on held-out text says what the model \
-               misses.",
-        set: |link| {
-            link.view = "heads".into();
-            link.many_heads.switching = true;
-            link.many_heads.off = vec![HeadAt { layer: 1, head: 1 }];
-        },
-    },
-    Idea {
-        title: "A whole layer gone",
-        text: "All of layer 1 is off, and layer 2 has nothing but single tokens to look at.",
-        set: |link| {
-            link.view = "heads".into();
-            link.many_heads.switching = true;
-            link.many_heads.off = (1..=4).map(|head| HeadAt { layer: 1, head }).collect();
-        },
-    },
-];

@@ -39,9 +39,9 @@ pub fn WhatIsWritten(page: Page) -> impl IntoView {
     let marked = Signal::derive(Vec::new);
     view! {
             <p class="view-note">
-                "Concatenating the heads and multiplying by W_O is the same as giving each head its own rows \
-                 of W_O and adding up: the rows, column by column, make the last one. A head that is off \
-                 writes exactly 0."
+                "Joining the heads and multiplying by W_O is the same as giving each head its own rows of W_O and \
+                 adding up what comes out. So, column by column, the rows here add up to the last one. A head \
+                 that is off writes exactly 0."
             </p>
             <p class="view-note" data-testid="heads-written-sum">
                 {move || apart.get().map(|apart| format!(

@@ -1,4 +1,4 @@
-//! The chapter's question to the learner.
+//! The questions that the live models answer.
 
 use leptos::prelude::*;
 use unroll_protocol::{
@@ -6,9 +6,12 @@ use unroll_protocol::{
     study::position::{CountFrom, accuracy_series},
 };
 
-use super::{Page, compare::percent};
+use super::{
+    Page,
+    compare::{LONGER, percent, share_of},
+};
 use crate::{
-    course::{use_done, use_lab},
+    course::{use_lab, use_right},
     teaching::CheckYourself,
 };
 
@@ -39,7 +42,7 @@ pub fn check(page: Page) -> AnyView {
             CountFrom::End => "back from the end",
         };
         format!(
-            "Counting {from}, as trained so far: at {length} symbols, which model gets more right, {} or {}?",
+            "The models count {from}. As trained so far, which gets more right at {length} symbols: {} or {}?",
             a.label(),
             b.label()
         )
@@ -63,7 +66,7 @@ pub fn check(page: Page) -> AnyView {
             return String::new();
         };
         format!(
-            "At {length} symbols {} gets {} right and {} {}. Count from the other end and ask again.",
+            "At {length} symbols {} gets {} right, and {} gets {}. Would it be the same counting from the other end? Change that in the settings.",
             a.label(),
             percent(first),
             b.label(),
@@ -71,8 +74,35 @@ pub fn check(page: Page) -> AnyView {
         )
     });
     view! {
-        <CheckYourself id="position" question options answer explain on_right=use_done()
+        <CheckYourself id="position" question options answer explain on_right=use_right("position")
             on_another=Callback::new(move |()| round.update(|round| *round += 1))/>
+    }
+    .into_any()
+}
+
+/// Who goes furthest beyond what was trained; learned positions can't take part.
+pub fn longest() -> AnyView {
+    let lab = use_lab();
+    let of = || Positions::ALL.iter().copied().filter(|of| *of != Positions::Learned);
+    let shares =
+        Memo::new(move |_| of().map(|of| share_of(lab, of, LONGER)).collect::<Option<Vec<f32>>>());
+    let question = format!(
+        "At {LONGER} symbols the learned table can’t answer. Which of the others gets the most right there, as \
+         trained so far?"
+    );
+    let answer = Signal::derive(move || {
+        let shares = shares.get()?;
+        (0..shares.len()).max_by(|a, b| shares[*a].total_cmp(&shares[*b]))
+    });
+    let explain = Signal::derive(move || {
+        let shares = shares.get().unwrap_or_default();
+        let each = of().zip(shares).map(|(of, share)| format!("{} {}", of.label(), percent(share)));
+        format!("Right at {LONGER} symbols: {}.", each.collect::<Vec<_>>().join(", "))
+    });
+    view! {
+        <CheckYourself id="position-longest" question=Signal::stored(question)
+            options=Signal::stored(of().map(|of| of.label().to_owned()).collect::<Vec<_>>()) answer explain
+            on_right=use_right("position-longest")/>
     }
     .into_any()
 }

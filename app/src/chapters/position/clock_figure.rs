@@ -126,7 +126,7 @@ pub fn ClockFigure(
                 let lit = pair.get();
                 let each = |of: usize| {
                     format!(
-                        "Dimensions {} and {}, {} rad a position: sin {:.4}, cos {:.4}.",
+                        "Dimensions {} and {}, {} rad per position: sin {:.4}, cos {:.4}.",
                         2 * of,
                         2 * of + 1,
                         short(clock.frequencies[of]),
@@ -167,7 +167,7 @@ pub fn ClockFigure(
             })
         };
         let name = move || {
-            format!("{}, {}: dimensions turned by {} rad a position", 2 * of, 2 * of + 1, speed())
+            format!("{}, {}: dimensions turned by {} rad per position", 2 * of, 2 * of + 1, speed())
         };
         view! {
             <button type="button" class="clock-small" data-testid=format!("clock-pair-{}", of + 1)
@@ -215,7 +215,7 @@ pub fn ClockFigure(
                 </div>
             </div>
             <p class="panel-note">
-                "A hand for each pair of dimensions: sine to the right, cosine upwards. Dashed: k positions on. Drag \
+                "A hand for each pair of dimensions: sine to the right, cosine upward. Dashed: k positions on. Drag \
                  either."
             </p>
             <p class="readout clock-said" data-testid="clock-said">{said}</p>

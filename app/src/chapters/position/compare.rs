@@ -8,21 +8,26 @@ use unroll_protocol::{
 
 use super::{Page, look, reading::use_reading};
 use crate::{
-    course::use_lab,
+    course::{Lab, use_lab},
     figures::{
         Dash, Frame, Hue, Line, Lines, LinesFigure, Matrix, ValueMap, matrix_choices, short,
     },
 };
 
 /// A length nobody was trained on.
-const LONGER: u32 = 16;
+pub const LONGER: u32 = 16;
 /// The lengths in the table.
 const LENGTHS: [u32; 2] = [LONGEST, LONGER];
 
 /// What share of the sequences of this length a model gets right, as measured last.
 fn share(positions: Positions, length: u32) -> Option<f32> {
+    share_of(use_lab(), positions, length)
+}
+
+/// The same, where the lab is at hand.
+pub fn share_of(lab: Lab, positions: Positions, length: u32) -> Option<f32> {
     let name = accuracy_series(positions, length);
-    use_lab().history.with(|history| history.named(&name).and_then(|series| series.last()))
+    lab.history.with(|history| history.named(&name).and_then(|series| series.last()))
 }
 
 /// The step of the last measurement.
@@ -104,7 +109,7 @@ fn table(page: Page) -> AnyView {
             let at = MEASURED.iter().position(|length| *length == LONGEST)?;
             let share = *reading.as_ref()?.counting.get(at)?;
             Some(format!(
-                "Whoever counts which symbol is commonest, and knows nothing of order, gets {} right at {LONGEST}.",
+                "A model that only counts which symbol is most frequent gets {} right at {LONGEST} symbols.",
                 percent(share)
             ))
         })
@@ -129,7 +134,7 @@ fn table(page: Page) -> AnyView {
                 <thead><tr>
                     <th scope="col">"Positions"</th>
                     <th scope="col">"right at "{LONGEST}</th>
-                    <th scope="col">"at "{LONGER}", never trained"</th>
+                    <th scope="col">"at "{LONGER}", longer than trained"</th>
                     <th scope="col">"a swap moves the logits by"</th>
                 </tr></thead>
                 <tbody>{Positions::ALL.iter().enumerate().map(row).collect_view()}</tbody>
@@ -242,8 +247,8 @@ pub fn longer(page: Page) -> AnyView {
         <LinesFigure name="position-lengths" title="Right, by length; trained up to the mark" lines marker on_pick
             provenance=page.provenance hint="The first measurement comes with the first step."/>
         <p class="view-note" data-testid="position-learned-ends">
-            "Learned positions stop at "{LONGEST}": there is no row for a later token, so there is no accuracy, \
-             not a low one. Click a length to read such a sequence."
+            "Learned positions stop at "{LONGEST}" symbols. Later tokens have no row, so there is no answer to \
+             measure. Click a length to read such a sequence."
         </p>
     }
     .into_any()

@@ -64,7 +64,7 @@ fn heatmap(page: Page) -> AnyView {
             Positions::Integer => "Integer: what is added to the embedding",
             Positions::Sinusoidal => "Sinusoidal: what is added to the embedding",
             Positions::Learned => "Learned: what is added to the embedding, as trained so far",
-            Positions::Rotary => "Rotary: by what angle each pair of a query or key is turned",
+            Positions::Rotary => "Rotary: the angle by which each pair of a query or key is turned",
             Positions::Alibi => "ALiBi: what is added to a score at each distance",
         }
         .to_owned()
@@ -89,8 +89,7 @@ fn heatmap(page: Page) -> AnyView {
         <MatrixFigure name="encoding" title matrix row on_pick provenance=page.provenance/>
         {move || (page.encoding.get() == Positions::Learned).then(|| view! {
             <p class="view-note" data-testid="position-no-rows">
-                "The table ends with the longest sequence trained on. Further positions have no row: not a bad \
-                 one, none at all."
+                "The table ends with the longest sequence in training. Positions after it have no row at all."
             </p>
         })}
     }

@@ -11,7 +11,12 @@ mod relations;
 mod words;
 
 use leptos::prelude::*;
-use unroll_protocol::{Ask, architecture::Positions, link::Chapter, study::position::Settings};
+use unroll_protocol::{
+    Ask,
+    architecture::Positions,
+    link::Chapter,
+    study::position::{LONGEST, Settings},
+};
 
 use super::Info;
 use crate::{
@@ -20,7 +25,11 @@ use crate::{
     figures::{Dash, Hue, Provenance},
     questions::{Answered, use_answer},
     store::Store,
+    teaching::{Live, live},
 };
+
+#[cfg(test)]
+pub use words::SCRIPT;
 
 pub const INFO: Info = Info {
     id: Chapter::Position,
@@ -71,11 +80,12 @@ fn PositionChapter() -> impl IntoView {
     let model = Signal::derive(move || settings.with(model));
     view! {
         <ChapterFrame
-            before="Attention looks at everything at once: shuffle the tokens, and nothing it computes tells."
-            intro=words::intro
-            ideas=words::IDEAS
-            tries=words::tries()
-            check=move || check::check(page)
+            script=&words::SCRIPT
+            live=lives()
+            asks=vec![
+                ("position-longest", ViewFn::from(check::longest)),
+                ("position", ViewFn::from(move || check::check(page))),
+            ]
             more=words::more
             views=vec![
                 StageView::new("encoding", "Encoding", move || encodings::view(page)),
@@ -89,6 +99,21 @@ fn PositionChapter() -> impl IntoView {
             model
         />
     }
+}
+
+/// What the text reads off the models.
+fn lives() -> Vec<Live> {
+    let lab = use_lab();
+    let right = |of: Positions, length: u32| {
+        let share = Memo::new(move |_| compare::share_of(lab, of, length));
+        move || share.get().map_or_else(|| "…".to_owned(), compare::percent)
+    };
+    vec![
+        live("none", right(Positions::None, LONGEST)),
+        live("learned", right(Positions::Learned, LONGEST)),
+        live("sinusoidal-far", right(Positions::Sinusoidal, compare::LONGER)),
+        live("rotary-far", right(Positions::Rotary, compare::LONGER)),
+    ]
 }
 
 /// What the six models have in common, in a few words.

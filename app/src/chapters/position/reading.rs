@@ -67,8 +67,8 @@ pub fn view(page: Page) -> AnyView {
                 <MatrixFigure name="position-attention" title="Attention of the number, last layer" matrix marked
                     on_pick provenance=page.provenance/>
                 <p class="view-note">
-                    "Each row is one head of one model. Outlined: the symbol that is asked for. Click a cell for \
-                     its arithmetic."
+                    "Each row is one head of one model. The outline marks the symbol that is asked for. Click a cell to \
+                     see its arithmetic."
                 </p>
             </div>
             <div class="view-scroll">

@@ -75,12 +75,12 @@ fn apart(products: &Products) -> String {
     }
     match products.positions {
         Positions::Sinusoidal => format!(
-            "From every p the same curve, to {}: the product is a sum of cos(offset · speed), and p is not in it.",
+            "Every p has the same curve, up to {} of rounding: the product is a sum of cos(offset · speed), and p is not in it.",
             short(most)
         ),
         _ => format!(
-            "From different p different curves, up to {} apart at the same offset: how near two positions are \
-             depends on where they are.",
+            "Each p has its own curve, up to {} apart at the same offset: how near two positions seem depends on \
+             where they are.",
             short(most)
         ),
     }
@@ -121,16 +121,16 @@ fn drifted(scores: &Scores) -> AnyView {
     let most = |values: &[f32]| f64::from(values.iter().copied().fold(0.0, f32::max));
     let (drift, spread) = (most(&scores.drift), most(&scores.spread));
     let means = if spread < 1e-4 {
-        "all the same: nothing here knows a position."
+        "all scores are the same, so nothing here knows a position."
     } else if drift < 1e-3 * spread {
-        "along each diagonal the same to rounding: the score depends on the offset alone, wherever the two stand."
+        "each diagonal is the same up to rounding: the score depends on the offset alone, wherever the two stand."
     } else {
-        "different along one diagonal: the score depends on the places, not on their offset alone."
+        "scores differ along a diagonal: they depend on the places, not on the offset alone."
     };
     view! {
         "At the same offset scores differ by at most "
         <b data-testid="scores-drift" data-value=drift.to_string()>{short(drift)}</b>
-        "; all together by "
+        ", and over all offsets by at most "
         <b data-testid="scores-spread" data-value=spread.to_string()>{short(spread)}</b>
         {format!(" (all heads). {}: {means}", scores.positions.label())}
     }
@@ -188,16 +188,15 @@ fn swamped(swamping: &Swamping) -> AnyView {
     let (all, one) = (f64::from(swamping.moved_by_all), f64::from(swamping.moved_by_one));
     view! {
         {format!(
-            "Add the position to one dimension, and soon it is all that is left: at position {} the cosine of ‘{a}’ \
-             and ‘{b}’ is {}. Add it to every dimension alike, and LayerNorm takes the mean away, position and all: \
-             its output moves by ",
+            "The position is added to one dimension here. At position {} the cosine of ‘{a}’ and ‘{b}’ is {}. If it \
+             were added to every dimension, LayerNorm would subtract it again with the mean: its output moves by ",
             COMPARED - 1,
             last(0)
         )}
         <b data-testid="swamping-all" data-value=all.to_string()>{short(all)}</b>
         " (in one dimension: "
         <b data-testid="swamping-one" data-value=one.to_string()>{short(one)}</b>
-        "). That is why the integer model here has it in dimension 0."
+        "). So the integer model here has it in dimension 0 alone."
     }
     .into_any()
 }

@@ -4,26 +4,230 @@ use leptos::prelude::*;
 use unroll_protocol::{architecture::Positions, study::position::CountFrom};
 
 use crate::{
-    course::{Idea, trial},
-    teaching::{Formula, Hue, MathSym, Term, Word},
+    course::{Beat, Script, Trial},
+    teaching::{Formula, Hue, Kind, MathSym, Quiz},
 };
 
-pub fn intro() -> AnyView {
-    view! {
-        <p>
-            <Term of=Word::Attention>"Attention"</Term>" adds up what it finds, and a sum has no order. If \"dog bites man\" is to differ \
-             from \"man bites dog\", something has to tell each "<Term of=Word::Token/>" where it stands."
-        </p>
-        <p>
-            "Here six small models learn a task that needs order: some symbols, then a number n; the answer is the \
-             n-th symbol. They differ only in how positions are told: not at all; the plain number; sines and cosines; \
-             a learned vector for each position; turned "<Term of=Word::Query>"queries"</Term>" and "
-            <Term of=Word::Key>"keys"</Term>" (rotary); or scores that fall with distance (ALiBi). Choose one to see \
-             what it is. Which will still work on sequences twice as long?"
-        </p>
-    }
-    .into_any()
-}
+pub const SCRIPT: Script = Script {
+    before: "Attention without a mask has no sense of order: shuffle the tokens, and each gets the same output as \
+             before.",
+    beats: &[
+        Beat {
+            title: "",
+            text: "An RNN reads one token after another, so it gets order for free. The transformer of 2017 reads all \
+                   tokens at once, and order is lost. [Attention](attention) adds up what it finds, and a sum has no \
+                   order. So its authors had to tell each [token](token) where it stands. If nobody does, “dog bites \
+                   man” and “man bites dog” are the same.\n\n\
+                   Here six small models learn a task that needs order. They read some symbols and then a number n. \
+                   They must name the n-th symbol. They differ only in how they are told positions: the \
+                   [encoding](positional-encoding).",
+            set: |_| {},
+            asks: &[],
+        },
+        Beat {
+            title: "Without positions there is no order",
+            text: "Think of a bag of letters. You can count what is in it, but you can’t say what came third. The \
+                   model without positions is given such a bag. Two symbols trade places, and its answer stays: look \
+                   at the last column of the table.\n\n\
+                   All it can do is guess the symbol that the bag holds most often. At 8 symbols it is right in {none} of \
+                   the cases so far.",
+            set: |link| {
+                link.position.encoding = Positions::None;
+                link.view = "models".into();
+            },
+            asks: &["position-shuffle"],
+        },
+        Beat {
+            title: "The plain number swamps the rest",
+            text: "Why not simply add the number? Then position 20 adds 20 to a row of small numbers. It is like a \
+                   singer who gets louder with every bar, until you hear no one else. The second figure compares two \
+                   symbols at each position. Near 1 they look the same to the model.",
+            set: |link| link.position.encoding = Positions::Integer,
+            asks: &[],
+        },
+        Beat {
+            title: "Many clocks at once",
+            text: "A clock tells time with small numbers. Its fast hand tells seconds apart, and its slow hand tells \
+                   hours apart. Vaswani and his colleagues did the same with sine and cosine. Each pair of dimensions \
+                   is a hand with its own speed, and all numbers stay between −1 and 1.\n\n\
+                   Drag a hand, and see how the others follow.",
+            set: |link| (link.position.k, link.position.at) = (0, 5),
+            asks: &["position-hands"],
+        },
+        Beat {
+            title: "A step is a turn",
+            text: "Go k positions on. Every hand turns by k times its speed, wherever it began. So one matrix makes \
+                   this step from every position. This is why the authors hoped that a model could learn to look “k \
+                   places back”.\n\n\
+                   Drag k. The line under the matrix says how exact the step is, here and everywhere.",
+            set: |link| {
+                link.position.k = 8;
+                link.view = "turn".into();
+            },
+            asks: &[],
+        },
+        Beat {
+            title: "A table ends",
+            text: "You can also learn a vector for each position, like an [embedding](embedding). GPT-2 does. In your \
+                   run, such a model gets {learned} right at 8 symbols so far.\n\n\
+                   But the table has only as many rows as the longest sequence in training. For the next position \
+                   there is no row. The model does not answer badly there. It has no answer at all.",
+            set: |link| (link.position.encoding, link.position.length) = (Positions::Learned, 12),
+            asks: &["position-longest"],
+        },
+        Beat {
+            title: "Only the distance",
+            text: "Does a word matter because it is word number 412, or because it came just before? Rotary encoding \
+                   turns [queries](query) and [keys](key), each by its position. A score then depends on how \
+                   far apart the two are, and not on where they stand. ALiBi is simpler: the farther apart, the lower \
+                   the score.\n\n\
+                   The models now count back from the end. In the second figure, look along a diagonal: \
+                   there the distance is the same.",
+            set: |link| {
+                (link.position.encoding, link.position.from) = (Positions::Rotary, CountFrom::End);
+                link.view = "distance".into();
+            },
+            asks: &["position-offset"],
+        },
+        Beat {
+            title: "Longer than anything trained on",
+            text: "In training no sequence had more than 8 symbols. The figure asks for up to 24. Left of the mark the \
+                   models do what they were trained for. Right of it they must **extrapolate**.\n\n\
+                   Train on, and look at which lines hold up and which drop. At 16 symbols the sinusoidal model gets \
+                   {sinusoidal-far} right so far, and the rotary one {rotary-far}.",
+            set: |link| link.view = "longer".into(),
+            asks: &["position"],
+        },
+        Beat {
+            title: "What you can do now",
+            text: "You can say why attention needs positions, and name five ways to give them. You can read sines and \
+                   cosines as hands of a clock. You can say which ways know places, which know distances, and why a \
+                   learned table ends. The next chapter puts attention into a whole block.",
+            set: |_| {},
+            asks: &[],
+        },
+    ],
+    tries: &[
+        Trial {
+            text: "Count back from the end instead. The task sounds just as hard. Which model wins now, and which still \
+                   works at 16?",
+            label: "Count back",
+            id: "end",
+            set: |link| {
+                link.position.from = CountFrom::End;
+                link.view = "models".into();
+            },
+            sentence: None,
+        },
+        Trial {
+            text: "Give the model no positions, but two layers and a [causal mask](causal-mask). Does a swap still \
+                   leave its [logits](logit) alone?",
+            label: "Past only, two layers",
+            id: "causal",
+            set: |link| {
+                link.position.encoding = Positions::None;
+                (link.position.causal, link.position.layers) = (true, 2);
+                link.view = "models".into();
+            },
+            sentence: None,
+        },
+        Trial {
+            text: "Ask for a symbol of 20, when no sequence had more than 8. Which model has no answer at all?",
+            label: "20 symbols",
+            id: "long",
+            set: |link| {
+                (link.position.encoding, link.position.length) = (Positions::Learned, 20);
+                link.view = "reading".into();
+            },
+            sentence: None,
+        },
+        Trial {
+            text: "Go to position 1 000 000, and 4096 further. Is the turn still right? To how many digits?",
+            label: "Go far",
+            id: "far",
+            set: |link| {
+                (link.position.at, link.position.k) = (1_000_000, 4096);
+                link.view = "turn".into();
+            },
+            sentence: None,
+        },
+        Trial {
+            text: "Give two heads 15 dimensions each. Which model can’t be built, and why?",
+            label: "Width 30",
+            id: "odd",
+            set: |link| {
+                (link.position.width, link.position.encoding) = (30, Positions::Rotary);
+                link.view.clear();
+            },
+            sentence: None,
+        },
+    ],
+    quizzes: &[
+        Quiz {
+            id: "position-shuffle",
+            kind: Kind::FindError,
+            asks: "“Without positions and mask, shuffle the tokens and the output of attention stays as it is.” What \
+                   is wrong?",
+            options: &[
+                (
+                    "The attention weights all change.",
+                    "Each token gives the same weight to the same tokens as before, wherever they stand now.",
+                ),
+                (
+                    "Nothing is wrong.",
+                    "Nearly. The outputs are the same vectors, but they are shuffled too.",
+                ),
+                (
+                    "Each token’s output stays, but it moves along with its token.",
+                    "Shuffle the input, and the outputs are shuffled the same way. This is called equivariant. \
+                     Invariant would mean that nothing changes at all.",
+                ),
+            ],
+            right: 2,
+        },
+        Quiz {
+            id: "position-hands",
+            kind: Kind::Explain,
+            asks: "Why many hands, and not one fast hand alone?",
+            options: &[
+                (
+                    "One fast hand soon comes around again, and then two positions look alike.",
+                    "A slower hand tells the rounds apart, as the hour hand tells 3:15 from 4:15.",
+                ),
+                (
+                    "One hand would leave the range from −1 to 1.",
+                    "Sine and cosine never do, at any speed.",
+                ),
+                (
+                    "One hand can’t tell neighbors apart.",
+                    "A fast hand does that well. It is far positions that it can confuse.",
+                ),
+            ],
+            right: 0,
+        },
+        Quiz {
+            id: "position-offset",
+            kind: Kind::Explain,
+            asks: "Why does counting back from the end suit an encoding that knows only distances?",
+            options: &[
+                (
+                    "Sequences are shorter when they are read backward.",
+                    "They are as long as before, and nothing is read backward. Only the numbering changed.",
+                ),
+                (
+                    "The n-th symbol from the end is always n places before the number that asks for it.",
+                    "The same distance every time, whatever the length. Counted from the start, the distance changes \
+                     with the length.",
+                ),
+                (
+                    "Distances are larger near the end.",
+                    "A distance of 3 is 3 anywhere. That is the point of such an encoding.",
+                ),
+            ],
+            right: 1,
+        },
+    ],
+};
 
 pub fn more() -> AnyView {
     view! {
@@ -39,7 +243,7 @@ pub fn more() -> AnyView {
             <msup><mn>"10000"</mn><mrow><mo>"−"</mo><mn>"2"</mn><mi>"i"</mi><mo>"/"</mo><mi>"d"</mi></mrow></msup>
         </Formula>
         <Formula label="PE of p plus k is M k times PE of p; each block of M k turns a pair by k times its speed"
-            source="the linear map that Vaswani et al. 2017 hypothesise models can use; angle sums of sine and cosine">
+            source="Vaswani et al. 2017 suppose that models can use such a linear map; angle sums of sine and cosine">
             <mi>"PE"</mi><mo>"("</mo><mi>"p"</mi><mo>"+"</mo><mi>"k"</mi><mo>")"</mo><mo>"="</mo>
             <msub><mi>"M"</mi><mi>"k"</mi></msub><mi>"PE"</mi><mo>"("</mo><mi>"p"</mi><mo>")"</mo><mo>","</mo>
             <mspace width="1em"/>
@@ -67,120 +271,22 @@ pub fn more() -> AnyView {
             <mo>"−"</mo><mi>"slope"</mi><mo>"·"</mo><mo>"|"</mo><mi>"m"</mi><mo>"−"</mo><mi>"n"</mi><mo>"|"</mo>
         </Formula>
         <p>
-            "The paper adds PE to embeddings multiplied by √d; so does this page where vectors are fixed. GPT-2 learns \
+            "The paper adds PE to embeddings multiplied by √d. This page does so too where vectors are fixed. GPT-2 learns \
              a vector for each position instead. Rotary and ALiBi add nothing to the embedding: they act inside every \
-             attention layer. ALiBi was made for models that see the past only; here both sides fall alike when nothing \
-             is masked. Its slopes say near or far, not which: two heads can hardly pick the n-th symbol with them, and \
-             the table shows it."
+             attention layer. ALiBi was made for models that see only the past. Here its scores fall the same way on \
+             both sides when nothing is masked. Its slopes tell near from far, but they single out no place: see in \
+             the table how far two heads get with them."
         </p>
         <p>
-            "A model without positions is not always blind. Under a causal mask the first token sees one token, the \
-             second two: with a second layer on top, that is a trace of order. Haviv et al. (2022) trained large causal \
-             models without positions and could read the position from their states. Here little of it is learned in a \
-             minute, but the swap shows that the trace is there. One layer, or no mask, and it is 0."
+            "A model without positions is not always blind to order. Under a causal mask the first token sees one \
+             token, the second sees two. With a second layer on top, that leaves a trace of order. Haviv et al. (2022) \
+             trained large causal models without positions and could read the position from their states. Here the \
+             swap shows whether such a trace is there. With one layer, or without a mask, it is 0."
         </p>
         <p>
-            "The lengths trained on are 4 to 8 symbols, a different one at each step. Answers are measured on 96 sequences \
-             of each length that no model is trained on."
+            "The models train on lengths of 4 to 8 symbols, a different one at each step. Answers are measured on 96 \
+             sequences of each length, which no model trains on."
         </p>
     }
     .into_any()
 }
-
-pub fn tries() -> Vec<ViewFn> {
-    vec![
-        trial(
-            "Count back from the end instead. The task sounds just as hard; who wins now, and who still works at 16?",
-            "Count back",
-            "end",
-            |link| {
-                link.position.from = CountFrom::End;
-                link.view = "models".into();
-            },
-        ),
-        trial(
-            "No positions, two layers, and tokens that see only the past: does a swap still leave the logits alone?",
-            "Past only, two layers",
-            "causal",
-            |link| {
-                link.position.encoding = Positions::None;
-                (link.position.causal, link.position.layers) = (true, 2);
-                link.view = "models".into();
-            },
-        ),
-        trial(
-            "Ask for a symbol of 20, when no sequence had more than 8. Which model has no answer at all?",
-            "20 symbols",
-            "long",
-            |link| {
-                (link.position.encoding, link.position.length) = (Positions::Learned, 20);
-                link.view = "reading".into();
-            },
-        ),
-        trial(
-            "Position 1 000 000, shifted by 4096. Is the turn still right, and to how many digits?",
-            "Go far",
-            "far",
-            |link| {
-                (link.position.at, link.position.k) = (1_000_000, 4096);
-                link.view = "turn".into();
-            },
-        ),
-        trial(
-            "Two heads of 15 dimensions each. Who can't be built, and why?",
-            "Width 30",
-            "odd",
-            |link| {
-                (link.position.width, link.position.encoding) = (30, Positions::Rotary);
-                link.view.clear();
-            },
-        ),
-    ]
-}
-
-pub const IDEAS: &[Idea] = &[
-    Idea {
-        title: "Without positions there is no order",
-        text: "Two symbols trade places and the logits stay as they were. The model can only guess the commonest symbol.",
-        set: |link| {
-            link.position.encoding = Positions::None;
-            link.view = "models".into();
-        },
-    },
-    Idea {
-        title: "The plain number swamps the rest",
-        text: "Added to one dimension, it soon outweighs all others: symbols far along look alike.",
-        set: |link| link.position.encoding = Positions::Integer,
-    },
-    Idea {
-        title: "Many clocks at once",
-        text: "Sines and cosines stay between −1 and 1. Fast hands tell neighbors apart, slow ones tell far from near.",
-        set: |link| (link.position.k, link.position.at) = (0, 5),
-    },
-    Idea {
-        title: "A step is a turn",
-        text: "k positions on, every hand has turned by k times its speed, wherever it began: one matrix for all positions.",
-        set: |link| {
-            link.position.k = 8;
-            link.view = "turn".into();
-        },
-    },
-    Idea {
-        title: "A table ends",
-        text: "Learned positions do well as far as they were trained. For the next position there is no row.",
-        set: |link| (link.position.encoding, link.position.length) = (Positions::Learned, 12),
-    },
-    Idea {
-        title: "Only the distance",
-        text: "Rotary scores know offsets and no places. Counted back from the end, that is just what is needed.",
-        set: |link| {
-            (link.position.encoding, link.position.from) = (Positions::Rotary, CountFrom::End);
-            link.view = "distance".into();
-        },
-    },
-    Idea {
-        title: "Longer than anything trained on",
-        text: "No sequence had more than 8 symbols. Past the mark the learned table says nothing; the others go on, some better than others.",
-        set: |link| link.view = "longer".into(),
-    },
-];
