@@ -9,7 +9,11 @@ use crate::{
 
 /// Every chapter's script, in the course's order.
 fn all() -> Vec<(&'static str, &'static Script)> {
-    vec![("bptt", &super::bptt::SCRIPT), ("gates", &super::gates::SCRIPT)]
+    vec![
+        ("bptt", &super::bptt::SCRIPT),
+        ("gates", &super::gates::SCRIPT),
+        ("birnn", &super::birnn::SCRIPT),
+    ]
 }
 
 /// All that a learner reads of a script, text by text.
