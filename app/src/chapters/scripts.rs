@@ -13,6 +13,7 @@ fn all() -> Vec<(&'static str, &'static Script)> {
         ("bptt", &super::bptt::SCRIPT),
         ("gates", &super::gates::SCRIPT),
         ("birnn", &super::birnn::SCRIPT),
+        ("norm", &super::norm::SCRIPT),
     ]
 }
 
