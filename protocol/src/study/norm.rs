@@ -137,7 +137,7 @@ pub(crate) const ROWS: &[TableRow] = &[
         "BatchNorm averages each feature over the batch, LayerNorm each example over its features."),
     chosen!(of Norm, "norm-statistics", "BatchNorm's statistics", norm.statistics: Statistics,
         "In training BatchNorm uses the batch's own mean and variance, at inference the running ones. \
-         LayerNorm makes no difference."),
+         LayerNorm computes the same in both."),
     chosen!(of Norm, "norm-activation", "Non-linearity", norm.activation: Activation,
         "What follows each normalization in the deep network."),
     plain!(of Norm, "norm-scale", "Initial scale", norm.scale: Real,
