@@ -276,7 +276,7 @@ test("gates and memory: a dot for each unit, and what this model says of the rul
   assert.equal(await figure.locator("svg.scatter-plot").count(), 2);
   await eventually(async () => (await figure.locator("svg.scatter-plot circle").count()) === 20);
   const says = await byId(page, "gates-memory-says").textContent();
-  assert.match(says, /mean of z goes with memory at r = .*mean of r goes with it at r = /);
+  assert.match(says, /mean of z and the memory have correlation −?\d.*mean of the reset gate and the memory have correlation −?\d/);
   await byId(page, "gates-memory-points").focus();
   await page.keyboard.press("End");
   const longest = numbers(await byId(page, "gates-memory-readout").textContent()).at(-1);

@@ -6,25 +6,26 @@ mod layers;
 mod more;
 mod outside;
 mod time;
+mod words;
 
 use leptos::prelude::*;
 use unroll_protocol::{
     StudySpec,
     link::Chapter,
-    study::norm::{Axis, Experiment, LAYERS, Models, Statistics, Treatment, Version},
+    study::norm::{Axis, Experiment, LAYERS, Models, Treatment, Version},
 };
 
 use super::Info;
 use crate::{
     controls::{ChoiceField, SliderField},
-    course::{
-        ChapterFrame, Idea, Lab, StageView, trial, use_lab, use_provenance, use_setting,
-        use_together,
-    },
+    course::{ChapterFrame, Lab, StageView, use_lab, use_provenance, use_setting, use_together},
     figures::{Dash, Hue, Line, Lines, LinesFigure},
     store::Store,
-    teaching::{Sym, Term, Word},
+    teaching::{Live, live},
 };
+
+#[cfg(test)]
+pub use words::SCRIPT;
 
 pub const INFO: Info = Info {
     id: Chapter::Norm,
@@ -32,49 +33,6 @@ pub const INFO: Info = Info {
     uses_text: true,
     view: || view! { <NormChapter/> }.into_any(),
 };
-
-const IDEAS: &[Idea] = &[
-    Idea {
-        title: "BatchNorm averages each feature over the batch",
-        text: "Column by column: the mean of this feature over all examples is taken away, and what is left is \
-               divided by its spread.",
-        set: |link| (link.norm.row, link.norm.sweep) = (0, 5),
-    },
-    Idea {
-        title: "LayerNorm averages each example over its features",
-        text: "Row by row: no number of any other example is needed.",
-        set: |link| (link.norm.axis, link.norm.row, link.norm.sweep) = (Axis::Layer, 0, 5),
-    },
-    Idea {
-        title: "A batch couples its examples",
-        text: "Example 2 is multiplied by 3. Its means are shared, so under BatchNorm every other row moves, too.",
-        set: |_| {},
-    },
-    Idea {
-        title: "A layer does not",
-        text: "The same press under LayerNorm: the others move by exactly 0. Nor does the pressed row move much: \
-               its own size is divided away.",
-        set: |link| link.norm.axis = Axis::Layer,
-    },
-    Idea {
-        title: "The mean belongs into the gradient",
-        text: "Take the mean away but hide that from the gradient: b is pushed the same way at every step and \
-               never stops growing, and the loss does not fall.",
-        set: |link| {
-            link.norm.experiment = Experiment::Outside;
-            link.view = "outside".into();
-        },
-    },
-    Idea {
-        title: "Time steps are not alike",
-        text: "A recurrent layer's first sums vary far less than later ones, so BatchNorm needs statistics for \
-               every step, and has none beyond the last it trained on.",
-        set: |link| {
-            link.norm.experiment = Experiment::Time;
-            link.view = "time".into();
-        },
-    },
-];
 
 /// The experiment that a view shows; `None` shows whichever is on.
 fn experiment_of(view: &str) -> Option<Experiment> {
@@ -110,11 +68,11 @@ fn NormChapter() -> impl IntoView {
             }
             .into_any(),
             Experiment::Outside => {
-                view! { <p class="hint">"Nothing to set: the step size is the same for all three."</p> }
+                view! { <p class="hint">"There is nothing to set. All three take steps of the same size."</p> }
                     .into_any()
             }
             Experiment::Time => {
-                view! { <p class="hint">"Nothing to set: the two networks differ in their norm only."</p> }
+                view! { <p class="hint">"There is nothing to set. The two networks differ only in their normalization."</p> }
                     .into_any()
             }
         }
@@ -133,12 +91,12 @@ fn NormChapter() -> impl IntoView {
     });
     view! {
         <ChapterFrame
-            before="Reading both ways helps a network know more; but stack its layers deep, and the numbers in them \
-                    soon grow too large or too small to learn from."
-            intro=intro
-            ideas=IDEAS
-            tries=tries()
-            check=check::check
+            script=&words::SCRIPT
+            live=lives(use_lab())
+            asks=vec![
+                ("norm-loss", ViewFn::from(check::loss)),
+                ("norm", ViewFn::from(check::check)),
+            ]
             more=more::more
             views=vec![
                 StageView::new("layers", "One layer", layers::one),
@@ -153,64 +111,18 @@ fn NormChapter() -> impl IntoView {
     }
 }
 
-fn intro() -> impl IntoView {
-    view! {
-        <p>
-            "Too large a sum, and tanh sits at its limit and passes no "<Term of=Word::Gradient/>" on. "
-            <Term of=Word::Normalization/>" pulls the sums "
-            <Sym part="x" role=Hue::Input>"x"</Sym>" back: it takes a mean μ away, divides by the spread σ, and lets \
-            the model choose a new scale γ and offset β. That gives "<Sym part="y" role=Hue::Output>"y"</Sym>
-            ". The question is what to average over."
-        </p>
-        <p>
-            <strong>"BatchNorm"</strong>" averages each feature over the examples of the "<Term of=Word::Batch/>
-            ": down a column. "<strong>"LayerNorm"</strong>" averages each example over its features: along a row. \
-            Press a row to multiply it. Which other rows will move?"
-        </p>
-    }
-    .into_any()
-}
-
-/// Experiments with a surprise in them.
-fn tries() -> Vec<ViewFn> {
+/// What the text reads off the networks.
+fn lives(lab: Lab) -> Vec<Live> {
+    let last = move |name: String, digits: usize| {
+        let value =
+            lab.history.with(|history| history.named(&name).and_then(|series| series.last()));
+        value.map_or_else(|| "…".into(), |value| format!("{value:.digits$}"))
+    };
+    let past = Treatment::Past.label();
     vec![
-        trial(
-            "LayerNorm, a row times 8. The others stay put, of course; but look how little the pressed row itself moves. Why?",
-            "Press it",
-            "scale",
-            |link| (link.norm.axis, link.norm.factor) = (Axis::Layer, 8.0),
-        ),
-        trial(
-            "BatchNorm as it is used after training, by running statistics: press a row now.",
-            "Use running statistics",
-            "running",
-            |link| link.norm.statistics = Statistics::Running,
-        ),
-        trial(
-            "A batch of one example. What is its mean? What is left of it?",
-            "Batch of 1",
-            "one",
-            |link| link.norm.batch = 1,
-        ),
-        trial(
-            "Begin with weights a fifth of the usual. What do the histograms of the plain network look like at step 0, \
-             and which of the three gets away first?",
-            "Begin small",
-            "small",
-            |link| {
-                link.norm.scale = 0.2;
-                link.view = "depth".into();
-            },
-        ),
-        trial(
-            "In the RNN, use the statistics of step 12 at every step instead of step 1's. Which matters more?",
-            "Step 12's",
-            "time",
-            |link| {
-                (link.norm.experiment, link.norm.time) = (Experiment::Time, 12);
-                link.view = "time".into();
-            },
-        ),
+        live("length", move || last(outside::length(Treatment::Past), 1)),
+        // Networks of another experiment have a loss by no such name.
+        live("loss", move || last(past.to_owned(), 2)),
     ]
 }
 
@@ -283,7 +195,7 @@ fn losses() -> AnyView {
         <LinesFigure name="norm-loss" title lines provenance/>
         {move || without_batch.get().then(|| view! {
             <p class="view-note" data-testid="norm-no-batch">
-                "There is no curve for BatchNorm: it can't train on a batch of 1."
+                "There is no curve for BatchNorm, because it can’t train on a batch of 1."
             </p>
         })}
     }

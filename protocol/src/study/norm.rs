@@ -48,7 +48,7 @@ choice! {
     /// Whose mean and variance BatchNorm uses.
     Statistics {
         Batch = "batch", "In training";
-        Running = "running", "In use";
+        Running = "running", "At inference";
     }
 }
 
@@ -136,8 +136,8 @@ pub(crate) const ROWS: &[TableRow] = &[
     chosen!(of Norm, "norm-axis", "Normalization", norm.axis: Axis,
         "BatchNorm averages each feature over the batch, LayerNorm each example over its features."),
     chosen!(of Norm, "norm-statistics", "BatchNorm's statistics", norm.statistics: Statistics,
-        "In training BatchNorm uses the batch's own mean and variance, in use the running ones. \
-         LayerNorm knows no difference."),
+        "In training BatchNorm uses the batch's own mean and variance, at inference the running ones. \
+         LayerNorm computes the same in both."),
     chosen!(of Norm, "norm-activation", "Non-linearity", norm.activation: Activation,
         "What follows each normalization in the deep network."),
     plain!(of Norm, "norm-scale", "Initial scale", norm.scale: Real,

@@ -1,12 +1,12 @@
-//! A question whose answer is what really changes in the live model.
+//! Questions whose answers are what the live models do.
 
 use leptos::prelude::*;
-use unroll_protocol::study::birnn::{Edit, Reader, TaskChoice};
+use unroll_protocol::study::birnn::{Edit, MOST_AHEAD, Reader, TaskChoice, accuracy_series};
 
 use super::figure::{Columns, Content};
 use super::{Page, question};
 use crate::{
-    course::{use_done, use_lab},
+    course::{use_lab, use_right},
     questions::use_answer,
     teaching::CheckYourself,
 };
@@ -122,10 +122,60 @@ pub fn Check(page: Page) -> impl IntoView {
                 if change == 0.0 { "exactly 0".to_owned() } else { format!("{change:.6}") };
             format!("{}: {change}", name(cell))
         });
-        format!("What really changed, at most: {}.", each.collect::<Vec<_>>().join("; "))
+        format!("The largest change in each, as measured: {}.", each.collect::<Vec<_>>().join("; "))
     });
     let on_another = Callback::new(move |()| count.update(|count| *count += 1));
     view! {
-        <CheckYourself id="birnn" question options answer explain on_right=use_done() on_another/>
+        <CheckYourself id="birnn" question options answer explain on_right=use_right("birnn") on_another/>
     }
+}
+
+/// How often the delayed model is right about what lies one step beyond its delay.
+pub fn late(page: Page) -> AnyView {
+    let delay = Memo::new(move |_| {
+        let (delay, task) = page.settings.with(|s| (s.delay, s.task));
+        (task == TaskChoice::Look && (1..MOST_AHEAD).contains(&delay)).then_some(delay)
+    });
+    let measured = Memo::new(move |_| {
+        let delay = delay.get()?;
+        let chance = page.reading.with(|reading| reading.as_ref().map(|r| r.chance))?;
+        let share = |ahead| page.last(&accuracy_series(Reader::Delayed(delay), Some(ahead)));
+        Some((delay, share(delay)?, share(delay + 1)?, chance))
+    });
+    let question = Signal::derive(move || {
+        match delay.get() {
+        Some(delay) => format!(
+            "The delayed model answers {delay} steps late. How often is it right about the symbol {} later?",
+            delay + 1
+        ),
+        None => "Set a delay from 1 to 4 for the made-up symbols, and guess how often it is right one step \
+                 beyond."
+            .to_owned(),
+    }
+    });
+    let options =
+        ["Nearly always", "Less often, but more often than chance", "About as often as chance"];
+    let answer = Signal::derive(move || {
+        measured.get().map(|(_, _, share, chance)| match share {
+            share if share > 0.9 => 0,
+            share if share > chance + 0.1 => 1,
+            _ => 2,
+        })
+    });
+    let explain = Signal::derive(move || {
+        let Some((delay, within, beyond, chance)) = measured.get() else { return String::new() };
+        format!(
+            "It is right {:.0} % of the time about the symbol {delay} later, and {:.0} % about the one {} later. Chance \
+             is {:.0} %.",
+            100.0 * within,
+            100.0 * beyond,
+            delay + 1,
+            100.0 * chance
+        )
+    });
+    view! {
+        <CheckYourself id="birnn-late" question options=Signal::stored(options.map(str::to_owned).to_vec())
+            answer explain on_right=use_right("birnn-late")/>
+    }
+    .into_any()
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use unroll_protocol::{
     link::Chapter,
-    study::birnn::{Edit, Reading, Settings, TaskChoice, ask},
+    study::birnn::{Edit, Reader, Reading, Settings, TaskChoice, accuracy_series, ask},
 };
 
 use super::Info;
@@ -21,8 +21,12 @@ use crate::{
     figures::Provenance,
     questions::{Answered, use_answer},
     store::Store,
+    teaching::{Live, live},
 };
 use figure::{Columns, TwoWayFigure};
+
+#[cfg(test)]
+pub use words::SCRIPT;
 
 pub const INFO: Info = Info {
     id: Chapter::Birnn,
@@ -89,11 +93,12 @@ fn BirnnChapter() -> impl IntoView {
     let page = Page { store, lab, settings, task, reading: answered.answer, provenance };
     view! {
         <ChapterFrame
-            before="LSTM and GRU carry the past for long, but whatever comes later is still beyond them."
-            intro=move || view! { <words::Intro page/> }
-            ideas=words::IDEAS
-            tries=words::tries()
-            check=move || view! { <check::Check page/> }
+            script=&words::SCRIPT
+            live=lives(page)
+            asks=vec![
+                ("birnn", ViewFn::from(move || view! { <check::Check page/> })),
+                ("birnn-late", ViewFn::from(move || check::late(page))),
+            ]
             more=words::more
             views=vec![
                 StageView::new("states", "Both ways", move || view! { <States page answered/> }),
@@ -105,6 +110,30 @@ fn BirnnChapter() -> impl IntoView {
             model=Signal::derive(move || settings.with(|s| format!("{}, {} units each way", s.cell.label(), s.hidden)))
         />
     }
+}
+
+/// What the text reads off the models.
+fn lives(page: Page) -> Vec<Live> {
+    let share = |reader: fn(&Settings) -> Reader| {
+        move || {
+            let reader = page.settings.with(reader);
+            percent(page.last(&accuracy_series(reader, panels::ahead(page))))
+        }
+    };
+    let chance = move || percent(page.reading.with(|r| r.as_ref().map(|r| r.chance)));
+    vec![
+        live("forward", share(|_| Reader::Forward)),
+        live("both", share(|_| Reader::Both)),
+        live("delayed", share(|settings| Reader::Delayed(settings.delay))),
+        live("chance", chance),
+        live("ahead", move || page.settings.with(|s| s.ahead.to_string())),
+        live("delay", move || page.settings.with(|s| s.delay.to_string())),
+    ]
+}
+
+/// A share of right answers as it stands in a sentence.
+fn percent(share: Option<f32>) -> String {
+    share.map_or_else(|| "…".into(), |share| format!("{:.0} %", 100.0 * share))
 }
 
 /// The sequence in columns, and what decides about it.

@@ -10,7 +10,6 @@ use unroll_protocol::study::birnn::{
 use super::figure::{likeliest, reader_id, softmax};
 use super::{Page, arithmetic::Arithmetic};
 use crate::{
-    course::use_done,
     figures::{
         BarsFigure, Dash, Hue, Line, Lines, LinesFigure, Reference, StepRow, token::mark, top_bars,
     },
@@ -37,7 +36,7 @@ fn readers(page: Page) -> Memo<Vec<Reader>> {
 }
 
 /// Which answers are on show, for [`accuracy_series`].
-fn ahead(page: Page) -> Option<u32> {
+pub fn ahead(page: Page) -> Option<u32> {
     page.settings.with(|s| (s.task == TaskChoice::Look).then_some(s.ahead))
 }
 
@@ -113,7 +112,9 @@ pub fn Notes(page: Page) -> impl IntoView {
         } else if edit > 0 {
             let same = reading.edited.as_ref().is_some_and(|e| e.1.ids == reading.run.ids);
             if same {
-                notes.push("The same token stands there already, so nothing changes.".to_owned());
+                notes.push(
+                    "The same character stands there already, so nothing changes.".to_owned(),
+                );
             } else if edit == at && task == TaskChoice::Fill {
                 notes.push(
                     "The changed letter is the hidden one: no model sees it, so no state changes."
@@ -201,8 +202,8 @@ pub fn Accuracy(page: Page) -> impl IntoView {
                 <div><Curves page/></div>
             </div>
             <p class="view-note">
-                "Each model answers for every distance at every position, with one readout for each. Click \
-                 a distance to have it on show."
+                "At every position each model gives one answer for each distance. Click a distance to show it on \
+                 the stage."
             </p>
         }
         .into_any(),
@@ -292,8 +293,8 @@ pub fn Guess(page: Page) -> impl IntoView {
         TaskChoice::Look => view! {
             <div class="birnn-switch">
                 <p>
-                    "Here you guess a missing letter of a text before the models say theirs. The models \
-                     on the stage have learned made-up symbols."
+                    "Here you guess a missing letter of a text before the models do. So far the models on the stage \
+                     have been trained on made-up symbols."
                 </p>
                 <button type="button" class="button button-primary" data-testid="birnn-to-fill"
                     on:click=move |_| page.set(|s| s.task = TaskChoice::Fill)>
@@ -349,7 +350,6 @@ fn options(passage: &Passage) -> Vec<usize> {
 
 #[component]
 fn OneGuess(page: Page, passage: Memo<Option<Arc<Passage>>>) -> impl IntoView {
-    let done = use_done();
     // Training on would change the options under the learner's hand.
     let choices = Memo::new(move |before: Option<&Vec<usize>>| match before {
         Some(before) if !before.is_empty() => before.clone(),
@@ -404,7 +404,7 @@ fn OneGuess(page: Page, passage: Memo<Option<Arc<Passage>>>) -> impl IntoView {
     };
     let provenance = page.provenance;
     view! {
-        <GuessFirst id="birnn-passage" question options=option_names answer explain on_right=done>
+        <GuessFirst id="birnn-passage" question options=option_names answer explain>
             <div class="birnn-beside">
                 <BarsFigure name="birnn-guess-forward" title="Forward only" top=4 hue=Hue::Muted
                     bars=bars(Reader::Forward) provenance/>

@@ -1,43 +1,209 @@
-//! The chapter's words: what it is about, formulas, experiments, and one idea at a time.
+//! The chapter's words, and its formulas.
 
 use leptos::prelude::*;
 use unroll_protocol::study::birnn::{CellChoice, TaskChoice};
 
-use super::Page;
 use crate::{
-    course::{Idea, trial},
-    teaching::{Formula, Hue, MathSym, Sym, Term, Word},
+    course::{Beat, Script, Trial},
+    teaching::{Formula, Hue, Kind, MathSym, Quiz},
 };
 
-#[component]
-pub fn Intro(page: Page) -> impl IntoView {
-    view! {
-        <p>
-            "A network that reads forward knows only the past. A bidirectional one adds a second network \
-             that reads from the end, with weights of its own. At each position the "
-            <Sym part="birnn-forward" role=Hue::Hidden>"forward"</Sym>" and the "
-            <Sym part="birnn-backward" role=Hue::Hidden>"backward"</Sym>" "
-            <Term of=Word::HiddenState>"state"</Term>
-            " are laid side by side, and the answer is read from both."
-        </p>
-        {move || match page.task.get() {
-            TaskChoice::Look => view! {
-                <p>
-                    "Here random symbols come one by one, and the answer is the symbol some steps later. \
-                     Nothing read so far can tell it: forward stays at chance however long it trains. \
-                     Another way out is to answer late; that reaches exactly as far as the delay."
-                </p>
-            }.into_any(),
-            TaskChoice::Fill => view! {
-                <p>
-                    "Here a letter of the text is hidden. The letters before it help, those after it \
-                     help too. Click a letter to hide it and see what each model would put there. Every \
-                     answer below the letters is given with that one letter hidden."
-                </p>
-            }.into_any(),
-        }}
-    }
-}
+pub const SCRIPT: Script = Script {
+    before: "LSTM and GRU carry the past a long way. But whatever comes later is still out of their sight.",
+    beats: &[
+        Beat {
+            title: "",
+            text: "In 1997 Schuster and Paliwal wanted networks to recognize the sounds of speech. What a sound is often \
+                   becomes clear only from what follows. But a [recurrent network](recurrence) that reads forward knows only the \
+                   past.\n\n\
+                   So they added a second network that reads from the end, with [weights](weight) of its own. At each position \
+                   the [forward state](#birnn-forward hidden) and the [backward state](#birnn-backward hidden) are laid \
+                   side by side. The answer is read from both. This is a **bidirectional RNN**.\n\n\
+                   The first task here is made up. Random symbols come one by one, and at each position the models \
+                   must name the symbol {ahead} steps later.",
+            set: |_| {},
+            asks: &[],
+        },
+        Beat {
+            title: "The future is out of reach",
+            text: "Imagine naming a card before it is turned over. However much you practice, you can only guess. The \
+                   symbols here are drawn like cards. Nothing that was read so far tells which one comes later.\n\n\
+                   Beside each model’s name stands how often it is right. Forward is right {forward} of the time, and \
+                   pure guessing {chance}. Train on. Does forward get any better?",
+            set: |link| link.birnn.delay = 0,
+            asks: &["birnn-random"],
+        },
+        Beat {
+            title: "Read from the other end too",
+            text: "Now turn the cards over from the last one back. The backward [state](hidden-state) at a position has \
+                   read everything from the end down to there. The symbol that forward can only guess is among what it \
+                   has read.\n\n\
+                   Point at a backward state, and the inputs that reach it light up. The model called “both ways” is \
+                   right {both} of the time.",
+            set: |link| (link.birnn.delay, link.birnn.at) = (0, 6),
+            asks: &["birnn-touch"],
+        },
+        Beat {
+            title: "What can’t reach, can’t change",
+            text: "How can you be sure what a state has read? Change one input, and see what changes with it. Here the \
+                   symbol at position 8 is changed.\n\n\
+                   Cells with a bar below changed too: the taller the bar, the more. A ring marks cells that stayed the \
+                   same to the last digit. Follow the rings row by row. Which way does each state pass the change on?",
+            set: |link| (link.birnn.editing, link.birnn.edit) = (true, 8),
+            asks: &["birnn"],
+        },
+        Beat {
+            title: "Or answer late",
+            text: "There is another way to see a little of the future. An interpreter stays a few words behind the \
+                   speaker. The **delayed** model does the same: it reads forward only, but answers {delay} steps late. \
+                   By then it has read {delay} symbols more.\n\n\
+                   About the symbol {ahead} later it is right {delayed} of the time. The price is memory: it must hold \
+                   what it has read until the answer is due.",
+            set: |link| (link.birnn.delay, link.birnn.ahead) = (2, 2),
+            asks: &["birnn-late"],
+        },
+        Beat {
+            title: "But no further than the delay",
+            text: "Now the answer lies {ahead} steps ahead, and the delay is {delay}. The delayed model is right \
+                   {delayed} of the time.\n\n\
+                   Find the figure with the distances. Each line shows how often one model is right, by how far ahead \
+                   the answer lies. Look where a line falls to chance. Then set a longer delay in the settings and \
+                   train. Where does it fall now?",
+            set: |link| {
+                link.view = "accuracy".into();
+                (link.birnn.delay, link.birnn.ahead) = (2, 3);
+            },
+            asks: &[],
+        },
+        Beat {
+            title: "A missing letter",
+            text: "In real text the past does tell something about the future, so forward is no longer helpless. Here one \
+                   letter is hidden from the models. Press any letter to hide it instead, and compare their guesses.\n\n\
+                   On [held-out text](held-out), forward is right {forward} of the time and both ways {both}. Train on \
+                   and watch the two numbers. In 2018 Devlin and others trained BERT on hidden words, with [attention](attention) in \
+                   place of recurrence.",
+            set: |link| (link.birnn.task, link.birnn.delay) = (TaskChoice::Fill, 0),
+            asks: &["birnn-next"],
+        },
+        Beat {
+            title: "What you can do now",
+            text: "You can say what each state of a bidirectional RNN has read, and prove it by changing one input. You \
+                   know what a delay gives and what it costs. You know why such a model can fill a gap, but can’t write \
+                   a text. Next, layers are stacked, and the numbers in them must be kept in range.",
+            set: |_| {},
+            asks: &[],
+        },
+    ],
+    tries: &[
+        Trial {
+            text: "Give all models 64 units and train. Does size take the forward model above chance?",
+            label: "64 units",
+            id: "size",
+            set: |link| link.birnn.hidden = 64,
+            sentence: None,
+        },
+        Trial {
+            text: "Let the second model answer 5 steps late, and train. How many of the five distances can it solve \
+                   without ever reading backward? What does it pay for that?",
+            label: "Delay 5",
+            id: "delay",
+            set: |link| (link.birnn.delay, link.birnn.ahead) = (5, 5),
+            sentence: None,
+        },
+        Trial {
+            text: "Change a symbol in the middle and follow the change. Which rows does it run through, and how far? \
+                   Which stay at exactly 0?",
+            label: "Change position 8",
+            id: "edit",
+            set: |link| (link.birnn.editing, link.birnn.edit) = (true, 8),
+            sentence: None,
+        },
+        Trial {
+            text: "Hide a letter of your own sentence: first one at the end of a word, then one at its start. Which side \
+                   of the gap helps more?",
+            label: "Missing letters",
+            id: "fill",
+            set: |link| link.birnn.task = TaskChoice::Fill,
+            sentence: None,
+        },
+        Trial {
+            text: "Let the delayed model read 2 letters beyond the gap, and train. Can it keep up with both ways? It \
+                   holds both sides of the gap in one state. Both ways holds them in two, and only adds up what each \
+                   says.",
+            label: "Letters, 2 late",
+            id: "late",
+            set: |link| {
+                (link.birnn.task, link.birnn.delay, link.birnn.cell) =
+                    (TaskChoice::Fill, 2, CellChoice::Elman)
+            },
+            sentence: None,
+        },
+    ],
+    quizzes: &[
+        Quiz {
+            id: "birnn-random",
+            kind: Kind::Explain,
+            asks: "Why can’t the forward model learn to name the symbol that comes later?",
+            options: &[
+                (
+                    "The answer is drawn at random, after all that it has read.",
+                    "What it has read says nothing about a later draw. No amount of training finds what is not there.",
+                ),
+                (
+                    "Its gradient vanishes on the way back.",
+                    "The way back is short here. There is just nothing in the past that the gradient could point to.",
+                ),
+                (
+                    "It has fewer parameters than both ways.",
+                    "It was given more units, so that it has at least as many parameters.",
+                ),
+            ],
+            right: 0,
+        },
+        Quiz {
+            id: "birnn-touch",
+            kind: Kind::FindError,
+            asks: "“In a bidirectional RNN the forward states learn about the future from the backward states.” What is \
+                   wrong?",
+            options: &[
+                (
+                    "It is the other way around: backward states ask the forward states.",
+                    "Neither asks the other. Each network reads the inputs by itself.",
+                ),
+                (
+                    "Nothing. That is how it sees both sides.",
+                    "Then a change at a later position would change forward states before it. The next beat lets you \
+                     check this.",
+                ),
+                (
+                    "The two networks never touch. They meet only in the answer.",
+                    "No forward state depends on a backward one. Only the answer adds up what both say.",
+                ),
+            ],
+            right: 2,
+        },
+        Quiz {
+            id: "birnn-next",
+            kind: Kind::FindError,
+            asks: "“It fills gaps so well that it can also write: train it to name the next character.” What is wrong?",
+            options: &[
+                (
+                    "It would be too slow to write.",
+                    "It would be slow, since it reads everything again. But the trouble begins earlier, in training.",
+                ),
+                (
+                    "Its backward states have already read the next character.",
+                    "In training it could just copy the answer. When it writes there is nothing yet to copy from.",
+                ),
+                (
+                    "Nothing. It only needs more training.",
+                    "It would reach a very low loss in training, by copying. That does not help when it must write.",
+                ),
+            ],
+            right: 1,
+        },
+    ],
+};
 
 /// Formulas with their source, and what differs between papers.
 pub fn more() -> impl IntoView {
@@ -70,109 +236,27 @@ pub fn more() -> impl IntoView {
             <mo>"+"</mo><MathSym part="birnn-bias" role=Hue::Weight>"c"</MathSym>
         </Formula>
         <p>
-            "The two networks never touch on the way: no forward state depends on a backward one. So both \
-             can be trained as one network by backpropagation through time, each in its own direction, and \
-             they meet only in this sum. The paper gives the states of the ends, which have no neighbor, \
-             a fixed start; here it is 0."
+            "The two networks never touch on the way: no forward state depends on a backward one. So both are trained \
+             together by backpropagation through time, each in its own direction. They meet only in this sum. At the \
+             two ends there is no neighboring state to start from. The paper starts from a fixed value. Here it is 0."
         </p>
         <p>
-            "The paper's other ways to use the future are a one-way network whose answers are delayed, and \
-             merging the answers of two networks trained apart. A delay of d lets a one-way state hold \
-             position t's neighbors up to t + d, but it must also carry them for d steps."
+            "Schuster and Paliwal compare two other ways to use the future. One is a one-way network whose answers are \
+             delayed. The other merges the answers of two networks that were trained apart. With a delay of d, a \
+             one-way state can know position t and what follows it, up to t + d. But it must carry that for up to d steps."
         </p>
         <p>
-            "One-way models here get more units than the model that reads both ways has in each direction, \
-             so that they have at least as many parameters; each line of the table in the view One position is such \
-             a model of its own. In the made-up task every model learns the answers 1 to 5 steps ahead at \
-             once, each with its own rows of V. Accuracy is measured on sequences, or on the last tenth of \
-             the text, that no model is trained on; a delayed model is not asked about the last positions, \
-             which it never gets to answer."
+            "One-way models have more units here than the model that reads both ways has in each direction, so that \
+             they have at least as many parameters. In the table of logits in the view One position, each row is a \
+             separately trained model. In the made-up task every model learns the answers 1 to 5 steps ahead at once, \
+             each with its own rows of V. Accuracy is measured on what no model is trained on: other sequences, or the \
+             last tenth of the text. A delayed model is not asked about the last positions, because the sequence ends \
+             before its answer is due."
         </p>
         <p>
-            "What is given up: the first answer waits for the end of the sequence. And the next character \
-             can't be asked of such a model, since it would have read it. Later papers stack such layers, \
-             and put gates in place of f; both are the same wiring."
+            "What is given up: the first answer must wait for the end of the sequence. And such a model can’t be asked \
+             for the next character, because it has already read it. Later papers stack such layers, and use an LSTM \
+             or a GRU for f (Graves and Schmidhuber 2005 use LSTMs). The wiring is the same."
         </p>
     }
 }
-
-pub fn tries() -> Vec<ViewFn> {
-    vec![
-        trial(
-            "Give all models 64 units and train. Does size take the forward model above chance?",
-            "64 units",
-            "size",
-            |link| link.birnn.hidden = 64,
-        ),
-        trial(
-            "Let the second model answer 5 steps late: it solves all five distances without reading \
-             backward at all. What does it pay?",
-            "Delay 5",
-            "delay",
-            |link| (link.birnn.delay, link.birnn.ahead) = (5, 5),
-        ),
-        trial(
-            "Change a symbol in the middle and follow the change: which rows does it run through, and \
-             which stay at exactly 0 behind it?",
-            "Change position 8",
-            "edit",
-            |link| (link.birnn.editing, link.birnn.edit) = (true, 8),
-        ),
-        trial(
-            "Hide a letter of your own sentence, first one at the end of a word, then one at its start. \
-             Which side matters more?",
-            "Missing letters",
-            "fill",
-            |link| link.birnn.task = TaskChoice::Fill,
-        ),
-        trial(
-            "Let the delayed model read 2 letters on and train: it may come close to both ways, or even \
-             pass it. In one state the two sides can act together; from both ends they only add up.",
-            "Letters, 2 late",
-            "late",
-            |link| {
-                (link.birnn.task, link.birnn.delay, link.birnn.cell) =
-                    (TaskChoice::Fill, 2, CellChoice::Elman)
-            },
-        ),
-    ]
-}
-
-pub const IDEAS: &[Idea] = &[
-    Idea {
-        title: "The future is out of reach",
-        text: "The answer is the symbol 3 later, all symbols are equally likely: forward can only guess, \
-               1 time in 4.",
-        set: |link| link.birnn.delay = 0,
-    },
-    Idea {
-        title: "Read from the other end too",
-        text: "The backward states have read everything that comes later. Point at one to see what \
-               reached it.",
-        set: |link| (link.birnn.delay, link.birnn.at) = (0, 6),
-    },
-    Idea {
-        title: "What can't reach, can't change",
-        text: "Position 8 is changed. Forward states before it and backward states after it stay the \
-               same to the last bit.",
-        set: |link| (link.birnn.editing, link.birnn.edit) = (true, 8),
-    },
-    Idea {
-        title: "Or answer late",
-        text: "Answering 2 steps late reaches 2 steps ahead: that far it is always right.",
-        set: |link| (link.birnn.delay, link.birnn.ahead) = (2, 2),
-    },
-    Idea {
-        title: "But no further than the delay",
-        text: "One step more, and the delayed model is back at chance.",
-        set: |link| {
-            link.view = "accuracy".into();
-            (link.birnn.delay, link.birnn.ahead) = (2, 3);
-        },
-    },
-    Idea {
-        title: "A missing letter",
-        text: "In real text the past helps, and so does the future: both sides help most often.",
-        set: |link| (link.birnn.task, link.birnn.delay) = (TaskChoice::Fill, 0),
-    },
-];

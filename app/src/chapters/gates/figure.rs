@@ -62,11 +62,10 @@ fn meaning(gates: Gates) -> &'static str {
     use unroll_protocol::study::gates::TaskChoice::{Brackets, Quotes, Text};
     match gates.task.get() {
         Brackets => {
-            "To this model ( [ { open, ) ] } close, and every other character is one and the same \
-             letter."
+            "To this model ( [ { open and ) ] } close. Every other character is one and the same letter."
         }
         Quotes => {
-            "To this model quotation marks count, and every other character is one of four letters."
+            "This model knows the quotation mark. Every other character is one of four letters to it."
         }
         Text => "",
     }
@@ -227,7 +226,7 @@ fn sentence(seen: &Seen, unit: usize, at: usize, value: f32) -> String {
             let sum = three(a + b);
             let made = format!("W x + b = {first}, {from_state} = {second}, sum {sum}");
             if held {
-                format!("held at {value}. Let go, it would be {made}")
+                format!("held at {value}. With nothing held: {made}")
             } else {
                 format!("{made}; {name} = {function}({sum}) = {}", three(value))
             }
@@ -315,14 +314,14 @@ fn guessed(seen: &Seen, at: usize) -> String {
         Some(right) if right == guess.likeliest => format!("{says}, which is right."),
         Some(right) => {
             let sure = guess.right.map(three).unwrap_or_default();
-            format!("{says}; right is {}, at {sure}.", name(right))
+            format!("{says}. The right answer is {}, which has {sure}.", name(right))
         }
-        None => format!("{says}; the right answer is not known."),
+        None => format!("{says}. The right answer is not known."),
     }
 }
 
 /// How many answers are right, and what force changes.
-fn outcome(seen: &Seen) -> String {
+pub fn outcome(seen: &Seen) -> String {
     let right = |guesses: &[Guess]| {
         guesses.iter().zip(&seen.right).filter(|(g, r)| Some(g.likeliest) == **r).count()
     };

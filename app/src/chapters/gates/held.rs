@@ -24,7 +24,7 @@ pub fn EditBar(gates: Gates) -> impl IntoView {
             data-state=move || if edit.get() { "on" } else { "off" }>
             <button type="button" class="button" aria-pressed=move || edit.get().to_string()
                 data-testid="gates-edit" on:click=toggle>
-                {move || if edit.get() { "Done forcing" } else { "Force gates" }}
+                {move || if edit.get() { "Done holding" } else { "Hold gates" }}
             </button>
             <Show when=move || edit.get()>
                 <ChoiceField name="gates-hold"/>
@@ -41,9 +41,10 @@ pub fn says(gates: Gates) -> String {
     if !gates.edit.get() {
         "Click a cell to see how its number is made.".to_owned()
     } else if shown.opens() {
-        "Click a cell, or Enter on it, to hold that unit’s gate; again to let it go.".to_owned()
+        "Click a cell, or press Enter on it, to hold that unit’s gate. Do it again to let go."
+            .to_owned()
     } else {
-        format!("{} is not a gate between 0 and 1: choose one above to hold it.", named(shown))
+        format!("{} is not a gate. Choose a gate above to hold it.", named(shown))
     }
 }
 

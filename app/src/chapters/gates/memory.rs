@@ -25,10 +25,10 @@ pub fn Memory(gates: Gates) -> impl IntoView {
         <details class="disclosure gates-meant" data-testid="gates-memory">
             <summary>"What length of memory means here"</summary>
             <p>
-                "After 8 characters we add 0.1 to the unit’s own state, and to nothing else, and read on. \
-                 Its memory is the number of steps until less than 1/e (37 %) of that change is left in \
-                 it, whatever way the change took, averaged over 3 strings. So the number comes from \
-                 running the model, not from its gates."
+                "After 8 characters we add 0.1 to the unit’s own state and to nothing else. Then the model reads on. \
+                 The unit’s memory is the number of steps until less than 37 % (1/e) of that change is left in its \
+                 state, by whatever path. It is averaged over 3 strings. So the number comes from running the \
+                 model, not from its gates."
             </p>
         </details>
     }
@@ -75,20 +75,23 @@ fn says(units: &Units) -> String {
         return "There are too few units to compare.".into();
     };
     let keeps_words = match keeps {
-        r if r > 0.5 => "long-memory units keep it open",
-        r if r > 0.0 => "the rule shows, but weakly",
-        _ => "here the rule does not show",
+        r if r > 0.5 => "units with long memories keep it open",
+        r if r > 0.0 => "the rule holds, but weakly",
+        _ => "the rule does not hold here",
     };
     let first = format!(
-        "In this model the mean of {} goes with memory at r = {}: {keeps_words}.",
+        "In this model the mean of {} and the memory have correlation {}: {keeps_words}.",
         keeper.id(),
         three(keeps as f32)
     );
     let Some(resets) = with_memory(units, Quantity::Reset) else { return first };
     let resets_words = match resets {
-        r if r > 0.3 => "short-memory units reset more often (r near 0)",
+        r if r > 0.3 => "units with short memories reset more often (r near 0)",
         r if r > -0.3 => "resetting says little about memory here",
-        _ => "against the rule, its short-memory units reset less",
+        _ => "against the rule, units with short memories reset less",
     };
-    format!("{first} The mean of r goes with it at r = {}: {resets_words}.", three(resets as f32))
+    format!(
+        "{first} The mean of the reset gate and the memory have correlation {}: {resets_words}.",
+        three(resets as f32)
+    )
 }

@@ -19,14 +19,18 @@ use super::Info;
 use crate::{
     controls::{ChoiceField, SliderField},
     course::{ChapterFrame, StageView},
+    teaching::{Live, live},
 };
 use figure::{Answers, EveryUnit};
 use memory::Memory;
 use questions::{Check, Guess};
 use state::Gates;
 use sums::Circuit;
-use text::{IDEAS, Intro, More, tries};
+use text::More;
 use units::Counts;
+
+#[cfg(test)]
+pub use text::SCRIPT;
 
 pub const INFO: Info = Info {
     id: Chapter::Gates,
@@ -40,15 +44,12 @@ fn GatesChapter() -> impl IntoView {
     let gates = Gates::new();
     view! {
         <ChapterFrame
-            before="A plain RNN overwrites its whole state at every character, so what came early fades: \
-                    it could not choose what to keep."
-            intro=|| view! { <Intro/> }
-            ideas=IDEAS
-            tries=tries()
-            check=move || view! {
-                <Guess gates/>
-                <Check gates/>
-            }
+            script=&text::SCRIPT
+            live=lives(gates)
+            asks=vec![
+                ("gates-shut", ViewFn::from(move || view! { <Guess gates/> })),
+                ("gates", ViewFn::from(move || view! { <Check gates/> })),
+            ]
             more=|| view! { <More/> }
             views=vec![
                 StageView::new("units", "Every unit", move || view! { <EveryUnit gates/> }),
@@ -64,6 +65,14 @@ fn GatesChapter() -> impl IntoView {
             }))
         />
     }
+}
+
+/// What the text reads off the model.
+fn lives(gates: Gates) -> Vec<Live> {
+    vec![
+        live("best", move || units::best(gates).unwrap_or_else(|| units::nothing(gates))),
+        live("outcome", move || gates.seen(figure::outcome).unwrap_or_else(|| "…".into())),
+    ]
 }
 
 #[component]

@@ -5,7 +5,7 @@ use unroll_protocol::study::gates::{Forced, MOST_SHUT, Outcome, Quantity, Shut, 
 
 use super::state::{Gates, ranking, three};
 use crate::{
-    course::use_done,
+    course::use_right,
     questions::{Answered, use_answer},
     teaching::{CheckYourself, GuessFirst},
 };
@@ -53,7 +53,7 @@ pub fn Guess(gates: Gates) -> impl IntoView {
     let question = Signal::derive(move || {
         let what = if gates.keeper() == Quantity::Forget { "forget" } else { "update" };
         format!(
-            "Unit {} follows best. We hold its {what} gate shut at every character, so that it keeps \
+            "Unit {} follows the answer best. We hold its {what} gate shut at every character, so that it keeps \
              nothing. What becomes of the answers that were right?",
             unit()
         )
@@ -97,7 +97,7 @@ pub fn Guess(gates: Gates) -> impl IntoView {
         });
     };
     view! {
-        <GuessFirst id="gates-shut" question options answer explain>
+        <GuessFirst id="gates-shut" question options answer explain on_right=use_right("gates-shut")>
             <p>
                 {move || match shut(gates, answered, best, |shut| kept(shut.free, shut.outcomes[0])) {
                     Some(kept) => format!("{:.0} % of the right answers stay right. ", 100.0 * kept),
@@ -171,10 +171,9 @@ pub fn Check(gates: Gates) -> impl IntoView {
         })
         .unwrap_or_default()
     });
-    let done = use_done();
     view! {
-        <CheckYourself id="gates" question options answer explain on_right=done/>
-        <p class="hint">"Force gates in the figure to find out, or look which units follow the answer."</p>
+        <CheckYourself id="gates" question options answer explain on_right=use_right("gates")/>
+        <p class="hint">"To find out, hold gates in the figure, or look at which units follow the answer."</p>
     }
     .into_any()
 }

@@ -132,7 +132,11 @@ fn gate_line(sum: &GateSum, cell: CellChoice, shown: Quantity) -> AnyView {
         _ => "U h",
     };
     let result = if sum.held {
-        format!("{name} is held at {}; let go, {function}({}) would act", sum.value, three(sum.sum))
+        format!(
+            "{name} is held at {}; with nothing held it would be {function}({})",
+            sum.value,
+            three(sum.sum)
+        )
     } else {
         format!("{name} = {function}({}) = {}", three(sum.sum), three(sum.value))
     };
@@ -184,7 +188,7 @@ fn arithmetic(sums: &Sums, shown: Quantity) -> AnyView {
         {projection(sums)}
         <ul class="gates-lines">{lines}</ul>
         <p class="hint">
-            "Shown to three decimals; the model adds the whole numbers. Choose another gate to open its \
+            "Rounded to three decimals here; the model computes with all digits. Choose another gate to see its \
              products."
         </p>
     }
@@ -228,7 +232,7 @@ fn projection(sums: &Sums) -> Option<AnyView> {
     Some(
         view! {
             <p class="role-hidden">
-                {format!("Output {number} of the projection adds up to {}:", three(*output))}
+                {format!("Output {number} of the projection is the sum {}:", three(*output))}
             </p>
             <ul class="gates-terms">
                 {terms.iter().map(|t| product(t, "o·tanh(c) ")).collect_view()}

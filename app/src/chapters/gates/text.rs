@@ -1,4 +1,4 @@
-//! The chapter's words: introduction, formulas, experiments, ideas.
+//! The chapter's words, and its formulas.
 
 use leptos::prelude::*;
 use unroll_protocol::{
@@ -9,32 +9,261 @@ use unroll_protocol::{
 };
 
 use crate::{
-    course::{Idea, trial},
-    teaching::{Formula, Hue, MathSym, Sym, Term, Word},
+    course::{Beat, Script, Trial},
+    teaching::{Formula, Hue, Kind, MathSym, Quiz},
 };
 
-#[component]
-pub fn Intro() -> impl IntoView {
-    view! {
-        <p>
-            "An LSTM keeps a second state, the "
-            <Sym part="cell-state" role=Hue::Cell>"cell state c"</Sym>
-            ", that nothing overwrites by itself. At every character each unit decides with "
-            <Term of=Word::Gate>"gates"</Term>
-            ", numbers between 0 (shut) and 1 (open): the "
-            <Sym part="forget-gate" role=Hue::Weight>"forget gate f"</Sym>
-            " how much of c stays, the "
-            <Sym part="input-gate" role=Hue::Input>"input gate i"</Sym>
-            " how much is written, the "
-            <Sym part="output-gate" role=Hue::Output>"output gate o"</Sym>
-            " how much the others get to see."
-        </p>
-        <p>
-            "This one learns to say after every character how many brackets are open. Look for the row that \
-             goes up at every ( and down at every ): nobody told a unit to count. Then hold its gates and see \
-             what the model still knows."
-        </p>
-    }
+pub const SCRIPT: Script = Script {
+    before: "A plain RNN overwrites its whole state at every step. It can’t choose what to keep.",
+    beats: &[
+        Beat {
+            title: "",
+            text: "A plain RNN rewrites its whole state at every step, so what came early wears away. In 1997 Hochreiter \
+                   and Schmidhuber gave it a second state, and doors to guard it. They called it **long short-term \
+                   memory**, or **LSTM**.\n\n\
+                   The second state is the [cell state](#cell-state cell) c. A door is called a [gate](gate): a number \
+                   from 0, shut, to 1, open. The [forget gate](#forget-gate weight) f says how much of c stays. The \
+                   [input gate](#input-gate input) i says how much is written to it. The [output \
+                   gate](#output-gate output) o says how much of it the rest of the network sees.\n\n\
+                   This model reads brackets and letters. After every character it must say how many brackets are \
+                   open. Nobody told it how to count.",
+            set: |_| {},
+            asks: &[],
+        },
+        Beat {
+            title: "A state that stays",
+            text: "Think of counting on your fingers while someone reads to you. At each “(” you raise a finger. At \
+                   each “)” you lower one. At a letter you just hold still.\n\n\
+                   Each row of the figure is a unit of c, each column a character. A color that runs on to the right is \
+                   memory. The line above the rows is the true number of open brackets. Does a row rise and fall with \
+                   it?\n\n\
+                   {best} Here r is the [correlation](correlation). At 1 or −1 the two move together exactly, at 0 not \
+                   at all.",
+            set: |link| set(link, |_| ()),
+            asks: &[],
+        },
+        Beat {
+            title: "The forget gate keeps it",
+            text: "Now f is drawn for every unit. The stronger the color, the more open the gate, and the more of c \
+                   stays. Follow the lit row, then compare its neighbors. A unit that counts needs an open gate, or its \
+                   count leaks away.\n\n\
+                   The first LSTM had no such gate. On a long stream of text its cells could grow without limit. In \
+                   2000 Gers, Schmidhuber and Cummins added a way to forget.",
+            set: |link| set(link, |s| s.shown = Quantity::Forget),
+            asks: &["gates-forget"],
+        },
+        Beat {
+            title: "The candidate says what to write",
+            text: "Writing takes two numbers. The [candidate](#candidate value) g says what to write, between −1 and 1. \
+                   The input gate says how much of it to let in. What is added to c is their product, i · g.\n\n\
+                   Look at the lit row of g. A counter must be pushed one way where a bracket opens, and the other way \
+                   where one closes. Then press i above the figure. Which of the two keeps a letter from being \
+                   counted?",
+            set: |link| set(link, |s| s.shown = Quantity::Candidate),
+            asks: &["gates-letter"],
+        },
+        Beat {
+            title: "Every number is a sum",
+            text: "This is one unit at one character, drawn as a circuit. The line on top is c. First the forget gate \
+                   multiplies it, then i · g is added. Under each box stands its sum: what the character says, plus \
+                   what the state before says.\n\n\
+                   A gate sends its sum through the [sigmoid](sigmoid) σ, which lands between 0 and 1. The candidate \
+                   uses [tanh](tanh) and may be negative. Press a box to see every product in its sum.",
+            set: |link| {
+                link.view = "circuit".into();
+                set(link, |s| {
+                    s.shown = Quantity::Forget;
+                    s.at = 5;
+                });
+            },
+            asks: &["gates-count"],
+        },
+        Beat {
+            title: "Hold a gate",
+            text: "To learn what a part is for, stop it and see what breaks. From character 12 on, the forget gate of \
+                   unit 1 is held shut. So this unit starts from nothing at every step.\n\n\
+                   The bars below the rows show how likely the right answer is. A cross marks a wrong answer. An \
+                   outline shows the bar as it would be with nothing held. {outcome}\n\n\
+                   Press any cell to hold that unit’s gate. Press it again to let go.",
+            set: |link| {
+                set(link, |s| {
+                    s.shown = Quantity::Forget;
+                    s.unit = 1;
+                    s.edit = true;
+                    s.forced =
+                        vec![Forced { gate: Quantity::Forget, unit: 1, open: false, from: 12 }];
+                });
+            },
+            asks: &["gates-shut", "gates"],
+        },
+        Beat {
+            title: "Two gates do as well",
+            text: "In 2014 Cho and others built a simpler cell, later named **gated recurrent unit**, or **GRU**. It has \
+                   no cell state, only its [hidden state](hidden-state) h. The [update gate](#update-gate weight) z is \
+                   the share of the old h that stays. The rest, 1 − z, comes from a candidate n. The [reset \
+                   gate](#reset-gate key) r says how much of the old h goes into n.\n\n\
+                   In the figure each dot is a unit. The further right, the more open its gate is on average. The \
+                   higher, the longer it remembers. You would expect units with z near 1 to remember long. The sentence \
+                   under the figure says whether yours do.",
+            set: |link| {
+                link.view = "memory".into();
+                set(link, |s| {
+                    s.cell = CellChoice::Gru;
+                    s.shown = Quantity::Update;
+                });
+            },
+            asks: &["gates-gru"],
+        },
+        Beat {
+            title: "What you can do now",
+            text: "You can say what each gate of an LSTM does, and follow its circuit number by number. You can find a \
+                   unit that counts, and test it by holding a gate. You know how a GRU keeps a memory with two gates. \
+                   But both read from left to right only. The next chapter also reads from the other end.",
+            set: |_| {},
+            asks: &[],
+        },
+    ],
+    tries: &[
+        Trial {
+            text: "Hold the forget gate of the counting unit open instead of shut. Now it can’t let anything go. Does it \
+                   count ever higher?",
+            label: "Show the forget gates",
+            id: "open",
+            set: |link| {
+                link.gates.shown = Quantity::Forget;
+                link.gates.edit = true;
+                link.gates.hold = HoldChoice::Open;
+            },
+            sentence: None,
+        },
+        Trial {
+            text: "Give the layer 32 units, and hold the forget gate of its best counter shut. How many other counters \
+                   must you shut before the answers go wrong?",
+            label: "32 units",
+            id: "many",
+            set: |link| link.gates.units = 32,
+            sentence: None,
+        },
+        Trial {
+            text: "Let it learn quotations. The same mark opens and closes one, so a unit must treat the two \
+                   differently. Look at i and g at the first mark and at the second. If no unit has found it yet, train \
+                   on.",
+            label: "Learn quotations",
+            id: "quotes",
+            set: |link| link.gates.task = TaskChoice::Quotes,
+            sentence: None,
+        },
+        Trial {
+            text: "A GRU has no c to count in, and its h stays between −1 and 1. Where does it keep the depth? Find the \
+                   unit.",
+            label: "Train a GRU",
+            id: "gru",
+            set: |link| {
+                link.gates.cell = CellChoice::Gru;
+                link.gates.shown = Quantity::Hidden;
+            },
+            sentence: None,
+        },
+        Trial {
+            text: "Write a sentence of your own with five brackets open at once. In training there were never more than \
+                   four. What does the counter do, and what does the model answer?",
+            label: "Read my sentence",
+            id: "mine",
+            set: |link| link.gates.sentence = SentenceChoice::Mine,
+            sentence: None,
+        },
+    ],
+    quizzes: &[
+        Quiz {
+            id: "gates-forget",
+            kind: Kind::FindError,
+            asks: "“A forget gate near 1 makes the unit forget.” What is wrong?",
+            options: &[
+                (
+                    "Nothing. That is why it has this name.",
+                    "The name invites this. But c is multiplied by f, and whatever is multiplied by 1 stays.",
+                ),
+                (
+                    "Only the output gate decides what is forgotten.",
+                    "The output gate decides what others see. What it hides is still in c.",
+                ),
+                (
+                    "Near 1 the unit keeps what it has. It forgets near 0.",
+                    "c is multiplied by f. At 1 all of it stays, at 0 nothing does.",
+                ),
+            ],
+            right: 2,
+        },
+        Quiz {
+            id: "gates-letter",
+            kind: Kind::Explain,
+            asks: "A letter comes between two brackets, and the count must not change. Which gates do that?",
+            options: &[
+                (
+                    "f near 0 and i near 1",
+                    "That throws the count away and writes something new in its place.",
+                ),
+                (
+                    "f near 1, and i · g near 0",
+                    "All of c stays and nothing is added. It does not matter whether i or g is near 0.",
+                ),
+                (
+                    "o near 0, whatever the others do",
+                    "The output gate hides the count from the rest of the network. It does not protect it.",
+                ),
+            ],
+            right: 1,
+        },
+        Quiz {
+            id: "gates-count",
+            kind: Kind::Explain,
+            asks: "Why can c of a unit go well beyond 1, while h of the same unit never can?",
+            options: &[
+                (
+                    "c is a running sum. h is o times tanh(c), which stays between −1 and 1.",
+                    "At each step c may gain up to 1. Then tanh squeezes it on the way out, and o can only make it \
+                     smaller.",
+                ),
+                (
+                    "c has more weights than h.",
+                    "Neither has weights of its own. The gates and the candidate have them, and c and h are computed \
+                     from those.",
+                ),
+                (
+                    "The forget gate can be larger than 1 and make c grow.",
+                    "A gate is a sigmoid: it never exceeds 1. c grows because i · g is added.",
+                ),
+            ],
+            right: 0,
+        },
+        Quiz {
+            id: "gates-gru",
+            kind: Kind::FindError,
+            asks: "“A GRU has no cell state, so it can’t keep anything for long.” What is wrong?",
+            options: &[
+                (
+                    "A GRU does have a cell state. It is called n.",
+                    "n is a candidate. It is computed anew at each step, and nothing of it stays by itself.",
+                ),
+                (
+                    "Where z is near 1, h is copied almost unchanged from step to step.",
+                    "z · h is the part that stays, as f · c is in an LSTM. One state can be both memory and output.",
+                ),
+                (
+                    "The reset gate stores it instead.",
+                    "A gate stores nothing. The reset gate only says how much of the old h the candidate sees.",
+                ),
+            ],
+            right: 1,
+        },
+    ],
+};
+
+/// The chapter's settings from their defaults on.
+fn set(link: &mut Link, change: impl FnOnce(&mut Settings)) {
+    let mut settings = Settings::default();
+    change(&mut settings);
+    link.gates = settings;
 }
 
 #[component]
@@ -65,9 +294,10 @@ pub fn More() -> impl IntoView {
             <msub><MathSym part="cell-state" role=Hue::Cell>"c"</MathSym><mi>"t"</mi></msub> <mo>")"</mo>
         </Formula>
         <p>
-            "Each of i, f, g, o has its own W, U and b. Graves's cell also lets the gates look at c (peepholes); \
-             they are left out, as in PyTorch. Our forget gates start with a bias of 1 (Gers and others 2000), \
-             so that a new model remembers before it has learned to."
+            "Each of i, f, g and o has its own W, U and b. Graves also lets the gates look at c, through \
+             “peepholes”. They are left out here, as in PyTorch. Hochreiter and Schmidhuber (1997) had no forget \
+             gate. Gers, Schmidhuber and Cummins (2000) added it and gave it a positive bias at first. Here that \
+             bias is 1, so that a new model remembers before it has learned to."
         </p>
         <h3>"Projected LSTM"</h3>
         <Formula label="r is the projection of h" source="Sak, Senior and Beaufays 2014; PyTorch's proj_size">
@@ -76,13 +306,13 @@ pub fn More() -> impl IntoView {
             <msub><MathSym part="hidden-state" role=Hue::Hidden>"h"</MathSym><mi>"t"</mi></msub>
         </Formula>
         <p>
-            "The short vector r is both what feeds back (in place of h) and what the layer puts out. Here it is \
-             half as wide as the cell. The paper's second, non-recurrent projection, which only adds to the \
-             output, is optional there and left out here."
+            "The short vector r takes the place of h: it feeds back, and it is the layer’s output. Here it is half \
+             as wide as the cell. This r is not a reset gate. The paper also has a second projection that adds to \
+             the output and does not feed back. It is optional there and left out here."
         </p>
         <h3>"GRU, in two forms"</h3>
         <Formula label="r and z are logistic gates; h is one minus z times n plus z times h before"
-            source="Cho and others 2014, with z and 1 − z as in PyTorch">
+            source="Cho and others 2014, and PyTorch; Chung and others 2014 exchange z and 1 − z">
             <MathSym part="reset-gate" role=Hue::Key>"r"</MathSym> <mo>","</mo>
             <MathSym part="update-gate" role=Hue::Weight>"z"</MathSym>
             <mo>"="</mo> <mi>"σ"</mi> <mo>"("</mo> <mi>"…"</mi> <mo>")"</mo> <mo>","</mo> <mspace width="1em"/>
@@ -112,124 +342,14 @@ pub fn More() -> impl IntoView {
             <mo>")"</mo>
         </Formula>
         <p>
-            "The underlined part is all that differs: PyTorch's form needs one product with U for all gates, \
-             Cho's must know r first. The paper's remark that units with short memories reset often and units \
-             with long ones keep their update gate open is what the view Memory tests."
+            "Only the underlined part differs. In PyTorch’s form one product with U serves all gates. In Cho’s the \
+             reset gate must be known first. Cho and others remark that units with short memories reset often (r \
+             near 0), and that units with long memories keep their update gate open. The view Memory tests this on \
+             your model."
         </p>
         <p class="hint">
-            "Trained on 16 strings of 32 characters a step, with Adam. Every claim above is about the model \
-             in this tab; another seed counts with another unit."
+            "Each training step uses 16 strings of 32 characters, with Adam. What the chapter says of units is about \
+             the model in this tab. With another seed, another unit may count."
         </p>
     }
 }
-
-/// The chapter's settings from their defaults on.
-fn set(link: &mut Link, change: impl FnOnce(&mut Settings)) {
-    let mut settings = Settings::default();
-    change(&mut settings);
-    link.gates = settings;
-}
-
-pub fn tries() -> Vec<ViewFn> {
-    vec![
-        trial(
-            "Show f and hold the forget gate of the counting unit open instead of shut. It can no longer \
-                     let go: does it count ever higher?",
-            "Show the forget gates",
-            "open",
-            |link| {
-                link.gates.shown = Quantity::Forget;
-                link.gates.edit = true;
-                link.gates.hold = HoldChoice::Open;
-            },
-        ),
-        trial(
-            "Give the layer 32 units and shut the memory of its best counter. Many units count alongside: \
-                     how many must you shut before it loses count?",
-            "32 units",
-            "many",
-            |link| link.gates.units = 32,
-        ),
-        trial(
-            "Let it learn quotations. A quotation mark must do opposite things to the same unit: watch i \
-                     and g at the first and at the second mark. Train on if no unit has found it yet.",
-            "Learn quotations",
-            "quotes",
-            |link| link.gates.task = TaskChoice::Quotes,
-        ),
-        trial(
-            "A GRU has no cell state to count in and its h stays between −1 and 1. Where does it keep \
-                     the depth? Find the unit.",
-            "Train a GRU",
-            "gru",
-            |link| {
-                link.gates.cell = CellChoice::Gru;
-                link.gates.shown = Quantity::Hidden;
-            },
-        ),
-        trial(
-            "Write a sentence of your own with brackets, deeper than 4. The model never saw depth 5: what \
-                     does its counter do, and what does it answer?",
-            "Read my sentence",
-            "mine",
-            |link| link.gates.sentence = SentenceChoice::Mine,
-        ),
-    ]
-}
-
-pub const IDEAS: &[Idea] = &[
-    Idea {
-        title: "A state that stays",
-        text: "c is drawn: a row for each unit, a column for each character. Colors that run on to the right \
-               are memory. The lit row follows the depth of the brackets.",
-        set: |link| set(link, |_| ()),
-    },
-    Idea {
-        title: "The forget gate keeps it",
-        text: "Dark is open: what was in c stays. Compare the lit row with its neighbors.",
-        set: |link| set(link, |s| s.shown = Quantity::Forget),
-    },
-    Idea {
-        title: "The candidate says what to write",
-        text: "g is positive at one kind of bracket and negative at the other: up and down by one. At letters \
-               nothing need be written.",
-        set: |link| set(link, |s| s.shown = Quantity::Candidate),
-    },
-    Idea {
-        title: "Every number is a sum",
-        text: "One cell's arithmetic: the row of W for the character, U times the state, the gates, and \
-               c = f · c + i · g multiplied out.",
-        set: |link| {
-            link.view = "circuit".into();
-            set(link, |s| {
-                s.shown = Quantity::Forget;
-                s.at = 5;
-            });
-        },
-    },
-    Idea {
-        title: "Hold a gate",
-        text: "From character 12 on the forget gate of unit 1 is held shut. The bars below the rows show what it does to the \
-               answers.",
-        set: |link| {
-            set(link, |s| {
-                s.shown = Quantity::Forget;
-                s.unit = 1;
-                s.edit = true;
-                s.forced = vec![Forced { gate: Quantity::Forget, unit: 1, open: false, from: 12 }];
-            });
-        },
-    },
-    Idea {
-        title: "Two gates do as well",
-        text: "A GRU has one state and two gates: z keeps, r resets. The dots show which units remember \
-               long.",
-        set: |link| {
-            link.view = "memory".into();
-            set(link, |s| {
-                s.cell = CellChoice::Gru;
-                s.shown = Quantity::Update;
-            });
-        },
-    },
-];

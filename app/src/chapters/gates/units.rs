@@ -52,29 +52,31 @@ pub fn Counts(gates: Gates) -> impl IntoView {
 }
 
 /// The claim, of this model at this step.
-fn best(gates: Gates) -> Option<String> {
+pub fn best(gates: Gates) -> Option<String> {
     gates.units(|units| {
         let (what, _) = units.follows.first()?;
         let (unit, r) = *ranking(units).first()?;
         let state = units.cell.memory().id();
-        let way = if r < 0.0 { ", upside down," } else { "" };
+        let what = match what {
+            Followed::Depth => "the bracket depth",
+            Followed::Quotation => "whether it is inside a quotation",
+        };
+        let way = if r < 0.0 { ", upside down" } else { "" };
         Some(format!(
-            "Over {} characters it never learned from, {state} of unit {} follows the {}{way} with \
-             r = {}.",
+            "On {} characters that it was not trained on, {state} of unit {} follows {what}{way}: r = {}.",
             units.characters,
             unit + 1,
-            followed(*what),
             three(r)
         ))
     })?
 }
 
-fn nothing(gates: Gates) -> String {
+pub fn nothing(gates: Gates) -> String {
     if gates.units(|_| ()).is_none() {
         return "The model is still being built.".into();
     }
-    "The end of this text, which is held out, has neither brackets nor quotation marks, so there is \
-     nothing to follow. Choose the task of brackets or of quotations."
+    "The held-out end of this text has neither brackets nor quotation marks, so there is nothing for a unit to \
+     follow. Choose the task of brackets or of quotations."
         .into()
 }
 
@@ -110,7 +112,7 @@ fn Beside(gates: Gates) -> impl IntoView {
                 }
                 let free = seen.free_memory.as_ref().and_then(|free| free.block(&[unit]));
                 if let Some(values) = free {
-                    series.push(line(values, "without force".into(), hue, Dash::Dotted));
+                    series.push(line(values, "with nothing held".into(), hue, Dash::Dotted));
                 }
                 for (what, values) in &seen.followed {
                     let dash = if *what == Followed::Depth { Dash::Dashed } else { Dash::Mixed };

@@ -1,11 +1,11 @@
-//! The chapter's question to the learner.
+//! The chapter's questions that the live networks answer.
 
 use leptos::prelude::*;
-use unroll_protocol::study::norm::{Axis, Experiment, Layer, Statistics, ask};
+use unroll_protocol::study::norm::{Axis, Experiment, Layer, Statistics, Version, ask};
 
-use super::is_of;
+use super::{SMOOTHED, is_of, smoothed};
 use crate::{
-    course::{use_done, use_lab},
+    course::{use_lab, use_right},
     questions::use_answer,
     store::Store,
     teaching::CheckYourself,
@@ -23,7 +23,6 @@ pub fn check() -> AnyView {
     let store = expect_context::<Store>();
     let lab = use_lab();
     let round = RwSignal::new(0usize);
-    let done = use_done();
     let layer = Memo::new(move |_| store.link.with(|link| link.norm.layer));
     let answered = use_answer(lab, move || {
         let (axis, statistics, factor) = ASKED[round.get() % ASKED.len()];
@@ -43,8 +42,8 @@ pub fn check() -> AnyView {
         let (axis, statistics, factor) = ASKED[round.get() % ASKED.len()];
         let how = match (axis, statistics) {
             (Axis::Layer, _) => "LayerNorm",
-            (Axis::Batch, Statistics::Batch) => "BatchNorm, training",
-            (Axis::Batch, Statistics::Running) => "BatchNorm in use, by running statistics",
+            (Axis::Batch, Statistics::Batch) => "BatchNorm in training",
+            (Axis::Batch, Statistics::Running) => "BatchNorm at inference, with running statistics",
         };
         format!(
             "{how}, layer {}: example 1 is multiplied by {}. What happens to the spread of example 2's outputs?",
@@ -53,9 +52,7 @@ pub fn check() -> AnyView {
         )
     });
     let options = Signal::stored(
-        ["They move apart", "They move closer together", "They stay exactly the same"]
-            .map(str::to_owned)
-            .to_vec(),
+        ["It grows", "It shrinks", "It stays exactly the same"].map(str::to_owned).to_vec(),
     );
     let answer = Signal::derive(move || {
         found.get().map(|(before, after)| match after.total_cmp(&before) {
@@ -69,23 +66,23 @@ pub fn check() -> AnyView {
         let (axis, statistics, _) = ASKED[round.get() % ASKED.len()];
         let why = match (axis, statistics) {
             (Axis::Layer, _) => {
-                "Its mean and variance are taken over its own features; example 1 is not in them."
+                "Example 2 has a mean and a variance of its own, and example 1 is not in them."
             }
             (Axis::Batch, Statistics::Running) => {
-                "Running statistics are fixed numbers from training; this batch is not in them."
+                "Running statistics are fixed numbers from training, and this batch is not in them."
             }
             (Axis::Batch, Statistics::Batch) => {
-                "The larger example 1 widens the spread of every feature, and everyone is divided by it."
+                "Example 1 changes the mean and the spread of every feature, and all examples share these."
             }
         };
-        format!("Their standard deviation was {before:.4} and is now {after:.4}. {why}")
+        format!("Its standard deviation was {before:.4} and is now {after:.4}. {why}")
     });
     view! {
         <CheckYourself id="norm" question options answer explain
-            on_right=done
+            on_right=use_right("norm")
             on_another=Callback::new(move |()| round.update(|round| *round += 1))/>
         {move || (!is_of(lab, Experiment::Layers)).then(|| view! {
-            <p class="hint">"The question is about the deep network: open “One layer” first."</p>
+            <p class="hint">"This question is about the deep network. Open the view “One layer” first."</p>
         })}
     }
     .into_any()
@@ -101,4 +98,38 @@ fn deviation(values: &[f32]) -> f64 {
     let count = values.len().max(1) as f64;
     let mean = values.iter().map(|v| f64::from(*v)).sum::<f64>() / count;
     (values.iter().map(|v| (f64::from(*v) - mean).powi(2)).sum::<f64>() / count).sqrt()
+}
+
+/// Which of the three networks has the lowest loss now.
+pub fn loss() -> AnyView {
+    let lab = use_lab();
+    let names = || Version::ALL.iter().map(|version| version.label());
+    let losses = Memo::new(move |_| {
+        if !is_of(lab, Experiment::Layers) {
+            return None;
+        }
+        let last = |name| smoothed(lab, name).last().map(|(_, loss)| *loss);
+        names().map(last).collect::<Option<Vec<f64>>>()
+    });
+    let answer = Signal::derive(move || {
+        losses.with(|losses| {
+            let losses = losses.as_ref()?.iter().enumerate();
+            losses.min_by(|a, b| a.1.total_cmp(b.1)).map(|least| least.0)
+        })
+    });
+    let explain = Signal::derive(move || {
+        losses.with(|losses| {
+            let each = names().zip(losses.iter().flatten());
+            let each = each.map(|(name, loss)| format!("{name} {loss:.3}")).collect::<Vec<_>>();
+            format!("Mean loss of the last {SMOOTHED} batches: {}.", each.join(", "))
+        })
+    });
+    let question = "Three networks began with the same weights and have seen the same batches. Which one has the lowest \
+                    loss so far?";
+    view! {
+        <CheckYourself id="norm-loss" question=Signal::stored(question.to_owned())
+            options=Signal::stored(names().map(str::to_owned).collect()) answer explain
+            on_right=use_right("norm-loss")/>
+    }
+    .into_any()
 }

@@ -92,7 +92,7 @@ fn others(layer: &Layer) -> Option<f32> {
 fn verdict(layer: &Layer) -> String {
     let Ok(_) = &layer.result else { return String::new() };
     let Some(pressed) = (layer.row as usize).checked_sub(1) else {
-        return "No row is pressed: press one and see which others move.".to_owned();
+        return "No row is pressed. Press one and see which others move.".to_owned();
     };
     let all = moved(layer);
     let own = all.get(pressed).copied().unwrap_or(0.0);
@@ -108,7 +108,7 @@ fn verdict(layer: &Layer) -> String {
     let how = match (layer.axis, layer.statistics) {
         (Axis::Layer, _) => "under LayerNorm",
         (Axis::Batch, Statistics::Batch) => "under BatchNorm",
-        (Axis::Batch, Statistics::Running) => "under BatchNorm in use",
+        (Axis::Batch, Statistics::Running) => "under BatchNorm at inference",
     };
     begin
         + &if rest.is_empty() {
@@ -257,7 +257,8 @@ fn stuck_table(depths: &Depths) -> AnyView {
         <div class="figure-box" tabindex="0" role="region" aria-label="Stuck activations by layer">
             <table class="norm-table" data-testid="norm-stuck">
                 <caption>
-                    "Stuck: hardly pass a gradient on (tanh: beyond 0.97 of its limit; ReLU: at 0); ± the standard deviation"
+                    "Share of stuck activations, which pass hardly any gradient on (tanh: beyond ±0.97, ReLU: at 0). After ±: the \
+                    standard deviation."
                 </caption>
                 <thead><tr><th scope="col">"layer"</th>
                     {(1..=layers).map(|layer| view! { <th scope="col">{layer}</th> }).collect_view()}

@@ -28,43 +28,53 @@ pub fn more() -> AnyView {
             <MathSym part="y" role=Hue::Output>"y"</MathSym><mo>"="</mo><mi>"γ"</mi>
             <mover><MathSym part="x" role=Hue::Input>"x"</MathSym><mo>"^"</mo></mover><mo>"+"</mo><mi>"β"</mi>
         </Formula>
-        <Formula label="Running statistics" source="As PyTorch keeps them, with momentum m = 0.1; in use they take the place of μ and σ²">
+        <Formula label="Running statistics" source="As PyTorch keeps them, with ρ = 0.1, which it calls momentum; at inference they take the place of μ and σ²">
             <msub><mi>"μ"</mi><mtext>"run"</mtext></msub><mo>"←"</mo>
-            <mo>"("</mo><mn>"1"</mn><mo>"−"</mo><mi>"m"</mi><mo>")"</mo><msub><mi>"μ"</mi><mtext>"run"</mtext></msub>
-            <mo>"+"</mo><mi>"m"</mi><mi>"μ"</mi><mo>","</mo><mspace width="1em"/>
+            <mo>"("</mo><mn>"1"</mn><mo>"−"</mo><mi>"ρ"</mi><mo>")"</mo><msub><mi>"μ"</mi><mtext>"run"</mtext></msub>
+            <mo>"+"</mo><mi>"ρ"</mi><mi>"μ"</mi><mo>","</mo><mspace width="1em"/>
             <msubsup><mi>"σ"</mi><mtext>"run"</mtext><mn>"2"</mn></msubsup><mo>"←"</mo>
-            <mo>"("</mo><mn>"1"</mn><mo>"−"</mo><mi>"m"</mi><mo>")"</mo>
+            <mo>"("</mo><mn>"1"</mn><mo>"−"</mo><mi>"ρ"</mi><mo>")"</mo>
             <msubsup><mi>"σ"</mi><mtext>"run"</mtext><mn>"2"</mn></msubsup>
-            <mo>"+"</mo><mi>"m"</mi><mfrac><mi>"B"</mi><mrow><mi>"B"</mi><mo>"−"</mo><mn>"1"</mn></mrow></mfrac>
+            <mo>"+"</mo><mi>"ρ"</mi><mfrac><mi>"B"</mi><mrow><mi>"B"</mi><mo>"−"</mo><mn>"1"</mn></mrow></mfrac>
             <msup><mi>"σ"</mi><mn>"2"</mn></msup>
         </Formula>
         <p>
-            "Training divides by the batch's own, biased variance (the sum over B), because it is that batch that is to \
-             have spread 1. The running average takes the unbiased one (the sum over B − 1): it is to estimate the spread \
-             of all data. Ioffe and Szegedy average over many batches after training; PyTorch, and this page, keep a \
-             moving average while training."
+            "In training the divisor comes from the batch’s own, biased variance (the sum divided by B), so that this very \
+             batch gets spread 1. The running average takes the unbiased variance (the sum divided by B − 1), because \
+             it estimates the spread of all data. Ioffe and Szegedy average over many batches after training. PyTorch \
+             and this page keep a moving average during training."
         </p>
         <p>
-            "The gradient goes through μ and σ², too. “Runaway b” is the opposite: Ioffe and Szegedy, \
-             section 2, show for a layer u + b with its mean taken away that b then grows without end."
+            "γ and β can undo the normalization: with γ = σ and β = μ, y is x again. At inference μ and σ are fixed \
+             numbers. Then BatchNorm is one scale and one offset for each feature, which can be merged into W and a \
+             bias."
         </p>
         <p>
-            "Why? The gradient that ignores the mean says: raise b for the characters that are guessed too seldom. \
-             b is raised, the mean rises by exactly as much, and the difference is what it was: the same output, \
-             the same loss, the same gradient. So the next step does the same again. If the gradient flows through \
-             the mean, its two paths cancel: dL/db is 0 but for rounding, and b stays. An offset that is to matter \
-             must come after the mean is gone. That is β."
+            "The gradient flows through μ and σ², too. The view Runaway b shows what happens if it does not. Ioffe and \
+             Szegedy show in section 2, for a layer u + b with its mean subtracted, that b then grows without end."
         </p>
         <p>
-            "Where it stands differs: Ioffe and Szegedy normalize the sums W x before the non-linearity and drop the \
-             layer's bias, since the mean would take it away; so does this page. Transformers (the GPT of this course) \
-             use LayerNorm on what goes into a block."
+            "Why? A gradient that ignores the mean says: raise b for the characters that are guessed too seldom. b is \
+             raised, the mean rises by exactly as much, and the difference stays. So the output, the loss and the \
+             gradient stay the same, and the next step does the same again. If the gradient flows through the mean, its \
+             two paths cancel. Then dL/db is 0 except for rounding, and b stays. An offset that should matter must be \
+             added after the mean is subtracted. That is β."
         </p>
         <p>
-            "In a recurrent network Ba, Kiros and Hinton (2016, sections 1 and 3.1) note that BatchNorm would have to keep \
-             statistics for each time step, and has none for steps later than any it trained on. Cooijmans and others (2017) \
-             do keep them for each step, as the network here does; they go on with the last step's where the sequence goes \
-             on. Column 12 in “Over time” shows how well that does here."
+            "Papers differ in where they normalize. Ioffe and Szegedy normalize the sums W x before the non-linearity, \
+             and so does this page. They drop the layer’s bias, since subtracting the mean would remove it. Transformers \
+             such as the GPT of this course apply LayerNorm to what goes into a block."
+        </p>
+        <p>
+            "Why it helps is still debated. Ioffe and Szegedy named internal covariate shift. Santurkar, Tsipras, Ilyas \
+             and Madry (2018) found little link between that shift and what BatchNorm gains. They found that it makes the \
+             loss smoother."
+        </p>
+        <p>
+            "Ba, Kiros and Hinton (2016, sections 1 and 3.1) note that in a recurrent network BatchNorm would need \
+             statistics for each time step, and has none for steps later than any it was trained on. Cooijmans and \
+             others (2017) do keep them for each step, as the network here does. Where a sequence goes on beyond that, \
+             they use those of the last step. Column 12 in the view Over time shows how well that works here."
         </p>
     }
     .into_any()

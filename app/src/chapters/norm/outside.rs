@@ -11,6 +11,11 @@ use crate::{
     questions::use_answer,
 };
 
+/// The series of the length of b under a treatment.
+pub fn length(treatment: Treatment) -> String {
+    format!("|b|, {}", treatment.label())
+}
+
 /// One line for each treatment, of the series that `name` names.
 pub fn lines(lab: Lab, name: fn(Treatment) -> String, y_label: &str) -> Lines {
     let looks =
@@ -40,19 +45,19 @@ pub fn view() -> AnyView {
     });
     view! {
         <p class="view-note">
-            "One layer: x = u + b, then its mean over the data is taken away. So b can't change what comes out. \
-             Does gradient descent know? Only b is trained; u is fixed."
+            "One layer: x = u + b, and then the mean of x over the data is subtracted. So b can’t change what comes out. \
+             Does the gradient know that? Only b is trained here, and u stays fixed."
         </p>
         <div class="norm-three">
-            <LinesFigure name="norm-bias" title="How long b has become"
-                lines=Signal::derive(move || lines(lab, |t| format!("|b|, {}", t.label()), "|b|")) provenance/>
-            <LinesFigure name="norm-outside-loss" title="And the loss"
+            <LinesFigure name="norm-bias" title="Length of b"
+                lines=Signal::derive(move || lines(lab, length, "|b|")) provenance/>
+            <LinesFigure name="norm-outside-loss" title="Loss"
                 lines=Signal::derive(move || lines(lab, |t| t.label().to_owned(), "loss")) provenance/>
             <section class="figure norm-summary" data-testid="figure-norm-promises"
                 data-state=move || if offsets.with(Option::is_some) { "live" } else { "empty" }
-                aria-label="Promised and kept">
+                aria-label="Promised fall of the loss, and actual fall">
                 {move || offsets.get().map(|offsets| promises(&offsets))}
-                <SheetExport name="norm-promises" title="What the gradients promised, and what came of it"
+                <SheetExport name="norm-promises" title="What the gradients promised, and what happened"
                     provenance sheet/>
             </section>
         </div>
@@ -72,9 +77,9 @@ fn promises(offsets: &[Offset]) -> AnyView {
         let (length, slope) = (norm(&offset.bias), norm(&offset.gradient));
         let fell = offset.first_loss - offset.loss;
         let (hue, how) = match offset.treatment {
-            Treatment::Past => ("role-gradient", "taken for a constant"),
-            Treatment::Through => ("", "gone through"),
-            Treatment::After => ("role-weight", "gone through; β is added after"),
+            Treatment::Past => ("role-gradient", "treated as a constant"),
+            Treatment::Through => ("", "part of the gradient"),
+            Treatment::After => ("role-weight", "part of the gradient, and β is added after it"),
         };
         view! {
             <tr>
@@ -93,10 +98,10 @@ fn promises(offsets: &[Offset]) -> AnyView {
     view! {
         <div class="figure-box" tabindex="0" role="region" aria-label="What the gradients promised">
             <table class="norm-table" data-testid="norm-promises">
-                <caption class="visually-hidden">"What the gradients promised, and what came of it"</caption>
+                <caption class="visually-hidden">"What the gradients promised, and what happened"</caption>
                 <thead><tr>
                     <th scope="col">"the mean in the gradient"</th><th scope="col">"|b|"</th><th scope="col">"|dL/db|"</th>
-                    <th scope="col">"promised fall of the loss"</th><th scope="col">"kept"</th>
+                    <th scope="col">"promised fall of the loss"</th><th scope="col">"actual fall"</th>
                 </tr></thead>
                 <tbody>{offsets.iter().map(row).collect_view()}</tbody>
             </table>

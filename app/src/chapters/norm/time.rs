@@ -71,7 +71,7 @@ pub fn view() -> AnyView {
                 </div>
             </fieldset>
             <SliderField name="norm-time"/>
-            <span class="hint">"used at every step: click a column"</span>
+            <span class="hint">"used at every step. Click a column to choose."</span>
         </div>
         <div class="view-split norm-two">
             <div>{statistic}</div>
@@ -151,15 +151,15 @@ fn verdict(steps: &Steps, time: u32) -> AnyView {
         view! { <b data-testid=id data-value=value.to_string()>{format!("{value:.2}")}</b> }
     };
     let fixed = (!steps.fixed.is_empty()).then(|| view! {
-        " With step "{time}"'s everywhere it is "{number("norm-fixed-inside", inside(&steps.fixed))}
+        " With those of step "{time}" everywhere it is "{number("norm-fixed-inside", inside(&steps.fixed))}
         ", and "{number("norm-fixed-beyond", beyond(&steps.fixed))}" beyond."
     });
     view! {
         "The variance at step 1 is "{number("norm-variance-first", first)}", at step "{trained}" "
         {number("norm-variance-last", last)}" (mean over units). Loss over steps 2 to "{trained}": "
-        {number("norm-own", own)}" with each step's own statistics, which end there."{fixed}
+        {number("norm-own", own)}" with each step’s own statistics. There are none beyond."{fixed}
         " LayerNorm: "{number("norm-layer-inside", layer)}", and "{number("norm-layer-beyond", beyond(&steps.layer))}
-        " beyond: it needs no statistics at all."
+        " beyond. It keeps no statistics at all."
     }
     .into_any()
 }

@@ -104,12 +104,12 @@ pub fn sentence(columns: &Columns, read: Option<At>, editing: bool) -> String {
         return match (editing, columns.edit) {
             (true, None) => "Change mode: click an input and type another character.".to_owned(),
             (_, Some(edit)) => format!(
-                "Input {} is changed. Cells with a bar below changed with it, the taller, the more. \
+                "Input {} is changed. Cells with a bar below changed with it: the taller the bar, the more. \
                  A ring marks those that stayed exactly the same.",
                 edit + 1
             ),
             (false, None) => {
-                "Point at a cell: the inputs that can reach it light up. Click pins a position."
+                "Point at a cell, and the inputs that can reach it light up. Click to pin a position."
                     .to_owned()
             }
         };
@@ -122,7 +122,7 @@ pub fn sentence(columns: &Columns, read: Option<At>, editing: bool) -> String {
         let wanted = wanted.filter(|_| !columns.fill_in);
         let wanted =
             wanted.map_or(String::new(), |w| format!(" The right answer here is ‘{}’.", mark(w)));
-        return format!("Input {place}{what}.{wanted} Lit: what it can reach.");
+        return format!("Input {place}{what}.{wanted} What it can reach is lit.");
     };
     let change = match row.changes.get(column).copied().flatten() {
         None => String::new(),
@@ -151,7 +151,7 @@ pub fn sentence(columns: &Columns, read: Option<At>, editing: bool) -> String {
             Some(said) => {
                 let right = columns.wanted.get(column).and_then(Option::as_ref);
                 let right = right.map_or("nothing is asked here".to_owned(), |right| {
-                    format!("right is ‘{}’", mark(right))
+                    format!("the right answer is ‘{}’", mark(right))
                 });
                 format!(
                     "{} about {place}: ‘{}’ with probability {:.4}; {right}. It sees positions {reach}.{change}",

@@ -39,7 +39,7 @@ pub fn CouplingFigure(
     let root = NodeRef::<html::Section>::new();
     let colors = use_colors();
     let title = Signal::derive(move || {
-        layer.get().map_or("A layer's normalization".to_owned(), |layer| {
+        layer.get().map_or("Normalization of a layer".to_owned(), |layer| {
             format!(
                 "Layer {}: {} examples, {} features",
                 layer.layer, layer.input.shape[0], layer.input.shape[1]
@@ -224,7 +224,7 @@ pub fn CouplingFigure(
                 {move || match sentence() {
                     Some(text) => text.into_any(),
                     None => view! {
-                        <span class="hint">"Point at a cell to read it; click it for the arithmetic."</span>
+                        <span class="hint">"Point at a cell to read it. Click it for the arithmetic."</span>
                     }.into_any(),
                 }}
             </p>

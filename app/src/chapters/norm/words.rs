@@ -1,0 +1,253 @@
+//! The chapter's words.
+
+use unroll_protocol::study::norm::{Axis, Experiment, Statistics};
+
+use crate::{
+    course::{Beat, Script, Trial},
+    teaching::{Kind, Quiz},
+};
+
+pub const SCRIPT: Script = Script {
+    before: "Reading both ways helps a network know more. But stack its layers deep, and the numbers in them soon grow \
+             too large or too small to learn from.",
+    beats: &[
+        Beat {
+            title: "",
+            text: "By 2015 networks had grown deep, and training them was slow and delicate. Where the sums in one \
+                   layer came out too large, that layer and those below it hardly learned. Ioffe and Szegedy brought the numbers back into \
+                   range inside the network. One of their image models then reached the same accuracy in a fourteenth \
+                   of the steps.\n\n\
+                   This is [normalization](normalization). Take the sums [x](#x input) of a layer. Subtract their mean \
+                   μ, and divide by their spread σ. Then let the model choose a new scale γ and a new offset β. The \
+                   result is [y](#y output).\n\n\
+                   One question is left: a mean over which numbers? There are two common answers, and you will see \
+                   both at work.",
+            set: |_| {},
+            asks: &[],
+        },
+        Beat {
+            title: "Stuck at the limit",
+            text: "Turn a microphone up too far, and every sound becomes the same roar. A [tanh](tanh) unit does that \
+                   when its sum is too large. It sits near 1 or −1, where its slope is almost 0, and hardly any \
+                   [gradient](gradient) passes. Here we call it stuck. The usual word is **saturated**.\n\n\
+                   The first weights here are too large on purpose. The histograms show the activations of each layer. \
+                   Compare the network without normalization with the other. Where do the activations pile up?",
+            set: |link| link.view = "depth".into(),
+            asks: &["norm-loss", "norm-stuck"],
+        },
+        Beat {
+            title: "BatchNorm averages each feature over the batch",
+            text: "Each row of the figure is an example: a piece of text. Each column is a **feature**: one unit of the \
+                   layer. BatchNorm goes down a column. It takes the mean of one feature over all examples of the \
+                   [batch](batch) and subtracts it. Then it divides by the column’s [standard \
+                   deviation](standard-deviation).\n\n\
+                   Press “Next mean” to take one column after the other. Its authors gave a reason why it helps: a \
+                   layer’s inputs keep shifting while the layers below it learn. They called this [internal covariate \
+                   shift](internal-covariate-shift).",
+            set: |link| (link.norm.row, link.norm.sweep) = (0, 5),
+            asks: &["norm-shift"],
+        },
+        Beat {
+            title: "LayerNorm averages each example over its features",
+            text: "In 2016 Ba, Kiros and Hinton gave the other answer. LayerNorm goes along a row. It takes the mean over \
+                   all features of one example, and needs no number of any other. So it also works with a batch of one. \
+                   The transformers of later chapters use it.\n\n\
+                   Press “Next mean” again, and watch which way the mean goes now.",
+            set: |link| (link.norm.axis, link.norm.row, link.norm.sweep) = (Axis::Layer, 0, 5),
+            asks: &["norm"],
+        },
+        Beat {
+            title: "A batch couples its examples",
+            text: "When an exam is graded on a curve, one brilliant student changes everyone’s grade. BatchNorm grades on \
+                   a curve: all examples share the mean and the spread of each column.\n\n\
+                   Here example 2 is multiplied by 3. Beside each row of y stands how far it moved. Press another row \
+                   to multiply it instead, and see which ones move now.",
+            set: |_| {},
+            asks: &[],
+        },
+        Beat {
+            title: "A layer does not",
+            text: "Now the same under LayerNorm. Every row has a mean and a spread of its own, so the other rows move by \
+                   exactly 0. Look at the pressed row, too. It was multiplied by 3, and its output hardly moves.",
+            set: |link| link.norm.axis = Axis::Layer,
+            asks: &["norm-scale"],
+        },
+        Beat {
+            title: "After training there may be no batch",
+            text: "You would not want your answer to depend on who else asked at that moment. And a model may be given \
+                   just one example. So while it trains, BatchNorm keeps a running average of each feature’s mean and \
+                   variance. At [inference](inference) it uses these fixed numbers.\n\n\
+                   Press a row now. Do the others still move? With fixed numbers BatchNorm only scales and shifts each \
+                   feature. LayerNorm does the same thing in training and at inference.",
+            set: |link| link.norm.statistics = Statistics::Running,
+            asks: &["norm-inference"],
+        },
+        Beat {
+            title: "The mean belongs in the gradient",
+            text: "Give every student ten more points, and a grade on a curve stays the same. An offset b that is added \
+                   before the mean is subtracted is such a gift. The mean grows as much as b does.\n\n\
+                   Now let the gradient ignore the mean. It believes that more b would help, so it pushes b the same way \
+                   at every step, for nothing. Its b has length {length} now, and its loss is {loss}. Train on and \
+                   watch both.",
+            set: |link| {
+                link.norm.experiment = Experiment::Outside;
+                link.view = "outside".into();
+            },
+            asks: &[],
+        },
+        Beat {
+            title: "Time steps are not alike",
+            text: "An RNN begins with a state of 0. At the first step only the input adds to a unit’s sum. Later the \
+                   state adds to it, too. So one mean and one variance rarely suit all steps, and BatchNorm keeps a pair \
+                   for each. Beyond the last step of training it has none.\n\n\
+                   Each column of the figure is a time step. Click one to use its statistics at every step, and see \
+                   what that does to the loss. LayerNorm keeps no statistics. It takes its mean anew at each step.",
+            set: |link| {
+                link.norm.experiment = Experiment::Time;
+                link.view = "time".into();
+            },
+            asks: &[],
+        },
+        Beat {
+            title: "What you can do now",
+            text: "You can say what BatchNorm and LayerNorm average over, and what follows from it. You know which \
+                   examples depend on each other, what changes at inference, and why time steps are a problem for \
+                   BatchNorm. You can explain why the mean must be part of the gradient. In the next chapter one RNN \
+                   reads, and another one writes.",
+            set: |_| {},
+            asks: &[],
+        },
+    ],
+    tries: &[
+        Trial {
+            text: "Under LayerNorm, multiply a row by 8. The other rows stay, of course. How far does the pressed row \
+                   itself move?",
+            label: "Press it",
+            id: "scale",
+            set: |link| (link.norm.axis, link.norm.factor) = (Axis::Layer, 8.0),
+            sentence: None,
+        },
+        Trial {
+            text: "Use BatchNorm as at inference, with running statistics, and press one row after the other. Which rows \
+                   move?",
+            label: "Use running statistics",
+            id: "running",
+            set: |link| link.norm.statistics = Statistics::Running,
+            sentence: None,
+        },
+        Trial {
+            text: "Take a batch of one example. What is the mean of each feature? What is left once it is subtracted?",
+            label: "Batch of 1",
+            id: "one",
+            set: |link| link.norm.batch = 1,
+            sentence: None,
+        },
+        Trial {
+            text: "Begin with very small weights instead of large ones. Start anew and look at the histograms of the \
+                   plain network at step 0. Then train. Which of the three networks gets going first?",
+            label: "Begin small",
+            id: "small",
+            set: |link| {
+                link.norm.scale = 0.2;
+                link.view = "depth".into();
+            },
+            sentence: None,
+        },
+        Trial {
+            text: "In the RNN, use the statistics of step 12 at every step, then those of step 1. Which choice costs \
+                   more?",
+            label: "Step 12’s",
+            id: "time",
+            set: |link| {
+                (link.norm.experiment, link.norm.time) = (Experiment::Time, 12);
+                link.view = "time".into();
+            },
+            sentence: None,
+        },
+    ],
+    quizzes: &[
+        Quiz {
+            id: "norm-stuck",
+            kind: Kind::Explain,
+            asks: "Why do the weights below a stuck tanh unit hardly learn from it?",
+            options: &[
+                (
+                    "Its output is too large for the next layer.",
+                    "Its output is at most 1. The next layer has no trouble reading it.",
+                ),
+                (
+                    "At its limit tanh is flat, so nudging its sum changes almost nothing.",
+                    "The gradient is multiplied by this slope on its way down. Near 0, almost nothing is left.",
+                ),
+                (
+                    "Its weights have stopped at their largest allowed value.",
+                    "Weights have no limit. It is the slope of tanh that is near 0.",
+                ),
+            ],
+            right: 1,
+        },
+        Quiz {
+            id: "norm-shift",
+            kind: Kind::FindError,
+            asks: "“BatchNorm helps because it stops internal covariate shift. That is known.” What is wrong?",
+            options: &[
+                (
+                    "Nothing. The authors proved it in their paper.",
+                    "They proposed it as the reason. They showed that BatchNorm helps, not why.",
+                ),
+                (
+                    "BatchNorm does not help at all.",
+                    "It does: training got much faster in many networks. Only the reason is in doubt.",
+                ),
+                (
+                    "In later tests BatchNorm helped even when that shift was made larger.",
+                    "Santurkar and others (2018) added such shifts after BatchNorm, and it still helped. They found that \
+                     it makes the loss smoother.",
+                ),
+            ],
+            right: 2,
+        },
+        Quiz {
+            id: "norm-scale",
+            kind: Kind::Explain,
+            asks: "A row is multiplied by 3. Why does its output under LayerNorm hardly move?",
+            options: &[
+                (
+                    "Its mean and its spread become 3 times as large as well.",
+                    "So x − μ and σ grow by the same factor, and it cancels. Only the tiny ε under the root leaves a \
+                     trace.",
+                ),
+                (
+                    "γ shrinks to a third to make up for it.",
+                    "γ is a weight. It changes only in training, and for all examples alike.",
+                ),
+                (
+                    "LayerNorm cuts off all numbers that are too large.",
+                    "It cuts nothing off. It subtracts a mean and divides by a spread.",
+                ),
+            ],
+            right: 0,
+        },
+        Quiz {
+            id: "norm-inference",
+            kind: Kind::FindError,
+            asks: "“Normalization only helps training. At inference you can leave it out.” What is wrong?",
+            options: &[
+                (
+                    "Nothing. It makes the model faster.",
+                    "It does save a little time. But the layers above then get numbers unlike any they were trained on.",
+                ),
+                (
+                    "All later weights were learned for normalized numbers.",
+                    "Without it every layer gets inputs on another scale. That is why BatchNorm keeps its running \
+                     statistics.",
+                ),
+                (
+                    "Only LayerNorm may be left out, since it keeps no statistics.",
+                    "The layers after LayerNorm rely on it just as much.",
+                ),
+            ],
+            right: 1,
+        },
+    ],
+};
