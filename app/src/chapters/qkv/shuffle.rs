@@ -63,7 +63,7 @@ pub fn view() -> AnyView {
                 }>{move || shuffle.get().map(|shuffle| verdict(&shuffle))}</p>
             </div>
             <div>
-                <MatrixFigure name="qkv-difference" title="Output after the shuffle, less that before" matrix provenance/>
+                <MatrixFigure name="qkv-difference" title="Output after the shuffle minus output before it" matrix provenance/>
             </div>
         </div>
     }
@@ -162,15 +162,15 @@ fn verdict(shuffle: &Shuffle) -> AnyView {
     };
     if is_same(shuffle) {
         view! {
-            {how}" no output changed: the largest difference is "<b>{format!("{most:.7}")}</b>
-            ", beside outputs of up to "{format!("{largest:.3}")}". That is only rounding, as sums are added up in another \
-            order. Each token finds the same others, wherever they stand."
+            {how}", no output changed. The largest difference is "<b>{format!("{most:.7}")}</b>
+            ", where outputs go up to "{format!("{largest:.3}")}". That is only rounding, because sums are added up in \
+            another order. Each token finds the same others, wherever they stand."
         }
         .into_any()
     } else {
         view! {
-            {how}" the outputs of "<b>{changed}</b>" of "{shuffle.order.len()}" tokens changed, by up to "
-            <b>{format!("{most:.4}")}</b>", beside outputs of up to "{format!("{largest:.3}")}". Order matters now."
+            {how}", the outputs of "<b>{changed}</b>" of "{shuffle.order.len()}" tokens changed, by up to "
+            <b>{format!("{most:.4}")}</b>", where outputs go up to "{format!("{largest:.3}")}". Order matters now."
         }
         .into_any()
     }
