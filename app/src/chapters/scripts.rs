@@ -9,7 +9,13 @@ use crate::{
 
 /// Every chapter's script, in the course's order.
 fn all() -> Vec<(&'static str, &'static Script)> {
-    vec![("bptt", &super::bptt::SCRIPT)]
+    vec![
+        ("bptt", &super::bptt::SCRIPT),
+        ("seq2seq", &super::seq2seq::SCRIPT),
+        ("alignment", &super::alignment::SCRIPT),
+        ("qkv", &super::qkv::SCRIPT),
+        ("mask", &super::mask::SCRIPT),
+    ]
 }
 
 /// All that a learner reads of a script, text by text.
