@@ -283,7 +283,7 @@ fn Tools(page: Page) -> impl IntoView {
         </div>
         <p class="hint">
             {move || if editing() {
-                "Click cells or drag over them. With the keyboard, use the arrow keys and Space."
+                "Click or drag over cells. By keyboard: arrow keys and Space."
             } else {
                 "Click a cell to follow its row."
             }}
@@ -359,7 +359,7 @@ fn Outputs(page: Page) -> impl IntoView {
         let pair = (seen.outputs.block(&[at]), seen.usual_outputs.block(&[at]));
         let (Some(now), Some(usual)) = pair else { return String::new() };
         let apart = now.iter().zip(usual).fold(0f32, |most, (a, b)| most.max((a - b).abs()));
-        format!("Largest difference from the output under its own mask: {}.", exact(apart))
+        format!("Largest difference from its own mask’s output: {}.", exact(apart))
     });
     view! {
         <BarsFigure name="mask-next" title=Signal::derive(move || format!("After {}", name.get()))

@@ -38,7 +38,7 @@ pub fn more() -> impl IntoView {
             <mspace width="1.5em"/>
             {c()}<mo>"="</mo><msub><mo>"∑"</mo><mi>"j"</mi></msub>{a()}{h()}
         </Formula>
-        <Formula label="The decoder's step" source="The same, equation 4">
+        <Formula label="The decoder’s step" source="The same, section 3.1">
             {s()}<mo>"="</mo><mi>"GRU"</mi><mo>"("</mo>{s_before()}<mo>","</mo><mo>"["</mo>
             <msub><mi>"y"</mi><mrow><mi>"i"</mi><mo>"−"</mo><mn>"1"</mn></mrow></msub><mo>";"</mo>{c()}<mo>"]"</mo><mo>")"</mo>
         </Formula>
@@ -84,15 +84,15 @@ pub fn more() -> impl IntoView {
 }
 
 pub const SCRIPT: Script = Script {
-    before: "The whole source had to fit into one vector. The longer the source, the less of it came out \
-             correctly.",
+    before: "The decoder got one vector for the whole source, however long the source was.",
     beats: &[
         Beat {
             title: "",
             text: "In 2014 Dzmitry Bahdanau, Kyunghyun Cho and Yoshua Bengio looked at why translation networks \
                    failed on long sentences. They suspected the single vector. A human translator does not learn a \
                    sentence by heart. She looks back at the source for each word. So they let the decoder look \
-                   back too. They called it alignment, and today it is called [attention](attention).\n\n\
+                   back too. They described it as learning to align, and as a mechanism of [attention](attention). \
+                   The second name stayed.\n\n\
                    Here a model with attention learns beside one without, from the same batches. Point at a \
                    written character to see what it was made from.",
             set: |_| {},
@@ -157,10 +157,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A product can replace the network",
-            text: "In 2015 Luong, Pham and Manning scored without the little network: they took the [inner \
-                   product](inner-product) of the two states. It is large when the two point the same way, and it \
-                   costs only one multiplication per number. Here it learns beside Bahdanau’s. Train, and compare \
-                   both matrices and both shares.\n\n\
+            text: "In 2015 Luong, Pham and Manning tried scores without the little network. The simplest is the \
+                   [inner product](inner-product) of the two states. It is large when the two point the same way, \
+                   and it costs only one multiplication per number. Here it learns beside Bahdanau’s. Train, and \
+                   compare both matrices and both shares.\n\n\
                    From here it is one step to queries, keys and values.",
             set: |link| {
                 link.alignment.attention = AttentionKind::Dot;
@@ -231,7 +231,7 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "It leaves out the characters that do not matter.",
-                    "None is left out. A softmax weight can be tiny, but it is never exactly 0 in theory.",
+                    "None is left out. A softmax weight can be tiny, but in exact arithmetic it is never 0.",
                 ),
                 (
                     "At every step it can read all encoder states, so one vector need not hold everything.",

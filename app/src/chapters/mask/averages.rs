@@ -49,11 +49,10 @@ pub fn view(page: Page) -> AnyView {
             <div class="view-bar mask-bar mask-row">
                 <SliderField name="mask-row" least=1.0/>
                 <p class="view-note">
-                    {name} " may look at " {counted} " tokens. The plain average of their "
+                    {name} " may look at " {counted} " tokens. A loop, a product with a matrix of 0 and 1/count, and a "
+                    <Term of=Word::Softmax>"softmax"</Term>" of 0 and −∞ give the plain average of their "
                     <Sym part="mask-values" role=Hue::Value>"values"</Sym>
-                    " comes from a loop, from a product with a matrix of 0 and 1/count, and from a "
-                    <Term of=Word::Softmax>"softmax"</Term>" of 0 and −∞. Attention’s average has weights that \
-                     depend on the data."
+                    ". Attention’s weights depend on the data."
                 </p>
             </div>
             <div class="view-split">

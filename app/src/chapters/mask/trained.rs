@@ -101,7 +101,7 @@ pub fn view() -> AnyView {
                     <SheetExport name="mask-writing" title="What both models write" provenance sheet/>
                 </section>
                 <p>
-                    "Loss on the text they train on: causal " {shown(0, "mask-loss-causal")}
+                    "Loss on their training text: causal " {shown(0, "mask-loss-causal")}
                     ", unmasked " {shown(1, "mask-loss-unmasked")}
                     ". On "<Term of=Word::HeldOut>"held-out"</Term>
                     " characters out of sight: causal "

@@ -78,9 +78,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "",
             text: "Imagine an exam with the solution printed beside each question. You would copy, and learn \
-                   nothing. A model that reads a whole text at once is in that place: the next character, which it \
-                   should guess, stands right there. So Vaswani and others (2017) covered up what comes later with \
-                   a [mask](mask).\n\n\
+                   nothing. A model that reads a whole text at once is in the same position: the next character, \
+                   which it should guess, is right there. So Vaswani and others (2017) covered up what comes later \
+                   with a [mask](mask).\n\n\
                    Here a small model learns your text with such a mask. Change the mask, and see at once what the \
                    same weights now predict. At the end you meet a second model that trained without one.",
             set: |_| {},
@@ -108,9 +108,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Nothing leaks",
-            text: "Does the mask really hide the future? Do not trust it, test it. Token {change} is changed here. \
-                   If any output before it moves at all, something has leaked. Look at the two rows: one with this \
-                   mask, one with none. Then type another character, or move the slider.",
+            text: "Does the mask really hide the future? Don’t just trust it. Test it. Token {change} is changed \
+                   here. If any output before it moves at all, something has leaked. Look at the two rows: one \
+                   with this mask, one with none. Then type another character, or move the slider.",
             set: |link| link.view = "leak".into(),
             asks: &["mask-inference"],
         },

@@ -9,7 +9,7 @@ use crate::{
 
 pub fn more() -> AnyView {
     view! {
-        <Formula label="Queries, keys and values are linear in the input" source="Vaswani and others 2017, section 3.2; GPT-2 adds biases. Keys get none here: it would add the same number to every score of a row, which softmax ignores">
+        <Formula label="Queries, keys and values are linear in the input" source="Vaswani and others 2017, section 3.2. GPT-2 adds biases. Keys get none here, because a bias there adds the same number to every score of a row, which softmax ignores">
             <MathSym part="q" role=Hue::Query>"Q"</MathSym><mo>"="</mo><mi>"X"</mi><msub><mi>"W"</mi><mi>"Q"</mi></msub>
             <mo>","</mo><mspace width="1em"/>
             <MathSym part="k" role=Hue::Key>"K"</MathSym><mo>"="</mo><mi>"Y"</mi><msub><mi>"W"</mi><mi>"K"</mi></msub>

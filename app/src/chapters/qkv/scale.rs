@@ -170,11 +170,11 @@ fn verdict(scale: &Scale) -> AnyView {
     view! {
         "With d"<sub>"k"</sub>" = "{scale.dimensions}" the variance of "{scale.products}" products is "
         {number("qkv-variance", here.variance[0], 1)}". Divided by √"{scale.dimensions}" it is "
-        {number("qkv-variance-scaled", here.variance[1], 2)}". Entropy says how evenly the weights are spread: "
+        {number("qkv-variance-scaled", here.variance[1], 2)}". The weights’ entropy is "
         {number("qkv-entropy-plain", here.entropy[0], 3)}" nats without the root, "
         {number("qkv-entropy-scaled", here.entropy[1], 3)}" with it, and "
-        {format!("{:.3}", f64::from(DRAWN_KEYS).ln())}" if all "{DRAWN_KEYS}" are equal. The size of softmax’s gradient is "
-        {number("qkv-gradient-plain", here.gradient[0], 3)}" without the root and "
+        {format!("{:.3}", f64::from(DRAWN_KEYS).ln())}" if all "{DRAWN_KEYS}" are equal. Softmax’s gradient has size "
+        {number("qkv-gradient-plain", here.gradient[0], 3)}" without and "
         {number("qkv-gradient-scaled", here.gradient[1], 3)}" with it."
     }
     .into_any()

@@ -56,7 +56,7 @@ pub fn view() -> AnyView {
                     data-state=move || if shuffle.with(Option::is_some) { "live" } else { "empty" }
                     aria-label="The tokens in both orders">
                     {move || shuffle.get().map(|shuffle| lanes(&shuffle))}
-                    <SheetExport name="qkv-lanes" title="How far each token's output moved" provenance sheet/>
+                    <SheetExport name="qkv-lanes" title="How far each token’s output moved" provenance sheet/>
                 </section>
                 <p class="view-note qkv-verdict" data-testid="qkv-shuffle" data-most=move || {
                     shuffle.get().map(|shuffle| most(&shuffle).to_string())

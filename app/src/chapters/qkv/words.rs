@@ -25,10 +25,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "An inner product in place of the little network",
-            text: "Each token makes three vectors, each by a learned matrix. The [query q](#q query) says what it \
-                   looks for. The [key k](#k key) says how it can be found. The [value v](#v value) is what it \
-                   hands over. The field calls them [query](query), [key](key) and [value](value). When all three \
-                   come from one sentence, this is [self-attention](self-attention).\n\n\
+            text: "Each token makes three vectors, each by a learned matrix. One says what the token looks for: \
+                   its [query](query) [q](#q query). One says how it can be found: its [key](key) [k](#k key). One \
+                   is what it hands over: its [value](value) [v](#v value). When all three come from one sentence, \
+                   this is [self-attention](self-attention).\n\n\
                    The score of a pair is the [inner product](inner-product) of q and k: multiply number by \
                    number, and add up. [Softmax](softmax) makes the scores of a row into shares. Click a cell and \
                    follow its sum. Which product in it is the largest?",
@@ -37,8 +37,8 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Keys and values from elsewhere",
-            text: "The asker and the asked need not be in one text. A translator’s question arises in the new \
-                   sentence, and the answer stands in the old one. Here the queries are still your sentence’s, but \
+            text: "The asker and the asked need not be in one text. A translator’s question comes up in the new \
+                   sentence, and the answer is in the old one. Here the queries are still your sentence’s, but \
                    keys and values come from another text. This is [cross-attention](cross-attention). In the last \
                    chapter the decoder did the same with the encoder’s states.\n\n\
                    This model was never trained for it. Look only at the shape of the matrix, and at what is \
@@ -48,12 +48,14 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "The variance of q · k is d_k",
-            text: "Throw one die, then add up a hundred. The sum of a hundred spreads much wider. A score is such \
-                   a sum, with one term for each of the d_k numbers in q and k. Here they are random, and there \
-                   are {width}. With so many terms one score is often far ahead, and softmax gives it nearly \
-                   everything. Then the gradient almost vanishes.\n\n\
-                   Dividing each score by the square root of d_k takes the spread back to 1. Drag the width and \
-                   compare both colors.",
+            text: "Throw one die. Then throw a hundred and add them up: the sum varies far more. A score is such a \
+                   sum, with one term for each of the d_k numbers in q and k. Here the numbers are random with \
+                   variance 1, and there are {width}. Then the score has variance d_k. With so many terms one \
+                   score is often far ahead, and softmax gives it nearly everything. Then the gradient almost \
+                   vanishes.\n\n\
+                   Dividing each score by the square root of d_k takes the variance back to 1. The \
+                   [entropy](entropy) says how evenly the weights are spread, in units called [nats](nat). Drag \
+                   the width and compare both colors.",
             set: |link| {
                 put(link, Experiment::Scale);
                 link.qkv.dimensions = 256;

@@ -98,7 +98,8 @@ fn Seq2seqChapter() -> impl IntoView {
 /// What the text reads off the settings and the model.
 fn lives(page: Page) -> Vec<Live> {
     let lab = use_lab();
-    let right = Memo::new(move |_| {
+    let dates = Memo::new(move |_| {
+        page.settings.with(|s| s.task == PairTask::Dates).then_some(())?;
         lab.history.with(|history| history.named(seq2seq::RIGHT).and_then(|series| series.last()))
     });
     let percent = |share: f32| format!("{:.0} %", 100.0 * share);
@@ -122,7 +123,7 @@ fn lives(page: Page) -> Vec<Live> {
     vec![
         live("task", move || page.settings.with(|s| words::task(s.task).to_owned())),
         live("hidden", move || page.settings.with(|s| s.hidden.to_string())),
-        live("right", move || right.get().map_or_else(|| "…".to_owned(), percent)),
+        live("dates", move || dates.get().map_or_else(|| "…".to_owned(), percent)),
         live("lengths", move || lengths.get()),
     ]
 }

@@ -37,8 +37,8 @@ pub fn Outcome(page: Page) -> impl IntoView {
         <p class="view-note seq2seq-outcome" role="status">
             <strong data-testid="seq2seq-outcome">{outcome}</strong>
             " "
-            <span title="Held-out sources no longer than those trained on">
-                "Held-out sources answered correctly to the last character: "
+            <span title="To the last character, on held-out sources no longer than those trained on">
+                "Held-out sources answered correctly: "
                 <span data-testid="seq2seq-right">
                     {move || share.get().map_or("–".to_owned(), |s| format!("{s:.4}"))}
                 </span>

@@ -121,8 +121,7 @@ pub const SCRIPT: Script = Script {
             title: "Accuracy and length",
             text: "This curve shows, for each length of source, how many [held-out](held-out) answers are correct \
                    to the last character. Strings to the right of the mark are longer than any in training. Press \
-                   Train, and watch at which lengths the curve rises first.\n\n\
-                   {lengths}",
+                   Train, and watch at which lengths the curve rises first. {lengths}",
             set: |link| {
                 link.seq2seq.example = 2;
                 link.view = "lengths".to_owned();
@@ -131,7 +130,7 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A narrower neck",
-            text: "If the neck is the trouble, a narrower one should make it worse. Here the vector has {hidden} \
+            text: "If the neck is the trouble, a narrower one should make it worse. Here the vector has only 8 \
                    numbers. Train to step 400. Then go back one beat, train the first model as long, and compare \
                    where each curve falls.",
             set: |link| {
@@ -158,7 +157,7 @@ pub const SCRIPT: Script = Script {
             text: "A source can be long and still say little. “The 3rd of May 1998” has 19 characters, but its \
                    answer needs only a day, a month and a year. The vector does not have to hold the source. It \
                    has to hold what the answer needs.\n\n\
-                   Train, then type a date of your own. So far {right} of the held-out dates are correct.",
+                   Train, then type a date of your own. So far {dates} of the held-out dates are correct.",
             set: |link| link.seq2seq.task = PairTask::Dates,
             asks: &["seq2seq-date"],
         },
