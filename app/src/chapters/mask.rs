@@ -12,7 +12,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use unroll_protocol::{
     link::Chapter,
-    study::mask::{CONTEXT, Change, Combine, Drawn, Preset, Seen, Settings, ask},
+    study::mask::{CONTEXT, Change, Combine, Drawn, Preset, SERIES, Seen, Settings, ask},
 };
 
 use super::Info;
@@ -25,8 +25,12 @@ use crate::{
     },
     questions::{Answered, use_answer},
     store::Store,
+    teaching::{Live, live},
 };
 use editor::{MaskEditor, Sheet};
+
+#[cfg(test)]
+pub use words::SCRIPT;
 
 pub const INFO: Info = Info {
     id: Chapter::Mask,
@@ -112,11 +116,12 @@ fn MaskChapter() -> impl IntoView {
     });
     view! {
         <ChapterFrame
-            before="Every token could look at every other, also at the one it is to predict."
-            intro=words::intro
-            ideas=words::IDEAS
-            tries=words::tries()
-            check=|| view! { <check::Check/> }
+            script=&words::SCRIPT
+            live=lives(settings)
+            asks=vec![
+                ("mask", ViewFn::from(|| view! { <check::Check/> })),
+                ("mask-peek", ViewFn::from(check::peek)),
+            ]
             more=words::more
             views=vec![
                 StageView::new("mask", "The mask", || view! { <Figure page=use_page()/> }),
@@ -128,6 +133,26 @@ fn MaskChapter() -> impl IntoView {
             model
         />
     }
+}
+
+/// What the text reads off the settings and the two models.
+fn lives(settings: Memo<Settings>) -> Vec<Live> {
+    let lab = use_lab();
+    let number = |at: u32| if at == 0 { "…".to_owned() } else { at.to_string() };
+    let loss = move |of: usize| {
+        let last = Memo::new(move |_| {
+            lab.history.with(|history| history.named(SERIES[of]).and_then(|series| series.last()))
+        });
+        move || last.get().map_or_else(|| "…".to_owned(), |loss| format!("{loss:.2}"))
+    };
+    vec![
+        live("row", move || number(settings.with(|s| s.row))),
+        live("change", move || number(settings.with(|s| s.change))),
+        live("causal", loss(0)),
+        live("unmasked", loss(1)),
+        live("causal-unseen", loss(2)),
+        live("unmasked-unseen", loss(3)),
+    ]
 }
 
 /// The mask over the live weights, and what comes out of the chosen row.
@@ -202,7 +227,7 @@ fn Refused(page: Page) -> impl IntoView {
     view! {
         <p class="field-error mask-problem" role="alert" data-testid="mask-problem">
             {move || problem.get().map(|said| format!(
-                "{said} The picture is still of the mask before; outlined cells differ from it."
+                "{said} The picture is still of the mask before. Outlined cells differ from it."
             ))}
         </p>
     }
@@ -258,7 +283,7 @@ fn Tools(page: Page) -> impl IntoView {
         </div>
         <p class="hint">
             {move || if editing() {
-                "Click or drag over cells; with the keyboard, arrow keys and Space."
+                "Click or drag over cells. By keyboard: arrow keys and Space."
             } else {
                 "Click a cell to follow its row."
             }}
@@ -299,8 +324,8 @@ fn notes(page: Page) -> Memo<String> {
         let mut notes = Vec::new();
         if seen.dropped > 0 {
             notes.push(format!(
-                "Only the first {length} of {} characters are read: the models are trained on \
-                 stretches of {CONTEXT}.",
+                "Only the first {length} of {} characters are read, because the models are trained \
+                 on stretches of {CONTEXT}.",
                 length + seen.dropped as usize
             ));
         }
@@ -312,7 +337,7 @@ fn notes(page: Page) -> Memo<String> {
         }
         if length == 1 {
             notes.push(
-                "A single token can only look at itself: its one weight is 1 under any mask."
+                "A single token can only look at itself, so its one weight is 1 under any mask."
                     .to_owned(),
             );
         }
@@ -334,7 +359,7 @@ fn Outputs(page: Page) -> impl IntoView {
         let pair = (seen.outputs.block(&[at]), seen.usual_outputs.block(&[at]));
         let (Some(now), Some(usual)) = pair else { return String::new() };
         let apart = now.iter().zip(usual).fold(0f32, |most, (a, b)| most.max((a - b).abs()));
-        format!("Largest difference from its own mask: {}.", exact(apart))
+        format!("Largest difference from its own mask’s output: {}.", exact(apart))
     });
     view! {
         <BarsFigure name="mask-next" title=Signal::derive(move || format!("After {}", name.get()))

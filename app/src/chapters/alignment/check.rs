@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::Page;
-use crate::{course::use_done, figures::token::name_at, teaching::CheckYourself};
+use crate::{course::use_right, figures::token::name_at, teaching::CheckYourself};
 
 #[component]
 pub fn Check(page: Page) -> impl IntoView {
@@ -48,11 +48,11 @@ pub fn Check(page: Page) -> impl IntoView {
     let question = Signal::derive(move || {
         asked.with(|asked| match asked {
             Some((_, at, _)) => format!(
-                "When it produces character {} for the source on show, which source character does \
-                 the decoder read most?",
+                "When the decoder writes character {} for the source on show, which source character has \
+                 the largest weight?",
                 at + 1
             ),
-            None => "Give one of the models attention, and two characters to read.".to_owned(),
+            None => "Give one of the models attention and a source of at least two characters.".to_owned(),
         })
     });
     let options = Signal::derive(move || places.get().into_iter().map(label).collect::<Vec<_>>());
@@ -67,12 +67,12 @@ pub fn Check(page: Page) -> impl IntoView {
                 format!("{} {:.2} %", label(place), 100.0 * row.get(place).unwrap_or(&0.0))
             });
             let each = each.collect::<Vec<_>>().join(", ");
-            format!("It produced {} and read: {each}.", name_at(token, *at))
+            format!("It wrote {} with these weights: {each}.", name_at(token, *at))
         })
     });
     let on_another = Callback::new(move |()| count.update(|count| *count += 1));
     view! {
-        <CheckYourself id="alignment" question options answer explain on_right=use_done() on_another/>
+        <CheckYourself id="alignment" question options answer explain on_right=use_right("alignment") on_another/>
     }
     .into_any()
 }

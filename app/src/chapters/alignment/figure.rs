@@ -24,7 +24,7 @@ pub fn reads(page: Page) -> AnyView {
         <div class="view-bar alignment-bar"><SourceField page/> <Stepper page/></div>
         <Notes page/>
         <section class="alignment-stage" class:is-pair=is_pair data-testid="figure-alignment"
-            aria-label="Source and what was produced from it"
+            aria-label="The source and what was written from it"
             data-state=move || if page.alignment.with(|a| a.source.is_empty()) { "empty" } else { "live" }>
             {weights(page, 0, "alignment-weights")}
             {move || is_pair.get().then(|| weights(page, 1, "alignment-weights-beside"))}
@@ -114,8 +114,8 @@ fn Shares(page: Page) -> impl IntoView {
         }
     };
     view! {
-        <div class="alignment-verdict" title="Held-out sources answered without one mistake; the mark is at 95 %">
-            <p class="hint">"right to the last character"</p>
+        <div class="alignment-verdict" title="Held-out sources answered without a mistake. The mark is at 95 %">
+            <p class="hint">"correct to the last character"</p>
             <dl>{move || kinds.get().into_iter().enumerate().map(one).collect_view()}</dl>
         </div>
     }
@@ -170,13 +170,13 @@ fn Notes(page: Page) -> impl IntoView {
         if !reading.unknown.is_empty() {
             let list: Vec<_> = reading.unknown.iter().take(6).map(|c| format!("‘{c}’")).collect();
             notes.push(format!(
-                "The models never met {}: each is read as unknown, □.",
+                "The models never met {}. Each is read as unknown, □.",
                 list.join(", ")
             ));
         }
         if reading.source.len() > reading.longest_trained as usize {
             notes.push(format!(
-                "Longer than any source trained on ({} characters): see how far each gets.",
+                "Longer than any source trained on ({} characters). See how far each model gets.",
                 reading.longest_trained
             ));
         }
@@ -289,7 +289,7 @@ fn Expected(page: Page) -> impl IntoView {
             });
             match at.get() {
                 Some(at) => format!("{name} expects as character {}", at + 1),
-                None => format!("{name}: point at a produced character"),
+                None => format!("{name}: point at a written character"),
             }
         });
         view! {
@@ -340,9 +340,9 @@ fn Inspector(page: Page) -> impl IntoView {
         </div>
         <p class="view-note">
             {move || if is_blind.get() {
-                "Give one of the models attention: without, nothing is scored."
+                "Give one of the models attention. Without it, nothing is scored."
             } else if lab.step.get() == 0 {
-                "Nothing is learned yet: these are the first, random weights at work."
+                "Nothing is learned yet. These numbers come from the first, random weights."
             } else {
                 ""
             }}

@@ -98,7 +98,7 @@ fn cell_sentence(alignment: &Alignment, model: usize, (at, key): (usize, usize))
         (Some(token), Some(value)) if at < alignment.count(model) => {
             format!("For {} it reads {source} with a weight of {value:.4}.", name_at(token, at))
         }
-        _ => "Not produced yet.".to_owned(),
+        _ => "Not written yet.".to_owned(),
     }
 }
 
@@ -236,7 +236,7 @@ pub fn ProducedChips(gaze: Gaze, model: usize, #[prop(optional)] upright: bool) 
         <div class="alignment-chips" class:is-upright=upright role="listbox"
             aria-orientation=if upright { "vertical" } else { "horizontal" }
             data-testid=format!("alignment-output-{model}")
-            aria-label=move || format!("Produced by {}. Arrow keys move, Enter keeps one.", name.get())>
+            aria-label=move || format!("Written by {}. Arrow keys move, Enter keeps one.", name.get())>
             <For each=move || 0..count.get() key=|i| *i children=chip/>
         </div>
     }
@@ -508,7 +508,7 @@ pub fn AlignmentFigure(
                 data-column=move || pointing.shown().map(|p| p.1.to_string())
                 data-value=move || value().map(|v| v.to_string())>
                 {move || reading().unwrap_or_else(|| {
-                    "Point at a produced character to see what it was made from.".to_owned()
+                    "Point at a written character to see what it was made from.".to_owned()
                 })}
             </p>
             <SpokenReading shown=Signal::derive(move || pointing.shown())

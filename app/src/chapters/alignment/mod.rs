@@ -21,11 +21,15 @@ use super::Info;
 use crate::{
     controls::{ChoiceField, SliderField},
     course::{ChapterFrame, StageView, use_lab, use_task_provenance},
-    figures::{Dash, Hue, Provenance},
+    figures::{Dash, Hue, Provenance, token::name_at},
     questions::{Answered, use_answer},
     store::Store,
+    teaching::{Live, live},
 };
 use map::{Alignment, Decoded, Gaze, Place};
+
+#[cfg(test)]
+pub use words::SCRIPT;
 
 pub const INFO: Info = Info {
     id: Chapter::Alignment,
@@ -253,11 +257,9 @@ fn AlignmentChapter() -> impl IntoView {
     let page = Page::new();
     view! {
         <ChapterFrame
-            before="The whole source had to fit into one vector, and the longer it was, the more got lost."
-            intro=words::intro
-            ideas=words::IDEAS
-            tries=words::tries()
-            check=move || view! { <check::Check page/> }
+            script=&words::SCRIPT
+            live=lives(page)
+            asks=vec![("alignment", ViewFn::from(move || view! { <check::Check page/> }))]
             more=words::more
             views=vec![
                 StageView::new("reads", "Who reads what", move || figure::reads(page)),
@@ -270,6 +272,35 @@ fn AlignmentChapter() -> impl IntoView {
             model=Signal::derive(move || page.settings.with(model_name))
         />
     }
+}
+
+/// What the text reads off the models.
+fn lives(page: Page) -> Vec<Live> {
+    let read = move |at: usize| {
+        let read = page.alignment.with(|a| {
+            let decoded = a.decoded.iter().find(|decoded| !decoded.weights.is_empty())?;
+            (at < decoded.tokens.len()).then_some(())?;
+            let row = decoded.row(at);
+            let most = (0..row.len()).max_by(|i, j| row[*i].total_cmp(&row[*j]))?;
+            let source = name_at(a.source.get(most)?, most);
+            Some(format!("Now {source} gets the most, {:.0} %.", 100.0 * row[most]))
+        });
+        read.unwrap_or_else(|| "…".to_owned())
+    };
+    let (first, second) = (Memo::new(move |_| read(0)), Memo::new(move |_| read(1)));
+    let kinds = Memo::new(move |_| page.kinds());
+    let right = Memo::new(move |_| {
+        let each = kinds.get().into_iter().map(|kind| {
+            let share = last(&exact(kind)).map(|share| format!("{:.0} %", 100.0 * share));
+            format!("{}: {}", name(kind), share.unwrap_or_else(|| "…".to_owned()))
+        });
+        format!("Correct of all lengths so far: {}.", each.collect::<Vec<_>>().join(", "))
+    });
+    vec![
+        live("first", move || first.get()),
+        live("second", move || second.get()),
+        live("right", move || right.get()),
+    ]
 }
 
 /// The first model in a few words.

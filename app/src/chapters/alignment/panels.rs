@@ -48,8 +48,8 @@ pub fn training(page: Page) -> AnyView {
         sentences.collect::<Vec<_>>().join(" ")
     });
     view! {
-        <LinesFigure name="alignment-training" title="Right to the last character, over training"
-            lines provenance=page.provenance hint="Press Train: measured every 25 steps."/>
+        <LinesFigure name="alignment-training" title="Correct to the last character, over training"
+            lines provenance=page.provenance hint="Press Train. It is measured every 25 steps."/>
         <p class="view-note" data-testid="alignment-reached">{reached}</p>
     }
     .into_any()
@@ -111,7 +111,7 @@ pub fn SmallLengths(page: Page) -> impl IntoView {
     let show = move |_| page.store.link.update(|link| link.view = "lengths".to_owned());
     view! {
         <button type="button" class="alignment-small" data-testid="alignment-lengths-small" on:click=show>
-            <span class="hint">"right, by length of the source"</span>
+            <span class="hint">"correct, by length of the source"</span>
             <span class="visually-hidden">{label}</span>
             <svg viewBox="0 0 200 100" preserveAspectRatio="none" aria-hidden="true">
                 <line class="alignment-axis" x1="0" x2="200" y1="0" y2="0"></line>
@@ -157,7 +157,7 @@ pub fn lengths(page: Page) -> AnyView {
     let note = Memo::new(move |_| {
         lengths.with(|l| {
             let Some(first) = l.bins.first() else {
-                return "Measured with the first step.".to_owned();
+                return "Measured from the first step on.".to_owned();
             };
             let each = if first.from == first.to { "each length" } else { "each span of 5" };
             let counts = l.bins.iter().map(|bin| bin.count);
@@ -166,7 +166,7 @@ pub fn lengths(page: Page) -> AnyView {
                 if least == most { least.to_string() } else { format!("{least} to {most}") };
             let beyond = match trained_to(l) {
                 Some(last) => {
-                    format!(" Trained on up to {last} characters (the mark), not beyond.")
+                    format!(" Trained on up to {last} characters (the mark), not on longer ones.")
                 }
                 None => String::new(),
             };
@@ -174,8 +174,8 @@ pub fn lengths(page: Page) -> AnyView {
         })
     });
     view! {
-        <LinesFigure name="alignment-lengths" title="Right to the last character, by source length"
-            lines marker provenance=page.provenance hint="Press Train: measured every 25 steps."/>
+        <LinesFigure name="alignment-lengths" title="Correct to the last character, by source length"
+            lines marker provenance=page.provenance hint="Press Train. It is measured every 25 steps."/>
         <p class="view-note" data-testid="alignment-lengths-note">{note}</p>
     }
     .into_any()

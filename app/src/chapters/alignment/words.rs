@@ -4,29 +4,9 @@ use leptos::prelude::*;
 use unroll_protocol::transduction::{AttentionKind, PairTask};
 
 use crate::{
-    course::{Idea, trial},
-    teaching::{Formula, Hue, MathSym, Sym, Term, Word},
+    course::{Beat, Script, Trial},
+    teaching::{Formula, Hue, Kind, MathSym, Quiz},
 };
-
-pub fn intro() -> impl IntoView {
-    view! {
-        <p>
-            "In 2014 Bahdanau, Cho and Bengio let the decoder look back. At every step its "
-            <Sym part="state" role=Hue::Query>"state s"</Sym>" is compared with each of the encoder’s "
-            <Sym part="annotation" role=Hue::Key>"states h"</Sym>", one for every source character. "
-            <Term of=Word::Softmax>"Softmax"</Term>" turns the scores into "<Sym part="weight" role=Hue::Weight>"weights α"</Sym>
-            " that add up to 1, and their weighted sum, the "<Sym part="context" role=Hue::Value>"context c"</Sym>
-            ", is what the decoder reads for this one step. That is "<Term of=Word::Attention>"attention"</Term>"."
-        </p>
-        <p>
-            "Nobody tells the model which character to look at: the weights are learned from right answers \
-             alone. Point at a produced character and see what it was made from, press Train and watch the \
-             pattern come. The model beside it learns the same task from the same batches; unless chosen \
-             otherwise it has one vector for the whole source."
-        </p>
-    }
-    .into_any()
-}
 
 /// `e_ij`, `alpha_ij` and the like.
 fn indexed(part: &'static str, role: Hue, letter: &'static str, index: &'static str) -> AnyView {
@@ -58,17 +38,18 @@ pub fn more() -> impl IntoView {
             <mspace width="1.5em"/>
             {c()}<mo>"="</mo><msub><mo>"∑"</mo><mi>"j"</mi></msub>{a()}{h()}
         </Formula>
-        <Formula label="The decoder's step" source="The same, equation 4">
+        <Formula label="The decoder’s step" source="The same, section 3.1">
             {s()}<mo>"="</mo><mi>"GRU"</mi><mo>"("</mo>{s_before()}<mo>","</mo><mo>"["</mo>
             <msub><mi>"y"</mi><mrow><mi>"i"</mi><mo>"−"</mo><mn>"1"</mn></mrow></msub><mo>";"</mo>{c()}<mo>"]"</mo><mo>")"</mo>
         </Formula>
         <p>
-            "The output is read from the new state, the context and the character before; the paper puts a \
+            "The output is read from the new state, the context and the character before. The paper puts a \
              maxout layer in between, which is left out here. The encoder reads both ways, and h is its two \
-             states side by side. The decoder starts from tanh of a projection of both directions’ last states; the paper takes the \
-             backward one’s only."
+             states side by side. The decoder starts from the tanh of a projection of both directions’ last \
+             states. The paper takes the backward direction’s only. It appeared in 2014 and was presented at \
+             ICLR 2015."
         </p>
-        <Formula label="Luong's three scores" source="Luong, Pham and Manning 2015, section 3.1">
+        <Formula label="Luong’s three scores" source="Luong, Pham and Manning 2015, section 3.1">
             <msub><mi>"e"</mi><mi>"ij"</mi></msub><mo>"="</mo>
             <msup>{s()}<mi>"⊤"</mi></msup>{h()}
             <mspace width="1em"/><mtext>"or"</mtext><mspace width="1em"/>
@@ -82,101 +63,250 @@ pub fn more() -> impl IntoView {
             <msub><mi>"W"</mi><mi>"c"</mi></msub><mo>"["</mo>{c()}<mo>";"</mo>{s()}<mo>"]"</mo><mo>")"</mo>
         </Formula>
         <p>
-            "Luong’s decoder takes its step first and then looks back with the new state: dot, general and \
-             concat. The product of “dot” needs vectors of one width, so the encoder’s two halves are \
-             projected to the decoder’s. The paper also feeds the mixed vector into the next step, \
-             which is left out here."
+            "Luong’s decoder takes its step first and then looks back with the new state. The three scores are \
+             called dot, general and concat. For dot, both vectors must have the same width, so the encoder’s \
+             two halves are projected to the decoder’s width here. The paper also feeds the mixed vector into \
+             the next step, which is left out here."
         </p>
         <p>
-            "Both models are trained on the right character before (teacher forcing), 32 pairs a step, with \
-             Adam at a learning rate of 0.01, which falls with the root of the steps after the first 60. What you see is each model reading its own output back, always \
-             taking the likeliest character. Measured are sources that are never trained on. The model with \
-             attention has a few more parameters."
+            "Both models are trained with the right character before (teacher forcing), on 32 pairs per step, \
+             with Adam. The learning rate is 0.01 for the first 60 steps and then falls as 1/√step. What you see is \
+             each model reading back its own output, always taking the likeliest character. Accuracy is \
+             measured on sources that are never trained on. The model with attention has a few more parameters."
+        </p>
+        <p>
+            "What a weight tells is debated. Jain and Wallace (2019) found other weights that give nearly the \
+             same answers. Wiegreffe and Pinter (2019) replied that this alone does not make weights useless \
+             as explanations."
         </p>
     }
     .into_any()
 }
 
-pub fn tries() -> Vec<ViewFn> {
-    vec![
-        trial(
-            "Turn dates into ISO form. The day stands somewhere in the source and last in the output: train \
-             250 steps, then point at its two digits. Where does the gaze jump, and where does it go for a 0 \
-             that no source character says?",
-            "Dates",
-            "dates",
-            |link| (link.alignment.task, link.alignment.at) = (PairTask::Dates, 9),
-        ),
-        trial(
-            "Sort the letters. There is no line the gaze could follow: what does the matrix look like when \
-             the output is right?",
-            "Sort",
-            "sort",
-            |link| link.alignment.task = PairTask::Sort,
-        ),
-        trial(
-            "Put Luong’s dot product beside Bahdanau’s little network. Which finds the pattern first, and \
-             are the two matrices the same?",
-            "Dot product beside it",
-            "dot",
-            |link| link.alignment.beside = AttentionKind::Dot,
-        ),
-        trial(
-            "Give both models 8 units only. How much can one vector of so few numbers still hold, and how \
-             much does it matter when one may look back?",
-            "8 units",
-            "units",
-            |link| link.alignment.hidden = 8,
-        ),
-        trial(
-            "Train on strings of at most 5, then type a longer one. Attention can look anywhere; does it \
-             still know where to look?",
-            "At most 5",
-            "short",
-            |link| link.alignment.length = 5,
-        ),
-    ]
-}
-
-pub const IDEAS: &[Idea] = &[
-    Idea {
-        title: "Look before you write",
-        text: "For its first character the decoder weighs every source character. The output is the source \
-               reversed, so it should read from the end.",
-        set: |link| link.alignment.steps = 1,
-    },
-    Idea {
-        title: "One further, and look again",
-        text: "Its state has changed, so its weights change: for the next character it reads another place.",
-        set: |link| link.alignment.steps = 2,
-    },
-    Idea {
-        title: "All steps make a matrix",
-        text: "A row for each produced character, a column for each source character: reversal is the line \
-               from top right to bottom left. Train on and watch it sharpen.",
-        set: |link| link.alignment.at = 0,
-    },
-    Idea {
-        title: "One weight is simple arithmetic",
-        text: "The decoder’s state and one of the encoder’s go through a small network that gives one score. \
-               Softmax makes it a share of 1.",
-        set: |link| {
-            (link.alignment.at, link.alignment.key) = (3, 1);
-            link.view = "score".to_owned();
+pub const SCRIPT: Script = Script {
+    before: "The decoder got one vector for the whole source, however long the source was.",
+    beats: &[
+        Beat {
+            title: "",
+            text: "In 2014 Dzmitry Bahdanau, Kyunghyun Cho and Yoshua Bengio looked at why translation networks \
+                   failed on long sentences. They suspected the single vector. A human translator does not learn a \
+                   sentence by heart. She looks back at the source for each word. So they let the decoder look \
+                   back too. They described it as learning to align, and as a mechanism of [attention](attention). \
+                   The second name stayed.\n\n\
+                   Here a model with attention learns beside one without, from the same batches. Point at a \
+                   written character to see what it was made from.",
+            set: |_| {},
+            asks: &[],
         },
-    },
-    Idea {
-        title: "The order may change",
-        text: "In dates the day comes early and is written last: train, and the gaze jumps across the source.",
-        set: |link| (link.alignment.task, link.alignment.at) = (PairTask::Dates, 9),
-    },
-    Idea {
-        title: "A product does as well",
-        text: "Luong’s dot product needs no little network: a state times a state. From here it is one step to \
-               queries, keys and values.",
-        set: |link| {
-            link.alignment.attention = AttentionKind::Dot;
-            link.alignment.beside = AttentionKind::Additive;
+        Beat {
+            title: "Look before you write",
+            text: "Think of the source as lines on a page, and of attention as a reading lamp. Before each \
+                   character, the decoder decides how to spread its light. It gives each source character a share, \
+                   its [weight α](#weight weight).\n\n\
+                   The task is to write the source backwards. So for the first character it should read from the \
+                   end. {first} Train, and watch this change.",
+            set: |link| link.alignment.steps = 1,
+            asks: &["alignment"],
         },
-    },
-];
+        Beat {
+            title: "One further, and look again",
+            text: "One character is written, and the decoder’s [state s](#state query) has changed. So its weights \
+                   change too. {second}\n\n\
+                   That is what the single vector could not give: a new summary of the source at each step. It is \
+                   the weighted sum of the encoder’s [states h](#annotation key), called the [context c](#context \
+                   value). Press “Next letter” to go on.",
+            set: |link| link.alignment.steps = 2,
+            asks: &["alignment-context"],
+        },
+        Beat {
+            title: "All steps make a matrix",
+            text: "Each written character has a row, and each source character a column. The stronger the color, \
+                   the larger the weight. If the model has learned to reverse, the strong cells form a line from \
+                   top right to bottom left. Press Train and watch whether the line appears.\n\n\
+                   Nobody marks for the model which characters belong together.",
+            set: |link| link.alignment.at = 0,
+            asks: &["alignment-marked"],
+        },
+        Beat {
+            title: "One weight is simple arithmetic",
+            text: "Where does a weight come from? The decoder’s state and one of the encoder’s states go into a \
+                   small network. Out comes one number, the score: how well do these two go together? \
+                   [Softmax](softmax) turns the scores of a row into shares that add up to 1. This form of it is \
+                   **additive attention**. Follow the numbers from top to bottom.",
+            set: |link| {
+                (link.alignment.at, link.alignment.key) = (3, 1);
+                link.view = "score".to_owned();
+            },
+            asks: &["alignment-alpha"],
+        },
+        Beat {
+            title: "The order may change",
+            text: "Now the task is to write dates as year, month and day. In many of the sources the day comes \
+                   early, but it is always written last. Train for 250 steps. Then point at the last two digits, \
+                   and see where the weights go. If the model has learned it, they jump across the source.",
+            set: |link| (link.alignment.task, link.alignment.at) = (PairTask::Dates, 9),
+            asks: &["alignment-proof"],
+        },
+        Beat {
+            title: "Does it help with length?",
+            text: "Back to strings. For each length of source, the figure shows how many [held-out](held-out) \
+                   answers are correct to the last character. {right} Train both until one of them reaches 95 %. \
+                   Then compare the two curves on their right side, where the sources are long.",
+            set: |link| link.view = "lengths".to_owned(),
+            asks: &[],
+        },
+        Beat {
+            title: "A product can replace the network",
+            text: "In 2015 Luong, Pham and Manning tried scores without the little network. The simplest is the \
+                   [inner product](inner-product) of the two states. It is large when the two point the same way, \
+                   and it costs only one multiplication per number. Here it learns beside Bahdanau’s. Train, and \
+                   compare both matrices and both shares.\n\n\
+                   From here it is one step to queries, keys and values.",
+            set: |link| {
+                link.alignment.attention = AttentionKind::Dot;
+                link.alignment.beside = AttentionKind::Additive;
+            },
+            asks: &[],
+        },
+        Beat {
+            title: "What you can do now",
+            text: "You can read an alignment matrix, and work out one weight from its score. You can say what the \
+                   context vector is, and why it is made anew at every step. The next chapter gives the two sides \
+                   of the product their names: query and key.",
+            set: |_| {},
+            asks: &[],
+        },
+    ],
+    tries: &[
+        Trial {
+            text: "Write dates as year, month and day. Train 250 steps, then point at the two digits of the day. \
+                   Where do the weights jump, and where do they go for a 0 that is not in the source?",
+            label: "Dates",
+            id: "dates",
+            set: |link| (link.alignment.task, link.alignment.at) = (PairTask::Dates, 9),
+            sentence: None,
+        },
+        Trial {
+            text: "Sort the letters. No straight line can be right now. What does the matrix look like once the \
+                   answers are correct?",
+            label: "Sort",
+            id: "sort",
+            set: |link| link.alignment.task = PairTask::Sort,
+            sentence: None,
+        },
+        Trial {
+            text: "Put Luong’s dot product beside Bahdanau’s little network. Which one finds the pattern first? \
+                   Are the two matrices the same?",
+            label: "Dot product beside it",
+            id: "dot",
+            set: |link| link.alignment.beside = AttentionKind::Dot,
+            sentence: None,
+        },
+        Trial {
+            text: "Give both models only 8 units. How much can a single vector of so few numbers hold? How much \
+                   does that matter to a model that may look back?",
+            label: "8 units",
+            id: "units",
+            set: |link| link.alignment.hidden = 8,
+            sentence: None,
+        },
+        Trial {
+            text: "Train on strings of at most 5 letters, then type a longer one. Attention can look anywhere. \
+                   Does it still know where to look?",
+            label: "At most 5",
+            id: "short",
+            set: |link| link.alignment.length = 5,
+            sentence: None,
+        },
+    ],
+    quizzes: &[
+        Quiz {
+            id: "alignment-context",
+            kind: Kind::Explain,
+            asks: "Why can attention help with long sources?",
+            options: &[
+                (
+                    "The decoder’s state gets more numbers as the source grows.",
+                    "The state keeps its size. What grows is the number of encoder states that can be read.",
+                ),
+                (
+                    "It leaves out the characters that do not matter.",
+                    "None is left out. A softmax weight can be tiny, but in exact arithmetic it is never 0.",
+                ),
+                (
+                    "At every step it can read all encoder states, so one vector need not hold everything.",
+                    "There are as many states as characters, and each context is mixed for one step only.",
+                ),
+            ],
+            right: 2,
+        },
+        Quiz {
+            id: "alignment-marked",
+            kind: Kind::FindError,
+            asks: "“To train attention, somebody must mark which source character belongs to which output \
+                   character.” What is wrong?",
+            options: &[
+                (
+                    "The weights are learned from the right answers alone.",
+                    "The loss only asks whether each character is right. Its gradient also reaches the weights, \
+                     because softmax and the weighted sum have slopes everywhere.",
+                ),
+                (
+                    "The marks are needed only for long sources.",
+                    "They are never needed. The gradient says which weights would have made the right answer \
+                     likelier.",
+                ),
+                (
+                    "Nothing. Without marks the weights stay random.",
+                    "Train and look: the weights change, though only the answers are given.",
+                ),
+            ],
+            right: 0,
+        },
+        Quiz {
+            id: "alignment-alpha",
+            kind: Kind::FindError,
+            asks: "“The weight α is what the decoder asks with.” What is wrong?",
+            options: &[
+                (
+                    "The decoder asks with the context c.",
+                    "The context is what it gets in the end, after the weights are known.",
+                ),
+                (
+                    "It asks with its state s. α is the softmax of the scores that s gets with each h.",
+                    "In the next chapter’s words the state s is the query. The weights are the answer to it: how \
+                     much to take from where.",
+                ),
+                (
+                    "Nothing is wrong.",
+                    "A weight is a share between 0 and 1. It comes out of the comparison, it does not go into it.",
+                ),
+            ],
+            right: 1,
+        },
+        Quiz {
+            id: "alignment-proof",
+            kind: Kind::FindError,
+            asks: "“Source character 5 has nearly all the weight. So the other characters had no influence.” What \
+                   is wrong?",
+            options: &[
+                (
+                    "The encoder state at 5 has itself read the characters on both sides.",
+                    "What is mixed are encoder states, not bare characters. The decoder’s own state, too, holds \
+                     what was read before.",
+                ),
+                (
+                    "Weights say nothing at all.",
+                    "They say exactly how much of each encoder state goes into this context. But that is not all \
+                     that shaped the answer.",
+                ),
+                (
+                    "Nothing is wrong.",
+                    "The weight is on a state, and that state has read its neighbors. It does not stand for one \
+                     character alone.",
+                ),
+            ],
+            right: 0,
+        },
+    ],
+};

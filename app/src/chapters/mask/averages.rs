@@ -49,11 +49,10 @@ pub fn view(page: Page) -> AnyView {
             <div class="view-bar mask-bar mask-row">
                 <SliderField name="mask-row" least=1.0/>
                 <p class="view-note">
-                    {name} " may look at " {counted} " tokens: the plain average of their "
+                    {name} " may look at " {counted} " tokens. A loop, a product with a matrix of 0 and 1/count, and a "
+                    <Term of=Word::Softmax>"softmax"</Term>" of 0 and −∞ give the plain average of their "
                     <Sym part="mask-values" role=Hue::Value>"values"</Sym>
-                    " by a loop, by a product with a matrix of 0 and 1/count, by a "
-                    <Term of=Word::Softmax>"softmax"</Term>" of 0 and −∞; and the average that attention weighs \
-                     by the data."
+                    ". Attention’s weights depend on the data."
                 </p>
             </div>
             <div class="view-split">
@@ -66,7 +65,7 @@ pub fn view(page: Page) -> AnyView {
                         title=Signal::derive(move || format!("Averages of the values for {}", name.get()))/>
                 </div>
             </div>
-            <p class="hint">"Largest difference over all rows and numbers; the first two are rounding:"</p>
+            <p class="hint">"Largest difference over all rows and numbers. The first two are only rounding."</p>
             <dl class="mask-differences">
                 {difference("mask-loop-product", "loop − matrix product",
                     |s| apart(&s.averages.looped, &s.averages.product))}

@@ -1,11 +1,12 @@
-//! A question whose answer is what really stays the same in the live model.
+//! Questions whose answers are what stays the same in the live model, and where it is better than
+//! the one beside it.
 
 use leptos::prelude::*;
-use unroll_protocol::study::mask::{Change, Combine, Drawn, Pattern, Preset, Trained, ask};
+use unroll_protocol::study::mask::{Change, Combine, Drawn, Pattern, Preset, SERIES, Trained, ask};
 
 use super::exact;
 use crate::{
-    course::{use_done, use_lab},
+    course::{use_lab, use_right},
     figures::token::name_at,
     questions::use_answer,
     store::Store,
@@ -81,13 +82,15 @@ pub fn Check() -> impl IntoView {
         Some(at) => {
             let token = text.with(|text| text.chars().nth(at)).map(String::from);
             format!(
-                "Both layers have this mask: {}. The token {} is changed. Which output stays exactly as it \
-                 was?",
+                "Both layers have this mask: {}. The token {} is changed. Which output stays exactly the \
+                 same?",
                 asked(count.get()).0,
                 name_at(&token.unwrap_or_default(), at)
             )
         }
-        None => format!("Write a sentence of at least {FEWEST} characters to be asked about it."),
+        None => format!(
+            "Write a sentence of at least {FEWEST} characters, and this question will be about it."
+        ),
     });
     let options = Signal::derive(move || {
         let moved = moved.get().unwrap_or_default();
@@ -102,12 +105,56 @@ pub fn Check() -> impl IntoView {
         let moved = moved.get().unwrap_or_default();
         let each = moved.iter().map(|(name, moved)| format!("{name}: {}", exact(*moved)));
         format!(
-            "What really moved, at most: {}. Each layer carries a change one look further.",
+            "The largest change of each: {}. Each layer can carry a change one look further.",
             each.collect::<Vec<_>>().join("; ")
         )
     });
     let on_another = Callback::new(move |()| count.update(|count| *count += 1));
     view! {
-        <CheckYourself id="mask" question options answer explain on_right=use_done() on_another/>
+        <CheckYourself id="mask" question options answer explain on_right=use_right("mask") on_another/>
     }
+}
+
+/// Where the model that may see the answers has the lower loss, guessed before it is shown.
+pub fn peek() -> AnyView {
+    let lab = use_lab();
+    // Causal and unmasked: on what they train on, then on what is not in sight.
+    let losses = Memo::new(move |_| {
+        let last = |name| lab.history.with(|history| history.named(name).and_then(|s| s.last()));
+        let [Some(causal), Some(unmasked), Some(seen), Some(unseen)] = SERIES.map(last) else {
+            return None;
+        };
+        Some([causal, unmasked, seen, unseen])
+    });
+    let answer = Signal::derive(move || {
+        let [causal, unmasked, seen, unseen] = losses.get()?;
+        Some(match (unmasked < causal, unseen < seen) {
+            (true, true) => 0,
+            (false, false) => 1,
+            (false, true) => 2,
+            (true, false) => 3,
+        })
+    });
+    let explain = Signal::derive(move || {
+        losses.get().map_or_else(String::new, |[causal, unmasked, seen, unseen]| {
+            format!(
+                "On the text they train on: {unmasked:.2} without a mask, {causal:.2} with it. On held-out \
+                 characters out of sight: {unseen:.2} without, {seen:.2} with."
+            )
+        })
+    });
+    let options = [
+        "On both",
+        "On neither",
+        "Only on held-out characters it can’t see",
+        "Only on the text it trains on",
+    ];
+    let question = "A second model trains on the same text without a mask. Where is its loss lower than that of \
+                    the causal model, as both are now?";
+    view! {
+        <CheckYourself id="mask-peek" question=Signal::stored(question.to_owned())
+            options=Signal::stored(options.map(str::to_owned).to_vec()) answer explain
+            on_right=use_right("mask-peek")/>
+    }
+    .into_any()
 }

@@ -48,7 +48,7 @@ pub fn view(page: Page) -> AnyView {
                     on:input=move |e| letter.set(
                         event_target_value(&e).chars().last().map_or(0, |c| c as u32)
                     )/>
-                <span class="hint" id="mask-letter-hint">"empty: the next of the vocabulary"</span>
+                <span class="hint" id="mask-letter-hint">"if empty, the next of the vocabulary"</span>
             </label>
         </div>
         <Refused page/>
@@ -100,7 +100,7 @@ fn matrix(seen: &Seen) -> Matrix {
 /// What the test says of the mask on show.
 fn verdict(seen: &Seen) -> String {
     let Some(leak) = &seen.leak else {
-        return "The changed token lies beyond the end, or none is chosen: click a column, or move \
+        return "The changed token lies beyond the end, or none is chosen. Click a column, or move \
                 the slider."
             .to_owned();
     };
@@ -109,7 +109,7 @@ fn verdict(seen: &Seen) -> String {
         return "The same character stands there already, so nothing changes.".to_owned();
     }
     if at == 0 {
-        return "Nothing comes before the first token: change a later one.".to_owned();
+        return "Nothing comes before the first token. Change a later one.".to_owned();
     }
     let knew: Vec<String> = leak.masked[..at]
         .iter()

@@ -44,7 +44,7 @@ pub fn view() -> AnyView {
                 )
             });
             let reference =
-                nothing.get().map(|y| Reference { name: "all alike (ln V)".to_owned(), y });
+                nothing.get().map(|y| Reference { name: "guessing evenly (ln V)".to_owned(), y });
             Lines {
                 x_label: "step".into(),
                 y_label: "loss".into(),
@@ -71,7 +71,7 @@ pub fn view() -> AnyView {
     };
     let problem = Signal::derive(move || {
         let none = store.probe.with(String::is_empty);
-        none.then(|| "Write at least one character for them to go on from.".to_owned())
+        none.then(|| "Write at least one character for them to continue.".to_owned())
     });
     let written: Vec<_> =
         Trained::ALL.iter().map(|&model| (model, ask_for(lab, store, model))).collect();
@@ -86,7 +86,7 @@ pub fn view() -> AnyView {
     });
     let provenance = use_provenance();
     view! {
-        <Sentence label="They go on from" problem/>
+        <Sentence label="They continue" problem/>
         <section class="view-split mask-trained" data-testid="figure-mask-trained"
             aria-label="Trained with and without a mask"
             data-state=move || if last(0).is_some() { "live" } else { "empty" }>
@@ -101,10 +101,10 @@ pub fn view() -> AnyView {
                     <SheetExport name="mask-writing" title="What both models write" provenance sheet/>
                 </section>
                 <p>
-                    "What they train on: causal " {shown(0, "mask-loss-causal")}
+                    "Loss on their training text: causal " {shown(0, "mask-loss-causal")}
                     ", unmasked " {shown(1, "mask-loss-unmasked")}
                     ". On "<Term of=Word::HeldOut>"held-out"</Term>
-                    " characters that are not in sight: causal "
+                    " characters out of sight: causal "
                     {shown(2, "mask-unseen-causal")} ", unmasked " {shown(3, "mask-unseen-unmasked")} "."
                 </p>
                 <p class="hint" data-testid="mask-verdict">
@@ -125,16 +125,16 @@ fn verdict(losses: [Option<f32>; 4], nothing: Option<f64>) -> String {
     };
     let times = causal / unmasked.max(f32::MIN_POSITIVE);
     if unmasked >= causal || unseen <= seen {
-        return "The unmasked model has not yet found out that it can look: train on.".to_owned();
+        return "The unmasked model has not learned to look ahead yet. Train on.".to_owned();
     }
     let worse = if f64::from(unseen) > nothing {
-        format!("worse than guessing every character alike ({nothing:.2})")
+        format!("That is worse than guessing all characters evenly, which costs {nothing:.2}.")
     } else {
-        format!("guessing every character alike has {nothing:.2}")
+        format!("Guessing all characters evenly costs {nothing:.2}.")
     };
     format!(
-        "The unmasked model's training loss is {times:.1} times lower, yet of characters it can't see it \
-         knows less: {unseen:.2} against {seen:.2}; {worse}. It has learned to copy, not to predict."
+        "The unmasked model’s training loss is {times:.1} times smaller. But on characters out of sight its loss \
+         is larger: {unseen:.2} against {seen:.2}. {worse} It has learned to copy, not to predict."
     )
 }
 

@@ -1,29 +1,12 @@
-//! The chapter's words: what it is about, formulas, experiments, and one idea at a time.
+//! The chapter's words: its script, and the formulas.
 
 use leptos::prelude::*;
 use unroll_protocol::study::mask::{Combine, Pattern, Preset, Trained};
 
 use crate::{
-    course::{Idea, trial},
-    teaching::{Formula, Hue, MathSym, Sym, Term, Word},
+    course::{Beat, Script, Trial},
+    teaching::{Formula, Hue, Kind, MathSym, Quiz},
 };
-
-pub fn intro() -> impl IntoView {
-    view! {
-        <p>
-            "Attention mixes whatever it may look at. A "<Term of=Word::Mask>"mask"</Term>
-            " says what that is: before the "<Term of=Word::Softmax>"softmax"</Term>", −∞ is added to the \
-             score of every blocked cell, and e to the −∞ is exactly 0. Rows are "
-            <Sym part="mask-query" role=Hue::Query>"queries"</Sym>", columns are "
-            <Sym part="mask-key" role=Hue::Key>"keys"</Sym>"."
-        </p>
-        <p>
-            "Here is a small model that learns your text with a causal mask: no token sees a later one. \
-             Choose another mask, or edit single cells, and see at once what the same weights now predict. \
-             Then see why the mask is there: a second model trains without it."
-        </p>
-    }
-}
 
 /// Formulas with their source, and what differs between papers.
 pub fn more() -> impl IntoView {
@@ -52,72 +35,31 @@ pub fn more() -> impl IntoView {
             <msub><MathSym part="mask-values" role=Hue::Value>"v"</MathSym><mi>"j"</mi></msub>
         </Formula>
         <p>
-            "A row of only −∞ has no softmax: 0 divided by 0. Such a mask is refused here. Libraries differ: \
-             some return NaN, which then spreads through the whole model, some return 0 or a plain average. \
-             Code that adds a large negative number instead of −∞ leaves weights that are merely tiny."
+            "A row of only −∞ has no softmax: it would be 0 divided by 0. Such a mask is refused here. Libraries \
+             differ. Some return NaN, which then spreads through the whole model. Some return 0 or a plain \
+             average. Code that adds a large negative number in place of −∞ relies on rounding: exp of it must \
+             come out as 0."
         </p>
         <p>
             "Masks combine as sets: an intersection allows what both allow, a union what either allows. A \
-             decoder on padded batches needs causal ∩ padding. GPT-3 (Brown et al. 2020, section 2.1) has \
-             layers whose attention is dense and layers where it is a local band, in turns, after the Sparse \
-             Transformer (Child et al. 2019); here both layers have the same mask. BERT (Devlin et al. 2019) \
-             looks both ways and hides some tokens instead, so that there is something left to predict. With \
-             masks of any graph, attention is message passing along its edges."
+             decoder on padded batches needs causal ∩ padding. GPT-3 (Brown and others 2020, section 2.1) \
+             alternates dense layers with layers that see a local band, similar to the Sparse Transformer \
+             (Child and others 2019). Here both layers have the same mask. BERT (Devlin and others 2019) looks \
+             both ways and hides some tokens, so that there is something left to predict. With a mask for any \
+             graph, attention passes messages along its edges."
         </p>
         <p>
-            "Both models: 2 layers of 2 heads, width 32, rotary positions, stretches of 32 characters. The last \
-             place of a stretch is not asked, because its next character lies outside, where even the unmasked \
-             model could not look. The held-out measure lets each model read 16 characters and asks for the \
-             one after them. Both write at temperature 0.8, with the same draws."
+            "In PyTorch the causal mask is "<code translate="no">"torch.tril(torch.ones(T, T))"</code>
+            ". With weights of shape (B, T, T) and values of shape (B, T, C), the averages are "
+            <code translate="no">"weights @ values"</code>", of shape (B, T, C)."
+        </p>
+        <p>
+            "Both models have 2 layers of 2 heads, width 32 and rotary positions, and are trained on stretches \
+             of 32 characters. The last place of a stretch is not asked. Its next character lies outside, where \
+             even the unmasked model could not look. For the held-out loss, each model reads 16 characters and \
+             is asked for the one after them. Both write at temperature 0.8, with the same draws."
         </p>
     }
-}
-
-pub fn tries() -> Vec<ViewFn> {
-    vec![
-        trial(
-            "A band of 2 lets a token see one step back. How far does a change reach in two layers?",
-            "Causal ∩ band of 2",
-            "mask-band",
-            |link| {
-                link.view = "leak".into();
-                link.mask.pattern = BAND;
-            },
-        ),
-        trial(
-            "The model without a mask is sure of every next character. Put a causal mask on it: what is \
-             left of its certainty?",
-            "Unmasked model, causal mask",
-            "mask-unmasked",
-            |link| link.mask.model = Trained::Unmasked,
-        ),
-        trial(
-            "Take the mask off the causal model. It was never taught what to do with a future: do its \
-             predictions get better?",
-            "Causal model, no mask",
-            "mask-off",
-            |link| link.mask.pattern.base = Preset::Full,
-        ),
-        trial(
-            "Begin with tokens that see only themselves and draw a chain of links backwards. Which outputs \
-             does the first token reach? The leak test says.",
-            "Draw a graph",
-            "mask-graph",
-            |link| {
-                link.mask.pattern.base = Preset::Alone;
-                (link.mask.editing, link.mask.change) = (true, 1);
-            },
-        ),
-        trial(
-            "Let everything be padding. Why is there no answer?",
-            "Padding of 32",
-            "mask-empty",
-            |link| {
-                link.mask.pattern.base = Preset::Padding;
-                link.mask.pattern.padding = 32;
-            },
-        ),
-    ]
 }
 
 /// The last token and the one before it.
@@ -129,46 +71,230 @@ const BAND: Pattern = Pattern {
     padding: 4,
 };
 
-pub const IDEAS: &[Idea] = &[
-    Idea {
-        title: "A causal mask",
-        text: "Each token looks at itself and those before it. Hatched cells are blocked: exactly 0.",
-        set: |_| {},
-    },
-    Idea {
-        title: "An average of the past",
-        text: "Row 8 averages 8 values. A loop, a matrix, and a softmax of 0 and −∞ agree to rounding; \
-               attention weighs them by the data.",
-        set: |link| link.view = "averages".into(),
-    },
-    Idea {
-        title: "Nothing leaks",
-        text: "Token 12 is changed. No output before it moves, to the last bit; without a mask they do.",
-        set: |link| link.view = "leak".into(),
-    },
-    Idea {
-        title: "Take it off",
-        text: "The same weights, every token in sight: outputs before the changed token move.",
-        set: |link| {
-            link.view = "leak".into();
-            link.mask.pattern.base = Preset::Full;
+pub const SCRIPT: Script = Script {
+    before: "Attention can compare every token with every other at once. But a model that sees the next token need \
+             not predict it.",
+    beats: &[
+        Beat {
+            title: "",
+            text: "Imagine an exam with the solution printed beside each question. You would copy, and learn \
+                   nothing. A model that reads a whole text at once is in the same position: the next character, \
+                   which it should guess, is right there. So Vaswani and others (2017) covered up what comes later \
+                   with a [mask](mask).\n\n\
+                   Here a small model learns your text with such a mask. Change the mask, and see at once what the \
+                   same weights now predict. At the end you meet a second model that trained without one.",
+            set: |_| {},
+            asks: &[],
         },
-    },
-    Idea {
-        title: "A band, twice",
-        text: "One step back in each of two layers: the change reaches two tokens further and stops.",
-        set: |link| {
-            link.view = "leak".into();
-            link.mask.pattern = BAND;
+        Beat {
+            title: "A causal mask",
+            text: "Each row is a token that looks, its [query](#mask-query query). Each column is a token that may \
+                   be looked at, its [key](#mask-key key). Hatched cells are blocked. With a [causal \
+                   mask](causal-mask) each token sees itself and those before it.\n\n\
+                   A blocked score gets −∞ added before the [softmax](softmax). As e to the −∞ is 0, the blocked \
+                   weight is exactly 0. Press “Edit cells” and block one of your own.",
+            set: |_| {},
+            asks: &["mask-zero"],
         },
-    },
-    Idea {
-        title: "Trained where it could peek",
-        text: "The unmasked model's loss is tiny because it copies the answer. Let it write, and it has \
-               nothing to copy.",
-        set: |link| {
-            link.view = "trained".into();
-            (link.mask.model, link.mask.pattern.base) = (Trained::Unmasked, Preset::Full);
+        Beat {
+            title: "An average of the past",
+            text: "What is left is a kind of average over the cells that are open. Row {row} shows four ways to \
+                   make one. A loop adds up and divides. A matrix with equal shares in each row does the same in \
+                   one [matrix product](matrix-product). A softmax of 0 and −∞ gives that very matrix.\n\n\
+                   Those three agree but for rounding. Attention goes one step further: its scores are not all 0, \
+                   so some tokens count more than others. Move the row and compare.",
+            set: |link| link.view = "averages".into(),
+            asks: &["mask-wait"],
         },
-    },
-];
+        Beat {
+            title: "Nothing leaks",
+            text: "Does the mask really hide the future? Don’t just trust it. Test it. Token {change} is changed \
+                   here. If any output before it moves at all, something has leaked. Look at the two rows: one \
+                   with this mask, one with none. Then type another character, or move the slider.",
+            set: |link| link.view = "leak".into(),
+            asks: &["mask-inference"],
+        },
+        Beat {
+            title: "Take it off",
+            text: "Now the same weights run with every token in sight. Look at the outputs before the changed \
+                   token. They hear of a change that comes after them. Nothing was trained for this: it is the \
+                   mask alone that kept them apart.",
+            set: |link| {
+                link.view = "leak".into();
+                link.mask.pattern.base = Preset::Full;
+            },
+            asks: &["mask"],
+        },
+        Beat {
+            title: "A band, twice",
+            text: "Think of a whisper passed along a row of people. Each speaks only to the next, yet the news \
+                   travels. Here each token sees only itself and the one before. But there are two layers, and in \
+                   the second one the neighbor has already heard from its own neighbor. Count how far the change \
+                   reaches, and where it stops.\n\n\
+                   GPT-3 has such bands in every other layer, only wider.",
+            set: |link| {
+                link.view = "leak".into();
+                link.mask.pattern = BAND;
+            },
+            asks: &["mask-peek"],
+        },
+        Beat {
+            title: "Trained where it could peek",
+            text: "Two models train on the same text, one with the causal mask and one without. On the text they \
+                   train on, the [loss](loss) is now {causal} with the mask and {unmasked} without. On \
+                   [held-out](held-out) characters that are not in sight, it is {causal-unseen} with and \
+                   {unmasked-unseen} without.\n\n\
+                   Train on, and watch all four. Then read what each model writes. At [inference](inference) the \
+                   next character is not there yet, so there is nothing to copy.",
+            set: |link| {
+                link.view = "trained".into();
+                (link.mask.model, link.mask.pattern.base) = (Trained::Unmasked, Preset::Full);
+            },
+            asks: &["mask-copy"],
+        },
+        Beat {
+            title: "What you can do now",
+            text: "You can read and draw a mask, and say why it acts before the softmax. You can test a model for \
+                   leaks. And you know why a very low loss can be a bad sign. The next chapter gives each token \
+                   several looks at once.",
+            set: |_| {},
+            asks: &[],
+        },
+    ],
+    tries: &[
+        Trial {
+            text: "With a band of 2, a token sees one step back. How far does a change reach in two layers? Guess, \
+                   then count.",
+            label: "Causal ∩ band of 2",
+            id: "mask-band",
+            set: |link| {
+                link.view = "leak".into();
+                link.mask.pattern = BAND;
+            },
+            sentence: None,
+        },
+        Trial {
+            text: "Train the model without a mask until its loss is low. Then put a causal mask on it. What is \
+                   left of its certainty?",
+            label: "Unmasked model, causal mask",
+            id: "mask-unmasked",
+            set: |link| link.mask.model = Trained::Unmasked,
+            sentence: None,
+        },
+        Trial {
+            text: "Take the mask off the causal model. It never learned what to do with a future. Do its \
+                   predictions get better?",
+            label: "Causal model, no mask",
+            id: "mask-off",
+            set: |link| link.mask.pattern.base = Preset::Full,
+            sentence: None,
+        },
+        Trial {
+            text: "Begin with tokens that see only themselves. Then draw a chain of links backward. Which outputs \
+                   does the first token reach? Open the leak test to see.",
+            label: "Draw a graph",
+            id: "mask-graph",
+            set: |link| {
+                link.mask.pattern.base = Preset::Alone;
+                (link.mask.editing, link.mask.change) = (true, 1);
+            },
+            sentence: None,
+        },
+        Trial {
+            text: "Declare every token to be padding, which nobody may look at. Why is there no answer?",
+            label: "Padding of 32",
+            id: "mask-empty",
+            set: |link| {
+                link.mask.pattern.base = Preset::Padding;
+                link.mask.pattern.padding = 32;
+            },
+            sentence: None,
+        },
+    ],
+    quizzes: &[
+        Quiz {
+            id: "mask-zero",
+            kind: Kind::Explain,
+            asks: "Why add −∞ before the softmax, and not set the weight to 0 after it?",
+            options: &[
+                (
+                    "Because 0 is not a number that softmax can give.",
+                    "With a score of −∞ it gives exactly 0. What matters is the other weights in the row.",
+                ),
+                (
+                    "Then the open cells share the whole 1, and the blocked scores count for nothing.",
+                    "Set to 0 afterward, the row would no longer add up to 1. And the blocked score would still \
+                     have shrunk the others, so the future would leak.",
+                ),
+                ("It is faster.", "Both cost about the same. The two give different weights."),
+            ],
+            right: 1,
+        },
+        Quiz {
+            id: "mask-wait",
+            kind: Kind::FindError,
+            asks: "“With a causal mask, each token must wait until those before it are done.” What is wrong?",
+            options: &[
+                (
+                    "Within a layer all rows are computed at the same time. The mask only removes cells.",
+                    "The tokens of the past are all there in training, so one matrix product does every row. \
+                     Waiting comes only when the model writes new text.",
+                ),
+                (
+                    "Only the first token has to wait.",
+                    "It has the least to do: it sees only itself. But no token waits for another within a layer.",
+                ),
+                (
+                    "Nothing is wrong.",
+                    "That is how a recurrent network works. Here no row needs the result of another row of the \
+                     same layer.",
+                ),
+            ],
+            right: 0,
+        },
+        Quiz {
+            id: "mask-inference",
+            kind: Kind::FindError,
+            asks: "“Once a causal model is trained, its mask can be dropped: when it writes, the future does not \
+                   exist.” What is wrong?",
+            options: &[
+                (
+                    "When it writes, the model can see the future.",
+                    "It can’t: the next token is not there yet. Think of the tokens in the middle of what has been \
+                     written.",
+                ),
+                (
+                    "Nothing. Without the mask it writes the same.",
+                    "Try it: the next beat takes the mask off, and earlier outputs move.",
+                ),
+                (
+                    "Earlier tokens would then see later ones, which never happened in training.",
+                    "For them the rest of the prompt is a future. Their outputs change, and the last token reads \
+                     those in the next layer.",
+                ),
+            ],
+            right: 2,
+        },
+        Quiz {
+            id: "mask-copy",
+            kind: Kind::Explain,
+            asks: "Why can the unmasked model have a low training loss and still write badly?",
+            options: &[
+                (
+                    "It can copy the next character in training, so it need not learn to predict it.",
+                    "Copying is the easiest way to a low loss. When it writes, there is nothing to copy.",
+                ),
+                (
+                    "It has fewer weights.",
+                    "Both models are built alike and begin with the same weights. Only the mask differs.",
+                ),
+                (
+                    "It learned the training text by heart.",
+                    "That is overfitting, and it would help on that text. This model fails wherever the answer is \
+                     not in sight.",
+                ),
+            ],
+            right: 0,
+        },
+    ],
+};

@@ -150,14 +150,14 @@ fn notes(head: &Head) -> String {
     let other = match head.memory {
         Memory::Own => "",
         Memory::Other => {
-            "The other text is the beginning of what it learns. This model was never trained to look \
-             there, so expect no sense in it: only the arithmetic is the same. "
+            "The other text is the beginning of the text it learns from. This model was never trained to look \
+             there, so the weights need not make sense. Only the arithmetic is the same. "
         }
     };
     match head.dropped {
         0 => other.to_owned(),
         dropped => format!(
-            "{other}The model reads 24 characters at a time: the first {dropped} are left out."
+            "{other}The model reads 24 characters at a time, so the first {dropped} are left out."
         ),
     }
 }

@@ -5,7 +5,7 @@ use unroll_protocol::study::qkv::{Models, ask};
 
 use super::{is_of, shuffle};
 use crate::{
-    course::{use_done, use_lab},
+    course::{use_lab, use_right},
     questions::use_answer,
     store::Store,
     teaching::CheckYourself,
@@ -33,7 +33,7 @@ const DRAW: u32 = 999;
 pub fn check() -> AnyView {
     let store = expect_context::<Store>();
     let lab = use_lab();
-    let done = use_done();
+    let right = use_right("qkv");
     let round = RwSignal::new(0usize);
     // The models that learn order read no sentence: of them only the products are asked.
     let asked = Memo::new(move |_| match ASKED[round.get() % ASKED.len()] {
@@ -64,7 +64,7 @@ pub fn check() -> AnyView {
                 .min_by(|a, b| distance(options[*a]).total_cmp(&distance(options[*b])))?;
             let (variance, products) = (scale.variance, scale.products);
             let explain = format!(
-                "The variance of {products} products drawn now is {variance:.1}: each of the {width} terms adds about 1."
+                "The variance of {products} products drawn now is {variance:.1}. Each of the {width} terms adds about 1."
             );
             Some((nearest, explain))
         }
@@ -78,12 +78,12 @@ pub fn check() -> AnyView {
             let why = if same {
                 "Every token sees the same others, and nothing tells it where they stand."
             } else if causal {
-                "The mask decides who stands before whom, so other tokens are seen now."
+                "After the shuffle other tokens come before it, and only those may be seen."
             } else {
-                "What is added for the place differs at another place."
+                "What is added for the position is different at another position."
             };
             let explain = format!(
-                "The largest difference is {most:.7}, beside outputs of up to {:.2}. {why}",
+                "The largest difference is {most:.7}, where outputs go up to {:.2}. {why}",
                 shuffled.largest
             );
             Some((usize::from(!same), explain))
@@ -91,18 +91,20 @@ pub fn check() -> AnyView {
     });
     let question = Signal::derive(move || match asked.get() {
         Asked::Variance(width) => format!(
-            "q and k hold {width} independent random numbers of variance 1 each. What is the variance of q · k?"
+            "q and k each hold {width} independent random numbers, with mean 0 and variance 1. What is the variance of q · k?"
         ),
         Asked::Shuffle(positions, causal) => format!(
-            "Your sentence is shuffled; {} positions, {} causal mask. What happens to each token's output?",
-            if positions { "with" } else { "without" },
-            if causal { "with a" } else { "without a" }
+            "Your sentence is shuffled. The model has {} and {}. What happens to each token’s output?",
+            if positions { "positions" } else { "no positions" },
+            if causal { "a causal mask" } else { "no mask" }
         ),
     });
     let options = Signal::derive(move || match asked.get() {
         Asked::Variance(width) => variances(width).iter().map(|v| format!("About {v}")).collect(),
         Asked::Shuffle(..) => {
-            ["It moves along, unchanged but for rounding", "It changes"].map(str::to_owned).to_vec()
+            ["It moves with its token, unchanged but for rounding", "Its numbers change"]
+                .map(str::to_owned)
+                .to_vec()
         }
     });
     let answer = Signal::derive(move || found.with(|found| found.as_ref().map(|found| found.0)));
@@ -110,7 +112,7 @@ pub fn check() -> AnyView {
         found.with(|found| found.as_ref().map_or(String::new(), |found| found.1.clone()))
     });
     view! {
-        <CheckYourself id="qkv" question options answer explain on_right=done
+        <CheckYourself id="qkv" question options answer explain on_right=right
             on_another=Callback::new(move |()| round.update(|round| *round += 1))/>
     }
     .into_any()

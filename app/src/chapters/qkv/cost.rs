@@ -105,15 +105,15 @@ fn verdict(costs: &[Cost], done: usize) -> String {
     let quicker = LENGTHS.iter().rev().find(|length| time(**length, true) < time(**length, false));
     let who = match quicker {
         Some(length) if *length == full => {
-            format!("Here attention is the quicker one up to T = {full} and perhaps beyond.")
+            format!("Here attention is quicker up to T = {full}, and perhaps beyond.")
         }
-        Some(length) => format!("Here attention is the quicker one up to T = {length}."),
-        None => "Here attention is never the quicker one.".to_owned(),
+        Some(length) => format!("Here attention is quicker up to T = {length}."),
+        None => "Here attention is never quicker.".to_owned(),
     };
     format!(
-        "From T = {half} to {full} the recurrent layer takes {:.1} times as long, {:.2} ms, attention {:.1} times, {:.2} \
-         ms: twice the steps, four times the scores. {who} On a GPU, which does thousands of sums at once, the steps that \
-         must wait for each other cost far more.",
+        "From T = {half} to {full} the recurrent layer takes {:.1} times as long, {:.2} ms, and attention {:.1} times, \
+         {:.2} ms. The first has twice the steps, the second four times the scores. {who} A GPU does thousands of sums at \
+         once, so there the steps that must wait for each other cost far more.",
         grows(false),
         time(full, false),
         grows(true),

@@ -9,7 +9,7 @@ use crate::{
 
 pub fn more() -> AnyView {
     view! {
-        <Formula label="Queries, keys and values are linear in the input" source="Vaswani and others 2017, section 3.2; GPT-2 adds biases, this page none to the keys, to which softmax is blind">
+        <Formula label="Queries, keys and values are linear in the input" source="Vaswani and others 2017, section 3.2. GPT-2 adds biases. Keys get none here, because a bias there adds the same number to every score of a row, which softmax ignores">
             <MathSym part="q" role=Hue::Query>"Q"</MathSym><mo>"="</mo><mi>"X"</mi><msub><mi>"W"</mi><mi>"Q"</mi></msub>
             <mo>","</mo><mspace width="1em"/>
             <MathSym part="k" role=Hue::Key>"K"</MathSym><mo>"="</mo><mi>"Y"</mi><msub><mi>"W"</mi><mi>"K"</mi></msub>
@@ -28,7 +28,7 @@ pub fn more() -> AnyView {
             </mfrac>
             <mo>")"</mo><MathSym part="v" role=Hue::Value>"V"</MathSym>
         </Formula>
-        <Formula label="One weight" source="The largest score m is taken away first, which cancels; blocked scores are minus infinity">
+        <Formula label="One weight" source="The row’s largest score m is subtracted first, which changes nothing in the result. Blocked scores are minus infinity">
             <msub><mi>"w"</mi><mrow><mi>"i"</mi><mi>"j"</mi></mrow></msub><mo>"="</mo>
             <mfrac>
                 <msup><mi>"e"</mi><mrow><msub><mi>"s"</mi><mrow><mi>"i"</mi><mi>"j"</mi></mrow></msub><mo>"−"</mo><mi>"m"</mi></mrow></msup>
@@ -51,18 +51,24 @@ pub fn more() -> AnyView {
         </Formula>
         <p>
             "From alignment: Bahdanau and others (2015) score with vᵀ tanh(W s + U h), Luong and others (2015) also with sᵀ h and \
-             sᵀ W h. The last is an inner product already; splitting W in two, one factor for each side, gives query and key. \
-             Luong did not divide by a root; Vaswani and others did, after finding that inner products fell behind the small \
-             network at large widths."
+             sᵀ W h. Split W in two, one factor for each side, and the last one is the inner product of a query and a key. \
+             Britz and others (2017) scored in this way, with the inner product of W₁ h and W₂ s. They found that without \
+             scaling the small network did better than the product. Vaswani and others (2017) cite them, and divide by the \
+             root because of it."
         </p>
         <p>
-            "That a causal mask alone lets a model tell order is no accident of this page: Haviv and others (2022) trained \
-             language models without positions and found they had learned where tokens stand. In one layer each token sees \
-             only which tokens came before; from the second layer on it can use how much each of those saw."
+            "Haviv and others (2022) trained causal language models without positions and found that they had learned where \
+             tokens stand. In one layer a token sees only which tokens came before. From the second layer on it can also \
+             use how much each of those saw."
         </p>
         <p>
-            "Cost: for width d, attention does T² d multiplications and keeps T² weights, a recurrent layer T d² in T steps that \
-             wait for each other (Vaswani and others 2017, table 1)."
+            "In PyTorch the whole formula is one call: "
+            <code translate="no">"torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)"</code>
+            ". Each of q, k and v has the shape (batch, heads, T, d_k), and so has the result if v is as wide as q."
+        </p>
+        <p>
+            "Cost, for width d: attention does in the order of T² d multiplications and keeps T² weights per head. A recurrent \
+             layer does in the order of T d², in T steps that wait for each other (Vaswani and others 2017, table 1)."
         </p>
     }
     .into_any()

@@ -44,12 +44,12 @@ pub fn view() -> AnyView {
     };
     view! {
         <p class="view-note">
-            "Each word has the letters A to H once, shuffled. After the last letter the model is to name the first. \
-             What letters there are says nothing: without order, 1 in 8 is all one can guess."
+            "Each word has the letters A to H, each once, in a random order. After the last letter the model must name \
+             the first. Which letters there are tells nothing. Without order, one can only guess: 1 in 8 is right."
         </p>
         <div class="view-split qkv-lines">
             <div>
-                <LinesFigure name="qkv-order" title="Share of first letters named, of unseen words" lines provenance marker/>
+                <LinesFigure name="qkv-order" title="Share of unseen words whose first letter is named" lines provenance marker/>
             </div>
             <div>
                 <div class="view-bar qkv-bar">
@@ -79,7 +79,7 @@ fn accuracies(lab: Lab) -> Lines {
     };
     Lines {
         x_label: "step".into(),
-        y_label: "share right".into(),
+        y_label: "share correct".into(),
         series: Reader::ALL.iter().map(line).collect(),
         references: vec![crate::figures::Reference {
             name: "guessing".into(),

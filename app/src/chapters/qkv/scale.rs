@@ -101,7 +101,7 @@ fn curves_of(store: Store, scale: Signal<Option<Arc<Scale>>>) -> AnyView {
                     lines=lines("entropy in nats", |point| point.entropy)/>
             </div>
             <div>
-                <LinesFigure name="qkv-gradient" title="Size of the softmax's gradient" provenance marker on_pick=pick
+                <LinesFigure name="qkv-gradient" title="Size of softmax’s gradient" provenance marker on_pick=pick
                     lines=lines("norm of the derivative", |point| point.gradient)/>
             </div>
         </div>
@@ -169,13 +169,13 @@ fn verdict(scale: &Scale) -> AnyView {
     let here = &scale.here;
     view! {
         "With d"<sub>"k"</sub>" = "{scale.dimensions}" the variance of "{scale.products}" products is "
-        {number("qkv-variance", here.variance[0], 1)}"; divided by √"{scale.dimensions}" it is "
-        {number("qkv-variance-scaled", here.variance[1], 2)}". The weights' entropy is "
-        {number("qkv-entropy-plain", here.entropy[0], 3)}" nats without the root and "
-        {number("qkv-entropy-scaled", here.entropy[1], 3)}" with it (all "{DRAWN_KEYS}" alike: "
-        {format!("{:.3}", f64::from(DRAWN_KEYS).ln())}"); the softmax's gradient "
-        {number("qkv-gradient-plain", here.gradient[0], 3)}" and "
-        {number("qkv-gradient-scaled", here.gradient[1], 3)}"."
+        {number("qkv-variance", here.variance[0], 1)}". Divided by √"{scale.dimensions}" it is "
+        {number("qkv-variance-scaled", here.variance[1], 2)}". The weights’ entropy is "
+        {number("qkv-entropy-plain", here.entropy[0], 3)}" nats without the root, "
+        {number("qkv-entropy-scaled", here.entropy[1], 3)}" with it, and "
+        {format!("{:.3}", f64::from(DRAWN_KEYS).ln())}" if all "{DRAWN_KEYS}" are equal. Softmax’s gradient has size "
+        {number("qkv-gradient-plain", here.gradient[0], 3)}" without and "
+        {number("qkv-gradient-scaled", here.gradient[1], 3)}" with it."
     }
     .into_any()
 }

@@ -56,14 +56,14 @@ pub fn view() -> AnyView {
                     data-state=move || if shuffle.with(Option::is_some) { "live" } else { "empty" }
                     aria-label="The tokens in both orders">
                     {move || shuffle.get().map(|shuffle| lanes(&shuffle))}
-                    <SheetExport name="qkv-lanes" title="How far each token's output moved" provenance sheet/>
+                    <SheetExport name="qkv-lanes" title="How far each token’s output moved" provenance sheet/>
                 </section>
                 <p class="view-note qkv-verdict" data-testid="qkv-shuffle" data-most=move || {
                     shuffle.get().map(|shuffle| most(&shuffle).to_string())
                 }>{move || shuffle.get().map(|shuffle| verdict(&shuffle))}</p>
             </div>
             <div>
-                <MatrixFigure name="qkv-difference" title="Output after the shuffle, less that before" matrix provenance/>
+                <MatrixFigure name="qkv-difference" title="Output after the shuffle minus output before it" matrix provenance/>
             </div>
         </div>
     }
@@ -162,15 +162,15 @@ fn verdict(shuffle: &Shuffle) -> AnyView {
     };
     if is_same(shuffle) {
         view! {
-            {how}" no output changed: the largest difference is "<b>{format!("{most:.7}")}</b>
-            ", beside outputs of up to "{format!("{largest:.3}")}". That is only rounding, as sums are added up in another \
-            order. Each token finds the same others, wherever they stand."
+            {how}", no output changed. The largest difference is "<b>{format!("{most:.7}")}</b>
+            ", where outputs go up to "{format!("{largest:.3}")}". That is only rounding, because sums are added up in \
+            another order. Each token finds the same others, wherever they stand."
         }
         .into_any()
     } else {
         view! {
-            {how}" the outputs of "<b>{changed}</b>" of "{shuffle.order.len()}" tokens changed, by up to "
-            <b>{format!("{most:.4}")}</b>", beside outputs of up to "{format!("{largest:.3}")}". Order matters now."
+            {how}", the outputs of "<b>{changed}</b>" of "{shuffle.order.len()}" tokens changed, by up to "
+            <b>{format!("{most:.4}")}</b>", where outputs go up to "{format!("{largest:.3}")}". Order matters now."
         }
         .into_any()
     }

@@ -1,4 +1,5 @@
-//! A question whose answer is how likely the live model finds the right answers.
+//! Questions whose answers are how likely the live model finds the right answers, and at which
+//! length it finds them.
 
 use leptos::prelude::*;
 use unroll_protocol::{
@@ -6,9 +7,9 @@ use unroll_protocol::{
     study::seq2seq::{self, Odds},
 };
 
-use super::Page;
+use super::{Page, panels::by_length};
 use crate::{
-    course::{use_done, use_lab},
+    course::{use_lab, use_right},
     questions::use_answer,
     teaching::CheckYourself,
 };
@@ -33,8 +34,8 @@ pub fn Check(page: Page) -> impl IntoView {
             _ => "strings",
         };
         format!(
-            "Which of these held-out {what} is the model, as it is now, {most} likely to answer right to \
-             the letter?"
+            "Which of these held-out {what} is the model {most} likely to answer correctly to the last \
+             character, as it is now?"
         )
     });
     let options = Signal::derive(move || {
@@ -53,12 +54,61 @@ pub fn Check(page: Page) -> impl IntoView {
             format!("{} → {}: {:.2e}", odds.source, odds.right, odds.log_probability.exp())
         });
         format!(
-            "Its probabilities of the whole right answer: {}.",
+            "The model’s probability of the whole right answer: {}.",
             each.collect::<Vec<_>>().join("; ")
         )
     });
     let on_another = Callback::new(move |()| count.update(|count| *count += 1));
     view! {
-        <CheckYourself id="seq2seq" question options answer explain on_right=use_done() on_another/>
+        <CheckYourself id="seq2seq" question options answer explain on_right=use_right("seq2seq") on_another/>
     }
+}
+
+/// The shortest sources of which fewer than half are answered correctly, guessed before the curve.
+pub fn half(page: Page) -> AnyView {
+    let lab = use_lab();
+    // Thirds of all lengths that are measured.
+    let parts = Memo::new(move |_| {
+        let bins = page.settings.with(|s| s.spec(0).bins());
+        bins.chunks(bins.len().div_ceil(3).max(1))
+            .filter_map(|part| Some((part.first()?.0, part.last()?.1)))
+            .collect::<Vec<_>>()
+    });
+    let measured = Memo::new(move |_| by_length(page, lab));
+    let lost = Memo::new(move |_| {
+        measured.with(|measured| measured.iter().find(|(_, share)| *share < 0.5).copied())
+    });
+    let options = Signal::derive(move || {
+        let parts = parts.get();
+        let named = parts.iter().map(|(from, to)| format!("Between {from} and {to} characters"));
+        named.chain(["At none of these".to_owned()]).collect::<Vec<_>>()
+    });
+    let answer = Signal::derive(move || {
+        if measured.with(Vec::is_empty) {
+            return None;
+        }
+        let parts = parts.get();
+        Some(match lost.get() {
+            Some((bin, _)) => parts.iter().position(|part| bin.0 <= part.1)?,
+            None => parts.len(),
+        })
+    });
+    let explain = Signal::derive(move || match lost.get() {
+        Some((bin, share)) => {
+            let at =
+                if bin.0 == bin.1 { bin.0.to_string() } else { format!("{} to {}", bin.0, bin.1) };
+            format!(
+                "At a length of {at}, {:.0} % are correct. The next beat shows all lengths.",
+                100.0 * share
+            )
+        }
+        None => "At least half are correct at every length measured.".to_owned(),
+    });
+    let question = "Go from short sources to long ones. At which length do fewer than half of the \
+                    answers come out correctly for the first time?";
+    view! {
+        <CheckYourself id="seq2seq-half" question=Signal::stored(question.to_owned()) options answer explain
+            on_right=use_right("seq2seq-half")/>
+    }
+    .into_any()
 }

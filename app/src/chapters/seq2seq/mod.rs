@@ -21,8 +21,12 @@ use crate::{
     figures::Provenance,
     questions::{Answered, use_answer},
     store::Store,
+    teaching::{Live, live},
 };
 use transfer::{Transfer, TransferFigure, Written};
+
+#[cfg(test)]
+pub use words::SCRIPT;
 
 pub const INFO: Info = Info {
     id: Chapter::Seq2seq,
@@ -71,11 +75,12 @@ fn Seq2seqChapter() -> impl IntoView {
     let page = Page { store, settings, reading, answered, provenance };
     view! {
         <ChapterFrame
-            before="Reading both ways helps, but one answer for each input is all the networks so far can give: what if the answer has a length of its own?"
-            intro=move || view! { <words::Intro page/> }
-            ideas=words::IDEAS
-            tries=words::tries()
-            check=move || view! { <check::Check page/> }
+            script=&words::SCRIPT
+            live=lives(page)
+            asks=vec![
+                ("seq2seq", ViewFn::from(move || view! { <check::Check page/> })),
+                ("seq2seq-half", ViewFn::from(move || check::half(page))),
+            ]
             more=words::more
             views=vec![
                 StageView::new("vector", "One vector", move || view! { <Figure page/> }),
@@ -88,6 +93,39 @@ fn Seq2seqChapter() -> impl IntoView {
             model=Signal::derive(move || settings.with(model_name))
         />
     }
+}
+
+/// What the text reads off the settings and the model.
+fn lives(page: Page) -> Vec<Live> {
+    let lab = use_lab();
+    let dates = Memo::new(move |_| {
+        page.settings.with(|s| s.task == PairTask::Dates).then_some(())?;
+        lab.history.with(|history| history.named(seq2seq::RIGHT).and_then(|series| series.last()))
+    });
+    let percent = |share: f32| format!("{:.0} %", 100.0 * share);
+    let lengths = Memo::new(move |_| {
+        let measured = panels::by_length(page, lab);
+        let (Some(first), Some(last)) = (measured.first(), measured.last()) else {
+            return "Nothing is measured yet.".to_owned();
+        };
+        let named = |(from, to): (u32, u32)| match from == to {
+            true => from.to_string(),
+            false => format!("{from} to {to}"),
+        };
+        format!(
+            "Measured last: {} correct at a length of {}, {} at {}.",
+            percent(first.1),
+            named(first.0),
+            percent(last.1),
+            named(last.0)
+        )
+    });
+    vec![
+        live("task", move || page.settings.with(|s| words::task(s.task).to_owned())),
+        live("hidden", move || page.settings.with(|s| s.hidden.to_string())),
+        live("dates", move || dates.get().map_or_else(|| "…".to_owned(), percent)),
+        live("lengths", move || lengths.get()),
+    ]
 }
 
 /// The picture of what was read and written.
@@ -237,13 +275,13 @@ fn Notes(page: Page) -> impl IntoView {
         }
         if reading.unknown > 0 {
             notes.push(format!(
-                "{} of it never occurred in training: all such are read as one unknown token.",
+                "{} of it never occurred in training. All such are read as one unknown token.",
                 count(reading.unknown)
             ));
         }
         if reading.tokens.len() as u32 > reading.longest {
             notes.push(format!(
-                "It has {} characters; the longest trained on have {}.",
+                "It has {} characters, and the longest trained on have {}.",
                 reading.tokens.len(),
                 reading.longest
             ));

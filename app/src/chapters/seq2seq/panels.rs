@@ -1,4 +1,4 @@
-//! What could come in each step, what is right by length, what the vector holds on the way, and
+//! What could come at each step, what is right by length, what the vector holds on the way, and
 //! searching.
 
 use leptos::prelude::*;
@@ -11,7 +11,7 @@ use unroll_protocol::{
 use super::{Page, Steps};
 use crate::{
     controls::SliderField,
-    course::use_lab,
+    course::{Lab, use_lab},
     figures::{
         BarsFigure, Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, Reference, Sheet,
         SheetExport, ValueMap, exact, token, top_bars,
@@ -37,8 +37,8 @@ pub fn Outcome(page: Page) -> impl IntoView {
         <p class="view-note seq2seq-outcome" role="status">
             <strong data-testid="seq2seq-outcome">{outcome}</strong>
             " "
-            <span title="On held-out sources as long as those trained on">
-                "Held-out sources right to the letter: "
+            <span title="To the last character, on held-out sources no longer than those trained on">
+                "Held-out sources answered correctly: "
                 <span data-testid="seq2seq-right">
                     {move || share.get().map_or("–".to_owned(), |s| format!("{s:.4}"))}
                 </span>
@@ -97,7 +97,7 @@ pub fn odds(page: Page) -> AnyView {
     view! {
         <div class="view-side">
             <div>
-                <MatrixFigure name="seq2seq-odds" title="A row for each step; what was written is outlined"
+                <MatrixFigure name="seq2seq-odds" title="One row per step, with what was written outlined"
                     matrix marked row=chosen on_pick provenance=page.provenance/>
             </div>
             <div>
@@ -107,6 +107,15 @@ pub fn odds(page: Page) -> AnyView {
         </div>
     }
     .into_any()
+}
+
+/// The accuracy measured last, by the range of source lengths.
+pub fn by_length(page: Page, lab: Lab) -> Vec<((u32, u32), f32)> {
+    let bins = page.settings.with(|s| s.spec(0).bins());
+    lab.history.with(|history| {
+        let last = |bin| Some((bin, history.named(&length_series(bin))?.last()?));
+        bins.into_iter().filter_map(last).collect()
+    })
 }
 
 /// Accuracy by source length, now and halfway through training so far.
@@ -131,7 +140,7 @@ pub fn lengths(page: Page) -> AnyView {
             }
             Lines {
                 x_label: "source length".to_owned(),
-                y_label: "right to the letter".to_owned(),
+                y_label: "share correct to the last character".to_owned(),
                 series,
                 references: vec![Reference { name: "all".to_owned(), y: 1.0 }],
                 y_range: Some((0.0, 1.0)),
@@ -147,10 +156,10 @@ pub fn lengths(page: Page) -> AnyView {
         page.settings.with(|s| (s.task != PairTask::Dates).then_some(f64::from(s.longest)))
     });
     view! {
-        <LinesFigure name="seq2seq-length" title="Right answers by source length, held out" lines
+        <LinesFigure name="seq2seq-length" title="Correct answers by source length, held out" lines
             provenance=page.provenance marker hint="Measured every 20 steps."/>
         <p class="view-note">{move || marker.get().map(|longest| format!(
-            "The mark is the longest string trained on, {longest}; 32 held-out strings of each length."
+            "The mark is the longest string trained on, {longest}. Measured on 32 held-out strings of each length."
         ))}</p>
     }
     .into_any()
@@ -194,22 +203,24 @@ pub fn search(page: Page) -> AnyView {
         let (greedy, best) = (reading.greedy_log_probability(), reading.beam.first()?);
         let by = best.log_probability - greedy;
         Some(if best.text == reading.greedy() {
-            format!("Greedy found the likeliest of these too: ln p = {greedy:.4}.")
+            format!("Greedy found the likeliest of these too, with ln p = {greedy:.4}.")
         } else if by > 0.0 {
             format!(
-                "Greedy wrote {} with ln p = {greedy:.4}; the beam's best is e^{by:.4} = {:.2} times as likely.",
+                "Greedy wrote {} with ln p = {greedy:.4}. The beam’s best is e^{by:.4} = {:.2} times as likely.",
                 reading.greedy(),
                 by.exp()
             )
         } else {
-            format!("Greedy's own, ln p = {greedy:.4}, is likelier than all that the beam kept.")
+            format!(
+                "Greedy’s answer, with ln p = {greedy:.4}, is likelier than all that the beam kept."
+            )
         })
     });
     let sheet = Callback::new(move |()| page.reading.with(|r| r.as_deref().map(beam_sheet)));
     view! {
         <p class="view-note">
-            "Greedy takes the likeliest character in every step. Beam search keeps several beginnings and \
-             goes on with the likeliest: a less likely character may lead to a likelier whole."
+            "Greedy decoding takes the likeliest character at every step. Beam search keeps several beginnings \
+             and continues the likeliest ones. A less likely character can lead to a likelier whole."
         </p>
         <div class="view-bar">
             <div class="seq2seq-beam"><SliderField name="seq2seq-beam"/></div>
@@ -221,7 +232,7 @@ pub fn search(page: Page) -> AnyView {
                 <table data-testid="seq2seq-beam-table">
                     <thead><tr>
                         <th scope="col">"rank"</th><th scope="col">"written"</th>
-                        <th scope="col">"ln p"</th><th scope="col">"p, the bar: beside the likeliest"</th><th scope="col">"is"</th>
+                        <th scope="col">"ln p"</th><th scope="col">"p (bar: share of the first one’s)"</th><th scope="col">"is"</th>
                     </tr></thead>
                     <tbody>{rows}</tbody>
                 </table>
@@ -329,7 +340,7 @@ pub fn states(page: Page) -> AnyView {
         <div class="view-side seq2seq-states">
             <div>
                 <MatrixFigure name="seq2seq-states"
-                    title="The state after each character; the last, outlined, is c"
+                    title="The state after each character. The last one, outlined, is c"
                     matrix row=last provenance=page.provenance/>
             </div>
             <div>{prefixes(page)}</div>

@@ -291,7 +291,7 @@ pub fn TransferFigure(
 /// What is under the pointer or the focus.
 fn sentence(data: &Transfer, at: Option<At>, shown: usize) -> String {
     let Some(At { row, column, unit }) = at else {
-        return "Point at a state for its numbers; click a written character to write only up to it."
+        return "Point at a state to read its numbers. Click a written character to write only up to it."
             .to_owned();
     };
     let states = if row == 0 { &data.states } else { &data.decoder };

@@ -1,39 +1,12 @@
-//! The chapter's words: what it is about, formulas, experiments, and one idea at a time.
+//! The chapter's words: its script, and the formulas.
 
 use leptos::prelude::*;
 use unroll_protocol::PairTask;
 
-use super::Page;
 use crate::{
-    course::{Idea, trial},
-    teaching::{Formula, Hue, MathSym, Sym, Term, Word},
+    course::{Beat, Script, Trial},
+    teaching::{Formula, Hue, Kind, MathSym, Quiz},
 };
-
-#[component]
-pub fn Intro(page: Page) -> impl IntoView {
-    let what = move || match page.settings.with(|s| s.task) {
-        PairTask::Reverse => "Here it learns to write a string of letters backwards.",
-        PairTask::Dates => {
-            "Here it learns to write dates, in whatever way they are put, as year-month-day."
-        }
-        PairTask::Copy => "Here it learns to write a string of letters once more.",
-        PairTask::Sort => "Here it learns to write the letters of a string in alphabetical order.",
-    };
-    view! {
-        <p>
-            "An encoder reads the source, one character a step. Its last "
-            <Term of=Word::HiddenState>"state"</Term>", the vector "
-            <Sym part="seq2seq-c" role=Hue::Hidden>"c"</Sym>
-            ", goes to a second network, the decoder, which writes the answer until it writes "
-            <em>"end"</em>". So the answer may have any length. " {what}
-        </p>
-        <p>
-            "But whatever the decoder is to know of the source must fit into that one vector, however long \
-             the source is. Train, and watch the curve: strings of few letters come out right first, and \
-             long ones lag behind. A date's length says less: a phrase has many letters, its date few."
-        </p>
-    }
-}
 
 /// Formulas with their source, and what differs between papers.
 pub fn more() -> impl IntoView {
@@ -54,128 +27,280 @@ pub fn more() -> impl IntoView {
     };
     let c = || view! { <MathSym part="seq2seq-c" role=Hue::Hidden>"c"</MathSym> };
     view! {
-        <Formula label="The encoder reads the source; its last state is c" source="Cho et al. 2014, section 2.2">
+        <Formula label="The encoder reads the source, and its last state is c" source="Cho et al. 2014, section 2.2">
             {h("j")}<mo>"="</mo><mi>"GRU"</mi><mo>"("</mo>{before("h", "j")}<mo>","</mo>
             <msub><mi>"x"</mi><mi>"j"</mi></msub><mo>")"</mo><mo>","</mo>
             {c()}<mo>"="</mo>{h("S")}
         </Formula>
-        <Formula label="The decoder starts from c and is told it again in every step" source="Cho et al. 2014, appendix A.1">
+        <Formula label="The decoder starts from c and is given c again at every step" source="Cho et al. 2014, appendix A.1">
             <msub><mi>"s"</mi><mn>"0"</mn></msub><mo>"="</mo><mi>"tanh"</mi><mo>"("</mo><mi>"V"</mi>{c()}
             <mo>"+"</mo><mi>"b"</mi><mo>")"</mo><mo>","</mo>
             {s()}<mo>"="</mo><mi>"GRU"</mi><mo>"("</mo>{before("s", "i")}<mo>","</mo>
             <mo>"["</mo>{before("y", "i")}<mo>";"</mo>{c()}<mo>"]"</mo><mo>")"</mo>
         </Formula>
-        <Formula label="Probabilities of the next character">
-            <mi>"p"</mi><mo>"("</mo><msub><mi>"y"</mi><mi>"i"</mi></msub><mo>")"</mo><mo>"="</mo>
+        <Formula label="Probabilities of the next character, given all that was written before">
+            <mi>"p"</mi><mo>"("</mo><msub><mi>"y"</mi><mi>"i"</mi></msub><mo>"|"</mo>
+            <msub><mi>"y"</mi><mn>"1"</mn></msub><mo>"…"</mo>{before("y", "i")}<mo>","</mo>{c()}<mo>")"</mo><mo>"="</mo>
             <mi>"softmax"</mi><mo>"("</mo>
             <msub><mi>"O"</mi><mi>"s"</mi></msub>{s()}<mo>"+"</mo>
             <msub><mi>"O"</mi><mi>"c"</mi></msub>{c()}<mo>"+"</mo>
             <msub><mi>"O"</mi><mi>"y"</mi></msub>{before("y", "i")}<mo>"+"</mo><mi>"o"</mi><mo>")"</mo>
         </Formula>
         <p>
-            "In training the decoder is given the right character before each (teacher forcing), and the \
-             loss is the mean cross-entropy per character. When it writes by itself, it is given its own \
-             last one: a wrong character misleads those after it."
+            "In training, the decoder is always given the right character before (teacher forcing). The loss is \
+             the mean cross-entropy per character. When it writes by itself, it is given its own last character, \
+             and a wrong one can mislead those after it. A model that reads back its own output is called \
+             autoregressive."
         </p>
         <p>
-            "Cho et al. tell the decoder c in every step and have a maxout layer before the softmax, which \
-             is left out here; the GRU is PyTorch's, whose reset gate acts after the product. Sutskever et \
-             al. 2014 use deep LSTMs, give c only as the first state, and read the source from its end: \
-             then the first characters to be written are the last that were read. Bahdanau et al. 2015 \
-             measured what you see here on translations: quality falls as sentences grow."
+            "Kalchbrenner and Blunsom (2013) put a whole sentence into one vector and wrote a translation from \
+             it. Cho and others (2014) trained the RNN encoder-decoder. It gives c to the decoder at every step, \
+             as here. It also has a maxout layer before the softmax, which keeps the larger of each two numbers. \
+             That layer is left out here. The GRU is PyTorch’s, whose reset gate acts after the product."
         </p>
         <p>
-            "One source in ten is held out, decided by what it says (a date by the date, however it is \
-             written), and never trained on. Strings are of any length up to the longest, one as often as \
-             another; beam search compares whole sequences by their probability, without a correction for \
-             length."
+            "Sutskever, Vinyals and Le (2014) used deep LSTMs. They gave c only as the decoder’s first state, \
+             and read the source from its end. In the same year Cho, van Merriënboer, Bahdanau and Bengio (“On \
+             the properties of neural machine translation”) measured translations. Quality fell with the \
+             sentence’s length, and with the number of unknown words in it."
+        </p>
+        <p>
+            "One source in ten is held out and never trained on. What a source says decides whether it is held \
+             out: a date is held out in every way of writing it. All lengths up to the longest are equally \
+             frequent. Beam search compares whole sequences by their probability, with no correction for length."
         </p>
     }
 }
 
-pub fn tries() -> Vec<ViewFn> {
-    vec![
-        trial(
-            "Give the vector 8 numbers and train to step 400, then 64: at which length does each curve fall?",
-            "8 numbers",
-            "seq2seq-narrow",
-            |link| {
+/// What the model learns to write, in a few words.
+pub fn task(task: PairTask) -> &'static str {
+    match task {
+        PairTask::Reverse => "a string of letters, backwards",
+        PairTask::Dates => "a date as year, month and day, however it is put",
+        PairTask::Copy => "a string of letters, once more",
+        PairTask::Sort => "the letters of a string, in alphabetical order",
+    }
+}
+
+pub const SCRIPT: Script = Script {
+    before: "Reading both ways helps. But so far each network gives one answer, or one for each input. What if the \
+             answer has a length of its own?",
+    beats: &[
+        Beat {
+            title: "",
+            text: "A translation rarely has as many words as its source, and their order differs. The networks so \
+                   far could not write such an answer. In 2014 two groups, Cho and others and Sutskever and \
+                   others, split the work. One network reads the whole source, and a second one writes.\n\n\
+                   Here you train such a pair. It reads a source and learns to write: {task}. At the top of the \
+                   figure you see whether it got this one right.",
+            set: |_| {},
+            asks: &[],
+        },
+        Beat {
+            title: "Read all, then write",
+            text: "Think of an interpreter who hears a whole sentence first, and only then speaks. The \
+                   [encoder](encoder) reads the source one character per step. After the last one, the \
+                   [decoder](decoder) starts to write. It stops when it writes *end*. So the answer may be longer \
+                   or shorter than the source.\n\n\
+                   Press “Write one more” to follow it. Each character it writes becomes its next input.",
+            set: |link| link.seq2seq.at = 1,
+            asks: &["seq2seq-fed"],
+        },
+        Beat {
+            title: "One vector in between",
+            text: "All that passes from reader to writer is [one vector](#seq2seq-c hidden), the encoder’s last \
+                   [state](hidden-state). It has {hidden} numbers, whether the source has 2 letters or 10. This \
+                   narrow neck is called the **bottleneck**, and the whole an [encoder-decoder](encoder-decoder) \
+                   or **seq2seq** model.\n\n\
+                   Point at the states on the left. The line below says how far each letter moved the state. What \
+                   a later letter pushes out is gone.",
+            set: |_| {},
+            asks: &["seq2seq-half"],
+        },
+        Beat {
+            title: "Accuracy and length",
+            text: "This curve shows, for each length of source, how many [held-out](held-out) answers are correct \
+                   to the last character. Strings to the right of the mark are longer than any in training. Press \
+                   Train, and watch at which lengths the curve rises first. {lengths}",
+            set: |link| {
+                link.seq2seq.example = 2;
+                link.view = "lengths".to_owned();
+            },
+            asks: &["seq2seq"],
+        },
+        Beat {
+            title: "A narrower neck",
+            text: "If the neck is the trouble, a narrower one should make it worse. Here the vector has only 8 \
+                   numbers. Train to step 400. Then go back one beat, train the first model as long, and compare \
+                   where each curve falls.",
+            set: |link| {
                 link.seq2seq.hidden = 8;
                 link.view = "lengths".to_owned();
             },
-        ),
-        trial(
-            "Copy instead of reverse. The same letters must fit into the vector: guess whether it is easier \
-             or harder, then train.",
-            "Copy",
-            "seq2seq-copy",
-            |link| link.seq2seq.task = PairTask::Copy,
-        ),
-        trial(
-            "Now copy again, but read the source from its end, so that what is written first was read last. \
-             Guess first: does it help?",
-            "Copy, read from the end",
-            "seq2seq-backwards",
-            |link| (link.seq2seq.task, link.seq2seq.backwards) = (PairTask::Copy, true),
-        ),
-        trial(
-            "Dates: train 1500 steps. Sources are longer than any string here, up to 27 characters, yet one \
-             vector will do: how much of them does the answer need?",
-            "Dates",
-            "seq2seq-dates",
-            |link| link.seq2seq.task = PairTask::Dates,
-        ),
-        trial(
-            "Sort: the order of the letters need not be kept at all.",
-            "Sort",
-            "seq2seq-sort",
-            |link| link.seq2seq.task = PairTask::Sort,
-        ),
-    ]
-}
-
-pub const IDEAS: &[Idea] = &[
-    Idea {
-        title: "Read all, then write",
-        text: "The encoder reads to the end before the decoder writes its first character: source and \
-               answer may differ in length.",
-        set: |link| link.seq2seq.at = 1,
-    },
-    Idea {
-        title: "One vector in between",
-        text: "32 numbers, whether the source has 2 letters or 10. Point at a state to see how far a letter \
-               moved it.",
-        set: |_| (),
-    },
-    Idea {
-        title: "Long sources lose",
-        text: "Right answers by length: the curve falls, and beyond the longest string trained on it falls \
-               further.",
-        set: |link| {
-            link.seq2seq.example = 2;
-            link.view = "lengths".to_owned();
+            asks: &["seq2seq-fits"],
         },
-    },
-    Idea {
-        title: "Narrower, worse",
-        text: "8 numbers: train, and compare where the curve falls.",
-        set: |link| {
-            link.seq2seq.hidden = 8;
-            link.view = "lengths".to_owned();
+        Beat {
+            title: "The order of reading",
+            text: "Now the task is to copy, and the source is read from its end. Then the letter that is written \
+                   first was read last. Sutskever’s group did the same with English sentences and found that their \
+                   translations improved.\n\n\
+                   Train this model. Then open the settings, untick “Read from the end”, and train the other one \
+                   as long. Which curve is higher?",
+            set: |link| {
+                (link.seq2seq.task, link.seq2seq.backwards) = (PairTask::Copy, true);
+                link.view = "lengths".to_owned();
+            },
+            asks: &["seq2seq-order"],
         },
-    },
-    Idea {
-        title: "The order of reading",
-        text: "Copying, read from the end: what is written first was read last. Train, then untick it in the settings and \
-               compare.",
-        set: |link| {
-            (link.seq2seq.task, link.seq2seq.backwards) = (PairTask::Copy, true);
-            link.view = "lengths".to_owned();
+        Beat {
+            title: "What must be kept",
+            text: "A source can be long and still say little. “The 3rd of May 1998” has 19 characters, but its \
+                   answer needs only a day, a month and a year. The vector does not have to hold the source. It \
+                   has to hold what the answer needs.\n\n\
+                   Train, then type a date of your own. So far {dates} of the held-out dates are correct.",
+            set: |link| link.seq2seq.task = PairTask::Dates,
+            asks: &["seq2seq-date"],
         },
-    },
-    Idea {
-        title: "A date fits",
-        text: "A phrase is long, but the date in it is not: what counts is what must be kept.",
-        set: |link| link.seq2seq.task = PairTask::Dates,
-    },
-];
+        Beat {
+            title: "What you can do now",
+            text: "You can say what an encoder and a decoder do, and what passes between them. You can read \
+                   accuracy against length, and say why one vector of fixed size is a bottleneck. The next chapter \
+                   lets the decoder look back at the source.",
+            set: |_| {},
+            asks: &[],
+        },
+    ],
+    tries: &[
+        Trial {
+            text: "Give the vector 8 numbers and train to step 400. Then give it 64 and do the same. At which \
+                   length does each curve fall?",
+            label: "8 numbers",
+            id: "seq2seq-narrow",
+            set: |link| {
+                link.seq2seq.hidden = 8;
+                link.view = "lengths".to_owned();
+            },
+            sentence: None,
+        },
+        Trial {
+            text: "Copy instead of reverse. The same letters must fit into the vector. Guess whether this is \
+                   easier or harder, then train.",
+            label: "Copy",
+            id: "seq2seq-copy",
+            set: |link| link.seq2seq.task = PairTask::Copy,
+            sentence: None,
+        },
+        Trial {
+            text: "Now copy, but read the source from its end, so that what is written first was read last. Does \
+                   it help? Guess first.",
+            label: "Copy, read from the end",
+            id: "seq2seq-backwards",
+            set: |link| (link.seq2seq.task, link.seq2seq.backwards) = (PairTask::Copy, true),
+            sentence: None,
+        },
+        Trial {
+            text: "Train on dates for 1500 steps. Their sources have up to 27 characters, more than any string \
+                   here. Does accuracy still fall with length?",
+            label: "Dates",
+            id: "seq2seq-dates",
+            set: |link| link.seq2seq.task = PairTask::Dates,
+            sentence: None,
+        },
+        Trial {
+            text: "Sort the letters. The answer no longer depends on their order in the source. Is there less to \
+                   keep now? Train, and compare with reversing.",
+            label: "Sort",
+            id: "seq2seq-sort",
+            set: |link| link.seq2seq.task = PairTask::Sort,
+            sentence: None,
+        },
+    ],
+    quizzes: &[
+        Quiz {
+            id: "seq2seq-fed",
+            kind: Kind::FindError,
+            asks: "“A wrong letter does no harm to the next ones: the decoder still has the vector c.” What is \
+                   wrong?",
+            options: &[
+                (
+                    "The decoder has c only at its first step.",
+                    "In some models that is so, but here c is given again at every step. Look for what else is \
+                     given to it.",
+                ),
+                (
+                    "Each letter the decoder writes is its next input, so a wrong one can mislead it.",
+                    "At inference it reads its own output. In training it was always given the right letter \
+                     before, so it has never seen its own mistakes.",
+                ),
+                (
+                    "Nothing. The letters are written independently.",
+                    "They are not. Each is chosen given c and all letters that were written before it.",
+                ),
+            ],
+            right: 1,
+        },
+        Quiz {
+            id: "seq2seq-fits",
+            kind: Kind::FindError,
+            asks: "“If you only train long enough, one vector can hold strings of any length.” What is wrong?",
+            options: &[
+                (
+                    "The vector’s size is fixed, but the number of possible strings grows with every letter.",
+                    "Different strings need different vectors, and the decoder must be able to tell them apart. A \
+                     fixed number of values of limited precision can do this only for so many.",
+                ),
+                (
+                    "The encoder can’t read long strings at all.",
+                    "It can read any number of characters, one per step. The trouble is what is left of them at \
+                     the end.",
+                ),
+                (
+                    "Nothing. Training always finds room.",
+                    "Training can use the room better, and longer training does help. It can’t make more room than \
+                     the vector has.",
+                ),
+            ],
+            right: 0,
+        },
+        Quiz {
+            id: "seq2seq-order",
+            kind: Kind::Explain,
+            asks: "Why might reading from the end make copying easier to learn?",
+            options: &[
+                (
+                    "The vector then holds more numbers.",
+                    "It has the same size. Only the order in which the letters are read changes.",
+                ),
+                ("The source becomes shorter.", "It has as many letters as before."),
+                (
+                    "Fewer steps lie between reading the first letters and writing them.",
+                    "The first letter to be written was read last, so the gradient has a short way back to it. The \
+                     last letters are farther away than before, but then the decoder has already begun well.",
+                ),
+            ],
+            right: 2,
+        },
+        Quiz {
+            id: "seq2seq-date",
+            kind: Kind::Explain,
+            asks: "A string of 20 letters and a date of 20 characters are both long. Why does the date need less \
+                   room in the vector?",
+            options: &[
+                (
+                    "Dates have more examples in training.",
+                    "That could make learning easier, but it does not change how much has to be kept.",
+                ),
+                (
+                    "Most of its characters can be guessed from the others, and the answer needs only the date.",
+                    "After “Ma” there are few months left. There are far fewer dates than strings of 20 letters, \
+                     and only the date has to be told apart.",
+                ),
+                (
+                    "Digits take less room than letters.",
+                    "Every character changes the whole vector. No character has a place of its own in it.",
+                ),
+            ],
+            right: 1,
+        },
+    ],
+};

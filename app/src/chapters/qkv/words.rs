@@ -1,0 +1,264 @@
+//! The chapter's words.
+
+use unroll_protocol::study::qkv::{Experiment, Memory};
+
+use super::put;
+use crate::{
+    course::{Beat, Script, Trial},
+    teaching::{Kind, Quiz},
+};
+
+pub const SCRIPT: Script = Script {
+    before: "Attention let a decoder look back at every state of the encoder. But there were still two recurrent \
+             networks underneath, which take one step after another.",
+    beats: &[
+        Beat {
+            title: "",
+            text: "Recurrent networks are slow to train: step 100 must wait for step 99. In 2017 Ashish Vaswani \
+                   and seven others asked whether attention could do without them. In “She had a dog”, the word \
+                   “had” looks for who did it. It finds “She”, and takes over what “She” has to say. If every word \
+                   does this at once, no step has to wait.\n\n\
+                   Here a small model reads your sentence, one character per token. You see how much each token \
+                   takes from the others.",
+            set: |_| {},
+            asks: &[],
+        },
+        Beat {
+            title: "An inner product in place of the little network",
+            text: "Each token makes three vectors, each by a learned matrix. One says what the token looks for: \
+                   its [query](query) [q](#q query). One says how it can be found: its [key](key) [k](#k key). One \
+                   is what it hands over: its [value](value) [v](#v value). When all three come from one sentence, \
+                   this is [self-attention](self-attention).\n\n\
+                   The score of a pair is the [inner product](inner-product) of q and k: multiply number by \
+                   number, and add up. [Softmax](softmax) makes the scores of a row into shares. Click a cell and \
+                   follow its sum. Which product in it is the largest?",
+            set: |_| {},
+            asks: &["qkv-two"],
+        },
+        Beat {
+            title: "Keys and values from elsewhere",
+            text: "The asker and the asked need not be in one text. A translator’s question comes up in the new \
+                   sentence, and the answer is in the old one. Here the queries are still your sentence’s, but \
+                   keys and values come from another text. This is [cross-attention](cross-attention). In the last \
+                   chapter the decoder did the same with the encoder’s states.\n\n\
+                   This model was never trained for it. Look only at the shape of the matrix, and at what is \
+                   blocked.",
+            set: |link| link.qkv.memory = Memory::Other,
+            asks: &["qkv-cross"],
+        },
+        Beat {
+            title: "The variance of q · k is d_k",
+            text: "Throw one die. Then throw a hundred and add them up: the sum varies far more. A score is such a \
+                   sum, with one term for each of the d_k numbers in q and k. Here the numbers are random with \
+                   variance 1, and there are {width}. Then the score has variance d_k. With so many terms one \
+                   score is often far ahead, and softmax gives it nearly everything. Then the gradient almost \
+                   vanishes.\n\n\
+                   Dividing each score by the square root of d_k takes the variance back to 1. The \
+                   [entropy](entropy) says how evenly the weights are spread, in units called [nats](nat). Drag \
+                   the width and compare both colors.",
+            set: |link| {
+                put(link, Experiment::Scale);
+                link.qkv.dimensions = 256;
+            },
+            asks: &["qkv-root"],
+        },
+        Beat {
+            title: "Attention alone does not see order",
+            text: "Think of cards on a table. Each card compares itself with all others, wherever they lie. \
+                   Without positions and without a mask, attention works like that. Here your sentence is \
+                   shuffled. Each output moves along with its token, and its numbers stay the same but for \
+                   rounding.\n\n\
+                   Press “Shuffle again”. Then guess below what a mask will change.",
+            set: |link| put(link, Experiment::Shuffle),
+            asks: &["qkv"],
+        },
+        Beat {
+            title: "A causal mask brings order in",
+            text: "With a [causal mask](causal-mask) a token sees only itself and what comes before it. Now a \
+                   shuffle changes who comes before whom. So it changes what a token can see, and with it the \
+                   output. A model with such a mask can learn something about order, even without positions. The \
+                   last experiment below tries it.",
+            set: |link| {
+                put(link, Experiment::Shuffle);
+                link.qkv.causal = true;
+            },
+            asks: &["qkv-order"],
+        },
+        Beat {
+            title: "One step of T² work",
+            text: "A recurrent layer reads a text of T tokens in T steps, each waiting for the one before. \
+                   Attention compares all T tokens with all T at once: T × T scores, but no waiting. A GPU has \
+                   thousands of hands, and waiting leaves them idle.\n\n\
+                   The figure measures both, now, on your machine. Pause training for a steady result. Where do \
+                   the curves cross, if they do?",
+            set: |link| put(link, Experiment::Cost),
+            asks: &["qkv-cost"],
+        },
+        Beat {
+            title: "What you can do now",
+            text: "You can work out an attention weight by hand, from query and key to share. You can say why \
+                   there is a square root, what attention knows of order, and what it costs. The next chapter \
+                   decides who may look at whom.",
+            set: |_| {},
+            asks: &[],
+        },
+    ],
+    tries: &[
+        Trial {
+            text: "Pick the first row. Whatever its score, its one weight is 1. Then go down one row. It has two \
+                   weights. Would they change if both scores rose by 5?",
+            label: "First row",
+            id: "first",
+            set: |link| (link.qkv.query, link.qkv.key) = (1, 1),
+            sentence: None,
+        },
+        Trial {
+            text: "Take keys and values from another text. Does each row still add up to 1? Is anything blocked?",
+            label: "Another text",
+            id: "other",
+            set: |link| link.qkv.memory = Memory::Other,
+            sentence: None,
+        },
+        Trial {
+            text: "Take 256 numbers in each vector. Of 16 random keys, how many does a query still look at without \
+                   the root? And with it?",
+            label: "256 numbers",
+            id: "wide",
+            set: |link| {
+                put(link, Experiment::Scale);
+                link.qkv.dimensions = 256;
+            },
+            sentence: None,
+        },
+        Trial {
+            text: "Shuffle under a causal mask, without positions. Guess first: does any token keep its output? \
+                   Shuffle a few times.",
+            label: "Shuffle, causal",
+            id: "causal",
+            set: |link| {
+                put(link, Experiment::Shuffle);
+                link.qkv.causal = true;
+            },
+            sentence: None,
+        },
+        Trial {
+            text: "Three models learn to name a word’s first letter. Two of them get no positions. Which of those \
+                   two can learn it all the same? Train, then look.",
+            label: "Train them",
+            id: "order",
+            set: |link| put(link, Experiment::Order),
+            sentence: None,
+        },
+    ],
+    quizzes: &[
+        Quiz {
+            id: "qkv-two",
+            kind: Kind::Explain,
+            asks: "Why does each token have a key and a value, and not one vector for both?",
+            options: &[
+                (
+                    "What it is found by and what it hands over can then differ.",
+                    "A book is found by its title, but you take home what is inside. In the last chapter one \
+                     vector, h, had to serve as both.",
+                ),
+                (
+                    "An inner product needs three vectors.",
+                    "It needs two: the query and the key. The value comes in only after the weights are known.",
+                ),
+                (
+                    "The value is the key of the next token.",
+                    "Both are made from the same token, each by a matrix of its own.",
+                ),
+            ],
+            right: 0,
+        },
+        Quiz {
+            id: "qkv-cross",
+            kind: Kind::FindError,
+            asks: "“In cross-attention both texts must have the same length.” What is wrong?",
+            options: &[
+                (
+                    "They must have the same words.",
+                    "The words may differ entirely. Only the vectors of queries and keys must fit together.",
+                ),
+                (
+                    "Nothing is wrong.",
+                    "Look at the matrix: it has a row for each query and a column for each key. Nothing forces it \
+                     to be square.",
+                ),
+                (
+                    "Each query has a row of its own, with as many weights as there are keys.",
+                    "Softmax and the weighted sum work for any number of keys. Only the widths of q and k must be \
+                     equal.",
+                ),
+            ],
+            right: 2,
+        },
+        Quiz {
+            id: "qkv-root",
+            kind: Kind::Explain,
+            asks: "Why is it bad for learning when softmax gives one key nearly everything?",
+            options: &[
+                (
+                    "The weights no longer add up to 1.",
+                    "They always do. One is then near 1, and all the others are near 0.",
+                ),
+                (
+                    "A small change of the scores then changes almost nothing, so hardly any gradient gets \
+                     through.",
+                    "Where softmax is flat, its slope is near 0. At the start of training this keeps queries and \
+                     keys from learning. “At every width” shows it.",
+                ),
+                (
+                    "Looking at one key is always wrong.",
+                    "It can be right, and trained heads often do it. The trouble is being stuck there by chance \
+                     before anything is learned.",
+                ),
+            ],
+            right: 1,
+        },
+        Quiz {
+            id: "qkv-order",
+            kind: Kind::FindError,
+            asks: "“Self-attention without positions or mask is permutation invariant: shuffle the tokens, and the \
+                   output is the same.” What is wrong?",
+            options: &[
+                (
+                    "The outputs are shuffled along with the tokens: it is equivariant.",
+                    "Invariant would mean that nothing at all changes. Here each token keeps its own output and \
+                     takes it to its new place.",
+                ),
+                (
+                    "Every token’s output changes its numbers.",
+                    "Without positions and mask none does, but for rounding. Go back one beat and look.",
+                ),
+                (
+                    "Nothing is wrong.",
+                    "The list of outputs does change: its rows come in the new order.",
+                ),
+            ],
+            right: 0,
+        },
+        Quiz {
+            id: "qkv-cost",
+            kind: Kind::FindError,
+            asks: "“Attention is faster on long texts because it does less work.” What is wrong?",
+            options: &[
+                (
+                    "It does the same work as a recurrent layer.",
+                    "A recurrent layer’s work grows with T, that of attention with T × T.",
+                ),
+                (
+                    "Its work grows with T × T. What it saves is waiting.",
+                    "All scores can be computed at the same time. For very long texts the T × T scores are the \
+                     problem, in time and in memory.",
+                ),
+                (
+                    "Nothing is wrong.",
+                    "Double the length, and there are four times as many scores. For long texts it does more work.",
+                ),
+            ],
+            right: 1,
+        },
+    ],
+};
