@@ -223,7 +223,7 @@ fn Chapter() -> impl IntoView {
                 ("way-in", ViewFn::from(|| view! { <WayIn/> })),
                 live("weights", move || weights.get()),
             ]
-            asks=vec![("gpt-sure", ViewFn::from(move || sure(store)))]
+            asks=vec![("gpt-sure", ViewFn::from(|| fetched(SURE, "The question")))]
             views=views
             settings=|| fetched(SETTINGS, "The settings")
             model
@@ -232,9 +232,11 @@ fn Chapter() -> impl IntoView {
     }
 }
 
-/// The views that the page opens without, and the settings: fetched when the first picture is there.
+/// What the page opens without: fetched when the first picture is there.
 const VIEWS: Fetch = part!(gpt_views: View = further);
 const SETTINGS: Fetch = part!(gpt_settings: View = || view! { <Settings/> }.into_any());
+
+const SURE: Fetch = part!(gpt_sure: View = || sure(expect_context()));
 
 fn later() -> AnyView {
     fetched(VIEWS, "This view")

@@ -4,29 +4,20 @@ use std::collections::BTreeSet;
 
 use crate::{
     course::Script,
-    teaching::{Word, plain},
+    teaching::{WORDS, Word, plain},
 };
 
-/// Every chapter's script, in the course's order.
-fn all() -> Vec<(&'static str, &'static Script)> {
-    vec![
-        ("tokens", &super::tokens::SCRIPT),
-        ("bigram", &super::bigram::SCRIPT),
-        ("rnn", &super::rnn::SCRIPT),
-        ("bptt", &super::bptt::SCRIPT),
-        ("gates", &super::gates::SCRIPT),
-        ("birnn", &super::birnn::SCRIPT),
-        ("norm", &super::norm::SCRIPT),
-        ("seq2seq", &super::seq2seq::SCRIPT),
-        ("alignment", &super::alignment::SCRIPT),
-        ("qkv", &super::qkv::SCRIPT),
-        ("mask", &super::mask::SCRIPT),
-        ("heads", &super::heads::SCRIPT),
-        ("position", &super::position::SCRIPT),
-        ("block", &super::block::SCRIPT),
-        ("gpt", &super::gpt::SCRIPT),
-    ]
+/// Makes [`all`] from the list of chapters: one without a script does not compile.
+macro_rules! scripts {
+    ($($variant:ident $module:ident $field:ident $id:literal $title:literal,)+) => {
+        /// Every chapter's script, in the course's order.
+        fn all() -> Vec<(&'static str, &'static Script)> {
+            vec![$(($id, &super::$module::SCRIPT),)+ ("gpt", &super::gpt::SCRIPT)]
+        }
+    };
 }
+
+unroll_protocol::with_chapters!(scripts);
 
 /// All that a learner reads of a script, text by text.
 fn texts(script: &Script) -> Vec<&'static str> {
@@ -116,4 +107,15 @@ fn every_chapter_links_its_terms_once_each() {
             assert!(!linked[..i].contains(word), "{chapter} links {word:?} twice");
         }
     }
+}
+
+#[test]
+fn every_word_of_the_glossary_is_linked_somewhere() {
+    let scripts = all();
+    let texts = scripts.iter().flat_map(|(_, script)| texts(script));
+    let linked: Vec<Word> = texts.flat_map(|text| plain(text).1).collect();
+    let missing: Vec<&str> =
+        WORDS.iter().filter(|entry| !linked.contains(&entry.word)).map(|entry| entry.id).collect();
+    println!("{} of {} words are linked", WORDS.len() - missing.len(), WORDS.len());
+    assert_eq!(missing, [""; 0], "no chapter links these");
 }

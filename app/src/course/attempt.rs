@@ -34,13 +34,3 @@ pub fn Try(
     }
     .into_any()
 }
-
-/// A line of the list with its button.
-pub fn trial(
-    text: &'static str,
-    label: &'static str,
-    id: &'static str,
-    set: fn(&mut Link),
-) -> ViewFn {
-    ViewFn::from(move || view! { <p>{text}</p> <Try label id set/> })
-}

@@ -10,9 +10,10 @@ use wasm_bindgen::JsCast;
 use web_sys::Element;
 
 use super::{
-    Beat, Idea, Lab, Labs, Run, Script,
+    Beat, Lab, Labs, Run, Script,
     print::use_print,
     progress::{Asks, use_right},
+    script::trials,
     stage::{Stage, StageView},
     story::{Story, Told, use_beats, use_page_keys},
     undo::use_undo,
@@ -31,29 +32,13 @@ use crate::{
 #[component]
 pub fn ChapterFrame(
     /// What the chapter says.
-    #[prop(optional)]
-    script: Option<&'static Script>,
+    script: &'static Script,
     /// What is live in it, by the names that it has there.
     #[prop(optional)]
     live: Vec<Live>,
     /// The questions that the live model answers, by id.
     #[prop(optional)]
     asks: Vec<(&'static str, ViewFn)>,
-    /// One line: what the chapter before could not do.
-    #[prop(optional)]
-    before: &'static str,
-    /// Short text: what this is and what to look at.
-    #[prop(into, optional)]
-    intro: ViewFn,
-    /// What the story goes through.
-    #[prop(optional)]
-    ideas: &'static [Idea],
-    /// Three to five experiments with a surprising result.
-    #[prop(optional)]
-    tries: Vec<ViewFn>,
-    /// A question answered from the live model.
-    #[prop(into, optional)]
-    check: Option<ViewFn>,
     /// Formulas with their sources, and what differs between papers.
     #[prop(into, optional)]
     more: Option<ViewFn>,
@@ -87,37 +72,7 @@ pub fn ChapterFrame(
     // For hosts and tests: whether every picture in sight is of the model as it is now.
     let answers = move || if behind.get() { "behind" } else { "current" };
 
-    let before = script.map_or(before, |script| script.before);
-    let mut told = match script {
-        Some(script) => tell(script, live, asks, lab),
-        None => vec![Told { title: "", body: intro, set: Some(|_| {}) }],
-    };
-    told.extend(ideas.iter().map(|idea| Told {
-        title: idea.title,
-        body: ViewFn::from(move || view! { <p>{idea.text}</p> }),
-        set: Some(idea.set),
-    }));
-    if !tries.is_empty() {
-        let list = StoredValue::new(tries);
-        let body = ViewFn::from(move || {
-            let tries = list.with_value(|tries| {
-                tries.iter().map(|t| view! { <li>{t.run()}</li> }).collect_view()
-            });
-            view! { <ul class="try-list">{tries}</ul> }
-        });
-        told.push(Told { title: "Try it", body, set: None });
-    }
-    if let Some(check) = check {
-        let body = ViewFn::from(move || {
-            let part = NodeRef::<html::Div>::new();
-            if let Some(lab) = lab {
-                let visible = use_visible(part);
-                Effect::new(move |_| lab.check_seen.set(visible.get()));
-            }
-            view! { <div class="course-check" node_ref=part data-testid="check">{check.run()}</div> }
-        });
-        told.push(Told { title: "Check yourself", body, set: None });
-    }
+    let mut told = tell(script, live, asks, lab);
     if let Some(more) = more {
         let body = ViewFn::from(move || {
             view! {
@@ -146,7 +101,7 @@ pub fn ChapterFrame(
     use_print(store, beats, behind);
     view! {
         <main id="main" class="chapter" data-testid=testid data-answers=answers>
-            <Story title=info.title() before beats told/>
+            <Story title=info.title() before=script.before beats told/>
             <Stage views settings model run alerts foot undo=Some(undo) controls=true/>
         </main>
     }
@@ -190,12 +145,7 @@ fn tell(
     };
     let mut told: Vec<Told> = script.beats.iter().map(beat).collect();
     if !script.tries.is_empty() {
-        let body = move || {
-            let lines = shared.with_value(|(live, _)| {
-                script.tries.iter().map(|trial| trial.view(live)).collect_view()
-            });
-            view! { <ul class="try-list">{lines}</ul> }
-        };
+        let body = move || trials(script, shared.with_value(|(live, _)| live.clone()));
         let last = told.len().saturating_sub(1);
         told.insert(last, Told { title: "Try it", body: ViewFn::from(body), set: None });
     }

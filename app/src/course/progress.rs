@@ -45,12 +45,6 @@ impl Progress {
         self.keep();
     }
 
-    /// All the chapter asks was answered correctly.
-    pub fn finish(self, chapter: Chapter) {
-        note(self.done, chapter);
-        self.keep();
-    }
-
     /// One of the questions that a chapter asks was answered correctly.
     fn answer(self, chapter: Chapter, id: &str, asks: &[&str]) {
         let named = |id: &str| format!("{}.{id}", chapter.id());
@@ -95,14 +89,6 @@ pub fn use_right(id: &'static str) -> Callback<()> {
     let Asks(asks) = expect_context();
     let chapter = expect_context::<crate::store::Store>().link.with_untracked(|link| link.chapter);
     Callback::new(move |()| progress.answer(chapter, id, &asks))
-}
-
-/// What `CheckYourself` calls when the answer was right.
-pub fn use_done() -> Callback<()> {
-    let progress = expect_context::<Progress>();
-    let store = expect_context::<crate::store::Store>();
-    let chapter = store.link.with_untracked(|link| link.chapter);
-    Callback::new(move |()| progress.finish(chapter))
 }
 
 /// `local_storage` throws where the page has no origin of its own.

@@ -1,9 +1,12 @@
 //! What a chapter says, as data: its texts can be read, counted and checked without a page.
 
-use leptos::prelude::*;
+use leptos::{context::Provider, prelude::*};
 
 use super::{Try, story::SetStage};
-use crate::teaching::{Live, Quiz, prose};
+use crate::{
+    fetched::{Fetch, View, fetched, part},
+    teaching::{Live, Quiz, prose},
+};
 
 /// A chapter's story. The texts are marked up as [`prose`] has it.
 pub struct Script {
@@ -40,9 +43,28 @@ pub struct Trial {
     pub sentence: Option<&'static str>,
 }
 
+/// What the list of experiments is made of.
+#[derive(Clone)]
+struct Trials(&'static [Trial], Vec<Live>);
+
+/// They stand at the end of a story: the page opens without them.
+const TRIALS: Fetch = part!(trials: View = list);
+
+/// The list of experiments, once it is fetched.
+pub fn trials(script: &'static Script, live: Vec<Live>) -> AnyView {
+    view! { <Provider value=Trials(script.tries, live)>{fetched(TRIALS, "The list")}</Provider> }
+        .into_any()
+}
+
+fn list() -> AnyView {
+    let Trials(trials, live) = expect_context();
+    let lines = trials.iter().map(|trial| trial.view(&live)).collect_view();
+    view! { <ul class="try-list">{lines}</ul> }.into_any()
+}
+
 impl Trial {
     /// The experiment as a line of the list.
-    pub(super) fn view(&'static self, live: &[Live]) -> AnyView {
+    fn view(&'static self, live: &[Live]) -> AnyView {
         let Self { text, label, id, set, .. } = self;
         let button = (!label.is_empty()).then(|| match self.sentence {
             Some(sentence) => view! { <Try label id=*id set=*set sentence/> }.into_any(),

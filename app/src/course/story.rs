@@ -13,17 +13,6 @@ use crate::{controls::use_timer, store::Store};
 /// Sets what differs from a chapter's start.
 pub type SetStage = fn(&mut Link);
 
-/// One idea of a chapter: what to say, and the settings and the view that show it.
-#[derive(Clone, Copy)]
-pub struct Idea {
-    pub title: &'static str,
-    /// One to three sentences.
-    pub text: &'static str,
-    /// Sets what differs from the chapter's start: settings, and `view`, the name of a view other
-    /// than the first.
-    pub set: SetStage,
-}
-
 /// One beat on the page.
 pub struct Told {
     /// Empty for the first, which the chapter's title heads.

@@ -24,4 +24,6 @@ pub use prose::plain;
 pub use prose::{Live, live, prose};
 pub use quiz::{Quiz, quiz};
 pub use term::Term;
+#[cfg(test)]
+pub use word::WORDS;
 pub use word::Word;
