@@ -14,7 +14,7 @@ use crate::{
     fetched::{Fetch, Settled, part},
     figures::{Exporters, FigureTheme, attention_json, loss_json, provide_exporters},
     store::{Severity, Store},
-    teaching::{Glossary, provide_lit},
+    teaching::{Glossary, Note, provide_lit},
 };
 
 /// The whole page, or the figure alone where the link says so.
@@ -63,6 +63,7 @@ pub fn page(link: Link, given: Vec<String>, problems: &[LinkProblem]) -> AnyView
             <div class="page-tools">
                 <DeviceBadge device=Signal::derive(device) retry=Callback::new(move |()| retry())/>
                 <Glossary/>
+                <Note/>
                 <CopyLink/>
                 <ThemeChoice/>
             </div>

@@ -30,19 +30,22 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "This is a GPT that knows nothing yet. It reads a stretch of text at once. At every character it \
-                   guesses the next one from those before it: it is a [language model](language-model). In 2018 \
-                   Radford and others trained one on thousands of books. This prepared it for many other tasks, and \
-                   so it is called [pre-training](pre-training).\n\n\
-                   Press Train, and watch what it writes. Do words come out of the noise?\n\n{written}\n\n{way-in}",
+            text: "This is a GPT that knows nothing yet. It reads a whole stretch of text at once. At every \
+                   character it guesses the next one from those before it: it is a [language model](language-model). \
+                   In 2018 Radford and others trained one on thousands of books. This prepared it for many other \
+                   tasks, and so it is called [pre-training](pre-training). GPT is short for generative pre-trained \
+                   transformer.\n\n\
+                   Press Train, and watch what it writes. Do words come out of the noise?\n\n\
+                   {written}\n\n\
+                   {way-in}",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "Where it looks",
-            text: "Point at a character. The arcs show how much it looks back at each earlier one. This is \
-                   [attention](attention): it gathers what may help to guess on. Before training it looks at all of \
-                   them nearly equally.",
+            text: "Point at a character. The arcs show how much it looks at that character and at each one before. \
+                   This is [attention](attention): it gathers what may help to guess the next one. Before training \
+                   it looks at all of them nearly equally.",
             set: |_| {},
             asks: &["gpt-sure"],
         },
@@ -62,10 +65,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "How it learns",
-            text: "The [loss](loss) says how surprised it is, on average, by the character that really comes. Each step \
-                   moves all weights a little so that the same text would surprise it less. It never trains on the \
-                   [held-out](held-out) text. So that line tells whether it learns the language or only its text by \
-                   heart.",
+            text: "The [loss](loss) says how surprised it is, on average, by the character that really comes. Each \
+                   step moves all weights a little so that the same text would surprise it less. It never trains on \
+                   the [held-out](held-out) text. So the held-out loss tells whether it learns the language or only \
+                   its text by heart.",
             set: |link| link.view = "loss".into(),
             asks: &["gpt-loss"],
         },
@@ -110,7 +113,7 @@ pub const SCRIPT: Script = Script {
         ),
         trial(
             "rate",
-            "While it trains, raise the learning rate to 3, then lower it to 0.005. Does it learn again what it lost?",
+            "While it trains, raise the learning rate to 3, then lower it to 0.005. Does it relearn what it lost?",
         ),
         trial("seed", "Change the seed and start over. Do the same heads find the same jobs?"),
     ],
@@ -130,7 +133,7 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "Nothing is wrong.",
-                    "Look at the bars: there is one for each character it knows.",
+                    "Look at the bars: nothing is settled. Each character that it knows has a share.",
                 ),
             ],
             right: 1,
@@ -146,7 +149,7 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "Its weights are all 0.",
-                    "They are small random numbers. All 0, it could hardly learn.",
+                    "They are small random numbers. If all were 0, it could hardly learn.",
                 ),
                 ("It has read the text V times.", "It has read nothing yet."),
             ],
@@ -159,12 +162,13 @@ pub const SCRIPT: Script = Script {
             options: &[
                 (
                     "Writing needs more memory.",
-                    "One more character costs no more than reading one.",
+                    "It writes with the same weights that it reads with. Memory is not the reason.",
                 ),
                 ("So that you can watch.", "It would write one at a time in the dark, too."),
                 (
                     "Each guess depends on the characters before it, and these must be chosen first.",
-                    "In reading, all characters are there already. In writing, the last one is only just drawn.",
+                    "In reading, all characters are there already. In writing, the last one has only just been \
+                     drawn.",
                 ),
             ],
             right: 2,

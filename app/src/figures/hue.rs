@@ -65,6 +65,7 @@ impl Hue {
 
 impl Hue {
     /// The role with this name: "query" for [`Hue::Query`].
+    #[cfg(test)]
     pub fn named(name: &str) -> Option<Self> {
         let roles = [
             Self::Query,

@@ -3,17 +3,23 @@
 use leptos::{html, prelude::*};
 
 use super::{
+    term::{Noted, body},
     tiny::TinyFigure,
     word::{Entry, WORDS},
 };
 use crate::fetched::{Fetch, Fetched, View, part};
+
+/// All words, or the note of the one that a [`Noted`] around it names.
+pub const GLOSSARY: Fetch = part!(glossary: View = || match use_context::<Noted>() {
+    Some(noted) => body(noted),
+    None => view! { <Words/> }.into_any(),
+});
 
 /// A button that opens the list of all words, with a filter.
 #[component]
 pub fn Glossary() -> impl IntoView {
     let dialog = NodeRef::<html::Dialog>::new();
     let open = RwSignal::new(false);
-    let fetch: Fetch = part!(glossary: View = || view! { <Words/> }.into_any());
     let around = |notice: AnyView| {
         view! {
             <div class="glossary-head"><h2 id="glossary-title">"Glossary"</h2></div>
@@ -35,7 +41,7 @@ pub fn Glossary() -> impl IntoView {
         // Escape closes it, and the focus goes back: the browser's own.
         <dialog class="glossary" node_ref=dialog aria-labelledby="glossary-title" closedby="any"
             data-testid="glossary" on:close=move |_| open.set(false)>
-            {move || open.get().then(|| view! { <Fetched fetch what="The glossary" around/> })}
+            {move || open.get().then(|| view! { <Fetched fetch=GLOSSARY what="The glossary" around/> })}
             <form method="dialog" class="glossary-close">
                 <button class="button" data-testid="glossary-close">"Close"</button>
             </form>

@@ -94,6 +94,13 @@ pub fn provide_lit() {
     window_event_listener(ev::pointerover, move |event| lit.point(Part::at(&event)));
     window_event_listener(ev::focusin, move |event| lit.focus(Part::at(&event)));
     window_event_listener(ev::focusout, move |_| lit.focus(None));
+    window_event_listener(ev::click, move |event| {
+        let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+        let symbol = target.and_then(|target| target.closest(".sym").ok().flatten());
+        if let Some(part) = symbol.and_then(|symbol| Part::of(&symbol)) {
+            lit.pin(part);
+        }
+    });
     window_event_listener(ev::keydown, move |event| {
         if event.key() == "Escape" {
             lit.point(None);
@@ -101,6 +108,7 @@ pub fn provide_lit() {
             lit.pinned.set(None);
         }
     });
+    Effect::new(move |_| press(lit.pinned.get()));
     Effect::new(move |_| {
         let part = lit.part();
         mark(".is-lit", false);
@@ -108,6 +116,17 @@ pub fn provide_lit() {
             mark(&format!("[data-part=\"{name}\"]"), true);
         }
     });
+}
+
+/// Says of every symbol whether it stays lit.
+fn press(pinned: Option<Part>) {
+    let Ok(found) = document().query_selector_all(".sym[aria-pressed]") else { return };
+    for i in 0..found.length() {
+        if let Some(symbol) = found.item(i).and_then(|node| node.dyn_into::<Element>().ok()) {
+            let pressed = pinned.is_some() && Part::of(&symbol) == pinned;
+            let _ = symbol.set_attribute("aria-pressed", if pressed { "true" } else { "false" });
+        }
+    }
 }
 
 /// Puts the class on all that `selector` finds, or takes it off.
@@ -123,11 +142,8 @@ fn mark(selector: &str, lit: bool) {
 /// A word or symbol in running text. A press keeps its part lit.
 #[component]
 pub fn Sym(part: &'static str, role: Hue, children: Children) -> impl IntoView {
-    let lit = use_lit();
-    let pinned = move || (lit.pinned.get() == Some(Part(part))).to_string();
     view! {
-        <button type="button" class=format!("sym {}", role.class()) data-part=part
-            aria-pressed=pinned on:click=move |_| lit.pin(Part(part))>
+        <button type="button" class=format!("sym {}", role.class()) data-part=part aria-pressed="false">
             {children()}
         </button>
     }

@@ -23,7 +23,7 @@ pub use lit::{MathSym, Sym, provide_lit};
 pub use prose::plain;
 pub use prose::{Live, live, prose};
 pub use quiz::{Quiz, quiz};
-pub use term::Term;
+pub use term::{Note, Term};
 #[cfg(test)]
 pub use word::WORDS;
 pub use word::Word;

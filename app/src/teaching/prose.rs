@@ -8,8 +8,7 @@
 use leptos::prelude::*;
 
 #[cfg(test)]
-use super::Word;
-use super::{Hue, Sym, term::term};
+use super::{Hue, Word};
 
 /// Something live in a text, by the name that the text has for it.
 pub type Live = (&'static str, ViewFn);
@@ -98,19 +97,57 @@ fn one(paragraph: &'static str, live: &[Live]) -> AnyView {
     if let [Piece::Live(name)] = pieces[..] {
         return of(name).into_any();
     }
-    let shown = pieces.into_iter().map(|piece| match piece {
-        Piece::Plain(text) => text.into_any(),
-        Piece::Bold(text) => view! { <strong>{text}</strong> }.into_any(),
-        Piece::Emphasis(text) => view! { <em>{text}</em> }.into_any(),
-        Piece::Code(text) => view! { <code translate="no">{text}</code> }.into_any(),
-        Piece::Live(name) => of(name).into_any(),
-        Piece::Term(text, word) => term(word, text, text.into_any()),
-        Piece::Part(text, part, role) => {
-            let role = Hue::named(role).unwrap_or_default();
-            view! { <Sym part role>{text}</Sym> }.into_any()
+    // What is live parts the paragraph into stretches of plain markup.
+    let mut shown = Vec::new();
+    let mut markup = String::new();
+    for piece in pieces {
+        match piece {
+            Piece::Live(name) => {
+                shown.push(stretch(core::mem::take(&mut markup)));
+                shown.push(of(name).into_any());
+            }
+            other => write(other, &mut markup),
         }
-    });
-    view! { <p>{shown.collect_view()}</p> }.into_any()
+    }
+    shown.push(stretch(markup));
+    view! { <p>{shown}</p> }.into_any()
+}
+
+fn stretch(markup: String) -> AnyView {
+    view! { <span inner_html=markup></span> }.into_any()
+}
+
+/// Adds a piece that is not live, as markup. The texts are ours, but may hold a `<`.
+fn write(piece: Piece, markup: &mut String) {
+    let (before, text, after) = match piece {
+        Piece::Plain(text) | Piece::Live(text) => (String::new(), text, ""),
+        Piece::Bold(text) => ("<strong>".into(), text, "</strong>"),
+        Piece::Emphasis(text) => ("<em>".into(), text, "</em>"),
+        Piece::Code(text) => (r#"<code translate="no">"#.into(), text, "</code>"),
+        Piece::Term(text, word) => (
+            format!(
+                r#"<button type="button" class="term" data-word="{word}" data-testid="term-{word}" popovertarget="note">"#
+            ),
+            text,
+            "</button>",
+        ),
+        Piece::Part(text, part, role) => (
+            format!(
+                r#"<button type="button" class="sym role-{role}" data-part="{part}" aria-pressed="false">"#
+            ),
+            text,
+            "</button>",
+        ),
+    };
+    markup.push_str(&before);
+    for c in text.chars() {
+        match c {
+            '<' => markup.push_str("&lt;"),
+            '&' => markup.push_str("&amp;"),
+            other => markup.push(other),
+        }
+    }
+    markup.push_str(after);
 }
 
 /// The text as it is read, and the glossary's words in it. What is live is a number.

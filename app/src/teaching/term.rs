@@ -1,63 +1,61 @@
 //! A word in the text that opens its note.
+//!
+//! The page has one note for all of them: a word in a text is plain markup, and costs nothing.
 
 use leptos::{context::Provider, ev, prelude::*};
 use wasm_bindgen::JsCast;
 use web_sys::Element;
 
 use super::{
+    glossary::GLOSSARY,
     tiny::TinyFigure,
-    word::{Entry, WORDS, Word},
+    word::{WORDS, Word},
 };
-use crate::fetched::{Fetch, View, fetched, part};
+use crate::fetched::fetched;
 
-/// The word, by its id, whose note is open.
-#[derive(Clone, Copy)]
-struct Noted(&'static str);
-
-/// Notes with their figures are fetched when the first is opened.
-const NOTE: Fetch = part!(note: View = body);
-
-/// A word of the glossary in running text: a button that opens its note beside it. Without children
-/// it shows the word itself.
+/// A word of the glossary in running text: a button that opens its note beside it.
 #[component]
-pub fn Term(of: Word, #[prop(optional)] children: Option<Children>) -> impl IntoView {
-    let entry = of.entry();
-    let shown = match children {
-        Some(children) => children().into_any(),
-        None => in_text(entry).into_any(),
-    };
-    term(entry.id, entry.name, shown)
+pub fn Term(of: Word, children: Children) -> impl IntoView {
+    view! {
+        <button type="button" class="term" data-word=of.id() data-testid=format!("term-{}", of.id())
+            popovertarget="note">
+            {children()}
+        </button>
+    }
+    .into_any()
 }
 
-/// A [`Term`] by the word's id; `label` names the note.
-pub fn term(word: &'static str, label: &'static str, shown: AnyView) -> AnyView {
-    // The same word may stand in a text twice.
-    let id = format!("note-{word}-{}", use_count());
+/// The word, by its id, whose note is open.
+#[derive(Clone)]
+pub struct Noted(String);
+
+/// The page's one note. Once a page.
+#[component]
+pub fn Note() -> impl IntoView {
+    let word = RwSignal::new(String::new());
     let open = RwSignal::new(false);
+    // Before the browser opens it, so that it is placed by its full size. Never removed: the page's
+    // root outlives every event.
+    window_event_listener(ev::click, move |event| {
+        let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+        let term = target.and_then(|target| target.closest("[data-word]").ok().flatten());
+        if let Some(named) = term.and_then(|term| term.get_attribute("data-word")) {
+            word.set(named);
+            open.set(true);
+        }
+    });
     // The browser opens and closes it: Escape, a press elsewhere, the focus going back.
     let toggled = move |event: ev::Event| {
         let note = event.target().and_then(|target| target.dyn_into::<Element>().ok());
         open.set(note.is_some_and(|note| note.matches(":popover-open").unwrap_or(false)));
     };
-    // Its content is there before it shows, so that it is placed by its full size.
-    let begin = move |_: ev::Event| {
-        if !open.get_untracked() {
-            open.set(true);
-        }
-    };
     view! {
-        <button type="button" class="term" data-testid=format!("term-{word}")
-            popovertarget=id.clone() aria-controls=id.clone()
-            aria-expanded=move || open.get().to_string()>
-            {shown}
-        </button>
-        <div popover="auto" class="note" id=id.clone() role="dialog" aria-label=label
-            data-testid=format!("note-{word}") on:beforetoggle=begin
-            on:toggle=toggled>
+        <div popover="auto" class="note" id="note" role="dialog" aria-label="Note" on:toggle=toggled
+            data-testid=move || format!("note-{}", word.get())>
             {move || open.get().then(|| view! {
-                <Provider value=Noted(word)>{fetched(NOTE, "The note")}</Provider>
+                <Provider value=Noted(word.get())>{fetched(GLOSSARY, "The note")}</Provider>
             })}
-            <button type="button" class="button button-quiet" popovertarget=id.clone()
+            <button type="button" class="button button-quiet" popovertarget="note"
                 popovertargetaction="hide">
                 "Close"
             </button>
@@ -67,8 +65,7 @@ pub fn term(word: &'static str, label: &'static str, shown: AnyView) -> AnyView 
 }
 
 /// A word's name, its two sentences and its figure.
-fn body() -> AnyView {
-    let Noted(word) = expect_context();
+pub fn body(Noted(word): Noted) -> AnyView {
     let Some(entry) = WORDS.iter().find(|entry| entry.id == word) else { return ().into_any() };
     view! {
         <p class="note-name">{entry.name}</p>
@@ -76,18 +73,4 @@ fn body() -> AnyView {
         {entry.toy.map(|toy| view! { <TinyFigure toy/> })}
     }
     .into_any()
-}
-
-/// The word as it stands within a sentence.
-fn in_text(entry: &Entry) -> String {
-    entry.name.to_ascii_lowercase()
-}
-
-/// A number that no other note has.
-fn use_count() -> u32 {
-    thread_local!(static COUNT: core::cell::Cell<u32> = const { core::cell::Cell::new(0) });
-    COUNT.with(|count| {
-        count.set(count.get() + 1);
-        count.get()
-    })
 }

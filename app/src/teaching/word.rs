@@ -19,6 +19,8 @@ macro_rules! words {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Word { $($word),* }
 
+        const IDS: &[&str] = &[$($id),*];
+
         /// Every word, by name.
         pub const WORDS: &[Entry] = &[$(Entry {
             word: Word::$word,
@@ -33,15 +35,15 @@ macro_rules! words {
 }
 
 impl Word {
+    /// As links name it.
+    pub fn id(self) -> &'static str {
+        IDS[self as usize]
+    }
+
     /// The word with this id.
     #[cfg(test)]
     pub fn named(id: &str) -> Option<Self> {
         WORDS.iter().find(|entry| entry.id == id).map(|entry| entry.word)
-    }
-
-    /// Rows stand in the order of the variants.
-    pub fn entry(self) -> &'static Entry {
-        &WORDS[self as usize]
     }
 }
 

@@ -90,26 +90,26 @@ pub const SCRIPT: Script = Script {
             title: "",
             text: "In 2014 Dzmitry Bahdanau, Kyunghyun Cho and Yoshua Bengio looked at why translation networks \
                    failed on long sentences. They suspected the single vector. A human translator does not learn a \
-                   sentence by heart. She looks back at the source for each word. So they let the decoder look \
-                   back too. They described it as learning to align, and as a mechanism of [attention](attention). \
-                   The second name stayed.\n\n\
-                   Here a model with attention learns beside one without, from the same batches. Point at a \
-                   written character to see what it was made from.",
+                   sentence by heart. She looks back at the source for each word. So they let the decoder look back \
+                   too. They described it as learning to align, and as a mechanism of [attention](attention). The \
+                   second name stuck.\n\n\
+                   Here a model with attention learns beside one without, from the same batches. Point at a written \
+                   character to see what it was made from.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "Look before you write",
             text: "Think of the source as lines on a page, and of attention as a reading lamp. Before each \
-                   character, the decoder decides how to spread its light. It gives each source character a share, \
+                   character, the decoder decides how to spread the light. It gives each source character a share, \
                    its [weight α](#weight weight).\n\n\
-                   The task is to write the source backwards. So for the first character it should read from the \
-                   end. {first} Train, and watch this change.",
+                   The task is to write the source backward. So for the first character it should read from the end. \
+                   {first} Train, and watch this change.",
             set: |link| link.alignment.steps = 1,
             asks: &["alignment"],
         },
         Beat {
-            title: "One further, and look again",
+            title: "One step on, and another look",
             text: "One character is written, and the decoder’s [state s](#state query) has changed. So its weights \
                    change too. {second}\n\n\
                    That is what the single vector could not give: a new summary of the source at each step. It is \
@@ -120,10 +120,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "All steps make a matrix",
-            text: "Each written character has a row, and each source character a column. The stronger the color, \
-                   the larger the weight. If the model has learned to reverse, the strong cells form a line from \
-                   top right to bottom left. Press Train and watch whether the line appears.\n\n\
-                   Nobody marks for the model which characters belong together.",
+            text: "Each written character has a row, and each source character a column. The stronger the color, the \
+                   larger the weight. If the model has learned to reverse, the strong cells form a line from top \
+                   right to bottom left. Press Train and watch whether the line appears.\n\n\
+                   Nobody tells the model which characters belong together.",
             set: |link| link.alignment.at = 0,
             asks: &["alignment-marked"],
         },
@@ -131,8 +131,8 @@ pub const SCRIPT: Script = Script {
             title: "One weight is simple arithmetic",
             text: "Where does a weight come from? The decoder’s state and one of the encoder’s states go into a \
                    small network. Out comes one number, the score: how well do these two go together? \
-                   [Softmax](softmax) turns the scores of a row into shares that add up to 1. This form of it is \
-                   **additive attention**. Follow the numbers from top to bottom.",
+                   [Softmax](softmax) turns the scores of a row into shares that add up to 1. Attention with such a \
+                   network is called **additive attention**. Follow the numbers from top to bottom.",
             set: |link| {
                 (link.alignment.at, link.alignment.key) = (3, 1);
                 link.view = "score".to_owned();
@@ -142,8 +142,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "The order may change",
             text: "Now the task is to write dates as year, month and day. In many of the sources the day comes \
-                   early, but it is always written last. Train for 250 steps. Then point at the last two digits, \
-                   and see where the weights go. If the model has learned it, they jump across the source.",
+                   early, but it is always written last. Train for 250 steps. Then point at the last two digits, and \
+                   see where the weights go. If the model has learned its task, they jump across the source.",
             set: |link| (link.alignment.task, link.alignment.at) = (PairTask::Dates, 9),
             asks: &["alignment-proof"],
         },
@@ -151,7 +151,7 @@ pub const SCRIPT: Script = Script {
             title: "Does it help with length?",
             text: "Back to strings. For each length of source, the figure shows how many [held-out](held-out) \
                    answers are correct to the last character. {right} Train both until one of them reaches 95 %. \
-                   Then compare the two curves on their right side, where the sources are long.",
+                   Then compare the right ends of the two curves, where the sources are long.",
             set: |link| link.view = "lengths".to_owned(),
             asks: &[],
         },
@@ -160,7 +160,7 @@ pub const SCRIPT: Script = Script {
             text: "In 2015 Luong, Pham and Manning tried scores without the little network. The simplest is the \
                    [inner product](inner-product) of the two states. It is large when the two point the same way, \
                    and it costs only one multiplication per number. Here it learns beside Bahdanau’s. Train, and \
-                   compare both matrices and both shares.\n\n\
+                   compare the two matrices. Compare, too, how often each model is right.\n\n\
                    From here it is one step to queries, keys and values.",
             set: |link| {
                 link.alignment.attention = AttentionKind::Dot;
@@ -170,9 +170,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "What you can do now",
-            text: "You can read an alignment matrix, and work out one weight from its score. You can say what the \
-                   context vector is, and why it is made anew at every step. The next chapter gives the two sides \
-                   of the product their names: query and key.",
+            text: "You can read an alignment matrix, and work out one weight from the scores of its row. You can say \
+                   what the context vector is, and why it is made anew at every step. The next chapter gives the two \
+                   sides of the product their names: query and key.",
             set: |_| {},
             asks: &[],
         },
@@ -203,8 +203,8 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Give both models only 8 units. How much can a single vector of so few numbers hold? How much \
-                   does that matter to a model that may look back?",
+            text: "Give both models only 8 units. How much can a single vector of so few numbers hold? How much does \
+                   that matter to a model that can look back?",
             label: "8 units",
             id: "units",
             set: |link| link.alignment.hidden = 8,
@@ -234,7 +234,7 @@ pub const SCRIPT: Script = Script {
                     "None is left out. A softmax weight can be tiny, but in exact arithmetic it is never 0.",
                 ),
                 (
-                    "At every step it can read all encoder states, so one vector need not hold everything.",
+                    "At every step it can read all encoder states, so one vector does not have to hold everything.",
                     "There are as many states as characters, and each context is mixed for one step only.",
                 ),
             ],
@@ -247,8 +247,8 @@ pub const SCRIPT: Script = Script {
                    character.” What is wrong?",
             options: &[
                 (
-                    "The weights are learned from the right answers alone.",
-                    "The loss only asks whether each character is right. Its gradient also reaches the weights, \
+                    "The right answers alone teach the model where to look.",
+                    "The loss only asks whether each character is right. Its gradient also reaches the weights α, \
                      because softmax and the weighted sum have slopes everywhere.",
                 ),
                 (
@@ -279,7 +279,7 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "Nothing is wrong.",
-                    "A weight is a share between 0 and 1. It comes out of the comparison, it does not go into it.",
+                    "A weight is a share between 0 and 1. It comes out of the comparison. It does not go into it.",
                 ),
             ],
             right: 1,

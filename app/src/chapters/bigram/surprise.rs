@@ -96,7 +96,7 @@ pub fn Scores(scores_seen: RwSignal<bool>) -> impl IntoView {
                 provenance hint="Press Train: one point per step."/>
             <div class="view-scroll">
                 <p class="view-note">
-                    "The average of −ln p over all pairs, in nats, is the "<Term of=Word::CrossEntropy/>
+                    "The average of −ln p over all pairs, in nats, is the "<Term of=Word::CrossEntropy>"cross-entropy"</Term>
                     ". To a model that knows nothing, all V characters are equally likely, and each costs ln V."
                 </p>
                 {asked}

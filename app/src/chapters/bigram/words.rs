@@ -10,79 +10,83 @@ use crate::{
 };
 
 pub const SCRIPT: Script = Script {
-    before: "Text is numbers now. But nothing yet says which number comes next.",
+    before: "We can now write a text as numbers. But nothing yet says which number comes next.",
     beats: &[
         Beat {
             title: "",
-            text: "In 1913 Andrei Markov went through 20,000 letters of Pushkin’s “Eugene Onegin” by hand. He \
-                   counted how often a vowel follows a vowel. He wanted to show that the laws of chance also hold \
-                   where each event depends on the one before. In 1948 Claude Shannon composed text from the \
-                   frequencies of letter pairs.\n\n\
-                   This is the simplest [language model](language-model). Look at the [current character](#current \
-                   input), and count which character came [next](#next output). Two characters in a row are a \
-                   **bigram**, an [n-gram](n-gram) with n = 2. Beside the counts, a second table learns the same by \
-                   training. Point at a cell to read it, and click it for the arithmetic.",
+            text: "In 1913 Andrei Markov went through 20,000 letters of Pushkin’s “Eugene Onegin” by hand. He counted \
+                   how often a vowel follows a vowel. He wanted a real example of chance events that each depend on \
+                   the one before. In 1948 Claude Shannon used letter pairs to write. For each letter he opened a book \
+                   at random, read on until he met the last letter he had written, and copied the one after it. So \
+                   frequent pairs came up often.\n\n\
+                   A table of such pairs is about the simplest [language model](language-model). Look at the [current \
+                   character](#current input), and count which character came [next](#next output). Two characters in \
+                   a row are a **bigram**, an [n-gram](n-gram) with n = 2. Besides the counts there is a second table, \
+                   which learns the same thing by training. Point at a cell to read it, and click it for the \
+                   arithmetic.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "Count every pair",
-            text: "Each row is a current character, and each column is one that may come next. The stronger the \
-                   color, the larger the cell’s share of its row. {after}\n\n\
-                   One row is lit. Beside the table, guess what follows its character most often, before you look.",
+            text: "Each row is a current character, and each column is one that may come next. The stronger the color, \
+                   the larger the cell’s share of its row. {after}\n\n\
+                   One row is lit. Before you look, guess beside the table which character follows that row’s \
+                   character most often.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "A row is a distribution",
-            text: "A count alone says little, because a frequent character has large counts everywhere. So divide \
-                   each count by how often the row’s character occurs. Now the row adds up to 1. It is a \
+            text: "A count alone says little, because a frequent character has large counts everywhere. So divide each \
+                   count by how often the row’s character occurs. Now the row adds up to 1. It is a \
                    [probability](probability) distribution, written P(next | current).\n\n\
-                   The order is alphabetical now. Look for rows with one strong cell: there the text leaves little \
-                   choice.",
+                   The characters are in alphabetical order now. Look for rows with one strong cell: there the text \
+                   leaves little choice.",
             set: |link| link.bigram.order = Order::Alphabetical,
             asks: &[],
         },
         Beat {
             title: "What was never seen is impossible",
-            text: "You have never read “the zebra yawned in German”, but you would not call it impossible. Raw \
-                   counts would do so, as soon as one of its pairs is missing from the text. Its count is 0, and so \
+            text: "You have never read “the zebra yawned in German”, but you would not call it impossible. Raw counts \
+                   would, as soon as one of its letter pairs is missing from the text. That pair’s count is 0, and so \
                    is its probability.\n\n\
-                   [Smoothing](smoothing) adds a little, k, to every count, as if each pair had been seen k times \
-                   more. Pairs never seen gain, and the frequent ones pay for it. Here k is {k}. Drag it and watch \
+                   [Smoothing](smoothing) adds a little, k, to every count, as if each pair had been seen k more \
+                   times. Unseen pairs gain, and frequent pairs pay for it. Here k is {k}. Drag its slider and watch \
                    the empty cells.",
             set: |link| (link.bigram.view, link.bigram.k) = (View::Smoothed, 5.0),
             asks: &["bigram-zero"],
         },
         Beat {
-            title: "The same by training",
-            text: "A table can also be learned. Begin with a [number](#logits weight) near 0 for every pair. It may \
-                   become any number, and it is called a [logit](logit). [Softmax](softmax) turns a row of logits \
-                   into probabilities.\n\n\
-                   Now compare. Where the table expects a pair more often than the text has it, the logit should \
-                   fall. Where it expects the pair less often, the logit should rise. The [gradient](gradient) says \
-                   this for every logit at once, and each training step moves them all a little. For pairs, counting \
-                   is simpler. But training also works where nothing can be counted, so all later chapters train.",
+            title: "The same table, by training",
+            text: "A table can also be learned. Begin with a [number](#logits weight) near 0 for every pair, called a \
+                   [logit](logit). Training may turn it into any number, above or below 0. [Softmax](softmax) turns a \
+                   row of logits into probabilities.\n\n\
+                   Now compare. Where the table expects a pair more often than the text has it, its logit should fall. \
+                   Where it expects the pair less often, the logit should rise. The [gradient](gradient) says this for \
+                   every logit at once, and each training step moves them all a little. For pairs, counting is \
+                   simpler. But training also works where counting fails, so all later chapters train.",
             set: |link| link.bigram.view = View::Trained,
             asks: &["bigram"],
         },
         Beat {
             title: "It comes close, and never quite arrives",
-            text: "The picture is now trained minus counted, so a cell without color is a cell where both agree. \
-                   Press Train and watch the colors fade. Which cells fade last?\n\n\
-                   Click a cell of a pair that was never seen. Its count is 0. Its trained probability is e to the \
-                   power of its logit, divided by a sum. Train on and watch that logit. Does it ever stop?",
+            text: "The picture is now trained minus counted, so a cell has no color where the two agree. Press Train \
+                   and watch the colors fade. Which cells fade last?\n\n\
+                   Click a cell of a pair that was never seen. Its count is 0. Its trained probability is e (about \
+                   2.718) to the power of its logit, divided by the sum of such powers along its row. Train on and \
+                   watch that logit. Does it ever stop?",
             set: |link| link.bigram.view = View::Difference,
             asks: &["bigram-never"],
         },
         Beat {
-            title: "Drawing from it writes",
+            title: "Drawing letters, one by one",
             text: "To write, the model picks a random number between 0 and 1. The row of the current letter divides \
-                   the line from 0 to 1 into stretches, one for each letter, as wide as the letter is probable. The \
-                   number falls into one of them. That letter is written, and its row is used next. This is called \
-                   **sampling**.\n\n\
-                   Draw on and read. With raw counts, every two neighbors stand together somewhere in the text. Is \
-                   the whole a word? The model looks at one letter, and has forgotten everything before it.",
+                   the line from 0 to 1 into stretches, one for each letter that may follow. Each stretch is as wide \
+                   as its letter is probable. The random number falls into one of them. That letter is written, and \
+                   its row is used next. This is called **sampling**.\n\n\
+                   Press “Draw on” and read. With raw counts, every pair of neighbors also occurs somewhere in the \
+                   text. But are these words? The model looks at one letter, and has forgotten everything before it.",
             set: |link| {
                 (link.bigram.view, link.bigram.drawn) = (View::Counts, 12);
                 link.view = "writing".into();
@@ -92,39 +96,40 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "How surprised is it?",
             text: "A good guesser is seldom surprised. If the model gave the probability p to what really came, its \
-                   surprise is −ln p. That is 0 where it was sure, and large where it thought the character nearly \
-                   impossible. The unit is the [nat](nat). The average over a text is the \
-                   [cross-entropy](cross-entropy). It is also the [loss](loss), the number that training makes \
-                   smaller. After {step} steps the loss of your table is {loss}.\n\n\
-                   The last tenth of the text was [held out](held-out): neither counted nor trained on. How \
-                   surprised are the raw counts by it? Guess beside the curve.",
+                   surprise is −ln p, where ln is the natural logarithm. That is 0 if the model was certain of what \
+                   came, and large if what came seemed nearly impossible. The unit is the [nat](nat). The average over \
+                   a text is the [cross-entropy](cross-entropy). It is also the [loss](loss), the number that training \
+                   makes smaller. After {step} steps the loss of your table is {loss}.\n\n\
+                   The last tenth of the text was [held out](held-out): neither counted nor trained on. How surprised \
+                   are the raw counts by it? Guess beside the curve.",
             set: |link| link.view = "average".into(),
             asks: &["bigram-uniform"],
         },
         Beat {
             title: "How much doubt is best?",
             text: "With k near 0, the counts trust only what they have seen. With a very large k, every character \
-                   becomes about equally likely, as if nothing had been counted. Somewhere between lies the k that \
+                   becomes about equally likely, as if nothing had been counted. Somewhere in between lies the k that \
                    guesses the held-out text best.\n\n\
-                   Find it on the curve, or press “Use the best k”. Then look at the curve of the training text. \
-                   Where is its lowest point?",
+                   Find it on the curve, or press “Use the best k”. Then look at the curve of the training text. Where \
+                   is its lowest point?",
             set: |link| link.view = "smoothing".into(),
             asks: &["bigram-training"],
         },
         Beat {
             title: "What you can do now",
             text: "You can turn counts into probabilities, and say why a count of 0 is a problem and what smoothing \
-                   does about it. You can say what logits, softmax and cross-entropy are, and why ln V is the loss \
-                   of knowing nothing. You can write by sampling. But this table sees one character back. To see \
-                   two, it would need V times as many rows. The next step is a model with a memory.",
+                   does about it. You can say what logits, softmax and cross-entropy are. You know why a model that \
+                   knows nothing has a loss of ln V, where V is the size of the vocabulary. You can write by sampling. \
+                   But this table looks back only one character. To look back two, it would need V times as many rows. \
+                   The next step is a model with a memory.",
             set: |_| {},
             asks: &[],
         },
     ],
     tries: &[
         Trial {
-            text: "Set k to 0, then to 10. Which estimate gets better on the held-out text, and which gets worse on \
-                   the training text? Find the best k.",
+            text: "Set k to 0, then to 10. What happens to the loss on the held-out text, and to the loss on the \
+                   training text? Find the best k.",
             label: "k of 10",
             id: "k",
             set: |link| {
@@ -134,15 +139,15 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Show trained minus counted and go back to the start of training. Which rows agree first, those of \
-                   frequent or of rare characters? Train on. Does the lowest logit ever stop?",
+            text: "Show trained minus counted and go back to the start of training. In which rows do the two agree \
+                   first, those of frequent or of rare characters? Train on. Does the lowest logit ever stop falling?",
             label: "The difference",
             id: "difference",
             set: |link| link.bigram.view = View::Difference,
             sentence: None,
         },
         Trial {
-            text: "Draw thirty letters from smoothed counts with k of 10. Then set “Draw from” to the raw counts: \
+            text: "Draw thirty letters from smoothed counts with a k of 10. Then set “Draw from” to the raw counts: \
                    the same thirty random numbers choose again. Which reads better, and why?",
             label: "Thirty, smoothed",
             id: "write",
@@ -154,16 +159,16 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Read a sentence with a character that the text never has. What do the three estimates say about \
-                   the pairs it stands in?",
+            text: "Use a sentence with a character that never occurs in the text. What do the three estimates say \
+                   about the pairs it stands in?",
             label: "A sentence with a €",
             id: "unknown",
             set: |link| link.view = "sentence".into(),
             sentence: Some("the fox paid one € for it"),
         },
         Trial {
-            text: "Choose Brackets as the text. After which characters is there almost nothing left to guess? What \
-                   can this table know of a bracket that was opened ten characters ago?",
+            text: "Choose Brackets as the text. After which characters is there almost nothing left to guess? What can \
+                   this table know about a bracket that was opened ten characters ago?",
             label: "",
             id: "brackets",
             set: |_| {},
@@ -177,18 +182,18 @@ pub const SCRIPT: Script = Script {
             asks: "Why is a probability of 0 so much worse than a very small one?",
             options: &[
                 (
-                    "It is not. Both are nearly the same.",
+                    "It isn’t. The two are nearly the same.",
                     "For one pair the difference looks small. But the probability of a text is a product, and 0 \
                      times anything is 0.",
                 ),
                 (
                     "A computer can’t store 0 exactly.",
-                    "It can. The trouble is what the 0 does to everything it is multiplied with.",
+                    "It can. The trouble is what the 0 does to everything it is multiplied by.",
                 ),
                 (
                     "One such pair makes the whole text impossible.",
-                    "The probabilities of all pairs are multiplied, so a single 0 makes the product 0. Its surprise, \
-                     −ln 0, is infinite, and so is any average with it.",
+                    "The probabilities of all pairs are multiplied, so a single 0 makes the product 0. However likely \
+                     the other pairs are, they can’t make up for it.",
                 ),
             ],
             right: 2,
@@ -201,15 +206,15 @@ pub const SCRIPT: Script = Script {
                 (
                     "Softmax gives a positive number for every logit.",
                     "It divides eˣ by a sum, and eˣ is above 0 for every x. So the logit can fall forever, and the \
-                     probability only comes closer to 0.",
+                     probability only gets closer to 0.",
                 ),
                 (
                     "The training text is too short.",
-                    "With a longer text other pairs would be unseen. Those would have the same trouble.",
+                    "A longer text would still lack some pairs. The same would happen with those.",
                 ),
                 (
-                    "The learning rate is too small.",
-                    "A larger rate gets closer sooner. It does not arrive either.",
+                    "The training steps are too small.",
+                    "Larger steps get closer sooner. They don’t arrive either.",
                 ),
             ],
             right: 0,
@@ -224,13 +229,13 @@ pub const SCRIPT: Script = Script {
                     "Loss is surprise, so low is good. The question is on which text it is measured.",
                 ),
                 (
-                    "Only text that was kept back shows how well it guesses.",
-                    "On the training text no table of pairs beats its raw counts. But they may call a new text \
-                     impossible.",
+                    "Only text that was kept back shows how well it guesses new text.",
+                    "On the training text no table of pairs beats the raw counts. But the raw counts may call a new \
+                     text impossible.",
                 ),
                 (
                     "Nothing. It knows the text best.",
-                    "It does know that text best. A model is there for texts that it has not read.",
+                    "It does know that text best. But a model is meant for texts that it has not read.",
                 ),
             ],
             right: 1,

@@ -9,17 +9,17 @@ use crate::{
 };
 
 pub const SCRIPT: Script = Script {
-    before: "LSTM and GRU carry the past a long way. But whatever comes later is still out of their sight.",
+    before: "LSTMs and GRUs carry the past a long way. But whatever comes later is still out of their sight.",
     beats: &[
         Beat {
             title: "",
-            text: "In 1997 Schuster and Paliwal wanted networks to recognize the sounds of speech. What a sound is often \
-                   becomes clear only from what follows. But a [recurrent network](recurrence) that reads forward knows only the \
-                   past.\n\n\
-                   So they added a second network that reads from the end, with [weights](weight) of its own. At each position \
-                   the [forward state](#birnn-forward hidden) and the [backward state](#birnn-backward hidden) are laid \
-                   side by side. The answer is read from both. This is a **bidirectional RNN**.\n\n\
-                   The first task here is made up. Random symbols come one by one, and at each position the models \
+            text: "In 1997 Schuster and Paliwal wanted networks to recognize the sounds of speech. Often, only what \
+                   follows makes clear which sound it was. But a [recurrent network](recurrence) that reads forward \
+                   knows only the past.\n\n\
+                   So they added a second network that reads from the end, with [weights](weight) of its own. At each \
+                   position the [forward state](#birnn-forward hidden) and the [backward state](#birnn-backward \
+                   hidden) are laid side by side. The answer is read from both. This is a **bidirectional RNN**.\n\n\
+                   The first task here is made up. Random symbols come one by one, and at each position several models \
                    must name the symbol {ahead} steps later.",
             set: |_| {},
             asks: &[],
@@ -27,17 +27,17 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "The future is out of reach",
             text: "Imagine naming a card before it is turned over. However much you practice, you can only guess. The \
-                   symbols here are drawn like cards. Nothing that was read so far tells which one comes later.\n\n\
-                   Beside each model’s name stands how often it is right. Forward is right {forward} of the time, and \
+                   symbols here are drawn the same way, each from a full deck. Nothing read so far tells which one \
+                   comes later.\n\n\
+                   Beside each model’s name you see how often it is right. Forward is right {forward} of the time, and \
                    pure guessing {chance}. Train on. Does forward get any better?",
             set: |link| link.birnn.delay = 0,
             asks: &["birnn-random"],
         },
         Beat {
             title: "Read from the other end too",
-            text: "Now turn the cards over from the last one back. The backward [state](hidden-state) at a position has \
-                   read everything from the end down to there. The symbol that forward can only guess is among what it \
-                   has read.\n\n\
+            text: "Now turn the cards over from last to first. The backward [state](hidden-state) at a position has \
+                   read everything from the end back to there. That includes the symbol that forward can only guess.\n\n\
                    Point at a backward state, and the inputs that reach it light up. The model called “both ways” is \
                    right {both} of the time.",
             set: |link| (link.birnn.delay, link.birnn.at) = (0, 6),
@@ -47,18 +47,19 @@ pub const SCRIPT: Script = Script {
             title: "What can’t reach, can’t change",
             text: "How can you be sure what a state has read? Change one input, and see what changes with it. Here the \
                    symbol at position 8 is changed.\n\n\
-                   Cells with a bar below changed too: the taller the bar, the more. A ring marks cells that stayed the \
-                   same to the last digit. Follow the rings row by row. Which way does each state pass the change on?",
+                   Cells with a bar below them changed too: the taller the bar, the more. A ring marks cells that \
+                   stayed the same to the last digit. Follow the rings row by row. Which way does each state pass the \
+                   change on?",
             set: |link| (link.birnn.editing, link.birnn.edit) = (true, 8),
             asks: &["birnn"],
         },
         Beat {
             title: "Or answer late",
             text: "There is another way to see a little of the future. An interpreter stays a few words behind the \
-                   speaker. The **delayed** model does the same: it reads forward only, but answers {delay} steps late. \
-                   By then it has read {delay} symbols more.\n\n\
-                   About the symbol {ahead} later it is right {delayed} of the time. The price is memory: it must hold \
-                   what it has read until the answer is due.",
+                   speaker. The **delayed** model does the same: it reads forward only, but answers {delay} steps \
+                   late. By then it has read {delay} more symbols.\n\n\
+                   Asked for the symbol {ahead} steps later, it is right {delayed} of the time. The price is memory: \
+                   the model must hold what it has read until the answer is due.",
             set: |link| (link.birnn.delay, link.birnn.ahead) = (2, 2),
             asks: &["birnn-late"],
         },
@@ -66,9 +67,9 @@ pub const SCRIPT: Script = Script {
             title: "But no further than the delay",
             text: "Now the answer lies {ahead} steps ahead, and the delay is {delay}. The delayed model is right \
                    {delayed} of the time.\n\n\
-                   Find the figure with the distances. Each line shows how often one model is right, by how far ahead \
-                   the answer lies. Look where a line falls to chance. Then set a longer delay in the settings and \
-                   train. Where does it fall now?",
+                   Find the figure with the distances. Each line shows how often one model is right at each distance \
+                   ahead. Look where a line falls to chance. Then set a longer delay in the settings and train. Where \
+                   does it fall now?",
             set: |link| {
                 link.view = "accuracy".into();
                 (link.birnn.delay, link.birnn.ahead) = (2, 3);
@@ -77,19 +78,21 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A missing letter",
-            text: "In real text the past does tell something about the future, so forward is no longer helpless. Here one \
-                   letter is hidden from the models. Press any letter to hide it instead, and compare their guesses.\n\n\
+            text: "In real text the past does tell you something about the future, so forward is no longer helpless. \
+                   Here one letter is hidden from the models. Press any letter to hide it instead, and compare their \
+                   guesses.\n\n\
                    On [held-out text](held-out), forward is right {forward} of the time and both ways {both}. Train on \
-                   and watch the two numbers. In 2018 Devlin and others trained BERT on hidden words, with [attention](attention) in \
-                   place of recurrence.",
+                   and watch the two numbers. In 2018 Devlin and others trained BERT on hidden words, with \
+                   [attention](attention) in place of recurrence.",
             set: |link| (link.birnn.task, link.birnn.delay) = (TaskChoice::Fill, 0),
             asks: &["birnn-next"],
         },
         Beat {
             title: "What you can do now",
-            text: "You can say what each state of a bidirectional RNN has read, and prove it by changing one input. You \
-                   know what a delay gives and what it costs. You know why such a model can fill a gap, but can’t write \
-                   a text. Next, layers are stacked, and the numbers in them must be kept in range.",
+            text: "You can say what each state of a bidirectional RNN has read, and prove it by changing one input. \
+                   You know what a delay gives and what it costs. You know why such a model can fill a gap, but can’t \
+                   write a text from left to right. Next, layers are stacked, and the numbers in them must be kept in \
+                   range.",
             set: |_| {},
             asks: &[],
         },
@@ -103,8 +106,8 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Let the second model answer 5 steps late, and train. How many of the five distances can it solve \
-                   without ever reading backward? What does it pay for that?",
+            text: "Let the delayed model answer 5 steps late, and train. At how many of the five distances is it \
+                   right, without ever reading backward? What does it pay for that?",
             label: "Delay 5",
             id: "delay",
             set: |link| (link.birnn.delay, link.birnn.ahead) = (5, 5),

@@ -20,43 +20,44 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "In 2015 He and three colleagues saw something odd. A network of 56 layers did worse than one of 20, \
-                   even on the images it was trained on. Their cure was simple: a layer does not replace what it \
-                   reads, it adds to it. This is a [residual connection](residual-connection), also called a skip \
-                   connection. The transformer took it over in 2017.\n\n\
+            text: "In 2015 Kaiming He and three colleagues saw something odd. A network of 56 layers did worse than \
+                   one of 20, even on the images it was trained on. Their cure was simple: a layer adds to what it \
+                   reads, and does not replace it. This is a [residual connection](residual-connection), also called \
+                   a skip connection. The transformer adopted it in 2017.\n\n\
                    Here you see the rest of a transformer block, and the [stream](#block-stream hidden) of numbers \
-                   that all its layers add to. A second model trains beside it **without** one of the parts, from the \
-                   same seed, on the same batches. What will it miss?",
+                   that all its layers add to. A second model trains beside it **without** one of the parts, from \
+                   the same seed, on the same batches. What will it miss?",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "A stream that everyone adds to",
             text: "Think of one notebook for each token. Every layer reads it and writes something more into it. The \
-                   token, its position and what each layer found are added up. This is the \
-                   [residual stream](residual-stream). So the last stream is a sum, and each [logit](logit) is a sum \
-                   too.\n\n\
-                   In the figure each row is a term of that sum and each column a token. Color shows how long the term \
-                   is. The table shows what each term adds to one logit. Right now {largest}.",
+                   token, its position and what each layer found are added up. This is the [residual \
+                   stream](residual-stream). So what leaves the last layer is a sum, and each [logit](logit) is a \
+                   sum too.\n\n\
+                   In the figure each row is a term of that sum and each column a token. Color shows the term’s \
+                   length: how large its numbers are, all together. The table shows what each term adds to one \
+                   logit. Right now {largest}.",
             set: |_| {},
             asks: &["block-erase", "block-size"],
         },
         Beat {
             title: "One term’s way to a logit",
-            text: "The table is open at the token embedding. The final norm scales it. Then the **unembedding** reads it: \
-                   a list of 24 numbers for each possible next character. Multiply place by place and add up: 24 \
-                   products make one number. Click another term to see its products.",
+            text: "The table is open at the token embedding. The final norm centers and scales it. Then the \
+                   **unembedding** reads it: a list of 24 numbers for each possible next character. Multiply place \
+                   by place and add up: 24 products make one number. Click another term to see its products.",
             set: |link| link.block.term = 1,
             asks: &["block", "block-reach"],
         },
         Beat {
             title: "Without residuals",
-            text: "Now each layer of the second model replaces the stream. It is like whispering a sentence down a line \
-                   of people: each passes on only what they made of it. The [gradient](gradient) has to come back \
-                   along the same line.\n\n\
-                   In your second model the gradient before the first block is {reach-cut} what it is after the last. \
-                   In the full model it is {reach-full}. Where hardly any gradient arrives, the first blocks can’t \
-                   learn. Train, and compare the two losses.",
+            text: "Now each layer of the second model replaces the stream. It is like whispering a sentence down a \
+                   line of people: each passes on only what they made of it. The [gradient](gradient) has to come \
+                   back along the same line.\n\n\
+                   In your second model the gradient before the first block is {reach-cut} what it is after the \
+                   last. In the full model it is {reach-full}. Where hardly any gradient arrives, the first blocks \
+                   can hardly learn. Train, and compare the two losses.",
             set: |link| {
                 link.block.shown = Shown::Cut;
                 link.view = "without".into();
@@ -65,12 +66,12 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Norms before or after",
-            text: "Sums grow, so a [norm](normalization) keeps what a layer reads in range. In 2017 it stood after the \
-                   addition. This is **post-norm**: it rescales the stream itself, and everything written earlier is \
-                   divided with it. GPT-2 put it in front of each layer. This is **pre-norm**: the layer reads a scaled \
-                   copy, and the stream stays untouched.\n\n\
-                   The full model is post-norm now, and the second model has no norms at all. Look for a new row: the \
-                   norms’ own offsets β have become a term.",
+            text: "Sums grow, so a [norm](normalization) keeps what a layer reads in range. In 2017 it stood after \
+                   the addition. This is **post-norm**: it rescales the stream itself, and everything written \
+                   earlier is rescaled with it. GPT-2 put it in front of each layer. This is **pre-norm**: the layer \
+                   reads a scaled copy, and the stream stays untouched.\n\n\
+                   The full model is post-norm now, and the second model has no norms at all. Look for a new row: \
+                   the norms’ own offsets β have become a term.",
             set: |link| (link.block.norm, link.block.without) = (Norm::Post, Without::Norms),
             asks: &[],
         },
@@ -89,21 +90,21 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A bend between two matrices",
-            text: "What does a token do by itself? The feed-forward layer multiplies by a matrix, bends, and multiplies \
-                   by another one. Between the two are 96 neurons, four for each number of the stream. Each adds up \
-                   what it reads, and the bend decides how much of the sum passes.\n\n\
-                   Here the bend is [GELU](gelu): large sums pass, and very negative ones become almost 0. One line is \
-                   drawn through what the neurons of your model do right now. [ReLU](relu) is there for comparison.",
+            text: "What does a token do by itself? The feed-forward layer multiplies by a matrix, bends, and \
+                   multiplies by another one. Between the two are 96 neurons, four for each number of the stream. \
+                   Each adds up what it reads, and the bend decides how much of the sum passes.\n\n\
+                   Here the bend is [GELU](gelu): large sums pass, and very negative ones become almost 0. One line \
+                   runs through what your model’s neurons put out right now. [ReLU](relu) is there for comparison.",
             set: |link| link.view = "neurons".into(),
             asks: &["block-bend"],
         },
         Beat {
             title: "Many networks in one",
-            text: "A team in which anyone may be ill tomorrow can’t rely on one person. [Dropout](dropout) does that to \
-                   a network: at each training step it sets some activations to 0 at random. So every step trains \
-                   another sub-network.\n\n\
+            text: "A team in which anyone may be out sick tomorrow can’t rely on one person. [Dropout](dropout) puts \
+                   a network in that position: at each training step it sets some activations to 0 at random. What \
+                   is left is called a sub-network, and every step trains a different one.\n\n\
                    In the figure 12 sub-networks guess the next character. Each predicts something a little \
-                   different. Is their mean nearer to the full network than each of them? Read the line below.",
+                   different. Is their mean nearer to the full network than any single one? Read the line below.",
             set: |link| {
                 link.block.dropout = 0.5;
                 link.view = "dropout".into();
@@ -113,8 +114,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "What you can do now",
             text: "You can read a residual stream as a sum, and say what each term adds to a logit. You can say what \
-                   residual connections, norms, attention and feed-forward layers are each for, and check it on a \
-                   model that was trained without. The next chapter puts all of it together: a GPT of your own.",
+                   residual connections, norms, attention and feed-forward layers are each for. You can check it on \
+                   a model that was trained without one of them. The next chapter puts all of it together: a GPT of \
+                   your own.",
             set: |_| {},
             asks: &[],
         },
@@ -152,8 +154,8 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "SoLU makes neurons compete: what one puts out depends on the sums of all others. Look at the layer’s \
-                   own line. Does the same sum always give the same output?",
+            text: "SoLU is a bend that makes neurons compete: what one puts out depends on the sums of all others. \
+                   Look at the layer’s own line. Does the same sum always give the same output?",
             label: "SoLU",
             id: "solu",
             set: |link| {
@@ -163,8 +165,8 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Drop 60 % of the activations. How far off are single sub-networks now, and how far off is their \
-                   mean?",
+            text: "Drop 60 % of the activations. How far from the full network are single sub-networks now, and how \
+                   far is their mean?",
             label: "Drop 60 %",
             id: "dropout",
             set: |link| {
@@ -181,7 +183,7 @@ pub const SCRIPT: Script = Script {
             asks: "“Layers only add, so what one layer has written can never be taken back.” What is wrong?",
             options: &[
                 (
-                    "A later layer can overwrite it.",
+                    "A later layer can replace the whole stream.",
                     "No layer can replace what stands in the stream. It can only add.",
                 ),
                 (
@@ -203,7 +205,7 @@ pub const SCRIPT: Script = Script {
             options: &[
                 (
                     "The final norm removes long terms.",
-                    "It scales all terms by the same number. Long ones stay long beside the others.",
+                    "It divides all terms by the same number. Long ones stay long beside the others.",
                 ),
                 (
                     "The softmax makes it small.",
@@ -245,7 +247,7 @@ pub const SCRIPT: Script = Script {
             options: &[
                 (
                     "It keeps the numbers between 0 and 1.",
-                    "A sigmoid would do that. GELU and ReLU let large numbers pass as they are.",
+                    "A sigmoid would do that. GELU and ReLU let large numbers pass nearly as they are.",
                 ),
                 (
                     "Without it the two matrices would act like a single one.",

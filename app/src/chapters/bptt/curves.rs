@@ -183,7 +183,7 @@ pub fn accuracy(flow: &Flow) -> Lines {
     };
     Lines {
         x_label: "gap".into(),
-        y_label: "share answered rightly".into(),
+        y_label: "share answered correctly".into(),
         series: Cell::ALL.iter().zip(&of.shares).map(line).collect(),
         references: vec![Reference { name: "guessing".into(), y: f64::from(of.chance) }],
         x_range: Some((1.0, f64::from(longest))),

@@ -15,11 +15,11 @@ pub const SCRIPT: Script = Script {
             title: "",
             text: "By 1990 people knew how to train a recurrent network: unroll it, then send the error back through \
                    every copy. It worked for short memories and failed for long ones. In 1991 a student, Sepp \
-                   Hochreiter, worked out why in his thesis. In 1994 Bengio, Simard and Frasconi showed it again, \
-                   for everyone to read.\n\n\
-                   Here you can watch it happen. An RNN, an LSTM and a GRU learn one task from the same seed. Each \
-                   reads a capital letter, then up to {gap} small letters that do not matter, then a “?”. At the “?” \
-                   it must name the capital.",
+                   Hochreiter, worked out why in his thesis, which was in German. In 1994 Bengio, Simard and Frasconi \
+                   published the same finding in English.\n\n\
+                   Here you can watch it happen. Three networks learn the same task: a plain recurrent network (RNN) \
+                   and two newer kinds, an LSTM and a GRU. Each reads a capital letter, then a gap of up to {gap} \
+                   lowercase letters that do not matter, then a “?”. At the “?” it must name the capital letter.",
             set: |_| {},
             asks: &[],
         },
@@ -28,26 +28,28 @@ pub const SCRIPT: Script = Script {
             text: "Suppose the answer is wrong. You could nudge the [state](#state hidden) at one early step, run the \
                    network forward again, and see how the loss changes. [Backpropagation through time](bptt) finds \
                    this for every step in one pass from right to left.\n\n\
-                   What it finds at a step is the [gradient](gradient) with respect to the state there. The figure \
-                   shows how long that gradient is. Read it from right to left, the way it is computed.",
+                   For each number of the state, it finds how fast the loss changes with that number. Together these \
+                   are the [gradient](gradient) with respect to the state. The figure shows its length, which says how \
+                   large it is overall. Read it from right to left, the way it is computed.",
             set: |_| {},
             asks: &["bptt"],
         },
         Beat {
             title: "The way back is a product",
             text: "To get one step further back, the gradient is multiplied once more, by that step’s \
-                   [Jacobian](jacobian): the matrix [U](#recurrent weight), each row times the slope of tanh. If each \
-                   factor shrinks it a little, thirty of them leave almost nothing.\n\n\
-                   In your RNN {rnn-share} of it reaches the letter now. When this is close to 0, the network can’t \
-                   learn from the letter. This is the [vanishing gradient](vanishing-gradient).",
+                   [Jacobian](jacobian): the matrix [U](#recurrent weight), each row times the slope of tanh at its \
+                   unit. If each factor leaves 70% of it, thirty of them leave about 0.002%.\n\n\
+                   In your RNN, {rnn-share} of the gradient reaches the letter now. When this is close to 0, the \
+                   network learns almost nothing from the letter. This is the [vanishing \
+                   gradient](vanishing-gradient).",
             set: |link| link.bptt.shown = Shown::Rnn,
             asks: &["bptt-blame"],
         },
         Beat {
             title: "A healthy curve can mislead",
-            text: "Now every step from the letter on has a loss of its own. New gradient joins in all along the way, \
-                   and the curve looks healthy. But what comes from far away is as small as before. A network can be \
-                   trained well on the near past and still learn nothing from the far past.",
+            text: "In the figure, every step from the letter on now has a loss of its own. New gradient joins in all \
+                   along the way back, and the curve looks healthy. But what comes from far away is as small as \
+                   before. A network can learn the near past well and still learn almost nothing from the far past.",
             set: |link| {
                 link.bptt.shown = Shown::Rnn;
                 link.bptt.loss = LossKind::Every;
@@ -56,10 +58,11 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "It can also explode",
-            text: "The pink curve is a copy of the RNN with a larger U: its [spectral radius](spectral-radius) is \
-                   1.5. Drag the radius. Well below 1 the gradient dies. Well above 1 it grows at first: this is the \
-                   [exploding gradient](exploding-gradient). Then tanh saturates, its slope falls to 0, and the \
-                   gradient dies again. Near 1 it can go either way.",
+            text: "The pink curve is for a copy of the RNN with U rescaled: its [spectral radius](spectral-radius) is \
+                   1.5. Drag the radius. Well below 1, the gradient dies. Above 1 it can grow: this is the [exploding \
+                   gradient](exploding-gradient). With a still larger U, tanh saturates: its slope falls to nearly 0, \
+                   and the gradient dies again. Near 1 it can go either way. In training, people use gradient \
+                   clipping: a gradient that is too long is scaled down to a limit.",
             set: |link| {
                 link.bptt.shown = Shown::Rnn;
                 link.bptt.rescale = true;
@@ -69,9 +72,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A second way back",
-            text: "The LSTM of Hochreiter and Schmidhuber (1997) has a [cell](#cell cell) beside its state. Along the \
-                   cell, a step back multiplies by the forget gate and by nothing else that shrinks. Here its bias \
-                   is 3, which holds the gate open from the start, and {lstm-share} of the gradient gets through.",
+            text: "The LSTM of Hochreiter and Schmidhuber (1997) has a [cell](#cell cell) beside its state. In 2000 a \
+                   forget gate was added: a number from 0 to 1 for each unit, which says how much of the cell is kept. \
+                   Along the cell, a step back multiplies by this gate and by nothing else. Here the gate’s bias \
+                   starts at 3, which holds it almost fully open. {lstm-share} of the gradient gets through now.",
             set: |link| {
                 link.bptt.shown = Shown::Lstm;
                 link.bptt.forget_bias = 3.0;
@@ -80,9 +84,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A gate that is half open forgets too",
-            text: "With bias 0 the forget gates start near one half. One half, thirty times, is about one part in a \
-                   billion. So the LSTM’s gradient vanishes as well. This is why people start the forget bias at 1 \
-                   or more.",
+            text: "With bias 0, the forget gates start near one half. Thirty halves, multiplied together, make about \
+                   one billionth. So the LSTM’s gradient vanishes as well, at least at first. This is why many people \
+                   start the forget bias at 1 or more.",
             set: |link| {
                 link.bptt.shown = Shown::Lstm;
                 link.bptt.forget_bias = 0.0;
@@ -98,8 +102,8 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "What you can do now",
-            text: "You can read a gradient plot from right to left. You can say why a product of many factors \
-                   vanishes or explodes, why an LSTM’s cell helps, and why its forget bias matters. The next chapter \
+            text: "You can read a gradient plot from right to left. You can say why a product of many factors can \
+                   vanish or explode, why an LSTM’s cell helps, and why its forget bias matters. The next chapter \
                    opens the gates themselves.",
             set: |_| {},
             asks: &[],
@@ -107,16 +111,16 @@ pub const SCRIPT: Script = Script {
     ],
     tries: &[
         Trial {
-            text: "Train for 1000 steps. Does the RNN’s curve still die? Compare U’s spectral radius beside the \
-                   figure with what its accuracy says.",
+            text: "Train for 1000 steps. Does the RNN’s curve still die? Compare U’s spectral radius, beside the \
+                   figure, with the RNN’s accuracy.",
             label: "All three, from the start",
             id: "start",
             set: |_| {},
             sentence: None,
         },
         Trial {
-            text: "Rescale U and drag the radius from 0 up to 4, before training and after. Does more always mean \
-                   more gradient?",
+            text: "Rescale U and drag the radius from 0 up to 4, before training and after. Does a larger radius \
+                   always mean more gradient?",
             label: "RNN, U rescaled to 1.5",
             id: "radius",
             set: |link| {
@@ -127,8 +131,8 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Start the LSTM with forget bias 0 and train it. Can it still learn the task? Watch what its \
-                   forget gates do meanwhile.",
+            text: "Start the LSTM with forget bias 0 and train it. Can it still learn the task? Watch what its forget \
+                   gates do as it trains.",
             label: "LSTM with forget bias 0",
             id: "bias",
             set: |link| {
@@ -138,8 +142,9 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Cut the way back after 16 steps: truncated backpropagation. No gradient ever reaches a letter 30 \
-                   steps before the end. Train 1000 steps. Does any network recall it all the same?",
+            text: "Cut the way back into pieces of 16 steps. This is called truncated backpropagation. Then no \
+                   gradient from the “?” reaches a letter 30 steps before it. Train 1000 steps. Does any network \
+                   recall such a letter anyway?",
             label: "Truncate to 16",
             id: "truncate",
             set: |link| {
@@ -167,18 +172,19 @@ pub const SCRIPT: Script = Script {
             asks: "Why does a vanishing gradient keep the RNN from learning the letter?",
             options: &[
                 (
-                    "The state forgets the letter on its way forward.",
-                    "It may, but that is not what the gradient tells. A state that still holds the letter can have a \
-                     vanishing gradient too.",
+                    "The state forgets the letter on the way forward.",
+                    "It may, but that is not what the gradient tells you. A state that still holds the letter can have \
+                     a vanishing gradient too.",
                 ),
                 (
                     "Training hears almost nothing about what the letter’s step should change.",
-                    "A weight moves in proportion to its gradient. What arrives from the letter’s step is far smaller \
-                     than what arrives from the last few steps.",
+                    "A weight’s gradient is a sum over all steps. The letter’s step adds far less to it than the last \
+                     few steps do.",
                 ),
                 (
                     "The loss at the last step is too small.",
-                    "The loss is large: the answer is a guess. It is the way back to the letter that is lossy.",
+                    "The loss is large while the answer is a guess. What shrinks is the gradient, on its way back to \
+                     the letter.",
                 ),
             ],
             right: 1,
@@ -189,7 +195,7 @@ pub const SCRIPT: Script = Script {
             asks: "“Gradient clipping cures both: the exploding and the vanishing gradient.” What is wrong?",
             options: &[
                 (
-                    "Clipping only shortens. It gives a vanished gradient nothing back.",
+                    "Clipping only shortens. It can’t bring back a vanished gradient.",
                     "Clipping scales a long gradient down to a limit. What is already short stays as it is.",
                 ),
                 (
@@ -206,16 +212,16 @@ pub const SCRIPT: Script = Script {
         Quiz {
             id: "bptt-cell",
             kind: Kind::Explain,
-            asks: "Why does the gradient last longer along the cell than along the RNN’s state?",
+            asks: "Why can the gradient last longer along the cell than along the RNN’s state?",
             options: &[
                 (
                     "The LSTM has more weights.",
-                    "It has four times as many, but a step back along the cell does not multiply by any of them.",
+                    "It has about four times as many, but a step back along the cell does not multiply by any of them.",
                 ),
                 (
                     "The cell has no tanh in it anywhere.",
                     "There is a tanh where something is added to the cell. The way back along the cell does not pass \
-                     it.",
+                     through it.",
                 ),
                 (
                     "Each step back multiplies by a gate that can stay near 1, not by U and a slope.",

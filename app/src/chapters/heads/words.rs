@@ -14,7 +14,7 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "",
             text: "In 2017 Vaswani and seven colleagues built a translator with attention at its heart. They called \
-                   it the transformer. In their tests a single attention per layer did a little worse than eight \
+                   it the transformer. In their tests one wide attention per layer did a little worse than eight \
                    narrow ones side by side. Each of these is called a [head](head), and together they are \
                    [multi-head attention](multi-head-attention).\n\n\
                    Here a model of {shape} learns your text. Nobody tells a head what to look for. Press Train, and \
@@ -27,9 +27,9 @@ pub const SCRIPT: Script = Script {
             text: "Read “Ann helped Bob, so he thanked”. To guess the next word, “thanked” needs two things: who is \
                    “he”, and who helped? These are two questions. One row of [attention](attention) gives one \
                    average for both.\n\n\
-                   Say one token hands over 1 and another hands over 3. Half of each makes 2. Two tokens that hand \
-                   over 2 each also make 2. From the average alone, you can’t tell the two cases apart. The model \
-                   has only one head in each layer now.",
+                   Say one token hands over 1 and another hands over 3. Half of each adds up to 2. If both hand over \
+                   2, half of each adds up to 2 as well. From the average alone, you can’t tell the two cases apart. \
+                   The model has only one head in each layer now.",
             set: |link| link.many_heads.heads = 1,
             asks: &["heads-one-wide"],
         },
@@ -47,8 +47,8 @@ pub const SCRIPT: Script = Script {
             title: "A layer above",
             text: "Heads of layer 2 read each letter together with what layer 1 has written about it. So they can \
                    build on what a head below has found.\n\n\
-                   Compare the two rows of pictures. A stripe right beside the diagonal is a head that looks at the \
-                   previous token. If you see none yet, train on.",
+                   Compare the two rows of pictures. A stripe right beside the diagonal means that the head looks at \
+                   the previous token. If you see none yet, train on.",
             set: |link| {
                 link.view = "heads".into();
                 link.many_heads.layer = 2;
@@ -57,18 +57,18 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "One cell, worked out",
-            text: "How does a head choose? It compares its query with the key of each token it may see. The \
-                   [inner product](inner-product) of the two, divided by a fixed number, is the score. [Softmax](softmax) \
-                   turns the scores into weights. A head uses only its own {numbers} numbers of query and key. The panel works out \
-                   one cell in full.",
+            text: "How does a head choose? It compares its query with the key of each token it may see. The [inner \
+                   product](inner-product) of the two, divided by the square root of the head’s width, is the score. \
+                   [Softmax](softmax) turns the scores into weights. A head uses only its own {numbers} numbers of \
+                   query and key. The panel works out one cell in full.",
             set: |link| (link.many_heads.query, link.many_heads.key) = (10, 9),
             asks: &[],
         },
         Beat {
             title: "A job in numbers",
-            text: "A picture shows one sentence, and the eye likes patterns. So measure too. [Entropy](entropy) \
-                   says how widely a head spreads its weight: it is 0 when all weight lies on one token. The first \
-                   row of the table is a head that spreads it evenly. A head with a job differs from that row.\n\n\
+            text: "A picture shows one sentence, and the eye likes patterns. So measure too. [Entropy](entropy) says \
+                   how widely a head spreads its weight: it is 0 when all weight lies on one token. The first row of \
+                   the table stands for a head that spreads it evenly. A head with a job differs from that row.\n\n\
                    In your model, on your sentence, {previous}.",
             set: |link| link.view = "numbers".into(),
             asks: &[],
@@ -77,13 +77,13 @@ pub const SCRIPT: Script = Script {
             title: "Put together again",
             text: "Each head has its own small average now. The matrix [W_O](#heads-out weight) turns each one into \
                    {width} numbers and adds them all up. The sum goes into the [residual stream](residual-stream). \
-                   In the figure each head has a row, and the rows add up to the last one.",
+                   In the figure each head has a row, and so has the bias. The rows add up to the last one.",
             set: |link| link.view = "written".into(),
             asks: &["heads-sharp"],
         },
         Beat {
             title: "What is a head worth?",
-            text: "Take a player off the field, and see how the team does. Layer 1, head 1 is off: its output \
+            text: "Take a player off the field, and see how the team does. Here head 1 of layer 1 is off: its output \
                    counts as 0. The loss is measured again on [held-out](held-out) text. The change is in \
                    [nats](nat) per character, and ± is its [standard error](standard-error).\n\n\
                    Click heads to switch them off and on. Look for one that costs a lot and for one that costs \
@@ -128,8 +128,8 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Switch all of them off. No token sees another any more. How much worse is the loss? What does \
-                   the model still know?",
+            text: "Switch all of them off. No token sees another anymore. How much worse is the loss? What does the \
+                   model still know?",
             label: "All off",
             id: "heads-off",
             set: |link| {
@@ -142,8 +142,8 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Train one head of the whole width, then four heads for just as many steps. They have equally many \
-                   parameters. Which loss is lower?",
+            text: "Train one head of the whole width, then four heads for just as many steps. Both models have the \
+                   same number of parameters. Which loss is lower?",
             label: "One head",
             id: "heads-one",
             set: |link| link.many_heads.heads = 1,
@@ -192,7 +192,7 @@ pub const SCRIPT: Script = Script {
             options: &[
                 (
                     "Each head gets a quarter of the width, so together they need as many as one wide head.",
-                    "Four heads of 8 numbers make 32 queries, keys and values for each token. One head of width 32 \
+                    "Four heads of 8 numbers make 32 numbers each of query, key and value. One head of width 32 \
                      makes just as many.",
                 ),
                 (
@@ -221,7 +221,7 @@ pub const SCRIPT: Script = Script {
                      the opposite.",
                 ),
                 (
-                    "The value it reads there may be short, or W_O may pass little of it on.",
+                    "The value it reads there may be small, or W_O may pass little of it on.",
                     "Weights say where a head reads. What it writes is the value times W_O. The column “writes” shows \
                      its length.",
                 ),
@@ -239,7 +239,7 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "Every head must cost something.",
-                    "No rule says so. In this measurement many heads can cost less than its standard error.",
+                    "No rule says so. Many heads may cost less than the standard error of this measurement.",
                 ),
                 (
                     "Nothing is wrong: no cost means no knowledge.",
@@ -277,9 +277,9 @@ pub fn more() -> impl IntoView {
              the loss says what this model misses. It does not say what a model trained without the head would reach."
         </p>
         <p>
-            "The model is GPT-2’s architecture in small, with one change: queries and keys are rotated by their \
-             position (Su et al. 2021), and the next chapter compares the ways to do this. When we tried a \
-             learned vector for each position instead, heads of this size took far longer to find the previous token."
+            "The model is GPT-2’s architecture in small, with one change. GPT-2 adds a learned vector for each \
+             position. Here queries and keys are rotated by their position instead (Su et al. 2021). The next \
+             chapter compares the two."
         </p>
         <p>
             "In machine translation, Voita et al. 2019 found a few heads with clear jobs, some of them looking at a \

@@ -72,8 +72,8 @@ const BAND: Pattern = Pattern {
 };
 
 pub const SCRIPT: Script = Script {
-    before: "Attention can compare every token with every other at once. But a model that sees the next token need \
-             not predict it.",
+    before: "Attention can compare every token with every other at once. But a model that sees the next token does \
+             not have to predict it.",
     beats: &[
         Beat {
             title: "",
@@ -91,34 +91,36 @@ pub const SCRIPT: Script = Script {
             text: "Each row is a token that looks, its [query](#mask-query query). Each column is a token that may \
                    be looked at, its [key](#mask-key key). Hatched cells are blocked. With a [causal \
                    mask](causal-mask) each token sees itself and those before it.\n\n\
-                   A blocked score gets −∞ added before the [softmax](softmax). As e to the −∞ is 0, the blocked \
-                   weight is exactly 0. Press “Edit cells” and block one of your own.",
+                   A blocked score gets −∞ (minus infinity) added before the [softmax](softmax). Softmax raises e to \
+                   the power of each score, and e to the −∞ is 0. So the blocked weight is exactly 0. Press “Edit \
+                   cells” and block one of your own.",
             set: |_| {},
             asks: &["mask-zero"],
         },
         Beat {
             title: "An average of the past",
-            text: "What is left is a kind of average over the cells that are open. Row {row} shows four ways to \
-                   make one. A loop adds up and divides. A matrix with equal shares in each row does the same in \
-                   one [matrix product](matrix-product). A softmax of 0 and −∞ gives that very matrix.\n\n\
-                   Those three agree but for rounding. Attention goes one step further: its scores are not all 0, \
-                   so some tokens count more than others. Move the row and compare.",
+            text: "With a mask, attention is a kind of average over the open cells. Row {row} shows four ways to \
+                   make one. A loop adds up and divides. A matrix with equal shares in each row does the same in one \
+                   [matrix product](matrix-product). A softmax of scores that are all 0 or −∞ gives that very \
+                   matrix.\n\n\
+                   Those three agree but for rounding. Attention goes one step further: its open scores are not all \
+                   0, so some tokens count more than others. Move the row and compare.",
             set: |link| link.view = "averages".into(),
             asks: &["mask-wait"],
         },
         Beat {
             title: "Nothing leaks",
             text: "Does the mask really hide the future? Don’t just trust it. Test it. Token {change} is changed \
-                   here. If any output before it moves at all, something has leaked. Look at the two rows: one \
-                   with this mask, one with none. Then type another character, or move the slider.",
+                   here. If any output before it moves at all, something has leaked. Look at the two rows: one with \
+                   this mask, one with none. Then type another character, or move the slider to another token.",
             set: |link| link.view = "leak".into(),
             asks: &["mask-inference"],
         },
         Beat {
             title: "Take it off",
-            text: "Now the same weights run with every token in sight. Look at the outputs before the changed \
-                   token. They hear of a change that comes after them. Nothing was trained for this: it is the \
-                   mask alone that kept them apart.",
+            text: "Now the same weights run with every token in sight. Look at the outputs before the changed token. \
+                   They hear of a change that comes after them. No weight has changed, so only the mask had kept \
+                   that change from them.",
             set: |link| {
                 link.view = "leak".into();
                 link.mask.pattern.base = Preset::Full;
@@ -155,8 +157,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "What you can do now",
             text: "You can read and draw a mask, and say why it acts before the softmax. You can test a model for \
-                   leaks. And you know why a very low loss can be a bad sign. The next chapter gives each token \
-                   several looks at once.",
+                   leaks. You know why a very low loss can be a bad sign. The next chapter gives each token several \
+                   looks at once.",
             set: |_| {},
             asks: &[],
         },
@@ -174,8 +176,8 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Train the model without a mask until its loss is low. Then put a causal mask on it. What is \
-                   left of its certainty?",
+            text: "Train the model without a mask until its loss is low. Then put a causal mask on it. How sure is \
+                   it now?",
             label: "Unmasked model, causal mask",
             id: "mask-unmasked",
             set: |link| link.mask.model = Trained::Unmasked,
@@ -191,7 +193,7 @@ pub const SCRIPT: Script = Script {
         },
         Trial {
             text: "Begin with tokens that see only themselves. Then draw a chain of links backward. Which outputs \
-                   does the first token reach? Open the leak test to see.",
+                   does a change of the first token reach? Open the leak test to see.",
             label: "Draw a graph",
             id: "mask-graph",
             set: |link| {
@@ -201,7 +203,7 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Declare every token to be padding, which nobody may look at. Why is there no answer?",
+            text: "Declare every token to be padding: filler that no token may look at. Why is there no answer?",
             label: "Padding of 32",
             id: "mask-empty",
             set: |link| {
@@ -223,8 +225,8 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "Then the open cells share the whole 1, and the blocked scores count for nothing.",
-                    "Set to 0 afterward, the row would no longer add up to 1. And the blocked score would still \
-                     have shrunk the others, so the future would leak.",
+                    "If you set the weight to 0 afterward, the row would no longer add up to 1. And the blocked \
+                     score would still have shrunk the others, so the future would leak.",
                 ),
                 ("It is faster.", "Both cost about the same. The two give different weights."),
             ],
@@ -290,8 +292,8 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "It learned the training text by heart.",
-                    "That is overfitting, and it would help on that text. This model fails wherever the answer is \
-                     not in sight.",
+                    "That is overfitting, and then it could at least recite that text. This model fails wherever the \
+                     answer is not in sight.",
                 ),
             ],
             right: 0,

@@ -14,9 +14,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "",
             text: "By 2015 networks had grown deep, and training them was slow and delicate. Where the sums in one \
-                   layer came out too large, that layer and those below it hardly learned. Ioffe and Szegedy brought the numbers back into \
-                   range inside the network. One of their image models then reached the same accuracy in a fourteenth \
-                   of the steps.\n\n\
+                   layer came out too large, that layer and those below it, nearer the input, hardly learned. Ioffe \
+                   and Szegedy brought the numbers back into range inside the network. One of their image models then \
+                   reached the same accuracy in a fourteenth of the steps.\n\n\
                    This is [normalization](normalization). Take the sums [x](#x input) of a layer. Subtract their mean \
                    μ, and divide by their spread σ. Then let the model choose a new scale γ and a new offset β. The \
                    result is [y](#y output).\n\n\
@@ -28,39 +28,40 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Stuck at the limit",
             text: "Turn a microphone up too far, and every sound becomes the same roar. A [tanh](tanh) unit does that \
-                   when its sum is too large. It sits near 1 or −1, where its slope is almost 0, and hardly any \
+                   when its sum is too far from 0. It sits near 1 or −1, where its slope is almost 0, and hardly any \
                    [gradient](gradient) passes. Here we call it stuck. The usual word is **saturated**.\n\n\
-                   The first weights here are too large on purpose. The histograms show the activations of each layer. \
-                   Compare the network without normalization with the other. Where do the activations pile up?",
+                   The first weights here are too large on purpose. The histograms show the outputs of each layer’s \
+                   units, their activations. Compare the network without normalization with the other. Where do the \
+                   activations pile up?",
             set: |link| link.view = "depth".into(),
             asks: &["norm-loss", "norm-stuck"],
         },
         Beat {
             title: "BatchNorm averages each feature over the batch",
-            text: "Each row of the figure is an example: a piece of text. Each column is a **feature**: one unit of the \
-                   layer. BatchNorm goes down a column. It takes the mean of one feature over all examples of the \
+            text: "Each row of the figure is an example: a piece of text. Each column is a **feature**: one unit of \
+                   the layer. BatchNorm goes down a column. It takes the mean of one feature over all examples of the \
                    [batch](batch) and subtracts it. Then it divides by the column’s [standard \
                    deviation](standard-deviation).\n\n\
-                   Press “Next mean” to take one column after the other. Its authors gave a reason why it helps: a \
-                   layer’s inputs keep shifting while the layers below it learn. They called this [internal covariate \
-                   shift](internal-covariate-shift).",
+                   Press “Next mean” to take one column after the other. The authors of BatchNorm gave a reason why it \
+                   helps: a layer’s inputs keep shifting while the layers below it learn. They called this [internal \
+                   covariate shift](internal-covariate-shift).",
             set: |link| (link.norm.row, link.norm.sweep) = (0, 5),
             asks: &["norm-shift"],
         },
         Beat {
             title: "LayerNorm averages each example over its features",
-            text: "In 2016 Ba, Kiros and Hinton gave the other answer. LayerNorm goes along a row. It takes the mean over \
-                   all features of one example, and needs no number of any other. So it also works with a batch of one. \
-                   The transformers of later chapters use it.\n\n\
+            text: "In 2016 Ba, Kiros and Hinton gave the other answer. LayerNorm goes along a row. It takes the mean \
+                   over all features of one example, and needs no number from any other example. So it also works with \
+                   a batch of one. The transformer, which comes in later chapters, uses it.\n\n\
                    Press “Next mean” again, and watch which way the mean goes now.",
             set: |link| (link.norm.axis, link.norm.row, link.norm.sweep) = (Axis::Layer, 0, 5),
             asks: &["norm"],
         },
         Beat {
             title: "A batch couples its examples",
-            text: "When an exam is graded on a curve, one brilliant student changes everyone’s grade. BatchNorm grades on \
-                   a curve: all examples share the mean and the spread of each column.\n\n\
-                   Here example 2 is multiplied by 3. Beside each row of y stands how far it moved. Press another row \
+            text: "When an exam is graded on a curve, one brilliant student changes everyone’s grade. BatchNorm grades \
+                   on a curve: all examples share the mean and the spread of each column.\n\n\
+                   Here example 2 is multiplied by 3. Beside each row of y you see how far it moved. Press another row \
                    to multiply it instead, and see which ones move now.",
             set: |_| {},
             asks: &[],
@@ -76,7 +77,7 @@ pub const SCRIPT: Script = Script {
             title: "After training there may be no batch",
             text: "You would not want your answer to depend on who else asked at that moment. And a model may be given \
                    just one example. So while it trains, BatchNorm keeps a running average of each feature’s mean and \
-                   variance. At [inference](inference) it uses these fixed numbers.\n\n\
+                   variance, which is the spread squared. At [inference](inference) it uses these fixed numbers.\n\n\
                    Press a row now. Do the others still move? With fixed numbers BatchNorm only scales and shifts each \
                    feature. LayerNorm does the same thing in training and at inference.",
             set: |link| link.norm.statistics = Statistics::Running,
@@ -84,11 +85,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "The mean belongs in the gradient",
-            text: "Give every student ten more points, and a grade on a curve stays the same. An offset b that is added \
-                   before the mean is subtracted is such a gift. The mean grows as much as b does.\n\n\
-                   Now let the gradient ignore the mean. It believes that more b would help, so it pushes b the same way \
-                   at every step, for nothing. Its b has length {length} now, and its loss is {loss}. Train on and \
-                   watch both.",
+            text: "Give every student ten more points, and a grade on a curve stays the same. An offset b that is \
+                   added before the mean is subtracted is such a gift. The mean grows as much as b does.\n\n\
+                   Now let the gradient ignore the mean. It believes that moving b would help, so it keeps pushing b, \
+                   for nothing. By now b has a length of {length}, and the loss is {loss}. Train on and watch both.",
             set: |link| {
                 link.norm.experiment = Experiment::Outside;
                 link.view = "outside".into();
@@ -120,8 +120,8 @@ pub const SCRIPT: Script = Script {
     ],
     tries: &[
         Trial {
-            text: "Under LayerNorm, multiply a row by 8. The other rows stay, of course. How far does the pressed row \
-                   itself move?",
+            text: "Under LayerNorm, multiply a row by 8. The other rows stay put, of course. How far does the pressed \
+                   row itself move?",
             label: "Press it",
             id: "scale",
             set: |link| (link.norm.axis, link.norm.factor) = (Axis::Layer, 8.0),
@@ -201,8 +201,8 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "In later tests BatchNorm helped even when that shift was made larger.",
-                    "Santurkar and others (2018) added such shifts after BatchNorm, and it still helped. They found that \
-                     it makes the loss smoother.",
+                    "Santurkar and others (2018) added such shifts after BatchNorm, and it still helped. They found \
+                     that it makes the loss change more smoothly as the weights move.",
                 ),
             ],
             right: 2,
@@ -214,8 +214,8 @@ pub const SCRIPT: Script = Script {
             options: &[
                 (
                     "Its mean and its spread become 3 times as large as well.",
-                    "So x − μ and σ grow by the same factor, and it cancels. Only the tiny ε under the root leaves a \
-                     trace.",
+                    "So x − μ and σ grow by the same factor, and it cancels. Only ε, a tiny number that keeps σ from \
+                     being 0, leaves a trace.",
                 ),
                 (
                     "γ shrinks to a third to make up for it.",
@@ -234,7 +234,7 @@ pub const SCRIPT: Script = Script {
             asks: "“Normalization only helps training. At inference you can leave it out.” What is wrong?",
             options: &[
                 (
-                    "Nothing. It makes the model faster.",
+                    "Nothing. The model only gets faster.",
                     "It does save a little time. But the layers above then get numbers unlike any they were trained on.",
                 ),
                 (

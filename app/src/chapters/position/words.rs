@@ -14,10 +14,10 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "An RNN reads one token after another, so it gets order for free. The transformer of 2017 reads all \
-                   tokens at once, and order is lost. [Attention](attention) adds up what it finds, and a sum has no \
-                   order. So its authors had to tell each [token](token) where it stands. If nobody does, “dog bites \
-                   man” and “man bites dog” are the same.\n\n\
+            text: "An RNN reads one token after another, so it gets order for free. The transformer of 2017 reads \
+                   all tokens at once, and order is lost. [Attention](attention) adds up what it finds, and a sum \
+                   has no order. So its authors had to tell the model where each [token](token) stands. If nobody \
+                   does, “dog bites man” and “man bites dog” are the same to it.\n\n\
                    Here six small models learn a task that needs order. They read some symbols and then a number n. \
                    They must name the n-th symbol. They differ only in how they are told positions: the \
                    [encoding](positional-encoding).",
@@ -39,9 +39,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "The plain number swamps the rest",
-            text: "Why not simply add the number? Then position 20 adds 20 to a row of small numbers. It is like a \
-                   singer who gets louder with every bar, until you hear no one else. The second figure compares two \
-                   symbols at each position. Near 1 they look the same to the model.",
+            text: "Why not simply add the number? Then at position 20, one number in a row of small ones grows by \
+                   20. It is like a singer who gets louder with every note, until you hear no one else. The second \
+                   figure compares two symbols at each position. Where a line is near 1, the two look almost the \
+                   same to the model.",
             set: |link| link.position.encoding = Positions::Integer,
             asks: &[],
         },
@@ -56,10 +57,11 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A step is a turn",
-            text: "Go k positions on. Every hand turns by k times its speed, wherever it began. So one matrix makes \
-                   this step from every position. This is why the authors hoped that a model could learn to look “k \
-                   places back”.\n\n\
-                   Drag k. The line under the matrix says how exact the step is, here and everywhere.",
+            text: "Move k positions forward. Every hand turns by k times its speed, wherever it began. So one matrix \
+                   makes this step from every position. This is why the authors hoped that a model could learn to \
+                   look “k places back”.\n\n\
+                   Drag k. The line under the matrix says how exact the step is, from this position and from \
+                   others.",
             set: |link| {
                 link.position.k = 8;
                 link.view = "turn".into();
@@ -78,11 +80,11 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Only the distance",
             text: "Does a word matter because it is word number 412, or because it came just before? Rotary encoding \
-                   turns [queries](query) and [keys](key), each by its position. A score then depends on how \
-                   far apart the two are, and not on where they stand. ALiBi is simpler: the farther apart, the lower \
-                   the score.\n\n\
-                   The models now count back from the end. In the second figure, look along a diagonal: \
-                   there the distance is the same.",
+                   turns [queries](query) and [keys](key), each by its position. For the same two symbols, a score \
+                   then depends on how far apart they are, not on where they stand. ALiBi is simpler: the farther \
+                   apart, the lower the score.\n\n\
+                   The models now count back from the end. In the second figure, look along a diagonal: there the \
+                   distance is the same.",
             set: |link| {
                 (link.position.encoding, link.position.from) = (Positions::Rotary, CountFrom::End);
                 link.view = "distance".into();
@@ -91,8 +93,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Longer than anything trained on",
-            text: "In training no sequence had more than 8 symbols. The figure asks for up to 24. Left of the mark the \
-                   models do what they were trained for. Right of it they must **extrapolate**.\n\n\
+            text: "In training no sequence had more than 8 symbols. The figure goes up to 24. Left of the mark the \
+                   models do what they were trained for. Right of it they must **extrapolate**: go beyond what they \
+                   have seen.\n\n\
                    Train on, and look at which lines hold up and which drop. At 16 symbols the sinusoidal model gets \
                    {sinusoidal-far} right so far, and the rotary one {rotary-far}.",
             set: |link| link.view = "longer".into(),
@@ -100,17 +103,17 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "What you can do now",
-            text: "You can say why attention needs positions, and name five ways to give them. You can read sines and \
-                   cosines as hands of a clock. You can say which ways know places, which know distances, and why a \
-                   learned table ends. The next chapter puts attention into a whole block.",
+            text: "You can say why attention needs positions, and name five ways to give them. You can read sines \
+                   and cosines as hands of a clock. You can say which of them mark places, which mark distances, and \
+                   why a learned table ends. The next chapter puts attention into a whole block.",
             set: |_| {},
             asks: &[],
         },
     ],
     tries: &[
         Trial {
-            text: "Count back from the end instead. The task sounds just as hard. Which model wins now, and which still \
-                   works at 16?",
+            text: "Count back from the end instead. The task sounds just as hard. Which model wins now, and which \
+                   ones still work at 16?",
             label: "Count back",
             id: "end",
             set: |link| {
@@ -121,7 +124,7 @@ pub const SCRIPT: Script = Script {
         },
         Trial {
             text: "Give the model no positions, but two layers and a [causal mask](causal-mask). Does a swap still \
-                   leave its [logits](logit) alone?",
+                   leave its [logits](logit) unchanged?",
             label: "Past only, two layers",
             id: "causal",
             set: |link| {
@@ -132,7 +135,8 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Ask for a symbol of 20, when no sequence had more than 8. Which model has no answer at all?",
+            text: "Ask for one of 20 symbols, when no sequence in training had more than 8. Which model has no \
+                   answer at all?",
             label: "20 symbols",
             id: "long",
             set: |link| {
@@ -142,7 +146,7 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Go to position 1 000 000, and 4096 further. Is the turn still right? To how many digits?",
+            text: "Go to position 1,000,000, and take a step of 4,096. Is the turn still right? To how many digits?",
             label: "Go far",
             id: "far",
             set: |link| {
@@ -166,8 +170,8 @@ pub const SCRIPT: Script = Script {
         Quiz {
             id: "position-shuffle",
             kind: Kind::FindError,
-            asks: "“Without positions and mask, shuffle the tokens and the output of attention stays as it is.” What \
-                   is wrong?",
+            asks: "“Without positions or a mask, shuffle the tokens and the output of attention stays as it is.” \
+                   What is wrong?",
             options: &[
                 (
                     "The attention weights all change.",
@@ -178,7 +182,7 @@ pub const SCRIPT: Script = Script {
                     "Nearly. The outputs are the same vectors, but they are shuffled too.",
                 ),
                 (
-                    "Each token’s output stays, but it moves along with its token.",
+                    "Each token’s output stays the same, but it moves along with its token.",
                     "Shuffle the input, and the outputs are shuffled the same way. This is called equivariant. \
                      Invariant would mean that nothing changes at all.",
                 ),

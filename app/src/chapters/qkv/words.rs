@@ -14,10 +14,10 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "Recurrent networks are slow to train: step 100 must wait for step 99. In 2017 Ashish Vaswani \
-                   and seven others asked whether attention could do without them. In “She had a dog”, the word \
-                   “had” looks for who did it. It finds “She”, and takes over what “She” has to say. If every word \
-                   does this at once, no step has to wait.\n\n\
+            text: "Recurrent networks are slow to train: step 100 must wait for step 99. In 2017 Ashish Vaswani and \
+                   seven others asked whether attention could do the work alone. Take “She had a dog”. The word \
+                   “had” may look for who had the dog. It finds “She”, and takes in what “She” has to offer. If \
+                   every word does this at once, no word has to wait.\n\n\
                    Here a small model reads your sentence, one character per token. You see how much each token \
                    takes from the others.",
             set: |_| {},
@@ -37,25 +37,25 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Keys and values from elsewhere",
-            text: "The asker and the asked need not be in one text. A translator’s question comes up in the new \
-                   sentence, and the answer is in the old one. Here the queries are still your sentence’s, but \
-                   keys and values come from another text. This is [cross-attention](cross-attention). In the last \
-                   chapter the decoder did the same with the encoder’s states.\n\n\
-                   This model was never trained for it. Look only at the shape of the matrix, and at what is \
-                   blocked.",
+            text: "The asker and the asked do not have to be in the same text. A translator’s question comes up in \
+                   the new sentence, and the answer is in the old one. Here the queries are still your sentence’s, \
+                   but keys and values come from another text. This is [cross-attention](cross-attention). In the \
+                   last chapter the decoder asked the encoder’s states in the same way.\n\n\
+                   This model was never trained for it. Look only at the shape of the matrix, and at whether any \
+                   cell is blocked.",
             set: |link| link.qkv.memory = Memory::Other,
             asks: &["qkv-cross"],
         },
         Beat {
             title: "The variance of q · k is d_k",
-            text: "Throw one die. Then throw a hundred and add them up: the sum varies far more. A score is such a \
-                   sum, with one term for each of the d_k numbers in q and k. Here the numbers are random with \
-                   variance 1, and there are {width}. Then the score has variance d_k. With so many terms one \
-                   score is often far ahead, and softmax gives it nearly everything. Then the gradient almost \
-                   vanishes.\n\n\
-                   Dividing each score by the square root of d_k takes the variance back to 1. The \
-                   [entropy](entropy) says how evenly the weights are spread, in units called [nats](nat). Drag \
-                   the width and compare both colors.",
+            text: "Roll one die. Then roll a hundred and add them up: the sum varies far more. The variance measures \
+                   how much. A score is such a sum, with one term for each of the d_k numbers in q and k. Here there \
+                   are {width}. They are drawn at random, each by itself, with mean 0 and variance 1. Then the score \
+                   has variance d_k. With so many terms one score is often far ahead, and softmax gives it nearly \
+                   everything. Then the gradient almost vanishes.\n\n\
+                   Dividing each score by the square root of d_k brings the variance back to 1. The \
+                   [entropy](entropy) says how evenly the weights are spread, in units called [nats](nat). Drag the \
+                   width and compare the two colors.",
             set: |link| {
                 put(link, Experiment::Scale);
                 link.qkv.dimensions = 256;
@@ -65,10 +65,10 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Attention alone does not see order",
             text: "Think of cards on a table. Each card compares itself with all others, wherever they lie. \
-                   Without positions and without a mask, attention works like that. Here your sentence is \
-                   shuffled. Each output moves along with its token, and its numbers stay the same but for \
+                   Attention works like that when nothing marks positions or hides later tokens. Here your sentence \
+                   is shuffled. Each output moves along with its token, and its numbers stay the same but for \
                    rounding.\n\n\
-                   Press “Shuffle again”. Then guess below what a mask will change.",
+                   Press “Shuffle again”. Then guess below what changes when a mask hides later tokens.",
             set: |link| put(link, Experiment::Shuffle),
             asks: &["qkv"],
         },
@@ -86,18 +86,18 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "One step of T² work",
-            text: "A recurrent layer reads a text of T tokens in T steps, each waiting for the one before. \
-                   Attention compares all T tokens with all T at once: T × T scores, but no waiting. A GPU has \
-                   thousands of hands, and waiting leaves them idle.\n\n\
-                   The figure measures both, now, on your machine. Pause training for a steady result. Where do \
-                   the curves cross, if they do?",
+            text: "A recurrent layer reads a text of T tokens in T steps, each waiting for the one before. Attention \
+                   compares all T tokens with all T at once: T × T scores, but no waiting. A GPU, the chip that most \
+                   models train on, has thousands of hands. Waiting leaves them idle.\n\n\
+                   The figure measures both, now, on your machine. Pause training for a steady result. Where do the \
+                   curves cross, if they do?",
             set: |link| put(link, Experiment::Cost),
             asks: &["qkv-cost"],
         },
         Beat {
             title: "What you can do now",
-            text: "You can work out an attention weight by hand, from query and key to share. You can say why \
-                   there is a square root, what attention knows of order, and what it costs. The next chapter \
+            text: "You can work out an attention weight by hand, from query and key to share. You can say why scores \
+                   are divided by a square root, what attention knows of order, and what it costs. The next chapter \
                    decides who may look at whom.",
             set: |_| {},
             asks: &[],
@@ -204,8 +204,7 @@ pub const SCRIPT: Script = Script {
                     "They always do. One is then near 1, and all the others are near 0.",
                 ),
                 (
-                    "A small change of the scores then changes almost nothing, so hardly any gradient gets \
-                     through.",
+                    "A small change in the scores then changes almost nothing, so hardly any gradient gets through.",
                     "Where softmax is flat, its slope is near 0. At the start of training this keeps queries and \
                      keys from learning. “At every width” shows it.",
                 ),
@@ -220,7 +219,7 @@ pub const SCRIPT: Script = Script {
         Quiz {
             id: "qkv-order",
             kind: Kind::FindError,
-            asks: "“Self-attention without positions or mask is permutation invariant: shuffle the tokens, and the \
+            asks: "“Self-attention without positions or a mask is permutation invariant: shuffle the tokens, and the \
                    output is the same.” What is wrong?",
             options: &[
                 (
@@ -229,8 +228,8 @@ pub const SCRIPT: Script = Script {
                      takes it to its new place.",
                 ),
                 (
-                    "Every token’s output changes its numbers.",
-                    "Without positions and mask none does, but for rounding. Go back one beat and look.",
+                    "The numbers in every token’s output change.",
+                    "Without positions or a mask they stay, but for rounding. Go back one beat and look.",
                 ),
                 (
                     "Nothing is wrong.",
@@ -246,7 +245,7 @@ pub const SCRIPT: Script = Script {
             options: &[
                 (
                     "It does the same work as a recurrent layer.",
-                    "A recurrent layer’s work grows with T, that of attention with T × T.",
+                    "A recurrent layer’s work grows with T. Attention’s work grows with T × T.",
                 ),
                 (
                     "Its work grows with T × T. What it saves is waiting.",

@@ -11,24 +11,25 @@ use crate::{
 };
 
 pub const SCRIPT: Script = Script {
-    before: "Counting pairs forgets everything but the last character.",
+    before: "A table of pairs forgets everything but the last character.",
     beats: &[
         Beat {
             title: "",
-            text: "Around 1990, networks read a text through a window of fixed length. What had left the window was \
-                   gone, and the same word one place later looked like a new thing. Jeffrey Elman gave his network a \
-                   memory of its own instead.\n\n\
+            text: "In the late 1980s, many networks read a text through a window of fixed length. What had left the \
+                   window was gone, and the same word one place later looked like a new word. In 1990 Jeffrey Elman \
+                   gave his network a memory of its own instead.\n\n\
                    That memory is the [state](hidden-state), a strip of numbers. The [character](#input input) comes \
-                   in through [W](#w weight) and the last state through [U](#u weight). Together they make the [new \
-                   state](#state hidden). From it, [V](#v weight) reads what is [expected next](#output output). \
-                   Drawn once, this is a cell with a loop. Press “Unroll one step” and watch what is copied.",
+                   in through a matrix, a table of numbers called [W](#w weight). The previous state comes in through \
+                   another, [U](#u weight). Together they make the [new state](#state hidden). From it, a third \
+                   matrix, [V](#v weight), works out what is [expected next](#output output). Drawn once, this is a \
+                   cell with a loop. Press “Unroll one step” and watch what is copied.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "One cell and a loop",
-            text: "Imagine reading with one small index card. You read a character, look at your card, and write the \
-                   card anew. Then comes the next character. Whatever you want to know later must be on the card.\n\n\
+            text: "Imagine reading with one small index card. You read a character, look at your card, and rewrite the \
+                   card. Then comes the next character. Whatever you want to know later must be on the card.\n\n\
                    The cell does just that. Its card is the state, {units} numbers here. It follows the same rule at \
                    every step, and this is called [recurrence](recurrence).",
             set: |_| {},
@@ -36,20 +37,20 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Unroll one step",
-            text: "A loop is hard to follow with the eye. So go around it once, and draw what was used: a copy of \
-                   the cell for t = 1, with its character, its state and its guess. The rest of the sentence stays \
-                   in the loop. This is called [unrolling](unrolling).\n\n\
+            text: "A loop is hard to follow by eye. So go around it once, and draw what was used: a copy of the cell \
+                   for step 1 (t = 1), with its character, its state and its guess. The rest of the sentence stays in \
+                   the loop. This is called [unrolling](unrolling).\n\n\
                    Nothing new was built. It is the same cell, drawn twice.",
             set: |link| link.rnn.columns = 1,
             asks: &[],
         },
         Beat {
             title: "The whole sentence",
-            text: "Unrolled to its end, the loop is a deep network with one layer per character: {length} for your \
-                   sentence. At the top of each column stand the character that should come next and what the \
-                   network expects. Compare them.\n\n\
-                   All arrows between columns point to the right. A state knows what was read before, and nothing of \
-                   what comes later.",
+            text: "Unrolled to the end of the sentence, the loop is a deep network with one layer, or stage, per \
+                   character: {length} for yours. At the top of each column you see the character that should come \
+                   next, and what the network expects. Compare them.\n\n\
+                   All arrows between columns point to the right. A state knows what has been read so far, and nothing \
+                   of what comes later.",
             set: |link| link.rnn.columns = 64,
             asks: &["rnn-past"],
         },
@@ -67,9 +68,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "One unit is one sum",
-            text: "The state looks mysterious, but each of its numbers, its [units](unit), is one sum. Take a weight \
-                   for the character. Take a weight for each unit of the state before, times that unit. Take a \
-                   [bias](bias). Add them up. Then [tanh](tanh) squeezes the sum into the range from −1 to 1.\n\n\
+            text: "The state looks mysterious, but each of its numbers, its [units](unit), comes from one sum. The \
+                   numbers in W and U are its weights. Take the weight for the character. Take each unit of the \
+                   previous state, times its weight. Take a [bias](bias), a number that is always added. Add them all \
+                   up. Then [tanh](tanh) squeezes the sum into the range from −1 to 1.\n\n\
                    In the figure each bar begins where the one above it ended. Choose another unit or another t, and \
                    follow the bars to the result.",
             set: |link| {
@@ -82,10 +84,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Change one character",
-            text: "At t = {edit} the network now reads another character. Which states notice? Under each column, Δ \
-                   says how far its state has moved. Click any character and type another one.\n\n\
-                   Then follow Δ to the right. How soon does the difference fade? This tells you how long the \
-                   network remembers a single character.",
+            text: "At t = {edit} the network now reads a different character. Which states notice? Under each column, \
+                   Δ says how far its state has moved. Click any character and type another one.\n\n\
+                   Then follow Δ to the right. How soon does the difference fade? This gives you an idea of how long \
+                   the network remembers a single character.",
             set: |link| {
                 link.rnn.columns = 64;
                 link.rnn.edit = 5;
@@ -96,11 +98,11 @@ pub const SCRIPT: Script = Script {
             title: "Thrown off",
             text: "To write, the network draws a character and then reads it, as if you had written it. A model that \
                    reads its own output is called [autoregressive](autoregressive). Whatever it writes becomes its \
-                   past, mistakes too.\n\n\
+                   past, mistakes included.\n\n\
                    Here one odd character is forced on it, at place {odd}. The stronger the color, the more a \
-                   character surprised the network. Beside it writes an LSTM, a cell that a later chapter opens. Who \
-                   gets over it sooner? The view “Recovery” measures this on [held-out](held-out) text while \
-                   training rests.",
+                   character surprised the network. An LSTM, a kind of cell that a later chapter takes apart, writes \
+                   too. Which of the two recovers sooner? The view “Recovery” measures this on [held-out](held-out) \
+                   text while training is paused.",
             set: |link| {
                 link.view = "writing".into();
                 link.rnn.odd = 20;
@@ -119,8 +121,8 @@ pub const SCRIPT: Script = Script {
     ],
     tries: &[
         Trial {
-            text: "Change the first character of the whole sentence. How many steps later is Δ below 0.1? Train for \
-                   a while and look again. Does the network now remember longer, or shorter?",
+            text: "Change the first character of the sentence. How many steps later is Δ below 0.1? Train for a while \
+                   and look again. Does the network now remember for more steps, or for fewer?",
             label: "Set it up",
             id: "first",
             set: |link| {
@@ -130,7 +132,7 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Give the network two numbers as its whole memory. Train until the loss stands still. How low does \
+            text: "Give the network two numbers as its whole memory. Train until the loss stops falling. How low does \
                    it get, and which characters do the two numbers tell apart?",
             label: "Set it up",
             id: "two",
@@ -153,8 +155,9 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Use the sigmoid without biases, as in 2010, and go back to the start of training. Near which \
-                   value do all states stand? Why is that a worse start than tanh has?",
+            text: "Use the sigmoid, which squeezes into the range from 0 to 1, and no biases, as Mikolov’s network did \
+                   in 2010. Go back to the start of training. Near which value are all units? Why is that a worse \
+                   start than with tanh?",
             label: "Set it up",
             id: "sigmoid",
             set: |link| {
@@ -164,8 +167,8 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Let it write at [temperature](temperature) 0, where nothing is left to chance. Does it begin to \
-                   go in circles? Does an odd character get it out?",
+            text: "Let it write at [temperature](temperature) 0, where nothing is left to chance. Does it begin to go \
+                   in circles? If so, does an odd character get it out of them?",
             label: "Set it up",
             id: "circles",
             set: |link| {
@@ -188,7 +191,7 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "No state ever hears of a later character.",
-                    "Each state is made of the character at its step and the state before it. So an early guess \
+                    "Each state is made from the character at its step and the state before it. So an early guess \
                      stays as it was made. A later chapter reads from both ends.",
                 ),
                 (
@@ -204,13 +207,13 @@ pub const SCRIPT: Script = Script {
             asks: "Why does each sum go through tanh before it becomes part of the state?",
             options: &[
                 (
-                    "It keeps the numbers in bounds, and it bends.",
-                    "Without it a state could grow at every step. And sums of sums are only sums: without a bend, \
-                     many steps could do no more than one sum over all characters.",
+                    "It keeps the numbers in bounds and adds a bend.",
+                    "Without it, a state could grow at every step. And sums of sums are only sums. Without a bend, \
+                     many steps could do no more than one big sum over all characters.",
                 ),
                 (
                     "It turns the state into probabilities.",
-                    "That is softmax, and it comes after V. Units between −1 and 1 don’t add up to 1.",
+                    "That is softmax, and it comes after V. Units between −1 and 1 need not add up to 1.",
                 ),
                 (
                     "It throws away what the network no longer needs.",
@@ -227,7 +230,7 @@ pub const SCRIPT: Script = Script {
             options: &[
                 (
                     "It changes the weights.",
-                    "Weights change in training only. While the network writes, they stay as they are.",
+                    "Weights change only in training. While the network writes, they stay as they are.",
                 ),
                 (
                     "The network stops to look for the mistake.",
@@ -235,8 +238,8 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "It is mixed into the state, and each state is made from the one before.",
-                    "How long it lasts depends on U and on what is read next. You saw the same when you changed a \
-                     character: Δ fades step by step.",
+                    "How long it lasts depends on the weights and on what is read next. You saw the same when you \
+                     changed a character and followed Δ.",
                 ),
             ],
             right: 2,

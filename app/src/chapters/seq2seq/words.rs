@@ -88,11 +88,12 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "A translation rarely has as many words as its source, and their order differs. The networks so \
-                   far could not write such an answer. In 2014 two groups, Cho and others and Sutskever and \
-                   others, split the work. One network reads the whole source, and a second one writes.\n\n\
-                   Here you train such a pair. It reads a source and learns to write: {task}. At the top of the \
-                   figure you see whether it got this one right.",
+            text: "A translation rarely has as many words as its source, and the order of the words often \
+                   differs. The networks so far could not write such an answer. In 2014 two groups, one \
+                   around Cho and one around Sutskever, used two networks. One reads the whole source, and \
+                   the other one writes.\n\n\
+                   Here you train such a pair. It reads a source and learns to write: {task}. At the top of \
+                   the figure you see whether it got this one right.",
             set: |_| {},
             asks: &[],
         },
@@ -108,20 +109,20 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "One vector in between",
-            text: "All that passes from reader to writer is [one vector](#seq2seq-c hidden), the encoder’s last \
-                   [state](hidden-state). It has {hidden} numbers, whether the source has 2 letters or 10. This \
-                   narrow neck is called the **bottleneck**, and the whole an [encoder-decoder](encoder-decoder) \
-                   or **seq2seq** model.\n\n\
-                   Point at the states on the left. The line below says how far each letter moved the state. What \
-                   a later letter pushes out is gone.",
+            text: "All that passes from reader to writer is [one vector](#seq2seq-c hidden), the encoder’s \
+                   last [state](hidden-state). It has {hidden} numbers, whether the source has 2 letters or \
+                   10. This narrow neck is called the **bottleneck**, and the whole is called an \
+                   [encoder-decoder](encoder-decoder) or **seq2seq** model.\n\n\
+                   Point at the states on the left. The line below says how far each letter moved the state. \
+                   What a later letter pushes out is gone.",
             set: |_| {},
             asks: &["seq2seq-half"],
         },
         Beat {
             title: "Accuracy and length",
-            text: "This curve shows, for each length of source, how many [held-out](held-out) answers are correct \
-                   to the last character. Strings to the right of the mark are longer than any in training. Press \
-                   Train, and watch at which lengths the curve rises first. {lengths}",
+            text: "This curve shows, for each length of source, how many [held-out](held-out) answers are \
+                   correct down to the last character. Strings to the right of the mark are longer than any \
+                   in training. Press Train, and watch at which lengths the curve rises first. {lengths}",
             set: |link| {
                 link.seq2seq.example = 2;
                 link.view = "lengths".to_owned();
@@ -130,9 +131,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A narrower neck",
-            text: "If the neck is the trouble, a narrower one should make it worse. Here the vector has only 8 \
-                   numbers. Train to step 400. Then go back one beat, train the first model as long, and compare \
-                   where each curve falls.",
+            text: "If the neck is the trouble, a narrower one should make it worse. Here the vector has only \
+                   8 numbers. Train to step 400. Then go back one beat, train the first model just as long, \
+                   and compare where each curve falls.",
             set: |link| {
                 link.seq2seq.hidden = 8;
                 link.view = "lengths".to_owned();
@@ -141,11 +142,11 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "The order of reading",
-            text: "Now the task is to copy, and the source is read from its end. Then the letter that is written \
-                   first was read last. Sutskever’s group did the same with English sentences and found that their \
-                   translations improved.\n\n\
-                   Train this model. Then open the settings, untick “Read from the end”, and train the other one \
-                   as long. Which curve is higher?",
+            text: "Now the task is to copy, and the source is read from its end. So the letter that is \
+                   written first is the one that was read last. Sutskever’s group did the same with English \
+                   sentences and found that their translations improved.\n\n\
+                   Train this model. Then open the settings, untick “Read from the end”, and train that \
+                   model just as long. Which curve is higher?",
             set: |link| {
                 (link.seq2seq.task, link.seq2seq.backwards) = (PairTask::Copy, true);
                 link.view = "lengths".to_owned();
@@ -164,8 +165,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "What you can do now",
             text: "You can say what an encoder and a decoder do, and what passes between them. You can read \
-                   accuracy against length, and say why one vector of fixed size is a bottleneck. The next chapter \
-                   lets the decoder look back at the source.",
+                   a curve of accuracy against length, and say why one vector of fixed size is a bottleneck. \
+                   The next chapter lets the decoder look back at the source.",
             set: |_| {},
             asks: &[],
         },
@@ -183,8 +184,8 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Copy instead of reverse. The same letters must fit into the vector. Guess whether this is \
-                   easier or harder, then train.",
+            text: "Let it copy instead of reverse. The same letters must fit into the vector. Guess whether \
+                   this is easier or harder, then train.",
             label: "Copy",
             id: "seq2seq-copy",
             set: |link| link.seq2seq.task = PairTask::Copy,
@@ -207,8 +208,8 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Sort the letters. The answer no longer depends on their order in the source. Is there less to \
-                   keep now? Train, and compare with reversing.",
+            text: "Sort the letters. Now the answer does not depend on their order in the source. Is there \
+                   less to keep? Train, and compare with reversing.",
             label: "Sort",
             id: "seq2seq-sort",
             set: |link| link.seq2seq.task = PairTask::Sort,
@@ -229,8 +230,8 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "Each letter the decoder writes is its next input, so a wrong one can mislead it.",
-                    "At inference it reads its own output. In training it was always given the right letter \
-                     before, so it has never seen its own mistakes.",
+                    "At inference it reads its own output. In training it was always given the right letter, \
+                     so it has never seen its own mistakes.",
                 ),
                 (
                     "Nothing. The letters are written independently.",

@@ -41,7 +41,7 @@ pub fn Lookup(shown: Shown) -> impl IntoView {
             on_pick=Callback::new(move |id| shown.pick(shown.scheme.get_untracked(), id))/>
         <p class="view-note tokens-unseen">{unseen}</p>
         <p class="view-note">
-            "The "<Term of=Word::Embedding/>" E holds a row of numbers for each id. Picking a row is the \
+            "The "<Term of=Word::Embedding>"embedding"</Term>" E holds a row of numbers for each id. Picking a row is the \
              same as multiplying a "<Sym part="one-hot" role=Hue::Input>"one-hot vector"</Sym>" by \
              all of "<Sym part="embedding" role=Hue::Weight>"E"</Sym>": every row is times 0 except \
              one, which is times 1. Press Train and watch the numbers change."

@@ -15,35 +15,35 @@ pub fn pair(merge: &Merge) -> String {
 }
 
 pub const SCRIPT: Script = Script {
-    before: "A model computes with numbers. A text has none: something must turn one into the other.",
+    before: "A model computes with numbers, but a text is made of characters. Something must turn one into the other.",
     beats: &[
         Beat {
             title: "",
-            text: "Around 2015, networks that translated knew a fixed list of words, often 30,000 of them. A name \
-                   that was not on the list came out as “unknown”. In 2016 Sennrich, Haddow and Birch built words \
+            text: "Around 2015, neural networks for translation knew a fixed list of words, often 30,000 of them. A \
+                   name that was not on the list came out as “unknown”. In 2016 Sennrich, Haddow and Birch built words \
                    from frequent pieces instead, so that any word could be written.\n\n\
                    Such a piece of text is called a [token](token). The list of all tokens is the \
-                   [vocabulary](vocabulary), and the place of a token on it is its **id**. Here your sentence is cut \
+                   [vocabulary](vocabulary), and a token’s place on that list is its **id**. Here your sentence is cut \
                    in three ways, with the id under each token. Press Merge to grow the pieces. Click a token to see \
-                   its row of numbers.",
+                   the row of numbers that the model keeps for it.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "A character is a number",
-            text: "The simplest cut gives each character a token. Its id is its place in the list of all characters \
-                   of the text. That list has {character-ids} ids here.\n\n\
-                   Two of them are special. One stands for the end of a line. The other is **unknown**: all \
-                   characters that the text never has share it, so they can’t be told apart.",
+            text: "The simplest cut makes each character a token. Its id is its place in the list of all characters \
+                   that the training text has. That list has {character-ids} ids here.\n\n\
+                   Two of them are special. One stands for the end of a line. The other is **unknown**. All characters \
+                   that never occur in the text share it, so they can’t be told apart.",
             set: |link| link.tokens.merges = 0,
             asks: &[],
         },
         Beat {
             title: "A byte is a number too",
-            text: "A computer stores any text as bytes, numbers from 0 to 255. So 256 ids can write every text in \
-                   every language: nothing is unknown. The price is length. An é takes two bytes, most emoji take \
-                   four.\n\n\
-                   Your sentence is {characters} tokens as characters and {bytes} as bytes. Write an é into it and \
+            text: "A computer stores any text as bytes, which are numbers from 0 to 255. So 256 ids are enough for \
+                   every text in every language, and nothing is unknown. The price is length. An é takes two bytes, \
+                   and most emoji take four or more.\n\n\
+                   Your sentence has {characters} tokens as characters and {bytes} as bytes. Add an é to it and \
                    compare the rows.",
             set: |link| {
                 link.tokens.scheme = Scheme::Bytes;
@@ -56,7 +56,7 @@ pub const SCRIPT: Script = Script {
             text: "People who write shorthand have one sign for “the”, because they write it so often. [Byte-pair \
                    encoding](bpe) does the same. Find the two neighbors that stand together most often in the text, \
                    and make them one token. Then do it again.\n\n\
-                   Here {merges} merges have been made. As bytes the text has {text-bytes} tokens, now it has \
+                   Here {merges} merges have been made. As bytes the text has {text-bytes} tokens, and now it has \
                    {text-pairs}. Each merge adds one id to the vocabulary. Press Merge and watch both curves.",
             set: |link| {
                 link.tokens.scheme = Scheme::Pairs;
@@ -68,11 +68,13 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "An id picks a row",
             text: "An id is only a name, like the number on a locker. What counts is inside. The model keeps a table \
-                   with one row of numbers for each id: the [embedding](embedding). It looks the id up and works \
-                   with that row. Training changes the numbers.\n\n\
-                   In formulas the lookup is a product. A [one-hot vector](one-hot) has a [1](#one-hot input) at the \
-                   id and 0 everywhere else. Multiply it by the whole [table](#embedding weight), and every row is \
-                   times 0 except one. Click a number below the table to see its sum.",
+                   with one row of numbers for each id. That row is the token’s [embedding](embedding), and the whole \
+                   table is called the embedding too. The model looks up the id and works with its row. Training \
+                   changes the numbers.\n\n\
+                   In formulas, the lookup is written as a product. A [one-hot vector](one-hot) is a list of numbers \
+                   with a [1](#one-hot input) at the id and 0 everywhere else. Multiply each row of the \
+                   [table](#embedding weight) by its number in that list, and add up the rows. All rows but one are \
+                   multiplied by 0. Click a number below the table to see the sum behind it.",
             set: |link| {
                 link.tokens.token = 34;
                 link.view = "embedding".into();
@@ -81,21 +83,22 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Tokens that behave alike",
-            text: "Every row is a point. A row has {width} numbers and a screen two directions. So the map shows the \
-                   two directions in which the points spread most, their [principal \
-                   components](principal-component). The points start at random. Then training moves them, because \
-                   tokens that are followed by the same tokens do well with similar rows.\n\n\
+            text: "Every row is a point, and its numbers say where the point lies. A row has {width} numbers, but a \
+                   screen has only two directions. So the map shows the two directions in which the points spread \
+                   most, their [principal components](principal-component). The points start at random, and training \
+                   moves them. Tokens that are followed by the same tokens are served well by similar rows, so they \
+                   tend to move together.\n\n\
                    {map}",
             set: |link| link.view = "map".into(),
             asks: &[],
         },
         Beat {
             title: "A window makes the examples",
-            text: "A model learns from questions with answers. A text is full of them: cover the next token and \
-                   guess it. Nobody has to write an answer, because the text has it already.\n\n\
-                   Slide the window. Each token in it is what the model is given last, and the token after it is the \
-                   **target**. So a window of {window} tokens holds {window} examples. What the model may look at \
-                   before it guesses is called its [context](context).",
+            text: "A model learns from questions with answers. A text is full of them: cover the next token and guess \
+                   it. Nobody has to write the answers, because the text already has them.\n\n\
+                   Slide the window. Each token in it makes one example: given the text up to this token, guess the \
+                   one after it, the **target**. So a window of {window} tokens holds {window} examples. What the \
+                   model may look at before it guesses is called its [context](context).",
             set: |link| {
                 link.tokens.at = 30;
                 link.view = "window".into();
@@ -104,12 +107,12 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A sentence is a product",
-            text: "How [probable](probability) is a whole sentence? Ask how probable its first token is. Then ask \
-                   for the second, given the first, and so on. Multiply all the answers. This is the **chain rule of \
-                   probability**, and a [language model](language-model) is a machine that gives the answers.\n\n\
-                   The last factor is that of the **end token**. Nobody says beforehand how long a sentence will be, \
-                   so the model must say when it stops. The product soon gets tiny, so people add logarithms \
-                   instead. Point at a card to read both.",
+            text: "How [probable](probability) is a whole sentence? Ask how probable its first token is. Then ask how \
+                   probable the second is, given the first, and so on. Multiply all the answers. This is the **chain \
+                   rule of probability**, and a [language model](language-model) is a machine that gives the answers.\n\n\
+                   The last factor belongs to the **end token**. Nobody says in advance how long a sentence will be, \
+                   so the model must also say when it stops. The product soon gets tiny, so people add up the \
+                   logarithms of the factors instead. Point at a card to read its factor and the logarithm.",
             set: |link| {
                 link.tokens.scheme = Scheme::Pairs;
                 link.tokens.merges = 300;
@@ -129,16 +132,16 @@ pub const SCRIPT: Script = Script {
     ],
     tries: &[
         Trial {
-            text: "Write é, ß, 東 or an emoji. How many bytes does one character take? Which of them does the row of \
-                   characters know?",
+            text: "Write é, ß, 東 or an emoji. How many bytes does one character take? Which of these characters are \
+                   known in the row of characters?",
             label: "Write ‘café 🙂’",
             id: "bytes",
             set: |link| link.tokens.scheme = Scheme::Bytes,
             sentence: Some("café 🙂 über 東"),
         },
         Trial {
-            text: "Let merges cross the border between words. What is the first pair now? After 300 merges, look for \
-                   tokens that hold the end of one word and the beginning of the next.",
+            text: "Let merges cross from one word into the next. What is the first pair now? After 300 merges, look \
+                   for tokens that hold the end of one word and the beginning of the next.",
             label: "Across words, 300 merges",
             id: "across",
             set: |link| {
@@ -149,8 +152,8 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Put a full stop at the end of your sentence and watch the last factor, that of the end token. \
-                   Then take the full stop away again.",
+            text: "Put a period, or full stop, at the end of your sentence. Watch the last factor, which belongs to \
+                   the end token. Then take the period away again.",
             label: "Add a full stop",
             id: "stop",
             set: |link| {
@@ -160,8 +163,9 @@ pub const SCRIPT: Script = Script {
             sentence: Some("said Fenn the fox, who had one plan."),
         },
         Trial {
-            text: "Note −ln p per character with characters, then with 300 merges. The model reads one token back \
-                   either way. Which cut does better, and why could that be?",
+            text: "Look up −ln p per character below the product, first with characters, then with 300 merges. Lower \
+                   is better. Either way the model looks back only one token. Which cut does better, and why might \
+                   that be?",
             label: "The model reads 300 merges",
             id: "merges",
             set: |link| {
@@ -175,7 +179,7 @@ pub const SCRIPT: Script = Script {
         },
         Trial {
             text: "Give each token two numbers instead of eight. The map now shows all there is. Do vowels and \
-                   consonants still part? What does it do to the loss?",
+                   consonants still lie apart? What happens to the loss, the number that says how wrong the model is?",
             label: "Rows of 2 numbers",
             id: "two",
             set: |link| {
@@ -198,8 +202,8 @@ pub const SCRIPT: Script = Script {
                     "All of them can. That is what UTF-8 does: each character becomes one to four bytes.",
                 ),
                 (
-                    "In bytes a text is long, and a model works once per token.",
-                    "Longer tokens mean fewer steps for the same text. A model that sees a fixed number of tokens \
+                    "A text in bytes is long, and a model has to work once per token.",
+                    "Longer tokens mean fewer steps for the same text. A model that sees a fixed number of tokens then \
                      also sees further back.",
                 ),
                 ("256 ids are too many for a model to learn.", "256 is few. GPT-2 has 50,257 ids."),
@@ -218,11 +222,12 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "A token is always one letter.",
-                    "In the row of characters it is. A byte pair can grow into a whole word.",
+                    "In the row of characters, each token is one character. But a byte pair can grow into a whole \
+                     word.",
                 ),
                 (
                     "Nothing. Every word has its own id.",
-                    "Then a word that is not on the list could not be written. This is the trouble that the story \
+                    "Then a word that is not on the list could not be written. This is the trouble that the chapter \
                      began with.",
                 ),
             ],
@@ -231,11 +236,11 @@ pub const SCRIPT: Script = Script {
         Quiz {
             id: "tokens-ids",
             kind: Kind::Explain,
-            asks: "Why does the model not simply compute with the ids?",
+            asks: "Why doesn’t the model simply compute with the ids?",
             options: &[
                 (
                     "Ids are too large for a computer to multiply.",
-                    "They are small numbers, and a computer multiplies far larger ones. The trouble is what they say.",
+                    "They are small numbers, and a computer multiplies far larger ones. Their size is not the trouble.",
                 ),
                 (
                     "Two tokens could have the same id.",
@@ -243,8 +248,8 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "The order of the ids says nothing about how tokens behave.",
-                    "Id 34 is not twice id 17 in any sense that helps to guess. With a row of its own, each token \
-                     can be placed wherever it serves best.",
+                    "Id 34 is not twice id 17 in any sense that helps the model guess. With a row of its own, each \
+                     token can be placed wherever it serves best.",
                 ),
             ],
             right: 2,
@@ -256,17 +261,17 @@ pub const SCRIPT: Script = Script {
             options: &[
                 (
                     "Nothing. Every model approximates.",
-                    "A model does. But the rule by itself holds for any probabilities whatever.",
+                    "A model does. But the rule itself holds for any probabilities at all.",
                 ),
                 (
                     "The rule is exact. Only what the model puts into it is approximate.",
-                    "Given all tokens before it, each factor is right and so is the product. This small model looks \
-                     only one token back, and that is the approximation.",
+                    "If each factor is the true probability given all tokens before it, the product is exact. This \
+                     small model looks back only one token, and that is the approximation.",
                 ),
                 (
                     "It is exact only when the model is well trained.",
-                    "Training makes the factors better. The product is the probability that the model gives, before \
-                     training as well as after.",
+                    "Training only makes the factors better. Their product is the model’s probability of the sentence, \
+                     before training as well as after.",
                 ),
             ],
             right: 1,
