@@ -32,7 +32,7 @@ pub use list::{ChapterMenu, Neighbors, Rail, WayIn, use_navigation};
 pub use progress::{Progress, use_right};
 pub use provenance::{gpt_provenance, use_provenance, use_task_provenance};
 pub use run::Run;
-pub use script::{Beat, Script, Trial};
+pub use script::{Beat, Further, Script, Telling, Trial, further};
 pub use sentence::{Sentence, use_sentence};
 pub use setting::use_setting;
 pub use stage::StageView;

@@ -7,10 +7,10 @@ use super::Info;
 use crate::{
     controls::{Settings, Writing, use_probe},
     course::{
-        Beat, ChapterFrame, Script, StageView, Trial, WayIn, use_part, use_provenance, use_right,
-        use_setting,
+        Beat, ChapterFrame, Script, StageView, Telling, Trial, WayIn, further, use_part,
+        use_provenance, use_right, use_setting,
     },
-    fetched::{Fetch, View, fetched, part, use_ahead},
+    fetched::{Fetch, Settled, View, fetched, part, use_ahead},
     figures::{
         AttentionFigure, HeadsFigure, Inspection, LossFigure, NextFigure, Selection, SentenceFigure,
     },
@@ -181,6 +181,9 @@ const fn trial(id: &'static str, text: &'static str) -> Trial {
     Trial { text, label: "", id, set: |_| {}, sentence: None }
 }
 
+/// The script without what is shown once the first picture is there.
+const FIRST: Script = Script { quizzes: &[], tries: &[], ..SCRIPT };
+
 #[component]
 fn Chapter() -> impl IntoView {
     let store = expect_context::<Store>();
@@ -221,13 +224,13 @@ fn Chapter() -> impl IntoView {
     });
     view! {
         <ChapterFrame
-            script=&SCRIPT
+            script=&FIRST
+            further=rest
             live=vec![
                 ("written", ViewFn::from(|| view! { <Written/> })),
                 ("way-in", ViewFn::from(|| view! { <WayIn/> })),
                 live("weights", move || weights.get()),
             ]
-            asks=vec![("gpt-sure", ViewFn::from(|| fetched(SURE, "The question")))]
             views=views
             settings=|| fetched(SETTINGS, "The settings")
             model
@@ -237,17 +240,30 @@ fn Chapter() -> impl IntoView {
 }
 
 /// What the page opens without: fetched when the first picture is there.
-const VIEWS: Fetch = part!(gpt_views: View = further);
+const VIEWS: Fetch = part!(gpt_views: View = other_view);
 const SETTINGS: Fetch = part!(gpt_settings: View = || view! { <Settings/> }.into_any());
 
-const SURE: Fetch = part!(gpt_sure: View = || sure(expect_context()));
+const REST: Fetch = part!(gpt_rest: View = || {
+    let told = expect_context::<Telling>();
+    let sure = ViewFn::from(|| sure(expect_context()));
+    let asks = vec![("gpt-sure", sure)];
+    provide_context(Telling { script: &SCRIPT, asks, ..told });
+    further()
+});
+
+/// Questions and experiments, once the first picture is there.
+fn rest() -> AnyView {
+    let Settled(settled) = expect_context();
+    let here = move || settled.get().then(|| fetched(REST, "This part of the story"));
+    here.into_any()
+}
 
 fn later() -> AnyView {
     fetched(VIEWS, "This view")
 }
 
 /// The view on show, if it is not the first.
-fn further() -> AnyView {
+fn other_view() -> AnyView {
     let selection = expect_context::<Selection>();
     match expect_context::<Store>().link.with_untracked(|link| link.view.clone()).as_str() {
         "heads" => view! { <Heads/> }.into_any(),

@@ -18,7 +18,7 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::{ChoiceField, SliderField},
-    course::{ChapterFrame, Sentence, StageView, use_lab, use_provenance},
+    course::{ChapterFrame, Sentence, StageView, further, use_lab, use_provenance},
     figures::{
         Bar, BarsFigure, CellInspector, Hue, Matrix, MatrixFigure, Provenance, ValueMap,
         token::{mark, name_at, spoken},
@@ -117,6 +117,7 @@ fn MaskChapter() -> impl IntoView {
     view! {
         <ChapterFrame
             script=&words::SCRIPT
+            further
             live=lives(settings)
             asks=vec![
                 ("mask", ViewFn::from(|| view! { <check::Check/> })),

@@ -18,7 +18,9 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::{ChoiceField, SliderField},
-    course::{ChapterFrame, Lab, StageView, use_lab, use_provenance, use_setting, use_together},
+    course::{
+        ChapterFrame, Lab, StageView, further, use_lab, use_provenance, use_setting, use_together,
+    },
     figures::{Dash, Hue, Line, Lines, LinesFigure},
     store::Store,
     teaching::{Live, live},
@@ -92,6 +94,7 @@ fn NormChapter() -> impl IntoView {
     view! {
         <ChapterFrame
             script=&words::SCRIPT
+            further
             live=lives(use_lab())
             asks=vec![
                 ("norm-loss", ViewFn::from(check::loss)),

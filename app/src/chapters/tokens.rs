@@ -17,7 +17,7 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField, grouped},
-    course::{ChapterFrame, Lab, StageView, use_lab, use_right},
+    course::{ChapterFrame, Lab, StageView, further, use_lab, use_right},
     questions::{use_answer, use_fixed_answer},
     store::Store,
     teaching::{CheckYourself, Live, live},
@@ -132,6 +132,7 @@ fn TokensChapter() -> impl IntoView {
     view! {
         <ChapterFrame
             script=&words::SCRIPT
+            further
             live=lives(shown)
             asks=vec![
                 ("tokens", ViewFn::from(move || view! { <Check shown/> })),

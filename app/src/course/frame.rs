@@ -1,6 +1,7 @@
 //! The frame of every chapter: the story beside the stage, or the stage alone where it is embedded.
 
 use leptos::{
+    context::Provider,
     html::{self, ElementType},
     prelude::*,
     tachys::html::node_ref::NodeRefContainer,
@@ -10,10 +11,9 @@ use wasm_bindgen::JsCast;
 use web_sys::Element;
 
 use super::{
-    Beat, Lab, Labs, Run, Script,
+    Beat, Further, Lab, Labs, Run, Script,
     print::use_print,
-    progress::{Asks, use_right},
-    script::trials,
+    script::Telling,
     stage::{Stage, StageView},
     story::{Story, Told, use_beats, use_page_keys},
     undo::use_undo,
@@ -25,7 +25,7 @@ use crate::{
     figures::{Sight, use_visible},
     questions::Questions,
     store::Store,
-    teaching::{Live, prose, quiz},
+    teaching::{Live, prose},
 };
 
 /// A chapter's page, or its stage alone where it is embedded.
@@ -39,6 +39,8 @@ pub fn ChapterFrame(
     /// The questions that the live model answers, by id.
     #[prop(optional)]
     asks: Vec<(&'static str, ViewFn)>,
+    /// Shows what the [`Further`] around it names: [`super::further`], or a part that has it.
+    further: fn() -> AnyView,
     /// Formulas with their sources, and what differs between papers.
     #[prop(into, optional)]
     more: Option<ViewFn>,
@@ -72,7 +74,8 @@ pub fn ChapterFrame(
     // For hosts and tests: whether every picture in sight is of the model as it is now.
     let answers = move || if behind.get() { "behind" } else { "current" };
 
-    let mut told = tell(script, live, asks, lab);
+    provide_context(Telling { script, live: live.clone(), asks });
+    let mut told = tell(script, live, further, lab);
     if let Some(more) = more {
         let body = ViewFn::from(move || {
             view! {
@@ -112,43 +115,39 @@ pub fn ChapterFrame(
 fn tell(
     script: &'static Script,
     live: Vec<Live>,
-    asks: Vec<(&'static str, ViewFn)>,
+    further: fn() -> AnyView,
     lab: Option<Lab>,
 ) -> Vec<Told> {
-    provide_context(Asks(script.asks()));
-    // Whether a question that the model answers is in sight: only then it is asked for its answer.
+    // Whether a question is in sight: only then the model is asked for its answer.
     let seen = RwSignal::new(Vec::<Signal<bool>>::new());
     if let Some(lab) = lab {
         Effect::new(move |_| {
             lab.check_seen.set(seen.with(|seen| seen.iter().any(|seen| seen.get())));
         });
     }
-    let shared = StoredValue::new((live, asks));
+    let live = StoredValue::new(live);
     let ask = move |id: &'static str| {
-        if let Some(asked) = script.quizzes.iter().find(|quiz| quiz.id == id) {
-            return quiz(asked, use_right(id));
-        }
-        let live = shared
-            .with_value(|(_, asks)| asks.iter().find(|ask| ask.0 == id).map(|ask| ask.1.clone()));
         let part = NodeRef::<html::Div>::new();
         let visible = use_visible(part);
         seen.update(|seen| seen.push(visible));
-        view! { <div class="course-check" node_ref=part data-testid="check">{live.map(|live| live.run())}</div> }
-            .into_any()
+        view! {
+            <div class="course-check" node_ref=part data-testid="check">
+                <Provider value=Further::Ask(id)>{further()}</Provider>
+            </div>
+        }
+        .into_any()
     };
     let beat = move |beat: &'static Beat| {
         let body = move || {
-            let text = shared.with_value(|(live, _)| prose(beat.text, live));
+            let text = live.with_value(|live| prose(beat.text, live));
             view! { {text} {beat.asks.iter().map(|id| ask(id)).collect_view()} }
         };
         Told { title: beat.title, body: ViewFn::from(body), set: Some(beat.set) }
     };
     let mut told: Vec<Told> = script.beats.iter().map(beat).collect();
-    if !script.tries.is_empty() {
-        let body = move || trials(script, shared.with_value(|(live, _)| live.clone()));
-        let last = told.len().saturating_sub(1);
-        told.insert(last, Told { title: "Try it", body: ViewFn::from(body), set: None });
-    }
+    let tries = move || view! { <Provider value=Further::Tries>{further()}</Provider> };
+    let last = told.len().saturating_sub(1);
+    told.insert(last, Told { title: "Try it", body: ViewFn::from(tries), set: None });
     told
 }
 

@@ -1,12 +1,13 @@
 //! What a chapter says, as data: its texts can be read, counted and checked without a page.
 
-use leptos::{context::Provider, prelude::*};
+use leptos::prelude::*;
 
-use super::{Try, story::SetStage};
-use crate::{
-    fetched::{Fetch, View, fetched, part},
-    teaching::{Live, Quiz, prose},
+use super::{
+    Try,
+    progress::{Asks, use_right},
+    story::SetStage,
 };
+use crate::teaching::{Live, Quiz, prose, quiz};
 
 /// A chapter's story. The texts are marked up as [`prose`] has it.
 pub struct Script {
@@ -43,23 +44,38 @@ pub struct Trial {
     pub sentence: Option<&'static str>,
 }
 
-/// What the list of experiments is made of.
-#[derive(Clone)]
-struct Trials(&'static [Trial], Vec<Live>);
-
-/// They stand at the end of a story: the page opens without them.
-const TRIALS: Fetch = part!(trials: View = list);
-
-/// The list of experiments, once it is fetched.
-pub fn trials(script: &'static Script, live: Vec<Live>) -> AnyView {
-    view! { <Provider value=Trials(script.tries, live)>{fetched(TRIALS, "The list")}</Provider> }
-        .into_any()
+/// What of a story is shown apart, for the page opens without it: one of its questions, or its
+/// experiments.
+#[derive(Clone, Copy)]
+pub enum Further {
+    Ask(&'static str),
+    Tries,
 }
 
-fn list() -> AnyView {
-    let Trials(trials, live) = expect_context();
-    let lines = trials.iter().map(|trial| trial.view(&live)).collect_view();
-    view! { <ul class="try-list">{lines}</ul> }.into_any()
+/// The story on the page, with what is live in it.
+#[derive(Clone)]
+pub struct Telling {
+    pub script: &'static Script,
+    pub live: Vec<Live>,
+    /// The questions that the live model answers, by id.
+    pub asks: Vec<(&'static str, ViewFn)>,
+}
+
+/// What the [`Further`] in the context names, of the [`Telling`] there.
+pub fn further() -> AnyView {
+    let Telling { script, live, asks } = expect_context();
+    let id = match expect_context() {
+        Further::Tries => {
+            let lines = script.tries.iter().map(|trial| trial.view(&live)).collect_view();
+            return view! { <ul class="try-list">{lines}</ul> }.into_any();
+        }
+        Further::Ask(id) => id,
+    };
+    provide_context(Asks(script.asks()));
+    if let Some(asked) = script.quizzes.iter().find(|quiz| quiz.id == id) {
+        return quiz(asked, use_right(id));
+    }
+    asks.iter().find(|ask| ask.0 == id).map(|ask| ask.1.run()).into_any()
 }
 
 impl Trial {

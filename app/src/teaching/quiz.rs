@@ -1,10 +1,9 @@
 //! Questions whose answer is known beforehand: choose the reason, find the error. Those that the
 //! live model answers are a [`CheckYourself`] of their chapter.
 
-use leptos::{context::Provider, prelude::*};
+use leptos::prelude::*;
 
 use super::check::{CheckYourself, Kind};
-use crate::fetched::{Fetch, View, fetched, part};
 
 /// A question with its options. Each says why it is right or wrong.
 pub struct Quiz {
@@ -18,21 +17,8 @@ pub struct Quiz {
     pub right: usize,
 }
 
-/// A question, and whom to tell that it was answered correctly.
-#[derive(Clone, Copy)]
-struct Asked(&'static Quiz, Callback<()>);
-
-/// The lab opens without its questions.
-const QUIZ: Fetch = part!(quiz: View = asked);
-
-/// The question on the page, once it is fetched.
+/// The question on the page.
 pub fn quiz(quiz: &'static Quiz, on_right: Callback<()>) -> AnyView {
-    view! { <Provider value=Asked(quiz, on_right)>{fetched(QUIZ, "The question")}</Provider> }
-        .into_any()
-}
-
-fn asked() -> AnyView {
-    let Asked(quiz, on_right) = expect_context();
     let options: Vec<String> =
         quiz.options.iter().map(|(option, _)| (*option).to_owned()).collect();
     view! {

@@ -20,7 +20,7 @@ use self::figure::has_weights;
 use super::Info;
 use crate::{
     controls::{ChoiceField, SliderField},
-    course::{ChapterFrame, StageView, use_lab, use_task_provenance},
+    course::{ChapterFrame, StageView, further, use_lab, use_task_provenance},
     figures::{Dash, Hue, Provenance, token::name_at},
     questions::{Answered, use_answer},
     store::Store,
@@ -258,6 +258,7 @@ fn AlignmentChapter() -> impl IntoView {
     view! {
         <ChapterFrame
             script=&words::SCRIPT
+            further
             live=lives(page)
             asks=vec![("alignment", ViewFn::from(move || view! { <check::Check page/> }))]
             more=words::more

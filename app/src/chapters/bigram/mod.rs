@@ -13,7 +13,7 @@ use unroll_protocol::{link::Chapter, study::bigram};
 use super::Info;
 use crate::{
     controls::{ChoiceField, SliderField},
-    course::{ChapterFrame, Lab, StageView, use_lab, use_setting},
+    course::{ChapterFrame, Lab, StageView, further, use_lab, use_setting},
     figures::token,
     questions::{Answered, use_answer, use_fixed_answer},
     teaching::{Live, live},
@@ -38,6 +38,7 @@ fn BigramChapter() -> impl IntoView {
     view! {
         <ChapterFrame
             script=&words::SCRIPT
+            further
             live=lives(vocabulary)
             asks=vec![
                 ("bigram", ViewFn::from(check::check)),

@@ -17,7 +17,7 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::{ChoiceField, SliderField},
-    course::{ChapterFrame, Lab, Sentence, StageView, use_lab, use_task_provenance},
+    course::{ChapterFrame, Lab, Sentence, StageView, further, use_lab, use_task_provenance},
     figures::Provenance,
     questions::{Answered, use_answer},
     store::Store,
@@ -94,6 +94,7 @@ fn BirnnChapter() -> impl IntoView {
     view! {
         <ChapterFrame
             script=&words::SCRIPT
+            further
             live=lives(page)
             asks=vec![
                 ("birnn", ViewFn::from(move || view! { <check::Check page/> })),

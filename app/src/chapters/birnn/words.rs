@@ -13,9 +13,9 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "In 1997 Schuster and Paliwal wanted networks to recognize the sounds of speech. Often, only what \
-                   follows makes clear which sound it was. But a [recurrent network](recurrence) that reads forward \
-                   knows only the past.\n\n\
+            text: "In 1997 Schuster and Paliwal wanted networks to recognize the sounds of speech. A sound is often \
+                   clear only from what follows it. But a [recurrent network](recurrence) that reads forward knows \
+                   only the past.\n\n\
                    So they added a second network that reads from the end, with [weights](weight) of its own. At each \
                    position the [forward state](#birnn-forward hidden) and the [backward state](#birnn-backward \
                    hidden) are laid side by side. The answer is read from both. This is a **bidirectional RNN**.\n\n\

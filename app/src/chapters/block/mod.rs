@@ -19,7 +19,7 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::ChoiceField,
-    course::{ChapterFrame, Lab, StageView, use_lab, use_provenance, use_setting},
+    course::{ChapterFrame, Lab, StageView, further, use_lab, use_provenance, use_setting},
     figures::{Provenance, Slot},
     questions::use_answer,
     store::Store,
@@ -114,6 +114,7 @@ fn BlockChapter() -> impl IntoView {
     view! {
         <ChapterFrame
             script=&words::SCRIPT
+            further
             live=lives(page)
             asks=vec![
                 ("block", ViewFn::from(move || check::check(page))),

@@ -18,7 +18,7 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField},
-    course::{ChapterFrame, Lab, StageView, use_lab, use_provenance, use_right},
+    course::{ChapterFrame, Lab, StageView, further, use_lab, use_provenance, use_right},
     figures::{LinesFigure, Provenance},
     questions::use_answer,
     store::Store,
@@ -85,6 +85,7 @@ fn BpttChapter() -> impl IntoView {
     view! {
         <ChapterFrame
             script=&text::SCRIPT
+            further
             live=lives(shown)
             asks=vec![
                 ("bptt", ViewFn::from(move || most(shown))),

@@ -18,7 +18,7 @@ use unroll_protocol::link::Chapter;
 use super::Info;
 use crate::{
     controls::{ChoiceField, SliderField},
-    course::{ChapterFrame, StageView},
+    course::{ChapterFrame, StageView, further},
     teaching::{Live, live},
 };
 use figure::{Answers, EveryUnit};
@@ -45,6 +45,7 @@ fn GatesChapter() -> impl IntoView {
     view! {
         <ChapterFrame
             script=&text::SCRIPT
+            further
             live=lives(gates)
             asks=vec![
                 ("gates-shut", ViewFn::from(move || view! { <Guess gates/> })),

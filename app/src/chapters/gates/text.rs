@@ -67,7 +67,7 @@ pub const SCRIPT: Script = Script {
             title: "Every number is a sum",
             text: "This is one unit at one character, drawn as a circuit. The line on top is c. First the forget gate \
                    multiplies it, then i · g is added. What the output gate lets out is the state h. Under each box is \
-                   its sum: what the character says, with the bias, plus what the last h says.\n\n\
+                   its sum: what the character says, with the bias, plus what h from the step before says.\n\n\
                    A gate sends its sum through the [sigmoid](sigmoid) σ, whose result lies between 0 and 1. The \
                    candidate uses [tanh](tanh) and may be negative. Press a box to see every product in its sum.",
             set: |link| {
@@ -198,7 +198,7 @@ pub const SCRIPT: Script = Script {
         Quiz {
             id: "gates-letter",
             kind: Kind::Explain,
-            asks: "A letter comes between two brackets, and the count must not change. Which values do that?",
+            asks: "A letter comes between two brackets, and the count must not change. Which values keep it as it is?",
             options: &[
                 (
                     "f near 0 and i near 1",

@@ -16,7 +16,7 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::SliderField,
-    course::{ChapterFrame, StageView, use_sentence},
+    course::{ChapterFrame, StageView, further, use_sentence},
     figures::{AttentionFigure, Editor, HeadsFigure, Inspection, KeptCell, Switches},
     teaching::{Live, live},
 };
@@ -38,6 +38,7 @@ fn HeadsChapter() -> impl IntoView {
     view! {
         <ChapterFrame
             script=&words::SCRIPT
+            further
             live=lives(page)
             asks=vec![
                 ("heads-previous", ViewFn::from(move || view! { <check::Previous page/> })),

@@ -177,7 +177,8 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "At its limit tanh is flat, so nudging its sum changes almost nothing.",
-                    "The gradient is multiplied by this slope on its way down. Near 0, almost nothing is left.",
+                    "The gradient is multiplied by this slope on its way down. When the slope is near 0, almost \
+                     nothing is left.",
                 ),
                 (
                     "Its weights have stopped at their largest allowed value.",

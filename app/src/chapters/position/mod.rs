@@ -21,7 +21,7 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField},
-    course::{ChapterFrame, StageView, use_lab, use_provenance},
+    course::{ChapterFrame, StageView, further, use_lab, use_provenance},
     figures::{Dash, Hue, Provenance},
     questions::{Answered, use_answer},
     store::Store,
@@ -81,6 +81,7 @@ fn PositionChapter() -> impl IntoView {
     view! {
         <ChapterFrame
             script=&words::SCRIPT
+            further
             live=lives()
             asks=vec![
                 ("position-longest", ViewFn::from(check::longest)),

@@ -18,7 +18,7 @@ use unroll_protocol::{
 
 use super::Info;
 use crate::{
-    course::{ChapterFrame, Lab, StageView, use_together},
+    course::{ChapterFrame, Lab, StageView, further, use_together},
     store::Store,
     teaching::live,
 };
@@ -52,6 +52,7 @@ fn QkvChapter() -> impl IntoView {
     view! {
         <ChapterFrame
             script=&words::SCRIPT
+            further
             live=vec![live("width", move || store.link.with(|link| link.qkv.dimensions.to_string()))]
             asks=vec![("qkv", ViewFn::from(check::check))]
             more=more::more

@@ -21,7 +21,9 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::{ChoiceField, SliderField},
-    course::{ChapterFrame, Lab, Sentence, StageView, use_lab, use_provenance, use_setting},
+    course::{
+        ChapterFrame, Lab, Sentence, StageView, further, use_lab, use_provenance, use_setting,
+    },
     figures::{Dash, Hue, Line, Lines, LinesFigure, Provenance, Slot},
     questions::{Answered, use_answer},
     store::Store,
@@ -128,6 +130,7 @@ fn RnnChapter() -> impl IntoView {
     view! {
         <ChapterFrame
             script=&words::SCRIPT
+            further
             live=lives(shared)
             asks=vec![
                 ("rnn", ViewFn::from(move || view! { <Check shared/> })),

@@ -17,7 +17,7 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField},
-    course::{ChapterFrame, StageView, use_lab, use_task_provenance},
+    course::{ChapterFrame, StageView, further, use_lab, use_task_provenance},
     figures::Provenance,
     questions::{Answered, use_answer},
     store::Store,
@@ -76,6 +76,7 @@ fn Seq2seqChapter() -> impl IntoView {
     view! {
         <ChapterFrame
             script=&words::SCRIPT
+            further
             live=lives(page)
             asks=vec![
                 ("seq2seq", ViewFn::from(move || view! { <check::Check page/> })),
