@@ -138,7 +138,7 @@ test("scrolling by hand moves the beat, and a trained model outlives the story",
   await byId(page, "train-step").click();
   await numberUntil(page, "loss-step", (step) => step === warm + 1);
   await byId(page, "story").hover();
-  await page.mouse.wheel(0, 400);
+  await page.mouse.wheel(0, 1200);
   await eventually(async () => (await beat(page).getAttribute("data-beat")) !== "0");
   await page.mouse.wheel(0, 20_000);
   const last = (await page.locator(".beat").count()) - 1;

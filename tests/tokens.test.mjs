@@ -15,6 +15,7 @@ import {
   parameter,
   paused,
   running,
+  settled,
   useSite,
 } from "./harness.mjs";
 
@@ -249,6 +250,9 @@ test("no sentence, one character, other texts: said in a sentence, and the page 
 
 test("check yourself asks what the next press does, and is right", async (t) => {
   const page = await open(t);
+  // At the beat that asks it, which sets the stage.
+  await byId(page, "beat-3").locator(".beat-title").click();
+  await settled(page);
   const before = await number(page, "level-pairs-count");
   const options = page.locator('[data-testid^="check-tokens-option-"]');
   const labels = (await byId(page, "check-tokens").locator("label").allTextContents()).map((label) => Number(label.trim()));

@@ -113,7 +113,11 @@ fn Track(run: Run) -> impl IntoView {
     let empty = Memo::new(move |_| run.step.get() == 0);
     view! {
         <div class="time-track" node_ref=root role="img" aria-label=move || {
-            if empty.get() { "Not trained yet".to_owned() } else { spoken(&shown.get()) }
+            if empty.get() {
+                return "Not trained yet".to_owned();
+            }
+            // The curve follows a frame later.
+            Some(spoken(&shown.get())).filter(|said| !said.is_empty()).unwrap_or("The loss".into())
         }>
             <svg viewBox=format!("0 0 {WIDTH} {HEIGHT}") preserveAspectRatio="none" aria-hidden="true">
                 <line class="time-axis" x1="0" x2=WIDTH y1=HEIGHT - 1.0 y2=HEIGHT - 1.0/>

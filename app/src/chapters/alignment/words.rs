@@ -170,7 +170,7 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "What you can do now",
-            text: "You can read an alignment matrix, and work out one weight from the scores of its row. You can say \
+            text: "You can read an [alignment](alignment) matrix, and work out one weight from the scores of its row. You can say \
                    what the context vector is, and why it is made anew at every step. The next chapter gives the two \
                    sides of the product their names: query and key.",
             set: |_| {},

@@ -20,13 +20,13 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "In 2015 Kaiming He and three colleagues saw something odd. A network of 56 layers did worse than \
+            text: "In 2015 Kaiming He and three colleagues saw something odd. A network of 56 [layers](layer) did worse than \
                    one of 20, even on the images it was trained on. Their cure was simple: a layer adds to what it \
                    reads, and does not replace it. This is a [residual connection](residual-connection), also called \
                    a skip connection. The transformer adopted it in 2017.\n\n\
                    Here you see the rest of a transformer block, and the [stream](#block-stream hidden) of numbers \
                    that all its layers add to. A second model trains beside it **without** one of the parts, from \
-                   the same seed, on the same batches. What will it miss?",
+                   the same [seed](seed), on the same batches. What will it miss?",
             set: |_| {},
             asks: &[],
         },

@@ -62,7 +62,7 @@ pub const SCRIPT: Script = Script {
                    1.5. Drag the radius. Well below 1, the gradient dies. Above 1 it can grow: this is the [exploding \
                    gradient](exploding-gradient). With a still larger U, tanh saturates: its slope falls to nearly 0, \
                    and the gradient dies again. Near 1 it can go either way. In training, people use gradient \
-                   clipping: a gradient that is too long is scaled down to a limit.",
+                   [clipping](gradient-clipping): a gradient that is too long is scaled down to a limit.",
             set: |link| {
                 link.bptt.shown = Shown::Rnn;
                 link.bptt.rescale = true;
@@ -142,7 +142,7 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Cut the way back into pieces of 16 steps. This is called truncated backpropagation. Then no \
+            text: "Cut the way back into pieces of 16 steps. This is called truncated [backpropagation](backpropagation). Then no \
                    gradient from the “?” reaches a letter 30 steps before it. Train 1000 steps. Does any network \
                    recall such a letter anyway?",
             label: "Truncate to 16",

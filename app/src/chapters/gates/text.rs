@@ -100,7 +100,7 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Two gates do as well",
             text: "In 2014 Cho and others built a simpler cell, later named **gated recurrent unit**, or **GRU**. It \
-                   has no cell state, only its [hidden state](hidden-state) h. The [update gate](#update-gate weight) \
+                   has no [cell state](cell-state), only its [hidden state](hidden-state) h. The [update gate](#update-gate weight) \
                    z is the share of the old h that stays. The rest, 1 − z, comes from a candidate n. The [reset \
                    gate](#reset-gate key) r says how much of the old h goes into n.\n\n\
                    In the figure each dot is one gate of one unit. The further right, the more open that gate is on \

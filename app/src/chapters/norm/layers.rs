@@ -166,6 +166,7 @@ fn Sweep(#[prop(into)] layer: Signal<Option<Arc<Layer>>>, sweep: Slot<u32>) -> i
             <span class="hint" data-testid="norm-sweep-at">
                 {move || match sweep.get() {
                     0 => "all means".to_owned(),
+                    _ if all() == 0 => "…".to_owned(),
                     at => format!("mean {at} of {}", all()),
                 }}
             </span>
