@@ -17,7 +17,7 @@ const LARGEST = 2_000_000;
 /** Stills: what is opened, the view, and what is done there. */
 const STILLS = [
   { name: "learn", query: "?chapter=alignment", steps: 300 },
-  { name: "text", query: "?corpus=names", steps: 60, click: "text-open" },
+  { name: "text", query: "?corpus=names", steps: 60, click: "source-open" },
   { name: "teach", query: "?chapter=rnn&idea=3" },
   { name: "embed", query: "?chapter=gates&embed=1", viewport: { width: 720, height: 480 } },
 ];

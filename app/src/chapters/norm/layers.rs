@@ -130,14 +130,14 @@ fn verdict(layer: &Layer) -> String {
 fn Sweep(#[prop(into)] layer: Signal<Option<Arc<Layer>>>, sweep: Slot<u32>) -> impl IntoView {
     let timer = use_timer();
     let playing = RwSignal::new(false);
-    let all = move || {
-        layer.with_untracked(|layer| {
+    let all = Memo::new(move |_| {
+        layer.with(|layer| {
             let shape = layer.as_ref().map(|l| (l.axis, l.input.shape.clone()));
             shape.map_or(0, |(axis, shape)| if axis == Axis::Batch { shape[1] } else { shape[0] })
         })
-    };
+    });
     // From "all" it begins anew; the last of them is "all" again.
-    let step = move || sweep.update(|at| *at = if *at + 1 >= all() { 0 } else { *at + 1 });
+    let step = move || sweep.update(|at| *at = if *at + 1 >= all.get_untracked() { 0 } else { *at + 1 });
     // While it plays, every mean that is taken starts the clock for the next.
     Effect::new(move |_| {
         sweep.track();
@@ -166,8 +166,8 @@ fn Sweep(#[prop(into)] layer: Signal<Option<Arc<Layer>>>, sweep: Slot<u32>) -> i
             <span class="hint" data-testid="norm-sweep-at">
                 {move || match sweep.get() {
                     0 => "all means".to_owned(),
-                    _ if all() == 0 => "…".to_owned(),
-                    at => format!("mean {at} of {}", all()),
+                    _ if all.get() == 0 => "…".to_owned(),
+                    at => format!("mean {at} of {}", all.get()),
                 }}
             </span>
             <button type="button" class="button" data-testid="norm-sweep-step"
