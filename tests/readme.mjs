@@ -33,7 +33,7 @@ try {
 }
 
 async function open(query, viewport = SIZE) {
-  const context = await site.browser.newContext({ viewport, colorScheme: "light" });
+  const context = await site.browser.newContext({ viewport, colorScheme: "light", reducedMotion: "reduce" });
   const page = await context.newPage();
   await page.goto(new URL(query, site.url).href);
   await page.locator('main [data-state="live"]').first().waitFor();
