@@ -261,7 +261,8 @@ const GENERAL: &[TableRow] = &[
     plain!(of Gpt, "batch", "Batch", gpt.batch: Whole, Kind::Whole { min: 1, max: 64 },
         "Pieces of text averaged in one step."),
     plain!(of Gpt, "lr", "Learning rate", gpt.learning_rate: Real, Kind::Real { min: 1e-6, max: 1000.0 },
-        "How far a step moves the weights. Too small learns slowly, too large breaks the model. \
+        "How far a step moves the weights, at most: the rate rises over the first 20 steps, then falls \
+         to a tenth of this by step 5000. Too small learns slowly, too large breaks the model. \
          Can be changed while training."),
     plain!("seed", "Seed", seed: Whole, Kind::Whole { min: 0, max: u32::MAX },
         "Start of every random choice: the same seed gives the same run."),

@@ -100,7 +100,7 @@ fn seen(name: String, hue: Hue, norms: &[f32], flow: &Flow) -> Seen {
         }
         let of = if share < 1.0 { "of" } else { "times" };
         format!(
-            "{} {of} the last step's norm arrives at the symbol, {steps} steps back (× {each:.2} a \
+            "{} {of} the last step's norm arrives at the symbol, {steps} steps back (× {each:.2} per \
              step)",
             power(share)
         )
@@ -266,7 +266,7 @@ pub fn memory_said(flow: &Flow, truncation: u32) -> String {
         format!("{} {} × {BATCH} × {piece} = {numbers}", network.cell.label(), network.stored)
     });
     format!(
-        "Numbers of a step × sequences × steps, at most: {}.",
+        "Numbers kept per step × sequences × steps, at most: {}.",
         said.collect::<Vec<_>>().join("; ")
     )
 }
@@ -370,7 +370,7 @@ mod tests {
         assert_eq!(of(&[0.0, 0.0, 2.0]).sentence, "exactly 0 before step 3");
         let halved = of(&[0.5, 1.0, 2.0]);
         assert_eq!(halved.share, 0.25);
-        assert!(halved.sentence.ends_with("2 steps back (× 0.50 a step)"), "{}", halved.sentence);
+        assert!(halved.sentence.ends_with("2 steps back (× 0.50 per step)"), "{}", halved.sentence);
         // Nothing at all: no step is left out, none is divided by.
         assert_eq!(of(&[0.0; 3]).share, 0.0);
     }

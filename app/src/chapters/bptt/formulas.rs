@@ -81,20 +81,21 @@ pub fn all() -> AnyView {
     view! {
         <h3>"The RNN"</h3>
         <p>
-            "Gradients are rows and multiply from the left, so the last step's Jacobian comes first. \
-             With the loss at the last step alone:"
+            "Gradients are row vectors and multiply from the left, so the last step's Jacobian comes \
+             first. With a loss at the last step alone:"
         </p>
         {recursion(LossKind::Last)}
         <p>"With a loss at every step, each step's own gradient joins what comes back:"</p>
         {recursion(LossKind::Every)}
         {jacobian_is()}
         <p class="hint">
-            "Bengio, Simard and Frasconi 1994; Pascanu, Mikolov and Bengio 2013. tanh's derivative is \
-             never above 1, U's effect can be anything: U is not normal, so that a product may grow \
-             for a while even below a spectral radius of 1."
+            "Hochreiter 1991; Bengio, Simard and Frasconi 1994; Pascanu, Mikolov and Bengio 2013. The \
+             slope of tanh is never above 1. U has no such limit. It also need not commute with its \
+             transpose (then it is not a normal matrix), and a product of such matrices may grow for \
+             a while even where the spectral radius is below 1."
         </p>
         <h3>"The LSTM's cell"</h3>
-        <Formula label="The derivative of the cell state by the last one is the diagonal of the forget gate plus the path through h">
+        <Formula label="The derivative of the cell state with respect to the one before is the diagonal of the forget gate plus the path through h">
             <mfrac>
                 <mrow><mi>"∂"</mi><msub><MathSym part="cell" role=Hue::Cell>"c"</MathSym>{plus_one()}</msub></mrow>
                 <mrow><mi>"∂"</mi><msub><MathSym part="cell" role=Hue::Cell>"c"</MathSym><mi>"t"</mi></msub></mrow>
@@ -109,8 +110,8 @@ pub fn all() -> AnyView {
              2000. The GRU's (1 − z) n + z h has the update gate z in its place (PyTorch's form)."
         </p>
         <h3>"The weights"</h3>
-        <p>"U stands in every column, so its gradient is a sum over all of them:"</p>
-        <Formula label="The gradient by U is the sum over t of delta t times the transpose of s at t minus 1">
+        <p>"The same U acts at every step, so its gradient is a sum over the steps:"</p>
+        <Formula label="The gradient with respect to U is the sum over t of delta t times the transpose of s at t minus 1">
             <mfrac><mrow><mi>"∂"</mi><mi>"L"</mi></mrow>
                 <mrow><mi>"∂"</mi><MathSym part="recurrent" role=Hue::Weight>"U"</MathSym></mrow></mfrac>
             <mo>"="</mo>
@@ -133,7 +134,7 @@ pub fn all() -> AnyView {
         </Formula>
         <h3>"The experiment"</h3>
         <p>
-            "16 symbols to recall, 16 distractors, 16 sequences a step, AdamW at 0.005 without decay, \
+            "16 symbols to recall, 16 distractors, 16 sequences per step, AdamW at 0.005 without decay, \
              weights as PyTorch draws them: the same for all three, from one seed. Gaps are drawn \
              from 1 to n, evenly on a log scale, each sequence its own; distractors also stand \
              before the symbol, so that all are equally long. Accuracy is of 64 held-out \

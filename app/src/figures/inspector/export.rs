@@ -106,7 +106,7 @@ pub fn csv(shown: &Shown, provenance: &Provenance) -> String {
         line("exponent", shown.key_name(at), key.exponent);
         line("weight", shown.key_name(at), key.weight);
     }
-    line("sum of exponents", String::new(), paper.sum);
+    line("sum of exponentials", String::new(), paper.sum);
     for dimension in 0..paper.output.len() {
         let (value, share) = paper.share(row, shown.key, dimension);
         line("value", (dimension + 1).to_string(), value);

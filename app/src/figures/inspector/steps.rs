@@ -218,7 +218,7 @@ fn weight(shown: &Shown) -> AnyView {
     let how = format!("{} / {}", fixed(worked.exponent), fixed(total)).into_any();
     view! {
         {line("sum", view! { "The row's sum," }.into_any(),
-            format!("of {} exponents", shown.paper.keys.len()).into_any(), total)}
+            format!("of {} exponentials", shown.paper.keys.len()).into_any(), total)}
         {line("weight", view! { "Weight:" }.into_any(), how, worked.weight)}
     }
     .into_any()
