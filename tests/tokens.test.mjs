@@ -206,10 +206,10 @@ test("the factors of a sentence multiply out, an end token last", async (t) => {
   assert(Math.abs(sum - shown) < 0.01, `${sum} ${shown}`);
   const product = Number((await text(page, "chain-product")).replaceAll("−", "-"));
   assert(Math.abs(Math.log(product) - shown) < 0.01, `${product}`);
-  // A full stop makes the end likely.
+  // A period makes the end likely.
   const end = async () => Number((await page.locator(".factor-value").last().textContent()).replaceAll("−", "-"));
   const before = await end();
-  await page.getByRole("button", { name: "Add a full stop" }).click();
+  await page.getByRole("button", { name: "Add a period" }).click();
   await eventually(async () => (await page.locator(".factor-token").nth(-2).textContent()) === ".");
   assert((await end()) > 10 * before, `${before} to ${await end()}`);
   // A long sentence is beyond any number, its logarithm is not.

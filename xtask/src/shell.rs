@@ -298,13 +298,17 @@ mod tests {
             fs::read_to_string(format!("/proc/{pid}/stat"))
                 .is_ok_and(|stat| !stat.contains(") Z") && stat.contains("(sleep)"))
         };
-        assert!(alive());
+        let wait = |until: bool, what: &str| {
+            let start = Instant::now();
+            while alive() != until {
+                assert!(start.elapsed() < Duration::from_secs(20), "{what}");
+                thread::sleep(Duration::from_millis(10));
+            }
+        };
+        // The shell is still itself for a moment after it has split.
+        wait(true, "sleep never began");
         drop(background);
-        let start = Instant::now();
-        while alive() {
-            assert!(start.elapsed() < Duration::from_secs(5), "sleep survived");
-            thread::sleep(Duration::from_millis(10));
-        }
+        wait(false, "sleep survived");
         fs::remove_file(marker).unwrap();
     }
 }

@@ -31,10 +31,10 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "",
             text: "This is a GPT that knows nothing yet. It reads a whole stretch of text at once. At every \
-                   character it guesses the next one from those before it: it is a [language model](language-model). \
-                   In 2018 Radford and others trained one on thousands of books. This prepared it for many other \
-                   tasks, and so it is called [pre-training](pre-training). GPT is short for generative pre-trained \
-                   transformer.\n\n\
+                   character it guesses the next one from that character and all before it: it is a [language \
+                   model](language-model). In 2018 Radford and others trained one on thousands of books. This \
+                   prepared it for many other tasks, and so it is called [pre-training](pre-training). GPT is short \
+                   for generative pre-trained transformer.\n\n\
                    Press Train, and watch what it writes. Do words come out of the noise?\n\n\
                    {written}\n\n\
                    {way-in}",
@@ -58,7 +58,7 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Many heads at once",
-            text: "Each [head](head) has a way of looking of its own. Train, then look for one with a job. It may look \
+            text: "Each [head](head) has its own way of looking. Train, then look for one with a job. It may look \
                    for the character before, the start of the word, or the last bracket that is still open.",
             set: |link| link.view = "heads".into(),
             asks: &[],
@@ -67,8 +67,8 @@ pub const SCRIPT: Script = Script {
             title: "How it learns",
             text: "The [loss](loss) says how surprised it is, on average, by the character that really comes. Each \
                    step moves all weights a little so that the same text would surprise it less. It never trains on \
-                   the [held-out](held-out) text. So the held-out loss tells whether it learns the language or only \
-                   its text by heart.",
+                   the [held-out](held-out) text. So the held-out loss tells you whether it is learning the language \
+                   or only memorizing its text.",
             set: |link| link.view = "loss".into(),
             asks: &["gpt-loss"],
         },
@@ -89,8 +89,8 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "What you can do now",
-            text: "You can say what a GPT does: it looks back, bets on what comes next, and learns from its surprise. The \
-                   course builds each part of it, one at a time.",
+            text: "You can say what a GPT does: it looks back, bets on what comes next, and learns from its \
+                   surprise. Each part of it has a chapter of its own in this course.",
             set: |_| {},
             asks: &[],
         },
@@ -128,7 +128,7 @@ pub const SCRIPT: Script = Script {
                     "This one works in single characters. But it does not settle on one.",
                 ),
                 (
-                    "It gives every character a probability. One is drawn from them afterward.",
+                    "It gives every character a probability. Only then is one character drawn.",
                     "The bet is all that the model computes. How to choose from it is another matter.",
                 ),
                 (
@@ -164,7 +164,10 @@ pub const SCRIPT: Script = Script {
                     "Writing needs more memory.",
                     "It writes with the same weights that it reads with. Memory is not the reason.",
                 ),
-                ("So that you can watch.", "It would write one at a time in the dark, too."),
+                (
+                    "So that you can watch.",
+                    "It would write one at a time even if no one were watching.",
+                ),
                 (
                     "Each guess depends on the characters before it, and these must be chosen first.",
                     "In reading, all characters are there already. In writing, the last one has only just been \

@@ -170,9 +170,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "What you can do now",
-            text: "You can read an [alignment](alignment) matrix, and work out one weight from the scores of its row. You can say \
-                   what the context vector is, and why it is made anew at every step. The next chapter gives the two \
-                   sides of the product their names: query and key.",
+            text: "You can read an [alignment](alignment) matrix, and work out one weight from the scores of its \
+                   row. You can say what the context vector is, and why each step gets a new one. The next chapter \
+                   gives the two sides of the product their names: query and key.",
             set: |_| {},
             asks: &[],
         },
@@ -291,7 +291,7 @@ pub const SCRIPT: Script = Script {
                    is wrong?",
             options: &[
                 (
-                    "The encoder state at 5 has itself read the characters on both sides.",
+                    "The encoder reads both ways, so its state at 5 has also taken in the characters on both sides.",
                     "What is mixed are encoder states, not bare characters. The decoder’s own state, too, holds \
                      what was read before.",
                 ),

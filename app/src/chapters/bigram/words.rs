@@ -118,10 +118,10 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "What you can do now",
             text: "You can turn counts into probabilities, and say why a count of 0 is a problem and what smoothing \
-                   does about it. You can say what logits, softmax and cross-entropy are. You know why a model that \
-                   knows nothing has a loss of ln V, where V is the size of the vocabulary. You can write by sampling. \
-                   But this table looks back only one character. To look back two, it would need V times as many rows. \
-                   The next step is a model with a memory.",
+                   does about it. You can say what logits, softmax and cross-entropy are. A model that knows nothing \
+                   gives each of the V characters a probability of 1/V, so its loss is ln V. You can write by \
+                   sampling. But this table looks back only one character. To look back two, it would need V times \
+                   as many rows. The next step is a model with a memory.",
             set: |_| {},
             asks: &[],
         },
@@ -159,8 +159,8 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Use a sentence with a character that never occurs in the text. What do the three estimates say \
-                   about the pairs it stands in?",
+            text: "Use a sentence with a character that never occurs in the text. What do the raw counts, the \
+                   smoothed counts and the trained table say about the pairs it stands in?",
             label: "A sentence with a €",
             id: "unknown",
             set: |link| link.view = "sentence".into(),

@@ -131,8 +131,8 @@ pub const SCRIPT: Script = Script {
         },
         Trial {
             text: "Let the delayed model read 2 letters beyond the gap, and train. Can it keep up with both ways? It \
-                   holds both sides of the gap in one state. Both ways holds them in two, and only adds up what each \
-                   says.",
+                   holds both sides of the gap in one state. The model that reads both ways holds them in two, and \
+                   only adds up what each says.",
             label: "Letters, 2 late",
             id: "late",
             set: |link| {

@@ -20,10 +20,10 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "In 2015 Kaiming He and three colleagues saw something odd. A network of 56 [layers](layer) did worse than \
-                   one of 20, even on the images it was trained on. Their cure was simple: a layer adds to what it \
-                   reads, and does not replace it. This is a [residual connection](residual-connection), also called \
-                   a skip connection. The transformer adopted it in 2017.\n\n\
+            text: "In 2015 Kaiming He and three colleagues saw something odd. A network of 56 [layers](layer) did \
+                   worse than one of 20, even on the images it was trained on. Their cure was simple: a layer adds \
+                   to what it reads instead of replacing it. This is a [residual connection](residual-connection), \
+                   also called a skip connection. The transformer adopted it in 2017.\n\n\
                    Here you see the rest of a transformer block, and the [stream](#block-stream hidden) of numbers \
                    that all its layers add to. A second model trains beside it **without** one of the parts, from \
                    the same [seed](seed), on the same batches. What will it miss?",
@@ -93,8 +93,9 @@ pub const SCRIPT: Script = Script {
             text: "What does a token do by itself? The feed-forward layer multiplies by a matrix, bends, and \
                    multiplies by another one. Between the two are 96 neurons, four for each number of the stream. \
                    Each adds up what it reads, and the bend decides how much of the sum passes.\n\n\
-                   Here the bend is [GELU](gelu): large sums pass, and very negative ones become almost 0. One line \
-                   runs through what your model’s neurons put out right now. [ReLU](relu) is there for comparison.",
+                   Here the bend is [GELU](gelu): large sums pass, and very negative ones become almost 0. One of \
+                   the lines in the figure runs through what your model’s neurons put out right now. [ReLU](relu) is \
+                   there for comparison.",
             set: |link| link.view = "neurons".into(),
             asks: &["block-bend"],
         },
@@ -144,7 +145,8 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Take post-norm, and no residual connections either. How much of the gradient is left at the bottom?",
+            text: "Take post-norm, and leave out the residual connections as well. How much of the gradient is left \
+                   at the bottom?",
             label: "Post-norm without residuals",
             id: "post",
             set: |link| {
@@ -310,9 +312,9 @@ pub fn more() -> AnyView {
             at the start of training its gradients near the output are large."
         </p>
         <p>
-            "φ is ReLU, max(0, x), in 2017. GELU is x Φ(x), with Φ the distribution function of the normal distribution \
-            (Hendrycks and Gimpel 2016); GPT-2’s code has its tanh form. SoLU is x · softmax(x) over the layer’s neurons \
-            (Elhage et al. 2022). The norm that this paper puts after it is left out here."
+            "φ is ReLU, max(0, x), in 2017. GELU is x Φ(x), with Φ the distribution function of the standard normal \
+             distribution (Hendrycks and Gimpel 2016); GPT-2’s code has its tanh form. SoLU is x · softmax(x) over \
+             the layer’s neurons (Elhage et al. 2022). The norm that this paper puts after it is left out here."
         </p>
         <p>
             "With post-norm the stream itself is divided at each layer. The lengths shown are what is left of each term \

@@ -72,10 +72,11 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A second way back",
-            text: "The LSTM of Hochreiter and Schmidhuber (1997) has a [cell](#cell cell) beside its state. In 2000 a \
-                   forget gate was added: a number from 0 to 1 for each unit, which says how much of the cell is kept. \
-                   Along the cell, a step back multiplies by this gate and by nothing else. Here the gate’s bias \
-                   starts at 3, which holds it almost fully open. {lstm-share} of the gradient gets through now.",
+            text: "The LSTM of Hochreiter and Schmidhuber (1997) has a second memory beside its state, called the \
+                   [cell](#cell cell). In 2000 a forget gate was added: a number from 0 to 1 for each unit, which \
+                   says how much of the cell is kept. Along the cell, a step back multiplies by this gate and by \
+                   nothing else. Here the gate’s bias starts at 3, which holds it almost fully open. {lstm-share} of \
+                   the gradient gets through now.",
             set: |link| {
                 link.bptt.shown = Shown::Lstm;
                 link.bptt.forget_bias = 3.0;

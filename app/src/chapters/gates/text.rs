@@ -21,10 +21,10 @@ pub const SCRIPT: Script = Script {
             text: "A plain RNN rewrites its whole state at every step, so what came early wears away. In 1997 \
                    Hochreiter and Schmidhuber gave it a second state, and doors to guard it. They called the result \
                    **long short-term memory**, or **LSTM**.\n\n\
-                   The second state is the [cell state](#cell-state cell) c. A door is called a [gate](gate): a number \
-                   from 0, shut, to 1, open. The [forget gate](#forget-gate weight) f says how much of c stays. The \
-                   [input gate](#input-gate input) i says how much is written to c. The [output gate](#output-gate \
-                   output) o says how much of c the rest of the network sees.\n\n\
+                   The second state is the [cell state](#cell-state cell) c. A door is called a [gate](gate): a \
+                   number from 0, shut, to 1, open. The [forget gate](#forget-gate weight) f says how much of c \
+                   stays. The [input gate](#input-gate input) i says how much is written to c. The [output \
+                   gate](#output-gate output) o says how much of c the rest of the network sees.\n\n\
                    This model reads brackets and letters. After every character it must say how many brackets are \
                    open. Nobody told it how to count.",
             set: |_| {},
@@ -65,9 +65,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Every number is a sum",
-            text: "This is one unit at one character, drawn as a circuit. The line on top is c. First the forget gate \
-                   multiplies it, then i · g is added. What the output gate lets out is the state h. Under each box is \
-                   its sum: what the character says, with the bias, plus what h from the step before says.\n\n\
+            text: "This is one unit at one character, drawn as a circuit. The line on top is c. First the forget \
+                   gate multiplies it, then i · g is added. On the way out tanh squeezes c, and what the output gate \
+                   then lets through is the state h. Under each box are the two parts of its sum: one from the \
+                   character, with the bias, and one from h of the step before.\n\n\
                    A gate sends its sum through the [sigmoid](sigmoid) σ, whose result lies between 0 and 1. The \
                    candidate uses [tanh](tanh) and may be negative. Press a box to see every product in its sum.",
             set: |link| {
@@ -98,14 +99,14 @@ pub const SCRIPT: Script = Script {
             asks: &["gates-shut", "gates"],
         },
         Beat {
-            title: "Two gates do as well",
+            title: "Two gates can be enough",
             text: "In 2014 Cho and others built a simpler cell, later named **gated recurrent unit**, or **GRU**. It \
-                   has no [cell state](cell-state), only its [hidden state](hidden-state) h. The [update gate](#update-gate weight) \
-                   z is the share of the old h that stays. The rest, 1 − z, comes from a candidate n. The [reset \
-                   gate](#reset-gate key) r says how much of the old h goes into n.\n\n\
+                   has no [cell state](cell-state), only its [hidden state](hidden-state) h. The [update \
+                   gate](#update-gate weight) z is the share of the old h that stays. The rest, 1 − z, comes from a \
+                   candidate n. The [reset gate](#reset-gate key) r says how much of the old h goes into n.\n\n\
                    In the figure each dot is one gate of one unit. The further right, the more open that gate is on \
                    average. The higher, the longer the unit remembers. You would expect units with z near 1 to \
-                   remember long. The sentence under the figure says whether yours do.",
+                   remember for a long time. The sentence under the figure says whether yours do.",
             set: |link| {
                 link.view = "memory".into();
                 set(link, |s| {

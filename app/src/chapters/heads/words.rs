@@ -283,10 +283,11 @@ pub fn more() -> impl IntoView {
         </p>
         <p>
             "In machine translation, Voita et al. 2019 found a few heads with clear jobs, some of them looking at a \
-             neighboring token, and could remove most of the others. Michel, Levy and Neubig 2019 removed heads \
-             one at a time, as here, and many cost next to nothing. A head in an early layer that looks at the \
-             previous token is one half of an induction head (Olsson et al. 2022). In Vaswani et al. 2017, table 3, \
-             one head translates 0.9 BLEU points worse than the best number of heads, and too many heads do worse too."
+             neighboring token, and could remove most of the others. Michel, Levy and Neubig 2019 removed heads one \
+             at a time, as here, and many cost next to nothing. A head in an early layer that looks at the previous \
+             token can serve an induction head in a later layer, which looks for what followed the same token before \
+             (Olsson et al. 2022). In Vaswani et al. 2017, table 3, one head translates 0.9 BLEU points worse than \
+             the best number of heads, and too many heads do worse too."
         </p>
         <p>
             "An attention weight says where a head reads, not what it makes of it: a large weight on a value of \

@@ -119,8 +119,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Take it off",
             text: "Now the same weights run with every token in sight. Look at the outputs before the changed token. \
-                   They hear of a change that comes after them. No weight has changed, so only the mask had kept \
-                   that change from them.",
+                   They hear of a change that comes after them. No parameter of the model has changed, so only the \
+                   mask had kept that change from them.",
             set: |link| {
                 link.view = "leak".into();
                 link.mask.pattern.base = Preset::Full;
@@ -144,8 +144,8 @@ pub const SCRIPT: Script = Script {
             title: "Trained where it could peek",
             text: "Two models train on the same text, one with the causal mask and one without. On the text they \
                    train on, the [loss](loss) is now {causal} with the mask and {unmasked} without. On \
-                   [held-out](held-out) characters that are not in sight, it is {causal-unseen} with and \
-                   {unmasked-unseen} without.\n\n\
+                   [held-out](held-out) text, with the next character kept out of sight, it is {causal-unseen} with \
+                   the mask and {unmasked-unseen} without.\n\n\
                    Train on, and watch all four. Then read what each model writes. At [inference](inference) the \
                    next character is not there yet, so there is nothing to copy.",
             set: |link| {

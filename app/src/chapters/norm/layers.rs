@@ -137,7 +137,8 @@ fn Sweep(#[prop(into)] layer: Signal<Option<Arc<Layer>>>, sweep: Slot<u32>) -> i
         })
     });
     // From "all" it begins anew; the last of them is "all" again.
-    let step = move || sweep.update(|at| *at = if *at + 1 >= all.get_untracked() { 0 } else { *at + 1 });
+    let step =
+        move || sweep.update(|at| *at = if *at + 1 >= all.get_untracked() { 0 } else { *at + 1 });
     // While it plays, every mean that is taken starts the clock for the next.
     Effect::new(move |_| {
         sweep.track();

@@ -67,7 +67,7 @@ pub const SCRIPT: Script = Script {
             asks: &[],
         },
         Beat {
-            title: "A layer does not",
+            title: "LayerNorm does not couple them",
             text: "Now the same under LayerNorm. Every row has a mean and a spread of its own, so the other rows move by \
                    exactly 0. Look at the pressed row, too. It was multiplied by 3, and its output hardly moves.",
             set: |link| link.norm.axis = Axis::Layer,
@@ -85,10 +85,12 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "The mean belongs in the gradient",
-            text: "Give every student ten more points, and a grade on a curve stays the same. An offset b that is \
-                   added before the mean is subtracted is such a gift. The mean grows as much as b does.\n\n\
-                   Now let the gradient ignore the mean. It believes that moving b would help, so it keeps pushing b, \
-                   for nothing. By now b has a length of {length}, and the loss is {loss}. Train on and watch both.",
+            text: "Give every student ten more points, and a grade on a curve stays the same. An offset b works the \
+                   same way if it is added before the mean is subtracted: it changes nothing. The mean grows as much \
+                   as b does.\n\n\
+                   Now let the gradient ignore the mean. It believes that moving b would help, so it keeps pushing \
+                   b, for nothing. By now b has a length of {length}, and the loss is {loss}. Train on and watch \
+                   both.",
             set: |link| {
                 link.norm.experiment = Experiment::Outside;
                 link.view = "outside".into();
@@ -143,7 +145,7 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Begin with very small weights instead of large ones. Start anew and look at the histograms of the \
+            text: "Begin with very small weights instead of large ones. Start over and look at the histograms of the \
                    plain network at step 0. Then train. Which of the three networks gets going first?",
             label: "Begin small",
             id: "small",

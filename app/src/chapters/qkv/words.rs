@@ -25,22 +25,23 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "An inner product in place of the little network",
-            text: "Each token makes three vectors, each by a learned matrix. One says what the token looks for: \
-                   its [query](query) [q](#q query). One says how it can be found: its [key](key) [k](#k key). One \
-                   is what it hands over: its [value](value) [v](#v value). When all three come from one sentence, \
-                   this is [self-attention](self-attention).\n\n\
-                   The score of a pair is the [inner product](inner-product) of q and k: multiply number by \
-                   number, and add up. [Softmax](softmax) makes the scores of a row into shares. Click a cell and \
-                   follow its sum. Which product in it is the largest?",
+            text: "Each token makes three vectors, each with a learned matrix of its own. One says what the token \
+                   looks for: its [query](query) [q](#q query). One says how it can be found: its [key](key) [k](#k \
+                   key). One is what it hands over: its [value](value) [v](#v value). When all three come from one \
+                   sentence, this is [self-attention](self-attention).\n\n\
+                   The score of a pair is the [inner product](inner-product) of q and k: multiply number by number, \
+                   and add up. [Softmax](softmax) makes the scores of a row into shares. Click a cell and follow its \
+                   sum. Which product in it is the largest?",
             set: |_| {},
             asks: &["qkv-two"],
         },
         Beat {
             title: "Keys and values from elsewhere",
-            text: "The asker and the asked do not have to be in the same text. A translator’s question comes up in \
-                   the new sentence, and the answer is in the old one. Here the queries are still your sentence’s, \
-                   but keys and values come from another text. This is [cross-attention](cross-attention). In the \
-                   last chapter the decoder asked the encoder’s states in the same way.\n\n\
+            text: "The token that asks and the tokens it asks do not have to be in the same text. A translator’s \
+                   question comes up in the new sentence, and the answer is in the old one. Here the queries are \
+                   still your sentence’s, but keys and values come from another text. This is \
+                   [cross-attention](cross-attention). In the last chapter the decoder asked the encoder’s states in \
+                   the same way.\n\n\
                    This model was never trained for it. Look only at the shape of the matrix, and at whether any \
                    cell is blocked.",
             set: |link| link.qkv.memory = Memory::Other,

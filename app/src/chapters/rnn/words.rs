@@ -69,9 +69,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "One unit is one sum",
             text: "The state looks mysterious, but each of its numbers, its [units](unit), comes from one sum. The \
-                   numbers in W and U are its weights. Take the weight for the character. Take each unit of the \
-                   previous state, times its weight. Take a [bias](bias), a number that is always added. Add them all \
-                   up. Then [tanh](tanh) squeezes the sum into the range from −1 to 1.\n\n\
+                   weights in that sum are one row of W and one row of U. Take the weight for the character. Take \
+                   each unit of the previous state, times its weight. Take a [bias](bias), a number that is always \
+                   added. Add them all up. Then [tanh](tanh) squeezes the sum into the range from −1 to 1.\n\n\
                    In the figure each bar begins where the one above it ended. Choose another unit or another t, and \
                    follow the bars to the result.",
             set: |link| {
@@ -155,9 +155,9 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Use the sigmoid, which squeezes into the range from 0 to 1, and no biases, as Mikolov’s network did \
-                   in 2010. Go back to the start of training. Near which value are all units? Why is that a worse \
-                   start than with tanh?",
+            text: "Use the sigmoid, which squeezes a sum into the range from 0 to 1, and no biases, as Mikolov’s \
+                   network did in 2010. Go back to the start of training. Near which value are all units? Why is \
+                   that a worse start than with tanh?",
             label: "Set it up",
             id: "sigmoid",
             set: |link| {

@@ -142,11 +142,11 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "The order of reading",
-            text: "Now the task is to copy, and the source is read from its end. So the letter that is \
-                   written first is the one that was read last. Sutskever’s group did the same with English \
-                   sentences and found that their translations improved.\n\n\
-                   Train this model. Then open the settings, untick “Read from the end”, and train that \
-                   model just as long. Which curve is higher?",
+            text: "Now the task is to copy, and the source is read from its end. So the letter that is written first \
+                   is the one that was read last. Sutskever’s group also read English sentences from the end, and \
+                   found that their French translations improved.\n\n\
+                   Train this model. Then open the settings, uncheck “Read from the end”, and train that model just \
+                   as long. Which curve is higher?",
             set: |link| {
                 (link.seq2seq.task, link.seq2seq.backwards) = (PairTask::Copy, true);
                 link.view = "lengths".to_owned();
@@ -292,7 +292,7 @@ pub const SCRIPT: Script = Script {
                     "That could make learning easier, but it does not change how much has to be kept.",
                 ),
                 (
-                    "Most of its characters can be guessed from the others, and the answer needs only the date.",
+                    "Many of its characters can be guessed from the others, and the answer needs only the date.",
                     "After “Ma” there are few months left. There are far fewer dates than strings of 20 letters, \
                      and only the date has to be told apart.",
                 ),

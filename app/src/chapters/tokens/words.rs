@@ -86,19 +86,19 @@ pub const SCRIPT: Script = Script {
             text: "Every row is a point, and its numbers say where the point lies. A row has {width} numbers, but a \
                    screen has only two directions. So the map shows the two directions in which the points spread \
                    most, their [principal components](principal-component). The points start at random, and training \
-                   moves them. Tokens that are followed by the same tokens are served well by similar rows, so they \
-                   tend to move together.\n\n\
+                   moves them. If two tokens are often followed by the same tokens, similar rows serve both well. So \
+                   their points tend to move closer together.\n\n\
                    {map}",
             set: |link| link.view = "map".into(),
             asks: &[],
         },
         Beat {
             title: "A window makes the examples",
-            text: "A model learns from questions with answers. A text is full of them: cover the next token and guess \
-                   it. Nobody has to write the answers, because the text already has them.\n\n\
-                   Slide the window. Each token in it makes one example: given the text up to this token, guess the \
-                   one after it, the **target**. So a window of {window} tokens holds {window} examples. What the \
-                   model may look at before it guesses is called its [context](context).",
+            text: "A model learns from questions with answers. A text is full of them: cover the next token and \
+                   guess it. Nobody has to write the answers, because the text already has them.\n\n\
+                   Slide the window. Each token in it makes one example: given the text up to and including this \
+                   token, guess the one after it, the **target**. So a window of {window} tokens holds {window} \
+                   examples. What the model may look at before it guesses is called its [context](context).",
             set: |link| {
                 link.tokens.at = 30;
                 link.view = "window".into();
@@ -152,9 +152,9 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Put a period, or full stop, at the end of your sentence. Watch the last factor, which belongs to \
-                   the end token. Then take the period away again.",
-            label: "Add a full stop",
+            text: "Put a period at the end of your sentence. Watch the last factor, which belongs to the end token. \
+                   Then take the period away again.",
+            label: "Add a period",
             id: "stop",
             set: |link| {
                 link.tokens.scheme = Scheme::Characters;
@@ -331,7 +331,7 @@ pub fn more() -> impl IntoView {
         <p>
             "The map shows the rows along the two directions in which they vary most (Pearson 1901), computed \
              exactly from all d numbers. A token is weighted by the square root of how often it occurs, so that rare \
-             ones do not turn the picture. The letter y counts as a consonant."
+             ones do not dominate the picture. The letter y counts as a consonant."
         </p>
     }
 }
