@@ -270,7 +270,10 @@ pub fn Story(
             on:keydown=move |event: ev::KeyboardEvent| {
                 if matches!(event.key().as_str(), "ArrowDown" | "ArrowUp" | "Home" | "End" | " ") { hand() }
             }
-            on:pointerdown=move |_| hand()>
+            // The scroll bar. What is pressed in a beat may be scrolled to by the browser, not by the hand.
+            on:pointerdown=move |event: ev::PointerEvent| {
+                if event.target() == event.current_target() { hand() }
+            }>
             <div class="story-head">
                 <p class="chapter-before">{before}</p>
                 <h1 id="chapter-title" tabindex="-1">{title}</h1>
