@@ -11,6 +11,7 @@ import {
   fitsEverywhere,
   live,
   numberUntil,
+  settled,
   openSettings,
   openView,
   parameter,
@@ -298,6 +299,8 @@ test("guess first, then hold it; and the question is answered by the model", asy
   await eventually(async () => (await outcome(page)).startsWith(`With force ${still} of`), still);
   assert((await outcome(page)).includes(`instead of ${was};`));
 
+  // The next question is about what is held now.
+  await settled(page);
   await byId(page, "check-gates-option-0").check();
   const check = byId(page, "check-gates-submit");
   await eventually(async () => (await check.getAttribute("aria-disabled")) === null);
