@@ -133,6 +133,8 @@ test("a link that names a beat alone shows it as it sets the stage; what else it
 test("scrolling by hand moves the beat, and a trained model outlives the story", async (t) => {
   const page = await site.open(t, "?chapter=rnn");
   await opened(page, "rnn");
+  // It takes its first steps by itself, and then waits.
+  await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
   await paused(page);
   const warm = await number(page, "loss-step");
   await byId(page, "train-step").click();
