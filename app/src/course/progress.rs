@@ -3,6 +3,8 @@
 use leptos::prelude::*;
 use unroll_protocol::link::Chapter;
 
+use super::Telling;
+
 /// Where it is kept.
 const KEY: &str = "unroll-progress";
 
@@ -14,10 +16,6 @@ pub struct Progress {
     /// As `rnn.shared`: the chapter and the question.
     right: RwSignal<Vec<String>>,
 }
-
-/// The questions of the chapter on show, by id. In its context.
-#[derive(Clone)]
-pub struct Asks(pub Vec<&'static str>);
 
 /// The most words of what this browser kept that are read.
 const MOST: usize = 500;
@@ -86,7 +84,7 @@ fn note<T: PartialEq + Send + Sync + 'static>(list: RwSignal<Vec<T>>, what: T) {
 /// that it asks were.
 pub fn use_right(id: &'static str) -> Callback<()> {
     let progress = expect_context::<Progress>();
-    let Asks(asks) = expect_context();
+    let asks = expect_context::<Telling>().script.asks();
     let chapter = expect_context::<crate::store::Store>().link.with_untracked(|link| link.chapter);
     Callback::new(move |()| progress.answer(chapter, id, &asks))
 }

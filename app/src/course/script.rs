@@ -2,11 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::{
-    Try,
-    progress::{Asks, use_right},
-    story::SetStage,
-};
+use super::{Try, progress::use_right, story::SetStage};
 use crate::teaching::{Live, Quiz, prose, quiz};
 
 /// A chapter's story. The texts are marked up as [`prose`] has it.
@@ -71,7 +67,6 @@ pub fn further() -> AnyView {
         }
         Further::Ask(id) => id,
     };
-    provide_context(Asks(script.asks()));
     if let Some(asked) = script.quizzes.iter().find(|quiz| quiz.id == id) {
         return quiz(asked, use_right(id));
     }

@@ -120,23 +120,24 @@ pub fn provide_lit() {
 
 /// Says of every symbol whether it stays lit.
 fn press(pinned: Option<Part>) {
-    let Ok(found) = document().query_selector_all(".sym[aria-pressed]") else { return };
-    for i in 0..found.length() {
-        if let Some(symbol) = found.item(i).and_then(|node| node.dyn_into::<Element>().ok()) {
-            let pressed = pinned.is_some() && Part::of(&symbol) == pinned;
-            let _ = symbol.set_attribute("aria-pressed", if pressed { "true" } else { "false" });
-        }
+    for symbol in all(".sym[aria-pressed]") {
+        let pressed = pinned.is_some() && Part::of(&symbol) == pinned;
+        let _ = symbol.set_attribute("aria-pressed", if pressed { "true" } else { "false" });
     }
 }
 
 /// Puts the class on all that `selector` finds, or takes it off.
 fn mark(selector: &str, lit: bool) {
-    let Ok(found) = document().query_selector_all(selector) else { return };
-    for i in 0..found.length() {
-        if let Some(element) = found.item(i).and_then(|node| node.dyn_into::<Element>().ok()) {
-            let _ = element.class_list().toggle_with_force("is-lit", lit);
-        }
+    for element in all(selector) {
+        let _ = element.class_list().toggle_with_force("is-lit", lit);
     }
+}
+
+/// The elements of the page that `selector` finds.
+fn all(selector: &str) -> impl Iterator<Item = Element> {
+    let found = document().query_selector_all(selector).ok();
+    let count = found.as_ref().map_or(0, |found| found.length());
+    (0..count).filter_map(move |i| found.as_ref()?.item(i)?.dyn_into().ok())
 }
 
 /// A word or symbol in running text. A press keeps its part lit.
