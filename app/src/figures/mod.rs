@@ -36,6 +36,7 @@ mod matrix_paint;
 mod matrix_strip;
 pub mod matrix_svg;
 mod next;
+pub mod pen;
 pub mod plot;
 pub mod reading;
 pub mod readout;

@@ -12,6 +12,7 @@ use crate::figures::{
     export::{Provenance, csv_comment, open_object},
     frame::{Caption, Files, Frame, choices},
     hue::Hue,
+    pen::{Anchor, Paint, Pen},
     sight::use_visible,
     svg::escape,
     theme::{Colors, use_colors},
@@ -65,9 +66,7 @@ pub fn CircuitFigure(
     let picture = move || {
         let (drawn, size) = (drawn.get(), size.get());
         let Some(sums) = &drawn.sums else { return String::new() };
-        let hue = |hue: Hue| hue.css().to_owned();
-        let paint = Paint { hue: &hue, paper: "var(--paper)".into(), line: "var(--line)".into() };
-        draw(sums, (size.width, size.height), drawn.shown, &paint)
+        draw(sums, (size.width, size.height), drawn.shown, Paint::page())
     };
     let pick = move |e: ev::MouseEvent| {
         let target: web_sys::Element = event_target(&e);
@@ -104,56 +103,6 @@ fn spoken(sums: &Sums) -> String {
     )
 }
 
-/// What colors are called: on the page properties of the style sheet, in a file numbers.
-struct Paint<'a> {
-    hue: &'a dyn Fn(Hue) -> String,
-    paper: String,
-    line: String,
-}
-
-/// Draws with text of one size.
-struct Pen<'a> {
-    svg: String,
-    font: f64,
-    paint: &'a Paint<'a>,
-}
-
-impl Pen<'_> {
-    fn wire(&mut self, hue: Hue, thick: f64, path: &str) {
-        // Writing to a String cannot fail.
-        let _ = write!(
-            self.svg,
-            r#"<path d="{path}" fill="none" stroke="{}" stroke-width="{thick}" stroke-linejoin="round" stroke-linecap="round"/>"#,
-            (self.paint.hue)(hue)
-        );
-    }
-
-    /// `anchor` is `start`, `middle` or `end`.
-    fn text(&mut self, hue: Hue, bold: bool, (x, y): (f64, f64), anchor: &str, text: &str) {
-        let _ = write!(
-            self.svg,
-            r#"<text x="{x:.1}" y="{y:.1}" font-size="{:.1}" font-weight="{}" text-anchor="{anchor}" fill="{}">{}</text>"#,
-            self.font,
-            if bold { 650 } else { 400 },
-            (self.paint.hue)(hue),
-            escape(text)
-        );
-    }
-
-    /// A round knot in which two numbers meet.
-    fn knot(&mut self, hue: Hue, (x, y): (f64, f64), sign: &str) {
-        let (radius, size) = (self.font * 0.95, self.font * 1.25);
-        let _ = write!(
-            self.svg,
-            r#"<circle cx="{x:.1}" cy="{y:.1}" r="{radius:.1}" fill="{}" stroke="{}" stroke-width="2.5"/><text x="{x:.1}" y="{:.1}" font-size="{size:.1}" font-weight="650" text-anchor="middle" fill="{}">{sign}</text>"#,
-            self.paint.paper,
-            (self.paint.hue)(hue),
-            y + size * 0.35,
-            (self.paint.hue)(Hue::Ink),
-        );
-    }
-}
-
 /// Where the heights of the circuit lie.
 struct Levels {
     state: f64,
@@ -186,12 +135,12 @@ fn gate_box(pen: &mut Pen, levels: &Levels, x: f64, sum: &GateSum, is_shown: boo
     let (hue, font) = (gate_hue(sum.gate), pen.font);
     let (width, height) = (levels.box_width, levels.box_height);
     let (left, top) = (x - width / 2.0, levels.boxes);
-    let color = (pen.paint.hue)(hue);
+    let color = pen.hue(hue);
     let _ = write!(
         pen.svg,
         r#"<g data-gate="{}" class="circuit-gate"><rect x="{left:.1}" y="{top:.1}" width="{width:.1}" height="{height:.1}" rx="8" fill="{}" stroke="{color}" stroke-width="{}" stroke-dasharray="{}"/>"#,
         sum.gate.id(),
-        pen.paint.paper,
+        pen.paint.paper(),
         if is_shown { 4 } else { 2 },
         if sum.held { "6 4" } else { "none" },
     );
@@ -207,14 +156,14 @@ fn gate_box(pen: &mut Pen, levels: &Levels, x: f64, sum: &GateSum, is_shown: boo
         pen.svg,
         r#"<path d="M{:.1} {y:.1}h{inner:.1}" stroke="{}" stroke-width="4"/><path d="M{from:.1} {y:.1}h{long:.1}" stroke="{color}" stroke-width="4"/>"#,
         left + 8.0,
-        pen.paint.line,
+        pen.paint.line(),
         y = top + height - 0.6 * font,
     );
     let name = sum.gate.label().trim_end_matches(" gate");
     let fits = name.len() as f64 * 0.62 * font < width - 8.0;
-    pen.text(hue, true, (x, top + 1.2 * font), "middle", if fits { name } else { sum.gate.id() });
+    pen.text(hue, true, (x, top + 1.2 * font), Anchor::Middle, if fits { name } else { sum.gate.id() });
     let value = if sum.held { format!("held {}", three(sum.value)) } else { three(sum.value) };
-    pen.text(Hue::Ink, true, (x, top + 2.45 * font), "middle", &value);
+    pen.text(Hue::Ink, true, (x, top + 2.45 * font), Anchor::Middle, &value);
     let function = if sum.gate.opens() { "σ" } else { "tanh" };
     let lines = [
         format!("{function}({})", three(sum.sum)),
@@ -223,19 +172,19 @@ fn gate_box(pen: &mut Pen, levels: &Levels, x: f64, sum: &GateSum, is_shown: boo
     ];
     for (i, line) in lines.iter().take(levels.sums).enumerate() {
         let y = top + height + 1.3 * font + 1.35 * font * i as f64;
-        pen.text(Hue::Muted, false, (x, y), "middle", line);
+        pen.text(Hue::Muted, false, (x, y), Anchor::Middle, line);
     }
     pen.svg.push_str("</g>");
 }
 
 /// The picture as the inside of an SVG of this size.
-fn draw(sums: &Sums, size: (f64, f64), shown: Option<Quantity>, paint: &Paint) -> String {
+fn draw(sums: &Sums, size: (f64, f64), shown: Option<Quantity>, paint: Paint) -> String {
     let (width, height) = size;
     if width < 1.0 || height < 1.0 {
         return String::new();
     }
     let font = (width / 42.0).min(height / 17.0).clamp(12.0, 19.0);
-    let mut pen = Pen { svg: String::new(), font, paint };
+    let mut pen = Pen::new(font, paint);
     let levels = Levels::new(size, font);
     match sums.cell {
         CellChoice::Lstm | CellChoice::Projected => lstm(&mut pen, &levels, width, sums, shown),
@@ -255,8 +204,8 @@ fn state_line(pen: &mut Pen, levels: &Levels, width: f64, sums: &Sums) {
     pen.wire(hue, 6.0, &format!("M4 {y:.1}H{:.1}", width - 4.0));
     let name = sums.cell.memory().id();
     let above = y - 1.35 * font;
-    pen.text(hue, true, (4.0, above), "start", &format!("{name} before {}", three(sums.before)));
-    pen.text(hue, true, (width - 4.0, above), "end", &format!("{name} {}", three(sums.after)));
+    pen.text(hue, true, (4.0, above), Anchor::Start, &format!("{name} before {}", three(sums.before)));
+    pen.text(hue, true, (width - 4.0, above), Anchor::End, &format!("{name} {}", three(sums.after)));
 }
 
 fn lstm(pen: &mut Pen, levels: &Levels, width: f64, sums: &Sums, shown: Option<Quantity>) {
@@ -283,16 +232,16 @@ fn lstm(pen: &mut Pen, levels: &Levels, width: f64, sums: &Sums, shown: Option<Q
     let between = (forget + plus) / 2.0;
     let below = state + 1.5 * font;
     let kept = format!("f · c  {}", three(f * sums.before));
-    pen.text(Hue::Muted, false, (between, below), "middle", &kept);
+    pen.text(Hue::Muted, false, (between, below), Anchor::Middle, &kept);
     let written = format!("i · g  {}", three(i * g));
     let middle = (state + knots) / 2.0 + 0.35 * font;
-    pen.text(Hue::Muted, false, (plus + 0.7 * font, middle), "start", &written);
+    pen.text(Hue::Muted, false, (plus + 0.7 * font, middle), Anchor::Start, &written);
     let squashed = format!("tanh(c)  {}", three(sums.after.tanh()));
-    pen.text(Hue::Muted, false, (tap + 0.7 * font, middle), "start", &squashed);
+    pen.text(Hue::Muted, false, (tap + 0.7 * font, middle), Anchor::Start, &squashed);
     if let Some(hidden) = sums.hidden {
         let name = if sums.cell == CellChoice::Projected { "o · tanh(c)" } else { "h" };
         let place = (width - 4.0, knots + 1.5 * font);
-        pen.text(Hue::Hidden, true, place, "end", &format!("{name} {}", three(hidden)));
+        pen.text(Hue::Hidden, true, place, Anchor::End, &format!("{name} {}", three(hidden)));
     }
     let boxes = [
         (forget, Quantity::Forget),
@@ -337,12 +286,12 @@ fn gru(pen: &mut Pen, levels: &Levels, width: f64, sums: &Sums, shown: Option<Qu
     pen.knot(Hue::Hidden, (new, state), "+");
     pen.knot(candidate, (new, knots), "×");
     let kept = format!("z · h  {}", three(z * sums.before));
-    pen.text(Hue::Muted, false, ((update + new) / 2.0, state + 1.5 * font), "middle", &kept);
+    pen.text(Hue::Muted, false, ((update + new) / 2.0, state + 1.5 * font), Anchor::Middle, &kept);
     let rest = format!("1 − z  {}", three(1.0 - z));
-    pen.text(Hue::Muted, false, ((update + new) / 2.0, knots - 0.6 * font), "middle", &rest);
+    pen.text(Hue::Muted, false, ((update + new) / 2.0, knots - 0.6 * font), Anchor::Middle, &rest);
     let written = format!("(1 − z) · n  {}", three((1.0 - z) * n));
     let middle = (state + knots) / 2.0 + 0.35 * font;
-    pen.text(Hue::Muted, false, (new + 0.7 * font, middle), "start", &written);
+    pen.text(Hue::Muted, false, (new + 0.7 * font, middle), Anchor::Start, &written);
     let gates = [(update, Quantity::Update), (new, Quantity::New), (reset, Quantity::Reset)];
     for (x, gate) in gates {
         if let Some(sum) = sum_of(sums, gate) {
@@ -384,11 +333,9 @@ fn circuit_svg(drawn: &Drawn, caption: &Caption, colors: &Colors) -> String {
     const WIDTH: f64 = 800.0;
     const HEIGHT: f64 = 380.0;
     let palette = colors.palette;
-    let hue = |hue: Hue| hue.of(palette).css();
-    let (paper, line) = (palette.paper.css(), palette.line.css());
-    let paint = Paint { hue: &hue, paper, line };
+    let paint = Paint::of(palette);
     let inside = drawn.sums.as_ref();
-    let inside = inside.map(|sums| draw(sums, (WIDTH, HEIGHT), None, &paint)).unwrap_or_default();
+    let inside = inside.map(|sums| draw(sums, (WIDTH, HEIGHT), None, paint)).unwrap_or_default();
     format!(
         r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 840 470" width="840" height="470" font-family="system-ui, sans-serif"><title>{title}</title><rect width="100%" height="100%" fill="{paper}"/><text x="20" y="28" font-size="16" fill="{ink}">{title}</text><text x="20" y="458" font-size="12" fill="{muted}">{source}</text><g transform="translate(20 48)">{inside}</g></svg>"#,
         title = escape(&caption.title),
@@ -439,9 +386,7 @@ mod tests {
         for cell in CellChoice::ALL {
             let sums = sums(*cell);
             for size in [(340.0, 150.0), (560.0, 420.0), (1500.0, 900.0)] {
-                let hue = |_: Hue| "red".to_owned();
-                let paint = Paint { hue: &hue, paper: "white".into(), line: "gray".into() };
-                let svg = draw(&sums, size, None, &paint);
+                let svg = draw(&sums, size, None, Paint::page());
                 for gate in &sums.gates {
                     assert!(svg.contains(&format!(r#"data-gate="{}""#, gate.gate.id())));
                 }
