@@ -25,7 +25,7 @@ export const SUB_PATH = "/course/unroll/";
 
 /** The chapters in the course's order, as links name them. */
 const LIST = readFileSync(new URL("../protocol/src/chapters.rs", import.meta.url), "utf8");
-export const CHAPTERS = [...LIST.matchAll(/^ +[A-Z]\w+ \w+ \w+ "(\w+)" /gm)].map((line) => line[1]).concat("gpt");
+export const CHAPTERS = [...LIST.matchAll(/^ +[A-Z]\w+ \w+ \w+ "(\w+)" /gm)].map((line) => line[1]).concat("machine", "gpt");
 
 /** The widths the page is made for: a phone, a laptop, a projector. */
 export const VIEWPORTS = {

@@ -1,10 +1,7 @@
 //! The page's frame: what is around every chapter.
 
 use leptos::{prelude::*, task::spawn_local};
-use unroll_protocol::{
-    Link,
-    link::{Chapter, LinkProblem},
-};
+use unroll_protocol::{Link, link::LinkProblem};
 
 use crate::{
     chapters,
@@ -31,7 +28,7 @@ pub fn page(link: Link, given: Vec<String>, problems: &[LinkProblem]) -> AnyView
     let chapter = Memo::new(move |_| store.link.with(|link| link.chapter));
     let view = move || {
         let chapter = chapter.get();
-        if chapter == Chapter::Gpt {
+        if chapter.shows_lab() {
             store.open();
         }
         chapters::view(chapter)

@@ -220,6 +220,12 @@ impl<S: Studies> Session<S> {
                         let row = unroll_model::inspect(&model, trainer.tokenizer(), text, cell);
                         question.answered(&row.await.map_err(said)?)
                     }
+                    gpt::Question::Pass(question) => {
+                        let ask::Pass { ref text, block } = question;
+                        let pass =
+                            unroll_model::pass(&model, trainer.tokenizer(), text, block, step);
+                        question.answered(&pass.await.map_err(said)?)
+                    }
                     gpt::Question::Writing(question) => {
                         self.writing = Some(Writing::new(id, trainer, question, now)?);
                         return Ok(());

@@ -51,6 +51,8 @@ pub struct LayerTrace {
     pub attention_output: Option<Tensor<3>>,
     /// The residual stream between the two layers, `[batch, T, width]`.
     pub between: Tensor<3>,
+    /// The feed-forward layer's hidden neurons, `[batch, T, 4 * width]`.
+    pub neurons: Option<Tensor<3>>,
     /// What the feed-forward layer adds to it, `[batch, T, width]`.
     pub feed_forward_output: Option<Tensor<3>>,
     /// The residual stream after the block, `[batch, T, width]`.
@@ -123,8 +125,11 @@ impl Block {
             output
         });
         let between = stream.clone();
+        let mut neurons = None;
         let feed_forward_output = self.feed_forward.as_ref().map(|feed_forward| {
-            let output = feed_forward.forward(self.read(&self.feed_forward_norm, &stream), dropout);
+            let hidden = feed_forward.neurons(self.read(&self.feed_forward_norm, &stream));
+            neurons = Some(hidden.clone());
+            let output = feed_forward.project(hidden, dropout);
             stream = self.write(&self.feed_forward_norm, stream.clone(), output.clone());
             output
         });
@@ -132,6 +137,7 @@ impl Block {
             attention: attention_trace,
             attention_output,
             between,
+            neurons,
             feed_forward_output,
             output: stream,
         }

@@ -62,7 +62,16 @@ impl FeedForward {
     /// - input: `[batch, T, width]`
     /// - output: `[batch, T, width]`
     pub fn forward(&self, input: Tensor<3>, dropout: &Dropout) -> Tensor<3> {
-        let hidden = self.neurons(input);
+        self.project(self.neurons(input), dropout)
+    }
+
+    /// What the layer makes of its hidden neurons.
+    ///
+    /// # Shapes
+    ///
+    /// - hidden: `[batch, T, 4 * width]`
+    /// - output: `[batch, T, width]`
+    pub fn project(&self, hidden: Tensor<3>, dropout: &Dropout) -> Tensor<3> {
         dropout.apply(linear(&self.output, hidden), 2)
     }
 

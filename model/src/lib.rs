@@ -21,6 +21,7 @@ mod loss;
 mod norm;
 mod optimizer;
 mod parameters;
+mod pass;
 mod position;
 mod random;
 mod read;
@@ -51,6 +52,7 @@ pub use loss::{cross_entropy, cross_entropy_each, masked_accuracy, masked_cross_
 pub use norm::{BatchNorm, BatchOfOne, LayerNorm, NORM_EPSILON, NormTrace, RunningStatistics};
 pub use optimizer::{AdamW, Moments, clip_coefficient, global_norm};
 pub use parameters::{GradientSum, named_parameters, parameter_count};
+pub use pass::pass;
 pub use position::{Rotation, added, alibi_slopes, frequency, shift, sinusoidal};
 pub use read::{ReadError, read_all};
 pub use recurrent::{

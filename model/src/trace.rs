@@ -96,7 +96,7 @@ pub async fn inspect(
 }
 
 /// The last tokens of `text` that fit the context, and how many don't.
-fn last_tokens(
+pub(crate) fn last_tokens(
     model: &Gpt,
     tokenizer: &CharTokenizer,
     text: &str,
@@ -109,6 +109,6 @@ fn last_tokens(
     Ok((tokens.split_off(dropped), dropped as u32))
 }
 
-fn as_text(tokenizer: &CharTokenizer, tokens: &[u32]) -> Vec<String> {
+pub(crate) fn as_text(tokenizer: &CharTokenizer, tokens: &[u32]) -> Vec<String> {
     tokens.iter().map(|&token| tokenizer.character(token).to_string()).collect()
 }

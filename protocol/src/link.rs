@@ -24,6 +24,7 @@ macro_rules! link {
             /// A chapter of the course, in its order.
             Chapter {
                 $($variant = $id, $title;)+
+                Machine = "machine", "The whole machine";
                 Gpt = "gpt", "The GPT lab";
             }
         }
@@ -45,6 +46,7 @@ macro_rules! link {
             pub hide: Vec<Part>,
             pub theme: Theme,
             pub gpt: gpt::Settings,
+            pub machine: gpt::MachineSettings,
             $(pub $field: study::$module::Settings,)+
             /// From the fragment.
             pub written: Written,
@@ -65,6 +67,7 @@ macro_rules! link {
                     hide: Vec::new(),
                     theme: Theme::Auto,
                     gpt: gpt::Settings::default(),
+                    machine: gpt::MachineSettings::default(),
                     $($field: study::$module::Settings::default(),)+
                     written: Written::default(),
                 }
@@ -72,12 +75,12 @@ macro_rules! link {
         }
 
         impl Link {
-            /// What the chapter trains; `None` in the GPT lab, whose experiment is
+            /// What the chapter trains; `None` where it is the GPT lab's model, whose experiment is
             /// [`Self::experiment`].
             pub fn study(&self) -> Option<StudySpec> {
                 Some(match self.chapter {
                     $(Chapter::$variant => StudySpec::$variant(self.$field.spec(self.seed)),)+
-                    Chapter::Gpt => return None,
+                    Chapter::Machine | Chapter::Gpt => return None,
                 })
             }
         }
@@ -85,6 +88,18 @@ macro_rules! link {
 }
 
 crate::with_chapters!(link);
+
+impl Chapter {
+    /// Whether it is about the GPT lab's model, rather than models of its own.
+    pub fn shows_lab(self) -> bool {
+        matches!(self, Self::Machine | Self::Gpt)
+    }
+
+    /// Whether a setting of `owner`, or of all chapters, changes what this one shows.
+    fn follows(self, owner: Option<Self>) -> bool {
+        owner.is_none_or(|owner| owner == self || (owner == Self::Gpt && self.shows_lab()))
+    }
+}
 
 choice! {
     /// Where the training text comes from.
@@ -209,8 +224,8 @@ impl Link {
         (link, problems)
     }
 
-    /// The query (without `?`) with all settings that differ from their defaults and do not belong
-    /// to another chapter. It needs no escaping.
+    /// The query (without `?`) with all settings that differ from their defaults and that change what
+    /// the chapter shows. It needs no escaping.
     pub fn query(&self) -> String {
         self.query_beside(&Self::default())
     }
@@ -220,8 +235,7 @@ impl Link {
     pub fn query_beside(&self, usual: &Self) -> String {
         let default = Self::default();
         let mut query = format!("chapter={}", self.chapter.id());
-        let here = |of: Option<Chapter>| of.is_none_or(|chapter| chapter == self.chapter);
-        for setting in settings().filter(|s| s.name != "chapter" && here(s.of)) {
+        for setting in settings().filter(|s| s.name != "chapter" && self.chapter.follows(s.of)) {
             let value = (setting.get)(self);
             // The beat is what determines `usual`.
             let usual = if setting.name == "idea" { &default } else { usual };

@@ -208,18 +208,7 @@ fn Chapter() -> impl IntoView {
         views.push(StageView::new("loss", "Loss", later));
     }
     use_ahead(VIEWS);
-    let model = Signal::derive(move || {
-        store.built.with(|l| {
-            let plural =
-                |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-            format!(
-                "{}, {}, {} wide",
-                plural(l.gpt.layers, "layer"),
-                plural(l.gpt.heads, "head"),
-                l.gpt.width
-            )
-        })
-    });
+    let model = use_model_name(store);
     let weights = Memo::new(move |_| {
         store
             .started
@@ -242,9 +231,25 @@ fn Chapter() -> impl IntoView {
     }
 }
 
+/// The lab's model in a few words.
+pub fn use_model_name(store: Store) -> Signal<String> {
+    Signal::derive(move || {
+        store.built.with(|l| {
+            let plural =
+                |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+            format!(
+                "{}, {}, {} wide",
+                plural(l.gpt.layers, "layer"),
+                plural(l.gpt.heads, "head"),
+                l.gpt.width
+            )
+        })
+    })
+}
+
 /// What the page opens without: fetched when the first picture is there.
 const VIEWS: Fetch = part!(gpt_views: View = other_view);
-const SETTINGS: Fetch = part!(gpt_settings: View = || view! { <Settings/> }.into_any());
+pub const SETTINGS: Fetch = part!(gpt_settings: View = || view! { <Settings/> }.into_any());
 
 const REST: Fetch = part!(gpt_rest: View = || {
     let told = expect_context::<Telling>();

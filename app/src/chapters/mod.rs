@@ -11,6 +11,7 @@ mod block;
 mod bptt;
 mod gates;
 mod heads;
+mod machine;
 mod mask;
 mod norm;
 mod position;
@@ -86,7 +87,7 @@ macro_rules! elsewhere {
 macro_rules! all {
     ($($variant:ident $module:ident $field:ident $id:literal $title:literal,)+) => {
         /// Every chapter, in the course's order.
-        pub static ALL: &[&Entry] = &[$(elsewhere!($module),)+ here!(gpt)];
+        pub static ALL: &[&Entry] = &[$(elsewhere!($module),)+ elsewhere!(machine), here!(gpt)];
     };
 }
 

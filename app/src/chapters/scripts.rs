@@ -12,7 +12,7 @@ macro_rules! scripts {
     ($($variant:ident $module:ident $field:ident $id:literal $title:literal,)+) => {
         /// Every chapter's script, in the course's order.
         fn all() -> Vec<(&'static str, &'static Script)> {
-            vec![$(($id, &super::$module::SCRIPT),)+ ("gpt", &super::gpt::SCRIPT)]
+            vec![$(($id, &super::$module::SCRIPT),)+ ("machine", &super::machine::SCRIPT), ("gpt", &super::gpt::SCRIPT)]
         }
     };
 }

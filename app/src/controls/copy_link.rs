@@ -4,7 +4,7 @@ use core::pin::Pin;
 use std::sync::Arc;
 
 use leptos::{html, prelude::*};
-use unroll_protocol::link::Chapter;
+
 use wasm_bindgen_futures::JsFuture;
 
 use super::{
@@ -143,7 +143,7 @@ fn left_out(store: Store, share: &Share, departed: bool) -> Vec<String> {
     if share.without_probe {
         missing.push("The sentence you typed: it is too long.".to_owned());
     }
-    if store.link.with(|link| link.chapter != Chapter::Gpt) {
+    if store.link.with(|link| !link.chapter.shows_lab()) {
         missing.push(
             "What the models have learned beyond the steps they take by themselves: from the link \
              they start anew, and learn the same."

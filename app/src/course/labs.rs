@@ -23,10 +23,10 @@ impl Labs {
         Self { store, owner, labs: StoredValue::new_local(RefCell::default()) }
     }
 
-    /// The lab of a chapter, started by the first visit; `None` for the GPT lab, which is the
-    /// store's own.
+    /// The lab of a chapter, started by the first visit; `None` where the model is the GPT lab's,
+    /// which is the store's own.
     pub fn of(&self, chapter: Chapter) -> Option<Lab> {
-        if chapter == Chapter::Gpt {
+        if chapter.shows_lab() {
             return None;
         }
         self.labs.with_value(|labs| {

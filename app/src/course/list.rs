@@ -58,7 +58,7 @@ pub fn use_navigation(store: Store, progress: Progress) {
 
 /// A link to a chapter that stays in the page.
 #[component]
-fn ChapterLink(
+pub fn ChapterLink(
     chapter: Chapter,
     #[prop(optional)] class: &'static str,
     #[prop(optional)] testid: &'static str,
@@ -166,7 +166,7 @@ pub fn ChapterMenu() -> impl IntoView {
 }
 
 /// Chapters that begin a part of the course.
-const PARTS: [Chapter; 2] = [Chapter::Seq2seq, Chapter::Gpt];
+const PARTS: [Chapter; 2] = [Chapter::Seq2seq, Chapter::Machine];
 
 /// The whole course as a rail: a piece for each chapter, a gap between its parts. For the eye and the
 /// mouse; the menu beside it says the same to everyone.

@@ -73,6 +73,7 @@ pub use lines_data::{Line, Lines, Reference, YScale};
 pub use loss::LossFigure;
 pub use matrix::MatrixFigure;
 pub use matrix_data::Matrix;
+pub use matrix_paint::hidden_canvas;
 pub use matrix_strip::{Across, ColumnStrip};
 pub use next::NextFigure;
 pub use plot::short;

@@ -15,6 +15,11 @@ pub enum ValueMap {
 }
 
 impl ValueMap {
+    /// For signed values: as far as a round number that holds them all.
+    pub fn around(values: &[f32]) -> Self {
+        Self::Signed { limit: limit(values.iter().map(|&value| f64::from(value))) as f32 }
+    }
+
     pub fn color(self, value: f32, colors: &Colors) -> Rgb {
         match self {
             Self::Probability => colors.ramp.at(value),
@@ -51,6 +56,13 @@ impl ValueMap {
     pub fn ticks(self) -> [String; 5] {
         [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| short(f64::from(self.value(share))))
     }
+}
+
+/// The smallest of 1, 2, 5, 10, ... that holds every value: where colors end.
+pub fn limit(values: impl Iterator<Item = f64>) -> f64 {
+    let most = values.fold(0.0, |most: f64, value| most.max(value.abs()));
+    let unit = 10f64.powf(most.max(1e-6).log10().floor());
+    [1.0, 2.0, 5.0, 10.0].map(|times| times * unit).into_iter().find(|l| *l >= most).unwrap_or(1.0)
 }
 
 /// A bar of a map's colors with numbers under it and `value` marked on it. `absent` is what
@@ -110,5 +122,12 @@ mod tests {
         assert!(!signed.holds(-2.6) && signed.holds(2.5));
         assert_eq!(ValueMap::Probability.ticks(), ["0", "0.25", "0.5", "0.75", "1"]);
         assert!(ValueMap::Probability.share(f32::NAN) == 0.0);
+    }
+
+    #[test]
+    fn limits_are_round() {
+        assert_eq!(limit([0.3, -1.7].into_iter()), 2.0);
+        assert_eq!(limit([0.04].into_iter()), 0.05);
+        assert!(limit(core::iter::empty()) > 0.0);
     }
 }

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{
     architecture::{Activation, MaskKind, NormPlacement, Positions},
+    gpt::{MOST_ROWS, Stage},
     pool::MOST_WORKERS,
     read_number,
     study::{self, gates, heads},
@@ -305,6 +306,11 @@ const GENERAL: &[TableRow] = &[
         "Layer of the large heatmap."),
     plain!(of Gpt, "head", "Head shown", gpt.head: Whole, Kind::Whole { min: 1, max: 16 },
         "Head of the large heatmap."),
+    chosen!(of Machine, "machine-stage", "Stage", machine.stage: Stage,
+        "How far along the machine the way of one token is drawn."),
+    plain!(of Machine, "machine-row", "Row", machine.row: Whole,
+        Kind::Whole { min: 0, max: MOST_ROWS as u32 },
+        "The token whose way through the machine is drawn, counted from 1; 0 is the last."),
     chosen!("device", "Device", device: DeviceChoice, "What computes: the GPU or the CPU."),
     chosen!("adapter", "Adapter", adapter: Adapter,
         "For tests: lets WebGPU run on a software adapter."),

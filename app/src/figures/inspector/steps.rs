@@ -5,6 +5,7 @@ use unroll_protocol::attention::Scoring;
 
 use super::{Shown, bracketed, fixed, tables};
 use crate::figures::Colors;
+use crate::figures::scale::limit;
 
 type Cell = Memo<Option<Shown>>;
 
@@ -107,8 +108,8 @@ fn score_strips(shown: &Shown, colors: &Colors) -> AnyView {
         terms.iter().map(of).collect()
     };
     let (query, key, product) = (list(|t| t.query), list(|t| t.key), list(|t| t.product));
-    let vectors = tables::limit(query.iter().chain(&key).copied());
-    let products = tables::limit(product.iter().copied());
+    let vectors = limit(query.iter().chain(&key).copied());
+    let products = limit(product.iter().copied());
     let (q, k, p) = match shown.row.scoring {
         Scoring::Product { .. } => ("q", "k", "q × k"),
         Scoring::Additive { .. } => ("a", "b", "v tanh"),
@@ -230,7 +231,7 @@ fn value_strips(shown: &Shown, colors: &Colors) -> AnyView {
         .map(|dimension| paper.share(&shown.row, shown.key, dimension))
         .collect();
     let (values, shares): (Vec<f64>, Vec<f64>) = shares.into_iter().unzip();
-    let limit = tables::limit(values.iter().chain(&paper.output).copied());
+    let limit = limit(values.iter().chain(&paper.output).copied());
     view! {
         {tables::strip("v", "role-value", &values, limit, colors)}
         {tables::strip("w × v", "role-value", &shares, limit, colors)}

@@ -184,13 +184,6 @@ pub fn output(shown: &Shown, all: bool) -> AnyView {
     .into_any()
 }
 
-/// The smallest of 1, 2, 5, 10, ... that holds every value: the strips' colors end there.
-pub fn limit(values: impl Iterator<Item = f64>) -> f64 {
-    let most = values.fold(0.0, |most: f64, value| most.max(value.abs()));
-    let unit = 10f64.powf(most.max(1e-6).log10().floor());
-    [1.0, 2.0, 5.0, 10.0].map(|times| times * unit).into_iter().find(|l| *l >= most).unwrap_or(1.0)
-}
-
 /// A vector as colored cells in a row, named to the left. For eyes only: the numbers are in a
 /// table.
 pub fn strip(
@@ -228,12 +221,5 @@ mod tests {
         assert_eq!(chosen(&sizes, false, Some(0)), [0, 1, 3, 5, 7, 8, 9]);
         assert_eq!(chosen(&sizes, true, None).len(), 10);
         assert_eq!(chosen(&sizes[..8], false, None).len(), 8);
-    }
-
-    #[test]
-    fn limits_are_round() {
-        assert_eq!(limit([0.3, -1.7].into_iter()), 2.0);
-        assert_eq!(limit([0.04].into_iter()), 0.05);
-        assert!(limit(core::iter::empty()) > 0.0);
     }
 }

@@ -1,0 +1,284 @@
+//! The picture but for its cells, as SVG text: rows, names, the way of one token, the next
+//! characters, and the parameters.
+
+use std::fmt::Write;
+
+use unroll_protocol::gpt::Pass;
+
+use super::{
+    cells::values,
+    scene::{BARS, Part, Scene, place_of},
+    sizes::{Segment, segments},
+};
+use crate::{
+    controls::grouped,
+    figures::{
+        Hue, largest,
+        pen::{Anchor, Paint, Pen},
+        svg::escape,
+        token,
+    },
+};
+
+/// What of a pass is drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Way {
+    /// The head whose numbers are shown, counted from 0.
+    pub head: usize,
+    /// The token whose way is drawn, counted from 0.
+    pub row: usize,
+    /// How far it has come, as [`place_of`] counts.
+    pub reached: usize,
+}
+
+impl Way {
+    /// Whether the token has come to `part`.
+    pub fn has(&self, part: Part, scene: &Scene) -> bool {
+        place_of(part.stage(scene.shape.open)) <= self.reached
+    }
+}
+
+/// How much is seen of what the token has not come to yet.
+pub const AHEAD: f64 = 0.16;
+
+const FONT: f64 = 12.0;
+
+pub fn hue(part: Part) -> Hue {
+    match part {
+        Part::Query => Hue::Query,
+        Part::Key => Hue::Key,
+        Part::Value | Part::Mix => Hue::Value,
+        Part::Next => Hue::Output,
+        _ => Hue::Ink,
+    }
+}
+
+/// What stays while the model learns.
+pub fn ground(scene: &Scene, tokens: &[String], way: Way, paint: Paint) -> String {
+    let mut pen = Pen::new(FONT, paint);
+    panels(&mut pen, scene, way);
+    rows(&mut pen, scene, way);
+    for (row, text) in tokens.iter().enumerate() {
+        chip(&mut pen, scene, row, text, row == way.row);
+    }
+    headings(&mut pen, scene, way);
+    pen.svg
+}
+
+/// What changes with the model's numbers.
+pub fn flow(scene: &Scene, pass: &Pass, way: Way, paint: Paint) -> String {
+    let mut pen = Pen::new(FONT, paint);
+    ribbons(&mut pen, scene, pass, way);
+    bars(&mut pen, scene, pass, way);
+    parameters(&mut pen, scene, pass);
+    pen.svg
+}
+
+/// Begins a group that is as strong as its part has been reached.
+fn group(pen: &mut Pen, reached: bool) {
+    let opacity = if reached { 1.0 } else { AHEAD };
+    // Writing to a String cannot fail.
+    let _ = write!(pen.svg, r#"<g opacity="{opacity}">"#);
+}
+
+fn end(pen: &mut Pen) {
+    pen.svg.push_str("</g>");
+}
+
+fn panels(pen: &mut Pen, scene: &Scene, way: Way) {
+    let (shape, foot) = (scene.shape, scene.foot());
+    let top = scene.top - 44.0;
+    let line = pen.paint.line();
+    let panel = |pen: &mut Pen, (left, right): (f64, f64)| {
+        let _ = write!(
+            pen.svg,
+            r#"<rect x="{left:.1}" y="{top:.1}" width="{:.1}" height="{:.1}" rx="10" fill="{line}" fill-opacity="0.28"/>"#,
+            right - left,
+            foot - top + 2.0,
+        );
+    };
+    panel(pen, scene.panel);
+    let name = format!("block {} of {}", shape.open + 1, shape.blocks);
+    pen.text(Hue::Muted, true, (scene.panel.0 + 12.0, top + 16.0), Anchor::Start, &name);
+    for column in &scene.columns {
+        let Part::Folded(block) = column.part else { continue };
+        group(pen, way.has(column.part, scene));
+        panel(pen, (column.x, column.end()));
+        let name = if column.width < 50.0 {
+            format!("{}", block + 1)
+        } else {
+            format!("block {}", block + 1)
+        };
+        pen.text(Hue::Muted, true, (column.middle(), top + 16.0), Anchor::Middle, &name);
+        end(pen);
+    }
+}
+
+/// The residual stream of every token, and where parts add to it.
+fn rows(pen: &mut Pen, scene: &Scene, way: Way) {
+    let from = scene.columns.first().map_or(0.0, |column| column.end());
+    let to = scene.column(Part::Next).map_or(scene.width, |column| column.x);
+    let reached = scene.columns.iter().filter(|column| way.has(column.part, scene));
+    let reached = reached.map(|column| column.end().min(to)).fold(from, f64::max);
+    let line = pen.paint.line();
+    for row in 0..scene.shape.rows {
+        let y = scene.middle(row);
+        let _ = write!(
+            pen.svg,
+            r#"<path d="M{from:.1} {y:.1}H{to:.1}" stroke="{line}" stroke-width="1.5"/>"#
+        );
+    }
+    let y = scene.middle(way.row);
+    pen.wire(Hue::Hidden, 3.5, &format!("M{from:.1} {y:.1}H{reached:.1}"));
+    let radius = (scene.pitch * 0.3).min(7.5);
+    let paper = pen.paint.paper();
+    for &x in &scene.sums {
+        for row in 0..scene.shape.rows {
+            let hue = if row == way.row && x <= reached { Hue::Hidden } else { Hue::Muted };
+            let (y, arm, ink) = (scene.middle(row), radius * 0.55, pen.hue(hue));
+            let _ = write!(
+                pen.svg,
+                r#"<circle cx="{x:.1}" cy="{y:.1}" r="{radius:.1}" fill="{paper}" stroke="{ink}"/><path d="M{:.1} {y:.1}h{:.1}M{x:.1} {:.1}v{:.1}" stroke="{ink}"/>"#,
+                x - arm,
+                2.0 * arm,
+                y - arm,
+                2.0 * arm,
+            );
+        }
+    }
+}
+
+fn chip(pen: &mut Pen, scene: &Scene, row: usize, text: &str, chosen: bool) {
+    let Some(column) = scene.column(Part::Tokens) else { return };
+    let (y, high) = (scene.middle(row), scene.strip() + 2.0);
+    let (fill, edge) = if chosen {
+        (pen.hue(Hue::Hidden), pen.hue(Hue::Hidden))
+    } else {
+        (pen.paint.paper(), pen.paint.line())
+    };
+    let ink = if chosen { pen.paint.paper() } else { pen.hue(Hue::Ink) };
+    let _ = write!(
+        pen.svg,
+        r#"<rect x="{:.1}" y="{:.1}" width="{:.1}" height="{high:.1}" rx="4" fill="{fill}" stroke="{edge}"/><text x="{:.1}" y="{:.1}" font-size="{:.1}" font-family="ui-monospace, monospace" text-anchor="middle" fill="{ink}">{}</text>"#,
+        column.x,
+        y - high / 2.0,
+        column.width,
+        column.middle(),
+        y + 0.34 * high.min(15.0),
+        (high * 0.72).min(15.0),
+        escape(&token::mark(text)),
+    );
+}
+
+/// Names over the columns, shapes under them.
+fn headings(pen: &mut Pen, scene: &Scene, way: Way) {
+    let shape = scene.shape;
+    let mut line = 0;
+    for column in &scene.columns {
+        if matches!(column.part, Part::Folded(_)) {
+            continue;
+        }
+        group(pen, way.has(column.part, scene));
+        let words: Vec<&str> = match column.part.name() {
+            "feed-forward" => vec!["feed-", "forward"],
+            name => name.split(' ').collect(),
+        };
+        let (words, anchor, x) = if column.part == Part::Next {
+            (vec![column.part.name()], Anchor::Start, column.x)
+        } else {
+            (words, Anchor::Middle, column.middle())
+        };
+        for (i, word) in words.iter().rev().enumerate() {
+            pen.text(hue(column.part), true, (x, scene.top - 8.0 - 13.0 * i as f64), anchor, word);
+        }
+        let text = match column.part {
+            Part::Tokens | Part::Next => String::new(),
+            Part::Weights => format!("[{}, {}, {}]", shape.heads, shape.rows, shape.rows),
+            Part::Query | Part::Key | Part::Value | Part::Mix => {
+                format!("[{}, {}, {}]", shape.heads, shape.rows, column.count)
+            }
+            _ => format!("[{}, {}]", shape.rows, column.count),
+        };
+        if !text.is_empty() {
+            // In two lines, so that neighbors do not run into each other.
+            let y = scene.foot() + 17.0 + 14.0 * f64::from(line % 2);
+            line += 1;
+            pen.font = 10.5;
+            pen.text(Hue::Muted, false, (column.middle(), y), Anchor::Middle, &text);
+            pen.font = FONT;
+        }
+        end(pen);
+    }
+}
+
+/// What the chosen token takes from each value, as wide as its weight.
+fn ribbons(pen: &mut Pen, scene: &Scene, pass: &Pass, way: Way) {
+    let (Some(from), Some(to)) = (scene.column(Part::Value), scene.column(Part::Mix)) else {
+        return;
+    };
+    let Some(weights) = values(pass, Part::Weights, way.head) else { return };
+    let rows = scene.shape.rows;
+    let Some(weights) = weights.get(way.row * rows..(way.row + 1) * rows) else { return };
+    group(pen, way.has(Part::Value, scene));
+    let (left, right, y) = (from.end() + 1.0, to.x - 1.0, scene.middle(way.row));
+    let middle = (left + right) / 2.0;
+    let ink = pen.hue(Hue::Value);
+    for (key, weight) in weights.iter().enumerate() {
+        if !weight.is_finite() || *weight < 0.004 {
+            continue;
+        }
+        let wide = (f64::from(*weight) * scene.strip()).max(0.6);
+        let _ = write!(
+            pen.svg,
+            r#"<path d="M{left:.1} {from:.1}C{middle:.1} {from:.1} {middle:.1} {y:.1} {right:.1} {y:.1}" fill="none" stroke="{ink}" stroke-opacity="0.5" stroke-width="{wide:.2}"/>"#,
+            from = scene.middle(key),
+        );
+    }
+    end(pen);
+}
+
+/// The likeliest next characters after the chosen token.
+fn bars(pen: &mut Pen, scene: &Scene, pass: &Pass, way: Way) {
+    let Some(column) = scene.column(Part::Next) else { return };
+    let Some(next) = pass.probabilities.block(&[way.row]) else { return };
+    group(pen, way.has(Part::Next, scene));
+    let (left, right) = scene.bars;
+    for (at, (id, probability)) in largest(next, BARS).into_iter().enumerate() {
+        let y = scene.bar(at);
+        let name = pass.vocabulary.get(id).map_or("", String::as_str);
+        pen.text(Hue::Ink, false, (column.x + 10.0, y + 4.0), Anchor::Middle, &token::mark(name));
+        let long = (right - left) * f64::from(probability.clamp(0.0, 1.0));
+        let ink = pen.hue(Hue::Output);
+        let _ = write!(
+            pen.svg,
+            r#"<rect x="{left:.1}" y="{:.1}" width="{:.1}" height="10" rx="2" fill="{ink}"/>"#,
+            y - 5.0,
+            long.max(1.0),
+        );
+        let share = format!("{probability:.3}");
+        pen.text(Hue::Muted, false, (left + long.max(1.0) + 5.0, y + 4.0), Anchor::Start, &share);
+    }
+    end(pen);
+}
+
+/// The parameters of every part, as long as they are many.
+fn parameters(pen: &mut Pen, scene: &Scene, pass: &Pass) {
+    let bottom = scene.height;
+    let total = format!("{} parameters", grouped(pass.sizes.total()));
+    pen.text(Hue::Ink, true, (1.0, bottom - 42.0), Anchor::Start, &total);
+    for Segment { x, width, strength, label, count } in segments(&pass.sizes, scene) {
+        let ink = pen.hue(Hue::Weight);
+        let _ = write!(
+            pen.svg,
+            r#"<rect x="{x:.1}" y="{:.1}" width="{:.1}" height="12" rx="2" fill="{ink}" fill-opacity="{strength}"/>"#,
+            bottom - 36.0,
+            (width - 1.5).max(0.5),
+        );
+        let text = format!("{label} {}", grouped(count));
+        if text.chars().count() as f64 * 5.8 < width {
+            pen.font = 11.0;
+            pen.text(Hue::Muted, false, (x + 1.0, bottom - 11.0), Anchor::Start, &text);
+            pen.font = FONT;
+        }
+    }
+}

@@ -1,0 +1,400 @@
+//! The picture of the whole model on the page: drawn, read, and stepped through.
+
+use std::sync::Arc;
+
+use leptos::{html, prelude::*};
+use serde_json::{Map, json};
+use unroll_protocol::gpt::{Pass, Stage};
+
+use super::{
+    cells::values,
+    draw::{Way, flow, ground},
+    paint::{paint, svg},
+    read::{Place, door, hit, part_of, said, step},
+    scene::{Part, Scene, Shape, place_of},
+};
+use crate::{
+    course::ChapterLink,
+    figures::{
+        Slot,
+        canvas::{use_latest, use_size},
+        export::{Provenance, axis, csv_comment, field, open_object, rows_json},
+        frame::{Caption, Files, Frame, choices},
+        hidden_canvas,
+        pen::Paint,
+        reading::{Reading, offset},
+        readout::SpokenReading,
+        select::Pointing,
+        sight::use_visible,
+        table::TableData,
+        theme::{Colors, use_colors},
+        token,
+    },
+};
+
+/// What the picture shows and where it is changed. Layers, heads and rows count from 1; row 0 is the
+/// last.
+#[derive(Clone, Copy)]
+pub struct Choice {
+    pub block: Slot<u32>,
+    pub head: Slot<u32>,
+    pub row: Slot<u32>,
+    pub stage: Slot<Stage>,
+}
+
+/// What is drawn: one snapshot, for the page and for files.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Drawn {
+    pass: Option<Arc<Pass>>,
+    head: u32,
+    row: u32,
+    stage: usize,
+}
+
+impl Drawn {
+    fn way(&self) -> Way {
+        let (rows, heads) =
+            self.pass.as_ref().map_or((0, 0), |pass| (pass.tokens.len(), pass.heads().1));
+        let head = (self.head.max(1) as usize).min(heads.max(1)) - 1;
+        let row = if self.row == 0 { rows } else { (self.row as usize).min(rows) };
+        Way { head, row: row.saturating_sub(1), reached: self.stage }
+    }
+}
+
+/// The whole model as one picture.
+#[component]
+pub fn MachineFigure(
+    pass: Signal<Option<Arc<Pass>>>,
+    choice: Choice,
+    #[prop(into)] provenance: Signal<Provenance>,
+) -> impl IntoView {
+    let Choice { block, head, row, stage } = choice;
+    let root = NodeRef::<html::Section>::new();
+    let room = NodeRef::<html::Div>::new();
+    let canvas = NodeRef::<html::Canvas>::new();
+    let size = use_size(room);
+    let colors = use_colors();
+    let source = Signal::derive(move || Drawn {
+        pass: pass.get(),
+        head: head.get(),
+        row: row.get(),
+        stage: place_of(stage.get()),
+    });
+    let drawn = use_latest(source, use_visible(root));
+    let empty = Signal::derive(move || drawn.get().pass.is_none());
+    let shape = Memo::new(move |_| drawn.get().pass.as_deref().map(Shape::of));
+    let scene = Memo::new(move |_| {
+        let size = size.get();
+        Some(Arc::new(Scene::new(shape.get()?, (size.width, size.height))))
+    });
+    let way = Memo::new(move |_| drawn.get().way());
+    let tokens = Memo::new(move |_| {
+        drawn.get().pass.as_ref().map_or(Vec::new(), |pass| pass.tokens.clone())
+    });
+    let behind = move || {
+        let scene = scene.get()?;
+        Some(tokens.with(|tokens| ground(&scene, tokens, way.get(), Paint::page())))
+    };
+    let before = move || {
+        let (scene, drawn) = (scene.get()?, drawn.get());
+        Some(flow(&scene, drawn.pass.as_ref()?, drawn.way(), Paint::page()))
+    };
+    let hidden = StoredValue::new_local(hidden_canvas());
+    Effect::new(move |_| {
+        let (Some(canvas), Some(scene), drawn) = (canvas.get(), scene.get(), drawn.get()) else {
+            return;
+        };
+        let Some(pass) = drawn.pass.as_deref() else { return };
+        // A page whose shapes do not fit is about to get its new scene.
+        if scene.shape != Shape::of(pass) {
+            return;
+        }
+        let scale = size.get().scale.max(1.0);
+        hidden.with_value(|hidden| {
+            let hidden = hidden.as_ref()?;
+            colors.with(|colors| paint(&canvas, hidden, &scene, pass, drawn.way(), colors, scale))
+        });
+    });
+
+    let pointing = Pointing::new(move |place: &Place| {
+        let rows = tokens.with(Vec::len);
+        match place {
+            Place::Row(_, row) | Place::Number(_, row, _) => *row < rows,
+            _ => true,
+        }
+    });
+    let at = move |e: web_sys::MouseEvent| {
+        let (scene, drawn) = (scene.get_untracked()?, drawn.get_untracked());
+        hit(&scene, drawn.pass.as_ref()?, offset(&e))
+    };
+    let pick = move |place: Place| match place {
+        Place::Head(at, number) => {
+            block.set(at as u32 + 1);
+            head.set(number as u32 + 1);
+        }
+        Place::Name(Part::Folded(at)) | Place::Row(Part::Folded(at), _) => block.set(at as u32 + 1),
+        Place::Row(_, at) | Place::Number(_, at, _)
+            if !matches!(place, Place::Number(Part::Next, ..)) =>
+        {
+            let last = at + 1 == tokens.with_untracked(Vec::len);
+            row.set(if last { 0 } else { at as u32 + 1 });
+            pointing.toggle_pin(place);
+        }
+        _ => pointing.toggle_pin(place),
+    };
+    let reader = Reading {
+        pointing,
+        hit: Callback::new(at),
+        start: Callback::new(move |()| {
+            let last = Place::Row(Part::Tokens, way.get_untracked().row);
+            scene
+                .with_untracked(Option::is_some)
+                .then(|| pointing.shown_untracked().unwrap_or(last))
+        }),
+        step: Callback::new(move |(key, place): (String, Place)| {
+            step(&*scene.get_untracked()?, &key, place, way.get_untracked().row)
+        }),
+        pick: Some(Callback::new(pick)),
+        tap_reads: true,
+        focus_reads: true,
+    };
+    let words = move |place: Place| {
+        let (scene, drawn) = (scene.get()?, drawn.get());
+        Some(said(drawn.pass.as_ref()?, &scene, drawn.way(), place))
+    };
+    let mark = move || {
+        let (scene, place) = (scene.get()?, pointing.shown()?);
+        let (left, top, width, height) = frame_of(&scene, place)?;
+        Some(format!("left:{left:.1}px;top:{top:.1}px;width:{width:.1}px;height:{height:.1}px"))
+    };
+    let label = move || {
+        let shape = shape.get();
+        let (rows, blocks) = shape.map_or((0, 0), |shape| (shape.rows, shape.blocks));
+        format!(
+            "The whole model: {rows} rows of tokens pass {blocks} blocks from left to right. Left and right \
+             arrow move between parts, up and down between rows. Enter chooses a row, a head or a block."
+        )
+    };
+    let title = Signal::derive(move || {
+        let block = drawn.get().pass.as_ref().map_or(1, |pass| pass.detail.block + 1);
+        format!("A GPT on your sentence: block {block}, head {}", way.get().head + 1)
+    });
+    let files = Files { json: machine_json, csv: machine_csv, svg: machine_svg };
+    let none = Signal::stored(None);
+    let part = Memo::new(move |_| {
+        let scene = scene.get()?;
+        Some(part_of(pointing.shown()?, &scene))
+    });
+    let style = move || {
+        scene.get().map(|scene| format!("width:{}px;height:{}px", scene.width, scene.height))
+    };
+    view! {
+        <Frame name="machine" kind="machine" title root empty
+            table=table(drawn, part, title)
+            choices=choices("machine", title, drawn, none, provenance, colors, files)>
+            <div class="figure-box machine-room" node_ref=room>
+                <div class="machine-picture" style=style tabindex="0" role="group" aria-label=label
+                    aria-roledescription="picture" data-testid="machine-picture" translate="no"
+                    data-row=move || (way.get().row + 1).to_string()
+                    data-head=move || (way.get().head + 1).to_string()
+                    {..reader.handlers()}>
+                    <svg aria-hidden="true" inner_html=move || behind().unwrap_or_default()></svg>
+                    <canvas node_ref=canvas aria-hidden="true"></canvas>
+                    <svg aria-hidden="true" inner_html=move || before().unwrap_or_default()></svg>
+                    <Show when=move || mark().is_some()>
+                        <div class="machine-mark" style=move || mark().unwrap_or_default()></div>
+                    </Show>
+                </div>
+            </div>
+            <p class="readout" data-testid="machine-readout">
+                {move || match pointing.shown().and_then(words) {
+                    Some(text) => view! { <span translate="no">{text}</span> }.into_any(),
+                    None => view! { <span class="hint">"Point at anything to read it. Press a row to follow it."</span> }.into_any(),
+                }}
+                " "
+                {move || part.get().map(|part| {
+                    let chapter = door(part);
+                    view! { <ChapterLink chapter testid="machine-door">{format!("Chapter: {}", chapter.label())}</ChapterLink> }
+                })}
+            </p>
+            <SpokenReading shown=Signal::derive(move || pointing.shown())
+                words=Callback::new(move |place| untrack(|| words(place)).unwrap_or_default())/>
+        </Frame>
+    }
+    .into_any()
+}
+
+/// The rectangle round a place.
+fn frame_of(scene: &Scene, place: Place) -> Option<(f64, f64, f64, f64)> {
+    let row_of = |column: super::scene::Column, row: usize| {
+        let high = scene.strip();
+        (column.x - 2.0, scene.middle(row) - high / 2.0 - 2.0, column.width + 4.0, high + 4.0)
+    };
+    Some(match place {
+        Place::Name(part) => {
+            let column = scene.column(part)?;
+            (column.x - 4.0, scene.top - 42.0, column.width + 8.0, scene.foot() - scene.top + 42.0)
+        }
+        Place::Number(Part::Next, _, at) => {
+            let column = scene.column(Part::Next)?;
+            (column.x, scene.bar(at) - 9.0, column.width, 18.0)
+        }
+        Place::Row(part, row) => row_of(scene.column(part)?, row),
+        Place::Number(part, row, at) => {
+            let column = scene.column(part)?;
+            let (_, top, _, high) = row_of(column, row);
+            let wide = column.width / column.count.max(1) as f64;
+            (column.x + wide * at as f64 - 1.0, top, wide.max(2.0) + 2.0, high)
+        }
+        Place::Head(block, head) => {
+            let maps = super::paint::small_maps(scene);
+            let (_, _, [x, y, side]) =
+                maps.into_iter().find(|map| (map.0, map.1) == (block, head))?;
+            (x - 2.0, y - 2.0, side + 4.0, side + 4.0)
+        }
+        Place::Size(_) => return None,
+    })
+}
+
+/// The numbers of the part that is read: a row a token, a column a number.
+fn table(drawn: Memo<Arc<Drawn>>, part: Memo<Option<Part>>, title: Signal<String>) -> TableData {
+    let part = move || match part.get() {
+        None | Some(Part::Tokens | Part::Folded(_)) => Part::Embedding,
+        Some(part) => part,
+    };
+    let with = move |read: &dyn Fn(&Pass, &[f32], usize) -> Option<String>| {
+        let drawn = drawn.get();
+        let pass = drawn.pass.as_ref()?;
+        let values = values(pass, part(), drawn.way().head)?;
+        read(pass, values, values.len().checked_div(pass.tokens.len())?)
+    };
+    TableData {
+        name: "machine",
+        summary: "Values as a table",
+        caption: Signal::derive(move || format!("{}: {}", title.get(), part().name())),
+        shape: Signal::derive(move || {
+            let drawn = drawn.get();
+            let pass = drawn.pass.as_deref();
+            let rows = pass.map_or(0, |pass| pass.tokens.len());
+            let values = pass.and_then(|pass| values(pass, part(), drawn.way().head));
+            (rows, values.and_then(|values| values.len().checked_div(rows)).unwrap_or(0))
+        }),
+        along: ("rows", "columns"),
+        row_name: Callback::new(move |at: usize| {
+            with(&|pass, _, _| Some(token::name_at(pass.tokens.get(at)?, at))).unwrap_or_default()
+        }),
+        column_name: Callback::new(move |at: usize| {
+            let name = with(&|pass, _, _| match part() {
+                Part::Weights => Some(token::name_at(pass.tokens.get(at)?, at)),
+                Part::Next => Some(token::mark(pass.vocabulary.get(at)?)),
+                _ => None,
+            });
+            name.unwrap_or_else(|| (at + 1).to_string())
+        }),
+        cell: Callback::new(move |(row, column): (usize, usize)| {
+            with(&|pass, values, count| {
+                let masked =
+                    part() == Part::Weights && pass.mask.get(row * count + column) == Some(&false);
+                values.get(row * count + column).filter(|_| !masked).map(|v| format!("{v:.4}"))
+            })
+        }),
+        absent: "–",
+        start: Callback::new(move |()| Some((drawn.get().way().row, 0))),
+    }
+}
+
+/// All parts that hold numbers.
+const PARTS: [Part; 11] = [
+    Part::Embedding,
+    Part::Position,
+    Part::Query,
+    Part::Key,
+    Part::Weights,
+    Part::Value,
+    Part::Mix,
+    Part::Attention,
+    Part::FeedForward,
+    Part::FinalNorm,
+    Part::Next,
+];
+
+/// The numbers of every part, `values[part][token][number]`.
+fn machine_json(drawn: &Drawn, caption: &Caption, provenance: &Provenance) -> String {
+    let mut map = Map::new();
+    map.insert("unroll".into(), json!(1));
+    map.insert("figure".into(), json!(caption.name));
+    map.insert("title".into(), json!(caption.title));
+    provenance.write_into(&mut map);
+    let Some(pass) = &drawn.pass else { return serde_json::Value::Object(map).to_string() };
+    let way = drawn.way();
+    map.insert("step".into(), json!(pass.step));
+    map.insert("block".into(), json!(pass.detail.block + 1));
+    map.insert("head".into(), json!(way.head + 1));
+    map.insert("dropped_tokens".into(), json!(pass.dropped));
+    map.insert("parameter_counts".into(), json!(pass.sizes));
+    let parts = PARTS.iter().filter_map(|part| Some((part, values(pass, *part, way.head)?)));
+    let parts: Vec<(&Part, &[f32])> = parts.collect();
+    let names: Vec<&str> = parts.iter().map(|(part, _)| part.name()).collect();
+    let axes =
+        json!([axis("part", names), axis("token", &pass.tokens), axis("next", &pass.vocabulary)]);
+    map.insert("axes".into(), axes);
+    let rows = pass.tokens.len().max(1);
+    let values = parts.iter().map(|(_, values)| rows_json(values, values.len() / rows));
+    open_object(&map, "values") + "[" + &values.collect::<Vec<_>>().join(",") + "]}"
+}
+
+/// One line a number: part, token, number, value.
+fn machine_csv(drawn: &Drawn, caption: &Caption, provenance: &Provenance) -> String {
+    let mut text = csv_comment(&caption.title, provenance);
+    text.push_str("part,position,token,number,value\n");
+    let Some(pass) = &drawn.pass else { return text };
+    let rows = pass.tokens.len().max(1);
+    for part in PARTS {
+        let Some(values) = values(pass, part, drawn.way().head) else { continue };
+        let count = (values.len() / rows).max(1);
+        for (i, value) in values.iter().enumerate() {
+            let (row, at) = (i / count, i % count);
+            let token = pass.tokens.get(row).map_or(String::new(), |token| field(token));
+            text += &format!("{},{},{token},{},{value:?}\n", part.name(), row + 1, at + 1);
+        }
+    }
+    text
+}
+
+fn machine_svg(drawn: &Drawn, caption: &Caption, colors: &Colors) -> String {
+    drawn.pass.as_ref().map_or(String::new(), |pass| svg(pass, drawn.way(), caption, colors))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chapters::machine::cells::tests::pass;
+
+    fn drawn() -> Drawn {
+        Drawn { pass: Some(Arc::new(pass(4, 2))), head: 2, row: 0, stage: 9 }
+    }
+
+    #[test]
+    fn files_hold_all_numbers_with_their_digits() {
+        let caption =
+            Caption { name: "machine", title: "T".into(), marker: None, source: String::new() };
+        let drawn = drawn();
+        let json = machine_json(&drawn, &caption, &Provenance::default());
+        let read: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let pass = drawn.pass.as_ref().unwrap();
+        let query = pass.detail.attention.as_ref().unwrap().queries.get(&[1, 2, 3]).unwrap();
+        assert_eq!(read["values"][2][2][3].as_f64().unwrap() as f32, query);
+        assert_eq!(read["axes"][0]["labels"][2], "query");
+        assert_eq!(read["parameter_counts"]["head"], 24);
+        let csv = machine_csv(&drawn, &caption, &Provenance::default());
+        assert!(csv.contains(&format!("query,3,\"\n\",4,{query:?}\n")), "{csv}");
+    }
+
+    #[test]
+    fn the_row_on_show_is_the_last_unless_one_is_chosen() {
+        assert_eq!(drawn().way(), Way { head: 1, row: 3, reached: 9 });
+        assert_eq!(Drawn { row: 2, head: 9, ..drawn() }.way(), Way { head: 1, row: 1, reached: 9 });
+        assert_eq!(Drawn { row: 60, ..drawn() }.way().row, 3);
+        assert_eq!(Drawn::default().way().row, 0);
+    }
+}

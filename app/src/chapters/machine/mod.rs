@@ -1,0 +1,252 @@
+//! `machine`: the whole GPT in one picture, on the learner's sentence and the lab's live model.
+
+mod cells;
+mod draw;
+mod figure;
+mod next;
+mod paint;
+mod read;
+mod scene;
+mod sizes;
+mod words;
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use unroll_protocol::{
+    gpt::{Pass, Stage, ask},
+    link::Chapter,
+};
+
+use super::{
+    Info,
+    gpt::{SETTINGS, use_model_name},
+};
+use crate::{
+    controls::{TokenField, grouped, use_probe},
+    course::{ChapterFrame, StageView, further, use_part, use_provenance, use_right, use_setting},
+    fetched::fetched,
+    figures::{Slot, token},
+    questions::{Answered, Questions, use_answer},
+    store::Store,
+    teaching::{CheckYourself, Live, live},
+};
+use figure::{Choice, MachineFigure};
+use scene::place_of;
+
+#[cfg(test)]
+pub use words::SCRIPT;
+
+pub const INFO: Info = Info {
+    id: Chapter::Machine,
+    warm_steps: 0,
+    uses_text: true,
+    view: || view! { <Machine/> }.into_any(),
+};
+
+/// What the parts of the chapter share. `Copy`: handles of the chapter's owner.
+#[derive(Clone, Copy)]
+struct Page {
+    store: Store,
+    pass: Answered<Pass>,
+    choice: Choice,
+    /// What was drawn last, as a sentence, and after which text.
+    drawn: RwSignal<Option<(String, String)>>,
+}
+
+impl Page {
+    fn new() -> Self {
+        let store = expect_context::<Store>();
+        let choice = Choice {
+            block: use_setting(|link| &mut link.gpt.layer),
+            head: use_setting(|link| &mut link.gpt.head),
+            row: use_setting(|link| &mut link.machine.row),
+            stage: use_setting(|link| &mut link.machine.stage),
+        };
+        let blocks = Memo::new(move |_| {
+            store.started.with(|started| started.as_ref().map(|started| started.spec.gpt.layers))
+        });
+        let pass = use_answer(Questions::from(store), move || {
+            let block = choice.block.get().clamp(1, blocks.get()?.max(1)) - 1;
+            Some(ask::Pass { text: store.probe.get(), block })
+        });
+        Self { store, pass, choice, drawn: RwSignal::new(None) }
+    }
+
+    /// Draws the next character and puts it after the text.
+    fn write(self) {
+        let Some(pass) = self.pass.answer.get_untracked() else { return };
+        let text = self.store.probe.get_untracked();
+        // The answer may still be about the text before.
+        let ends = text.chars().next_back().map(String::from);
+        if pass.tokens.last().is_none_or(|last| ends.as_ref() != Some(last) && last != "\u{fffd}") {
+            return;
+        }
+        let seed = self.store.link.with_untracked(|link| link.seed);
+        let Some(drawn) = next::draw(&pass, seed, &text) else { return };
+        let next::Draw { character, number, from, to } = drawn;
+        let said = format!(
+            "Drew {number:.4}. {} has {from:.4} to {to:.4}, so it was written.",
+            quoted(&character)
+        );
+        let text = text + &character;
+        self.drawn.set(Some((said, text.clone())));
+        self.choice.row.set(0);
+        self.store.set_probe(text);
+    }
+
+    /// One stage further; after the last the character is written, and the next token begins.
+    fn go_on(self) {
+        match place_of(self.choice.stage.get_untracked()) {
+            at if at >= Stage::ALL.len() => self.choice.stage.set(Stage::Embedding),
+            at if at + 1 < Stage::ALL.len() => self.choice.stage.set(Stage::ALL[at + 1]),
+            _ => {
+                self.write();
+                self.choice.stage.set(Stage::Embedding);
+            }
+        }
+    }
+
+    fn go_back(self) {
+        let at = place_of(self.choice.stage.get_untracked());
+        let before = if at <= 1 { Stage::Whole } else { Stage::ALL[at - 1] };
+        self.choice.stage.set(before);
+    }
+}
+
+fn quoted(character: &str) -> String {
+    format!("‘{}’", token::mark(character))
+}
+
+#[component]
+fn Machine() -> impl IntoView {
+    let page = Page::new();
+    view! {
+        <ChapterFrame
+            script=&words::SCRIPT
+            further
+            live=lives(page)
+            asks=vec![("machine-largest", ViewFn::from(move || largest(page)))]
+            more=words::more
+            views=vec![StageView::new("gpt", "GPT", move || view! { <Gpt page/> })]
+            settings=|| fetched(SETTINGS, "The settings")
+            model=use_model_name(page.store)
+        />
+    }
+}
+
+/// What the text reads off the model.
+fn lives(page: Page) -> Vec<Live> {
+    let of = move |read: fn(&Pass) -> String| {
+        move || page.pass.read(read).unwrap_or_else(|| "…".to_owned())
+    };
+    vec![
+        live("width", of(|pass| pass.width().to_string())),
+        live("rows", of(|pass| pass.tokens.len().to_string())),
+        live("heads", of(|pass| pass.heads().1.to_string())),
+        live("neurons", of(|pass| (4 * pass.width()).to_string())),
+        live("blocks", of(|pass| pass.sizes.blocks.len().to_string())),
+        live("known", of(|pass| pass.vocabulary.len().to_string())),
+        live("total", of(|pass| grouped(pass.sizes.total()))),
+    ]
+}
+
+/// The GPT on the sentence, and the buttons that lead one token through it.
+#[component]
+fn Gpt(page: Page) -> impl IntoView {
+    let part = use_part(page.pass.sight);
+    let pass: Signal<Option<Arc<Pass>>> = page.pass.answer;
+    view! {
+        <div class="view-fill" node_ref=part>
+            <div class="view-bar machine-bar">
+                <TokenField editor=use_probe()/>
+                <Steps page/>
+            </div>
+            <p class="view-note machine-note" role="status" data-testid="machine-note">{move || note(page)}</p>
+            <MachineFigure pass choice=page.choice provenance=use_provenance()/>
+        </div>
+    }
+}
+
+/// What is left out, what is wrong, or what was drawn.
+fn note(page: Page) -> String {
+    if let Some(problem) = page.pass.problem.get() {
+        return problem;
+    }
+    let drawn = page.drawn.get().filter(|(_, text)| page.store.probe.with(|probe| probe == text));
+    let dropped = page.pass.read(|pass| pass.dropped).unwrap_or_default();
+    let dropped = (dropped > 0).then(|| {
+        let rows = page.pass.read(|pass| pass.tokens.len()).unwrap_or_default();
+        format!("The picture has the last {rows} characters; {dropped} before them are left out.")
+    });
+    let said = [drawn.map(|(said, _)| said), dropped];
+    said.into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+#[component]
+fn Steps(page: Page) -> impl IntoView {
+    let stage: Slot<Stage> = page.choice.stage;
+    let at = move || place_of(stage.get());
+    let last = Stage::ALL.len() - 1;
+    let name = move || match at() {
+        at if at > last => "The whole way".to_owned(),
+        at => format!("{at} of {last}: {}", stage.get().label()),
+    };
+    let onward = move || match at() {
+        at if at > last => "Step through",
+        at if at == last => "Write it",
+        _ => "Next step",
+    };
+    view! {
+        <div class="machine-steps" role="group" aria-label="Follow one token">
+            <button type="button" class="button button-quiet" data-testid="machine-back"
+                disabled=move || { at() > last } on:click=move |_| page.go_back()>"Back"</button>
+            <span class="machine-stage" aria-live="polite" data-testid="machine-stage">{name}</span>
+            <button type="button" class="button" data-testid="machine-on"
+                on:click=move |_| page.go_on()>{onward}</button>
+            <button type="button" class="button button-quiet" data-testid="machine-write"
+                on:click=move |_| { page.choice.stage.set(Stage::Whole); page.write(); }>"Write one character"</button>
+        </div>
+    }
+}
+
+/// Which part holds the most parameters.
+fn largest(page: Page) -> AnyView {
+    let counts = Memo::new(move |_| {
+        page.pass.read(|pass| {
+            let sizes = &pass.sizes;
+            let sum = |part: fn(&unroll_protocol::gpt::BlockSizes) -> u64| -> u64 {
+                sizes.blocks.iter().map(part).sum()
+            };
+            [
+                sizes.tokens + sizes.positions + sizes.head,
+                sum(|block| block.attention),
+                sum(|block| block.feed_forward),
+            ]
+        })
+    });
+    let options = [
+        "The embeddings and the head together",
+        "Attention in all blocks",
+        "The feed-forward layers of all blocks",
+    ]
+    .map(str::to_owned);
+    view! {
+        <CheckYourself id="machine-largest"
+            question=Signal::stored("Which part of your model has the most parameters?".to_owned())
+            options=Signal::stored(options.to_vec())
+            answer=Signal::derive(move || {
+                let counts = counts.get()?;
+                (0..3).max_by_key(|&at| counts[at])
+            })
+            explain=Signal::derive(move || {
+                let [tables, attention, feed_forward] = counts.get().unwrap_or_default().map(grouped);
+                format!(
+                    "Embeddings and head: {tables}. Attention: {attention}. Feed-forward: {feed_forward}. \
+                     The bar under the picture shows all of them."
+                )
+            })
+            on_right=use_right("machine-largest")/>
+    }
+    .into_any()
+}

@@ -1,0 +1,383 @@
+//! Where the parts of the picture stand: columns of numbers beside rows of tokens, from the text on
+//! the left to the next character on the right.
+
+use unroll_protocol::gpt::{Pass, Stage};
+
+/// A part of the picture, in the order in which a token passes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    Tokens,
+    Embedding,
+    Position,
+    /// A block that is folded up, counted from 0.
+    Folded(usize),
+    Query,
+    Key,
+    Weights,
+    Value,
+    Mix,
+    Attention,
+    FeedForward,
+    FinalNorm,
+    Next,
+}
+
+impl Part {
+    /// When the part is computed.
+    pub fn stage(self, open: usize) -> Stage {
+        match self {
+            Self::Tokens | Self::Embedding | Self::Position => Stage::Embedding,
+            // What lies before the open block has been computed when that one begins.
+            Self::Folded(block) if block < open => Stage::Query,
+            Self::Query | Self::Key => Stage::Query,
+            Self::Weights => Stage::Weights,
+            Self::Value | Self::Mix | Self::Attention => Stage::Mix,
+            Self::FeedForward => Stage::FeedForward,
+            Self::Folded(_) => Stage::Further,
+            Self::FinalNorm | Self::Next => Stage::Next,
+        }
+    }
+
+    /// What stands over its column.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tokens => "token",
+            Self::Embedding => "embedding",
+            Self::Position => "position",
+            Self::Folded(_) => "",
+            Self::Query => "query",
+            Self::Key => "key",
+            Self::Weights => "weights",
+            Self::Value => "value",
+            Self::Mix => "mix",
+            Self::Attention => "heads joined",
+            Self::FeedForward => "feed-forward",
+            Self::FinalNorm => "norm",
+            Self::Next => "next character",
+        }
+    }
+}
+
+/// How far along a stage is; the whole way is the furthest.
+pub fn place_of(stage: Stage) -> usize {
+    let order = Stage::ALL.iter().position(|other| *other == stage).unwrap_or(0);
+    if order == 0 { Stage::ALL.len() } else { order }
+}
+
+/// One column of the picture.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Column {
+    pub part: Part,
+    pub x: f64,
+    pub width: f64,
+    /// Numbers in each of its rows; 0 where it holds none.
+    pub count: usize,
+}
+
+impl Column {
+    pub fn end(&self) -> f64 {
+        self.x + self.width
+    }
+
+    pub fn middle(&self) -> f64 {
+        self.x + self.width / 2.0
+    }
+}
+
+/// What decides where everything stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shape {
+    pub rows: usize,
+    pub width: usize,
+    pub blocks: usize,
+    pub heads: usize,
+    pub positions: bool,
+    pub attention: bool,
+    pub feed_forward: bool,
+    /// The block that is open, counted from 0.
+    pub open: usize,
+}
+
+impl Shape {
+    pub fn of(pass: &Pass) -> Self {
+        Self {
+            rows: pass.tokens.len(),
+            width: pass.width(),
+            blocks: pass.sizes.blocks.len(),
+            heads: pass.heads().1,
+            positions: pass.positions.is_some(),
+            attention: pass.detail.attention.is_some(),
+            feed_forward: pass.detail.feed_forward.is_some(),
+            open: pass.detail.block as usize,
+        }
+    }
+
+    /// Numbers of a query.
+    pub fn head_width(&self) -> usize {
+        self.width.checked_div(self.heads).unwrap_or(0)
+    }
+}
+
+/// The picture's geometry in CSS pixels.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scene {
+    pub shape: Shape,
+    pub width: f64,
+    pub height: f64,
+    /// Top of the first row, and from row to row.
+    pub top: f64,
+    pub pitch: f64,
+    pub columns: Vec<Column>,
+    /// Left and right of the open block's panel.
+    pub panel: (f64, f64),
+    /// Where what was computed is added to the stream.
+    pub sums: Vec<f64>,
+    /// Left, top and side of each head's small map.
+    pub heads: Vec<(f64, f64, f64)>,
+    /// Left and right of the bars behind the names of the next characters.
+    pub bars: (f64, f64),
+}
+
+/// Least size of the picture; in less room it scrolls.
+const LEAST_WIDTH: f64 = 900.0;
+const LEAST_PITCH: f64 = 15.0;
+const MOST_PITCH: f64 = 34.0;
+const TOP: f64 = 58.0;
+/// The small maps of the heads, below the rows.
+const MAPS: f64 = 62.0;
+/// Shapes, scales and the bar of the parameters.
+const FOOT: f64 = 92.0;
+/// Round a plus sign.
+const SUM: f64 = 30.0;
+const GAP: f64 = 12.0;
+/// The next characters that are listed.
+pub const BARS: usize = 8;
+
+impl Scene {
+    /// A scene that fills a room of this size, or as much more as it needs.
+    pub fn new(shape: Shape, room: (f64, f64)) -> Self {
+        let width = room.0.max(LEAST_WIDTH + 42.0 * shape.blocks.saturating_sub(4) as f64);
+        let rows = shape.rows.max(1) as f64;
+        let pitch = ((room.1 - TOP - MAPS - FOOT) / rows).clamp(LEAST_PITCH, MOST_PITCH);
+        let least = BARS as f64 * LEAST_PITCH;
+        let height = TOP + (rows * pitch).max(least) + MAPS + FOOT;
+
+        let plan = plan(shape);
+        // The map's cells are squares, as far as the map is not too wide.
+        let map = (rows * pitch.min(26.0)).clamp(72.0, width * 0.25);
+        let fixed: f64 = plan.iter().map(|step| step.fixed()).sum();
+        let units: f64 = plan.iter().map(|step| step.units()).sum();
+        let free = width - fixed - if shape.attention { map } else { 0.0 } - 2.0;
+        let unit = free / units.max(1.0);
+
+        let (mut columns, mut sums) = (Vec::new(), Vec::new());
+        let (mut x, mut panel) = (1.0, (0.0, 0.0));
+        for step in plan {
+            let wide = step.fixed() + step.units() * unit;
+            match step {
+                Step::Column(part, _) | Step::Fixed(part, _) => {
+                    columns.push(Column { part, x, width: wide, count: count(part, shape) });
+                    x += wide;
+                }
+                Step::Map => {
+                    let (part, width) = (Part::Weights, map);
+                    columns.push(Column { part, x, width, count: shape.rows });
+                    x += map;
+                }
+                Step::Gap(_) | Step::Ribbons(_) => x += wide,
+                Step::Sum => {
+                    sums.push(x + wide / 2.0);
+                    x += wide;
+                }
+                Step::Open => panel.0 = x,
+                Step::Close => panel.1 = x,
+            }
+        }
+        let mut scene = Self {
+            shape,
+            width,
+            height,
+            top: TOP,
+            pitch,
+            columns,
+            panel,
+            sums,
+            heads: Vec::new(),
+            bars: (0.0, 0.0),
+        };
+        if let Some(next) = scene.column(Part::Next) {
+            scene.bars = (next.x + 26.0, next.end() - 44.0);
+        }
+        scene.heads = scene.small_maps();
+        scene
+    }
+
+    fn small_maps(&self) -> Vec<(f64, f64, f64)> {
+        let Some(weights) = self.column(Part::Weights) else { return Vec::new() };
+        let count = self.shape.heads;
+        let (left, right) = (self.panel.0 + 8.0, self.panel.1 - 8.0);
+        let each = ((right - left) / count.max(1) as f64).min(MAPS - 10.0);
+        let wide = each * count as f64;
+        let first = (weights.middle() - wide / 2.0).clamp(left, (right - wide).max(left));
+        let top = self.foot() - MAPS + 6.0;
+        (0..count).map(|head| (first + each * head as f64, top, each - 8.0)).collect()
+    }
+
+    pub fn column(&self, part: Part) -> Option<Column> {
+        self.columns.iter().copied().find(|column| column.part == part)
+    }
+
+    /// Middle of a row.
+    pub fn middle(&self, row: usize) -> f64 {
+        self.top + self.pitch * (row as f64 + 0.5)
+    }
+
+    /// Where the rows and the small maps end.
+    pub fn foot(&self) -> f64 {
+        self.height - FOOT
+    }
+
+    /// How tall the numbers of a row are.
+    pub fn strip(&self) -> f64 {
+        (self.pitch - 4.0).min(22.0)
+    }
+
+    pub fn row_at(&self, y: f64) -> Option<usize> {
+        let row = (y - self.top) / self.pitch;
+        (row >= 0.0 && row < self.shape.rows as f64).then_some(row as usize)
+    }
+
+    /// Middles of the lines of the next characters.
+    pub fn bar(&self, at: usize) -> f64 {
+        let pitch = (self.pitch).clamp(18.0, 26.0).min((self.foot() - self.top) / BARS as f64);
+        self.top + pitch * (at as f64 + 0.5)
+    }
+}
+
+/// How many numbers a row of a part holds.
+fn count(part: Part, shape: Shape) -> usize {
+    match part {
+        Part::Query | Part::Key | Part::Value | Part::Mix => shape.head_width(),
+        Part::Weights => shape.rows,
+        Part::FeedForward => 4 * shape.width,
+        Part::Tokens | Part::Next | Part::Folded(_) => 0,
+        Part::Embedding | Part::Position | Part::Attention | Part::FinalNorm => shape.width,
+    }
+}
+
+/// One step from left to right.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// A column that takes so large a share of the free room.
+    Column(Part, f64),
+    Fixed(Part, f64),
+    Map,
+    Gap(f64),
+    /// Room for the ribbons, as a share.
+    Ribbons(f64),
+    Sum,
+    Open,
+    Close,
+}
+
+impl Step {
+    fn fixed(self) -> f64 {
+        match self {
+            Self::Fixed(_, width) | Self::Gap(width) => width,
+            Self::Sum => SUM,
+            _ => 0.0,
+        }
+    }
+
+    fn units(self) -> f64 {
+        match self {
+            Self::Column(_, units) | Self::Ribbons(units) => units,
+            _ => 0.0,
+        }
+    }
+}
+
+fn plan(shape: Shape) -> Vec<Step> {
+    use Step::{Close, Column, Fixed, Gap, Map, Open, Ribbons, Sum};
+    let folded = |block: usize| {
+        let width = if shape.blocks > 4 { 30.0 } else { 56.0 };
+        [Gap(GAP), Fixed(Part::Folded(block), width)]
+    };
+    let mut plan = vec![Fixed(Part::Tokens, 30.0), Gap(GAP), Column(Part::Embedding, 1.2)];
+    if shape.positions {
+        plan.extend([Sum, Column(Part::Position, 1.0)]);
+    }
+    plan.extend((0..shape.open).flat_map(folded));
+    plan.extend([Gap(GAP), Open]);
+    if shape.attention {
+        plan.extend([Gap(GAP), Column(Part::Query, 0.8), Gap(8.0), Column(Part::Key, 0.8)]);
+        plan.extend([Gap(GAP), Map, Gap(GAP), Column(Part::Value, 0.8), Ribbons(1.5)]);
+        plan.extend([Column(Part::Mix, 0.8), Gap(GAP), Column(Part::Attention, 1.1), Sum]);
+    }
+    if shape.feed_forward {
+        plan.extend([Gap(4.0), Column(Part::FeedForward, 1.4), Sum]);
+    }
+    plan.extend([Close]);
+    plan.extend((shape.open + 1..shape.blocks).flat_map(folded));
+    plan.extend([Gap(GAP), Column(Part::FinalNorm, 1.0), Gap(18.0), Column(Part::Next, 2.4)]);
+    plan
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(rows: usize, blocks: usize, heads: usize) -> Shape {
+        let (attention, feed_forward, positions) = (true, true, true);
+        Shape { rows, width: 64, blocks, heads, positions, attention, feed_forward, open: 0 }
+    }
+
+    #[test]
+    fn columns_follow_each_other_and_fill_the_room() {
+        for (rows, blocks, heads) in [(1, 1, 1), (12, 2, 4), (48, 4, 8), (64, 12, 16)] {
+            for room in [(340.0, 300.0), (1000.0, 600.0), (1500.0, 850.0)] {
+                for open in [0, blocks - 1] {
+                    let shape = Shape { open, ..shape(rows, blocks, heads) };
+                    let scene = Scene::new(shape, room);
+                    let mut x = 0.0;
+                    for column in &scene.columns {
+                        assert!(column.x >= x, "{column:?} of {room:?}");
+                        assert!(column.width >= 10.0, "{column:?} of {room:?} {shape:?}");
+                        x = column.end();
+                    }
+                    assert!((x - scene.width).abs() < 2.0, "{x} of {}", scene.width);
+                    assert!(scene.width >= room.0 && scene.pitch >= LEAST_PITCH);
+                    assert!(scene.middle(rows - 1) < scene.foot());
+                    assert_eq!(scene.columns.len(), 11 + blocks);
+                    for (x, y, side) in &scene.heads {
+                        assert!(*x >= scene.panel.0 && x + side <= scene.panel.1);
+                        assert!(y + side <= scene.foot());
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_model_lacks_is_not_drawn() {
+        let none =
+            Shape { attention: false, feed_forward: false, positions: false, ..shape(5, 2, 0) };
+        let scene = Scene::new(none, (1000.0, 600.0));
+        let parts: Vec<Part> = scene.columns.iter().map(|column| column.part).collect();
+        let expected =
+            [Part::Tokens, Part::Embedding, Part::Folded(1), Part::FinalNorm, Part::Next];
+        assert_eq!(parts, expected);
+        assert!(scene.heads.is_empty());
+    }
+
+    #[test]
+    fn a_token_passes_the_parts_from_left_to_right() {
+        for open in 0..3 {
+            let scene = Scene::new(Shape { open, ..shape(8, 3, 2) }, (1000.0, 600.0));
+            let stages: Vec<usize> =
+                scene.columns.iter().map(|c| place_of(c.part.stage(open))).collect();
+            assert!(stages.is_sorted(), "{stages:?}");
+        }
+        assert!(place_of(Stage::Whole) > place_of(Stage::Next));
+    }
+}
