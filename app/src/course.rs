@@ -10,6 +10,7 @@ mod history;
 mod lab;
 mod labs;
 mod list;
+mod machine_map;
 mod print;
 mod progress;
 mod provenance;

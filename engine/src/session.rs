@@ -11,7 +11,7 @@ mod study;
 mod writing;
 
 use burn::tensor::Device;
-use unroll_model::{AnyStudy, Trainer};
+use unroll_model::Trainer;
 use unroll_protocol::{
     Ask, Checkpoint, Command, CommandKind, Event, ExperimentSpec, Question, RunState, StudySpec,
     gpt::{self, ask},
@@ -43,7 +43,7 @@ enum Going {
 
 /// An engine: at most one experiment and one piece of generated text. `S` is what it can train for
 /// chapters.
-pub struct Session<S = AnyStudy> {
+pub struct Session<S: Studies = NoStudies> {
     device: Device,
     now: fn() -> f64,
     present: Option<Present<S>>,
@@ -205,7 +205,7 @@ impl<S: Studies> Session<S> {
         let now = (self.now)();
         let (step, answer) = match (self.present()?, question) {
             (Present::Study(study), question) => (study.step(), study.ask(&question).await?),
-            (Present::Gpt(experiment), Question::Gpt(question)) => {
+            (Present::Gpt(experiment, _), Question::Gpt(question)) => {
                 let trainer = experiment.trainer();
                 let (model, step) = (trainer.model(), trainer.step());
                 let answer = match question {
@@ -233,7 +233,7 @@ impl<S: Studies> Session<S> {
                 };
                 (step, answer)
             }
-            (Present::Gpt(_), _) => {
+            (Present::Gpt(..), _) => {
                 return Err("The model in training is not this chapter's.".to_owned());
             }
         };
@@ -270,7 +270,7 @@ impl<S: Studies> Session<S> {
 
     fn gpt(&mut self) -> Result<&mut Experiment, String> {
         match self.present()? {
-            Present::Gpt(experiment) => Ok(experiment),
+            Present::Gpt(experiment, _) => Ok(experiment),
             Present::Study(_) => Err("The model in training is not a GPT.".to_owned()),
         }
     }
@@ -298,6 +298,7 @@ impl<S: Studies> Session<S> {
         workers: u32,
         post: &mut impl FnMut(Event),
     ) -> Result<(), String> {
+        let lab = S::lab().ok_or("This engine trains the chapters' models, not the GPT lab's.")?;
         check_size(text.len() as u64).map_err(said)?;
         let trainer = match resume {
             None => Trainer::new(spec, &text, &self.device).map_err(said)?,
@@ -310,7 +311,7 @@ impl<S: Studies> Session<S> {
         self.writing = None;
         self.meter = Meter::default();
         post(Event::Started(experiment.started(self.pool.shards())));
-        self.present = Some(Present::Gpt(Box::new(experiment)));
+        self.present = Some(Present::Gpt(Box::new(experiment), lab));
         self.go(Going::Paused, post);
         Ok(())
     }

@@ -5,7 +5,11 @@ mod pass;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Architecture, AttentionRow, ExperimentSpec, GptSpec, OptimizerSpec, Trace, link::rows::choice,
+    Architecture, AttentionRow, ExperimentSpec, GptSpec, OptimizerSpec, Trace,
+    link::{
+        Kind, TableRow,
+        rows::{choice, chosen, plain},
+    },
     question::questions,
 };
 
@@ -52,6 +56,15 @@ impl Default for Settings {
         }
     }
 }
+
+/// The rows of the settings table for the picture of the whole model.
+pub(crate) const MACHINE_ROWS: &[TableRow] = &[
+    chosen!(of Machine, "machine-stage", "Stage", machine.stage: Stage,
+        "How far along the machine the way of one token is drawn."),
+    plain!(of Machine, "machine-row", "Row", machine.row: Whole,
+        Kind::Whole { min: 0, max: MOST_ROWS as u32 },
+        "The token whose way through the machine is drawn, counted from 1; 0 is the last."),
+];
 
 /// What a link says about the picture of the whole model, beside the lab's settings.
 #[derive(Clone, Copy, Debug, PartialEq)]

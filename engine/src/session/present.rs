@@ -9,9 +9,9 @@ use super::{
 use crate::{meter::Meter, pool::Pool};
 
 /// What is being trained.
-pub enum Present<S> {
-    /// The GPT lab's model.
-    Gpt(Box<Experiment>),
+pub enum Present<S: Studies> {
+    /// The GPT lab's model, where the engine has the lab.
+    Gpt(Box<Experiment>, S::Lab),
     /// A chapter's models.
     Study(Box<StudyRun<S>>),
 }
@@ -19,56 +19,56 @@ pub enum Present<S> {
 impl<S: Studies> Present<S> {
     pub fn step(&self) -> u32 {
         match self {
-            Self::Gpt(experiment) => experiment.trainer().step(),
+            Self::Gpt(experiment, _) => experiment.trainer().step(),
             Self::Study(study) => study.step(),
         }
     }
 
     pub fn is_evaluating(&self) -> bool {
         match self {
-            Self::Gpt(experiment) => experiment.is_evaluating(),
+            Self::Gpt(experiment, _) => experiment.is_evaluating(),
             Self::Study(_) => false,
         }
     }
 
     pub async fn advance(&mut self, pool: &mut Pool, together: u32) -> Taken {
         match self {
-            Self::Gpt(experiment) => experiment.advance(pool, together).await,
+            Self::Gpt(experiment, _) => experiment.advance(pool, together).await,
             Self::Study(study) => study.advance().await,
         }
     }
 
     pub async fn settle(&mut self) -> Taken {
         match self {
-            Self::Gpt(experiment) => experiment.settle().await,
+            Self::Gpt(experiment, _) => experiment.settle().await,
             Self::Study(_) => Taken::Nothing,
         }
     }
 
     pub fn reads_wait(&self) -> bool {
         match self {
-            Self::Gpt(experiment) => experiment.trainer().reads_wait(),
+            Self::Gpt(experiment, _) => experiment.trainer().reads_wait(),
             Self::Study(_) => false,
         }
     }
 
     pub fn discard(&mut self) {
         match self {
-            Self::Gpt(experiment) => experiment.discard(),
+            Self::Gpt(experiment, _) => experiment.discard(),
             Self::Study(study) => study.discard(),
         }
     }
 
     pub fn set_learning_rate(&mut self, rate: f32) -> Result<(), String> {
         match self {
-            Self::Gpt(experiment) => experiment.set_learning_rate(rate),
+            Self::Gpt(experiment, _) => experiment.set_learning_rate(rate),
             Self::Study(study) => study.set_learning_rate(rate),
         }
     }
 
     pub fn last_good_step(&self) -> u32 {
         match self {
-            Self::Gpt(experiment) => experiment.last_good_step(),
+            Self::Gpt(experiment, _) => experiment.last_good_step(),
             Self::Study(_) => 0,
         }
     }
@@ -77,7 +77,7 @@ impl<S: Studies> Present<S> {
     pub fn progress(&mut self, meter: &Meter) -> Option<Event> {
         let milliseconds_per_step = meter.milliseconds_per_step();
         match self {
-            Self::Gpt(experiment) => {
+            Self::Gpt(experiment, _) => {
                 let points = experiment.take_points();
                 let tokens = experiment.trainer().tokens_per_step();
                 let tokens_per_second = meter.tokens_per_second(tokens);

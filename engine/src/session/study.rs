@@ -1,5 +1,7 @@
 //! A chapter's models in training, as the session runs them.
 
+use core::convert::Infallible;
+
 use burn::tensor::Device;
 use unroll_model::{AnyStudy, Refusal, StudySlice};
 use unroll_protocol::{Packed, Question, StudyPoint, StudySpec, StudyStarted};
@@ -9,6 +11,12 @@ use super::experiment::Taken;
 /// What an engine can train for the chapters of the course.
 #[allow(async_fn_in_trait, reason = "a worker has one thread")]
 pub trait Studies: Sized {
+    /// What an engine shows that trains the GPT lab's model too; a type without values where it does
+    /// not, so that the lab's code is left out of it.
+    type Lab;
+
+    /// `None` where [`Self::Lab`] has no values.
+    fn lab() -> Option<Self::Lab>;
     /// Builds what `spec` describes for `text`.
     fn new(spec: &StudySpec, text: &str, device: &Device) -> Result<Self, Refusal>;
     /// See [`AnyStudy::started`].
@@ -26,6 +34,12 @@ pub trait Studies: Sized {
 }
 
 impl Studies for AnyStudy {
+    type Lab = Infallible;
+
+    fn lab() -> Option<Infallible> {
+        None
+    }
+
     fn new(spec: &StudySpec, text: &str, device: &Device) -> Result<Self, Refusal> {
         Self::new(spec, text, device)
     }
@@ -59,6 +73,12 @@ impl Studies for AnyStudy {
 pub enum NoStudies {}
 
 impl Studies for NoStudies {
+    type Lab = ();
+
+    fn lab() -> Option<()> {
+        Some(())
+    }
+
     fn new(_: &StudySpec, _: &str, _: &Device) -> Result<Self, Refusal> {
         Err(Refusal("This engine is the GPT lab's: it trains no chapter's models.".to_owned()))
     }

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     architecture::{Activation, MaskKind, NormPlacement, Positions},
-    gpt::{MOST_ROWS, Stage},
+    gpt,
     pool::MOST_WORKERS,
     read_number,
     study::{self, gates, heads},
@@ -228,13 +228,15 @@ macro_rules! of_chapters {
         pub fn settings() -> impl Iterator<Item = &'static Setting> + Clone {
             static GENERAL_SETTINGS: &[Setting] = settings!(GENERAL);
             static OF_CHAPTERS: &[&[Setting]] = &[$(settings!(study::$module::ROWS)),+];
-            GENERAL_SETTINGS.iter().chain(OF_CHAPTERS.iter().copied().flatten())
+            static MACHINE_SETTINGS: &[Setting] = settings!(gpt::MACHINE_ROWS);
+            GENERAL_SETTINGS.iter().chain(OF_CHAPTERS.iter().copied().flatten()).chain(MACHINE_SETTINGS)
         }
 
         /// The words of every setting, in the order of [`settings`].
         pub fn words() -> impl Iterator<Item = &'static Words> + Clone {
             static OF_CHAPTERS: &[&[Words]] = &[$(words!(study::$module::ROWS)),+];
-            general_words().chain(OF_CHAPTERS.iter().copied().flatten())
+            static MACHINE_WORDS: &[Words] = words!(gpt::MACHINE_ROWS);
+            general_words().chain(OF_CHAPTERS.iter().copied().flatten()).chain(MACHINE_WORDS)
         }
     };
 }
@@ -306,11 +308,6 @@ const GENERAL: &[TableRow] = &[
         "Layer of the large heatmap."),
     plain!(of Gpt, "head", "Head shown", gpt.head: Whole, Kind::Whole { min: 1, max: 16 },
         "Head of the large heatmap."),
-    chosen!(of Machine, "machine-stage", "Stage", machine.stage: Stage,
-        "How far along the machine the way of one token is drawn."),
-    plain!(of Machine, "machine-row", "Row", machine.row: Whole,
-        Kind::Whole { min: 0, max: MOST_ROWS as u32 },
-        "The token whose way through the machine is drawn, counted from 1; 0 is the last."),
     chosen!("device", "Device", device: DeviceChoice, "What computes: the GPU or the CPU."),
     chosen!("adapter", "Adapter", adapter: Adapter,
         "For tests: lets WebGPU run on a software adapter."),

@@ -124,7 +124,7 @@ pub mod tests {
         let pass = pass(5, 2);
         let scene = Scene::new(Shape::of(&pass), (1000.0, 600.0));
         let cells = cells(&pass, &scene, 1);
-        assert_eq!(cells.len(), 9);
+        assert_eq!(cells.len(), 10);
         for cells in &cells {
             assert_eq!(cells.values.len(), 5 * cells.column.count, "{:?}", cells.column.part);
         }

@@ -62,6 +62,7 @@ pub fn ground(scene: &Scene, tokens: &[String], way: Way, paint: Paint) -> Strin
         chip(&mut pen, scene, row, text, row == way.row);
     }
     headings(&mut pen, scene, way);
+    loop_back(&mut pen, scene, way);
     pen.svg
 }
 
@@ -87,7 +88,7 @@ fn end(pen: &mut Pen) {
 
 fn panels(pen: &mut Pen, scene: &Scene, way: Way) {
     let (shape, foot) = (scene.shape, scene.foot());
-    let top = scene.top - 44.0;
+    let top = scene.top - 42.0;
     let line = pen.paint.line();
     let panel = |pen: &mut Pen, (left, right): (f64, f64)| {
         let _ = write!(
@@ -150,7 +151,8 @@ fn rows(pen: &mut Pen, scene: &Scene, way: Way) {
 
 fn chip(pen: &mut Pen, scene: &Scene, row: usize, text: &str, chosen: bool) {
     let Some(column) = scene.column(Part::Tokens) else { return };
-    let (y, high) = (scene.middle(row), scene.strip() + 2.0);
+    let (y, high) = (scene.middle(row), scene.strip() + 1.5);
+    let size = (scene.pitch * 0.74).clamp(10.0, 15.0);
     let (fill, edge) = if chosen {
         (pen.hue(Hue::Hidden), pen.hue(Hue::Hidden))
     } else {
@@ -164,8 +166,8 @@ fn chip(pen: &mut Pen, scene: &Scene, row: usize, text: &str, chosen: bool) {
         y - high / 2.0,
         column.width,
         column.middle(),
-        y + 0.34 * high.min(15.0),
-        (high * 0.72).min(15.0),
+        y + 0.34 * size,
+        size,
         escape(&token::mark(text)),
     );
 }
@@ -175,7 +177,8 @@ fn headings(pen: &mut Pen, scene: &Scene, way: Way) {
     let shape = scene.shape;
     let mut line = 0;
     for column in &scene.columns {
-        if matches!(column.part, Part::Folded(_)) {
+        // What tokens are can be seen.
+        if matches!(column.part, Part::Tokens | Part::Folded(_)) {
             continue;
         }
         group(pen, way.has(column.part, scene));
@@ -183,10 +186,9 @@ fn headings(pen: &mut Pen, scene: &Scene, way: Way) {
             "feed-forward" => vec!["feed-", "forward"],
             name => name.split(' ').collect(),
         };
-        let (words, anchor, x) = if column.part == Part::Next {
-            (vec![column.part.name()], Anchor::Start, column.x)
-        } else {
-            (words, Anchor::Middle, column.middle())
+        let (anchor, x) = match column.part {
+            Part::Next => (Anchor::Start, column.x),
+            _ => (Anchor::Middle, column.middle()),
         };
         for (i, word) in words.iter().rev().enumerate() {
             pen.text(hue(column.part), true, (x, scene.top - 8.0 - 13.0 * i as f64), anchor, word);
@@ -209,6 +211,37 @@ fn headings(pen: &mut Pen, scene: &Scene, way: Way) {
         }
         end(pen);
     }
+}
+
+/// What is drawn is written after the text, and the model reads it again.
+fn loop_back(pen: &mut Pen, scene: &Scene, way: Way) {
+    let (Some(text), Some(next)) = (scene.column(Part::Tokens), scene.column(Part::Next)) else {
+        return;
+    };
+    group(pen, way.has(Part::Next, scene));
+    let (from, to, y) = (next.x + 34.0, text.middle(), 9.0);
+    let (start, tip) = (scene.top - 36.0, scene.top - 24.0);
+    let path = format!(
+        "M{from:.1} {start:.1}V{:.1}Q{from:.1} {y} {:.1} {y}H{:.1}Q{to:.1} {y} {to:.1} {:.1}V{tip:.1}m-4 -6l4 6l4 -6",
+        y + 8.0,
+        from - 8.0,
+        to + 8.0,
+        y + 8.0,
+    );
+    pen.wire(Hue::Hidden, 1.5, &path);
+    pen.font = 11.0;
+    let words = "drawn, written after the text, read again";
+    let (x, wide) = ((from + to) / 2.0, 11.0 * 0.5 * words.len() as f64);
+    let paper = pen.paint.paper();
+    let _ = write!(
+        pen.svg,
+        r#"<rect x="{:.1}" y="0" width="{:.1}" height="18" fill="{paper}"/>"#,
+        x - wide / 2.0 - 8.0,
+        wide + 16.0
+    );
+    pen.text(Hue::Muted, false, (x, y + 4.0), Anchor::Middle, words);
+    pen.font = FONT;
+    end(pen);
 }
 
 /// What the chosen token takes from each value, as wide as its weight.

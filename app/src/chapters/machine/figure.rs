@@ -256,13 +256,16 @@ fn frame_of(scene: &Scene, place: Place) -> Option<(f64, f64, f64, f64)> {
     })
 }
 
+/// Reads something of a pass, of a part's numbers and of how many each row has.
+type Read<'a> = dyn Fn(&Pass, &[f32], usize) -> Option<String> + 'a;
+
 /// The numbers of the part that is read: a row a token, a column a number.
 fn table(drawn: Memo<Arc<Drawn>>, part: Memo<Option<Part>>, title: Signal<String>) -> TableData {
     let part = move || match part.get() {
         None | Some(Part::Tokens | Part::Folded(_)) => Part::Embedding,
         Some(part) => part,
     };
-    let with = move |read: &dyn Fn(&Pass, &[f32], usize) -> Option<String>| {
+    let with = move |read: &Read| {
         let drawn = drawn.get();
         let pass = drawn.pass.as_ref()?;
         let values = values(pass, part(), drawn.way().head)?;
@@ -362,7 +365,10 @@ fn machine_csv(drawn: &Drawn, caption: &Caption, provenance: &Provenance) -> Str
 }
 
 fn machine_svg(drawn: &Drawn, caption: &Caption, colors: &Colors) -> String {
-    drawn.pass.as_ref().map_or(String::new(), |pass| svg(pass, drawn.way(), caption, colors))
+    /// A slide's shape; the picture grows where it has more rows.
+    const ROOM: (f64, f64) = (1280.0, 660.0);
+    let pass = drawn.pass.as_ref();
+    pass.map_or(String::new(), |pass| svg(pass, drawn.way(), ROOM, caption, colors))
 }
 
 #[cfg(test)]

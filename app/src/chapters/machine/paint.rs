@@ -8,7 +8,7 @@ use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 use super::{
     cells::{Cells, cells},
     draw::{AHEAD, Way, flow, ground, hue},
-    scene::{Part, Scene},
+    scene::{Part, Scene, Shape},
 };
 use crate::figures::{
     Colors, Hue,
@@ -75,13 +75,24 @@ pub fn paint(
         strip(&context, hidden, scene, &cells, colors, scale)?;
     }
     for (block, head, place) in small_maps(scene) {
-        let reached = block == scene.shape.open && way.has(Part::Weights, scene)
-            || block != scene.shape.open && way.has(Part::Folded(block), scene);
+        let reached = is_reached(scene, way, block);
         context.set_global_alpha(if reached { 1.0 } else { AHEAD });
         small_map(&context, hidden, scene, pass, (block, head, place), colors)?;
     }
     context.set_global_alpha(1.0);
     Some(())
+}
+
+/// Whether the token has come to a block's small maps.
+fn is_reached(scene: &Scene, way: Way, block: usize) -> bool {
+    let part = if block == scene.shape.open { Part::Weights } else { Part::Folded(block) };
+    way.has(part, scene)
+}
+
+/// Begins a group of a file that is as strong as its part has been reached.
+fn begin(svg: &mut String, reached: bool) {
+    // Writing to a String cannot fail.
+    let _ = write!(svg, r#"<g opacity="{}">"#, if reached { 1.0 } else { AHEAD });
 }
 
 /// One column, row by row.
@@ -148,17 +159,17 @@ fn small_map(
     Some(())
 }
 
-/// The whole picture as a file: all of it shapes, so that it stays sharp at any size.
-pub fn svg(pass: &Pass, way: Way, caption: &Caption, colors: &Colors) -> String {
-    /// A slide's shape; the picture grows where it has more rows.
-    const ROOM: (f64, f64) = (1280.0, 680.0);
-    let scene = Scene::new(super::scene::Shape::of(pass), ROOM);
+/// The whole picture as a file: all of it shapes, so that it stays sharp at any size. `room` is how
+/// large it is at least.
+pub fn svg(pass: &Pass, way: Way, room: (f64, f64), caption: &Caption, colors: &Colors) -> String {
+    let scene = Scene::new(Shape::of(pass), room);
     let palette = colors.palette;
     let paint = Paint::of(palette);
     let mut inside = ground(&scene, &pass.tokens, way, paint);
     for cells in cells(pass, &scene, way.head) {
         let (column, high) = (cells.column, scene.strip());
         let wide = column.width / column.count as f64;
+        begin(&mut inside, way.has(column.part, &scene));
         for row in 0..scene.shape.rows {
             let top = scene.middle(row) - high / 2.0;
             write_rect(&mut inside, column.x, top, column.width, high, palette.paper);
@@ -171,10 +182,12 @@ pub fn svg(pass: &Pass, way: Way, caption: &Caption, colors: &Colors) -> String 
                 }
             }
         }
+        inside.push_str("</g>");
     }
     for (block, head, [x, y, side]) in small_maps(&scene) {
         let Some(weights) = pass.head(block, head) else { continue };
         let (rows, each) = (scene.shape.rows, side / scene.shape.rows as f64);
+        begin(&mut inside, is_reached(&scene, way, block));
         write_rect(&mut inside, x, y, side, side, palette.paper);
         for (i, (weight, allowed)) in weights.iter().zip(&pass.mask).enumerate() {
             if *allowed {
@@ -182,6 +195,7 @@ pub fn svg(pass: &Pass, way: Way, caption: &Caption, colors: &Colors) -> String 
                 write_rect(&mut inside, left, top, each, each, colors.ramp.at(*weight));
             }
         }
+        inside.push_str("</g>");
     }
     inside.push_str(&flow(&scene, pass, way, paint));
     let (width, height) = (scene.width + 40.0, scene.height + 80.0);
@@ -211,15 +225,15 @@ mod tests {
         let caption =
             Caption { name: "machine", title: "a < b".into(), marker: None, source: "here".into() };
         let way = Way { head: 0, row: 3, reached: 9 };
-        let svg = svg(&pass, way, &caption, &Colors::new(&Palette::LIGHT));
+        let svg = svg(&pass, way, (1000.0, 600.0), &caption, &Colors::new(&Palette::LIGHT));
         assert!(svg.contains("a &lt; b") && !svg.contains("NaN"));
-        for name in ["embedding", "query", "weights", "1,872 parameters", "block 2"] {
+        for name in ["embedding", "query", "weights", "1,920 parameters", "block 2"] {
             assert!(svg.contains(name), "{name}");
         }
         // Cells, 6 of 16 weights of each map masked, and the paper under each row and each map.
         let strips = 4 * (8 * 4 + 4 * 4 + 32) + 10;
         let maps = 4 * (10 + 1);
-        let rows = 4 * 9;
+        let rows = 4 * 10;
         assert!(svg.matches("<rect").count() >= strips + maps + rows);
     }
 }

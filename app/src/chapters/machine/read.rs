@@ -299,7 +299,7 @@ mod tests {
         let (x, y, side) = scene.heads[1];
         assert_eq!(hit(&scene, &pass, (x + side / 2.0, y + side / 2.0)), Some(Place::Head(0, 1)));
         let size = hit(&scene, &pass, (5.0, scene.height - 30.0)).unwrap();
-        assert_eq!(said(&pass, &scene, way, size), "embedding: 24 parameters, 1.3 % of all");
+        assert_eq!(said(&pass, &scene, way, size), "embedding: 24 parameters, 1.2 % of all");
     }
 
     #[test]

@@ -41,7 +41,7 @@ impl Part {
     /// What stands over its column.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Tokens => "token",
+            Self::Tokens => "text",
             Self::Embedding => "embedding",
             Self::Position => "position",
             Self::Folded(_) => "",
@@ -140,13 +140,13 @@ pub struct Scene {
 
 /// Least size of the picture; in less room it scrolls.
 const LEAST_WIDTH: f64 = 900.0;
-const LEAST_PITCH: f64 = 15.0;
+const LEAST_PITCH: f64 = 11.5;
 const MOST_PITCH: f64 = 34.0;
-const TOP: f64 = 58.0;
+const TOP: f64 = 66.0;
 /// The small maps of the heads, below the rows.
-const MAPS: f64 = 62.0;
+const MAPS: f64 = 58.0;
 /// Shapes, scales and the bar of the parameters.
-const FOOT: f64 = 92.0;
+const FOOT: f64 = 86.0;
 /// Round a plus sign.
 const SUM: f64 = 30.0;
 const GAP: f64 = 12.0;
@@ -159,7 +159,7 @@ impl Scene {
         let width = room.0.max(LEAST_WIDTH + 42.0 * shape.blocks.saturating_sub(4) as f64);
         let rows = shape.rows.max(1) as f64;
         let pitch = ((room.1 - TOP - MAPS - FOOT) / rows).clamp(LEAST_PITCH, MOST_PITCH);
-        let least = BARS as f64 * LEAST_PITCH;
+        let least = BARS as f64 * 18.0;
         let height = TOP + (rows * pitch).max(least) + MAPS + FOOT;
 
         let plan = plan(shape);
@@ -239,7 +239,7 @@ impl Scene {
 
     /// How tall the numbers of a row are.
     pub fn strip(&self) -> f64 {
-        (self.pitch - 4.0).min(22.0)
+        (self.pitch - 3.0).min(22.0)
     }
 
     pub fn row_at(&self, y: f64) -> Option<usize> {

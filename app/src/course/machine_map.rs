@@ -1,0 +1,166 @@
+//! The whole machine in small, with the part lit that a chapter is about: where one is in the story.
+
+use leptos::prelude::*;
+use unroll_protocol::link::Chapter;
+
+use super::ChapterLink;
+use crate::{
+    fetched::{Fetch, Settled, View, fetched, part},
+    store::Store,
+};
+
+const MAP: Fetch = part!(machine_map: View = || view! { <Map/> }.into_any());
+
+/// The map, once the first picture is there; nothing in the chapter that shows the machine itself.
+pub fn map() -> AnyView {
+    let Settled(settled) = expect_context();
+    let chapter = expect_context::<Store>().link.with_untracked(|link| link.chapter);
+    let shown = lit(chapter).is_some();
+    shown
+        .then(|| {
+            view! {
+                <div class="story-map">{move || settled.get().then(|| fetched(MAP, "The map"))}</div>
+            }
+        })
+        .into_any()
+}
+
+/// A part of the drawing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Station {
+    Text,
+    Embedding,
+    Position,
+    Queries,
+    Weights,
+    Values,
+    Mix,
+    FeedForward,
+    Panels,
+    Others,
+    Norm,
+    Next,
+}
+
+const ALL: [Station; 12] = [
+    Station::Panels,
+    Station::Text,
+    Station::Embedding,
+    Station::Position,
+    Station::Queries,
+    Station::Weights,
+    Station::Values,
+    Station::Mix,
+    Station::FeedForward,
+    Station::Others,
+    Station::Norm,
+    Station::Next,
+];
+
+/// What a chapter is about, in words and in the drawing; `None` where it is the drawing itself.
+fn lit(chapter: Chapter) -> Option<(&'static str, &'static [Station])> {
+    use Station::{
+        Embedding, FeedForward, Mix, Next, Norm, Others, Panels, Position, Queries, Text, Values,
+        Weights,
+    };
+    Some(match chapter {
+        Chapter::Tokens => ("text and embedding", &[Text, Embedding]),
+        Chapter::Bigram => ("the next character", &[Text, Next]),
+        Chapter::Rnn | Chapter::Bptt | Chapter::Gates | Chapter::Birnn | Chapter::Seq2seq => {
+            ("what the blocks replaced", &[Panels])
+        }
+        Chapter::Norm => ("the norms", &[Norm]),
+        Chapter::Alignment => ("weights and mix", &[Weights, Mix]),
+        Chapter::Qkv => ("queries, keys, values", &[Queries, Values]),
+        Chapter::Mask => ("who may look back", &[Weights]),
+        Chapter::Heads => ("all the maps", &[Weights, Mix, Others]),
+        Chapter::Position => ("the positions", &[Position]),
+        Chapter::Block => {
+            ("one whole block", &[Panels, Queries, Weights, Values, Mix, FeedForward])
+        }
+        Chapter::Machine => return None,
+        Chapter::Gpt => ("all of it", &ALL),
+    })
+}
+
+/// Rectangles of a part: left, top, width, height.
+fn shapes(station: Station) -> Vec<[f64; 4]> {
+    let rows = [6.0, 16.0, 26.0, 36.0];
+    let column = |x: f64, width: f64| rows.map(|y| [x, y, width, 6.0]).to_vec();
+    let long = |x: f64, lengths: [f64; 4]| {
+        rows.iter().zip(lengths).map(|(y, width)| [x, *y, width, 6.0]).collect()
+    };
+    match station {
+        Station::Text => column(2.0, 10.0),
+        Station::Embedding => column(18.0, 20.0),
+        Station::Position => column(44.0, 14.0),
+        Station::Panels => vec![[66.0, 0.0, 138.0, 48.0], [210.0, 0.0, 26.0, 48.0]],
+        Station::Queries => [column(72.0, 8.0), column(84.0, 8.0)].concat(),
+        Station::Weights => long(98.0, [7.0, 14.0, 21.0, 28.0]),
+        Station::Values => column(132.0, 8.0),
+        Station::Mix => column(158.0, 12.0),
+        Station::FeedForward => column(180.0, 18.0),
+        Station::Others => (0..4).map(|i| [217.0, 3.0 + 11.0 * f64::from(i), 9.0, 9.0]).collect(),
+        Station::Norm => column(242.0, 12.0),
+        Station::Next => long(262.0, [50.0, 26.0, 14.0, 6.0]),
+    }
+}
+
+#[component]
+fn Map() -> impl IntoView {
+    let chapter = expect_context::<Store>().link.with_untracked(|link| link.chapter);
+    let (words, parts) = lit(chapter).unwrap_or_default();
+    let station = |station: &Station| {
+        let on = parts.contains(station);
+        let class = match (station, on) {
+            (Station::Panels, true) => "map-panel map-on",
+            (Station::Panels, false) => "map-panel",
+            (_, true) => "map-on",
+            (_, false) => "",
+        };
+        let rects = shapes(*station).into_iter().map(|[x, y, width, height]| {
+            view! { <rect x=x y=y width=width height=height rx="1.5"></rect> }
+        });
+        view! { <g class=class>{rects.collect_view()}</g> }
+    };
+    view! {
+        <ChapterLink chapter=Chapter::Machine testid="machine-map">
+            <svg viewBox="0 0 314 48" aria-hidden="true">
+                <path class="map-lines" d="M12 9H262M12 19H262M12 29H262M12 39H262"></path>
+                {ALL.iter().map(station).collect_view()}
+            </svg>
+            <span>"In the whole machine: "{words}</span>
+        </ChapterLink>
+    }
+    .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_chapter_but_the_machine_has_its_place() {
+        for chapter in Chapter::ALL {
+            let lit = lit(*chapter);
+            assert_eq!(lit.is_none(), *chapter == Chapter::Machine, "{chapter:?}");
+            assert!(lit.is_none_or(|(words, parts)| !words.is_empty() && !parts.is_empty()));
+        }
+    }
+
+    #[test]
+    fn parts_lie_beside_each_other() {
+        let inner = ALL.iter().filter(|station| **station != Station::Panels);
+        let all: Vec<[f64; 4]> = inner.flat_map(|station| shapes(*station)).collect();
+        for (i, a) in all.iter().enumerate() {
+            assert!(a[0] + a[2] <= 314.0 && a[1] + a[3] <= 48.0);
+            for b in &all[i + 1..] {
+                let apart = a[0] + a[2] <= b[0]
+                    || b[0] + b[2] <= a[0]
+                    || a[1] + a[3] <= b[1]
+                    || b[1] + b[3] <= a[1];
+                assert!(apart, "{a:?} {b:?}");
+            }
+        }
+    }
+}
