@@ -28,7 +28,7 @@ pub use frame::{ChapterFrame, use_part};
 pub use history::History;
 pub use lab::Lab;
 pub use labs::{Labs, use_lab};
-pub use list::{ChapterMenu, Neighbors, Rail, WayIn, use_navigation};
+pub use list::{ChapterLink, ChapterMenu, Neighbors, Rail, WayIn, use_navigation};
 pub use progress::{Progress, use_right};
 pub use provenance::{gpt_provenance, use_provenance, use_task_provenance};
 pub use run::Run;

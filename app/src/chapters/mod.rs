@@ -11,6 +11,8 @@ mod block;
 mod bptt;
 mod gates;
 mod heads;
+#[allow(dead_code)]
+mod machine;
 mod mask;
 mod norm;
 mod position;

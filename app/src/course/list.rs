@@ -58,7 +58,7 @@ pub fn use_navigation(store: Store, progress: Progress) {
 
 /// A link to a chapter that stays in the page.
 #[component]
-fn ChapterLink(
+pub fn ChapterLink(
     chapter: Chapter,
     #[prop(optional)] class: &'static str,
     #[prop(optional)] testid: &'static str,

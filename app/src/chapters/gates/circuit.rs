@@ -161,7 +161,13 @@ fn gate_box(pen: &mut Pen, levels: &Levels, x: f64, sum: &GateSum, is_shown: boo
     );
     let name = sum.gate.label().trim_end_matches(" gate");
     let fits = name.len() as f64 * 0.62 * font < width - 8.0;
-    pen.text(hue, true, (x, top + 1.2 * font), Anchor::Middle, if fits { name } else { sum.gate.id() });
+    pen.text(
+        hue,
+        true,
+        (x, top + 1.2 * font),
+        Anchor::Middle,
+        if fits { name } else { sum.gate.id() },
+    );
     let value = if sum.held { format!("held {}", three(sum.value)) } else { three(sum.value) };
     pen.text(Hue::Ink, true, (x, top + 2.45 * font), Anchor::Middle, &value);
     let function = if sum.gate.opens() { "σ" } else { "tanh" };
@@ -204,8 +210,20 @@ fn state_line(pen: &mut Pen, levels: &Levels, width: f64, sums: &Sums) {
     pen.wire(hue, 6.0, &format!("M4 {y:.1}H{:.1}", width - 4.0));
     let name = sums.cell.memory().id();
     let above = y - 1.35 * font;
-    pen.text(hue, true, (4.0, above), Anchor::Start, &format!("{name} before {}", three(sums.before)));
-    pen.text(hue, true, (width - 4.0, above), Anchor::End, &format!("{name} {}", three(sums.after)));
+    pen.text(
+        hue,
+        true,
+        (4.0, above),
+        Anchor::Start,
+        &format!("{name} before {}", three(sums.before)),
+    );
+    pen.text(
+        hue,
+        true,
+        (width - 4.0, above),
+        Anchor::End,
+        &format!("{name} {}", three(sums.after)),
+    );
 }
 
 fn lstm(pen: &mut Pen, levels: &Levels, width: f64, sums: &Sums, shown: Option<Quantity>) {

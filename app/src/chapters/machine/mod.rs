@@ -1,0 +1,3 @@
+//! `machine`: the whole machine.
+
+pub mod others;
