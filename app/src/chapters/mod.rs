@@ -11,7 +11,7 @@ mod block;
 mod bptt;
 mod gates;
 mod heads;
-#[allow(dead_code)]
+#[allow(dead_code, unused_imports)]
 mod machine;
 mod mask;
 mod norm;

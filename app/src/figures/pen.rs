@@ -205,4 +205,14 @@ impl Pen {
             escape(word)
         );
     }
+
+    /// A badge without a word.
+    pub fn bullet(&mut self, (x, y): (f64, f64), radius: f64) {
+        let _ = write!(
+            self.svg,
+            r#"<circle cx="{x:.1}" cy="{y:.1}" r="{radius:.1}" fill="{}" stroke="{}" stroke-width="1.5" pointer-events="none"/>"#,
+            self.paint.accent(),
+            self.paint.paper()
+        );
+    }
 }

@@ -1,7 +1,7 @@
 //! The cells of LSTM and GRU. Both have the letter's wire and the hidden state's wire along the
 //! bottom, the gates above them, and the memory as a line along the top.
 
-use super::plan::{Look, Plan, Point, Rect};
+use super::plan::{Look, Plan, Point, Rect, width_of};
 use crate::figures::{Hue, pen::Anchor};
 
 /// Where both cells have their heights, in pixels, and their panel's edges.
@@ -127,21 +127,21 @@ pub fn lstm(plan: &mut Plan) {
     plan.arrow(Hue::Output, thin, &[(output, top), below(plan, show)]);
     plan.arrow(Hue::Cell, thin, &[(tap, at.line), (tap, at.knots), before(plan, show)]);
     // What is shown goes up to the output and on to the next step.
-    plan.arrow(Hue::Hidden, thin, &[show, (out, at.knots), (out, plan.height * 0.145 + 1.05 * f)]);
+    plan.wire(Hue::Hidden, thin, &[show, (out, at.knots)]);
+    plan.arrow(Hue::Hidden, thin, &[(out, at.knots), (out, plan.height * 0.145 + 1.05 * f)]);
     plan.arrow(Hue::Hidden, thick, &[(out, at.knots), (out, at.hidden), h_after.left()]);
     plan.dot(Hue::Hidden, (out, at.knots));
     plan.dot(Hue::Cell, (tap, at.line));
     plan.arrow(Hue::Cell, 1.5 * thick, &[c_before.right(), c_after.left()]);
-    let sum = "σ(W x + U h + b)";
+    // The sums of all gates or of none.
+    let sums = ["σ(W x + U h + b)", "tanh(W x + U h + b)"];
+    let room = at.gate.0 - 0.7 * f;
+    let fit = sums.iter().all(|sum| width_of(sum, plan.small(), false) <= room);
+    let [sum, squashed] = if fit { sums } else { [""; 2] };
     let each: [(&str, f64, &[&str], &str); 4] = [
         ("forget", forget, &["forget f", "forget", "f"], sum),
         ("input", input, &["input i", "input", "i"], sum),
-        (
-            "candidate",
-            candidate,
-            &["candidate g", "candidate", "new g", "g"],
-            "tanh(W x + U h + b)",
-        ),
+        ("candidate", candidate, &["candidate g", "candidate", "cand. g", "g"], squashed),
         ("output", output, &["output o", "output", "o"], sum),
     ];
     for (id, x, names, under) in each {
@@ -204,7 +204,7 @@ pub fn gru(plan: &mut Plan) {
     let wide = (update, at.gate.0);
     let sum = "σ(W x + U h + b)";
     gate(plan, &at, "update", wide, &["update z", "update", "z"], sum, (true, true));
-    let names = ["candidate n", "candidate", "new n", "n"];
+    let names = ["candidate n", "candidate", "cand. n", "n"];
     gate(plan, &at, "candidate", (new, at.gate.0), &names, "tanh(W x + b + …)", (true, false));
     let names = ["U h + b", "U h"];
     gate(plan, &at, "recurrent", (recurrent, narrow), &names, "", (false, true));

@@ -33,7 +33,13 @@ pub fn paint(plan: &Plan, paint: Paint, lit: Option<&str>) -> String {
         let has_larger = plan.pieces.iter().filter(ours).any(|other| !is_small(other));
         if piece.part.new && is_first && !(is_small(piece) && has_larger) {
             let (right, top) = (piece.rect.x + piece.rect.width, piece.rect.y);
-            pen.badge((right - 0.1 * plan.font, top), SMALLEST, "new");
+            // Where all is small the word would hide what it is about.
+            if plan.font > 12.5 {
+                let size = (0.7 * plan.font).max(SMALLEST);
+                pen.badge((right - 0.1 * plan.font, top), size, "new");
+            } else {
+                pen.bullet((right - 1.0, top + 1.0), 3.5);
+            }
         }
     }
     for note in &plan.notes {

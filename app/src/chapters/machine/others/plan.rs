@@ -146,7 +146,7 @@ impl Plan {
 
     /// Whether there is room for words beside the boxes.
     pub fn is_wide(&self) -> bool {
-        self.width >= 640.0 && self.height >= 330.0
+        self.width >= 680.0 && self.height >= 330.0
     }
 
     /// The size of the smaller text.
@@ -171,10 +171,11 @@ impl Plan {
             return rect;
         };
         let pad = if look == Look::Box { 0.4 * self.font } else { 2.0 };
-        let fits = |text: &str, size, bold| width_of(text, size, bold) <= rect.width - pad;
-        let name = names.iter().find(|name| fits(name, self.font, true)).or(names.last());
+        let fits = |name: &&&str| width_of(name, self.font, true) <= rect.width - pad;
+        let name = names.iter().find(fits).or(names.last());
         let high = rect.height >= 1.25 * (self.font + self.small());
-        let under = if high && fits(under, self.small(), false) { under } else { "" };
+        let roomy = width_of(under, self.small(), false) <= rect.width - 0.7 * self.font;
+        let under = if high && roomy { under } else { "" };
         let text = name.map_or(String::new(), |name| (*name).to_owned());
         self.pieces.push(Piece { part, rect, look, text, under: under.to_owned() });
         rect

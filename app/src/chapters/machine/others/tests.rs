@@ -6,8 +6,15 @@ use super::{
 };
 use crate::{chapters, figures::color::Palette};
 
-const SIZES: [(f64, f64); 5] =
-    [(1000.0, 600.0), (1500.0, 850.0), (340.0, 420.0), (700.0, 520.0), (560.0, 480.0)];
+const SIZES: [(f64, f64); 7] = [
+    (1000.0, 600.0),
+    (1500.0, 850.0),
+    (700.0, 520.0),
+    (560.0, 480.0),
+    (340.0, 420.0),
+    (320.0, 460.0),
+    (844.0, 340.0),
+];
 
 fn plans() -> impl Iterator<Item = Plan> {
     Machine::ALL.into_iter().flat_map(|machine| SIZES.map(|size| plan(machine, size)))
@@ -129,24 +136,4 @@ fn files_read_back() {
     assert_eq!(csv.lines().filter(|line| line.starts_with("reset,")).count(), 1);
     let svg = (files::FILES.svg)(&machine, &caption, &Colors::new(&Palette::DARK));
     assert!(svg.contains("a &lt; b") && svg.contains(Palette::DARK.accent.css().as_str()));
-}
-
-#[test]
-fn write_pictures() {
-    std::fs::create_dir_all("/tmp/machines").unwrap();
-    for machine in Machine::ALL {
-        for size in SIZES {
-            for (palette, name) in [(&Palette::LIGHT, "light"), (&Palette::DARK, "dark")] {
-                let inside = draw(machine, size, Paint::of(palette), None);
-                let svg = format!(
-                    r#"<svg xmlns="http://www.w3.org/2000/svg" width="{w}" height="{h}" viewBox="0 0 {w} {h}" font-family="system-ui, sans-serif"><rect width="100%" height="100%" fill="{}"/>{inside}</svg>"#,
-                    palette.paper.css(),
-                    w = size.0,
-                    h = size.1,
-                );
-                let path = format!("/tmp/machines/{}-{}-{name}.svg", machine.id(), size.0);
-                std::fs::write(path, svg).unwrap();
-            }
-        }
-    }
 }

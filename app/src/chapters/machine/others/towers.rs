@@ -50,19 +50,19 @@ pub fn transformer(plan: &mut Plan) {
         "self",
         &["multi-head self-attention", "self-attention", "attention"],
     );
-    let after = sublayer(plan, &encoder, after, 2, "feedforward", &["feed-forward"]);
+    let after = sublayer(plan, &encoder, after, 2, "feedforward", &["feed-forward", "FFN"]);
     plan.wire(Hue::Hidden, plan.thick(), &[after, (encoder.x, exit), (top.0, exit)]);
     let begin = (decoder.x, start);
     let names = ["masked self-attention", "masked self-att.", "masked att.", "masked"];
     let after = sublayer(plan, &decoder, begin, 0, "masked", &names);
     let after = sublayer(plan, &decoder, after, 1, "cross", &["cross-attention", "cross-att."]);
-    let after = sublayer(plan, &decoder, after, 2, "feedforward", &["feed-forward"]);
+    let after = sublayer(plan, &decoder, after, 2, "feedforward", &["feed-forward", "FFN"]);
     let [linear, softmax, target] = [0.19, 0.115, 0.04].map(level);
     let (thin, high) = (plan.thin(), 0.85 * f);
     plan.arrow(Hue::Hidden, plan.thick(), &[after, (decoder.x, linear + high)]);
     plan.arrow(Hue::Output, thin, &[(decoder.x, linear), (decoder.x, softmax + high)]);
     plan.arrow(Hue::Output, thin, &[(decoder.x, softmax), (decoder.x, target + 0.9 * f)]);
-    let size = (width * 0.62, 1.7 * f);
+    let size = (width * 0.7, 1.7 * f);
     for (id, y) in [("linear", linear), ("softmax", softmax)] {
         plan.put(id, Look::Box, Rect::around((decoder.x, y), size), &[id], "");
     }

@@ -175,7 +175,10 @@ pub fn bahdanau(plan: &mut Plan) {
         read(plan, &at, &columns, step, size);
         attend(plan, &at, columns[step], step, size);
     }
-    let context = Rect::around((plan.width * 0.59, sum), (2.5 * f, 2.1 * f));
+    let context = Rect::around(
+        (plan.width * if wide { 0.61 } else { 0.59 }, sum),
+        (if wide { 6.4 * f } else { 2.5 * f }, 2.1 * f),
+    );
     plan.arrow(Hue::Value, plan.thick(), &[(columns[0], times), (columns[0], sum), context.left()]);
     decode(plan, &at, context, (last, now), state);
     for (step, &x) in columns.iter().enumerate() {
@@ -192,14 +195,14 @@ pub fn bahdanau(plan: &mut Plan) {
     let right = columns[steps - 1] + size.0 / 2.0;
     let rect = Rect::between((columns[0] - size.0 / 2.0, weights - up), (right, weights + up));
     plan.put("weights", Look::Box, rect, &["softmax: weights α", "softmax"], "");
-    plan.put("context", Look::Box, context, &["cᵢ"], "");
+    plan.put("context", Look::Box, context, &["cᵢ = Σ α h", "cᵢ"], "");
     for (x, name) in [(last, "sᵢ₋₁"), (now, "sᵢ")] {
         plan.put("decoder", Look::Box, Rect::around((x, states), state), &[name], "");
     }
     if wide {
         // What the rows are, beside them.
         let rows = [
-            (Hue::Value, times, "values, weighed"),
+            (Hue::Value, times, "values, weighted"),
             (Hue::Muted, scores, "scores"),
             (Hue::Key, (states + asked) / 2.0 + 0.1 * f, "keys"),
             (Hue::Muted, backward, "right to left"),
@@ -221,11 +224,11 @@ fn read(plan: &mut Plan, at: &Levels, columns: &[f64], step: usize, size: (f64, 
     let (f, thin, thick, x) = (plan.font, plan.thin(), plan.thick(), columns[step]);
     let (half, up) = (size.0 / 2.0, size.1 / 2.0);
     plan.arrow(Hue::Input, thin, &[(x, at.input), (x, at.forward + up)]);
-    let (beside, low) = (x + half + 0.5 * f, at.input - 1.4 * f);
+    let (beside, low) = (x + half + 0.7 * f, at.input - 1.4 * f);
     let path = [(x, low), (beside, low), (beside, at.backward), (x + half, at.backward)];
     plan.arrow(Hue::Input, thin, &path);
     plan.dot(Hue::Input, (x, low));
-    let side = x - half - 0.5 * f;
+    let side = x - half - 0.7 * f;
     let path =
         [(x - half, at.forward), (side, at.forward), (side, at.states), (x - half, at.states)];
     plan.arrow(Hue::Hidden, thin, &path);
@@ -249,15 +252,15 @@ fn attend(plan: &mut Plan, at: &Levels, x: f64, step: usize, size: (f64, f64)) {
     plan.dot(Hue::Query, (asks, at.asked));
     plan.arrow(Hue::Query, thin, &[(x, at.scores - up), (x, at.weights + up)]);
     plan.arrow(Hue::Query, share, &[(x, at.weights - up), (x, at.times + 0.88 * f)]);
-    let past = x + half + 0.5 * f;
+    let past = x + half + 0.7 * f;
     let to = (x + 0.88 * f, at.times);
     plan.arrow(
         Hue::Value,
         share,
         &[(x + half, at.states), (past, at.states), (past, at.times), to],
     );
-    plan.wire(Hue::Value, share, &[(x, at.times), (x, at.sum)]);
     if step > 0 {
+        plan.wire(Hue::Value, share, &[(x, at.times), (x, at.sum)]);
         plan.dot(Hue::Value, (x, at.sum));
     }
 }
@@ -266,8 +269,8 @@ fn attend(plan: &mut Plan, at: &Levels, x: f64, step: usize, size: (f64, f64)) {
 fn decode(plan: &mut Plan, at: &Levels, context: Rect, (last, now): (f64, f64), state: (f64, f64)) {
     let (f, thin, thick) = (plan.font, plan.thin(), plan.thick());
     let (half, up) = (state.0 / 2.0, state.1 / 2.0);
-    let width = (plan.width * 0.19).min(6.0 * f);
     let (turn, (right, y)) = ((last + now) / 2.0, context.right());
+    let width = (2.0 * (now - turn) - 2.4 * f).min(6.0 * f);
     let low = at.states + 0.6 * f;
     plan.wire(Hue::Hidden, thick, &[(last - half - 1.2 * f, low), (last - half, low)]);
     plan.arrow(Hue::Hidden, thick, &[(last + half, low), (now - half, low)]);
