@@ -6,7 +6,7 @@ use crate::figures::{Hue, pen::Anchor};
 pub fn elman(plan: &mut Plan) {
     const LETTERS: [&str; 6] = ["s", "a", "i", "d", "␣", "F"];
     let (f, thin, thick, wide) = (plan.font, plan.thin(), plan.thick(), plan.is_wide());
-    let steps = if wide { 5 } else { 3 };
+    let steps = if wide || plan.width >= 560.0 { 5 } else { 3 };
     let (left, right) = if wide { (7.6 * f, 2.6 * f) } else { (2.7 * f, 1.6 * f) };
     let spacing = (plan.width - left - right) / steps as f64;
     let column = |step: usize| left + spacing * (step as f64 + 0.5);
@@ -14,7 +14,8 @@ pub fn elman(plan: &mut Plan) {
     let level = |share: f64| height * share;
     let [letter, onehot, w, cell, state, v, softmax, next] =
         [0.94, 0.85, 0.75, 0.615, 0.455, 0.335, 0.205, 0.06].map(level);
-    let cell_width = if wide { (spacing - 3.4 * f).min(8.0 * f) } else { spacing - 4.4 * f };
+    let cell_width =
+        if wide { (spacing - 3.4 * f).min(8.0 * f) } else { (spacing - 4.4 * f).min(5.0 * f) };
     let cell_size = (cell_width, if wide { 3.4 * f } else { 2.4 * f });
     let strip = (if wide { 4.8 * f } else { 3.4 * f }, 1.15 * f);
     // A row of the picture is one kind of thing: said once, at the left.

@@ -155,11 +155,13 @@ pub fn lstm(plan: &mut Plan) {
     plan.put("squash", Look::Box, rect, &["tanh"], "");
     if plan.is_wide() {
         let y = at.line + 1.5 * f;
-        plan.note(Hue::Muted, ((forget + plus) / 2.0, y), Anchor::Middle, "kept");
+        plan.note(Hue::Muted, ((forget + plus) / 2.0, y), Anchor::Middle, "f · cₜ₋₁");
         let (x, y) = (plus + 1.1 * f, (at.line + at.knots) / 2.0 + 0.3 * f);
-        plan.note(Hue::Muted, (x, y), Anchor::Start, "written");
-        let place = ((output + out) / 2.0 + 0.4 * f, at.knots + 1.5 * f);
-        plan.note(Hue::Muted, place, Anchor::Middle, "shown");
+        plan.note(Hue::Muted, (x, y), Anchor::Start, "i · g");
+        let (shown, place) = ("o · tanh(cₜ)", ((output + out) / 2.0 + 0.4 * f, at.knots + 1.5 * f));
+        if width_of(shown, plan.small(), false) < out - output - 1.4 * f {
+            plan.note(Hue::Muted, place, Anchor::Middle, shown);
+        }
     }
 }
 
@@ -218,10 +220,10 @@ pub fn gru(plan: &mut Plan) {
     plan.put("rest", Look::Box, rect, &["1 − z"], "");
     if plan.is_wide() {
         let y = at.line + 1.5 * f;
-        plan.note(Hue::Muted, ((update + new) / 2.0, y), Anchor::Middle, "kept");
+        plan.note(Hue::Muted, ((update + new) / 2.0, y), Anchor::Middle, "z · hₜ₋₁");
         let place = (new + 1.1 * f, (at.line + at.knots) / 2.0 + 0.3 * f);
-        plan.note(Hue::Muted, place, Anchor::Start, "written");
-        let place = ((knot + reset) / 2.0, high - 0.5 * f);
-        plan.note(Hue::Muted, place, Anchor::Middle, "heard");
+        plan.note(Hue::Muted, place, Anchor::Start, "(1 − z) · n");
+        let place = (knot, at.gates + 2.0 * f);
+        plan.note(Hue::Muted, place, Anchor::Middle, "r · (U h + b)");
     }
 }

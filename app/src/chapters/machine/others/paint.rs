@@ -120,7 +120,7 @@ fn draw_piece(pen: &mut Pen, plan: &Plan, piece: &Piece, is_lit: bool) {
     let (hue, rect, font) = (piece.part.hue, piece.rect, plan.font);
     let thin = plan.thin();
     let thick = match (is_lit, piece.part.new) {
-        (true, _) => 3.0 * thin,
+        (true, _) => 2.5 * thin,
         (false, true) => 1.6 * thin,
         (false, false) => 0.9 * thin,
     };
