@@ -75,8 +75,8 @@ pub fn elman(plan: &mut Plan) {
     for step in 0..steps {
         let x = column(step);
         plan.chip("letter", (x, letter), LETTERS[step]);
-        let one = Some([4, 0, 2, 1, 5][step]);
-        plan.put("onehot", Look::Strip { one }, Rect::around((x, onehot), strip), &[], "");
+        let one = [4, 0, 2, 1, 5][step];
+        plan.put("onehot", Look::OneHot(one), Rect::around((x, onehot), strip), &[], "");
         plan.pill("w", (x, w), "W");
         let names: &[&str] = &["tanh"];
         plan.put("cell", Look::Box, Rect::around((x, cell), cell_size), names, "W x + U s + b");
@@ -85,7 +85,7 @@ pub fn elman(plan: &mut Plan) {
             let to = column(step + 1) - cell_size.0 / 2.0;
             plan.pill("u", ((from + to) / 2.0, (state + cell) / 2.0), "U");
         }
-        plan.put("state", Look::Strip { one: None }, Rect::around((x, state), strip), &[], "");
+        plan.put("state", Look::Strip(step), Rect::around((x, state), strip), &[], "");
         plan.pill("v", (x, v), "V");
         let size = ((5.4 * f).min(spacing - 0.8 * f), 2.0 * f);
         plan.put("softmax", Look::Box, Rect::around((x, softmax), size), &["softmax"], "");

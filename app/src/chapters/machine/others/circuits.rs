@@ -41,7 +41,7 @@ fn frame(plan: &mut Plan, out: f64) -> Frame {
     plan.chip("letter", (x, chip), "s");
     let size = (4.8 * f, 1.15 * f);
     let rect = Rect::around((x, strip), size);
-    plan.put("letter", Look::Strip { one: Some(4) }, rect, &[], "");
+    plan.put("letter", Look::OneHot(4), rect, &[], "");
     let (softmax, next) = (level(0.145), level(0.05));
     let width = (8.4 * f).min(2.0 * (plan.width - out) - f);
     plan.arrow(Hue::Output, thin, &[(out, softmax), (out, next + f)]);

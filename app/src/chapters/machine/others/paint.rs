@@ -113,7 +113,7 @@ fn rounded(points: &[Point], radius: f64) -> String {
     path
 }
 
-/// Shades of a vector's cells, the same everywhere: there are no numbers here.
+/// Shades of a vector’s cells, made up: there are no numbers here.
 const SHADES: [f64; 6] = [0.55, 0.12, 0.8, 0.3, 0.06, 0.45];
 
 fn draw_piece(pen: &mut Pen, plan: &Plan, piece: &Piece, is_lit: bool) {
@@ -132,21 +132,28 @@ fn draw_piece(pen: &mut Pen, plan: &Plan, piece: &Piece, is_lit: bool) {
     let (place, size) = ((rect.x, rect.y), (rect.width, rect.height));
     let round = match piece.look {
         Look::Pill | Look::Knot | Look::Wave => rect.height / 2.0,
-        Look::Strip { .. } => 0.25 * font,
+        Look::Strip(_) | Look::OneHot(_) => 0.25 * font,
         Look::Box | Look::Chip => 0.45 * font,
     };
     // Writing to a String cannot fail.
     let _ = write!(pen.svg, r#"<g data-part="{}" class="machine-part">"#, piece.part.id);
     let stroke = Stroke { hue, thick, share };
     match piece.look {
-        Look::Strip { one } => {
+        Look::Strip(_) | Look::OneHot(_) => {
             pen.boxed(place, size, round, Stroke { share: 0.0, ..stroke });
             let (count, gap) = (SHADES.len() as f64, 0.14 * font);
             let upright = rect.height > rect.width;
             let long = if upright { rect.height } else { rect.width };
             let each = (long - gap) / count;
-            for (i, &shade) in SHADES.iter().enumerate() {
-                let shade = one.map_or(shade, |one| if one == i { 1.0 } else { 0.1 });
+            for i in 0..SHADES.len() {
+                let shade = match piece.look {
+                    Look::OneHot(one) if one == i => 1.0,
+                    Look::OneHot(_) => 0.1,
+                    // Steps that share no factor with the number of shades.
+                    Look::Strip(step) if step % 2 == 1 => SHADES[(5 * i + step) % SHADES.len()],
+                    Look::Strip(step) => SHADES[(i + step) % SHADES.len()],
+                    _ => 0.0,
+                };
                 let along = gap + each * i as f64;
                 let (x, y, w, h) = if upright {
                     (gap, along, rect.width - 2.0 * gap, each - gap)

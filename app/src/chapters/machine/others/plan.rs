@@ -57,10 +57,10 @@ pub enum Look {
     Pill,
     /// Where numbers meet.
     Knot,
-    /// A vector: cells in a row, or upright; one of them is set, or each has some shade.
-    Strip {
-        one: Option<usize>,
-    },
+    /// A one-hot vector: which of its cells is set.
+    OneHot(usize),
+    /// A vector: cells in a row, or upright, whose shades depend on the number.
+    Strip(usize),
     /// A wave in a circle.
     Wave,
 }

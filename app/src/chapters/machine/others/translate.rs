@@ -64,7 +64,7 @@ pub fn encoder_decoder(plan: &mut Plan) {
         let rect = Rect::around((source(step), cell), size);
         plan.put("encoder", Look::Box, rect, &[SOURCE_STATES[step]], "");
     }
-    plan.put("context", Look::Strip { one: None }, vector, &[], "");
+    plan.put("context", Look::Strip(3), vector, &[], "");
     let place = (middle, vector.y - 0.6 * f);
     plan.name(Hue::Hidden, place, Anchor::Middle, "c");
     for step in 0..steps {
