@@ -29,10 +29,24 @@ impl Paint {
         self.0.map_or_else(|| "var(--paper)".to_owned(), |palette| palette.paper.css())
     }
 
+    /// What the page itself points with.
+    pub fn accent(self) -> String {
+        self.0.map_or_else(|| "var(--accent)".to_owned(), |palette| palette.accent.css())
+    }
+
     /// Hairlines.
     pub fn line(self) -> String {
         self.0.map_or_else(|| "var(--line)".to_owned(), |palette| palette.line.css())
     }
+}
+
+/// How a box is drawn.
+#[derive(Clone, Copy, Debug)]
+pub struct Stroke {
+    pub hue: Hue,
+    pub thick: f64,
+    /// How much of the hue is in the ground, from 0 to 1.
+    pub share: f64,
 }
 
 /// Draws with text of one size.
@@ -79,11 +93,23 @@ impl Pen {
         );
     }
 
-    pub fn text(&mut self, hue: Hue, bold: bool, (x, y): (f64, f64), anchor: Anchor, text: &str) {
+    pub fn text(&mut self, hue: Hue, bold: bool, at: (f64, f64), anchor: Anchor, text: &str) {
+        self.sized(hue, bold, self.font, at, anchor, text);
+    }
+
+    /// Text of another size.
+    pub fn sized(
+        &mut self,
+        hue: Hue,
+        bold: bool,
+        size: f64,
+        (x, y): (f64, f64),
+        anchor: Anchor,
+        text: &str,
+    ) {
         let _ = write!(
             self.svg,
-            r#"<text x="{x:.1}" y="{y:.1}" font-size="{:.1}" font-weight="{}" text-anchor="{}" fill="{}">{}</text>"#,
-            self.font,
+            r#"<text x="{x:.1}" y="{y:.1}" font-size="{size:.1}" font-weight="{}" text-anchor="{}" fill="{}">{}</text>"#,
             if bold { 650 } else { 400 },
             anchor.css(),
             self.hue(hue),
@@ -101,6 +127,92 @@ impl Pen {
             self.hue(hue),
             y + size * 0.35,
             self.hue(Hue::Ink),
+        );
+    }
+
+    /// A rounded box that hides what is under it.
+    pub fn boxed(&mut self, place: (f64, f64), size: (f64, f64), round: f64, stroke: Stroke) {
+        let ((x, y), (width, height), hue) = (place, size, self.hue(stroke.hue));
+        let _ = write!(
+            self.svg,
+            r#"<rect x="{x:.1}" y="{y:.1}" width="{width:.1}" height="{height:.1}" rx="{round:.1}" fill="{}"/><rect x="{x:.1}" y="{y:.1}" width="{width:.1}" height="{height:.1}" rx="{round:.1}" fill="{hue}" fill-opacity="{}" stroke="{hue}" stroke-width="{:.1}"/>"#,
+            self.paint.paper(),
+            stroke.share,
+            stroke.thick,
+        );
+    }
+
+    /// A soft rounded ground without an edge.
+    pub fn panel(&mut self, hue: Hue, place: (f64, f64), size: (f64, f64), round: f64) {
+        let ((x, y), (width, height)) = (place, size);
+        let _ = write!(
+            self.svg,
+            r#"<rect x="{x:.1}" y="{y:.1}" width="{width:.1}" height="{height:.1}" rx="{round:.1}" fill="{}" fill-opacity="0.065"/>"#,
+            self.hue(hue)
+        );
+    }
+
+    /// A soft ground of any shape.
+    pub fn ground(&mut self, hue: Hue, path: &str) {
+        let _ =
+            write!(self.svg, r#"<path d="{path}" fill="{}" fill-opacity="0.065"/>"#, self.hue(hue));
+    }
+
+    /// A filled cell of which `share` is color.
+    pub fn shade(&mut self, hue: Hue, place: (f64, f64), size: (f64, f64), share: f64) {
+        let ((x, y), (width, height)) = (place, size);
+        let _ = write!(
+            self.svg,
+            r#"<rect x="{x:.1}" y="{y:.1}" width="{width:.1}" height="{height:.1}" rx="1" fill="{}" fill-opacity="{share}"/>"#,
+            self.hue(hue)
+        );
+    }
+
+    /// The head of an arrow whose tip is at a place and that points along `direction`.
+    pub fn head(&mut self, hue: Hue, (x, y): (f64, f64), direction: (f64, f64), long: f64) {
+        let (dx, dy) = (direction.0 * long, direction.1 * long);
+        let (back_x, back_y) = (x - dx, y - dy);
+        let _ = write!(
+            self.svg,
+            r#"<path d="M{x:.1} {y:.1}L{:.1} {:.1}L{:.1} {:.1}z" fill="{}"/>"#,
+            back_x - dy * 0.48,
+            back_y + dx * 0.48,
+            back_x + dy * 0.48,
+            back_y - dx * 0.48,
+            self.hue(hue)
+        );
+    }
+
+    /// Where lines join.
+    pub fn dot(&mut self, hue: Hue, (x, y): (f64, f64), radius: f64) {
+        let color = self.hue(hue);
+        let _ =
+            write!(self.svg, r#"<circle cx="{x:.1}" cy="{y:.1}" r="{radius:.1}" fill="{color}"/>"#);
+    }
+
+    /// A word on a pill in the page's own color.
+    pub fn badge(&mut self, (x, y): (f64, f64), size: f64, word: &str) {
+        let (width, height) = (size * (0.62 * word.len() as f64 + 0.7), size * 1.2);
+        let _ = write!(
+            self.svg,
+            r#"<g pointer-events="none"><rect x="{:.1}" y="{:.1}" width="{width:.1}" height="{height:.1}" rx="{:.1}" fill="{}"/><text x="{x:.1}" y="{:.1}" font-size="{size:.1}" font-weight="650" text-anchor="middle" fill="{}">{}</text></g>"#,
+            x - width / 2.0,
+            y - height / 2.0,
+            height / 2.0,
+            self.paint.accent(),
+            y + size * 0.33,
+            self.paint.paper(),
+            escape(word)
+        );
+    }
+
+    /// A badge without a word.
+    pub fn bullet(&mut self, (x, y): (f64, f64), radius: f64) {
+        let _ = write!(
+            self.svg,
+            r#"<circle cx="{x:.1}" cy="{y:.1}" r="{radius:.1}" fill="{}" stroke="{}" stroke-width="1.5" pointer-events="none"/>"#,
+            self.paint.accent(),
+            self.paint.paper()
         );
     }
 }

@@ -4,6 +4,7 @@ mod cells;
 mod draw;
 mod figure;
 mod next;
+mod others;
 mod paint;
 mod read;
 mod scene;
@@ -32,6 +33,7 @@ use crate::{
     teaching::{CheckYourself, Live, live},
 };
 use figure::{Choice, MachineFigure};
+use others::{Machine as Kind, OtherMachine};
 use scene::place_of;
 
 #[cfg(test)]
@@ -128,10 +130,36 @@ fn Machine() -> impl IntoView {
             live=lives(page)
             asks=vec![("machine-largest", ViewFn::from(move || largest(page)))]
             more=words::more
-            views=vec![StageView::new("gpt", "GPT", move || view! { <Gpt page/> })]
+            views=[StageView::new("gpt", "GPT", move || view! { <Gpt page/> })]
+                .into_iter()
+                .chain(OTHERS.map(|machines| {
+                    let (id, title) = match machines {
+                        [one] => (one.id(), one.label()),
+                        _ => ("gates", "LSTM and GRU"),
+                    };
+                    StageView::new(id, title, move || others(machines))
+                }))
+                .collect()
             settings=|| fetched(SETTINGS, "The settings")
             model=use_model_name(page.store)
         />
+    }
+}
+
+/// The other machines of the course, the newest first: a view each, but LSTM and GRU in one.
+const OTHERS: [&[Kind]; 5] = [
+    &[Kind::Transformer],
+    &[Kind::Bahdanau],
+    &[Kind::EncoderDecoder],
+    &[Kind::Lstm, Kind::Gru],
+    &[Kind::Elman],
+];
+
+fn others(machines: &'static [Kind]) -> AnyView {
+    let drawings = machines.iter().map(|&machine| view! { <OtherMachine machine/> }).collect_view();
+    match machines {
+        [_] => drawings.into_any(),
+        _ => view! { <div class="view-split">{drawings}</div> }.into_any(),
     }
 }
 

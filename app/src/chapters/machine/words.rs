@@ -81,6 +81,12 @@ pub const SCRIPT: Script = Script {
             asks: &["machine-row"],
         },
         Beat {
+            title: "The machines before it",
+            text: "The original transformer has two towers, for it translates: one reads, one writes. A GPT keeps                    the one that writes. Go through the tabs, back to the simple [recurrent](recurrence) network. What                    is new in each machine is marked. Input stands below, output above, and the text runs from left                    to right.",
+            set: |link| link.view = "transformer".into(),
+            asks: &[],
+        },
+        Beat {
             title: "What you can do now",
             text: "You can follow one character through a GPT, name each part, and say what its numbers mean. \
                    Each part opens into its own chapter: point at it and follow the link below the picture.",
