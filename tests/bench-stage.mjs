@@ -5,7 +5,7 @@
 // visit (its wasm is fetched, its worker starts) and on a later one; and from a press on a tab until
 // its view is there and, if it has figures, they are drawn from the live model. Everything is on
 // localhost; times are until the second frame after.
-import { CHAPTERS, paused, Site, views } from "./harness.mjs";
+import { STUDIES, paused, Site, views } from "./harness.mjs";
 
 const wanted = process.argv.slice(2);
 const site = await new Site().start({ path: "/" });
@@ -45,7 +45,7 @@ const spread = (all) => {
 
 try {
   const [first, later, changes] = [[], [], []];
-  for (const chapter of CHAPTERS.filter((name) => name !== "gpt" && (!wanted.length || wanted.includes(name)))) {
+  for (const chapter of STUDIES.filter((name) => !wanted.length || wanted.includes(name))) {
     const context = await site.browser.newContext({ viewport: { width: 1440, height: 900 } });
     const page = await context.newPage();
     await page.goto(`${site.url}?device=cpu`);

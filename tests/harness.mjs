@@ -23,9 +23,10 @@ import { serve } from "./server.mjs";
 /** A sub-path as a course's site has it: nothing may depend on being at the root. */
 export const SUB_PATH = "/course/unroll/";
 
-/** The chapters in the course's order, as links name them. */
+/** The chapters with models of their own, and all of them, in the course's order, as links name them. */
 const LIST = readFileSync(new URL("../protocol/src/chapters.rs", import.meta.url), "utf8");
-export const CHAPTERS = [...LIST.matchAll(/^ +[A-Z]\w+ \w+ \w+ "(\w+)" /gm)].map((line) => line[1]).concat("machine", "gpt");
+export const STUDIES = [...LIST.matchAll(/^ +[A-Z]\w+ \w+ \w+ "(\w+)" /gm)].map((line) => line[1]);
+export const CHAPTERS = [...STUDIES, "machine", "gpt"];
 
 /** The widths the page is made for: a phone, a laptop, a projector. */
 export const VIEWPORTS = {

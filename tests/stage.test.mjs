@@ -6,6 +6,7 @@ import { test } from "node:test";
 
 import {
   CHAPTERS,
+  STUDIES,
   accessibilityProblems,
   beat,
   byId,
@@ -151,7 +152,7 @@ for (const chapter of chapters) {
     });
     await byId(page, `chapter-${chapter}`).waitFor();
     // The lab waits to be trained, the others warm up by themselves.
-    if (chapter !== "gpt") await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
+    if (STUDIES.includes(chapter)) await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
     await paused(page);
     const problems = [];
     let whole = true;

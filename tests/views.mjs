@@ -4,7 +4,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 
-import { byId, CHAPTERS, drawn, numberUntil, openView, paused, settled, Site, views, watch } from "./harness.mjs";
+import { byId, CHAPTERS, STUDIES, drawn, numberUntil, openView, paused, settled, Site, views, watch } from "./harness.mjs";
 
 const [folder, ...wanted] = process.argv.slice(2);
 const unknown = wanted.filter((chapter) => !CHAPTERS.includes(chapter));
@@ -33,9 +33,9 @@ try {
     const problems = watch(page);
     await page.goto(new URL(`?chapter=${chapter}`, site.url).href);
     await byId(page, `chapter-${chapter}`).waitFor();
-    if (chapter === "gpt") await byId(page, "train-toggle").click();
-    await numberUntil(page, "loss-step", (step) => step >= (chapter === "gpt" ? LAB_STEPS : 1), "far enough");
-    if (chapter === "gpt") await byId(page, "train-toggle").click();
+    if (!STUDIES.includes(chapter)) await byId(page, "train-toggle").click();
+    await numberUntil(page, "loss-step", (step) => step >= (STUDIES.includes(chapter) ? 1 : LAB_STEPS), "far enough");
+    if (!STUDIES.includes(chapter)) await byId(page, "train-toggle").click();
     // One training for all: the page redraws itself for each size and theme.
     await paused(page);
     for (const size of SIZES) {

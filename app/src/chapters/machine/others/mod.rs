@@ -30,6 +30,7 @@ pub enum Machine {
 
 impl Machine {
     /// In the order of the course.
+    #[cfg(test)]
     pub const ALL: [Self; 6] = [
         Self::Elman,
         Self::Lstm,

@@ -1,0 +1,213 @@
+// The chapter `machine`: the whole GPT in one picture, and the machines before it.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { test } from "node:test";
+
+import {
+  byId,
+  drawn,
+  eventually,
+  fitsEverywhere,
+  live,
+  number,
+  openSettings,
+  openView,
+  parameter,
+  settled,
+  staysFree,
+  train,
+  useSite,
+} from "./harness.mjs";
+
+const site = useSite();
+const SMALL = "&layers=2&heads=2&width=16&context=24&batch=4&workers=1";
+
+/** Opens the chapter and waits until the picture is of the model. */
+async function open(t, query = SMALL, options = {}) {
+  const page = await site.open(t, `?chapter=machine${query}`, options);
+  await live(page, "machine");
+  await settled(page);
+  return page;
+}
+
+/** The picture's own JSON. */
+async function exported(page) {
+  const json = byId(page, "export-machine-json");
+  if (!(await json.isVisible())) await byId(page, "export-machine").click();
+  const [download] = await Promise.all([page.waitForEvent("download"), json.click()]);
+  return JSON.parse(await readFile(await download.path(), "utf8"));
+}
+
+const readout = (page) => byId(page, "machine-readout").textContent();
+const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
+
+test("the picture is of the living model, and its numbers add up", async (t) => {
+  const page = await open(t);
+  const before = await exported(page);
+  assert.equal(before.step, 0);
+  const steps = await train(page, 20);
+  const { step, axes, values, parameter_counts: counts, parameters } = await exported(page);
+  assert.equal(step, steps);
+  const [parts, tokens, next] = axes.map((axis) => axis.labels);
+  const of = (name) => values[parts.indexOf(name)];
+  assert.notDeepEqual(of("query"), before.values[parts.indexOf("query")]);
+  assert.equal(tokens.length, 24);
+  assert.deepEqual(of("embedding").map((row) => row.length), Array(24).fill(16));
+  for (const [at, row] of of("weights").entries()) {
+    assert(Math.abs(sum(row) - 1) < 1e-5 && row.slice(at + 1).every((weight) => weight === 0));
+    // The mix is the values, each times its weight.
+    const mix = of("mix")[at].map((_, i) => sum(row.map((weight, key) => weight * of("value")[key][i])));
+    mix.forEach((value, i) => assert(Math.abs(value - of("mix")[at][i]) < 1e-5));
+  }
+  for (const row of of("next character")) assert(row.length === next.length && Math.abs(sum(row) - 1) < 1e-5);
+  const blocks = counts.blocks.map((block) => block.norms + block.attention + block.feed_forward);
+  assert.equal(counts.tokens + counts.positions + counts.final_norm + counts.head + sum(blocks), parameters);
+});
+
+test("everything is read and reached by keyboard alone", async (t) => {
+  const page = await open(t);
+  const picture = byId(page, "machine-picture");
+  await picture.focus();
+  await eventually(async () => (await readout(page)).includes("that the model knows"), "the last token is read");
+  const seen = new Set();
+  for (let i = 0; i < 13; i++) {
+    seen.add(await readout(page));
+    await page.keyboard.press("ArrowRight");
+  }
+  assert(seen.size >= 12, [...seen].join("\n"));
+  assert.match(await readout(page), /^after/);
+  // Enter follows another row; the link below leads to the part's chapter.
+  await page.keyboard.press("Home");
+  for (let i = 0; i < 3; i++) await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("Enter");
+  assert.equal(await picture.getAttribute("data-row"), "21");
+  await eventually(() => parameter(page, "machine-row") === "21");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
+  assert.match(await readout(page), /^position of/);
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Tab");
+  assert.equal(await page.evaluate(() => document.activeElement.dataset.testid), "machine-door");
+  await page.keyboard.press("Enter");
+  await byId(page, "chapter-position").waitFor();
+});
+
+test("one token goes through step by step, and is drawn and written", async (t) => {
+  const page = await open(t);
+  await byId(page, "machine-on").click();
+  const stages = [];
+  for (let i = 1; i < 7; i++) {
+    stages.push(await byId(page, "machine-stage").textContent());
+    await byId(page, "machine-on").click();
+  }
+  assert.deepEqual(stages.map((stage) => stage.slice(0, 6)), [1, 2, 3, 4, 5, 6].map((i) => `${i} of 7`));
+  assert.equal(parameter(page, "machine-stage"), "next");
+  const sentence = await byId(page, "probe-input").inputValue();
+  await byId(page, "machine-on").click();
+  await eventually(async () => (await byId(page, "probe-input").inputValue()).length === sentence.length + 1, "it is written");
+  const said = await byId(page, "machine-note").textContent();
+  const [, number, from, to] = said.match(/Drew ([\d.]+)\. .+ has ([\d.]+) to ([\d.]+), so it was written\./).map(Number);
+  assert(from <= number && number <= to, said);
+  assert.equal(parameter(page, "machine-stage"), "embedding");
+  // From the same sentence the same seed writes the same.
+  const written = await byId(page, "probe-input").inputValue();
+  await byId(page, "probe-input").fill(sentence);
+  await settled(page);
+  await byId(page, "machine-write").click();
+  await eventually(async () => (await byId(page, "probe-input").inputValue()) === written, "the same is written");
+});
+
+test("heads and blocks are opened in the picture", async (t) => {
+  const page = await open(t);
+  const picture = byId(page, "machine-picture");
+  await picture.focus();
+  await page.keyboard.press("Escape");
+  // The name over the folded block, by keys: past the feed-forward layer.
+  await page.keyboard.press("Home");
+  while (!(await readout(page)).includes("Press it to open it")) await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Enter");
+  await eventually(() => parameter(page, "layer") === "2");
+  await settled(page);
+  const second = await exported(page);
+  assert.deepEqual([second.block, second.head], [2, 1]);
+  const other = await open(t, `${SMALL}&head=2`);
+  assert.equal(await byId(other, "machine-picture").getAttribute("data-head"), "2");
+});
+
+test("any sentence has a picture or a clear sentence", async (t) => {
+  const page = await open(t);
+  const write = (text) => byId(page, "probe-input").fill(text);
+  const note = byId(page, "machine-note");
+  await write("");
+  await eventually(async () => /write at least one character/.test(await note.textContent()));
+  assert.equal(await byId(page, "figure-machine").getAttribute("data-state"), "live");
+  await write("🦊🦊");
+  await eventually(async () => (await exported(page)).axes[1].labels.join() === "\ufffd,\ufffd", "two unknown characters");
+  await write("a");
+  await eventually(async () => (await exported(page)).axes[1].labels.length === 1, "one character");
+  await write("long words ".repeat(46));
+  await eventually(async () => /last 24 characters; \d+ before them are left out/.test(await note.textContent()));
+});
+
+test("a long sentence scrolls in its picture", async (t) => {
+  const page = await open(t, "&layers=1&heads=2&width=16&context=64&batch=2&workers=1");
+  await byId(page, "probe-input").fill("said Fenn ".repeat(50));
+  await eventually(async () => /last 64 characters/.test(await byId(page, "machine-note").textContent()));
+  await drawn(page);
+  const room = await page.locator(".machine-room").evaluate((room) => [room.scrollHeight, room.clientHeight]);
+  assert(room[0] > room[1], `${room}`);
+});
+
+test("the machines before it are drawn, read, and lead to their chapters", async (t) => {
+  const page = await open(t);
+  for (const [view, figures] of [
+    ["transformer", ["transformer"]],
+    ["bahdanau", ["bahdanau"]],
+    ["encoder-decoder", ["encoder-decoder"]],
+    ["gates", ["lstm", "gru"]],
+    ["elman", ["elman"]],
+  ]) {
+    await openView(page, view);
+    for (const figure of figures) {
+      await live(page, `machine-${figure}`);
+      const picture = byId(page, `machine-${figure}-picture`);
+      await eventually(async () => (await picture.locator("[data-part]").count()) > 4, `${figure} has parts`);
+      await picture.focus();
+      const first = await byId(page, `machine-${figure}-readout`).textContent();
+      await page.keyboard.press("ArrowRight");
+      await eventually(async () => (await byId(page, `machine-${figure}-readout`).textContent()) !== first);
+      await page.keyboard.press("Escape");
+    }
+  }
+  await page.locator("[data-part]").last().click();
+  await page.locator(".machine-readout a").first().click();
+  await byId(page, "chapter-machine").waitFor({ state: "detached" });
+});
+
+test("every story shows where its part is in the whole machine", async (t) => {
+  const page = await site.open(t, "?chapter=mask");
+  const map = byId(page, "machine-map");
+  await map.waitFor();
+  assert.match(await map.textContent(), /In the whole machine: who may look back/);
+  assert.equal(await map.locator(".map-on rect").count(), 4);
+  await map.click();
+  await byId(page, "chapter-machine").waitFor();
+  await live(page, "machine");
+  assert.equal(await map.count(), 0);
+});
+
+test("the model of the picture is the lab's", async (t) => {
+  const page = await open(t);
+  const steps = await train(page, 5);
+  await byId(page, "chapter-next").click();
+  await byId(page, "chapter-gpt").waitFor();
+  assert.equal(await number(page, "loss-step"), steps);
+  await openSettings(page);
+  assert.match(await byId(page, "settings-panel").textContent(), /parameters/);
+});
+
+test("it trains without holding up the page, and fits every window", async (t) => {
+  const page = await open(t, "");
+  await staysFree(t, site, page, () => train(page, 40));
+  await fitsEverywhere(page);
+});
