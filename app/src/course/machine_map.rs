@@ -15,8 +15,7 @@ const MAP: Fetch = part!(machine_map: View = || view! { <Map/> }.into_any());
 pub fn map() -> AnyView {
     let Settled(settled) = expect_context();
     let chapter = expect_context::<Store>().link.with_untracked(|link| link.chapter);
-    let shown = lit(chapter).is_some();
-    shown
+    (chapter != Chapter::Machine)
         .then(|| {
             view! {
                 <div class="story-map">{move || settled.get().then(|| fetched(MAP, "The map"))}</div>

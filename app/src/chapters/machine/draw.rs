@@ -152,7 +152,7 @@ fn rows(pen: &mut Pen, scene: &Scene, way: Way) {
 fn chip(pen: &mut Pen, scene: &Scene, row: usize, text: &str, chosen: bool) {
     let Some(column) = scene.column(Part::Tokens) else { return };
     let (y, high) = (scene.middle(row), scene.strip() + 1.5);
-    let size = (scene.pitch * 0.74).clamp(10.0, 15.0);
+    let size = (scene.pitch * 0.78).clamp(8.5, 15.0);
     let (fill, edge) = if chosen {
         (pen.hue(Hue::Hidden), pen.hue(Hue::Hidden))
     } else {

@@ -152,7 +152,10 @@ pub fn MachineFigure(
                 .then(|| pointing.shown_untracked().unwrap_or(last))
         }),
         step: Callback::new(move |(key, place): (String, Place)| {
-            step(&*scene.get_untracked()?, &key, place, way.get_untracked().row)
+            let scene = scene.get_untracked()?;
+            let to = step(&scene, &key, place, way.get_untracked().row)?;
+            keep_in_sight(room, &scene, to);
+            Some(to)
         }),
         pick: Some(Callback::new(pick)),
         tap_reads: true,
@@ -222,6 +225,27 @@ pub fn MachineFigure(
         </Frame>
     }
     .into_any()
+}
+
+/// Scrolls the room so that what the keys have come to is seen.
+fn keep_in_sight(room: NodeRef<html::Div>, scene: &Scene, place: Place) {
+    let (Some(room), Some((x, y, width, height))) = (room.get_untracked(), frame_of(scene, place))
+    else {
+        return;
+    };
+    let along = |from: i32, long: i32, start: f64, end: f64| {
+        let (low, high) = (f64::from(from), f64::from(from + long));
+        // What is longer than the room begins where the room does.
+        if start < low || end - start > f64::from(long) {
+            start as i32
+        } else if end > high {
+            end.ceil() as i32 - long
+        } else {
+            from
+        }
+    };
+    room.set_scroll_left(along(room.scroll_left(), room.client_width(), x, x + width));
+    room.set_scroll_top(along(room.scroll_top(), room.client_height(), y, y + height));
 }
 
 /// The rectangle round a place.

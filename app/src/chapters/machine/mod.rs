@@ -135,7 +135,7 @@ fn Machine() -> impl IntoView {
                 .chain(OTHERS.map(|machines| {
                     let (id, title) = match machines {
                         [one] => (one.id(), one.label()),
-                        _ => ("gates", "LSTM and GRU"),
+                        _ => ("gates", "LSTM, GRU"),
                     };
                     StageView::new(id, title, move || others(machines))
                 }))

@@ -132,6 +132,8 @@ pub struct Scene {
     pub panel: (f64, f64),
     /// Where what was computed is added to the stream.
     pub sums: Vec<f64>,
+    /// Height of the heads' small maps with what is round them.
+    maps: f64,
     /// Left, top and side of each head's small map.
     pub heads: Vec<(f64, f64, f64)>,
     /// Left and right of the bars behind the names of the next characters.
@@ -139,32 +141,45 @@ pub struct Scene {
 }
 
 /// Least size of the picture; in less room it scrolls.
-const LEAST_WIDTH: f64 = 900.0;
-const LEAST_PITCH: f64 = 11.5;
+const LEAST_WIDTH: f64 = 820.0;
+const LEAST_PITCH: f64 = 8.0;
+/// From row to row where they scroll anyway.
+const SCROLLED_PITCH: f64 = 15.0;
 const MOST_PITCH: f64 = 34.0;
-const TOP: f64 = 66.0;
-/// The small maps of the heads, below the rows.
+const TOP: f64 = 64.0;
+/// The small maps of the heads, below the rows; less in a low room.
 const MAPS: f64 = 58.0;
+const LOW_MAPS: f64 = 40.0;
+const LOW: f64 = 520.0;
 /// Shapes, scales and the bar of the parameters.
 const FOOT: f64 = 86.0;
 /// Round a plus sign.
 const SUM: f64 = 30.0;
 const GAP: f64 = 12.0;
+/// A folded block.
+const FOLDED: f64 = 56.0;
 /// The next characters that are listed.
 pub const BARS: usize = 8;
+const LEAST_BAR: f64 = 18.0;
 
 impl Scene {
     /// A scene that fills a room of this size, or as much more as it needs.
     pub fn new(shape: Shape, room: (f64, f64)) -> Self {
-        let width = room.0.max(LEAST_WIDTH + 42.0 * shape.blocks.saturating_sub(4) as f64);
+        // One folded block has room in the least width.
+        let folded = shape.blocks.saturating_sub(1) as f64 * (folded_width(shape) + GAP);
+        let more = (folded - FOLDED - GAP).max(0.0);
+        let width = room.0.max(LEAST_WIDTH + more);
         let rows = shape.rows.max(1) as f64;
-        let pitch = ((room.1 - TOP - MAPS - FOOT) / rows).clamp(LEAST_PITCH, MOST_PITCH);
-        let least = BARS as f64 * 18.0;
-        let height = TOP + (rows * pitch).max(least) + MAPS + FOOT;
+        let maps = if room.1 < LOW { LOW_MAPS } else { MAPS };
+        let fitting = (room.1 - TOP - maps - FOOT) / rows;
+        let pitch = if fitting < LEAST_PITCH { SCROLLED_PITCH } else { fitting.min(MOST_PITCH) };
+        let least = BARS as f64 * LEAST_BAR;
+        let height = TOP + (rows * pitch).max(least) + maps + FOOT;
 
         let plan = plan(shape);
+        let widest = (width - more) * if width - more < 1200.0 { 0.2 } else { 0.25 };
         // The map's cells are squares, as far as the map is not too wide.
-        let map = (rows * pitch.min(26.0)).clamp(72.0, width * 0.25);
+        let map = (rows * pitch.min(26.0)).clamp(72.0, widest);
         let fixed: f64 = plan.iter().map(|step| step.fixed()).sum();
         let units: f64 = plan.iter().map(|step| step.units()).sum();
         let free = width - fixed - if shape.attention { map } else { 0.0 } - 2.0;
@@ -175,7 +190,7 @@ impl Scene {
         for step in plan {
             let wide = step.fixed() + step.units() * unit;
             match step {
-                Step::Column(part, _) | Step::Fixed(part, _) => {
+                Step::Column(part, _) | Step::Fixed(part, _) | Step::Wide(part, ..) => {
                     columns.push(Column { part, x, width: wide, count: count(part, shape) });
                     x += wide;
                 }
@@ -202,6 +217,7 @@ impl Scene {
             columns,
             panel,
             sums,
+            maps,
             heads: Vec::new(),
             bars: (0.0, 0.0),
         };
@@ -216,11 +232,11 @@ impl Scene {
         let Some(weights) = self.column(Part::Weights) else { return Vec::new() };
         let count = self.shape.heads;
         let (left, right) = (self.panel.0 + 8.0, self.panel.1 - 8.0);
-        let each = ((right - left) / count.max(1) as f64).min(MAPS - 10.0);
+        let each = ((right - left) / count.max(1) as f64).min(self.maps - 8.0);
         let wide = each * count as f64;
         let first = (weights.middle() - wide / 2.0).clamp(left, (right - wide).max(left));
-        let top = self.foot() - MAPS + 6.0;
-        (0..count).map(|head| (first + each * head as f64, top, each - 8.0)).collect()
+        let top = self.foot() - self.maps + 6.0;
+        (0..count).map(|head| (first + each * head as f64, top, each - 6.0)).collect()
     }
 
     pub fn column(&self, part: Part) -> Option<Column> {
@@ -239,7 +255,7 @@ impl Scene {
 
     /// How tall the numbers of a row are.
     pub fn strip(&self) -> f64 {
-        (self.pitch - 3.0).min(22.0)
+        (self.pitch * 0.78).min(22.0)
     }
 
     pub fn row_at(&self, y: f64) -> Option<usize> {
@@ -249,9 +265,14 @@ impl Scene {
 
     /// Middles of the lines of the next characters.
     pub fn bar(&self, at: usize) -> f64 {
-        let pitch = (self.pitch).clamp(18.0, 26.0).min((self.foot() - self.top) / BARS as f64);
+        let pitch = self.pitch.clamp(LEAST_BAR, 26.0);
         self.top + pitch * (at as f64 + 0.5)
     }
+}
+
+/// Many blocks are narrow.
+fn folded_width(shape: Shape) -> f64 {
+    if shape.blocks > 4 { 30.0 } else { FOLDED }
 }
 
 /// How many numbers a row of a part holds.
@@ -271,6 +292,8 @@ enum Step {
     /// A column that takes so large a share of the free room.
     Column(Part, f64),
     Fixed(Part, f64),
+    /// Both: what it needs, and a share.
+    Wide(Part, f64, f64),
     Map,
     Gap(f64),
     /// Room for the ribbons, as a share.
@@ -283,7 +306,7 @@ enum Step {
 impl Step {
     fn fixed(self) -> f64 {
         match self {
-            Self::Fixed(_, width) | Self::Gap(width) => width,
+            Self::Fixed(_, width) | Self::Gap(width) | Self::Wide(_, width, _) => width,
             Self::Sum => SUM,
             _ => 0.0,
         }
@@ -291,18 +314,15 @@ impl Step {
 
     fn units(self) -> f64 {
         match self {
-            Self::Column(_, units) | Self::Ribbons(units) => units,
+            Self::Column(_, units) | Self::Ribbons(units) | Self::Wide(_, _, units) => units,
             _ => 0.0,
         }
     }
 }
 
 fn plan(shape: Shape) -> Vec<Step> {
-    use Step::{Close, Column, Fixed, Gap, Map, Open, Ribbons, Sum};
-    let folded = |block: usize| {
-        let width = if shape.blocks > 4 { 30.0 } else { 56.0 };
-        [Gap(GAP), Fixed(Part::Folded(block), width)]
-    };
+    use Step::{Close, Column, Fixed, Gap, Map, Open, Ribbons, Sum, Wide};
+    let folded = |block: usize| [Gap(GAP), Fixed(Part::Folded(block), folded_width(shape))];
     let mut plan = vec![Fixed(Part::Tokens, 30.0), Gap(GAP), Column(Part::Embedding, 1.2)];
     if shape.positions {
         plan.extend([Sum, Column(Part::Position, 1.0)]);
@@ -319,7 +339,7 @@ fn plan(shape: Shape) -> Vec<Step> {
     }
     plan.extend([Close]);
     plan.extend((shape.open + 1..shape.blocks).flat_map(folded));
-    plan.extend([Gap(GAP), Column(Part::FinalNorm, 1.0), Gap(18.0), Column(Part::Next, 2.4)]);
+    plan.extend([Gap(GAP), Column(Part::FinalNorm, 1.0), Gap(18.0), Wide(Part::Next, 84.0, 1.8)]);
     plan
 }
 
