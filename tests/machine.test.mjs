@@ -101,14 +101,14 @@ test("one token goes through step by step, and is drawn and written", async (t) 
     await byId(page, "machine-on").click();
   }
   assert.deepEqual(stages.map((stage) => stage.slice(0, 6)), [1, 2, 3, 4, 5, 6].map((i) => `${i} of 7`));
-  assert.equal(parameter(page, "machine-stage"), "next");
+  await eventually(() => parameter(page, "machine-stage") === "next");
   const sentence = await byId(page, "probe-input").inputValue();
   await byId(page, "machine-on").click();
   await eventually(async () => (await byId(page, "probe-input").inputValue()).length === sentence.length + 1, "it is written");
   const said = await byId(page, "machine-note").textContent();
   const [, number, from, to] = said.match(/Drew ([\d.]+)\. .+ has ([\d.]+) to ([\d.]+), so it was written\./).map(Number);
   assert(from <= number && number <= to, said);
-  assert.equal(parameter(page, "machine-stage"), "embedding");
+  await eventually(() => parameter(page, "machine-stage") === "embedding");
   // From the same sentence the same seed writes the same.
   const written = await byId(page, "probe-input").inputValue();
   await byId(page, "probe-input").fill(sentence);

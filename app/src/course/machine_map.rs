@@ -11,17 +11,10 @@ use crate::{
 
 const MAP: Fetch = part!(machine_map: View = || view! { <Map/> }.into_any());
 
-/// The map, once the first picture is there; nothing in the chapter that shows the machine itself.
-pub fn map() -> AnyView {
+/// The map, once the first picture is there.
+pub fn map() -> impl IntoView {
     let Settled(settled) = expect_context();
-    let chapter = expect_context::<Store>().link.with_untracked(|link| link.chapter);
-    (chapter != Chapter::Machine)
-        .then(|| {
-            view! {
-                <div class="story-map">{move || settled.get().then(|| fetched(MAP, "The map"))}</div>
-            }
-        })
-        .into_any()
+    view! { <div class="story-map">{move || settled.get().then(|| fetched(MAP, "The map"))}</div> }
 }
 
 /// A part of the drawing.
@@ -108,7 +101,8 @@ fn shapes(station: Station) -> Vec<[f64; 4]> {
 #[component]
 fn Map() -> impl IntoView {
     let chapter = expect_context::<Store>().link.with_untracked(|link| link.chapter);
-    let (words, parts) = lit(chapter).unwrap_or_default();
+    // The machine itself needs no map.
+    let Some((words, parts)) = lit(chapter) else { return ().into_any() };
     let station = |station: &Station| {
         let on = parts.contains(station);
         let class = match (station, on) {

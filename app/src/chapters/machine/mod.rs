@@ -59,6 +59,8 @@ struct Page {
 impl Page {
     fn new() -> Self {
         let store = expect_context::<Store>();
+        // What the lab writes is not shown here: it need not write.
+        store.writing_sight.add(Signal::stored(false));
         let choice = Choice {
             block: use_setting(|link| &mut link.gpt.layer),
             head: use_setting(|link| &mut link.gpt.head),
