@@ -25,12 +25,12 @@ test("the first screen fetches no part, a chapter its own, and none is fetched t
   await opened(page, "gpt");
   assert.deepEqual(files, []);
   await byId(page, "chapter-previous").click();
-  await opened(page, "block");
+  await opened(page, "machine");
   assert(files.length > 0, "nothing was fetched");
   await byId(page, "chapter-next").click();
   await opened(page, "gpt");
   await byId(page, "chapter-previous").click();
-  await opened(page, "block");
+  await opened(page, "machine");
   await byId(page, "glossary-open").click();
   await byId(page, "glossary-filter").waitFor();
   assert.deepEqual(files, [...new Set(files)]);
@@ -45,7 +45,7 @@ test("a chapter that can't be fetched says so, and is there after another try", 
     await opened(page, "gpt");
     await byId(page, "chapter-previous").click();
     await byId(page, "fetch-failed").waitFor();
-    assert.match(await page.locator("main").textContent(), /The rest of the transformer.*could not be fetched/s);
+    assert.match(await page.locator("main").textContent(), /The whole machine.*could not be fetched/s);
     // The rest of the page works on.
     await byId(page, "chapter-next").click();
     await opened(page, "gpt");
@@ -53,7 +53,7 @@ test("a chapter that can't be fetched says so, and is there after another try", 
     await byId(page, "fetch-failed").waitFor();
     await page.unroute(PARTS);
     await byId(page, "fetch-again").click();
-    await opened(page, "block");
+    await opened(page, "machine");
     await byId(page, "chapter-next").click();
     await opened(page, "gpt");
   }
@@ -72,9 +72,9 @@ test("the title keeps the focus while its chapter comes", async (t) => {
   await page.keyboard.press("Enter");
   const onTitle = () => page.evaluate(() => document.activeElement?.id === "chapter-title");
   await eventually(onTitle);
-  assert.equal(await byId(page, "chapter-block").count(), 0);
+  assert.equal(await byId(page, "chapter-machine").count(), 0);
   goOn();
-  await opened(page, "block");
+  await opened(page, "machine");
   await eventually(onTitle);
 });
 
@@ -84,8 +84,8 @@ test("a host that knows no wasm serves chapters as well", async (t) => {
     const response = await route.fetch();
     await route.fulfill({ response, headers: { ...response.headers(), "content-type": "application/octet-stream" } });
   });
-  await page.goto(`${site.url}?chapter=block`);
-  await opened(page, "block");
+  await page.goto(`${site.url}?chapter=machine`);
+  await opened(page, "machine");
 });
 
 test("a chapter opens in a sandboxed frame of another origin", async (t) => {
@@ -93,7 +93,7 @@ test("a chapter opens in a sandboxed frame of another origin", async (t) => {
     t,
     site.host(`<!doctype html><html lang="en"><title>A course</title><main><h1>Lesson</h1>
       <iframe title="figure" width="900" height="900" sandbox="allow-scripts"
-        src="${site.url}?chapter=block&embed=1"></iframe></main></html>`),
+        src="${site.url}?chapter=machine&embed=1"></iframe></main></html>`),
   );
-  await page.frameLocator("iframe").locator('[data-testid="chapter-block"]').waitFor();
+  await page.frameLocator("iframe").locator('[data-testid="chapter-machine"]').waitFor();
 });

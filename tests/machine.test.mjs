@@ -106,7 +106,7 @@ test("one token goes through step by step, and is drawn and written", async (t) 
   await byId(page, "machine-on").click();
   await eventually(async () => (await byId(page, "probe-input").inputValue()).length === sentence.length + 1, "it is written");
   const said = await byId(page, "machine-note").textContent();
-  const [, number, from, to] = said.match(/Drew ([\d.]+)\. .+ has ([\d.]+) to ([\d.]+), so it was written\./).map(Number);
+  const [, number, from, to] = said.match(/number is ([\d.]+)\. .+ from ([\d.]+) to ([\d.]+), so it was written\./).map(Number);
   assert(from <= number && number <= to, said);
   await eventually(() => parameter(page, "machine-stage") === "embedding");
   // From the same sentence the same seed writes the same.
@@ -146,7 +146,7 @@ test("any sentence has a picture or a clear sentence", async (t) => {
   await write("a");
   await eventually(async () => (await exported(page)).axes[1].labels.length === 1, "one character");
   await write("long words ".repeat(46));
-  await eventually(async () => /last 24 characters; \d+ before them are left out/.test(await note.textContent()));
+  await eventually(async () => /last 24 characters; the \d+ before them are left out/.test(await note.textContent()));
 });
 
 test("a long sentence scrolls in its picture", async (t) => {

@@ -42,6 +42,10 @@ impl Way {
 pub const AHEAD: f64 = 0.16;
 
 const FONT: f64 = 12.0;
+/// The smallest letters.
+const SMALLEST: f64 = 12.0;
+/// Rows closer than this have no room for letters one above the other.
+const CLOSE: f64 = 11.5;
 
 pub fn hue(part: Part) -> Hue {
     match part {
@@ -152,7 +156,10 @@ fn rows(pen: &mut Pen, scene: &Scene, way: Way) {
 fn chip(pen: &mut Pen, scene: &Scene, row: usize, text: &str, chosen: bool) {
     let Some(column) = scene.column(Part::Tokens) else { return };
     let (y, high) = (scene.middle(row), scene.strip() + 1.5);
-    let size = (scene.pitch * 0.78).clamp(8.5, 15.0);
+    let size = (scene.pitch * 0.78).clamp(SMALLEST, 15.0);
+    // Where rows are closer than letters are high, neighbors stand side by side.
+    let aside = if scene.pitch < CLOSE { column.width / 4.0 } else { 0.0 };
+    let x = column.middle() + if row.is_multiple_of(2) { -aside } else { aside };
     let (fill, edge) = if chosen {
         (pen.hue(Hue::Hidden), pen.hue(Hue::Hidden))
     } else {
@@ -165,7 +172,7 @@ fn chip(pen: &mut Pen, scene: &Scene, row: usize, text: &str, chosen: bool) {
         column.x,
         y - high / 2.0,
         column.width,
-        column.middle(),
+        x,
         y + 0.34 * size,
         size,
         escape(&token::mark(text)),
@@ -205,9 +212,7 @@ fn headings(pen: &mut Pen, scene: &Scene, way: Way) {
             // In two lines, so that neighbors do not run into each other.
             let y = scene.foot() + 17.0 + 14.0 * f64::from(line % 2);
             line += 1;
-            pen.font = 10.5;
             pen.text(Hue::Muted, false, (column.middle(), y), Anchor::Middle, &text);
-            pen.font = FONT;
         }
         end(pen);
     }
@@ -229,9 +234,8 @@ fn loop_back(pen: &mut Pen, scene: &Scene, way: Way) {
         y + 8.0,
     );
     pen.wire(Hue::Hidden, 1.5, &path);
-    pen.font = 11.0;
     let words = "drawn, written after the text, read again";
-    let (x, wide) = ((from + to) / 2.0, 11.0 * 0.5 * words.len() as f64);
+    let (x, wide) = ((from + to) / 2.0, FONT * 0.5 * words.len() as f64);
     let paper = pen.paint.paper();
     let _ = write!(
         pen.svg,
@@ -240,7 +244,6 @@ fn loop_back(pen: &mut Pen, scene: &Scene, way: Way) {
         wide + 16.0
     );
     pen.text(Hue::Muted, false, (x, y + 4.0), Anchor::Middle, words);
-    pen.font = FONT;
     end(pen);
 }
 
@@ -308,10 +311,8 @@ fn parameters(pen: &mut Pen, scene: &Scene, pass: &Pass) {
             (width - 1.5).max(0.5),
         );
         let text = format!("{label} {}", grouped(count));
-        if text.chars().count() as f64 * 5.8 < width {
-            pen.font = 11.0;
+        if text.chars().count() as f64 * 6.4 < width {
             pen.text(Hue::Muted, false, (x + 1.0, bottom - 11.0), Anchor::Start, &text);
-            pen.font = FONT;
         }
     }
 }

@@ -90,7 +90,7 @@ impl Page {
         let Some(drawn) = next::draw(&pass, seed, &text) else { return };
         let next::Draw { character, number, from, to } = drawn;
         let said = format!(
-            "Drew {number:.4}. {} has {from:.4} to {to:.4}, so it was written.",
+            "The random number is {number:.4}. {} has the stretch from {from:.4} to {to:.4}, so it was written.",
             quoted(&character)
         );
         let text = text + &character;
@@ -207,7 +207,9 @@ fn note(page: Page) -> String {
     let dropped = page.pass.read(|pass| pass.dropped).unwrap_or_default();
     let dropped = (dropped > 0).then(|| {
         let rows = page.pass.read(|pass| pass.tokens.len()).unwrap_or_default();
-        format!("The picture has the last {rows} characters; {dropped} before them are left out.")
+        format!(
+            "The picture shows the last {rows} characters; the {dropped} before them are left out."
+        )
     });
     let said = [drawn.map(|(said, _)| said), dropped];
     said.into_iter().flatten().collect::<Vec<_>>().join(" ")
@@ -256,7 +258,7 @@ fn largest(page: Page) -> AnyView {
         })
     });
     let options = [
-        "The embeddings and the head together",
+        "The embeddings and the output layer together",
         "Attention in all blocks",
         "The feed-forward layers of all blocks",
     ]
@@ -272,7 +274,7 @@ fn largest(page: Page) -> AnyView {
             explain=Signal::derive(move || {
                 let [tables, attention, feed_forward] = counts.get().unwrap_or_default().map(grouped);
                 format!(
-                    "Embeddings and head: {tables}. Attention: {attention}. Feed-forward: {feed_forward}. \
+                    "Embeddings and output layer: {tables}. Attention: {attention}. Feed-forward: {feed_forward}. \
                      The bar under the picture shows all of them."
                 )
             })

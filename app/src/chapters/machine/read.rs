@@ -121,25 +121,29 @@ fn does(part: Part) -> &'static str {
             "The text, one character to a row. Each is known to the model by its number."
         }
         Part::Embedding => "Each character is looked up in a table of learned numbers.",
-        Part::Position => "A second table says where it stands. The two are added.",
+        Part::Position => {
+            "A second table says where each character stands. It is added to the embedding."
+        }
         Part::Folded(_) => "Another block of the same build. Press it to open it.",
-        Part::Query => "What each row looks for: the normed row times a learned matrix.",
-        Part::Key => "What each row offers to be found by: the same row times another matrix.",
+        Part::Query => "What each row looks for: the normalized row times a learned matrix.",
+        Part::Key => "What each row can be found by: the normalized row times another matrix.",
         Part::Weights => {
             "Each query times every key, then softmax: how much a row takes from each row."
         }
-        Part::Value => "What a row hands over where it is looked at.",
+        Part::Value => {
+            "What a row hands over to the rows that look at it: the normalized row times a third matrix."
+        }
         Part::Mix => "The values, each times its weight, added up.",
         Part::Attention => {
             "The mixes of all heads side by side, times one more matrix. This is added to the row."
         }
         Part::FeedForward => {
-            "Each row by itself: four times as many neurons, then back. This is added to the row."
+            "Each row by itself: its neurons, four times as many as its numbers. They are brought back to the row’s width, and that is added to the row."
         }
         Part::FinalNorm => {
-            "The row after the last block, normed. Its numbers decide the next character."
+            "The row after the last block, normalized. Its numbers decide the next character."
         }
-        Part::Next => "A score for each character the model knows, made into shares by softmax.",
+        Part::Next => "A score for each character the model knows, turned into shares by softmax.",
     }
 }
 
@@ -186,7 +190,7 @@ pub fn said(pass: &Pass, scene: &Scene, way: Way, place: Place) -> String {
             let Some(cells) = of(part) else { return String::new() };
             let Some(value) = cells.get(row, at) else {
                 return format!(
-                    "{} may not look at {}: it comes later",
+                    "{} may not look at {}, which comes later",
                     name(pass, row),
                     name(pass, at)
                 );

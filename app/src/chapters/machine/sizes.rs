@@ -29,7 +29,7 @@ pub fn segments(sizes: &Sizes, scene: &Scene) -> Vec<Segment> {
         }
     }
     parts.push(("final norm".to_owned(), sizes.final_norm));
-    parts.push(("head".to_owned(), sizes.head));
+    parts.push(("output".to_owned(), sizes.head));
     parts.retain(|(_, count)| *count > 0);
     let total = sizes.total().max(1) as f64;
     let mut x = 1.0;

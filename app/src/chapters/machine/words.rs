@@ -14,11 +14,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "",
             text: "In 2017 Vaswani and others built a translator without any recurrence. Its core was \
-                   [attention](attention). A year later Radford and others kept one half of it, the \
-                   [decoder](decoder), and trained it to continue text. Large [language \
+                   [attention](attention). A year later Radford and others kept only the [decoder](decoder), without the part that asks the encoder, and trained it to continue text. Large [language \
                    models](language-model) are still built on this plan.\n\n\
-                   Here it is whole, on your sentence. It is the model of the GPT lab. Read it from left to \
-                   right: each character has a row. Press Train, and watch every number change.",
+                   Here is the whole model, at work on your sentence. It is the one you train in the GPT lab. Read it from left to right: each character has a row. Press Train, and watch the numbers change.",
             set: |_| {},
             asks: &[],
         },
@@ -40,9 +38,7 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Rows look at each other",
-            text: "Each row makes a [query](query), what it looks for, and a [key](key), what it offers. Every \
-                   query meets every key. [Softmax](softmax) turns the scores of a row into weights. A row \
-                   may only look back: the [causal mask](causal-mask) hides the rest.\n\n\
+            text: "Each row makes a [query](query): what it looks for. It also makes a [key](key): what it can be found by. Each query is compared with each key, which gives a score. A row may look only at itself and at rows before it: the [causal mask](causal-mask) hides the rest. [Softmax](softmax) turns the scores that remain into weights.\n\n\
                    Your model does this {heads} times side by side, once for each head. Press a small map to \
                    see another head.",
             set: |link| link.machine.stage = Stage::Weights,
@@ -50,39 +46,33 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "They pass on what they know",
-            text: "The weights say how much of each [value](value) comes over. The bands show it for your row: \
-                   the wider, the more. The mixes of all heads are joined and added to the line. This is the only \
-                   place where rows meet.",
+            text: "The weights say how much of each [value](value) a row takes in. The bands show it for the row you chose: the wider, the more. The mixes of all heads are joined, multiplied by one more matrix and added to the line. Attention is the only place where rows meet.",
             set: |link| link.machine.stage = Stage::Mix,
             asks: &["machine-meet"],
         },
         Beat {
             title: "Each row by itself",
-            text: "The [feed-forward](feed-forward) layer takes every row alone. It spreads the row over \
-                   {neurons} neurons, lets few of them speak, and brings the result back to {width} numbers.",
+            text: "The [feed-forward](feed-forward) layer works on each row alone. It spreads the row over {neurons} neurons and bends each one: large numbers pass, negative ones end near zero. Then it brings the result back to {width} numbers.",
             set: |link| link.machine.stage = Stage::FeedForward,
             asks: &["machine-alone"],
         },
         Beat {
             title: "The same again",
-            text: "This was one block. Your model has {blocks}, all of the same build, each with weights of its \
-                   own. Press a folded block to open it. The bar at the foot shows where all {total} \
+            text: "This was one block. Your model has {blocks}, all built alike, each with its own weights. Press a folded block to open it. The bar at the foot shows where all {total} \
                    [parameters](parameter) are.",
             set: |link| link.machine.stage = Stage::Further,
             asks: &["machine-largest"],
         },
         Beat {
             title: "The next character",
-            text: "What has gathered on the last row decides what comes next. It is compared with each of the \
-                   {known} characters that the model knows. Softmax makes the scores into shares. One \
-                   character is drawn, written after the text, and the whole machine runs again. This is what \
+            text: "What has gathered on the last row decides what comes next. After one more norm, each of the {known} characters that the model knows gets a score. Softmax turns the scores into shares, or probabilities. One character is drawn, written after the text, and the whole machine runs again. This is what \
                    [autoregressive](autoregressive) means.",
             set: |link| link.machine.stage = Stage::Next,
             asks: &["machine-row"],
         },
         Beat {
             title: "The machines before it",
-            text: "The original transformer has two towers, for it translates: one reads, one writes. A GPT keeps                    the one that writes. Go through the tabs, back to the simple [recurrent](recurrence) network. What                    is new in each machine is marked. Input stands below, output above, and the text runs from left                    to right.",
+            text: "The original transformer translates, so it has two towers: one reads, one writes. A GPT keeps only the one that writes, and drops its cross-attention. Go through the tabs, back to the simple [recurrent](recurrence) network. Each drawing marks what the machine before it in history did not have. Input enters at the bottom, and output leaves at the top.",
             set: |link| link.view = "transformer".into(),
             asks: &[],
         },
@@ -96,15 +86,14 @@ pub const SCRIPT: Script = Script {
     ],
     tries: &[
         Trial {
-            text: "Step one character through until it is written. Then do it again. Which row has become new?",
+            text: "Press Next step until a new character is written. Then do it again. Which row is new?",
             label: "Start at the beginning",
             id: "steps",
             set: |link| link.machine.stage = Stage::Embedding,
             sentence: None,
         },
         Trial {
-            text: "Press Train and watch the small maps. Before training, each row looks about equally at all rows \
-                   before it. Which head changes first?",
+            text: "Press Train and watch the small maps. In a new model each row looks about equally at itself and all rows before it. Which head changes first?",
             label: "",
             id: "train",
             set: |_| {},
@@ -118,8 +107,7 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "In the settings, double the width. Which pieces of the bar at the foot grow twofold, and which \
-                   fourfold?",
+            text: "In the settings, double the width. Read the counts in the bar at the foot. Which ones double, and which grow about fourfold?",
             label: "",
             id: "wider",
             set: |_| {},
@@ -134,7 +122,7 @@ pub const SCRIPT: Script = Script {
             options: &[
                 (
                     "Adding is faster than multiplying.",
-                    "It is, but the parts themselves multiply a great deal. Speed is not the reason.",
+                    "On today’s chips the two cost about the same. Speed is not the reason.",
                 ),
                 (
                     "What came before stays, and gradients have a short way back.",
@@ -178,7 +166,7 @@ pub const SCRIPT: Script = Script {
                     "Look at the picture: no line leads from one row to another there.",
                 ),
                 (
-                    "Each row passes it alone. Rows meet only in attention.",
+                    "Each row goes through it alone. Rows meet only in attention.",
                     "The same weights work on each row, and no row sees another.",
                 ),
             ],
@@ -187,7 +175,7 @@ pub const SCRIPT: Script = Script {
         Quiz {
             id: "machine-row",
             kind: Kind::Explain,
-            asks: "All rows end in shares for a next character. Why is only the last row used for writing?",
+            asks: "Every row ends in shares for its next character. Why is only the last row used for writing?",
             options: &[
                 (
                     "Only the last row has seen the whole text, and only its next character is missing.",
@@ -196,11 +184,11 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "The last row has the most neurons.",
-                    "All rows have the same build and the same weights.",
+                    "Every row goes through the same layers with the same weights.",
                 ),
                 (
                     "The other rows are never computed.",
-                    "They are: the last row looks at their keys and values.",
+                    "They are: the last row needs their keys and values.",
                 ),
             ],
             right: 0,
@@ -213,10 +201,9 @@ pub fn more() -> AnyView {
     view! {
         <p>"The plan is that of GPT-2: "<cite>"Language Models are Unsupervised Multitask Learners"</cite>
             " (Radford, Wu, Child, Luan, Amodei, Sutskever, 2019), after "
-            <cite>"Attention Is All You Need"</cite>" (Vaswani et al., 2017). The norms stand before each layer."</p>
+            <cite>"Attention Is All You Need"</cite>" (Vaswani et al., 2017). A norm comes before each layer. The first GPT is from “Improving Language Understanding by Generative Pre-Training” (Radford et al., 2018). GPT-2 reads pieces of words, and uses its embedding table again for the output. Your model reads characters, and has a table of its own for the output unless you tie the two."</p>
         <p>"Queries, keys, values, weights and the mix are shown for one head at a time. The norm before each layer \
-            has no column: what a layer reads is the row on the left of it, normed. The second half of the \
-            feed-forward layer, back to the width of the row, is in its plus sign."</p>
+            has no column: what a layer reads is the line to its left, normalized. The second half of the feed-forward layer brings the neurons back to the row’s width. It has no column either: it belongs to the plus sign."</p>
     }
     .into_any()
 }

@@ -82,19 +82,19 @@ pub fn spoken(machine: Machine) -> String {
             "Letters come in at the bottom, one column for each time step. In each column W leads from the letter to the cell, and V leads from the cell’s state up to the softmax and the next letter. Between the columns U leads from each state to the next cell. All columns have the same W, U and V."
         }
         Machine::Lstm => {
-            "One cell. The cell state is a line from left to right: the forget gate scales it, then input gate times candidate is added. A copy goes through tanh, is scaled by the output gate, and is the hidden state, which leads up to the output and right to the next step. All gates read the letter and the hidden state before."
+            "One cell. The cell state is a line from left to right: the forget gate scales it, then input gate times candidate is added. A copy goes through tanh, is scaled by the output gate, and becomes the hidden state. It leads up to the output and right to the next step. All gates read the letter and the previous hidden state."
         }
         Machine::Gru => {
-            "One cell. The hidden state is a line from left to right: the update gate z scales it, then 1 minus z times the candidate is added. The candidate reads the letter, and the state before through the reset gate. The result leads up to the output and right to the next step."
+            "One cell. The hidden state is a line from left to right: the update gate z scales it, then 1 minus z times the candidate is added. The candidate reads the letter, and as much of the previous state as the reset gate lets through. The result leads up to the output and right to the next step."
         }
         Machine::EncoderDecoder => {
             "On the left an encoder reads the source letters in a chain. Its last state is the one vector c in the middle. On the right a decoder gets c at every step and writes letters at the top. Each written letter is fed back in at the bottom of the next step."
         }
         Machine::Bahdanau => {
-            "On the left two chains read the source in both directions and are joined to one state for each letter. The decoder on the right asks with its last state: each source state gets a score, a softmax makes weights of the scores, and the weighted sum of the states, the context, goes into the decoder’s next state and its output."
+            "On the left two chains read the source in both directions and are joined into one state for each letter. The decoder on the right asks with its previous state: each source state gets a score, a softmax turns the scores into weights, and the weighted sum of the states, the context, goes into the decoder’s next state and its output."
         }
         Machine::Transformer => {
-            "Two towers. On the left the encoder: embedding plus position, then several blocks of self-attention and feed-forward, each followed by add and norm. On the right the decoder: masked self-attention, cross-attention with keys and values from the encoder, feed-forward, each followed by add and norm, then linear and softmax."
+            "Two towers. On the left the encoder: embedding plus position, then six blocks of self-attention and feed-forward. On the right the decoder: embedding plus position, then six blocks of masked self-attention, cross-attention and feed-forward. Cross-attention gets its keys and values from the encoder. Add and norm follow each layer. At the end come linear and softmax."
         }
     };
     let names: Vec<&str> = parts(machine).iter().map(|part| part.name).collect();

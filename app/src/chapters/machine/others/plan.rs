@@ -6,7 +6,7 @@ use crate::figures::{Hue, pen::Anchor};
 pub type Point = (f64, f64);
 
 /// No text is smaller.
-pub const SMALLEST: f64 = 11.0;
+pub const SMALLEST: f64 = 12.0;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rect {
@@ -137,7 +137,7 @@ impl Plan {
 
     /// Whether there is room for words beside the boxes.
     pub fn is_wide(&self) -> bool {
-        self.width >= 680.0 && self.height >= 330.0
+        self.width >= 760.0 && self.height >= 330.0
     }
 
     /// The size of the smaller text.

@@ -111,14 +111,14 @@ fn doors_are_chapters_and_words_are_short() {
         for (i, part) in list.iter().enumerate() {
             assert!(chapters::ALL.iter().any(|entry| entry.id == part.door));
             assert!(list[i + 1..].iter().all(|other| other.id != part.id), "{}", part.id);
-            assert!(part.does.len() < 90 && part.does.ends_with('.'), "{}", part.does);
-            assert!(part.math.chars().count() < 40 && part.shape.len() < 12, "{}", part.math);
+            assert!(part.does.len() < 110 && part.does.ends_with('.'), "{}", part.does);
+            assert!(part.math.chars().count() < 48 && part.shape.len() < 12, "{}", part.math);
             assert!(part.name.len() < 24);
         }
         assert!(list.iter().any(|part| part.new) && list.iter().any(|part| !part.new));
         let changed = changed(machine);
         assert!(changed.starts_with("New here: ") && changed.contains("Kept: "));
-        assert!(changed.len() < 150, "{changed}");
+        assert!(changed.len() < 200, "{changed}");
         assert!(!spoken(machine).contains('—'));
     }
 }
