@@ -7,7 +7,7 @@ use super::Info;
 use crate::{
     controls::{Settings, Writing, use_probe},
     course::{
-        Beat, ChapterFrame, Script, StageView, Telling, Trial, WayIn, further, use_part,
+        Beat, ChapterFrame, Further, Script, StageView, Telling, Trial, WayIn, further, use_part,
         use_provenance, use_right, use_setting,
     },
     fetched::{Fetch, Settled, View, fetched, part, use_ahead},
@@ -207,7 +207,7 @@ fn Chapter() -> impl IntoView {
     if shows(Part::Loss) {
         views.push(StageView::new("loss", "Loss", later));
     }
-    use_ahead(VIEWS);
+    use_ahead(LATER);
     let model = use_model_name(store);
     let weights = Memo::new(move |_| {
         store
@@ -248,26 +248,30 @@ pub fn use_model_name(store: Store) -> Signal<String> {
 }
 
 /// What the page opens without: fetched when the first picture is there.
-const VIEWS: Fetch = part!(gpt_views: View = other_view);
+const LATER: Fetch = part!(gpt_later: View = || match use_context::<Further>() {
+    Some(_) => told_later(),
+    None => other_view(),
+});
 pub const SETTINGS: Fetch = part!(gpt_settings: View = || view! { <Settings/> }.into_any());
 
-const REST: Fetch = part!(gpt_rest: View = || {
+/// What the [`Further`] around it names.
+fn told_later() -> AnyView {
     let told = expect_context::<Telling>();
     let sure = ViewFn::from(|| sure(expect_context()));
     let asks = vec![("gpt-sure", sure)];
     provide_context(Telling { script: &SCRIPT, asks, ..told });
     further()
-});
+}
 
 /// Questions and experiments, once the first picture is there.
 fn rest() -> AnyView {
     let Settled(settled) = expect_context();
-    let here = move || settled.get().then(|| fetched(REST, "This part of the story"));
+    let here = move || settled.get().then(|| fetched(LATER, "This part"));
     here.into_any()
 }
 
 fn later() -> AnyView {
-    fetched(VIEWS, "This view")
+    fetched(LATER, "This part")
 }
 
 /// The view on show, if it is not the first.

@@ -14,7 +14,7 @@ const MAP: Fetch = part!(machine_map: View = || view! { <Map/> }.into_any());
 /// The map, once the first picture is there.
 pub fn map() -> impl IntoView {
     let Settled(settled) = expect_context();
-    view! { <div class="story-map">{move || settled.get().then(|| fetched(MAP, "The map"))}</div> }
+    view! { <div class="story-map">{move || settled.get().then(|| fetched(MAP, "This part"))}</div> }
 }
 
 /// A part of the drawing.
