@@ -44,27 +44,30 @@ where
 /// The parts of the page that show one thing. `Copy`: a handle of the owner it was made under.
 #[derive(Clone, Copy)]
 pub struct Sight {
-    parts: RwSignal<Vec<Signal<bool>>>,
+    /// `None` before the first is named.
+    parts: RwSignal<Option<Vec<Signal<bool>>>>,
 }
 
 impl Sight {
     /// Of something whose parts are still to be named.
     pub fn new() -> Self {
-        Self { parts: RwSignal::new(Vec::new()) }
+        Self { parts: RwSignal::new(None) }
     }
 
-    /// Names one more part, as [`use_visible`] sees it.
+    /// Names one more part, as [`use_visible`] sees it, for as long as the present owner lives.
     pub fn add(self, part: Signal<bool>) {
-        self.parts.update(|parts| {
-            // Parts come and go with what is unfolded.
-            parts.retain(|part| part.try_get_untracked().is_some());
-            parts.push(part);
+        self.parts.update(|parts| parts.get_or_insert_default().push(part));
+        // A signal that is gone tells nobody so: whoever follows it would believe what it said last.
+        on_cleanup(move || {
+            self.parts.try_update(|parts| {
+                parts.get_or_insert_default().retain(|other| *other != part);
+            });
         });
     }
 
     /// Whether any part is in sight. What has no part named may be anywhere, and always is. Tracks.
     pub fn is_on(self) -> bool {
         let seen = |part: &Signal<bool>| part.try_get().unwrap_or(false);
-        self.parts.with(|parts| parts.is_empty() || parts.iter().any(seen))
+        self.parts.with(|parts| parts.as_ref().is_none_or(|parts| parts.iter().any(seen)))
     }
 }

@@ -42,6 +42,8 @@ impl Way {
 pub const AHEAD: f64 = 0.16;
 
 const FONT: f64 = 12.0;
+/// About how wide a letter of a name is.
+const LETTER: f64 = 7.0;
 /// The smallest letters.
 const SMALLEST: f64 = 12.0;
 /// Rows closer than this have no room for letters one above the other.
@@ -92,7 +94,7 @@ fn end(pen: &mut Pen) {
 
 fn panels(pen: &mut Pen, scene: &Scene, way: Way) {
     let (shape, foot) = (scene.shape, scene.foot());
-    let top = scene.top - 42.0;
+    let top = scene.top - 54.0;
     let line = pen.paint.line();
     let panel = |pen: &mut Pen, (left, right): (f64, f64)| {
         let _ = write!(
@@ -183,6 +185,8 @@ fn chip(pen: &mut Pen, scene: &Scene, row: usize, text: &str, chosen: bool) {
 fn headings(pen: &mut Pen, scene: &Scene, way: Way) {
     let shape = scene.shape;
     let mut line = 0;
+    // Where names end, in each of the lines from below.
+    let mut ends = [0.0; 3];
     for column in &scene.columns {
         // What tokens are can be seen.
         if matches!(column.part, Part::Tokens | Part::Folded(_)) {
@@ -197,8 +201,16 @@ fn headings(pen: &mut Pen, scene: &Scene, way: Way) {
             Part::Next => (Anchor::Start, column.x),
             _ => (Anchor::Middle, column.middle()),
         };
+        let longest = words.iter().map(|word| word.chars().count()).max().unwrap_or(0);
+        let wide = LETTER * longest as f64;
+        let left = if anchor == Anchor::Start { x } else { x - wide / 2.0 };
+        // A name that has no room beside the one before stands above it.
+        let free = |level: usize| (level..level + words.len()).all(|at| ends[at] < left);
+        let level = usize::from(words.len() == 1 && !free(0));
         for (i, word) in words.iter().rev().enumerate() {
-            pen.text(hue(column.part), true, (x, scene.top - 8.0 - 13.0 * i as f64), anchor, word);
+            ends[level + i] = left + wide + 4.0;
+            let y = scene.top - 8.0 - 13.0 * (level + i) as f64;
+            pen.text(hue(column.part), true, (x, y), anchor, word);
         }
         let text = match column.part {
             Part::Tokens | Part::Next => String::new(),
@@ -225,7 +237,7 @@ fn loop_back(pen: &mut Pen, scene: &Scene, way: Way) {
     };
     group(pen, way.has(Part::Next, scene));
     let (from, to, y) = (next.x + 34.0, text.middle(), 9.0);
-    let (start, tip) = (scene.top - 36.0, scene.top - 24.0);
+    let (start, tip) = (scene.top - 38.0, scene.top - 8.0);
     let path = format!(
         "M{from:.1} {start:.1}V{:.1}Q{from:.1} {y} {:.1} {y}H{:.1}Q{to:.1} {y} {to:.1} {:.1}V{tip:.1}m-4 -6l4 6l4 -6",
         y + 8.0,

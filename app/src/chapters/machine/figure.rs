@@ -257,7 +257,7 @@ fn frame_of(scene: &Scene, place: Place) -> Option<(f64, f64, f64, f64)> {
     Some(match place {
         Place::Name(part) => {
             let column = scene.column(part)?;
-            (column.x - 4.0, scene.top - 42.0, column.width + 8.0, scene.foot() - scene.top + 42.0)
+            (column.x - 4.0, scene.top - 36.0, column.width + 8.0, scene.foot() - scene.top + 36.0)
         }
         Place::Number(Part::Next, _, at) => {
             let column = scene.column(Part::Next)?;

@@ -146,7 +146,7 @@ const LEAST_PITCH: f64 = 8.0;
 /// From row to row where they scroll anyway.
 const SCROLLED_PITCH: f64 = 15.0;
 const MOST_PITCH: f64 = 34.0;
-const TOP: f64 = 64.0;
+const TOP: f64 = 74.0;
 /// The small maps of the heads, below the rows; less in a low room.
 const MAPS: f64 = 58.0;
 const LOW_MAPS: f64 = 40.0;
