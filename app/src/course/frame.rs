@@ -104,7 +104,7 @@ pub fn ChapterFrame(
     use_print(store, beats, behind);
     view! {
         <main id="main" class="chapter" data-testid=testid data-answers=answers>
-            <Story title=info.title() before=script.before beats told/>
+            <Story title=info.title() before=script.before place=apart(further, Further::Place) beats told/>
             <Stage views settings model run alerts foot undo=Some(undo) controls=true/>
         </main>
     }
@@ -132,7 +132,7 @@ fn tell(
         seen.update(|seen| seen.push(visible));
         view! {
             <div class="course-check" node_ref=part data-testid="check">
-                <Provider value=Further::Ask(id)>{further()}</Provider>
+                {apart(further, Further::Ask(id))}
             </div>
         }
         .into_any()
@@ -145,10 +145,15 @@ fn tell(
         Told { title: beat.title, body: ViewFn::from(body), set: Some(beat.set) }
     };
     let mut told: Vec<Told> = script.beats.iter().map(beat).collect();
-    let tries = move || view! { <Provider value=Further::Tries>{further()}</Provider> };
+    let tries = move || apart(further, Further::Tries);
     let last = told.len().saturating_sub(1);
     told.insert(last, Told { title: "Try it", body: ViewFn::from(tries), set: None });
     told
+}
+
+/// What is shown apart.
+fn apart(further: fn() -> AnyView, what: Further) -> AnyView {
+    view! { <Provider value=what>{further()}</Provider> }.into_any()
 }
 
 /// What is wrong with a chapter's run.

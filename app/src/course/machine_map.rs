@@ -4,18 +4,7 @@ use leptos::prelude::*;
 use unroll_protocol::link::Chapter;
 
 use super::ChapterLink;
-use crate::{
-    fetched::{Fetch, Settled, View, fetched, part},
-    store::Store,
-};
-
-const MAP: Fetch = part!(machine_map: View = || view! { <Map/> }.into_any());
-
-/// The map, once the first picture is there.
-pub fn map() -> impl IntoView {
-    let Settled(settled) = expect_context();
-    view! { <div class="story-map">{move || settled.get().then(|| fetched(MAP, "This part"))}</div> }
-}
+use crate::store::Store;
 
 /// A part of the drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,8 +87,9 @@ fn shapes(station: Station) -> Vec<[f64; 4]> {
     }
 }
 
+/// The map, with the part lit that the chapter on show is about.
 #[component]
-fn Map() -> impl IntoView {
+pub fn Map() -> impl IntoView {
     let chapter = expect_context::<Store>().link.with_untracked(|link| link.chapter);
     // The machine itself needs no map.
     let Some((words, parts)) = lit(chapter) else { return ().into_any() };

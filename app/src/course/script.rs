@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::{Try, progress::use_right, story::SetStage};
+use super::{Try, machine_map::Map, progress::use_right, story::SetStage};
 use crate::teaching::{Live, Quiz, prose, quiz};
 
 /// A chapter's story. The texts are marked up as [`prose`] has it.
@@ -40,12 +40,14 @@ pub struct Trial {
     pub sentence: Option<&'static str>,
 }
 
-/// What of a story is shown apart, for the page opens without it: one of its questions, or its
-/// experiments.
+/// What of a story is shown apart, for the page opens without it: one of its questions, its
+/// experiments, or the map under its title.
 #[derive(Clone, Copy)]
 pub enum Further {
     Ask(&'static str),
     Tries,
+    /// Where the chapter is in the whole machine.
+    Place,
 }
 
 /// The story on the page, with what is live in it.
@@ -65,6 +67,7 @@ pub fn further() -> AnyView {
             let lines = script.tries.iter().map(|trial| trial.view(&live)).collect_view();
             return view! { <ul class="try-list">{lines}</ul> }.into_any();
         }
+        Further::Place => return view! { <Map/> }.into_any(),
         Further::Ask(id) => id,
     };
     if let Some(asked) = script.quizzes.iter().find(|quiz| quiz.id == id) {

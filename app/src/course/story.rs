@@ -7,7 +7,7 @@ use unroll_protocol::{ExperimentSpec, Link, StudySpec};
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement, ScrollBehavior, ScrollToOptions};
 
-use super::{list::Neighbors, machine_map, undo::is_text_field};
+use super::{list::Neighbors, undo::is_text_field};
 use crate::{controls::use_timer, store::Store};
 
 /// Sets what differs from a chapter's start.
@@ -194,6 +194,8 @@ pub fn Story(
     title: &'static str,
     /// One line: what the chapter before could not do.
     before: &'static str,
+    /// Where the chapter is in the whole machine.
+    place: AnyView,
     beats: Beats,
     told: Vec<Told>,
 ) -> impl IntoView {
@@ -277,7 +279,7 @@ pub fn Story(
             <div class="story-head">
                 <p class="chapter-before">{before}</p>
                 <h1 id="chapter-title" tabindex="-1">{title}</h1>
-                {machine_map::map()}
+                <div class="story-map">{place}</div>
             </div>
             <div class="beats">{told.into_iter().enumerate().map(beat).collect_view()}</div>
             <Neighbors/>
