@@ -142,7 +142,7 @@ pub struct Scene {
 
 /// Least size of the picture; in less room it scrolls.
 const LEAST_WIDTH: f64 = 820.0;
-const LEAST_PITCH: f64 = 8.0;
+const LEAST_PITCH: f64 = 7.0;
 /// From row to row where they scroll anyway.
 const SCROLLED_PITCH: f64 = 15.0;
 const MOST_PITCH: f64 = 34.0;
