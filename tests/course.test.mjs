@@ -194,6 +194,8 @@ test("Ctrl+P prints the story with the view of each beat, and leaves the page as
   };
   const page = await site.open(t, "?chapter=rnn", { init: [keepCopies] });
   await opened(page, "rnn");
+  // The steps it takes by itself have begun, then ended.
+  await numberUntil(page, "loss-step", (step) => step > 0);
   await paused(page);
   const step = await number(page, "loss-step");
   await page.locator("h1").click();
