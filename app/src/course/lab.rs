@@ -59,8 +59,8 @@ struct Inner {
     deaths: Deaths,
     /// What the present models were asked to be.
     sent: Option<(StudySpec, Arc<str>)>,
-    /// Train on once the models are built.
-    run_on: bool,
+    /// Whether the learner wants it to train without end, also the models of other settings.
+    runs: bool,
 }
 
 impl From<Lab> for Questions {
@@ -105,7 +105,7 @@ impl Lab {
             inner,
         };
         lab.inner.update_value(|inner| {
-            inner.run_on = store.link.with_untracked(|link| link.autostart);
+            inner.runs = store.link.with_untracked(|link| link.autostart);
         });
         lab.start_engine();
         lab.follow_settings();
@@ -115,18 +115,25 @@ impl Lab {
     /// Trains until told otherwise.
     pub fn run(self) {
         self.diverged.set(None);
+        self.set_runs(true);
         self.send(&Command::Run);
     }
 
     /// Stops training.
     pub fn pause(self) {
+        self.set_runs(false);
         self.send(&Command::Pause);
     }
 
     /// Takes so many optimizer steps.
     pub fn take_steps(self, count: u32) {
         self.diverged.set(None);
+        self.set_runs(false);
         self.send(&Command::Steps(count));
+    }
+
+    fn set_runs(self, runs: bool) {
+        self.inner.update_value(|inner| inner.runs = runs);
     }
 
     /// Builds the models of the settings on show anew.
@@ -172,10 +179,6 @@ impl Lab {
                 fresh
             });
             if fresh == Some(true) {
-                let running = self.diverged.get_untracked().is_none()
-                    && self.step.get_untracked() > chapters::info(self.chapter).warm_steps
-                    && self.state.get_untracked() == RunState::Running;
-                self.inner.update_value(|inner| inner.run_on |= running);
                 self.send(&Command::StartStudy { spec, text: text.to_string() });
             }
         });
@@ -234,11 +237,13 @@ impl Lab {
                 self.questions.answered(id, Some(Err(reason)), false);
             }
             Event::Refused { command: CommandKind::StartStudy, reason } => {
-                self.inner.update_value(|inner| inner.run_on = false);
                 self.problem.set(Some(reason));
             }
             Event::Refused { reason, .. } => self.store.notify(Severity::Refusal, reason),
-            Event::Diverged { step, .. } => self.diverged.set(Some(step)),
+            Event::Diverged { step, .. } => {
+                self.set_runs(false);
+                self.diverged.set(Some(step));
+            }
             // Of the GPT lab; this engine is never asked for them.
             Event::Started(_)
             | Event::Restored(_)
@@ -258,9 +263,8 @@ impl Lab {
         self.problem.set(None);
         self.started.set(Some(Arc::new(started)));
         self.questions.model_built();
-        let run = self.inner.try_update_value(|inner| core::mem::take(&mut inner.run_on));
         match chapters::info(self.chapter).warm_steps {
-            _ if run == Some(true) => self.run(),
+            _ if self.inner.with_value(|inner| inner.runs) => self.run(),
             0 => {}
             steps => self.take_steps(steps),
         }
@@ -272,6 +276,7 @@ impl Lab {
         let another = self.inner.try_update_value(|inner| {
             inner.client = None;
             inner.sent = None;
+            inner.runs = false;
             inner.deaths.one_more()
         });
         self.questions.engine_gone();

@@ -161,7 +161,7 @@ fn others(machines: &'static [Kind]) -> AnyView {
     let drawings = machines.iter().map(|&machine| view! { <OtherMachine machine/> }).collect_view();
     match machines {
         [_] => drawings.into_any(),
-        _ => view! { <div class="view-split">{drawings}</div> }.into_any(),
+        _ => view! { <div class="view-split machine-pair">{drawings}</div> }.into_any(),
     }
 }
 
