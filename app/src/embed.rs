@@ -4,7 +4,7 @@
 //!
 //! | `type` | besides `unroll: 1` | when |
 //! |---|---|---|
-//! | `ready` | `settings` (all of the table, by name), `figures` (those on the stage) | once, when there is a model; nothing sent earlier is answered |
+//! | `ready` | `settings` (all of the table, by name), `figures` (those on the stage) | once, when there is a model (in a chapter without one, a picture); nothing sent earlier is answered |
 //! | `size` | `width`, `height` in CSS pixels | whenever the content's size changes |
 //! | `progress` | `step`, `loss` (or null), `tokens_per_second` (or null), `running` | at most four times a second |
 //! | `exported` | `figure`, `data` | in answer to `export`, one for each figure, once there is one of the present model |
@@ -40,6 +40,7 @@ use web_sys::{MessageEvent, Window};
 
 use crate::{
     course::{Lab, Labs},
+    fetched::Settled,
     figures::Exporters,
     store::{Device, Severity, Store},
 };
@@ -91,9 +92,11 @@ pub fn use_embed(store: Store, labs: Labs, exports: Exports, exporters: Exporter
         return;
     }
     let Some(host) = host() else { return };
-    let subject = match labs.of(store.link.with_untracked(|link| link.chapter)) {
+    let chapter = store.link.with_untracked(|link| link.chapter);
+    let subject = match labs.of(chapter) {
         Some(lab) => Subject::Chapter(lab),
-        None => Subject::Gpt,
+        None if chapter.has_model() => Subject::Gpt,
+        None => Subject::Drawings(expect_context()),
     };
     let host = StoredValue::new_local(host);
     let say = move |message: Outgoing| {
@@ -181,6 +184,8 @@ pub fn use_embed(store: Store, labs: Labs, exports: Exports, exporters: Exporter
 enum Subject {
     Gpt,
     Chapter(Lab),
+    /// Without a model; the signal is whether they are there.
+    Drawings(Settled),
 }
 
 /// Whether there is a page around this one.
@@ -218,6 +223,7 @@ fn obey(
     let built = match subject {
         Subject::Gpt => store.started.with_untracked(Option::is_some),
         Subject::Chapter(lab) => lab.started.with_untracked(Option::is_some),
+        Subject::Drawings(Settled(settled)) => settled.get_untracked(),
     };
     if !built {
         return Err("There is no model yet: wait for ready.".to_owned());
@@ -225,7 +231,9 @@ fn obey(
     match (request, subject) {
         (Request::Export(figure), _) => export(figure)?,
         (Request::Set(changes), Subject::Gpt) => set(store, &changes)?,
-        (Request::Set(changes), Subject::Chapter(_)) => set_chapter(store, &changes),
+        (Request::Set(changes), Subject::Chapter(_) | Subject::Drawings(_)) => {
+            set_chapter(store, &changes)
+        }
         (Request::Run, Subject::Gpt) => store.run(),
         (Request::Run, Subject::Chapter(lab)) => lab.run(),
         (Request::Pause, Subject::Gpt) => store.pause(),
@@ -237,6 +245,9 @@ fn obey(
             store.start_over();
         }
         (Request::Reset, Subject::Chapter(lab)) => lab.start_over(),
+        (_, Subject::Drawings(_)) => {
+            return Err("This chapter has no model: there is nothing to train.".to_owned());
+        }
     }
     Ok(())
 }
@@ -281,6 +292,7 @@ fn say_when_ready(
     let missing = move || match subject {
         Subject::Gpt => store.started.with(Option::is_none),
         Subject::Chapter(lab) => lab.started.with(Option::is_none),
+        Subject::Drawings(Settled(settled)) => !settled.get(),
     };
     Effect::new(move |said: Option<bool>| {
         if said == Some(true) || missing() {
@@ -304,6 +316,7 @@ fn say_progress(store: Store, subject: Subject, say: impl Fn(Outgoing) + Copy + 
     let (step, state) = match subject {
         Subject::Gpt => (store.step, store.state),
         Subject::Chapter(lab) => (lab.step, lab.state),
+        Subject::Drawings(_) => return,
     };
     let waiting = StoredValue::new(false);
     Effect::new(move |first: Option<()>| {
@@ -324,6 +337,7 @@ fn say_progress(store: Store, subject: Subject, say: impl Fn(Outgoing) + Copy + 
                 Subject::Chapter(lab) => lab
                     .history
                     .with_untracked(|history| history.series().first().and_then(|s| s.last())),
+                Subject::Drawings(_) => None,
             };
             say(Outgoing::Progress {
                 step,
@@ -353,6 +367,7 @@ fn say_troubles(store: Store, subject: Subject, say: impl Fn(Outgoing) + Copy + 
         let device = match subject {
             Subject::Gpt => store.device,
             Subject::Chapter(lab) => lab.device,
+            Subject::Drawings(_) => return,
         };
         if let Device::Unavailable(message) = device.get() {
             say(Outgoing::Error { message });
@@ -362,6 +377,7 @@ fn say_troubles(store: Store, subject: Subject, say: impl Fn(Outgoing) + Copy + 
         let diverged = match subject {
             Subject::Gpt => store.diverged.get().map(|diverged| diverged.step),
             Subject::Chapter(lab) => lab.diverged.get(),
+            Subject::Drawings(_) => None,
         };
         if let Some(step) = diverged {
             let message = format!(

@@ -17,6 +17,7 @@ pub mod pool;
 mod question;
 mod shared;
 pub mod spec;
+pub mod start;
 pub mod study;
 pub mod text;
 pub mod trace;

@@ -14,7 +14,7 @@ pub use table::{Kind, Setting, Value, Words, general_words, settings, words};
 
 use core::fmt;
 
-use crate::{ExperimentSpec, StudySpec, gpt, study};
+use crate::{ExperimentSpec, StudySpec, gpt, start, study};
 use rows::choice;
 
 /// Generates [`Chapter`], [`Link`] and their per-chapter parts from the list of chapters.
@@ -23,6 +23,7 @@ macro_rules! link {
         choice! {
             /// A chapter of the course, in its order.
             Chapter {
+                Start = "start", "All the math you need";
                 $($variant = $id, $title;)+
                 Machine = "machine", "The whole machine";
                 Gpt = "gpt", "The GPT lab";
@@ -45,6 +46,7 @@ macro_rules! link {
             pub embed: bool,
             pub hide: Vec<Part>,
             pub theme: Theme,
+            pub start: start::Settings,
             pub gpt: gpt::Settings,
             pub machine: gpt::MachineSettings,
             $(pub $field: study::$module::Settings,)+
@@ -66,6 +68,7 @@ macro_rules! link {
                     embed: false,
                     hide: Vec::new(),
                     theme: Theme::Auto,
+                    start: start::Settings::default(),
                     gpt: gpt::Settings::default(),
                     machine: gpt::MachineSettings::default(),
                     $($field: study::$module::Settings::default(),)+
@@ -75,12 +78,12 @@ macro_rules! link {
         }
 
         impl Link {
-            /// What the chapter trains; `None` where it is the GPT lab's model, whose experiment is
-            /// [`Self::experiment`].
+            /// What the chapter trains; `None` where it has no model, or the GPT lab's, whose experiment
+            /// is [`Self::experiment`].
             pub fn study(&self) -> Option<StudySpec> {
                 Some(match self.chapter {
                     $(Chapter::$variant => StudySpec::$variant(self.$field.spec(self.seed)),)+
-                    Chapter::Machine | Chapter::Gpt => return None,
+                    Chapter::Start | Chapter::Machine | Chapter::Gpt => return None,
                 })
             }
         }
@@ -90,6 +93,11 @@ macro_rules! link {
 crate::with_chapters!(link);
 
 impl Chapter {
+    /// Whether it is about a model, its own or the lab's: only then something can be trained.
+    pub fn has_model(self) -> bool {
+        self != Self::Start
+    }
+
     /// Whether it is about the GPT lab's model, rather than models of its own.
     pub fn shows_lab(self) -> bool {
         matches!(self, Self::Machine | Self::Gpt)
@@ -293,6 +301,7 @@ mod tests {
             "chapter=qkv&qkv-experiment=scale&qkv-dimensions=256",
             "chapter=heads&heads-layers=2&heads-off=1.4&embed=1&hide=controls,text",
             "chapter=position&position-encoding=rotary&position-k=7&device=cpu",
+            "chapter=start&start-arrows=1,-2.5,0,4&start-steps=7",
         ];
         for query in queries {
             let pairs = || query.split('&').filter_map(|pair| pair.split_once('='));

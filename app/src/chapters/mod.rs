@@ -18,6 +18,7 @@ mod position;
 mod qkv;
 mod rnn;
 mod seq2seq;
+mod start;
 mod tokens;
 
 use leptos::prelude::*;
@@ -87,7 +88,8 @@ macro_rules! elsewhere {
 macro_rules! all {
     ($($variant:ident $module:ident $field:ident $id:literal $title:literal,)+) => {
         /// Every chapter, in the course's order.
-        pub static ALL: &[&Entry] = &[$(elsewhere!($module),)+ elsewhere!(machine), here!(gpt)];
+        pub static ALL: &[&Entry] =
+            &[elsewhere!(start), $(elsewhere!($module),)+ elsewhere!(machine), here!(gpt)];
     };
 }
 

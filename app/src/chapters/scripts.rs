@@ -12,7 +12,7 @@ macro_rules! scripts {
     ($($variant:ident $module:ident $field:ident $id:literal $title:literal,)+) => {
         /// Every chapter's script, in the course's order.
         fn all() -> Vec<(&'static str, &'static Script)> {
-            vec![$(($id, &super::$module::SCRIPT),)+ ("machine", &super::machine::SCRIPT), ("gpt", &super::gpt::SCRIPT)]
+            vec![("start", &super::start::SCRIPT), $(($id, &super::$module::SCRIPT),)+ ("machine", &super::machine::SCRIPT), ("gpt", &super::gpt::SCRIPT)]
         }
     };
 }
@@ -111,7 +111,7 @@ fn every_chapter_links_its_terms_once_each() {
 
 /// Words that a learner may look up, but that no story needs so far: the schedule of the lab's learning
 /// rate is not shown yet, and formulas' texts link some of them.
-const LATER: [&str; 16] = [
+const LATER: [&str; 15] = [
     "beam-search",
     "block-size",
     "context-window",
@@ -119,7 +119,6 @@ const LATER: [&str; 16] = [
     "initialization",
     "kl-divergence",
     "kv-cache",
-    "learning-rate",
     "learning-rate-schedule",
     "optimizer",
     "overfitting",

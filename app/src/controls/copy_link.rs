@@ -143,7 +143,11 @@ fn left_out(store: Store, share: &Share, departed: bool) -> Vec<String> {
     if share.without_probe {
         missing.push("The sentence you typed: it is too long.".to_owned());
     }
-    if store.link.with(|link| !link.chapter.shows_lab()) {
+    let chapter = store.link.with(|link| link.chapter);
+    if !chapter.has_model() {
+        return missing;
+    }
+    if !chapter.shows_lab() {
         missing.push(
             "What the models have learned beyond the steps they take by themselves: from the link \
              they start anew, and learn the same."

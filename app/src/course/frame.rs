@@ -47,10 +47,10 @@ pub fn ChapterFrame(
     /// At most six; the first is the chapter's own.
     views: Vec<StageView>,
     /// What has no body in a figure, grouped.
-    #[prop(into)]
-    settings: ViewFn,
+    #[prop(into, optional)]
+    settings: Option<ViewFn>,
     /// The model in a few words: "tanh, 32 units".
-    #[prop(into)]
+    #[prop(into, optional)]
     model: Signal<String>,
     /// A line over the time bar that stays whichever view is on show.
     #[prop(into, optional)]
@@ -62,12 +62,12 @@ pub fn ChapterFrame(
         store.link.with_untracked(|l| (l.chapter, l.embed, l.hide.clone()));
     let lab = labs.of(chapter);
     let info = chapters::info(chapter);
-    let run = Run::of(chapter);
+    let run = chapter.has_model().then(|| Run::of(chapter));
     let testid = format!("chapter-{}", info.id.id());
     let behind = Signal::derive(move || is_behind(lab, store));
     let Settled(settled) = expect_context();
     Effect::new(move |_| {
-        if run.idle.get().is_none() && !behind.get() {
+        if run.is_none_or(|run| run.idle.get().is_none()) && !behind.get() {
             settled.set(true);
         }
     });

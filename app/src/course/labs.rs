@@ -23,10 +23,10 @@ impl Labs {
         Self { store, owner, labs: StoredValue::new_local(RefCell::default()) }
     }
 
-    /// The lab of a chapter, started by the first visit; `None` where the model is the GPT lab's,
-    /// which is the store's own.
+    /// The lab of a chapter, started by the first visit; `None` where there is no model, or where it
+    /// is the GPT lab's, which is the store's own.
     pub fn of(&self, chapter: Chapter) -> Option<Lab> {
-        if chapter.shows_lab() {
+        if chapter.shows_lab() || !chapter.has_model() {
             return None;
         }
         self.labs.with_value(|labs| {

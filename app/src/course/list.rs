@@ -117,7 +117,7 @@ fn menu_panel() -> AnyView {
         }
     };
     view! {
-        <ol>{chapters::ALL.iter().map(|info| item(info)).collect_view()}</ol>
+        <ol start="0">{chapters::ALL.iter().map(|info| item(info)).collect_view()}</ol>
         <button type="button" class="button button-quiet" data-testid="forget-progress"
             on:click=move |_| progress.forget()>
             "Forget my progress"
@@ -142,8 +142,8 @@ pub fn ChapterMenu() -> impl IntoView {
         chapter.track();
         close();
     });
-    let number =
-        move || chapters::ALL.iter().position(|info| info.id == chapter.get()).unwrap_or(0) + 1;
+    // Counted from 0: the first only prepares.
+    let number = move || chapters::ALL.iter().position(|info| info.id == chapter.get());
     let open = RwSignal::new(false);
     use_ahead(MENU);
     view! {
@@ -166,7 +166,7 @@ pub fn ChapterMenu() -> impl IntoView {
 }
 
 /// Chapters that begin a part of the course.
-const PARTS: [Chapter; 2] = [Chapter::Seq2seq, Chapter::Machine];
+const PARTS: [Chapter; 3] = [Chapter::Tokens, Chapter::Seq2seq, Chapter::Machine];
 
 /// The whole course as a rail: a piece for each chapter, a gap between its parts. For the eye and the
 /// mouse; the menu beside it says the same to everyone.
@@ -220,9 +220,10 @@ pub fn Neighbors() -> impl IntoView {
 pub fn WayIn() -> impl IntoView {
     let progress = expect_context::<Progress>();
     let next = move || {
-        let course = chapters::ALL.iter().filter(|info| info.id != Chapter::Gpt);
-        let mut open = course.filter(|info| !progress.is_done(info.id));
-        *open.next().unwrap_or(&chapters::ALL[0])
+        let is_open = |info: &&&Entry| info.id != Chapter::Gpt && !progress.is_done(info.id);
+        // The first chapter prepares; the course opens without it.
+        let course = &chapters::ALL[1..];
+        *course.iter().find(is_open).unwrap_or(&course[0])
     };
     view! {
         <p class="way-in">

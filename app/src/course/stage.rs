@@ -33,11 +33,12 @@ impl StageView {
 #[component]
 pub fn Stage(
     views: Vec<StageView>,
-    /// What remains to be set beside the figure, grouped.
-    settings: ViewFn,
+    /// What remains to be set beside the figure, grouped; `None` where nothing does.
+    settings: Option<ViewFn>,
     /// The model in a few words.
     model: Signal<String>,
-    run: Run,
+    /// `None` where there is no model.
+    run: Option<Run>,
     /// What is wrong with the run, where something is.
     alerts: ViewFn,
     /// A line over the time bar that stays whichever view is on show.
@@ -169,7 +170,8 @@ pub fn Stage(
     let text = Signal::derive(move || store.source.with(|source| format!("Text: {}", source.name)));
     let model = Signal::derive(move || format!("Model: {}", model.get()));
     view! {
-        <section class="stage" aria-label="Stage" data-testid="stage" node_ref=root>
+        <section class="stage" aria-label="Stage" data-testid="stage" node_ref=root
+            data-trains=if run.is_some() { "yes" } else { "never" }>
             <div class="views">
                 <div class="view-tabs" role="tablist" aria-label="Views" node_ref=tabs on:keydown=on_key>
                     {tabs_view}
@@ -178,7 +180,7 @@ pub fn Stage(
                     <div class="stage-tools">
                         {undo.map(|undo| view! { <WaysBack undo/> })}
                         {uses_text.then(|| opener("source", "Text", text))}
-                        {opener("settings", "Model", model)}
+                        {settings.is_some().then(|| opener("settings", "Model", model))}
                     </div>
                 })}
             </div>
@@ -187,15 +189,14 @@ pub fn Stage(
                 {on_show}
                 {controls.then(|| view! {
                     {uses_text.then(|| panel("source", "The text it learns", ViewFn::from(text_chooser)))}
-                    {
-                        let settings = settings.clone();
+                    {settings.clone().map(|settings| {
                         panel("settings", "The model", ViewFn::from(move || view! { {notes(chapter)} {settings.run()} }))
-                    }
+                    })}
                 })}
             </div>
             <div class="stage-alerts">{alerts.run()}</div>
             {foot.map(|foot| foot.run())}
-            {controls.then(|| view! { <TimeBar run/> })}
+            {run.filter(|_| controls).map(|run| view! { <TimeBar run/> })}
         </section>
     }
     .into_any()

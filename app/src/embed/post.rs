@@ -89,6 +89,7 @@ fn as_json(value: &Value) -> Json {
     match value {
         Value::Whole(value) => json!(value),
         Value::Real(value) => json!(short(*value)),
+        Value::Numbers(numbers) => numbers.iter().map(|number| json!(short(*number))).collect(),
         Value::Choice(id) => json!(id),
         Value::Word(word) => json!(word),
         Value::Several(ids) => json!(ids),

@@ -107,7 +107,11 @@ fn as_query(given: &Json) -> Option<String> {
         Json::Number(number) => Some(number.to_string()),
         Json::Bool(on) => Some(if *on { "1" } else { "0" }.to_owned()),
         Json::Array(items) => {
-            let items: Option<Vec<_>> = items.iter().map(Json::as_str).collect();
+            let one = |item: &Json| match item {
+                Json::Array(_) => None,
+                item => as_query(item),
+            };
+            let items: Option<Vec<_>> = items.iter().map(one).collect();
             Some(items?.join(","))
         }
         Json::Null | Json::Object(_) => None,

@@ -20,6 +20,26 @@ macro_rules! plain {
     };
 }
 
+/// A row whose field is a list of so many numbers.
+macro_rules! numbers {
+    (of $chapter:ident, $name:literal, $label:literal, $($field:ident).+: $count:literal,
+     $min:literal, $max:literal, $help:literal) => {
+        $crate::link::TableRow {
+            name: $name,
+            label: $label,
+            help: $help,
+            of: Some($crate::link::Chapter::$chapter),
+            kind: $crate::link::Kind::Numbers { count: $count, min: $min, max: $max },
+            get: |link| $crate::link::Value::Numbers(link.$($field).+.clone()),
+            set: |link, value| {
+                if let $crate::link::Value::Numbers(value) = value {
+                    link.$($field).+ = value;
+                }
+            },
+        }
+    };
+}
+
 /// A row whose field is an enum with a closed set of choices.
 macro_rules! chosen {
     ($(of $chapter:ident,)? $name:literal, $label:literal, $($field:ident).+: $type:ident,
@@ -81,4 +101,4 @@ macro_rules! choice {
     };
 }
 
-pub(crate) use {choice, chosen, of, plain};
+pub(crate) use {choice, chosen, numbers, of, plain};

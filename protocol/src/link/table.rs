@@ -10,7 +10,7 @@ use crate::{
     architecture::{Activation, MaskKind, NormPlacement, Positions},
     gpt,
     pool::MOST_WORKERS,
-    read_number,
+    read_number, start,
     study::{self, gates, heads},
 };
 
@@ -63,6 +63,12 @@ pub enum Kind {
         min: f32,
         max: f32,
     },
+    /// So many numbers, separated by commas.
+    Numbers {
+        count: usize,
+        min: f32,
+        max: f32,
+    },
     Choice(&'static [(&'static str, &'static str)]),
     /// Any number of the choices, separated by commas.
     Several(&'static [(&'static str, &'static str)]),
@@ -82,6 +88,7 @@ pub enum Kind {
 pub enum Value {
     Whole(u32),
     Real(f32),
+    Numbers(Vec<f32>),
     Choice(&'static str),
     Several(Vec<&'static str>),
     Flag(bool),
@@ -99,14 +106,20 @@ impl Kind {
         let chosen = |choices: &'static [(&'static str, &'static str)], id: &str| {
             choices.iter().find(|c| c.0 == id).map(|c| c.0)
         };
+        let real = |given: &str, min: f32, max: f32| {
+            let value = read_number(given.trim())? as f32;
+            (min..=max).contains(&value).then_some(value)
+        };
         match self {
             Self::Whole { min, max } => {
                 let value = given.trim().parse().ok()?;
                 (min..=max).contains(&value).then_some(Value::Whole(value))
             }
-            Self::Real { min, max } => {
-                let value = read_number(given.trim())? as f32;
-                (min..=max).contains(&value).then_some(Value::Real(value))
+            Self::Real { min, max } => real(given, min, max).map(Value::Real),
+            Self::Numbers { count, min, max } => {
+                let numbers = given.split(',').map(|given| real(given, min, max));
+                let numbers: Vec<_> = numbers.collect::<Option<_>>()?;
+                (numbers.len() == count).then_some(Value::Numbers(numbers))
             }
             Self::Choice(choices) => chosen(choices, given).map(Value::Choice),
             Self::Several(choices) => {
@@ -145,6 +158,9 @@ impl fmt::Display for Kind {
         match self {
             Self::Whole { min, max } => write!(f, "a whole number from {min} to {max}"),
             Self::Real { min, max } => write!(f, "a number from {min} to {max}"),
+            Self::Numbers { count, min, max } => {
+                write!(f, "{count} numbers from {min} to {max}, separated by commas")
+            }
             Self::Choice(choices) => write!(f, "one of {}", list(choices)),
             Self::Several(choices) => write!(f, "any of {}, separated by commas", list(choices)),
             Self::Flag => write!(f, "0 or 1"),
@@ -163,6 +179,10 @@ impl fmt::Display for Value {
             Self::Whole(value) => value.fmt(f),
             // Rust prints the shortest digits that read back as the same f32.
             Self::Real(value) => value.fmt(f),
+            Self::Numbers(numbers) => {
+                let numbers: Vec<_> = numbers.iter().map(ToString::to_string).collect();
+                f.write_str(&numbers.join(","))
+            }
             Self::Choice(id) => f.write_str(id),
             Self::Several(ids) => f.write_str(&ids.join(",")),
             Self::Flag(on) => f.write_str(if *on { "1" } else { "0" }),
@@ -228,15 +248,16 @@ macro_rules! of_chapters {
         pub fn settings() -> impl Iterator<Item = &'static Setting> + Clone {
             static GENERAL_SETTINGS: &[Setting] = settings!(GENERAL);
             static OF_CHAPTERS: &[&[Setting]] = &[$(settings!(study::$module::ROWS)),+];
-            static MACHINE_SETTINGS: &[Setting] = settings!(gpt::MACHINE_ROWS);
-            GENERAL_SETTINGS.iter().chain(OF_CHAPTERS.iter().copied().flatten()).chain(MACHINE_SETTINGS)
+            static FURTHER: [&[Setting]; 2] = [settings!(gpt::MACHINE_ROWS), settings!(start::ROWS)];
+            let chapters = OF_CHAPTERS.iter().chain(&FURTHER);
+            GENERAL_SETTINGS.iter().chain(chapters.copied().flatten())
         }
 
         /// The words of every setting, in the order of [`settings`].
         pub fn words() -> impl Iterator<Item = &'static Words> + Clone {
             static OF_CHAPTERS: &[&[Words]] = &[$(words!(study::$module::ROWS)),+];
-            static MACHINE_WORDS: &[Words] = words!(gpt::MACHINE_ROWS);
-            general_words().chain(OF_CHAPTERS.iter().copied().flatten()).chain(MACHINE_WORDS)
+            static FURTHER: [&[Words]; 2] = [words!(gpt::MACHINE_ROWS), words!(start::ROWS)];
+            general_words().chain(OF_CHAPTERS.iter().chain(&FURTHER).copied().flatten())
         }
     };
 }

@@ -1,0 +1,220 @@
+//! `start`: the few sums that all models share, as drawings that are moved by hand.
+//!
+//! The only chapter without a model: what it shows is worked out from what the learner drags.
+
+mod board;
+mod curves;
+mod plane;
+mod sums;
+mod words;
+
+use leptos::prelude::*;
+use unroll_protocol::{
+    link::Chapter,
+    start::{MOST_STEPS, Shows},
+};
+
+use super::Info;
+use crate::{
+    controls::ChoiceField,
+    course::{ChapterFrame, StageView, further, use_right, use_setting},
+    figures::Slot,
+    teaching::{CheckYourself, Live, live},
+};
+use board::{BoardView, shown};
+
+#[cfg(test)]
+pub use words::SCRIPT;
+
+pub const INFO: Info = Info {
+    id: Chapter::Start,
+    warm_steps: 0,
+    uses_text: false,
+    view: || view! { <Start/> }.into_any(),
+};
+
+/// The numbers behind the drawings. `Copy`: handles of the chapter's owner.
+#[derive(Clone, Copy)]
+struct Page {
+    arrows: Slot<Vec<f32>>,
+    shows: Slot<Shows>,
+    matrix: Slot<Vec<f32>>,
+    scores: Slot<Vec<f32>>,
+    nudge: Slot<Vec<f32>>,
+    chain: Slot<Vec<f32>>,
+    valley: Slot<Vec<f32>>,
+    steps: Slot<u32>,
+}
+
+#[component]
+fn Start() -> impl IntoView {
+    let page = Page {
+        arrows: use_setting(|link| &mut link.start.arrows),
+        shows: use_setting(|link| &mut link.start.shows),
+        matrix: use_setting(|link| &mut link.start.matrix),
+        scores: use_setting(|link| &mut link.start.scores),
+        nudge: use_setting(|link| &mut link.start.nudge),
+        chain: use_setting(|link| &mut link.start.chain),
+        valley: use_setting(|link| &mut link.start.valley),
+        steps: use_setting(|link| &mut link.start.steps),
+    };
+    view! {
+        <ChapterFrame
+            script=&words::SCRIPT
+            further
+            live=lives(page)
+            asks=vec![("start-flip", ViewFn::from(move || flip(page)))]
+            more=words::more
+            views=vec![
+                StageView::new("arrows", "Arrows", move || arrows(page)),
+                StageView::new("matrix", "Matrix", move || {
+                    view! { <BoardView board=&plane::MATRIX numbers=page.matrix/> }
+                }),
+                StageView::new("shares", "Shares", move || shares(page)),
+                StageView::new("slope", "Slope", move || {
+                    view! { <BoardView board=&curves::NUDGE numbers=page.nudge/> }
+                }),
+                StageView::new("chain", "Chain", move || {
+                    view! { <BoardView board=&sums::CHAIN numbers=page.chain/> }
+                }),
+                StageView::new("valley", "Downhill", move || valley(page)),
+            ]
+        />
+    }
+}
+
+fn arrows(page: Page) -> AnyView {
+    let further = Signal::derive(move || {
+        let shows = page.shows.get();
+        let at = Shows::ALL.iter().position(|other| *other == shows);
+        vec![at.unwrap_or_default() as f64]
+    });
+    view! {
+        <BoardView board=&plane::ARROWS numbers=page.arrows further>
+            <ChoiceField name="start-shows"/>
+        </BoardView>
+    }
+    .into_any()
+}
+
+fn shares(page: Page) -> AnyView {
+    let shift = move |by: f32| {
+        let scores = page.scores.get_untracked();
+        // All or none: shares stay as they are only if every score moves by the same.
+        let moved: Vec<f32> = scores.iter().map(|score| score + by).collect();
+        if moved.iter().all(|score| score.abs() <= 4.0) {
+            page.scores.set(moved);
+        }
+    };
+    let stuck = move |by: f32| page.scores.get().iter().any(|score| (score + by).abs() > 4.0);
+    view! {
+        <BoardView board=&sums::SHARES numbers=page.scores>
+            <div class="start-buttons">
+                <button type="button" class="button" data-testid="shares-up" disabled=move || stuck(1.0)
+                    on:click=move |_| shift(1.0)>"Add 1 to all"</button>
+                <button type="button" class="button" data-testid="shares-down" disabled=move || stuck(-1.0)
+                    on:click=move |_| shift(-1.0)>"Take 1 from all"</button>
+            </div>
+        </BoardView>
+    }
+    .into_any()
+}
+
+fn valley(page: Page) -> AnyView {
+    let walk = move |steps: u32| {
+        page.steps.set((page.steps.get_untracked() + steps).min(MOST_STEPS));
+    };
+    // The walk begins where its start is put.
+    let moved = move |number: usize| {
+        if number == curves::START_AT {
+            page.steps.set(0);
+        }
+    };
+    let full = move || page.steps.get() >= MOST_STEPS;
+    view! {
+        <BoardView board=&curves::VALLEY numbers=page.valley on_move=Callback::new(moved)
+            further=Signal::derive(move || vec![f64::from(page.steps.get())])>
+            <div class="start-buttons">
+                <button type="button" class="button" data-testid="valley-step" disabled=full
+                    on:click=move |_| walk(1)>"One step"</button>
+                <button type="button" class="button" data-testid="valley-walk" disabled=full
+                    on:click=move |_| walk(100)>"100 steps"</button>
+                <button type="button" class="button button-quiet" data-testid="valley-back"
+                    disabled=move || page.steps.get() == 0 on:click=move |_| page.steps.set(0)>"Back to the start"</button>
+            </div>
+        </BoardView>
+    }
+    .into_any()
+}
+
+/// The dot product of the two arrows.
+fn product(page: Page) -> f64 {
+    let arrows = page.arrows.get();
+    let (a, b) = arrows.split_at(arrows.len() / 2);
+    a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+}
+
+/// What the text reads off the drawings.
+fn lives(page: Page) -> Vec<Live> {
+    vec![
+        live("dot", move || shown(product(page), 2)),
+        live("share", move || {
+            let powers: Vec<f64> =
+                page.scores.get().iter().map(|score| f64::from(*score).exp()).collect();
+            let sum: f64 = powers.iter().sum();
+            powers.first().map_or_else(String::new, |e| format!("{} %", shown(100.0 * e / sum, 1)))
+        }),
+        live("chain", move || {
+            curves::trimmed(page.chain.get().iter().map(|slope| f64::from(*slope)).product())
+        }),
+    ]
+}
+
+/// What becomes of the dot product if b is turned around?
+fn flip(page: Page) -> AnyView {
+    let now = Memo::new(move |_| product(page));
+    let is_level = move || now.get().abs() < 0.005;
+    let question = move || match is_level() {
+        true => "Their dot product is 0. Move an arrow, and a question comes.".to_owned(),
+        false => format!(
+            "The dot product of a and b is {}. You turn b around, so that it points exactly the other way. What is \
+             the dot product then?",
+            shown(now.get(), 2)
+        ),
+    };
+    let options = move || match is_level() {
+        true => Vec::new(),
+        false => [-now.get(), 0.0, now.get()].map(|value| shown(value, 2)).to_vec(),
+    };
+    let explain = move || {
+        format!(
+            "Both numbers of b change their sign, so both products do, and with them the sum: {}.",
+            shown(-now.get(), 2)
+        )
+    };
+    view! {
+        <CheckYourself id="start-flip" question=Signal::derive(question) options=Signal::derive(options)
+            answer=Signal::derive(move || (!is_level()).then_some(0)) explain=Signal::derive(explain)
+            on_right=use_right("start-flip")/>
+    }
+    .into_any()
+}
+
+/// Every drawing with the numbers that it has at the start, and what else its view sets.
+#[cfg(test)]
+fn boards() -> Vec<(&'static board::Board, Vec<f64>)> {
+    let start = unroll_protocol::start::Settings::default();
+    let of = |numbers: &[f32], further: &[f64]| {
+        let numbers = numbers.iter().map(|number| f64::from(*number));
+        numbers.chain(further.iter().copied()).collect::<Vec<f64>>()
+    };
+    let mut boards = vec![
+        (&plane::MATRIX, of(&start.matrix, &[])),
+        (&sums::SHARES, of(&start.scores, &[])),
+        (&curves::NUDGE, of(&start.nudge, &[])),
+        (&sums::CHAIN, of(&start.chain, &[])),
+    ];
+    boards.extend((0..3).map(|shows| (&plane::ARROWS, of(&start.arrows, &[f64::from(shows)]))));
+    boards.extend([0.0, 1.0, 500.0].map(|steps| (&curves::VALLEY, of(&start.valley, &[steps]))));
+    boards
+}

@@ -1,0 +1,327 @@
+//! What the chapter says.
+
+use leptos::prelude::*;
+use unroll_protocol::start::Shows;
+
+use crate::{
+    course::{Beat, Script, Trial},
+    teaching::{Formula, Kind, Quiz},
+};
+
+pub const SCRIPT: Script = Script {
+    before: "Ten minutes, and no calculus.",
+    beats: &[
+        Beat {
+            title: "",
+            text: "A computer can’t compare two words. It can only compare numbers. So in 1958 Frank Rosenblatt \
+                   built his perceptron to weigh a list of numbers and add them up. Every model in this course \
+                   still does that, with much longer lists.\n\n\
+                   Here are the few sums that all of them share. Each is a drawing that you can move by hand, with \
+                   the mouse, a finger or the sliders. You may skip this chapter: the notes of the words that you \
+                   meet later lead back to it.",
+            set: |_| {},
+            asks: &[],
+        },
+        Beat {
+            title: "A list is an arrow",
+            text: "Take a list of two numbers, such as 3 and 1. Go 3 across and 1 up, and draw an arrow to that \
+                   place. The list and the arrow say the same thing. The field’s word for both is **vector**.\n\n\
+                   Drag the tips of a and b, and watch the lists. In the next chapter every letter becomes such a \
+                   list, the letter’s [embedding](embedding), only with more than two numbers.",
+            set: |_| {},
+            asks: &[],
+        },
+        Beat {
+            title: "Adding lists",
+            text: "Two lists of the same length are added place by place. With arrows it is a walk: first along a, \
+                   then along b.\n\n\
+                   The sum carries something of both. That is how a GPT tells a letter where it stands. It adds two \
+                   lists, one for the letter and one for its place.",
+            set: |link| link.start.shows = Shows::Sum,
+            asks: &[],
+        },
+        Beat {
+            title: "How much do they agree?",
+            text: "Now multiply place by place, and add up the results. This is the **dot product**, also called \
+                   [inner product](inner-product). It is {dot} now.\n\n\
+                   Turn b toward a, and the number grows. At a right angle it is 0. Turn b farther, and it becomes \
+                   negative. So one number says how much two lists agree.\n\n\
+                   The broad band is the shadow of b on the line through a. Its length times the length of a is the \
+                   dot product. When [attention](attention) looks for a word that matters, it compares lists in just \
+                   this way.",
+            set: |link| link.start.shows = Shows::Product,
+            asks: &["start-flip"],
+        },
+        Beat {
+            title: "Many questions at once",
+            text: "A **matrix** is a stack of rows, and each row is a list. Take the dot product of each row with one \
+                   input x. You get as many answers as there are rows. This is a [matrix product](matrix-product), \
+                   and a model spends most of its time on it.\n\n\
+                   Drag x: all three answers move. Drag the tip of row 2: only its own answer moves. Each row asks the \
+                   input its own question. The numbers in the rows are called [weights](weight), and they are what \
+                   training changes.",
+            set: |link| link.view = "matrix".into(),
+            asks: &[],
+        },
+        Beat {
+            title: "Scores into shares",
+            text: "What comes after “th”? A model answers with a score for each letter, and a score can be any \
+                   number. To draw a letter we need shares of one whole.\n\n\
+                   [Softmax](softmax) turns scores into shares. It takes the number e, about 2.72, to the power of \
+                   each score. Then it divides each result by their sum. Each share is a \
+                   [probability](probability): e has {share} now. Pull one score up. Its share grows, and all the \
+                   others shrink.",
+            set: |link| link.view = "shares".into(),
+            asks: &["start-add", "start-zero"],
+        },
+        Beat {
+            title: "How steep is it?",
+            text: "Training asks one thing about every weight. If I turn it up a little, how fast does the error \
+                   rise? That is the **slope**.\n\n\
+                   You can measure it. Move the place w to the right by a small nudge h, and see how much the height \
+                   changes. Divide the rise by the nudge. Now make the nudge smaller and smaller: the result comes \
+                   closer and closer to the slope. A model has many weights, so it has many slopes. The list of all \
+                   of them is the [gradient](gradient).",
+            set: |link| link.view = "slope".into(),
+            asks: &[],
+        },
+        Beat {
+            title: "Slopes multiply",
+            text: "A model is a chain in which each link feeds the next. Nudge the start by 1. Link 1 multiplies the \
+                   nudge by its slope. Link 2 multiplies what it gets by its own slope, and so on.\n\n\
+                   So the slope of the whole chain is the product of all its slopes. This is the **chain rule**. A \
+                   model works it out from the end back to the start, which is called \
+                   [backpropagation](backpropagation). Drag the lines to change the slopes: {chain} of the nudge is \
+                   left now.",
+            set: |link| link.view = "chain".into(),
+            asks: &["start-twenty"],
+        },
+        Beat {
+            title: "One step downhill",
+            text: "Let the height of this curve be the [loss](loss), the error of a model with a single weight w. We \
+                   want to go down. In 1847 Augustin-Louis Cauchy described how: feel the slope under your feet, and \
+                   step the other way.\n\n\
+                   The step is the slope times a small number, the [learning rate](learning-rate). So steep ground \
+                   gives a long step, and level ground gives none. Press “One step” a few times.",
+            set: |link| link.view = "valley".into(),
+            asks: &[],
+        },
+        Beat {
+            title: "A hundred steps",
+            text: "The walk rests where the ground is level. Here that is the nearer valley and not the deeper one, \
+                   for a walk downhill never climbs a hill.\n\n\
+                   Drag the gray points to build a curve of your own. Drag the start along it, and see where the walk \
+                   ends. Then turn up the rate until the steps jump across the valley. This is how every model in \
+                   this course learns, with thousands of weights at once.",
+            set: |link| {
+                link.view = "valley".into();
+                link.start.steps = 100;
+            },
+            asks: &["start-rate"],
+        },
+        Beat {
+            title: "What you can do now",
+            text: "You can see a list of numbers as an arrow. You can say what a dot product, a matrix product and \
+                   softmax work out. You know what a slope is, why slopes multiply, and how a walk downhill finds a \
+                   valley. With that you can follow every number in this course.",
+            set: |_| {},
+            asks: &[],
+        },
+    ],
+    tries: &[
+        Trial {
+            text: "These two lists have nothing in common. Tip b a little toward a, then a little away from it. Which \
+                   number tells you the side?",
+            label: "Set a right angle",
+            id: "right-angle",
+            set: |link| {
+                link.start.arrows = vec![4.0, 0.0, 0.0, 3.0];
+                link.start.shows = Shows::Product;
+            },
+            sentence: None,
+        },
+        Trial {
+            text: "All scores are 0, so all shares are the same. Raise one score to 1, then to 4. How fast does its \
+                   share grow?",
+            label: "Set all scores to 0",
+            id: "even",
+            set: |link| {
+                link.view = "shares".into();
+                link.start.scores = vec![0.0; 4];
+            },
+            sentence: None,
+        },
+        Trial {
+            text: "Every link halves the nudge, and after four links one sixteenth is left. Set all slopes to 1.5 and \
+                   see it grow instead. In the fifth chapter you will see what this does to a long memory.",
+            label: "Set all slopes to 0.5",
+            id: "halves",
+            set: |link| {
+                link.view = "chain".into();
+                link.start.chain = vec![0.5; 4];
+            },
+            sentence: None,
+        },
+        Trial {
+            text: "With this rate the steps are too long, and the walk does not come to rest. Turn the rate down until \
+                   it does. Where does it end?",
+            label: "Set a high rate",
+            id: "wild",
+            set: |link| {
+                link.view = "valley".into();
+                link.start.valley[6] = 0.6;
+                link.start.steps = 40;
+            },
+            sentence: None,
+        },
+    ],
+    quizzes: &[
+        Quiz {
+            id: "start-add",
+            kind: Kind::Explain,
+            asks: "You add 1 to every score. No share changes. Why?",
+            options: &[
+                (
+                    "The change is too small to see.",
+                    "Add 1 to one score alone, and you see its share change a lot.",
+                ),
+                (
+                    "Every power of e grows by the same factor, and so does their sum.",
+                    "Adding 1 to a score multiplies its power of e by 2.72. The sum grows by the same factor, so the \
+                     division takes it out again. Only the differences between scores count.",
+                ),
+                (
+                    "Softmax rounds the scores.",
+                    "It rounds nothing. Change one score by 0.1, and all the shares move.",
+                ),
+            ],
+            right: 1,
+        },
+        Quiz {
+            id: "start-zero",
+            kind: Kind::FindError,
+            asks: "“A letter with a score of 0 gets no share.” What is wrong with it?",
+            options: &[
+                (
+                    "It is right: nothing of nothing is nothing.",
+                    "Look at o in the drawing. Its score is 0 at the start, and it has a share.",
+                ),
+                (
+                    "e to the power of 0 is 1, so the letter still has a share.",
+                    "Right. No score gives a share of 0, not even a negative one. A very low score gives a very small \
+                     share.",
+                ),
+                (
+                    "A score of 0 gets the same share as every other score.",
+                    "Only where all scores are 0. Otherwise a higher score gets a larger share.",
+                ),
+            ],
+            right: 1,
+        },
+        Quiz {
+            id: "start-twenty",
+            kind: Kind::FindError,
+            asks: "“In a chain of twenty links with a slope of 0.8 each, the whole slope is 20 × 0.8 = 16.” What is \
+                   wrong with it?",
+            options: &[
+                (
+                    "Slopes are multiplied with each other: 0.8 to the power of 20 is about 0.01.",
+                    "Right. Each link leaves 0.8 of what it gets. After twenty links only about one hundredth is left. \
+                     Long chains make it hard to learn.",
+                ),
+                (
+                    "The whole slope is the last link’s slope, 0.8.",
+                    "Then the other nineteen links would change nothing. Move slope 1 in the drawing and watch the end.",
+                ),
+                (
+                    "The whole slope is the average, which is 0.8.",
+                    "An average never shrinks. Look at what is left after each link in the drawing.",
+                ),
+            ],
+            right: 0,
+        },
+        Quiz {
+            id: "start-rate",
+            kind: Kind::Explain,
+            asks: "With a high learning rate the walk may jump from side to side and never come to rest. Why?",
+            options: &[
+                (
+                    "A high rate makes the curve steeper.",
+                    "The curve stays as it is. The rate only says how long a step is.",
+                ),
+                (
+                    "Noise is added to each step.",
+                    "There is no chance in this walk: the same start and the same rate give the same steps.",
+                ),
+                (
+                    "The step is so long that it lands on the other slope, as high as before or higher.",
+                    "Right. There the slope points back, and the next long step jumps back across. A smaller rate lands \
+                     lower on each step.",
+                ),
+            ],
+            right: 2,
+        },
+    ],
+};
+
+pub fn more() -> AnyView {
+    view! {
+        <Formula label="The dot product of two lists" source="the length of each list times that of the other times the cosine of the angle between them">
+            <mi>"a"</mi><mo>"·"</mo><mi>"b"</mi><mo>"="</mo>
+            <munder><mo>"∑"</mo><mi>"i"</mi></munder>
+            <msub><mi>"a"</mi><mi>"i"</mi></msub><msub><mi>"b"</mi><mi>"i"</mi></msub>
+            <mo>"="</mo>
+            <mrow><mo>"‖"</mo><mi>"a"</mi><mo>"‖"</mo></mrow>
+            <mrow><mo>"‖"</mo><mi>"b"</mi><mo>"‖"</mo></mrow>
+            <mi>"cos"</mi><mi>"θ"</mi>
+        </Formula>
+        <Formula label="The product of a matrix and a list" source="one dot product for each row i">
+            <msub><mi>"y"</mi><mi>"i"</mi></msub><mo>"="</mo>
+            <munder><mo>"∑"</mo><mi>"j"</mi></munder>
+            <msub><mi>"W"</mi><mrow><mi>"i"</mi><mi>"j"</mi></mrow></msub><msub><mi>"x"</mi><mi>"j"</mi></msub>
+        </Formula>
+        <Formula label="Softmax" source="from Boltzmann’s physics of 1868; the name is from Bridle 1990">
+            <msub><mi>"p"</mi><mi>"i"</mi></msub><mo>"="</mo>
+            <mfrac>
+                <msup><mi>"e"</mi><msub><mi>"s"</mi><mi>"i"</mi></msub></msup>
+                <mrow>
+                    <munder><mo>"∑"</mo><mi>"j"</mi></munder>
+                    <msup><mi>"e"</mi><msub><mi>"s"</mi><mi>"j"</mi></msub></msup>
+                </mrow>
+            </mfrac>
+        </Formula>
+        <Formula label="The slope of a curve at a place" source="what rise over run comes to as the nudge h goes to 0">
+            <mfrac><mrow><mi>"d"</mi><mi>"f"</mi></mrow><mrow><mi>"d"</mi><mi>"w"</mi></mrow></mfrac>
+            <mo>"="</mo>
+            <munder><mo>"lim"</mo><mrow><mi>"h"</mi><mo>"→"</mo><mn>"0"</mn></mrow></munder>
+            <mfrac>
+                <mrow>
+                    <mi>"f"</mi><mo>"("</mo><mi>"w"</mi><mo>"+"</mo><mi>"h"</mi><mo>")"</mo><mo>"−"</mo>
+                    <mi>"f"</mi><mo>"("</mo><mi>"w"</mi><mo>")"</mo>
+                </mrow>
+                <mi>"h"</mi>
+            </mfrac>
+        </Formula>
+        <Formula label="The chain rule for two links">
+            <mfrac><mrow><mi>"d"</mi><mi>"z"</mi></mrow><mrow><mi>"d"</mi><mi>"x"</mi></mrow></mfrac>
+            <mo>"="</mo>
+            <mfrac><mrow><mi>"d"</mi><mi>"z"</mi></mrow><mrow><mi>"d"</mi><mi>"y"</mi></mrow></mfrac>
+            <mo>"·"</mo>
+            <mfrac><mrow><mi>"d"</mi><mi>"y"</mi></mrow><mrow><mi>"d"</mi><mi>"x"</mi></mrow></mfrac>
+        </Formula>
+        <Formula label="A step of gradient descent" source="Cauchy 1847">
+            <mi>"w"</mi><mo>"←"</mo><mi>"w"</mi><mo>"−"</mo><mi>"η"</mi>
+            <mfrac><mrow><mi>"d"</mi><mi>"L"</mi></mrow><mrow><mi>"d"</mi><mi>"w"</mi></mrow></mfrac>
+        </Formula>
+        <p>
+            "The curve in the drawing of slopes is f(w) = w², whose slope is 2w. The curve of the walk is a smooth \
+             line through the five gray points (Catmull and Rom 1974). Beyond the outer points it goes straight on. \
+             Its slope is worked out exactly, not measured."
+        </p>
+        <p>
+            "Models in this course use better walks than this one: they keep a running average of the gradient, and \
+             scale each weight’s step by how large its gradients usually are (Adam, Kingma and Ba 2015)."
+        </p>
+    }
+    .into_any()
+}
