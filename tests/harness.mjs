@@ -26,7 +26,7 @@ export const SUB_PATH = "/course/unroll/";
 /** The chapters with models of their own, and all of them, in the course's order, as links name them. */
 const LIST = readFileSync(new URL("../protocol/src/chapters.rs", import.meta.url), "utf8");
 export const STUDIES = [...LIST.matchAll(/^ +[A-Z]\w+ \w+ \w+ "(\w+)" /gm)].map((line) => line[1]);
-export const CHAPTERS = [...STUDIES, "machine", "gpt"];
+export const CHAPTERS = ["start", ...STUDIES, "machine", "gpt"];
 
 /** The widths the page is made for: a phone, a laptop, a projector. */
 export const VIEWPORTS = {
@@ -275,9 +275,10 @@ export async function eventually(condition, what = String(condition)) {
   }
 }
 
-/** Waits until the engine has said that it is paused and all pictures in sight are of that step. */
+/** Waits until the engine has said that it is paused, where the chapter has one, and all pictures in sight
+ *  are of that step. */
 export async function paused(page) {
-  await page.locator('[data-testid="train-toggle"][data-state="paused"]').waitFor();
+  await page.locator('[data-testid="train-toggle"][data-state="paused"], [data-trains="never"]').first().waitFor();
   await settled(page);
 }
 

@@ -33,9 +33,10 @@ try {
     const problems = watch(page);
     await page.goto(new URL(`?chapter=${chapter}`, site.url).href);
     await byId(page, `chapter-${chapter}`).waitFor();
-    if (!STUDIES.includes(chapter)) await byId(page, "train-toggle").click();
-    await numberUntil(page, "loss-step", (step) => step >= (STUDIES.includes(chapter) ? 1 : LAB_STEPS), "far enough");
-    if (!STUDIES.includes(chapter)) await byId(page, "train-toggle").click();
+    const isLab = ["machine", "gpt"].includes(chapter);
+    if (isLab) await byId(page, "train-toggle").click();
+    if (chapter !== "start") await numberUntil(page, "loss-step", (step) => step >= (STUDIES.includes(chapter) ? 1 : LAB_STEPS), "far enough");
+    if (isLab) await byId(page, "train-toggle").click();
     // One training for all: the page redraws itself for each size and theme.
     await paused(page);
     for (const size of SIZES) {

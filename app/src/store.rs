@@ -159,8 +159,14 @@ impl Store {
         store
     }
 
-    /// The names of the settings that the page's first address gives, for the first chapter on show;
-    /// `None` afterwards.
+    /// Has the chapter that comes on show next begin with the beat that the link names, as though the
+    /// page were opened with an address that gives these settings.
+    pub fn give(self, given: Vec<String>) {
+        self.given.set_value(Some(given));
+    }
+
+    /// The names of the settings that the address gives, for the chapter that takes it up; `None`
+    /// afterwards.
     pub fn take_given(self) -> Option<Vec<String>> {
         self.given.try_update_value(Option::take).flatten()
     }

@@ -30,6 +30,9 @@ use crate::{
     store::Store,
 };
 
+#[cfg(test)]
+pub use start::SCRIPT as START;
+
 /// What a chapter says of itself.
 pub struct Info {
     pub id: Chapter,

@@ -12,16 +12,20 @@ use crate::{
     store::Store,
 };
 
-/// Goes to a chapter, keeping everything the learner set.
-fn go(store: Store, chapter: Chapter) {
+/// Goes to a chapter, keeping everything the learner set; to a later beat of it as a link does that
+/// says no more.
+fn go(store: Store, chapter: Chapter, idea: u32) {
     if store.link.with_untracked(|link| link.chapter == chapter) {
         return;
     }
     store.link.update(|link| {
         link.chapter = chapter;
-        link.idea = 0;
+        link.idea = idea;
         link.view.clear();
     });
+    if idea > 0 {
+        store.give(Vec::new());
+    }
     let link = store.link.get_untracked();
     let address = untrack(|| share(store, &link)).relative();
     // Refused in a sandboxed frame, whose address nobody sees.
@@ -62,6 +66,9 @@ pub fn ChapterLink(
     chapter: Chapter,
     #[prop(optional)] class: &'static str,
     #[prop(optional)] testid: &'static str,
+    /// The beat it opens at.
+    #[prop(optional)]
+    idea: u32,
     children: Children,
 ) -> impl IntoView {
     let store = expect_context::<Store>();
@@ -73,7 +80,7 @@ pub fn ChapterLink(
                 // A new tab or window is the browser's business.
                 if !(event.ctrl_key() || event.meta_key() || event.shift_key()) {
                     event.prevent_default();
-                    go(store, chapter);
+                    go(store, chapter, idea);
                 }
             }>
             {children()}
@@ -184,7 +191,7 @@ pub fn Rail() -> impl IntoView {
                 on:click=move |event: ev::MouseEvent| {
                     if !(event.ctrl_key() || event.meta_key() || event.shift_key()) {
                         event.prevent_default();
-                        go(store, info.id);
+                        go(store, info.id, 0);
                     }
                 }><span></span></a>
         }

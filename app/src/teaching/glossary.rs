@@ -3,7 +3,7 @@
 use leptos::{html, prelude::*};
 
 use super::{
-    term::{Noted, body},
+    term::{Noted, body, by_hand},
     tiny::TinyFigure,
     word::{Entry, WORDS},
 };
@@ -102,6 +102,7 @@ fn WordNote(entry: &'static Entry) -> impl IntoView {
                 {move || tried.get().then(|| view! { <TinyFigure toy/> })}
             </details>
         })}
+        {by_hand(entry.id)}
     }
     .into_any()
 }
