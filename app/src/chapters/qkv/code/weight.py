@@ -1,0 +1,16 @@
+import torch
+
+torch.manual_seed(0)
+torch.set_default_dtype(torch.float64)
+T, d_k = 24, 16
+Q, K = torch.randn(2, T, d_k)
+
+# --- Softmax by hand
+s = Q @ K.T / d_k**0.5  # [T, T]
+s[torch.ones(T, T).triu(1).bool()] = -torch.inf  # what lies ahead is blocked
+m = s.max(dim=-1, keepdim=True).values  # [T, 1]
+e = torch.exp(s - m)  # [T, T], 0 where blocked
+w = e / e.sum(dim=-1, keepdim=True)  # [T, T]
+
+# --- The same from torch.softmax
+torch.testing.assert_close(w, torch.softmax(s, dim=-1))
