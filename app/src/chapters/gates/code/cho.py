@@ -1,0 +1,22 @@
+import torch
+
+torch.manual_seed(0)
+torch.set_default_dtype(torch.float64)
+H, C = 10, 12  # units, characters
+W = torch.randn(3 * H, C) / C**0.5  # for r, z and n, one below the other
+U = torch.randn(3 * H, H) / H**0.5
+b = torch.randn(3 * H)
+x, h = torch.randn(C), torch.randn(H)
+
+# --- The reset gate comes before the product
+x_r, x_z, x_n = (W @ x + b).chunk(3)  # [H] each
+U_r, U_z, U_n = U.chunk(3)  # [H, H] each
+r = torch.sigmoid(x_r + U_r @ h)  # [H]
+z = torch.sigmoid(x_z + U_z @ h)  # [H]
+n = torch.tanh(x_n + U_n @ (r * h))  # [H]
+
+# --- The same number by number, and not what PyTorch's form gives
+for u in range(H):
+    total = x_n[u] + sum(U_n[u, j] * r[j] * h[j] for j in range(H))
+    torch.testing.assert_close(n[u], torch.tanh(total))
+assert not torch.allclose(n, torch.tanh(x_n + r * (U_n @ h)))
