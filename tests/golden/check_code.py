@@ -3,7 +3,7 @@
     python3 -m venv /tmp/golden && /tmp/golden/bin/pip install torch==2.15.0
     /tmp/golden/bin/python tests/golden/check_code.py
 
-`cargo xtask test` runs it where it finds a Python with torch.
+`cargo xtask test` runs it where python3, or the Python that UNROLL_PYTHON names, has torch.
 """
 
 import contextlib
