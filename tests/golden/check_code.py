@@ -19,9 +19,8 @@ ROOT = pathlib.Path(__file__).parents[2]
 
 def run(path):
     """Runs one file; what went wrong, or None."""
-    # As a file finds it that is run alone.
+    # The file before may have set another.
     torch.set_default_dtype(torch.float32)
-    torch.seed()
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             exec(compile(path.read_text(), path, "exec"), {"__name__": "__main__"})

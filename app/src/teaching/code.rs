@@ -1,6 +1,6 @@
 //! A formula in PyTorch: code that was run, in the formula's colors.
 
-use leptos::{html, prelude::*, task::spawn_local};
+use leptos::{prelude::*, task::spawn_local};
 
 use super::Hue;
 use crate::controls::to_clipboard;
@@ -76,17 +76,12 @@ pub fn Snippet(
 
 fn body(of: &'static str, names: Names, sizes: MaybeProp<String>) -> AnyView {
     let copied = RwSignal::new("");
-    let code = NodeRef::<html::Pre>::new();
     let copy = move |_| {
         spawn_local(async move {
-            let done = to_clipboard(of).await;
-            if !done && let Some(code) = code.get_untracked() {
-                select(&code);
-            }
-            let says = if done {
+            let says = if to_clipboard(of).await {
                 "Copied, with what it needs to run and a check."
             } else {
-                "This page may not copy. The lines are selected."
+                "Your browser did not allow it. Select the lines and copy them."
             };
             copied.try_set(says);
         });
@@ -102,7 +97,7 @@ fn body(of: &'static str, names: Names, sizes: MaybeProp<String>) -> AnyView {
         },
     });
     view! {
-        <pre tabindex="0" role="group" aria-label="Code" translate="no" node_ref=code>
+        <pre tabindex="0" role="group" aria-label="Code" translate="no">
             {parts.collect_view()}
         </pre>
         {move || sizes.get().map(|sizes| view! { <p>{sizes}</p> })}
@@ -112,13 +107,6 @@ fn body(of: &'static str, names: Names, sizes: MaybeProp<String>) -> AnyView {
         </div>
     }
     .into_any()
-}
-
-/// Selects what is in an element, so that the browser's own copying takes it.
-fn select(element: &web_sys::Element) {
-    if let Ok(Some(selection)) = window().get_selection() {
-        let _ = selection.select_all_children(element);
-    }
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ gru = torch.nn.GRUCell(C + 2 * H, H)
 c = alpha @ h  # [2H]
 inputs = torch.cat([y_before, c])  # [C + 2H]
 s = gru(inputs, s_before)  # [H]
-# Its next scores are made from this s.
+# In training, y_before is the right character. In writing, it is the last output.
 
 # --- The same from the formula of the GRU
 from_x = gru.weight_ih @ inputs + gru.bias_ih

@@ -12,5 +12,6 @@ P = e / e.sum(dim=1, keepdim=True)  # [V, V], each row adds up to 1
 a, b = text[:-1], text[1:]  # [N] each
 loss = -torch.log(P[a, b]).mean()  # one number
 
-# --- The same from cross_entropy
+# --- The same from torch.softmax and cross_entropy
+torch.testing.assert_close(P, torch.softmax(theta, dim=1))
 torch.testing.assert_close(torch.nn.functional.cross_entropy(theta[a], b), loss)

@@ -14,7 +14,7 @@ h_backward = []
 for t in reversed(range(T)):
     h = torch.tanh(W @ x[t] + U @ h + b)  # [H], from the state after
     h_backward.append(h)
-h_backward = torch.stack(h_backward[::-1])  # [T, H], in the order of the text
+h_backward = torch.stack(h_backward[::-1])  # [T, H]
 
 # --- The second half of what nn.RNN gives in both directions
 rnn = torch.nn.RNN(C, H, bidirectional=True)

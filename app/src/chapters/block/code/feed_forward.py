@@ -6,7 +6,7 @@ T, d = 24, 24
 x = torch.randn(T, d)
 phi = torch.nn.functional.gelu
 
-# --- Two layers, with a bend between them
+# --- Two linear layers with an activation function between them
 W_1 = torch.randn(d, 4 * d) / d**0.5  # [d, 4d]
 b_1 = torch.randn(4 * d)  # [4d]
 W_2 = torch.randn(4 * d, d) / (4 * d) ** 0.5  # [4d, d]

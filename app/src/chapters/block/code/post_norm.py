@@ -9,17 +9,17 @@ layer = torch.nn.TransformerEncoderLayer(
 x = torch.randn(1, T, d)
 x_start = x
 norm_1, norm_2 = layer.norm1, layer.norm2
+future = torch.ones(T, T).triu(1).bool()
 
 # --- One block, with the norms last
-def attention(x):  # [1, T, d]
-    return layer.self_attn(x, x, x)[0]  # [1, T, d]
+def attention(y):  # [1, T, d]
+    return layer.self_attn(y, y, y, attn_mask=future)[0]  # [1, T, d]
 
-def feed_forward(x):
-    return layer.linear2(torch.relu(layer.linear1(x)))  # [1, T, d]
-
+def feed_forward(y):  # [1, T, d]
+    return layer.linear2(torch.relu(layer.linear1(y)))  # [1, T, d]
 
 x = norm_1(x + attention(x))  # [1, T, d]
 x = norm_2(x + feed_forward(x))  # [1, T, d]
 
 # --- The same from nn.TransformerEncoderLayer with norm_first=False
-torch.testing.assert_close(x, layer(x_start))
+torch.testing.assert_close(x, layer(x_start, src_mask=future))

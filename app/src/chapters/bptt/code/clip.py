@@ -9,7 +9,7 @@ before = [p.grad.clone() for p in model.parameters()]
 # --- Clip all gradients together
 c = 1.0
 grads = [p.grad for p in model.parameters()]
-g = torch.cat([grad.flatten() for grad in grads])  # [n], all parameters in one
+g = torch.cat([grad.flatten() for grad in grads])  # [n]
 factor = min(1.0, c / g.norm().item())
 for grad in grads:
     grad *= factor

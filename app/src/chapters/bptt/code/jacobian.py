@@ -13,7 +13,7 @@ def step(s, t):
 s = torch.zeros(H)  # [H]
 for k in range(T):
     s = step(s, k)  # [H]
-    J = torch.diag(1 - s**2) @ U  # [H, H], entry i, j is ds_i / ds_j of the step before
+    J = torch.diag(1 - s**2) @ U  # [H, H], ds_k by the state before
 
 # --- The same from autograd, for the last step
 before = torch.zeros(H)

@@ -15,8 +15,15 @@ r = torch.sigmoid(x_r + U_r @ h)  # [H]
 z = torch.sigmoid(x_z + U_z @ h)  # [H]
 n = torch.tanh(x_n + U_n @ (r * h))  # [H]
 
-# --- The same number by number, and not what PyTorch's form gives
+# --- The same, one number at a time. PyTorch's form gives something else
+def total(row, before):
+    from_x = sum(W[row, j] * x[j] for j in range(C))
+    return from_x + sum(U[row, j] * before[j] for j in range(H)) + b[row]
+
+reset = [1 / (1 + torch.exp(-total(u, h))) for u in range(H)]
 for u in range(H):
-    total = x_n[u] + sum(U_n[u, j] * r[j] * h[j] for j in range(H))
-    torch.testing.assert_close(n[u], torch.tanh(total))
+    torch.testing.assert_close(r[u], reset[u])
+    torch.testing.assert_close(z[u], 1 / (1 + torch.exp(-total(H + u, h))))
+    before = [reset[j] * h[j] for j in range(H)]
+    torch.testing.assert_close(n[u], torch.tanh(total(2 * H + u, before)))
 assert not torch.allclose(n, torch.tanh(x_n + r * (U_n @ h)))

@@ -16,7 +16,7 @@ f = torch.sigmoid(f)  # [H]
 o = torch.sigmoid(o)  # [H]
 g = torch.tanh(g)  # [H]
 
-# --- What nn.LSTMCell makes of its own is the same
+# --- From these, the cell and the hidden state of nn.LSTMCell
 cell = torch.nn.LSTMCell(C, H)
 cell.weight_ih.data, cell.weight_hh.data = W, U
 cell.bias_ih.data, cell.bias_hh.data = b, torch.zeros(4 * H)

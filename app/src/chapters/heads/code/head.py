@@ -14,7 +14,8 @@ def split(all_heads):  # [T, d]
 
 q, k, v = split(X @ W_Q), split(X @ W_K), split(X @ W_V)  # [h, T, d_k] each
 scores = q @ k.transpose(1, 2) / d_k**0.5  # [h, T, T]
-weights = torch.softmax(scores.masked_fill(future, -torch.inf), dim=-1)  # [h, T, T]
+scores = scores.masked_fill(future, -torch.inf)  # [h, T, T]
+weights = torch.softmax(scores, dim=-1)  # [h, T, T]
 head = weights @ v  # [h, T, d_k]
 
 # --- The same, one head at a time

@@ -8,7 +8,7 @@ v = torch.randn(T, d)
 # --- Three ways to average the past
 loop = torch.stack([v[: t + 1].mean(dim=0) for t in range(T)])  # [T, d]
 shares = torch.ones(T, T).tril()  # [T, T]
-shares = shares / shares.sum(dim=1, keepdim=True)  # [T, T], each row adds up to 1
+shares = shares / shares.sum(dim=1, keepdim=True)  # [T, T], rows add up to 1
 product = shares @ v  # [T, d]
 M = torch.zeros(T, T).masked_fill(shares == 0, -torch.inf)  # [T, T]
 by_softmax = torch.softmax(M, dim=-1) @ v  # [T, d]

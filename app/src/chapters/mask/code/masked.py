@@ -7,7 +7,7 @@ Q, K, V = torch.randn(3, T, d_k)
 
 # --- Attention with a mask
 is_open = torch.ones(T, T).tril().bool()  # [T, T], the causal mask
-M = torch.zeros(T, T).masked_fill(~is_open, -torch.inf)  # [T, T], 0 or minus infinity
+M = torch.zeros(T, T).masked_fill(~is_open, -torch.inf)  # [T, T], 0 or -inf
 scores = Q @ K.T / d_k**0.5 + M  # [T, T]
 A = torch.softmax(scores, dim=-1)  # [T, T], exactly 0 where blocked
 out = A @ V  # [T, d_k]

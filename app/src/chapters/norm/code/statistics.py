@@ -12,7 +12,7 @@ mu_batch = x.mean(dim=0)  # [d], over the batch
 var_batch = ((x - mu_batch) ** 2).mean(dim=0)  # [d]
 
 # --- The same from torch.var_mean
-for dim, var, mu in [(1, var_layer, mu_layer), (0, var_batch, mu_batch)]:
-    wanted_var, wanted_mu = torch.var_mean(x, dim=dim, correction=0)
-    torch.testing.assert_close(var.squeeze(), wanted_var)
-    torch.testing.assert_close(mu.squeeze(), wanted_mu)
+wanted = torch.var_mean(x, dim=1, correction=0, keepdim=True)
+torch.testing.assert_close((var_layer, mu_layer), wanted)
+wanted = torch.var_mean(x, dim=0, correction=0)
+torch.testing.assert_close((var_batch, mu_batch), wanted)

@@ -12,7 +12,7 @@ distance = (p[:, None] - p).abs()  # [T, T], |m - n|
 penalty = slope[:, None, None] * distance  # [heads, T, T]
 s = q @ k.transpose(1, 2) / d**0.5 - penalty  # [heads, T, T]
 
-# --- The same, number by number
+# --- The same, one number at a time
 for head in range(heads):
     for m in range(T):
         for n in range(T):

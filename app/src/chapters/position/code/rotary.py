@@ -10,7 +10,8 @@ q, k = torch.randn(2, d)
 def turn(x, p):  # x: [d], one query or key at position p
     a, b = x[0::2], x[1::2]  # [d/2] each
     cos, sin = torch.cos(p * omega), torch.sin(p * omega)  # [d/2] each
-    return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten()  # [d]
+    pairs = torch.stack([a * cos - b * sin, a * sin + b * cos])  # [2, d/2]
+    return pairs.T.flatten()  # [d]
 
 m, n = 3, 10
 score = turn(q, m) @ turn(k, n)  # one number

@@ -9,8 +9,8 @@ PE = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)  # [T + k, d]
 
 # --- One matrix moves every position k further
 cos, sin = torch.cos(k * omega), torch.sin(k * omega)  # [d/2] each
-blocks = torch.stack([cos, sin, -sin, cos], dim=-1).view(-1, 2, 2)  # [d/2, 2, 2]
-M = torch.block_diag(*blocks)  # [d, d]
+blocks = torch.stack([cos, sin, -sin, cos], dim=1)  # [d/2, 4]
+M = torch.block_diag(*blocks.view(-1, 2, 2))  # [d, d]
 moved = PE[:T] @ M.T  # [T, d], each row is M times PE of a position
 wanted = PE[k:]  # [T, d]
 

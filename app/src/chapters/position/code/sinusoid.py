@@ -12,7 +12,7 @@ PE = torch.zeros(T, d)  # [T, d]
 PE[:, 0::2] = torch.sin(p * omega)  # even dimensions
 PE[:, 1::2] = torch.cos(p * omega)  # odd dimensions
 
-# --- The same, number by number
+# --- The same, one number at a time
 import math
 
 for place in range(T):

@@ -8,7 +8,7 @@ s = torch.randn(T)
 # --- The derivative of softmax
 def slope(s):
     w = torch.softmax(s, dim=-1)  # [T]
-    return w[:, None] * (torch.eye(T) - w)  # [T, T], entry i, j is dw_i / ds_j
+    return w[:, None] * (torch.eye(T) - w)  # [T, T], dw_i / ds_j
 
 J = slope(s)  # [T, T]
 flat = slope(100 * s)  # [T, T], near 0 where one weight is near 1

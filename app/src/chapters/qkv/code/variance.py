@@ -10,6 +10,6 @@ s = (q * k).sum(dim=-1)  # [n], one inner product for each pair
 print(s.var())  # near d_k
 print((s / d_k**0.5).var())  # near 1
 
-# --- As far as chance allows
+# --- Both are close to what theory says
 assert abs(s.var() / d_k - 1) < 0.03
 assert abs((s / d_k**0.5).var() - 1) < 0.03

@@ -8,8 +8,8 @@ joint /= joint.sum()
 
 # --- One factor for each token
 p_1 = joint.sum(dim=(1, 2))  # [V]
-p_2 = joint.sum(dim=2) / p_1[:, None]  # [V, V], given the first
-p_3 = joint / joint.sum(dim=2, keepdim=True)  # [V, V, V], given the first two
+p_2 = joint.sum(dim=2) / p_1[:, None]  # [V, V], given one
+p_3 = joint / joint.sum(dim=2, keepdim=True)  # [V, V, V], given two
 i, j, l = 2, 0, 3  # the tokens of one text
 p = p_1[i] * p_2[i, j] * p_3[i, j, l]  # one number
 log_p = p_1[i].log() + p_2[i, j].log() + p_3[i, j, l].log()  # one number

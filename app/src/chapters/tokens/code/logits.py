@@ -5,10 +5,10 @@ torch.set_default_dtype(torch.float64)
 V, d, N = 40, 8, 64  # tokens, width, places
 before = torch.randint(V, (N,))
 
-# --- One-hot times a matrix takes a row
+# --- A one-hot vector times a matrix picks a row
 E = torch.randn(V, d)  # [V, d]
 R = torch.randn(d, V) / d**0.5  # [d, V]
-b = torch.zeros(V)  # [V]
+b = torch.randn(V)  # [V]
 x = torch.eye(V)[before]  # [N, V], one-hot
 logits = x @ E @ R + b  # [N, V]
 p = torch.softmax(logits, dim=1)  # [N, V]
