@@ -4,6 +4,7 @@ torch.manual_seed(0)
 torch.set_default_dtype(torch.float64)
 model = torch.nn.RNN(8, 16)
 (10 * model(torch.randn(20, 8))[0]).sum().backward()
+n = sum(p.numel() for p in model.parameters())
 before = [p.grad.clone() for p in model.parameters()]
 
 # --- Clip all gradients together
