@@ -225,6 +225,6 @@ test("settings name the model, and a model without attention has no matrix", asy
 
 test("nothing is cut off and nothing hard to read, at any size in any colors", async (t) => {
   const page = await open(t, "&alignment-key=2");
-  await byId(page, "more").locator("summary").click();
+  await byId(page, "more").locator("> summary").click();
   await fitsEverywhere(page);
 });

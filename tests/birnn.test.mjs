@@ -231,7 +231,7 @@ test("sentences of no and one character, unknown ones, and delays too long are t
 for (const query of ["&birnn-editing=1&birnn-edit=8", "&birnn-task=fill"]) {
   test(`nothing is cut off and nothing hard to read: ${query}`, async (t) => {
     const page = await open(t, query);
-    await byId(page, "more").locator("summary").click();
+    await byId(page, "more").locator("> summary").click();
     await fitsEverywhere(page);
   });
 }

@@ -247,7 +247,7 @@ test("each view's figure is live and whole", async (t) => {
 
 test("nothing is cut off and nothing hard to read, at any size in any colors", async (t) => {
   const page = await open(t, "&bptt-rescale=1");
-  await byId(page, "more").locator("summary").click();
+  await byId(page, "more").locator("> summary").click();
   for (const view of ["norms", "accuracy", "weight", "copies", "clipping", "memory"]) {
     await openView(page, view);
     await fitsEverywhere(page);

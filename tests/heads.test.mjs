@@ -200,7 +200,7 @@ test("nothing is cut off and nothing hard to read, at any size in any colors", a
   // A link shows the heads that are off, and what that costs.
   const page = await open(t, "&heads-off=1.1,2.3&heads-switching=1");
   await openView(page, "heads");
-  await byId(page, "more").locator("summary").click();
+  await byId(page, "more").locator("> summary").click();
   await settled(page);
   await eventually(async () => /^L1 H1, L2 H3 off: loss/.test(await byId(page, "heads-cost").textContent()));
   for (const view of ["head", "heads", "numbers", "training", "written"]) {

@@ -184,6 +184,6 @@ test("each view comes on show and is live", async (t) => {
 
 test("nothing is cut off and nothing hard to read, at any size in any colors", async (t) => {
   const page = await open(t);
-  await byId(page, "more").locator("summary").click();
+  await byId(page, "more").locator("> summary").click();
   await fitsEverywhere(page);
 });

@@ -1,8 +1,8 @@
-// What chapters teach with, as far as every page has it: the glossary and its live figures.
+// What chapters teach with: the glossary with its live figures, and the code beside formulas.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { accessibilityProblems, byId, useSite, VIEWPORTS } from "./harness.mjs";
+import { accessibilityProblems, byId, eventually, useSite, VIEWPORTS } from "./harness.mjs";
 
 const site = useSite();
 
@@ -90,3 +90,37 @@ for (const colorScheme of ["light", "dark"]) {
     assert.deepEqual(await accessibilityProblems(page), []);
   });
 }
+
+test("a formula's code has the formula's colors and is copied whole", async (t) => {
+  // The clipboard of a test machine may be shared or shut.
+  const copyable = () => {
+    Object.defineProperty(navigator.clipboard, "writeText", {
+      value: async (text) => {
+        window.copied = text;
+      },
+    });
+  };
+  const page = await site.open(t, "?chapter=qkv", { init: [copyable] });
+  const more = byId(page, "more");
+  await more.locator("> summary").click();
+  const snippet = byId(more, "snippet").first();
+  await snippet.locator("summary").click();
+  const shown = await snippet.locator("pre").textContent();
+  assert.match(shown, /^W_Q = .*\n(.*\n)*V = Y @ W_V  # \[T, d_k\]$/);
+
+  const name = snippet.locator('pre [data-part="q"]');
+  assert.equal(await name.textContent(), "Q");
+  const color = (element) => getComputedStyle(element).color;
+  const symbol = more.locator('mi[data-part="q"]').first();
+  assert.equal(await name.evaluate(color), await symbol.evaluate(color), "one color");
+  assert.notEqual(await name.evaluate(color), await snippet.locator("pre").evaluate(color));
+  await name.hover();
+  await eventually(async () => /is-lit/.test(await symbol.getAttribute("class")), "the symbol lights up too");
+
+  await byId(snippet, "snippet-copy").click();
+  await snippet.locator("[role=status]", { hasText: "Copied" }).waitFor();
+  const copied = await page.evaluate(() => window.copied);
+  assert.match(copied, /^import torch\n/);
+  assert(copied.includes(shown) && /\nassert|assert_close/.test(copied), "all that it takes to run, and the check");
+  assert.deepEqual(await accessibilityProblems(page, { within: '[data-testid="more"]' }), []);
+});

@@ -83,7 +83,7 @@ fn torch(python: PathBuf) -> Option<PathBuf> {
     if python.as_os_str().is_empty() {
         return None;
     }
-    let found = shell::output(Command::new(&python).args(["-c", "import torch"])).is_some();
+    let found = shell::has_torch(python.as_ref());
     if !found {
         shell::say(&format!("without PyTorch: {} can't import torch", python.display()));
     }

@@ -128,7 +128,7 @@ fn print_help() {
     }
     println!(
         "\nEnvironment: CHROME (the browser for tests), CARGO_TARGET_DIR (where builds, tools and \
-         sites go; `target` if unset), UNROLL_PYTHON (a Python with torch, for bench)."
+         sites go; `target` if unset), UNROLL_PYTHON (a Python with torch, for test and bench)."
     );
 }
 

@@ -2,7 +2,7 @@
 
 use std::{
     env,
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     fs::{self, File},
     io::{BufRead, BufReader},
     path::{Path, PathBuf},
@@ -43,6 +43,11 @@ fn search_path() -> OsString {
 pub fn find_program(name: &str) -> Option<PathBuf> {
     let file = format!("{name}{}", env::consts::EXE_SUFFIX);
     env::split_paths(&search_path()).map(|dir| dir.join(&file)).find(|path| path.is_file())
+}
+
+/// Whether this Python has PyTorch.
+pub fn has_torch(python: &OsStr) -> bool {
+    output(Command::new(python).args(["-c", "import torch"])).is_some()
 }
 
 /// Prints what is about to be done.

@@ -3,7 +3,7 @@
 //! Quick checks come first, and all of them run even if one fails. The browser tests come last:
 //! their summary ends the output.
 
-use std::{path::Path, time::Instant};
+use std::{env, path::Path, process::Command, time::Instant};
 
 use crate::{
     Options, Result, build, npm, paths, setup,
@@ -185,6 +185,14 @@ fn static_checks(phases: &mut Phases, webgpu: bool) {
             command.args(["clippy", "--locked"]).args(*arguments);
             shell::run(command.args(["--", "-D", "warnings"]))
         });
+    }
+    let python = env::var_os("UNROLL_PYTHON").unwrap_or_else(|| "python3".into());
+    if shell::has_torch(&python) {
+        phases.run("code beside the formulas", || {
+            shell::run(Command::new(&python).arg(paths::tests().join("golden/check_code.py")))
+        });
+    } else {
+        say(&format!("code beside the formulas: skipped, {} can't import torch", python.display()));
     }
 }
 

@@ -30,7 +30,7 @@ use crate::{
 use editor::{MaskEditor, Sheet};
 
 #[cfg(test)]
-pub use words::SCRIPT;
+pub use words::{NAMES, SCRIPT};
 
 pub const INFO: Info = Info {
     id: Chapter::Mask,

@@ -139,6 +139,8 @@ pub fn view(id: Chapter) -> AnyView {
 
 #[cfg(test)]
 mod scripts;
+#[cfg(test)]
+mod snippets;
 
 #[cfg(test)]
 mod tests {

@@ -27,6 +27,8 @@ use crate::{
 };
 
 #[cfg(test)]
+pub use more::NAMES;
+#[cfg(test)]
 pub use words::SCRIPT;
 
 pub const INFO: Info = Info {

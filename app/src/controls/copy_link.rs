@@ -207,7 +207,7 @@ fn use_departure(store: Store) -> Signal<bool> {
 }
 
 /// Whether the browser put `text` on the clipboard: it may have none (plain http), or not allow it.
-async fn to_clipboard(text: &str) -> bool {
+pub async fn to_clipboard(text: &str) -> bool {
     let navigator = window().navigator();
     let clipboard = js_sys::Reflect::get(&navigator, &"clipboard".into());
     if !clipboard.is_ok_and(|clipboard| clipboard.is_object()) {

@@ -22,7 +22,7 @@ mod timer;
 mod url;
 mod writing;
 
-pub use copy_link::CopyLink;
+pub use copy_link::{CopyLink, to_clipboard};
 pub use device_badge::DeviceBadge;
 pub use diverged::DivergedAlert;
 pub use format::{counted, four_digits, grouped};

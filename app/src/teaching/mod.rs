@@ -4,6 +4,7 @@
 //! None of it knows a model: chapters hand in signals of text and numbers.
 
 mod check;
+mod code;
 mod formula;
 mod glossary;
 mod lit;
@@ -16,6 +17,9 @@ mod word;
 
 pub use crate::figures::Hue;
 pub use check::{CheckYourself, GuessFirst, Kind};
+pub use code::{Names, Snippet};
+#[cfg(test)]
+pub use code::{Piece, pieces, shown};
 pub use formula::Formula;
 pub use glossary::Glossary;
 pub use lit::{MathSym, Sym, provide_lit};

@@ -29,7 +29,7 @@ use crate::{
 use map::{Alignment, Decoded, Gaze, Place};
 
 #[cfg(test)]
-pub use words::SCRIPT;
+pub use words::{NAMES, SCRIPT};
 
 pub const INFO: Info = Info {
     id: Chapter::Alignment,

@@ -5,7 +5,8 @@ use unroll_protocol::transduction::{AttentionKind, PairTask};
 
 use crate::{
     course::{Beat, Script, Trial},
-    teaching::{Formula, Hue, Kind, MathSym, Quiz},
+    store::Store,
+    teaching::{Formula, Hue, Kind, MathSym, Names, Quiz, Snippet},
 };
 
 /// `e_ij`, `alpha_ij` and the like.
@@ -13,7 +14,20 @@ fn indexed(part: &'static str, role: Hue, letter: &'static str, index: &'static 
     view! { <msub><MathSym part role>{letter}</MathSym><mi>{index}</mi></msub> }.into_any()
 }
 
+/// The formulas' names in the code.
+pub const NAMES: Names = &[
+    ("s", "state", Hue::Query),
+    ("s_before", "state", Hue::Query),
+    ("h", "annotation", Hue::Key),
+    ("c", "context", Hue::Value),
+    ("alpha", "weight", Hue::Weight),
+];
+
 pub fn more() -> impl IntoView {
+    let store = expect_context::<Store>();
+    let sizes = Signal::derive(move || {
+        store.link.with(|link| format!("In the model on show, H = {}.", link.alignment.hidden))
+    });
     let s = || indexed("state", Hue::Query, "s", "i");
     let s_before = || indexed("state", Hue::Query, "s", "i−1");
     let h = || indexed("annotation", Hue::Key, "h", "j");
@@ -26,6 +40,7 @@ pub fn more() -> impl IntoView {
             <msub><mi>"W"</mi><mi>"s"</mi></msub>{s_before()}<mo>"+"</mo>
             <msub><mi>"W"</mi><mi>"h"</mi></msub>{h()}<mo>")"</mo>
         </Formula>
+        <Snippet of=include_str!("code/score.py") names=NAMES sizes/>
         <Formula label="Weights and context" source="The same, equations 5 and 6">
             {a()}<mo>"="</mo>
             <mfrac>
@@ -38,10 +53,12 @@ pub fn more() -> impl IntoView {
             <mspace width="1.5em"/>
             {c()}<mo>"="</mo><msub><mo>"∑"</mo><mi>"j"</mi></msub>{a()}{h()}
         </Formula>
+        <Snippet of=include_str!("code/context.py") names=NAMES sizes/>
         <Formula label="The decoder’s step" source="The same, section 3.1">
             {s()}<mo>"="</mo><mi>"GRU"</mi><mo>"("</mo>{s_before()}<mo>","</mo><mo>"["</mo>
             <msub><mi>"y"</mi><mrow><mi>"i"</mi><mo>"−"</mo><mn>"1"</mn></mrow></msub><mo>";"</mo>{c()}<mo>"]"</mo><mo>")"</mo>
         </Formula>
+        <Snippet of=include_str!("code/step.py") names=NAMES sizes/>
         <p>
             "The output is read from the new state, the context and the character before. The paper puts a \
              maxout layer in between, which is left out here. The encoder reads both ways, and h is its two \
@@ -58,10 +75,12 @@ pub fn more() -> impl IntoView {
             <msup><mi>"v"</mi><mi>"⊤"</mi></msup><mi>"tanh"</mi><mo>"("</mo>
             <msub><mi>"W"</mi><mi>"a"</mi></msub><mo>"["</mo>{s()}<mo>";"</mo>{h()}<mo>"]"</mo><mo>")"</mo>
         </Formula>
+        <Snippet of=include_str!("code/luong.py") names=NAMES sizes/>
         <Formula label="Luong mixes after the step" source="The same, equation 5">
             <msub><mover><mi>"h"</mi><mo>"~"</mo></mover><mi>"i"</mi></msub><mo>"="</mo><mi>"tanh"</mi><mo>"("</mo>
             <msub><mi>"W"</mi><mi>"c"</mi></msub><mo>"["</mo>{c()}<mo>";"</mo>{s()}<mo>"]"</mo><mo>")"</mo>
         </Formula>
+        <Snippet of=include_str!("code/mix.py") names=NAMES sizes/>
         <p>
             "Luong’s decoder takes its step first and then looks back with the new state. The three scores are \
              called dot, general and concat. For dot, both vectors must have the same width, so the encoder’s \

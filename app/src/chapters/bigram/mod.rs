@@ -20,7 +20,7 @@ use crate::{
 };
 
 #[cfg(test)]
-pub use words::SCRIPT;
+pub use words::{NAMES, SCRIPT};
 
 pub const INFO: Info = Info {
     id: Chapter::Bigram,

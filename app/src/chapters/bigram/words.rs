@@ -6,7 +6,7 @@ use unroll_protocol::study::bigram::{Estimate, Order, View};
 use crate::{
     course::{Beat, Script, Trial},
     figures::Hue,
-    teaching::{Formula, Kind, MathSym, Quiz, Term, Word},
+    teaching::{Formula, Kind, MathSym, Names, Quiz, Snippet, Term, Word},
 };
 
 pub const SCRIPT: Script = Script {
@@ -243,6 +243,10 @@ pub const SCRIPT: Script = Script {
     ],
 };
 
+/// The formulas' names in the code.
+pub const NAMES: Names =
+    &[("a", "current", Hue::Input), ("b", "next", Hue::Output), ("theta", "logits", Hue::Weight)];
+
 /// Formulas with their sources.
 pub fn more() -> AnyView {
     view! {
@@ -259,6 +263,7 @@ pub fn more() -> AnyView {
                 </mrow>
             </mfrac>
         </Formula>
+        <Snippet of=include_str!("code/count.py") names=NAMES/>
         <Formula label="Probability by a softmax over a row of logits">
             <mi>"P"</mi><mo>"("</mo>
             <MathSym part="next" role=Hue::Output>"b"</MathSym><mo>"|"</mo>
@@ -274,6 +279,7 @@ pub fn more() -> AnyView {
                 </mrow>
             </mfrac>
         </Formula>
+        <Snippet of=include_str!("code/softmax.py") names=NAMES/>
         <Formula label="Gradient of the mean cross-entropy with respect to one logit">
             <mfrac>
                 <mrow><mo>"∂"</mo><mi>"L"</mi></mrow>
@@ -288,6 +294,7 @@ pub fn more() -> AnyView {
             </mfrac>
             <mo>")"</mo>
         </Formula>
+        <Snippet of=include_str!("code/gradient.py") names=NAMES/>
         <p>
             "Read it as a pull: the table’s probability minus the share counted. It is 0 exactly where the two are \
              equal, so training goes there. For a pair never seen the share is 0, and the pull is the probability \

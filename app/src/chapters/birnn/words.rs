@@ -5,7 +5,8 @@ use unroll_protocol::study::birnn::{CellChoice, TaskChoice};
 
 use crate::{
     course::{Beat, Script, Trial},
-    teaching::{Formula, Hue, Kind, MathSym, Quiz},
+    store::Store,
+    teaching::{Formula, Hue, Kind, MathSym, Names, Quiz, Snippet},
 };
 
 pub const SCRIPT: Script = Script {
@@ -208,8 +209,22 @@ pub const SCRIPT: Script = Script {
     ],
 };
 
+/// The formulas' names in the code.
+pub const NAMES: Names = &[
+    ("h_forward", "birnn-forward", Hue::Hidden),
+    ("h_backward", "birnn-backward", Hue::Hidden),
+    ("y", "birnn-logit", Hue::Output),
+    ("c", "birnn-bias", Hue::Weight),
+];
+
 /// Formulas with their source, and what differs between papers.
 pub fn more() -> impl IntoView {
+    let store = expect_context::<Store>();
+    let sizes = Signal::derive(move || {
+        store
+            .link
+            .with(|link| format!("In the model that reads both ways, H = {}.", link.birnn.hidden))
+    });
     view! {
         <Formula label="Forward state from the input and the state before" source="Schuster and Paliwal 1997; here with the chosen cell for f">
             <msub><MathSym part="birnn-forward" role=Hue::Hidden>"h→"</MathSym><mi>"t"</mi></msub>
@@ -219,6 +234,7 @@ pub fn more() -> impl IntoView {
             <msub><MathSym part="birnn-forward" role=Hue::Hidden>"h→"</MathSym><mrow><mi>"t"</mi><mo>"−"</mo><mn>"1"</mn></mrow></msub>
             <mo>"+"</mo><mi>"b→"</mi><mo>")"</mo>
         </Formula>
+        <Snippet of=include_str!("code/forward.py") names=NAMES sizes/>
         <Formula label="Backward state from the input and the state after">
             <msub><MathSym part="birnn-backward" role=Hue::Hidden>"h←"</MathSym><mi>"t"</mi></msub>
             <mo>"="</mo><mi>"f"</mi><mo>"("</mo>
@@ -227,6 +243,7 @@ pub fn more() -> impl IntoView {
             <msub><MathSym part="birnn-backward" role=Hue::Hidden>"h←"</MathSym><mrow><mi>"t"</mi><mo>"+"</mo><mn>"1"</mn></mrow></msub>
             <mo>"+"</mo><mi>"b←"</mi><mo>")"</mo>
         </Formula>
+        <Snippet of=include_str!("code/backward.py") names=NAMES sizes/>
         <Formula label="Logits from both states">
             <msub><MathSym part="birnn-logit" role=Hue::Output>"y"</MathSym><mi>"t"</mi></msub>
             <mo>"="</mo><mi>"V"</mi><mo>"["</mo>
@@ -238,6 +255,7 @@ pub fn more() -> impl IntoView {
             <mi>"V←"</mi><msub><MathSym part="birnn-backward" role=Hue::Hidden>"h←"</MathSym><mi>"t"</mi></msub>
             <mo>"+"</mo><MathSym part="birnn-bias" role=Hue::Weight>"c"</MathSym>
         </Formula>
+        <Snippet of=include_str!("code/logits.py") names=NAMES sizes/>
         <p>
             "The two networks never touch on the way: no forward state depends on a backward one. So both are trained \
              together by backpropagation through time, each in its own direction. They meet only in this sum. At the \

@@ -9,7 +9,7 @@ use unroll_protocol::{
 use crate::{
     course::{Beat, Script, Trial},
     figures::Hue,
-    teaching::{Formula, Kind, MathSym, Quiz},
+    teaching::{Formula, Kind, MathSym, Names, Quiz, Snippet},
 };
 
 const STREAM: &str = "block-stream";
@@ -276,22 +276,30 @@ fn stream(after: bool) -> AnyView {
     view! { <msub><MathSym part=STREAM role=Hue::Hidden>"x"</MathSym>{at}</msub> }.into_any()
 }
 
+/// The formulas' names in the code.
+pub const NAMES: Names = &[("x", STREAM, Hue::Hidden)];
+
+const SIZES: &str = "Both models read T = 24 characters at a time, and d = 24.";
+
 pub fn more() -> AnyView {
     view! {
         <Formula label="Pre-norm: the next stream is the stream plus what a layer f makes of its norm" source="Radford et al. 2019 (GPT-2), section 2.3">
             {stream(true)}<mo>"="</mo>{stream(false)}<mo>"+"</mo><mi>"f"</mi><mo>"("</mo><mi>"LN"</mi><mo>"("</mo>
             {stream(false)}<mo>")"</mo><mo>")"</mo>
         </Formula>
+        <Snippet of=include_str!("code/pre_norm.py") names=NAMES sizes=SIZES/>
         <Formula label="Post-norm: the next stream is the norm of the stream plus what a layer f makes of it" source="Vaswani et al. 2017, section 3.1">
             {stream(true)}<mo>"="</mo><mi>"LN"</mi><mo>"("</mo>{stream(false)}<mo>"+"</mo><mi>"f"</mi><mo>"("</mo>
             {stream(false)}<mo>")"</mo><mo>")"</mo>
         </Formula>
+        <Snippet of=include_str!("code/post_norm.py") names=NAMES sizes=SIZES/>
         <Formula label="Feed-forward: an activation function phi between two linear layers, the inner four times as wide"
             source="Vaswani et al. 2017, section 3.3">
             <mi>"FFN"</mi><mo>"("</mo><mi>"x"</mi><mo>")"</mo><mo>"="</mo><mi>"φ"</mi><mo>"("</mo><mi>"x"</mi>
             <msub><mi>"W"</mi><mn>"1"</mn></msub><mo>"+"</mo><msub><mi>"b"</mi><mn>"1"</mn></msub><mo>")"</mo>
             <msub><mi>"W"</mi><mn>"2"</mn></msub><mo>"+"</mo><msub><mi>"b"</mi><mn>"2"</mn></msub>
         </Formula>
+        <Snippet of=include_str!("code/feed_forward.py") names=&[] sizes=SIZES/>
         <Formula label="Contribution of a term t to the logit of token v: its deviation from its own mean, over sigma, times gamma, times the unembedding"
             source="Elhage et al. 2021, on the residual stream">
             <msub><mi>"c"</mi><mi>"v"</mi></msub><mo>"="</mo><munder><mo>"∑"</mo><mi>"d"</mi></munder>
@@ -301,6 +309,7 @@ pub fn more() -> AnyView {
             </mfrac>
             <msub><mi>"γ"</mi><mi>"d"</mi></msub><msub><mi>"u"</mi><mrow><mi>"v"</mi><mi>"d"</mi></mrow></msub>
         </Formula>
+        <Snippet of=include_str!("code/contribution.py") names=NAMES/>
         <p>
             "σ is the standard deviation of the whole stream. It is taken as it is: without one of the terms, σ would be \
             different too. So a contribution says what a term adds to this sum. It does not say what the model would do \

@@ -3,7 +3,19 @@
 use leptos::prelude::*;
 use unroll_protocol::study::bptt::LossKind;
 
-use crate::teaching::{Formula, Hue, MathSym};
+use crate::{
+    store::Store,
+    teaching::{Formula, Hue, MathSym, Names, Snippet},
+};
+
+/// The formulas' names in the code.
+pub const NAMES: Names = &[
+    ("s", "state", Hue::Hidden),
+    ("h", "state", Hue::Hidden),
+    ("J", "jacobian", Hue::Weight),
+    ("U", "recurrent", Hue::Weight),
+    ("c", "cell", Hue::Cell),
+];
 
 /// `top / ds_t` with the given subscripts.
 fn slope(top: &'static str, of: &'static str, by: AnyView) -> AnyView {
@@ -78,6 +90,10 @@ pub fn jacobian_is() -> AnyView {
 
 /// All of them, with their sources.
 pub fn all() -> AnyView {
+    let store = expect_context::<Store>();
+    let sizes = Signal::derive(move || {
+        store.link.with(|link| format!("In all three networks, H = {}.", link.bptt.hidden))
+    });
     view! {
         <h3>"The RNN"</h3>
         <p>
@@ -85,9 +101,12 @@ pub fn all() -> AnyView {
              first. With a loss at the last step alone:"
         </p>
         {recursion(LossKind::Last)}
+        <Snippet of=include_str!("code/last.py") names=NAMES sizes/>
         <p>"With a loss at every step, each step's own gradient joins what comes back:"</p>
         {recursion(LossKind::Every)}
+        <Snippet of=include_str!("code/every.py") names=NAMES sizes/>
         {jacobian_is()}
+        <Snippet of=include_str!("code/jacobian.py") names=NAMES sizes/>
         <p class="hint">
             "Hochreiter 1991; Bengio, Simard and Frasconi 1994; Pascanu, Mikolov and Bengio 2013. The \
              slope of tanh is never above 1. U has no such limit. It also need not commute with its \
@@ -105,6 +124,7 @@ pub fn all() -> AnyView {
             <mo>"+"</mo><mtext>"the path through "</mtext>
             <msub><MathSym part="state" role=Hue::Hidden>"h"</MathSym><mi>"t"</mi></msub>
         </Formula>
+        <Snippet of=include_str!("code/cell.py") names=NAMES sizes/>
         <p class="hint">
             "Hochreiter and Schmidhuber 1997; the forget gate is from Gers, Schmidhuber and Cummins \
              2000. The GRU's (1 − z) n + z h has the update gate z in its place (PyTorch's form)."
@@ -126,12 +146,14 @@ pub fn all() -> AnyView {
             <msubsup><MathSym part="state" role=Hue::Hidden>"s"</MathSym><mi>"t"</mi><mn>"2"</mn></msubsup>
             <mo>")"</mo>
         </Formula>
+        <Snippet of=include_str!("code/weights.py") names=NAMES sizes/>
         <p>"Clipping comes after that sum, and scales it as a whole:"</p>
         <Formula label="The gradient g is multiplied by the smaller of 1 and c over the norm of g" source="Pascanu, Mikolov and Bengio 2013">
             <mi>"g"</mi><mo>"←"</mo><mi>"g"</mi><mo>"·"</mo><mi>"min"</mi><mo>"("</mo>
             <mn>"1"</mn><mo>","</mo><mfrac><mi>"c"</mi><mrow><mo>"‖"</mo><mi>"g"</mi><mo>"‖"</mo></mrow></mfrac>
             <mo>")"</mo>
         </Formula>
+        <Snippet of=include_str!("code/clip.py") names=&[]/>
         <h3>"The experiment"</h3>
         <p>
             "16 symbols to recall, 16 distractors, 16 sequences per step, AdamW at 0.005 without decay, \

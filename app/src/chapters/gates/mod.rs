@@ -30,7 +30,7 @@ use text::More;
 use units::Counts;
 
 #[cfg(test)]
-pub use text::SCRIPT;
+pub use text::{NAMES, SCRIPT};
 
 pub const INFO: Info = Info {
     id: Chapter::Gates,

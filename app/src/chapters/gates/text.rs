@@ -10,7 +10,8 @@ use unroll_protocol::{
 
 use crate::{
     course::{Beat, Script, Trial},
-    teaching::{Formula, Hue, Kind, MathSym, Quiz},
+    store::Store,
+    teaching::{Formula, Hue, Kind, MathSym, Names, Quiz, Snippet},
 };
 
 pub const SCRIPT: Script = Script {
@@ -268,8 +269,32 @@ fn set(link: &mut Link, change: impl FnOnce(&mut Settings)) {
     link.gates = settings;
 }
 
+/// The formulas' names in the code.
+pub const NAMES: Names = &[
+    ("i", "input-gate", Hue::Input),
+    ("f", "forget-gate", Hue::Weight),
+    ("o", "output-gate", Hue::Output),
+    ("g", "candidate", Hue::Value),
+    ("c", "cell-state", Hue::Cell),
+    ("h", "hidden-state", Hue::Hidden),
+    ("r", "reset-gate", Hue::Key),
+    ("z", "update-gate", Hue::Weight),
+    ("n", "candidate", Hue::Value),
+];
+
+/// Those of the projected LSTM, whose r is not the reset gate.
+const PROJECTED: Names = &[
+    ("r", "hidden-state", Hue::Hidden),
+    ("c", "cell-state", Hue::Cell),
+    ("h", "hidden-state", Hue::Hidden),
+];
+
 #[component]
 pub fn More() -> impl IntoView {
+    let store = expect_context::<Store>();
+    let sizes = Signal::derive(move || {
+        store.link.with(|link| format!("In the model on show, H = {}.", link.gates.units))
+    });
     view! {
         <h3>"LSTM"</h3>
         <Formula label="The three gates are the logistic function of W x plus U h before plus b; the candidate is tanh of such a sum"
@@ -284,6 +309,7 @@ pub fn More() -> impl IntoView {
             <MathSym part="candidate" role=Hue::Value>"g"</MathSym>
             <mo>"="</mo> <mi>"tanh"</mi> <mo>"("</mo> <mi>"…"</mi> <mo>")"</mo>
         </Formula>
+        <Snippet of=include_str!("code/gates.py") names=NAMES sizes/>
         <Formula label="c is f times c before plus i times g; h is o times tanh of c">
             <msub><MathSym part="cell-state" role=Hue::Cell>"c"</MathSym><mi>"t"</mi></msub>
             <mo>"="</mo> <MathSym part="forget-gate" role=Hue::Weight>"f"</MathSym> <mo>"*"</mo>
@@ -295,6 +321,7 @@ pub fn More() -> impl IntoView {
             <mi>"tanh"</mi> <mo>"("</mo>
             <msub><MathSym part="cell-state" role=Hue::Cell>"c"</MathSym><mi>"t"</mi></msub> <mo>")"</mo>
         </Formula>
+        <Snippet of=include_str!("code/lstm.py") names=NAMES sizes/>
         <p>
             "Each of i, f, g and o has its own W, U and b. Graves also lets the gates look at c, through \
              “peepholes”. They are left out here, as in PyTorch. Hochreiter and Schmidhuber (1997) had no forget \
@@ -307,6 +334,7 @@ pub fn More() -> impl IntoView {
             <mo>"="</mo> <msub><mi>"W"</mi><mi>"proj"</mi></msub>
             <msub><MathSym part="hidden-state" role=Hue::Hidden>"h"</MathSym><mi>"t"</mi></msub>
         </Formula>
+        <Snippet of=include_str!("code/projected.py") names=PROJECTED sizes/>
         <p>
             "The short vector r takes the place of h: it feeds back, and it is the layer’s output. Here it is half \
              as wide as the cell. This r is not a reset gate. The paper also has a second projection that adds to \
@@ -325,6 +353,7 @@ pub fn More() -> impl IntoView {
             <MathSym part="update-gate" role=Hue::Weight>"z"</MathSym> <mo>"*"</mo>
             <msub><MathSym part="hidden-state" role=Hue::Hidden>"h"</MathSym><mrow><mi>"t"</mi><mo>"−"</mo><mn>"1"</mn></mrow></msub>
         </Formula>
+        <Snippet of=include_str!("code/gru.py") names=NAMES sizes/>
         <Formula label="PyTorch: n is tanh of W x plus b n plus r times, in brackets, U h plus b h n" source="PyTorch: r multiplies after the product">
             <MathSym part="candidate" role=Hue::Value>"n"</MathSym> <mo>"="</mo> <mi>"tanh"</mi> <mo>"("</mo>
             <mi>"W"</mi> <mi>"x"</mi> <mo>"+"</mo> <msub><mi>"b"</mi><mi>"n"</mi></msub> <mo>"+"</mo>
@@ -334,6 +363,7 @@ pub fn More() -> impl IntoView {
             </mrow>
             <mo>")"</mo>
         </Formula>
+        <Snippet of=include_str!("code/pytorch.py") names=NAMES sizes/>
         <Formula label="Cho: n is tanh of W x plus b n plus U times, in brackets, r times h" source="Cho and others 2014: r multiplies before the product">
             <MathSym part="candidate" role=Hue::Value>"n"</MathSym> <mo>"="</mo> <mi>"tanh"</mi> <mo>"("</mo>
             <mi>"W"</mi> <mi>"x"</mi> <mo>"+"</mo> <msub><mi>"b"</mi><mi>"n"</mi></msub> <mo>"+"</mo>
@@ -343,6 +373,7 @@ pub fn More() -> impl IntoView {
             </mrow>
             <mo>")"</mo>
         </Formula>
+        <Snippet of=include_str!("code/cho.py") names=NAMES sizes/>
         <p>
             "Only the underlined part differs. In PyTorch’s form one product with U serves all gates. In Cho’s the \
              reset gate must be known first. Cho and others remark that units with short memories reset often (r \

@@ -23,7 +23,7 @@ use crate::{
 use state::Page;
 
 #[cfg(test)]
-pub use words::SCRIPT;
+pub use words::{NAMES, SCRIPT};
 
 pub const INFO: Info = Info {
     id: Chapter::Heads,

@@ -1,11 +1,15 @@
 //! The chapter's words: what it says, and its formulas.
 
 use leptos::prelude::*;
-use unroll_protocol::{link::Corpus, study::heads::HeadAt};
+use unroll_protocol::{
+    link::Corpus,
+    study::heads::{CONTEXT, HeadAt},
+};
 
 use crate::{
     course::{Beat, Script, Trial},
-    teaching::{Formula, Hue, Kind, MathSym, Quiz},
+    store::Store,
+    teaching::{Formula, Hue, Kind, MathSym, Names, Quiz, Snippet},
 };
 
 pub const SCRIPT: Script = Script {
@@ -251,8 +255,21 @@ pub const SCRIPT: Script = Script {
     ],
 };
 
+/// The formulas' names in the code.
+pub const NAMES: Names = &[
+    ("q", "heads-query", Hue::Query),
+    ("k", "heads-key", Hue::Key),
+    ("v", "heads-value", Hue::Value),
+    ("W_O", "heads-out", Hue::Weight),
+];
+
 /// Formulas with their source, and what differs between papers.
 pub fn more() -> impl IntoView {
+    let store = expect_context::<Store>();
+    let sizes = Signal::derive(move || {
+        let (d, h) = store.link.with(|link| (link.many_heads.width, link.many_heads.heads));
+        format!("In the model on show, T = {CONTEXT}, d = {d}, h = {h} and d_k = {}.", d / h)
+    });
     view! {
         <Formula label="Head i is attention in its own projections" source="Vaswani et al. 2017, section 3.2.2">
             <msub><mi>"head"</mi><mi>"i"</mi></msub><mo>"="</mo><mi>"Attention"</mi><mo>"("</mo>
@@ -260,6 +277,7 @@ pub fn more() -> impl IntoView {
             <msubsup><MathSym part="heads-key" role=Hue::Key>"XW"</MathSym><mi>"i"</mi><mi>"K"</mi></msubsup><mo>","</mo>
             <msubsup><MathSym part="heads-value" role=Hue::Value>"XW"</MathSym><mi>"i"</mi><mi>"V"</mi></msubsup><mo>")"</mo>
         </Formula>
+        <Snippet of=include_str!("code/head.py") names=NAMES sizes/>
         <Formula label="The layer concatenates its heads and multiplies by W O, which is a sum over heads" source="the sum: Elhage et al. 2021">
             <mo>"["</mo><msub><mi>"head"</mi><mn>"1"</mn></msub><mo>"; … ;"</mo><msub><mi>"head"</mi><mi>"h"</mi></msub><mo>"]"</mo>
             <msup><MathSym part="heads-out" role=Hue::Weight>"W"</MathSym><mi>"O"</mi></msup>
@@ -270,6 +288,7 @@ pub fn more() -> impl IntoView {
             <msubsup><MathSym part="heads-out" role=Hue::Weight>"W"</MathSym><mi>"i"</mi><mi>"O"</mi></msubsup>
             <mo>"+"</mo><mi>"b"</mi>
         </Formula>
+        <Snippet of=include_str!("code/joined.py") names=NAMES sizes/>
         <p>
             "With heads of width d_model / h, the projections of h heads cost as many multiplications as those of one \
              head of the whole width. "<em>"W"</em>"ᵢᴼ are the rows of W_O that belong to head i. The output of a head \

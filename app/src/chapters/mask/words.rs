@@ -5,8 +5,17 @@ use unroll_protocol::study::mask::{Combine, Pattern, Preset, Trained};
 
 use crate::{
     course::{Beat, Script, Trial},
-    teaching::{Formula, Hue, Kind, MathSym, Quiz},
+    teaching::{Formula, Hue, Kind, MathSym, Names, Quiz, Snippet},
 };
+
+/// The formulas' names in the code.
+pub const NAMES: Names = &[
+    ("A", "mask-weights", Hue::Output),
+    ("Q", "mask-query", Hue::Query),
+    ("K", "mask-key", Hue::Key),
+    ("V", "mask-values", Hue::Value),
+    ("v", "mask-values", Hue::Value),
+];
 
 /// Formulas with their source, and what differs between papers.
 pub fn more() -> impl IntoView {
@@ -24,6 +33,7 @@ pub fn more() -> impl IntoView {
             <msub><mi>"M"</mi><mrow><mi>"i"</mi><mi>"j"</mi></mrow></msub><mo>"∈"</mo>
             <mo>"{"</mo><mn>"0"</mn><mo>","</mo><mo>"−"</mo><mi>"∞"</mi><mo>"}"</mo>
         </Formula>
+        <Snippet of=include_str!("code/masked.py") names=NAMES sizes="Both models read T = 32 characters at a time, and d_k = 16."/>
         <Formula label="The plain average of the past as a softmax">
             <mfrac><mn>"1"</mn><mi>"t"</mi></mfrac>
             <munderover><mo>"∑"</mo><mrow><mi>"j"</mi><mo>"="</mo><mn>"1"</mn></mrow><mi>"t"</mi></munderover>
@@ -34,6 +44,7 @@ pub fn more() -> impl IntoView {
             <msub><mrow><mo>"("</mo><msub><mi>"M"</mi><mi>"t"</mi></msub><mo>")"</mo></mrow><mi>"j"</mi></msub>
             <msub><MathSym part="mask-values" role=Hue::Value>"v"</MathSym><mi>"j"</mi></msub>
         </Formula>
+        <Snippet of=include_str!("code/average.py") names=NAMES sizes="Both models read T = 32 characters at a time."/>
         <p>
             "A row of only −∞ has no softmax: it would be 0 divided by 0. Such a mask is refused here. Libraries \
              differ. Some return NaN, which then spreads through the whole model. Some return 0 or a plain \

@@ -1,13 +1,24 @@
 //! Formulas with their sources.
 
 use leptos::prelude::*;
+use unroll_protocol::study::norm::{FEATURES, LAYERS};
 
 use crate::{
     figures::Hue,
-    teaching::{Formula, MathSym},
+    store::Store,
+    teaching::{Formula, MathSym, Names, Snippet},
 };
 
+/// The formulas' names in the code.
+pub const NAMES: Names =
+    &[("x", "x", Hue::Input), ("x_hat", "x", Hue::Input), ("y", "y", Hue::Output)];
+
 pub fn more() -> AnyView {
+    let store = expect_context::<Store>();
+    let sizes = Signal::derive(move || {
+        let batch = store.link.with(|link| link.norm.batch);
+        format!("In the networks with {LAYERS} layers, B = {batch} and d = {FEATURES}.")
+    });
     view! {
         <Formula label="Mean and variance over n values" source="Ioffe and Szegedy 2015, algorithm 1; Ba, Kiros and Hinton 2016, equation 3">
             <mi>"μ"</mi><mo>"="</mo><mfrac><mn>"1"</mn><mi>"n"</mi></mfrac><mo>"∑"</mo>
@@ -18,6 +29,7 @@ pub fn more() -> AnyView {
                 <msub><MathSym part="x" role=Hue::Input>"x"</MathSym><mi>"i"</mi></msub><mo>"−"</mo><mi>"μ"</mi>
             <mo>")"</mo></mrow><mn>"2"</mn></msup>
         </Formula>
+        <Snippet of=include_str!("code/statistics.py") names=NAMES sizes/>
         <Formula label="Normalize, then scale and shift" source="The same in both; γ and β are learned, one pair for each feature">
             <mover><MathSym part="x" role=Hue::Input>"x"</MathSym><mo>"^"</mo></mover><mo>"="</mo>
             <mfrac>
@@ -28,6 +40,7 @@ pub fn more() -> AnyView {
             <MathSym part="y" role=Hue::Output>"y"</MathSym><mo>"="</mo><mi>"γ"</mi>
             <mover><MathSym part="x" role=Hue::Input>"x"</MathSym><mo>"^"</mo></mover><mo>"+"</mo><mi>"β"</mi>
         </Formula>
+        <Snippet of=include_str!("code/normalize.py") names=NAMES sizes/>
         <Formula label="Running statistics" source="As PyTorch keeps them, with ρ = 0.1, which it calls momentum; at inference they take the place of μ and σ²">
             <msub><mi>"μ"</mi><mtext>"run"</mtext></msub><mo>"←"</mo>
             <mo>"("</mo><mn>"1"</mn><mo>"−"</mo><mi>"ρ"</mi><mo>")"</mo><msub><mi>"μ"</mi><mtext>"run"</mtext></msub>
@@ -38,6 +51,7 @@ pub fn more() -> AnyView {
             <mo>"+"</mo><mi>"ρ"</mi><mfrac><mi>"B"</mi><mrow><mi>"B"</mi><mo>"−"</mo><mn>"1"</mn></mrow></mfrac>
             <msup><mi>"σ"</mi><mn>"2"</mn></msup>
         </Formula>
+        <Snippet of=include_str!("code/running.py") names=NAMES sizes/>
         <p>
             "In training the divisor comes from the batch’s own, biased variance (the sum divided by B), so that this very \
              batch gets spread 1. The running average takes the unbiased variance (the sum divided by B − 1), because \

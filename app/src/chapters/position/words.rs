@@ -5,7 +5,8 @@ use unroll_protocol::{architecture::Positions, study::position::CountFrom};
 
 use crate::{
     course::{Beat, Script, Trial},
-    teaching::{Formula, Hue, Kind, MathSym, Quiz},
+    store::Store,
+    teaching::{Formula, Hue, Kind, MathSym, Names, Quiz, Snippet},
 };
 
 pub const SCRIPT: Script = Script {
@@ -233,7 +234,14 @@ pub const SCRIPT: Script = Script {
     ],
 };
 
+/// The formulas' names in the code.
+pub const NAMES: Names = &[("q", "position-query", Hue::Query), ("k", "position-key", Hue::Key)];
+
 pub fn more() -> AnyView {
+    let store = expect_context::<Store>();
+    let sizes = Signal::derive(move || {
+        store.link.with(|link| format!("In every model here, d = {}.", link.position.width))
+    });
     view! {
         <Formula label="PE of a position in even dimensions is the sine, in odd ones the cosine, of the position times a speed"
             source="Vaswani et al. 2017, section 3.5">
@@ -246,6 +254,7 @@ pub fn more() -> AnyView {
             <msub><mi>"ω"</mi><mi>"i"</mi></msub><mo>"="</mo>
             <msup><mn>"10000"</mn><mrow><mo>"−"</mo><mn>"2"</mn><mi>"i"</mi><mo>"/"</mo><mi>"d"</mi></mrow></msup>
         </Formula>
+        <Snippet of=include_str!("code/sinusoid.py") names=NAMES sizes/>
         <Formula label="PE of p plus k is M k times PE of p; each block of M k turns a pair by k times its speed"
             source="Vaswani et al. 2017 suppose that models can use such a linear map; angle sums of sine and cosine">
             <mi>"PE"</mi><mo>"("</mo><mi>"p"</mi><mo>"+"</mo><mi>"k"</mi><mo>")"</mo><mo>"="</mo>
@@ -257,6 +266,7 @@ pub fn more() -> AnyView {
                 <mtr><mtd><mo>"−"</mo><mi>"sin"</mi><mi>"k"</mi><mi>"ω"</mi></mtd><mtd><mi>"cos"</mi><mi>"k"</mi><mi>"ω"</mi></mtd></mtr>
             </mtable><mo>")"</mo></mrow>
         </Formula>
+        <Snippet of=include_str!("code/shift.py") names=&[] sizes/>
         <Formula label="Rotary: the product of a turned query and a turned key depends on the difference of their positions"
             source="Su et al. 2021, section 3.2">
             <msup><mrow><mo>"("</mo><msub><mi>"R"</mi><mi>"m"</mi></msub><MathSym part="position-query" role=Hue::Query>"q"</MathSym><mo>")"</mo></mrow><mi>"T"</mi></msup>
@@ -265,6 +275,7 @@ pub fn more() -> AnyView {
             <msub><mi>"R"</mi><mrow><mi>"n"</mi><mo>"−"</mo><mi>"m"</mi></mrow></msub>
             <MathSym part="position-key" role=Hue::Key>"k"</MathSym>
         </Formula>
+        <Snippet of=include_str!("code/rotary.py") names=NAMES/>
         <Formula label="ALiBi: the score falls by the head's slope with each step of distance"
             source="Press, Smith and Lewis 2022; slopes from 2^(−8/n) on for n heads">
             <msub><mi>"s"</mi><mi>"mn"</mi></msub><mo>"="</mo>
@@ -274,6 +285,7 @@ pub fn more() -> AnyView {
             </mrow><msqrt><mi>"d"</mi></msqrt></mfrac>
             <mo>"−"</mo><mi>"slope"</mi><mo>"·"</mo><mo>"|"</mo><mi>"m"</mi><mo>"−"</mo><mi>"n"</mi><mo>"|"</mo>
         </Formula>
+        <Snippet of=include_str!("code/alibi.py") names=NAMES/>
         <p>
             "The paper adds PE to embeddings multiplied by √d. This page does so too where vectors are fixed. GPT-2 learns \
              a vector for each position instead. Rotary and ALiBi add nothing to the embedding: they act inside every \

@@ -4,8 +4,19 @@ use leptos::prelude::*;
 
 use crate::{
     figures::Hue,
-    teaching::{Formula, MathSym},
+    teaching::{Formula, MathSym, Names, Snippet},
 };
+
+/// The formulas' names in the code.
+pub const NAMES: Names = &[
+    ("Q", "q", Hue::Query),
+    ("K", "k", Hue::Key),
+    ("V", "v", Hue::Value),
+    ("q", "q", Hue::Query),
+    ("k", "k", Hue::Key),
+];
+
+const SIZES: &str = "In the model that learns your text, T = 24, d = 32 and d_k = 16.";
 
 pub fn more() -> AnyView {
     view! {
@@ -16,6 +27,7 @@ pub fn more() -> AnyView {
             <mo>","</mo><mspace width="1em"/>
             <MathSym part="v" role=Hue::Value>"V"</MathSym><mo>"="</mo><mi>"Y"</mi><msub><mi>"W"</mi><mi>"V"</mi></msub>
         </Formula>
+        <Snippet of=include_str!("code/project.py") names=NAMES sizes=SIZES/>
         <p>"Self-attention: Y = X. Cross-attention: Y is another sequence, of any length."</p>
         <Formula label="Scaled dot-product attention" source="Vaswani and others 2017, equation 1">
             <mtext>"Attention"</mtext><mo>"("</mo>
@@ -28,6 +40,7 @@ pub fn more() -> AnyView {
             </mfrac>
             <mo>")"</mo><MathSym part="v" role=Hue::Value>"V"</MathSym>
         </Formula>
+        <Snippet of=include_str!("code/attention.py") names=NAMES sizes=SIZES/>
         <Formula label="One weight" source="The row’s largest score m is subtracted first, which changes nothing in the result. Blocked scores are minus infinity">
             <msub><mi>"w"</mi><mrow><mi>"i"</mi><mi>"j"</mi></mrow></msub><mo>"="</mo>
             <mfrac>
@@ -36,12 +49,14 @@ pub fn more() -> AnyView {
                     <msup><mi>"e"</mi><mrow><msub><mi>"s"</mi><mrow><mi>"i"</mi><mi>"l"</mi></mrow></msub><mo>"−"</mo><mi>"m"</mi></mrow></msup></mrow>
             </mfrac>
         </Formula>
+        <Snippet of=include_str!("code/weight.py") names=NAMES sizes=SIZES/>
         <Formula label="The variance of a product of random vectors" source="Vaswani and others 2017, section 3.2.1, footnote 4: each term has mean 0 and variance 1">
             <mtext>"Var"</mtext><mo>"("</mo><msubsup><mo>"∑"</mo><mrow><mi>"i"</mi><mo>"="</mo><mn>"1"</mn></mrow><msub><mi>"d"</mi><mi>"k"</mi></msub></msubsup>
             <msub><MathSym part="q" role=Hue::Query>"q"</MathSym><mi>"i"</mi></msub>
             <msub><MathSym part="k" role=Hue::Key>"k"</MathSym><mi>"i"</mi></msub><mo>")"</mo><mo>"="</mo>
             <msub><mi>"d"</mi><mi>"k"</mi></msub>
         </Formula>
+        <Snippet of=include_str!("code/variance.py") names=NAMES/>
         <Formula label="The derivative of softmax" source="It vanishes where one weight is near 1 and all others near 0">
             <mfrac>
                 <mrow><mi>"∂"</mi><msub><mi>"w"</mi><mi>"i"</mi></msub></mrow>
@@ -49,6 +64,7 @@ pub fn more() -> AnyView {
             </mfrac><mo>"="</mo><msub><mi>"w"</mi><mi>"i"</mi></msub><mo>"("</mo>
             <msub><mi>"δ"</mi><mrow><mi>"i"</mi><mi>"j"</mi></mrow></msub><mo>"−"</mo><msub><mi>"w"</mi><mi>"j"</mi></msub><mo>")"</mo>
         </Formula>
+        <Snippet of=include_str!("code/slope.py") names=NAMES sizes=SIZES/>
         <p>
             "From alignment: Bahdanau and others (2015) score with vᵀ tanh(W s + U h), Luong and others (2015) also with sᵀ h and \
              sᵀ W h. Split W in two, one factor for each side, and the last one is the inner product of a query and a key. \

@@ -37,7 +37,7 @@ use unroller::{EditBar, Unroller};
 use writing::WritingView;
 
 #[cfg(test)]
-pub use words::SCRIPT;
+pub use words::{NAMES, SCRIPT};
 
 pub const INFO: Info = Info {
     id: Chapter::Rnn,

@@ -7,7 +7,8 @@ use super::unrolled::{INPUT, OUTPUT, STATE, U, V, W};
 use crate::{
     course::{Beat, Script, Trial},
     figures::Hue,
-    teaching::{Formula, Kind, MathSym, Quiz},
+    store::Store,
+    teaching::{Formula, Kind, MathSym, Names, Quiz, Snippet},
 };
 
 pub const SCRIPT: Script = Script {
@@ -247,7 +248,22 @@ pub const SCRIPT: Script = Script {
     ],
 };
 
+/// The formulas' names in the code.
+pub const NAMES: Names = &[
+    ("W", W, Hue::Weight),
+    ("U", U, Hue::Weight),
+    ("V", V, Hue::Weight),
+    ("x", INPUT, Hue::Input),
+    ("x_t", INPUT, Hue::Input),
+    ("s", STATE, Hue::Hidden),
+    ("y", OUTPUT, Hue::Output),
+];
+
 pub fn more() -> impl IntoView {
+    let store = expect_context::<Store>();
+    let sizes = Signal::derive(move || {
+        store.link.with(|link| format!("In both networks, H = {}.", link.rnn.hidden))
+    });
     view! {
         <Formula label="New state from the input and the last state" source="Elman 1990">
             <msub><MathSym part=STATE role=Hue::Hidden>"s"</MathSym><mi>"t"</mi></msub>
@@ -262,6 +278,7 @@ pub fn more() -> impl IntoView {
             </msub>
             <mo>"+"</mo><mi>"b"</mi><mo>")"</mo>
         </Formula>
+        <Snippet of=include_str!("code/state.py") names=NAMES sizes/>
         <Formula label="Probabilities from the state" source="Elman 1990, Mikolov et al. 2010">
             <msub><MathSym part=OUTPUT role=Hue::Output>"y"</MathSym><mi>"t"</mi></msub>
             <mo>"="</mo><mi>"softmax"</mi><mo>"("</mo>
@@ -269,6 +286,7 @@ pub fn more() -> impl IntoView {
             <msub><MathSym part=STATE role=Hue::Hidden>"s"</MathSym><mi>"t"</mi></msub>
             <mo>"+"</mo><mi>"c"</mi><mo>")"</mo>
         </Formula>
+        <Snippet of=include_str!("code/output.py") names=NAMES sizes/>
         <p>
             "x" <sub>"t"</sub> " is one-hot: a 1 at the character’s place, so W x" <sub>"t"</sub>
             " is one column of W. s" <sub>"0"</sub> " is 0. PyTorch’s nn.RNN has f = tanh and two biases, "

@@ -26,7 +26,7 @@ use crate::{
 use transfer::{Transfer, TransferFigure, Written};
 
 #[cfg(test)]
-pub use words::SCRIPT;
+pub use words::{NAMES, SCRIPT};
 
 pub const INFO: Info = Info {
     id: Chapter::Seq2seq,

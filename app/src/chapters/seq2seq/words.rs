@@ -5,11 +5,23 @@ use unroll_protocol::PairTask;
 
 use crate::{
     course::{Beat, Script, Trial},
-    teaching::{Formula, Hue, Kind, MathSym, Quiz},
+    store::Store,
+    teaching::{Formula, Hue, Kind, MathSym, Names, Quiz, Snippet},
 };
+
+/// The formulas' names in the code.
+pub const NAMES: Names = &[
+    ("h", "seq2seq-h", Hue::Hidden),
+    ("c", "seq2seq-c", Hue::Hidden),
+    ("s", "seq2seq-s", Hue::Hidden),
+];
 
 /// Formulas with their source, and what differs between papers.
 pub fn more() -> impl IntoView {
+    let store = expect_context::<Store>();
+    let sizes = Signal::derive(move || {
+        store.link.with(|link| format!("In the model on show, H = {}.", link.seq2seq.hidden))
+    });
     let h = |index: &'static str| {
         view! {
             <msub><MathSym part="seq2seq-h" role=Hue::Hidden>"h"</MathSym><mi>{index}</mi></msub>
@@ -32,12 +44,14 @@ pub fn more() -> impl IntoView {
             <msub><mi>"x"</mi><mi>"j"</mi></msub><mo>")"</mo><mo>","</mo>
             {c()}<mo>"="</mo>{h("S")}
         </Formula>
+        <Snippet of=include_str!("code/encoder.py") names=NAMES sizes/>
         <Formula label="The decoder starts from c and is given c again at every step" source="Cho et al. 2014, appendix A.1">
             <msub><mi>"s"</mi><mn>"0"</mn></msub><mo>"="</mo><mi>"tanh"</mi><mo>"("</mo><mi>"V"</mi>{c()}
             <mo>"+"</mo><mi>"b"</mi><mo>")"</mo><mo>","</mo>
             {s()}<mo>"="</mo><mi>"GRU"</mi><mo>"("</mo>{before("s", "i")}<mo>","</mo>
             <mo>"["</mo>{before("y", "i")}<mo>";"</mo>{c()}<mo>"]"</mo><mo>")"</mo>
         </Formula>
+        <Snippet of=include_str!("code/decoder.py") names=NAMES sizes/>
         <Formula label="Probabilities of the next character, given all that was written before">
             <mi>"p"</mi><mo>"("</mo><msub><mi>"y"</mi><mi>"i"</mi></msub><mo>"|"</mo>
             <msub><mi>"y"</mi><mn>"1"</mn></msub><mo>"…"</mo>{before("y", "i")}<mo>","</mo>{c()}<mo>")"</mo><mo>"="</mo>
@@ -46,6 +60,7 @@ pub fn more() -> impl IntoView {
             <msub><mi>"O"</mi><mi>"c"</mi></msub>{c()}<mo>"+"</mo>
             <msub><mi>"O"</mi><mi>"y"</mi></msub>{before("y", "i")}<mo>"+"</mo><mi>"o"</mi><mo>")"</mo>
         </Formula>
+        <Snippet of=include_str!("code/output.py") names=NAMES sizes/>
         <p>
             "In training, the decoder is always given the right character before (teacher forcing). The loss is \
              the mean cross-entropy per character. When it writes by itself, it is given its own last character, \

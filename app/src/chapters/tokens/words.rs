@@ -6,7 +6,8 @@ use unroll_protocol::study::tokens::{Merge, Scheme};
 use crate::{
     course::{Beat, Script, Trial},
     figures::{Hue, token::mark},
-    teaching::{Formula, Kind, MathSym, Quiz},
+    store::Store,
+    teaching::{Formula, Kind, MathSym, Names, Quiz, Snippet},
 };
 
 /// A pair as it is written.
@@ -279,7 +280,14 @@ pub const SCRIPT: Script = Script {
     ],
 };
 
+/// The formulas' names in the code.
+pub const NAMES: Names = &[("x", "one-hot", Hue::Input), ("E", "embedding", Hue::Weight)];
+
 pub fn more() -> impl IntoView {
+    let store = expect_context::<Store>();
+    let sizes = Signal::derive(move || {
+        store.link.with(|link| format!("In the model on show, d = {}.", link.tokens.width))
+    });
     view! {
         <Formula label="The probability of a text is the product of the probabilities of its tokens, each given all before it"
             source="the chain rule of probability; an identity: no assumption is made">
@@ -290,6 +298,7 @@ pub fn more() -> impl IntoView {
             <msub><mi>"x"</mi><mn>"1"</mn></msub><mo>","</mo><mo>"…"</mo><mo>","</mo>
             <msub><mi>"x"</mi><mrow><mi>"t"</mi><mo>"−"</mo><mn>"1"</mn></mrow></msub><mo>")"</mo>
         </Formula>
+        <Snippet of=include_str!("code/chain.py") names=NAMES/>
         <p>
             "Each text ends in an end token. Without it, the probabilities of all texts of all lengths could not add \
              up to 1. Here a text is a line that is not blank, and the end token stands for the line break."
@@ -305,6 +314,7 @@ pub fn more() -> impl IntoView {
             <MathSym part="embedding" role=Hue::Weight>"E"</MathSym>
             <mi>"R"</mi><mo>"+"</mo><mi>"b"</mi><mo>")"</mo>
         </Formula>
+        <Snippet of=include_str!("code/logits.py") names=NAMES sizes/>
         <p>
             "On the right, x with the index t − 1 is the one-hot vector of the token before. E has V × d numbers, R \
              has d × V, and b has V. All of them are trained by AdamW at a rate of 0.02, on 64 windows per step. A \
