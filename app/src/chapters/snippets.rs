@@ -17,7 +17,8 @@ const APART: &[&str] = &["The gradient at step t", "D at step t", "J at step k"]
 macro_rules! names {
     ($($variant:ident $module:ident $field:ident $id:literal $title:literal,)+) => {
         /// Every chapter's names in code.
-        const NAMES: &[(&str, Names)] = &[$((stringify!($module), super::$module::NAMES),)+];
+        const NAMES: &[(&str, Names)] =
+            &[("start", super::start::NAMES), $((stringify!($module), super::$module::NAMES),)+];
     };
 }
 

@@ -133,10 +133,19 @@ mod tests {
         let known = WORDS.iter().filter_map(|entry| beat_of(entry.id)).count();
         assert_eq!(known, 25, "each id above is a word’s");
         let titles: Vec<&str> = START.beats.iter().map(|beat| beat.title).collect();
-        let led: Vec<&str> =
-            ["embedding", "positional-encoding", "query", "unit", "logit", "jacobian", "bptt", "optimizer", "loss"]
-                .map(|word| titles[beat_of(word).unwrap().0 as usize])
-                .into();
+        let led: Vec<&str> = [
+            "embedding",
+            "positional-encoding",
+            "query",
+            "unit",
+            "logit",
+            "jacobian",
+            "bptt",
+            "optimizer",
+            "loss",
+        ]
+        .map(|word| titles[beat_of(word).unwrap().0 as usize])
+        .into();
         assert_eq!(led, titles[1..10]);
     }
 }

@@ -34,6 +34,8 @@ pub struct Grip {
     pub hue: Hue,
     pub x: Option<Axis>,
     pub y: Option<Axis>,
+    /// Drawn as a ring, so that what it is on is seen through it.
+    pub open: bool,
 }
 
 /// How far from its zero a number stands on the screen.
@@ -278,11 +280,15 @@ fn inside(
     let grips = (board.draw)(numbers, size, &mut pen);
     if has_grips {
         for (i, grip) in grips.iter().enumerate() {
-            let ((x, y), hue, paper) = (grip.at, pen.hue(grip.hue), paint.paper());
+            let ((x, y), hue) = (grip.at, pen.hue(grip.hue));
+            let (share, radius, edge) = match grip.open {
+                true => (0.14, 11, hue.clone()),
+                false => (1.0, 8, paint.paper()),
+            };
             // Writing to a String cannot fail.
             let _ = write!(
                 pen.svg,
-                r#"<g class="grip" data-grip="{i}"><circle cx="{x:.1}" cy="{y:.1}" r="22" fill="transparent"/><circle class="grip-dot" cx="{x:.1}" cy="{y:.1}" r="8" fill="{hue}" stroke="{paper}" stroke-width="2.5"/></g>"#
+                r#"<g class="grip" data-grip="{i}"><circle cx="{x:.1}" cy="{y:.1}" r="22" fill="transparent"/><circle class="grip-dot" cx="{x:.1}" cy="{y:.1}" r="{radius}" fill="{hue}" fill-opacity="{share}" stroke="{edge}" stroke-width="2"/></g>"#
             );
         }
     }

@@ -5,7 +5,7 @@ use core::fmt::Write;
 use super::board::{Axis, Board, Grip, Knob, Line, shown, term};
 use crate::figures::{
     hue::Hue,
-    pen::{Anchor, Pen},
+    pen::{Anchor, Pen, Stroke},
 };
 
 /// A stretch of numbers in each direction, and the room they are drawn in.
@@ -108,7 +108,12 @@ fn draw_nudge(numbers: &[f64], size: (f64, f64), pen: &mut Pen) -> Vec<Grip> {
     pen.wire(NUDGED, 2.0, &format!("M{:.1} {:.1}H{:.1}V{:.1}", from.0, from.1, to.0, to.1));
     if to.0 - from.0 > 3.0 * pen.font {
         let rise = shown(square(w + h) - square(w), 2);
-        let side = (to.0 + 8.0, f64::midpoint(from.1, to.1) + 0.35 * pen.font);
+        // On paper of its own: the tangent passes here.
+        let (wide, high) = (pen.font * 5.2, pen.font * 1.5);
+        let middle = f64::midpoint(from.1, to.1);
+        let stroke = Stroke { hue: NUDGED, thick: 0.0, share: 0.0 };
+        pen.boxed((to.0 + 4.0, middle - high / 2.0), (wide, high), 3.0, stroke);
+        let side = (to.0 + 8.0, middle + 0.35 * pen.font);
         pen.text(NUDGED, true, side, Anchor::Start, &format!("rise {rise}"));
     }
     vec![
@@ -117,8 +122,9 @@ fn draw_nudge(numbers: &[f64], size: (f64, f64), pen: &mut Pen) -> Vec<Grip> {
             hue: NUDGED,
             x: Some(Axis { number: 1, zero: from.0, per_unit: chart.x_axis(0).per_unit }),
             y: None,
+            open: false,
         },
-        Grip { at: from, hue: PLACE, x: Some(chart.x_axis(0)), y: None },
+        Grip { at: from, hue: PLACE, x: Some(chart.x_axis(0)), y: None, open: false },
     ]
 }
 
@@ -249,7 +255,7 @@ fn draw_valley(numbers: &[f64], size: (f64, f64), pen: &mut Pen) -> Vec<Grip> {
         pen.dot(NOW, on(now), 9.0);
         let (x, y) = on(now);
         let side = x.clamp(5.0 * pen.font, size.0 - 5.0 * pen.font);
-        let up = (y - 1.6 * pen.font).max(pen.font);
+        let up = (y - 2.1 * pen.font).max(pen.font);
         pen.text(SLOPE, true, (side, up), Anchor::Middle, &format!("slope {}", shown(slope, 2)));
     }
     let grip = |i: usize| Grip {
@@ -257,10 +263,17 @@ fn draw_valley(numbers: &[f64], size: (f64, f64), pen: &mut Pen) -> Vec<Grip> {
         hue: CURVE,
         x: None,
         y: Some(chart.y_axis(i)),
+        open: false,
     };
     let mut grips: Vec<Grip> = (0..5).map(grip).collect();
     let start = numbers[START_AT];
-    grips.push(Grip { at: on(start), hue: START, x: Some(chart.x_axis(START_AT)), y: None });
+    grips.push(Grip {
+        at: on(start),
+        hue: START,
+        x: Some(chart.x_axis(START_AT)),
+        y: None,
+        open: false,
+    });
     grips
 }
 

@@ -24,7 +24,7 @@ use crate::{
 use board::{BoardView, shown};
 
 #[cfg(test)]
-pub use words::SCRIPT;
+pub use words::{NAMES, SCRIPT};
 
 pub const INFO: Info = Info {
     id: Chapter::Start,

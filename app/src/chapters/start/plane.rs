@@ -87,6 +87,7 @@ impl Plane {
             hue,
             x: Some(Axis { number: numbers.0, zero: self.middle.0, per_unit: self.unit }),
             y: Some(Axis { number: numbers.1, zero: self.middle.1, per_unit: -self.unit }),
+            open: true,
         }
     }
 }

@@ -82,6 +82,7 @@ fn draw_shares(numbers: &[f64], (width, height): (f64, f64), pen: &mut Pen) -> V
         hue: SCORE,
         x: None,
         y: Some(Axis { number: i, zero, per_unit: -unit }),
+        open: false,
     };
     (0..4).map(grip).collect()
 }
@@ -186,6 +187,7 @@ fn draw_chain(numbers: &[f64], (width, height): (f64, f64), pen: &mut Pen) -> Ve
             hue: LINK,
             x: None,
             y: Some(Axis { number: i, zero: middle.1, per_unit: -reach }),
+            open: false,
         });
     }
     // What is left of the nudge, from the start to the end.

@@ -5,7 +5,8 @@ use unroll_protocol::start::Shows;
 
 use crate::{
     course::{Beat, Script, Trial},
-    teaching::{Formula, Kind, Quiz},
+    figures::Hue,
+    teaching::{Formula, Kind, Names, Quiz, Snippet},
 };
 
 pub const SCRIPT: Script = Script {
@@ -264,6 +265,19 @@ pub const SCRIPT: Script = Script {
     ],
 };
 
+/// The drawings' names in code.
+pub const NAMES: Names = &[
+    ("a", "a", Hue::Query),
+    ("b", "b", Hue::Key),
+    ("dot", "dot", Hue::Output),
+    ("x", "x", Hue::Input),
+    ("y", "y", Hue::Output),
+    ("s", "s", Hue::Weight),
+    ("p", "p", Hue::Output),
+    ("w", "w", Hue::Input),
+    ("slope", "slope", Hue::Gradient),
+];
+
 pub fn more() -> AnyView {
     view! {
         <Formula label="The dot product of two lists" source="the length of each list times that of the other times the cosine of the angle between them">
@@ -275,11 +289,13 @@ pub fn more() -> AnyView {
             <mrow><mo>"‖"</mo><mi>"b"</mi><mo>"‖"</mo></mrow>
             <mi>"cos"</mi><mi>"θ"</mi>
         </Formula>
+        <Snippet of=include_str!("code/dot.py") names=NAMES/>
         <Formula label="The product of a matrix and a list" source="one dot product for each row i">
             <msub><mi>"y"</mi><mi>"i"</mi></msub><mo>"="</mo>
             <munder><mo>"∑"</mo><mi>"j"</mi></munder>
             <msub><mi>"W"</mi><mrow><mi>"i"</mi><mi>"j"</mi></mrow></msub><msub><mi>"x"</mi><mi>"j"</mi></msub>
         </Formula>
+        <Snippet of=include_str!("code/matrix.py") names=NAMES/>
         <Formula label="Softmax" source="from Boltzmann’s physics of 1868; the name is from Bridle 1990">
             <msub><mi>"p"</mi><mi>"i"</mi></msub><mo>"="</mo>
             <mfrac>
@@ -290,6 +306,7 @@ pub fn more() -> AnyView {
                 </mrow>
             </mfrac>
         </Formula>
+        <Snippet of=include_str!("code/softmax.py") names=NAMES/>
         <Formula label="The slope of a curve at a place" source="what rise over run comes to as the nudge h goes to 0">
             <mfrac><mrow><mi>"d"</mi><mi>"f"</mi></mrow><mrow><mi>"d"</mi><mi>"w"</mi></mrow></mfrac>
             <mo>"="</mo>
@@ -302,6 +319,7 @@ pub fn more() -> AnyView {
                 <mi>"h"</mi>
             </mfrac>
         </Formula>
+        <Snippet of=include_str!("code/slope.py") names=NAMES/>
         <Formula label="The chain rule for two links">
             <mfrac><mrow><mi>"d"</mi><mi>"z"</mi></mrow><mrow><mi>"d"</mi><mi>"x"</mi></mrow></mfrac>
             <mo>"="</mo>
@@ -309,10 +327,12 @@ pub fn more() -> AnyView {
             <mo>"·"</mo>
             <mfrac><mrow><mi>"d"</mi><mi>"y"</mi></mrow><mrow><mi>"d"</mi><mi>"x"</mi></mrow></mfrac>
         </Formula>
+        <Snippet of=include_str!("code/chain.py") names=NAMES/>
         <Formula label="A step of gradient descent" source="Cauchy 1847">
             <mi>"w"</mi><mo>"←"</mo><mi>"w"</mi><mo>"−"</mo><mi>"η"</mi>
             <mfrac><mrow><mi>"d"</mi><mi>"L"</mi></mrow><mrow><mi>"d"</mi><mi>"w"</mi></mrow></mfrac>
         </Formula>
+        <Snippet of=include_str!("code/descent.py") names=NAMES/>
         <p>
             "The curve in the drawing of slopes is f(w) = w², whose slope is 2w. The curve of the walk is a smooth \
              line through the five gray points (Catmull and Rom 1974). Beyond the outer points it goes straight on. \
