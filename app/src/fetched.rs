@@ -83,7 +83,7 @@ pub fn Fetched(
     fetch: Fetch,
     /// What is fetched, as a sentence begins: "This chapter".
     what: &'static str,
-    /// The chapter whose style sheet is fetched beside it.
+    /// The chapter, or what else has a style sheet that is fetched beside it.
     #[prop(optional_no_strip)]
     style: Option<&'static str>,
     around: impl Fn(AnyView) -> AnyView + Send + 'static,
@@ -143,16 +143,16 @@ pub fn Fetched(
     move || here.get().map_or_else(|| around(notice.into_any()), |view| view())
 }
 
-/// Takes a chapter's style sheet out of the page's template for them. Settles when it is there, or can't
-/// be had; `None` if it was put on before.
-fn put_on(chapter: &str) -> Option<Promise> {
-    let (document, name) = (document(), format!("link[href*='chapter-{chapter}-']"));
+/// Takes a style sheet, a chapter's or another's, out of the page's template for them. Settles when it is
+/// there, or can't be had; `None` if it was put on before.
+fn put_on(name: &str) -> Option<Promise> {
+    let (document, name) = (document(), format!("link[href*='-{name}-']"));
     let head = document.head()?;
     if head.query_selector(&name).ok()?.is_some() {
         return None;
     }
     let template: HtmlTemplateElement =
-        document.get_element_by_id("chapter-styles")?.dyn_into().ok()?;
+        document.get_element_by_id("later-styles")?.dyn_into().ok()?;
     let link = template.content().query_selector(&name).ok()??.clone_node().ok()?;
     let link: HtmlElement = link.unchecked_into();
     let settled = Promise::new(&mut |resolve, _| {

@@ -50,8 +50,8 @@ impl Size {
     fn first(&self) -> bool {
         // The page starts with the tales; the other texts are fetched on request.
         let is_text = self.name.starts_with("corpora/") && self.name != "corpora/tales.txt";
-        // A chapter's style sheet comes with the chapter.
-        let later = ["engine_webgpu", "engine_course", "chapter-"];
+        // A style sheet of a chapter, or of another part, comes with it.
+        let later = ["engine_webgpu", "engine_course", "chapter-", "later-"];
         !is_text
             && !later.iter().any(|later| self.name.starts_with(later))
             && !self.is_part()

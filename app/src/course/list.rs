@@ -243,6 +243,8 @@ pub fn WayIn() -> impl IntoView {
                     </ChapterLink>
                 }
             }}
+            " New to the math? "
+            <ChapterLink chapter=Chapter::Start>"Ten minutes of it come first."</ChapterLink>
         </p>
     }
     .into_any()

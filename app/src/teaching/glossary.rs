@@ -41,7 +41,7 @@ pub fn Glossary() -> impl IntoView {
         // Escape closes it, and the focus goes back: the browser's own.
         <dialog class="glossary" node_ref=dialog aria-labelledby="glossary-title" closedby="any"
             data-testid="glossary" on:close=move |_| open.set(false)>
-            {move || open.get().then(|| view! { <Fetched fetch=GLOSSARY what="The glossary" around/> })}
+            {move || open.get().then(|| view! { <Fetched fetch=GLOSSARY what="The glossary" style=Some("glossary") around/> })}
             <form method="dialog" class="glossary-close">
                 <button class="button" data-testid="glossary-close">"Close"</button>
             </form>

@@ -12,7 +12,7 @@ use super::{
     tiny::TinyFigure,
     word::{WORDS, Word},
 };
-use crate::{course::ChapterLink, fetched::fetched, store::Store};
+use crate::{course::ChapterLink, fetched::Fetched, store::Store};
 
 /// A word of the glossary in running text: a button that opens its note beside it.
 #[component]
@@ -54,7 +54,9 @@ pub fn Note() -> impl IntoView {
         <div popover="auto" class="note" id="note" role="dialog" aria-label="Note" on:toggle=toggled
             data-testid=move || format!("note-{}", word.get())>
             {move || open.get().then(|| view! {
-                <Provider value=Noted(word.get())>{fetched(GLOSSARY, "The note")}</Provider>
+                <Provider value=Noted(word.get())>
+                    <Fetched fetch=GLOSSARY what="The note" style=Some("glossary") around=|notice| notice/>
+                </Provider>
             })}
             <button type="button" class="button button-quiet" popovertarget="note"
                 popovertargetaction="hide">
