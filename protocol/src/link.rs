@@ -23,7 +23,7 @@ macro_rules! link {
         choice! {
             /// A chapter of the course, in its order.
             Chapter {
-                Start = "start", "All the math you need";
+                Start = "start", "The math to start with";
                 $($variant = $id, $title;)+
                 Machine = "machine", "The whole machine";
                 Gpt = "gpt", "The GPT lab";

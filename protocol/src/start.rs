@@ -29,7 +29,7 @@ impl Default for Settings {
         Self {
             arrows: vec![3.0, 1.0, 1.0, 2.5],
             shows: Shows::Lists,
-            matrix: vec![2.0, 1.0, 1.0, 0.5, -1.0, 2.0, 0.5, -1.5],
+            matrix: vec![2.0, 1.0, 1.5, -0.5, -1.0, 2.0, 0.5, -1.5],
             scores: vec![2.0, 1.0, 0.0, -1.0],
             nudge: vec![0.5, 1.0],
             chain: vec![0.8, 1.5, -0.5, 0.9],

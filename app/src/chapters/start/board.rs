@@ -123,9 +123,6 @@ pub fn BoardView(
     board: &'static Board,
     numbers: Slot<Vec<f32>>,
     #[prop(into, default = Signal::stored(Vec::new()))] further: Signal<Vec<f64>>,
-    /// Called when the learner has moved a number.
-    #[prop(into, optional)]
-    on_move: Option<Callback<usize>>,
     /// Other controls of the view.
     #[prop(optional)]
     children: Option<Children>,
@@ -149,9 +146,6 @@ pub fn BoardView(
         }
         if next != numbers.get_untracked() {
             numbers.set(next);
-            if let (Some(on_move), Some((at, _))) = (on_move, moves.first()) {
-                on_move.run(*at);
-            }
         }
     };
     let knob = move |(at, knob): (usize, &'static Knob)| {

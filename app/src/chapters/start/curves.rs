@@ -136,7 +136,7 @@ fn nudge_lines(numbers: &[f64]) -> Vec<Line> {
         line("height at w", format!("{}² = {}", term(w, 1), trimmed(low)), low),
         line("height at w + h", format!("{}² = {}", term(w + h, 2), trimmed(high)), high),
         line(
-            "rise over run",
+            "rise / nudge",
             format!(
                 "({} − {}) / {} = {}",
                 trimmed(high),
@@ -154,9 +154,7 @@ fn nudge_says(numbers: &[f64]) -> String {
     let (w, h) = (numbers[0], numbers[1]);
     let ratio = (square(w + h) - square(w)) / h;
     format!(
-        "A nudge of {} to the right changes the height {} times as much as the place. Make the nudge smaller, and \
-         that comes closer to {}, the slope.",
-        shown(h, 2),
+        "The rise divided by the nudge is {}. Make the nudge smaller, and the result gets closer to the slope, {}.",
         shown(ratio, 2),
         shown(2.0 * w, 1)
     )
@@ -187,8 +185,8 @@ pub const VALLEY: Board = Board {
     says: valley_says,
 };
 
-/// The numbers of the valley that are not heights.
-pub const START_AT: usize = 5;
+/// Where the walk begins, among the valley's numbers.
+const START_AT: usize = 5;
 
 /// A smooth curve through five heights at −2 to 2 (Catmull and Rom 1974), straight beyond. Returns its
 /// height and its slope.
@@ -323,16 +321,17 @@ fn valley_says(numbers: &[f64]) -> String {
     }
     let count = if steps == 1 { "1 step".to_owned() } else { format!("{steps} steps") };
     if now.abs() > 2.5 {
-        return format!(
-            "After {count} the walk has left the picture. The steps are too large for this curve."
-        );
+        // Where the ground falls off the picture's edge, any rate leads out.
+        let rises = slope * now.signum() > 0.0;
+        let advice = if rises { " Try a lower rate." } else { "" };
+        return format!("After {count} the walk has left the picture.{advice}");
     }
     let fate = if slope.abs() >= 0.05 {
-        "It is still on its way."
+        "It has not come to rest."
     } else if height < deepest(heights) + 0.05 {
         "It rests in the deepest place."
     } else {
-        "It rests, but not in the deepest place: every way from here first goes up, or the ground is level."
+        "It rests, but not in the deepest place. The ground is level here, so it can’t go on."
     };
     format!("After {count} the height is {}. {fate}", shown(height, 2))
 }

@@ -113,7 +113,7 @@ fn shares(page: Page) -> AnyView {
                 <button type="button" class="button" data-testid="shares-up" disabled=move || stuck(1.0)
                     on:click=move |_| shift(1.0)>"Add 1 to all"</button>
                 <button type="button" class="button" data-testid="shares-down" disabled=move || stuck(-1.0)
-                    on:click=move |_| shift(-1.0)>"Take 1 from all"</button>
+                    on:click=move |_| shift(-1.0)>"Subtract 1 from all"</button>
             </div>
         </BoardView>
     }
@@ -124,15 +124,9 @@ fn valley(page: Page) -> AnyView {
     let walk = move |steps: u32| {
         page.steps.set((page.steps.get_untracked() + steps).min(MOST_STEPS));
     };
-    // The walk begins where its start is put.
-    let moved = move |number: usize| {
-        if number == curves::START_AT {
-            page.steps.set(0);
-        }
-    };
     let full = move || page.steps.get() >= MOST_STEPS;
     view! {
-        <BoardView board=&curves::VALLEY numbers=page.valley on_move=Callback::new(moved)
+        <BoardView board=&curves::VALLEY numbers=page.valley
             further=Signal::derive(move || vec![f64::from(page.steps.get())])>
             <div class="start-buttons">
                 <button type="button" class="button" data-testid="valley-step" disabled=full
@@ -162,7 +156,7 @@ fn lives(page: Page) -> Vec<Live> {
             let powers: Vec<f64> =
                 page.scores.get().iter().map(|score| f64::from(*score).exp()).collect();
             let sum: f64 = powers.iter().sum();
-            powers.first().map_or_else(String::new, |e| format!("{} %", shown(100.0 * e / sum, 1)))
+            powers.get(1).map_or_else(String::new, |a| sums::percent(a / sum))
         }),
         live("chain", move || {
             curves::trimmed(page.chain.get().iter().map(|slope| f64::from(*slope)).product())
@@ -175,9 +169,9 @@ fn flip(page: Page) -> AnyView {
     let now = Memo::new(move |_| product(page));
     let is_level = move || now.get().abs() < 0.005;
     let question = move || match is_level() {
-        true => "Their dot product is 0. Move an arrow, and a question comes.".to_owned(),
+        true => "The dot product of a and b is 0 now. Move an arrow to get a question.".to_owned(),
         false => format!(
-            "The dot product of a and b is {}. You turn b around, so that it points exactly the other way. What is \
+            "The dot product of a and b is {}. Turn b around, so that it points exactly the other way. What is \
              the dot product then?",
             shown(now.get(), 2)
         ),

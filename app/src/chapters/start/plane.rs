@@ -212,18 +212,18 @@ fn arrows_say(numbers: &[f64]) -> String {
     let (a, b) = two(numbers);
     match works_out(numbers) {
         1 => format!(
-            "Walk along a, then along b, and you stand at {}. Place by place, the two lists are added.",
+            "Walk along a, then along b, and you stand at {}.",
             list((a.0 + b.0, a.1 + b.1))
         ),
         2 => {
             let Some(angle) = angle(a, b) else {
-                return "One of the lists is all zeros. It agrees with nothing.".to_owned();
+                return "One of the arrows has no length, so the dot product is 0.".to_owned();
             };
             let product = dot(a, b);
             let verdict = match product {
-                p if p.abs() < 0.005 => "They have nothing in common: the dot product is 0.",
-                p if p > 0.0 => "They point to the same side: the dot product is positive.",
-                _ => "They point to opposite sides: the dot product is negative.",
+                p if p.abs() < 0.005 => "That is a right angle, so the dot product is 0.",
+                p if p > 0.0 => "That is less than a right angle, so the dot product is positive.",
+                _ => "That is more than a right angle, so the dot product is negative.",
             };
             format!("The angle between them is {}°. {verdict}", shown(angle, 0))
         }
@@ -333,7 +333,7 @@ fn matrix_says(numbers: &[f64]) -> String {
     let answers = rows.map(|row| shown(row.1, 2)).join(", ");
     let best = (0..3).max_by(|&a, &b| rows[a].1.total_cmp(&rows[b].1)).unwrap_or(0);
     format!(
-        "Two numbers went in, three came out: [{answers}]. The input agrees most with row {}.",
+        "Two numbers went in, three came out: [{answers}]. Row {} gives the largest answer.",
         best + 1
     )
 }

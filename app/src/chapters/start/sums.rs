@@ -20,7 +20,7 @@ const fn score(name: &'static str) -> Knob {
 
 pub const SHARES: Board = Board {
     name: "shares",
-    title: "Which letter comes after “th”?",
+    title: "What comes after “th”?",
     knobs: &[score("score of e"), score("score of a"), score("score of o"), score("score of z")],
     draw: draw_shares,
     lines: share_lines,
@@ -33,6 +33,11 @@ fn softmax(scores: &[f64]) -> (Vec<f64>, f64, Vec<f64>) {
     let sum = powers.iter().sum();
     let shares = powers.iter().map(|power| power / sum).collect();
     (powers, sum, shares)
+}
+
+/// A share of one whole. None is 0, so none reads as 0.
+pub fn percent(share: f64) -> String {
+    if share < 0.0005 { "under 0.1%".to_owned() } else { format!("{}%", shown(100.0 * share, 1)) }
 }
 
 fn draw_shares(numbers: &[f64], (width, height): (f64, f64), pen: &mut Pen) -> Vec<Grip> {
@@ -57,7 +62,7 @@ fn draw_shares(numbers: &[f64], (width, height): (f64, f64), pen: &mut Pen) -> V
     }
     let letters = room + 1.3 * font;
     let below = letters + 1.5 * font;
-    pen.text(Hue::Muted, false, (0.0, below), Anchor::Start, "e^score");
+    pen.text(Hue::Muted, false, (0.0, below), Anchor::Start, "powers");
     for (i, (power, letter)) in powers.iter().zip(LETTERS).enumerate() {
         pen.text(Hue::Ink, true, (middle(i), letters), Anchor::Middle, letter);
         pen.text(Hue::Muted, false, (middle(i), below), Anchor::Middle, &shown(*power, 2));
@@ -70,7 +75,7 @@ fn draw_shares(numbers: &[f64], (width, height): (f64, f64), pen: &mut Pen) -> V
         let wide = share * whole;
         let depth = [0.8, 0.55, 0.35, 0.2][i];
         pen.shade(SHARE, (from, strip_top), ((wide - 2.0).max(0.5), strip), depth);
-        let label = format!("{} {} %", LETTERS[i], shown(100.0 * share, 1));
+        let label = format!("{} {}", LETTERS[i], percent(*share));
         if wide > label.chars().count() as f64 * 0.6 * font {
             let at = (from + wide / 2.0, height - 0.3 * font);
             pen.text(Hue::Ink, false, at, Anchor::Middle, &label);
@@ -91,12 +96,7 @@ fn share_lines(numbers: &[f64]) -> Vec<Line> {
     let (powers, sum, shares) = softmax(&numbers[..4]);
     let line = |i: usize| Line {
         name: ["share of e", "share of a", "share of o", "share of z"][i],
-        sum: format!(
-            "{} / {} = {} %",
-            shown(powers[i], 2),
-            shown(sum, 2),
-            shown(100.0 * shares[i], 1)
-        ),
+        sum: format!("{} / {} = {}", shown(powers[i], 2), shown(sum, 2), percent(shares[i])),
         value: shares[i],
     };
     let added = powers.iter().map(|power| shown(*power, 2)).collect::<Vec<_>>().join(" + ");
@@ -108,9 +108,9 @@ fn shares_say(numbers: &[f64]) -> String {
     let (_, _, shares) = softmax(&numbers[..4]);
     let best = (0..4).max_by(|&a, &b| shares[a].total_cmp(&shares[b])).unwrap_or(0);
     format!(
-        "{} has the largest share, {} %. All shares are above 0, and together they are 100 %.",
+        "The letter “{}” has the largest share, {}. All shares are above 0, and together they are 100%.",
         LETTERS[best],
-        shown(100.0 * shares[best], 1)
+        percent(shares[best])
     )
 }
 
@@ -231,12 +231,13 @@ fn chain_lines(numbers: &[f64]) -> Vec<Line> {
 fn chain_says(numbers: &[f64]) -> String {
     let last = nudges(numbers)[4];
     let fate = match last.abs() {
-        0.0 => "Nothing of it is left: one slope is 0.",
-        size if size < 0.1 => "Little of it is left.",
-        size if size > 2.0 => "It has grown on the way.",
-        _ => "Part of it comes through.",
+        0.0 => "Nothing is left: at least one slope is 0.",
+        size if size < 1.0 - 1e-9 => "It has shrunk on the way.",
+        size if size > 1.0 + 1e-9 => "It has grown on the way.",
+        _ => "It keeps its size.",
     };
-    format!("A nudge of 1 at the start is a nudge of {} at the end. {fate}", trimmed(last))
+    let turned = if last < 0.0 { " Its sign has changed." } else { "" };
+    format!("A nudge of 1 at the start is a nudge of {} at the end. {fate}{turned}", trimmed(last))
 }
 
 #[cfg(test)]

@@ -10,25 +10,26 @@ use crate::{
 };
 
 pub const SCRIPT: Script = Script {
-    before: "Ten minutes, and no calculus.",
+    before: "Ten minutes. You don’t need to know any calculus.",
     beats: &[
         Beat {
             title: "",
-            text: "A computer can’t compare two words. It can only compare numbers. So in 1958 Frank Rosenblatt \
-                   built his perceptron to weigh a list of numbers and add them up. Every model in this course \
-                   still does that, with much longer lists.\n\n\
-                   Here are the few sums that all of them share. Each is a drawing that you can move by hand, with \
-                   the mouse, a finger or the sliders. You may skip this chapter: the notes of the words that you \
-                   meet later lead back to it.",
+            text: "A computer can check that two words are spelled alike, but not that they mean something similar. \
+                   For that, words must become numbers. In 1958 Frank Rosenblatt presented the perceptron. It \
+                   multiplied each number in a list by a weight, and added up the results. Every neural network in \
+                   this course still does that, with longer lists.\n\n\
+                   Here are the few calculations that they all share. Each is a drawing that you can move by hand, \
+                   with the mouse, a finger or the sliders. You can skip this chapter: the notes on later words lead \
+                   back to it.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "A list is an arrow",
             text: "Take a list of two numbers, such as 3 and 1. Go 3 across and 1 up, and draw an arrow to that \
-                   place. The list and the arrow say the same thing. The field’s word for both is **vector**.\n\n\
-                   Drag the tips of a and b, and watch the lists. In the next chapter every letter becomes such a \
-                   list, the letter’s [embedding](embedding), only with more than two numbers.",
+                   place. The list and the arrow say the same thing. Both are called a **vector**.\n\n\
+                   Drag the tips of a and b, and watch the lists. In the next chapter each piece of text gets such a \
+                   list, its [embedding](embedding). It is just longer than two numbers.",
             set: |_| {},
             asks: &[],
         },
@@ -36,8 +37,8 @@ pub const SCRIPT: Script = Script {
             title: "Adding lists",
             text: "Two lists of the same length are added place by place. With arrows it is a walk: first along a, \
                    then along b.\n\n\
-                   The sum carries something of both. That is how a GPT tells a letter where it stands. It adds two \
-                   lists, one for the letter and one for its place.",
+                   The sum carries something of both. The first GPT used such a sum. For each piece of text it added \
+                   two lists: one says what the piece is, the other says where it stands.",
             set: |link| link.start.shows = Shows::Sum,
             asks: &[],
         },
@@ -45,11 +46,12 @@ pub const SCRIPT: Script = Script {
             title: "How much do they agree?",
             text: "Now multiply place by place, and add up the results. This is the **dot product**, also called \
                    [inner product](inner-product). It is {dot} now.\n\n\
-                   Turn b toward a, and the number grows. At a right angle it is 0. Turn b farther, and it becomes \
-                   negative. So one number says how much two lists agree.\n\n\
-                   The broad band is the shadow of b on the line through a. Its length times the length of a is the \
-                   dot product. When [attention](attention) looks for a word that matters, it compares lists in just \
-                   this way.",
+                   Keep b about as long as it is and turn it toward a: the number grows. Turn it away: the number \
+                   shrinks. At a right angle it is 0, and beyond that it is negative. So one number says how much two \
+                   lists agree. Longer arrows make it larger, too.\n\n\
+                   The broad band is the shadow that b drops straight onto the line of a. Multiply its length by the \
+                   length of a. That is the dot product, with a minus sign if the shadow points away from a. The \
+                   [attention](attention) in a transformer compares lists with this product.",
             set: |link| link.start.shows = Shows::Product,
             asks: &["start-flip"],
         },
@@ -58,50 +60,52 @@ pub const SCRIPT: Script = Script {
             text: "A **matrix** is a stack of rows, and each row is a list. Take the dot product of each row with one \
                    input x. You get as many answers as there are rows. This is a [matrix product](matrix-product), \
                    and a model spends most of its time on it.\n\n\
-                   Drag x: all three answers move. Drag the tip of row 2: only its own answer moves. Each row asks the \
-                   input its own question. The numbers in the rows are called [weights](weight), and they are what \
-                   training changes.",
+                   Drag x, and the answers change. Drag the tip of arrow 2, and only the second answer changes. Each \
+                   row asks the input its own question. The numbers in the rows are called [weights](weight). They \
+                   are what training changes.",
             set: |link| link.view = "matrix".into(),
             asks: &[],
         },
         Beat {
             title: "Scores into shares",
             text: "What comes after “th”? A model answers with a score for each letter, and a score can be any \
-                   number. To draw a letter we need shares of one whole.\n\n\
-                   [Softmax](softmax) turns scores into shares. It takes the number e, about 2.72, to the power of \
-                   each score. Then it divides each result by their sum. Each share is a \
-                   [probability](probability): e has {share} now. Pull one score up. Its share grows, and all the \
-                   others shrink.",
+                   number. To pick a letter by chance, we need each letter’s share of one whole. The drawing shows \
+                   four letters.\n\n\
+                   [Softmax](softmax) turns scores into shares. It takes a fixed number, about 2.72, to the power of \
+                   each score. Then it divides each result by their sum. Now each letter has a \
+                   [probability](probability). The letter “a” has a share of {share}. Pull its score up: its share \
+                   grows, and all the others shrink.",
             set: |link| link.view = "shares".into(),
             asks: &["start-add", "start-zero"],
         },
         Beat {
             title: "How steep is it?",
-            text: "Training asks one thing about every weight. If I turn it up a little, how fast does the error \
-                   rise? That is the **slope**.\n\n\
-                   You can measure it. Move the place w to the right by a small nudge h, and see how much the height \
-                   changes. Divide the rise by the nudge. Now make the nudge smaller and smaller: the result comes \
-                   closer and closer to the slope. A model has many weights, so it has many slopes. The list of all \
-                   of them is the [gradient](gradient).",
+            text: "Training asks the same thing about every weight. Turn it up a little: how fast does the error \
+                   rise? The answer is the **slope**. In the drawing, the height is the error.\n\n\
+                   You can measure it. Move w to the right by a small nudge h, and see how much the height changes. \
+                   Divide the rise by the nudge. Now make the nudge smaller and smaller: the result comes closer and \
+                   closer to the slope. A model has many weights, so it has many slopes. The list of all of them is \
+                   the [gradient](gradient).",
             set: |link| link.view = "slope".into(),
             asks: &[],
         },
         Beat {
             title: "Slopes multiply",
-            text: "A model is a chain in which each link feeds the next. Nudge the start by 1. Link 1 multiplies the \
-                   nudge by its slope. Link 2 multiplies what it gets by its own slope, and so on.\n\n\
-                   So the slope of the whole chain is the product of all its slopes. This is the **chain rule**. A \
-                   model works it out from the end back to the start, which is called \
-                   [backpropagation](backpropagation). Drag the lines to change the slopes: {chain} of the nudge is \
-                   left now.",
+            text: "A model is a chain in which each link feeds the next. Here every link is a straight line, so even \
+                   a large nudge works. Nudge the start by 1. Link 1 multiplies the nudge by slope 1. Link 2 \
+                   multiplies that result by slope 2, and so on.\n\n\
+                   So the slope of the whole chain is the product of all its slopes. This is the **chain rule**. \
+                   Training works out these products from the end back to the start, which is called \
+                   [backpropagation](backpropagation). Drag the dot at the end of a line to change its slope. A nudge \
+                   of 1 now comes out as {chain}.",
             set: |link| link.view = "chain".into(),
             asks: &["start-twenty"],
         },
         Beat {
             title: "One step downhill",
             text: "Let the height of this curve be the [loss](loss), the error of a model with a single weight w. We \
-                   want to go down. In 1847 Augustin-Louis Cauchy described how: feel the slope under your feet, and \
-                   step the other way.\n\n\
+                   want to go down. In 1847 Augustin-Louis Cauchy described a way. Think of a walker in fog: feel \
+                   which way is up, and step the opposite way.\n\n\
                    The step is the slope times a small number, the [learning rate](learning-rate). So steep ground \
                    gives a long step, and level ground gives none. Press “One step” a few times.",
             set: |link| link.view = "valley".into(),
@@ -109,11 +113,11 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A hundred steps",
-            text: "The walk rests where the ground is level. Here that is the nearer valley and not the deeper one, \
-                   for a walk downhill never climbs a hill.\n\n\
-                   Drag the gray points to build a curve of your own. Drag the start along it, and see where the walk \
-                   ends. Then turn up the rate until the steps jump across the valley. This is how every model in \
-                   this course learns, with thousands of weights at once.",
+            text: "The walk stops in the nearer valley, not the deeper one. With short steps it can’t climb over the \
+                   hill between them.\n\n\
+                   Drag the start to another place. Where does the walk end now? Drag the gray points to build a \
+                   curve of your own. Then turn up the rate until the steps jump across the valley. Every model that \
+                   trains in this course takes steps like these, with all its weights at once.",
             set: |link| {
                 link.view = "valley".into();
                 link.start.steps = 100;
@@ -124,15 +128,15 @@ pub const SCRIPT: Script = Script {
             title: "What you can do now",
             text: "You can see a list of numbers as an arrow. You can say what a dot product, a matrix product and \
                    softmax work out. You know what a slope is, why slopes multiply, and how a walk downhill finds a \
-                   valley. With that you can follow every number in this course.",
+                   valley. With that you can start. The rest is explained where you need it.",
             set: |_| {},
             asks: &[],
         },
     ],
     tries: &[
         Trial {
-            text: "These two lists have nothing in common. Tip b a little toward a, then a little away from it. Which \
-                   number tells you the side?",
+            text: "These two arrows are at a right angle. Tip b a little toward a, then away. What happens to the \
+                   sign of the dot product?",
             label: "Set a right angle",
             id: "right-angle",
             set: |link| {
@@ -153,8 +157,8 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Every link halves the nudge, and after four links one sixteenth is left. Set all slopes to 1.5 and \
-                   see it grow instead. In the fifth chapter you will see what this does to a long memory.",
+            text: "Every link halves the nudge, and after four links one sixteenth is left. Set all slopes to 1.5, and \
+                   it grows instead. The chapter “Learning through time” shows what this does to a long memory.",
             label: "Set all slopes to 0.5",
             id: "halves",
             set: |link| {
@@ -180,15 +184,15 @@ pub const SCRIPT: Script = Script {
         Quiz {
             id: "start-add",
             kind: Kind::Explain,
-            asks: "You add 1 to every score. No share changes. Why?",
+            asks: "You add 1 to every score, and no share changes. Why?",
             options: &[
                 (
                     "The change is too small to see.",
-                    "Add 1 to one score alone, and you see its share change a lot.",
+                    "Add 1 to one score alone, and its share changes a lot.",
                 ),
                 (
-                    "Every power of e grows by the same factor, and so does their sum.",
-                    "Adding 1 to a score multiplies its power of e by 2.72. The sum grows by the same factor, so the \
+                    "Every power grows by the same factor, and so does their sum.",
+                    "Adding 1 to a score multiplies its power by 2.72. The sum grows by the same factor, so the \
                      division takes it out again. Only the differences between scores count.",
                 ),
                 (
@@ -201,14 +205,14 @@ pub const SCRIPT: Script = Script {
         Quiz {
             id: "start-zero",
             kind: Kind::FindError,
-            asks: "“A letter with a score of 0 gets no share.” What is wrong with it?",
+            asks: "“A letter with a score of 0 gets no share.” What is wrong with this sentence?",
             options: &[
                 (
-                    "It is right: nothing of nothing is nothing.",
-                    "Look at o in the drawing. Its score is 0 at the start, and it has a share.",
+                    "Nothing: a score of zero means a share of zero.",
+                    "Look at “o” in the drawing. Its score is 0 at the start, and it has a share.",
                 ),
                 (
-                    "e to the power of 0 is 1, so the letter still has a share.",
+                    "Any number to the power of 0 is 1, so the letter still has a share.",
                     "Right. No score gives a share of 0, not even a negative one. A very low score gives a very small \
                      share.",
                 ),
@@ -222,21 +226,21 @@ pub const SCRIPT: Script = Script {
         Quiz {
             id: "start-twenty",
             kind: Kind::FindError,
-            asks: "“In a chain of twenty links with a slope of 0.8 each, the whole slope is 20 × 0.8 = 16.” What is \
-                   wrong with it?",
+            asks: "“In a chain of twenty links with a slope of 0.8 each, the slope of the whole chain is 20 × 0.8 = \
+                   16.” What is wrong with this sentence?",
             options: &[
                 (
                     "Slopes are multiplied with each other: 0.8 to the power of 20 is about 0.01.",
-                    "Right. Each link leaves 0.8 of what it gets. After twenty links only about one hundredth is left. \
-                     Long chains make it hard to learn.",
+                    "Right. Each link keeps 0.8 of what it gets. After twenty links only about one hundredth is left. \
+                     When slopes are below 1, long chains are hard to train.",
                 ),
                 (
-                    "The whole slope is the last link’s slope, 0.8.",
+                    "The slope of the whole chain is that of the last link, 0.8.",
                     "Then the other nineteen links would change nothing. Move slope 1 in the drawing and watch the end.",
                 ),
                 (
-                    "The whole slope is the average, which is 0.8.",
-                    "An average never shrinks. Look at what is left after each link in the drawing.",
+                    "The slope of the whole chain is the average, 0.8.",
+                    "Slopes are multiplied, not averaged. Set all four in the drawing to 0.8, and watch the end.",
                 ),
             ],
             right: 0,
@@ -255,9 +259,9 @@ pub const SCRIPT: Script = Script {
                     "There is no chance in this walk: the same start and the same rate give the same steps.",
                 ),
                 (
-                    "The step is so long that it lands on the other slope, as high as before or higher.",
-                    "Right. There the slope points back, and the next long step jumps back across. A smaller rate lands \
-                     lower on each step.",
+                    "The step is so long that it lands on the far side of the valley, often as high as before.",
+                    "Right. There downhill points back, so the next long step jumps back. With a low enough rate, each \
+                     step ends lower.",
                 ),
             ],
             right: 2,
@@ -280,7 +284,7 @@ pub const NAMES: Names = &[
 
 pub fn more() -> AnyView {
     view! {
-        <Formula label="The dot product of two lists" source="the length of each list times that of the other times the cosine of the angle between them">
+        <Formula label="The dot product of two lists" source="∑ (sigma) says: add up over all i. The lengths of a and b, times the cosine of the angle θ (theta) between them, come to the same">
             <mi>"a"</mi><mo>"·"</mo><mi>"b"</mi><mo>"="</mo>
             <munder><mo>"∑"</mo><mi>"i"</mi></munder>
             <msub><mi>"a"</mi><mi>"i"</mi></msub><msub><mi>"b"</mi><mi>"i"</mi></msub>
@@ -328,7 +332,7 @@ pub fn more() -> AnyView {
             <mfrac><mrow><mi>"d"</mi><mi>"y"</mi></mrow><mrow><mi>"d"</mi><mi>"x"</mi></mrow></mfrac>
         </Formula>
         <Snippet of=include_str!("code/chain.py") names=NAMES/>
-        <Formula label="A step of gradient descent" source="Cauchy 1847">
+        <Formula label="A step of gradient descent" source="Cauchy 1847; η (eta) is the learning rate, L the loss">
             <mi>"w"</mi><mo>"←"</mo><mi>"w"</mi><mo>"−"</mo><mi>"η"</mi>
             <mfrac><mrow><mi>"d"</mi><mi>"L"</mi></mrow><mrow><mi>"d"</mi><mi>"w"</mi></mrow></mfrac>
         </Formula>
@@ -339,8 +343,8 @@ pub fn more() -> AnyView {
              Its slope is worked out exactly, not measured."
         </p>
         <p>
-            "Models in this course use better walks than this one: they keep a running average of the gradient, and \
-             scale each weight’s step by how large its gradients usually are (Adam, Kingma and Ba 2015)."
+            "Most models in this course take better steps than these. They keep a running average of the gradient. They \
+             also divide each weight’s step by the usual size of its gradient (Adam, Kingma and Ba 2015)."
         </p>
     }
     .into_any()
