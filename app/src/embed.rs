@@ -40,6 +40,7 @@ use web_sys::{MessageEvent, Window};
 
 use crate::{
     course::{Lab, Labs},
+    effect::effect,
     fetched::Settled,
     figures::Exporters,
     store::{Device, Severity, Store},
@@ -121,7 +122,7 @@ pub fn use_embed(store: Store, labs: Labs, exports: Exports, exporters: Exporter
         }
         true
     };
-    Effect::new(move |_| {
+    effect(move || {
         store.trace.answer.track();
         store.trace.problem.track();
         awaited.update_value(|awaited| awaited.retain(|figure| !send(*figure)));
@@ -363,7 +364,7 @@ fn say_troubles(store: Store, subject: Subject, say: impl Fn(Outgoing) + Copy + 
             notices.iter().map(|notice| notice.sentence.clone()).collect()
         })
     });
-    Effect::new(move |_| {
+    effect(move || {
         let device = match subject {
             Subject::Gpt => store.device,
             Subject::Chapter(lab) => lab.device,
@@ -373,7 +374,7 @@ fn say_troubles(store: Store, subject: Subject, say: impl Fn(Outgoing) + Copy + 
             say(Outgoing::Error { message });
         }
     });
-    Effect::new(move |_| {
+    effect(move || {
         let diverged = match subject {
             Subject::Gpt => store.diverged.get().map(|diverged| diverged.step),
             Subject::Chapter(lab) => lab.diverged.get(),

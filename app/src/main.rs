@@ -4,6 +4,7 @@ mod chapters;
 mod controls;
 mod corpora;
 mod course;
+mod effect;
 mod embed;
 mod fetched;
 mod figures;

@@ -43,7 +43,6 @@ pub fn page(link: Link, given: Vec<String>, problems: &[LinkProblem]) -> AnyView
     use_navigation(store, progress);
     let badge_labs = labs.clone();
     let lab = Memo::new(move |_| chapter.with(|chapter| badge_labs.of(*chapter).map(|l| l.device)));
-    let has_model = Memo::new(move |_| chapter.get().has_model());
     let device = move || lab.get().map_or_else(|| store.device.get(), |device| device.get());
     let retry = move || match labs.of(chapter.get_untracked()) {
         Some(lab) => lab.retry_engine(),
@@ -59,12 +58,7 @@ pub fn page(link: Link, given: Vec<String>, problems: &[LinkProblem]) -> AnyView
             <ChapterMenu/>
             <Rail/>
             <div class="page-tools">
-                {move || has_model.get().then(|| view! {
-                    <DeviceBadge device=Signal::derive(device.clone()) retry=Callback::new({
-                        let retry = retry.clone();
-                        move |()| retry()
-                    })/>
-                })}
+                <DeviceBadge device=Signal::derive(device) retry=Callback::new(move |()| retry())/>
                 <Glossary/>
                 <Note/>
                 <CopyLink/>

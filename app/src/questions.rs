@@ -11,6 +11,7 @@ use unroll_protocol::{Ask, Command, Packed, RunState};
 
 use crate::{
     controls::use_timer,
+    effect::effect,
     figures::{Sight, rest_left, time_frame},
 };
 
@@ -120,7 +121,7 @@ impl Questions {
                 self.behind.try_update(|n| *n = if now { *n + 1 } else { n.saturating_sub(1) });
             }
         };
-        Effect::new(move |_| count(behind.get()));
+        effect(move || count(behind.get()));
         on_cleanup(move || count(false));
     }
 }
@@ -258,7 +259,7 @@ fn use_standing(
         }
         again.try_update(|again| *again += 1);
     });
-    Effect::new(move |_| {
+    effect(move || {
         again.track();
         let Some(now) = due.get() else { return };
         if asked.with_value(|asked| asked.open.is_some()) {

@@ -23,6 +23,7 @@ use unroll_protocol::{
 
 use crate::{
     corpora,
+    effect::effect,
     figures::{Curve, Sight},
     questions::{Answered, Questions, Said, use_answer},
 };
@@ -145,7 +146,7 @@ impl Store {
             store.notify(Severity::Note, sentence);
         }
         // What comes into sight is asked for at once.
-        Effect::new(move |_| {
+        effect(move || {
             store.writing_sight.is_on();
             store.watched.track();
             if store.started.with_untracked(Option::is_some) {

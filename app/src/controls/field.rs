@@ -8,6 +8,7 @@ use unroll_protocol::{
 };
 
 use super::format::{general, rate, setting};
+use crate::effect::effect;
 use crate::store::Store;
 
 /// How a value got into a field.
@@ -43,7 +44,7 @@ pub fn NumberField(
     let value = Memo::new(move |_| store.link.with(setting.get));
     // What stands in the field while it is not what the form holds.
     let typed = RwSignal::new(None::<String>);
-    Effect::new(move |_| {
+    effect(move || {
         let value = value.get();
         if typed
             .with_untracked(|t| t.as_ref().is_some_and(|t| setting.kind.parse(t) != Some(value)))
@@ -51,7 +52,7 @@ pub fn NumberField(
             typed.set(None);
         }
     });
-    Effect::new(move |_| {
+    effect(move || {
         if let Some(reset) = reset {
             reset.track();
             typed.set(None);

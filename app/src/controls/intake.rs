@@ -8,6 +8,7 @@ use unroll_protocol::{
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{DragEvent, File, FileList, HtmlTextAreaElement};
 
+use crate::effect::effect;
 use crate::store::{Severity, Store};
 
 /// Takes texts in, and remembers why the last one was refused. `Copy`: handles of its owner.
@@ -32,7 +33,7 @@ impl Intake {
             asked: StoredValue::new(0),
         };
         // Only the engine knows how many characters a model needs; the store says it in a notice.
-        Effect::new(move |_| {
+        effect(move || {
             let notices = store.notices.get();
             let refused = notices.last().filter(|notice| notice.severity == Severity::Refusal);
             if let Some(notice) = refused
@@ -42,7 +43,7 @@ impl Intake {
                 intake.refusal.set(Some(notice.sentence.clone()));
             }
         });
-        Effect::new(move |_| {
+        effect(move || {
             store.started.track();
             intake.offered.set_value(false);
         });

@@ -12,6 +12,7 @@ use wasm_bindgen::JsValue;
 use web_sys::UrlSearchParams;
 
 use super::{packing, timer::use_timer};
+use crate::effect::effect;
 use crate::{corpora, store::Store};
 
 /// Browsers refuse to change the address more than about a hundred times in half a minute.
@@ -69,7 +70,7 @@ fn query_pairs() -> Vec<(String, String)> {
 /// reloading, going back to it later, and copying it from the address bar all work.
 pub fn use_url(store: Store) {
     let timer = use_timer();
-    Effect::new(move |_| {
+    effect(move || {
         store.link.track();
         store.usual.track();
         store.probe.track();

@@ -21,6 +21,7 @@ use super::{
 use crate::{
     chapters,
     controls::DivergedAlert,
+    effect::effect,
     fetched::Settled,
     figures::{Sight, use_visible},
     questions::Questions,
@@ -66,7 +67,7 @@ pub fn ChapterFrame(
     let testid = format!("chapter-{}", info.id.id());
     let behind = Signal::derive(move || is_behind(lab, store));
     let Settled(settled) = expect_context();
-    Effect::new(move |_| {
+    effect(move || {
         if run.is_none_or(|run| run.idle.get().is_none()) && !behind.get() {
             settled.set(true);
         }
@@ -121,7 +122,7 @@ fn tell(
     // Whether a question is in sight: only then the model is asked for its answer.
     let seen = RwSignal::new(Vec::<Signal<bool>>::new());
     if let Some(lab) = lab {
-        Effect::new(move |_| {
+        effect(move || {
             lab.check_seen.set(seen.with(|seen| seen.iter().any(|seen| seen.get())));
         });
     }

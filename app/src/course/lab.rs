@@ -14,6 +14,7 @@ use unroll_protocol::{
 use super::History;
 use crate::{
     chapters,
+    effect::effect,
     figures::set_training,
     questions::Questions,
     store::{Device, Severity, Source, Store},
@@ -166,7 +167,7 @@ impl Lab {
             let text = uses_text.then(|| self.store.source.with(|s: &Source| s.text.clone()));
             Some((spec, text.unwrap_or_else(|| "".into())))
         });
-        Effect::new(move |_| {
+        effect(move || {
             self.again.track();
             let Some((spec, text)) = wanted.get() else { return };
             if !self.ready.get() {
@@ -182,7 +183,7 @@ impl Lab {
                 self.send(&Command::StartStudy { spec, text: text.to_string() });
             }
         });
-        Effect::new(move |_| {
+        effect(move || {
             if !self.active.get() && self.state.get_untracked() == RunState::Running {
                 self.pause();
             }

@@ -8,6 +8,7 @@ use super::Progress;
 use crate::{
     chapters::{self, Entry},
     controls::{read_query, share},
+    effect::effect,
     fetched::{Fetch, View, fetched, part, use_ahead},
     store::Store,
 };
@@ -53,7 +54,7 @@ pub fn use_navigation(store: Store, progress: Progress) {
     });
     on_cleanup(move || listener.remove());
     let chapter = Memo::new(move |_| store.link.with(|link| link.chapter));
-    Effect::new(move |_| {
+    effect(move || {
         let chapter = chapter.get();
         progress.see(chapter);
         document().set_title(&format!("{} – Unroll", chapters::info(chapter).title()));
@@ -145,7 +146,7 @@ pub fn ChapterMenu() -> impl IntoView {
             details.set_open(false);
         }
     };
-    Effect::new(move |_| {
+    effect(move || {
         chapter.track();
         close();
     });

@@ -9,6 +9,7 @@ use unroll_protocol::{RunState, link::Chapter};
 use super::{Lab, Labs};
 use crate::{
     controls::use_timer,
+    effect::effect,
     store::{Device, Store},
 };
 
@@ -152,7 +153,7 @@ impl Run {
         });
         // An engine that is silent has not done it.
         let doubt = use_timer();
-        Effect::new(move |_| match wanted.get() {
+        effect(move || match wanted.get() {
             Some(_) => doubt.start(BENEFIT_OF_DOUBT, move || {
                 wanted.try_set(None);
             }),

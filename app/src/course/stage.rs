@@ -8,6 +8,7 @@ use super::{Labs, Run, time_bar::TimeBar, undo::Undo};
 use crate::{
     chapters,
     controls::TextChooser,
+    effect::effect,
     fetched::{Fetch, Settled, View, fetched, part},
     figures::use_visible,
     store::{Severity, Store},
@@ -93,7 +94,7 @@ pub fn Stage(
     let root = NodeRef::<html::Section>::new();
     let seen = use_visible(root);
     if let Some(lab) = labs.of(chapter) {
-        Effect::new(move |_| {
+        effect(move || {
             let on_show = names.with_value(|names| names[current.get()]);
             lab.stage.set(if seen.get() { on_show } else { "" });
         });

@@ -8,6 +8,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement, ScrollBehavior, ScrollToOptions};
 
 use super::{list::Neighbors, undo::is_text_field};
+use crate::effect::effect;
 use crate::{controls::use_timer, store::Store};
 
 /// Sets what differs from a chapter's start.
@@ -101,7 +102,7 @@ pub fn use_beats(store: Store, sets: Vec<Option<SetStage>>) -> Beats {
         (chapter == link.chapter)
             .then(|| usual_stage(chapter, number.get(), beats.set_of(number.get())))
     });
-    Effect::new(move |_| {
+    effect(move || {
         if let Some(usual) = usual.get() {
             store.usual.set(usual);
         }

@@ -10,6 +10,7 @@ use super::Labs;
 use crate::{
     controls::{Timer, use_timer},
     corpora,
+    effect::effect,
     store::Store,
 };
 
@@ -55,7 +56,7 @@ pub fn use_undo(store: Store) -> Undo {
         base: StoredValue::new(untrack(|| Snapshot::of(store))),
         together: use_timer(),
     };
-    Effect::new(move |_| {
+    effect(move || {
         let now = Snapshot::of(store);
         let Some(before) = undo.base.try_get_value() else { return };
         if before.link.chapter != now.link.chapter || before.same(&now) {

@@ -24,6 +24,7 @@ use super::{
     view::HeadView,
     writers::Writers,
 };
+use crate::effect::effect;
 use crate::fetched::{Fetch, View, fetched, part};
 
 /// Where a figure has the rows worked out that it wants to show number by number.
@@ -146,7 +147,7 @@ const INSPECTOR: Fetch = part!(inspector: View = || {
 /// Pins what is kept outside, and tells there what the learner pins.
 fn use_kept_cell(selection: Selection, kept: KeptCell) {
     let outside = Memo::new(move |_| kept.cell.get());
-    Effect::new(move |_| match outside.get() {
+    effect(move || match outside.get() {
         Some((query, key)) => selection.pin(Cell { query, key: Some(key) }),
         // A pinned token is nobody's concern outside.
         None if untrack(|| selection.pinned()).is_some_and(|cell| cell.key.is_some()) => {
@@ -154,7 +155,7 @@ fn use_kept_cell(selection: Selection, kept: KeptCell) {
         }
         None => {}
     });
-    Effect::new(move |_| {
+    effect(move || {
         let pinned = selection.pinned().and_then(|cell| Some((cell.query, cell.key?)));
         // Before there are tokens, nothing can be pinned to them yet.
         if selection.size() > 0 && pinned != outside.get_untracked() {
@@ -179,7 +180,7 @@ fn inspected(
         let (query, _) = cell.get()?;
         view.with(|v| v.as_ref().map(|v| [v.layer() - 1, v.head() - 1, query as u32]))
     });
-    Effect::new(move |_| want.run(wanted.get()));
+    effect(move || want.run(wanted.get()));
     on_cleanup(move || want.run(None));
     let shown = Signal::derive(move || cell.get().and_then(|_| row.get()));
     let key = Signal::derive(move || cell.get().map_or(0, |cell| cell.1));

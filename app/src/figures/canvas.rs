@@ -3,6 +3,7 @@
 
 use std::{cell::Cell, sync::Arc};
 
+use crate::effect::effect;
 use leptos::{html::ElementType, prelude::*, tachys::html::node_ref::NodeRefContainer};
 use wasm_bindgen::{Clamped, JsCast, closure::Closure};
 use web_sys::{CanvasRenderingContext2d, Element, HtmlCanvasElement, ImageData, ResizeObserver};
@@ -91,7 +92,7 @@ pub(super) fn use_observer<E>(
     E::Output: JsCast + Clone + AsRef<Element> + 'static,
     NodeRef<E>: NodeRefContainer<E>,
 {
-    Effect::new(move |_| {
+    effect(move || {
         let Some(element) = target.get() else { return };
         let callback = Closure::new(see.clone());
         let disconnect = observe(callback.as_ref().unchecked_ref(), element.as_ref());
@@ -187,7 +188,7 @@ where
     let due = RwSignal::new(false);
     // Whoever has just come into sight has nothing to show yet: the first value does not rest.
     let fresh = StoredValue::new(true);
-    Effect::new(move |_| {
+    effect(move || {
         let due_now = due.get();
         if !visible.get() {
             fresh.set_value(true);

@@ -11,6 +11,7 @@ use super::{
     reading::Reading,
     theme::Colors,
 };
+use crate::effect::effect;
 
 /// Row and column, from 0.
 pub type Place = (usize, usize);
@@ -63,7 +64,7 @@ pub fn Cells<C: Copy + PartialEq + Send + Sync + 'static>(
             _ => true,
         },
     );
-    Effect::new(move |_| {
+    effect(move || {
         let Some(canvas) = labels.get() else { return };
         let (g, matrix) = (geometry.get(), names.get());
         colors.with(|colors| paint_row_labels(&canvas, g, &matrix, colors));

@@ -11,6 +11,7 @@ use super::{
     theme::Colors,
     view::HeadView,
 };
+use crate::effect::effect;
 
 /// Painting goes on in the next frame after this many milliseconds.
 const SLICE: f64 = 4.0;
@@ -65,13 +66,13 @@ pub fn use_pictures(
         painted: RwSignal::new(None),
     };
     let size = use_size(grid);
-    Effect::new(move |_| {
+    effect(move || {
         size.track();
         off.track();
         // What is off has a longer name, which may need another line.
         painter.sheet.update_value(|sheet| sheet.slots.clear());
     });
-    Effect::new(move |_| {
+    effect(move || {
         painter.view.track();
         colors.track();
         off.track();

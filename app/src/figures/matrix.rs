@@ -19,6 +19,7 @@ use super::{
     table::TableData,
     theme::use_colors,
 };
+use crate::effect::effect;
 
 /// Labels and cells beside strips are at least so high, in CSS pixels.
 const LOWEST: f64 = 88.0;
@@ -66,7 +67,7 @@ pub fn MatrixFigure(
     });
 
     if let Some(on_point) = on_point {
-        Effect::new(move |_| {
+        effect(move || {
             let place = pointing.shown();
             untrack(|| on_point.run(place));
         });

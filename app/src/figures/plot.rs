@@ -14,6 +14,7 @@ use super::{
     color::{Palette, Rgb},
     theme::Colors,
 };
+use crate::effect::effect;
 
 const FONT: &str = "system-ui, sans-serif";
 
@@ -417,7 +418,7 @@ pub fn use_plot(
     colors: Memo<Colors>,
     draw: impl Fn(&Surface<CanvasBackend>, &Palette) -> Drawn<CanvasBackend> + 'static,
 ) {
-    Effect::new(move |_| {
+    effect(move || {
         let (Some(canvas), size) = (canvas.get(), size.get()) else { return };
         if prepare(&canvas, size).is_none() {
             return;

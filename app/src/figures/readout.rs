@@ -9,6 +9,7 @@ use super::{
     token,
     view::HeadView,
 };
+use crate::effect::effect;
 
 /// Waits this long after the learner's last move before it is spoken, in milliseconds.
 const SPEAK_AFTER: u64 = 250;
@@ -104,7 +105,7 @@ where
 {
     let spoken = RwSignal::new(String::new());
     let timer = StoredValue::new(None::<TimeoutHandle>);
-    Effect::new(move |_| {
+    effect(move || {
         let shown = shown.get();
         if let Some(timer) = timer.get_value() {
             timer.clear();

@@ -12,6 +12,7 @@ use super::{
     token,
     view::HeadView,
 };
+use crate::effect::effect;
 
 /// Tokens as a list box: pointing at one, or moving the focus to it, makes it the query. The strip
 /// under each token is colored by the weight the query gives it. With an `editor` the row is where
@@ -173,9 +174,11 @@ fn keep_in_sight(scroller: NodeRef<html::Div>, selection: Selection, row: Memo<R
             scroller.set_scroll_left((middle - seen / 2.0) as i32);
         }
     };
-    Effect::new(move |_| selection.shown().map(|cell| show(cell.query)));
-    Effect::new(move |_| {
+    effect(move || {
+        selection.shown().map(|cell| show(cell.query));
+    });
+    effect(move || {
         row.track();
-        selection.start().map(|cell| show(cell.query))
+        selection.start().map(|cell| show(cell.query));
     });
 }

@@ -10,6 +10,7 @@ use leptos::{ev, prelude::*};
 use wasm_bindgen::JsCast;
 use web_sys::Element;
 
+use crate::effect::effect;
 use crate::figures::Hue;
 
 /// Something the text, a formula and a figure all speak of. Names are plain words: `hidden`, `w-x`.
@@ -108,8 +109,8 @@ pub fn provide_lit() {
             lit.pinned.set(None);
         }
     });
-    Effect::new(move |_| press(lit.pinned.get()));
-    Effect::new(move |_| {
+    effect(move || press(lit.pinned.get()));
+    effect(move || {
         let part = lit.part();
         mark(".is-lit", false);
         if let Some(Part(name)) = part {

@@ -10,6 +10,7 @@ use super::map::{AlignmentFigure, ProducedChips, SourceChips};
 use super::{Page, exact, last, panels, style, use_row};
 use crate::{
     course::use_lab,
+    effect::effect,
     figures::{BarsFigure, CellInspector, Hue, top_bars},
 };
 
@@ -327,7 +328,7 @@ fn Inspector(page: Page) -> impl IntoView {
     });
     // Who has opened a cell goes on with it by keyboard: its heading takes over from here.
     let root = NodeRef::<html::Div>::new();
-    Effect::new(move |_| {
+    effect(move || {
         let Some(root) = root.get() else { return };
         if page.opened.try_update_value(core::mem::take) == Some(true) {
             let _ = root.focus();

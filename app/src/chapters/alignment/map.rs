@@ -4,6 +4,7 @@
 use leptos::{ev, html, prelude::*};
 use web_sys::HtmlCanvasElement;
 
+use crate::effect::effect;
 use crate::figures::{
     canvas::{self, Size, use_latest, use_size},
     export::Provenance,
@@ -392,7 +393,7 @@ pub fn AlignmentFigure(
     });
     let scale = Memo::new(move |_| size.get().scale.max(1.0));
     let row = Memo::new(move |_| place.get().filter(|p| p.0 == model).map(|p| p.1));
-    Effect::new(move |_| {
+    effect(move || {
         let Some(canvas) = canvas.get() else { return };
         let (g, matrix, row) = (geometry.get(), shown.get(), row.get());
         colors.with(|colors| paint(&canvas, scale.get(), g, &matrix, row, colors));
@@ -401,7 +402,7 @@ pub fn AlignmentFigure(
         let (rows, columns) = shape.get();
         row < rows && column < columns
     });
-    Effect::new(move |_| {
+    effect(move || {
         let cell = pointing.shown();
         untrack(|| {
             gaze.on_point.run(cell.map(|(at, _)| (model, at)));

@@ -10,6 +10,7 @@ use super::{SmoothingField, named, short, use_vocabulary, use_writing};
 use crate::{
     controls::{ChoiceField, use_timer},
     course::{use_lab, use_provenance, use_setting},
+    effect::effect,
     figures::{Sheet, SheetExport},
 };
 
@@ -41,7 +42,7 @@ pub fn Drawing() -> impl IntoView {
             drawn.update(|drawn| *drawn += 1);
         }
     };
-    Effect::new(move |_| {
+    effect(move || {
         writing.track();
         if !playing.get() {
             timer.stop();

@@ -11,6 +11,7 @@ use unroll_protocol::{
 use super::INFO;
 use crate::{
     course::{Lab, use_lab, use_provenance, use_setting},
+    effect::effect,
     figures::{Provenance, Slot},
     questions::use_answer,
     store::Store,
@@ -186,14 +187,14 @@ fn use_alone(lab: Lab, shape: Memo<(u32, u32)>) -> (RwSignal<Vec<Cost>>, Signal<
         let next = all(shape.get()).into_iter().find(|at| !is_known(at))?;
         Some(heads::ask::Cost { off: vec![next] })
     });
-    Effect::new(move |_| {
+    effect(move || {
         let Some(cost) = answered.read(Clone::clone) else { return };
         alone.update(|alone| {
             alone.retain(|old| old.off != cost.off);
             alone.push(cost);
         });
     });
-    Effect::new(move |_| {
+    effect(move || {
         lab.generation.track();
         alone.update(Vec::clear);
     });

@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     course::ChapterLink,
+    effect::effect,
     figures::{
         Slot,
         canvas::{use_latest, use_size},
@@ -100,7 +101,7 @@ pub fn MachineFigure(
         Some(flow(&scene, drawn.pass.as_ref()?, drawn.way(), Paint::page()))
     };
     let hidden = StoredValue::new_local(hidden_canvas());
-    Effect::new(move |_| {
+    effect(move || {
         let (Some(canvas), Some(scene), drawn) = (canvas.get(), scene.get(), drawn.get()) else {
             return;
         };

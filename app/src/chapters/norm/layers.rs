@@ -14,6 +14,7 @@ use super::is_of;
 use crate::{
     controls::{ChoiceField, SliderField, use_timer},
     course::{Sentence, use_lab, use_provenance, use_setting},
+    effect::effect,
     figures::{Bins, Histogram, HistogramFigure, Hue, Sheet, SheetExport, Slot, exact},
     questions::use_answer,
     store::Store,
@@ -140,7 +141,7 @@ fn Sweep(#[prop(into)] layer: Signal<Option<Arc<Layer>>>, sweep: Slot<u32>) -> i
     let step =
         move || sweep.update(|at| *at = if *at + 1 >= all.get_untracked() { 0 } else { *at + 1 });
     // While it plays, every mean that is taken starts the clock for the next.
-    Effect::new(move |_| {
+    effect(move || {
         sweep.track();
         if playing.get() {
             timer.start(Duration::from_millis(SWEEP_PACE), move || {

@@ -5,6 +5,7 @@ use unroll_protocol::study::qkv::{Cost, LENGTHS, WIDTH, ask};
 
 use crate::{
     course::{use_lab, use_provenance},
+    effect::effect,
     figures::{Dash, Hue, Line, Lines, LinesFigure},
     questions::use_answer,
 };
@@ -31,7 +32,7 @@ pub fn view() -> AnyView {
             round: round.get(),
         })
     });
-    Effect::new(move |_| {
+    effect(move || {
         let Some(cost) = answered.answer.get() else { return };
         {
             let wanted = next.get_untracked();

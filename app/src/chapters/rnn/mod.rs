@@ -24,6 +24,7 @@ use crate::{
     course::{
         ChapterFrame, Lab, Sentence, StageView, further, use_lab, use_provenance, use_setting,
     },
+    effect::effect,
     figures::{Dash, Hue, Line, Lines, LinesFigure, Provenance, Slot},
     questions::{Answered, use_answer},
     store::Store,
@@ -111,7 +112,7 @@ impl Shared {
 fn RnnChapter() -> impl IntoView {
     let shared = Shared::new();
     // A state of fewer units may have lost the one whose arithmetic was open.
-    Effect::new(move |_| {
+    effect(move || {
         let hidden = shared.store.link.with(|link| link.rnn.hidden);
         if shared.unit.get() > hidden {
             shared.unit.set(1);

@@ -7,6 +7,7 @@ use unroll_protocol::Array;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
+use crate::effect::effect;
 use crate::figures::{
     canvas::{put_pixels, use_latest},
     export::Provenance,
@@ -105,7 +106,7 @@ pub fn TransferFigure(
     let units = Memo::new(move |_| latest.get().states.shape.get(1).copied().unwrap_or(0));
 
     let canvases = [(); 3].map(|()| NodeRef::<html::Canvas>::new());
-    Effect::new(move |_| {
+    effect(move || {
         let (data, written) = (latest.get(), shown.get());
         let (read, last) = (data.source.len(), data.source.len().saturating_sub(1));
         colors.with(|colors| {

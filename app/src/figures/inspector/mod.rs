@@ -16,6 +16,7 @@ use super::{
     theme::use_colors,
     token,
 };
+use crate::effect::effect;
 
 /// A cell with its arithmetic.
 #[derive(Clone, PartialEq)]
@@ -99,7 +100,7 @@ pub fn CellInspector(
     let open = Memo::new(move |_| shown.with(Option::is_some));
     let heading = NodeRef::<html::H3>::new();
     let came_from = StoredValue::new_local(None::<web_sys::HtmlElement>);
-    Effect::new(move |_| {
+    effect(move || {
         let Some(heading) = heading.get() else { return };
         // Only who acts in the view asks for the cell: not a tab, a beat, or a link that opens with one.
         let asked =

@@ -5,6 +5,7 @@ use web_sys::CanvasRenderingContext2d;
 
 use super::strip::{Rect, paint_strip};
 use super::{At, Columns, Content};
+use crate::effect::effect;
 use crate::figures::{
     canvas::{prepare, use_latest, use_size},
     sight::use_visible,
@@ -29,7 +30,7 @@ pub fn Strips(
     let shown = use_latest(row, use_visible(canvas));
     // Where the way of the state that is read began and where it is now.
     let way = Memo::new(move |_| read.get().filter(|at| at.row == index + 1).map(|at| at.column));
-    Effect::new(move |_| {
+    effect(move || {
         let (Some(canvas), size) = (canvas.get(), size.get()) else { return };
         let Some(context) = prepare(&canvas, size) else { return };
         let shown = shown.get();

@@ -11,6 +11,7 @@ mod written;
 use leptos::{ev, html, prelude::*};
 use wasm_bindgen::JsCast;
 
+use crate::effect::effect;
 use crate::figures::{
     canvas::{Size, use_latest, use_size},
     export::Provenance,
@@ -91,7 +92,7 @@ pub fn UnrolledFigure(
     });
     let pointing = Pointing::new(move |place: &Place| place.column < length.get());
 
-    Effect::new(move |_| {
+    effect(move || {
         let Some(canvas) = canvas.get() else { return };
         colors.with(|colors| shown.with(|diagram| paint_strips(&canvas, diagram, colors)));
     });
@@ -123,7 +124,7 @@ pub fn UnrolledFigure(
 
     // And the edited one, once there is an edit.
     let edited_at = Memo::new(move |_| shown.with(|d| d.edited));
-    Effect::new(move |_| {
+    effect(move || {
         if let Some(column) = edited_at.get() {
             request_animation_frame(move || on_screen(Place { column, unit: None }));
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use leptos::{ev, html, prelude::*};
 
 use super::{data::Diagram, layout::Layout, paint::paint_overview};
+use crate::effect::effect;
 use crate::figures::{canvas::Size, theme::use_colors};
 
 /// For eyes and pointers only: keys move along the diagram itself.
@@ -21,7 +22,7 @@ pub fn Overview(
     let strip = NodeRef::<html::Div>::new();
     let canvas = NodeRef::<html::Canvas>::new();
     let colors = use_colors();
-    Effect::new(move |_| {
+    effect(move || {
         let Some(canvas) = canvas.get() else { return };
         colors.with(|colors| diagram.with(|diagram| paint_overview(&canvas, diagram, colors)));
     });
