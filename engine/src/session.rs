@@ -10,6 +10,8 @@ mod present;
 mod study;
 mod writing;
 
+use std::collections::VecDeque;
+
 use burn::tensor::Device;
 use unroll_model::Trainer;
 use unroll_protocol::{
@@ -41,14 +43,15 @@ enum Going {
     Steps(Option<u32>),
 }
 
-/// An engine: at most one experiment and one piece of generated text. `S` is what it can train for
-/// chapters.
+/// An engine: at most one experiment, and the texts that its model writes one after the other. `S` is
+/// what it can train for chapters.
 pub struct Session<S: Studies = NoStudies> {
     device: Device,
     now: fn() -> f64,
     present: Option<Present<S>>,
     going: Going,
-    writing: Option<Writing>,
+    /// The first is being written; the others wait.
+    writings: VecDeque<Writing>,
     measuring: Option<Measuring>,
     /// Whether generation has the next slice if there is both training and generation to do.
     writing_turn: bool,
@@ -69,7 +72,7 @@ impl<S: Studies> Session<S> {
             now,
             present: None,
             going: Going::Paused,
-            writing: None,
+            writings: VecDeque::new(),
             measuring: None,
             writing_turn: false,
             meter: Meter::default(),
@@ -81,7 +84,7 @@ impl<S: Studies> Session<S> {
 
     /// Whether all work depends on a message from a helper or the page.
     pub fn is_waiting(&self) -> bool {
-        self.waiting && self.has_work() && self.writing.is_none()
+        self.waiting && self.has_work() && self.writings.is_empty()
     }
 
     /// Helper `number`, counted from 1, can be reached through `send`.
@@ -103,7 +106,7 @@ impl<S: Studies> Session<S> {
 
     /// Whether [`Self::advance`] has anything to do.
     pub fn has_work(&self) -> bool {
-        self.writing.is_some()
+        !self.writings.is_empty()
             || self.measuring.is_some()
             || self.going != Going::Paused
             || self.present.as_ref().is_some_and(Present::is_evaluating)
@@ -227,7 +230,9 @@ impl<S: Studies> Session<S> {
                         question.answered(&pass.await.map_err(said)?)
                     }
                     gpt::Question::Writing(question) => {
-                        self.writing = Some(Writing::new(id, trainer, question, now)?);
+                        let writing = Writing::new(id, trainer, question, now)?;
+                        self.writings.retain(|other| !writing.replaces(other));
+                        self.writings.push_back(writing);
                         return Ok(());
                     }
                 };
@@ -245,12 +250,12 @@ impl<S: Studies> Session<S> {
     pub async fn advance(&mut self, post: &mut impl FnMut(Event)) {
         let training = self.going != Going::Paused
             || self.present.as_ref().is_some_and(Present::is_evaluating);
-        self.writing_turn = self.writing.is_some() && (!self.writing_turn || !training);
+        self.writing_turn = !self.writings.is_empty() && (!self.writing_turn || !training);
         if self.writing_turn {
-            if let Some(writing) = &mut self.writing
+            if let Some(writing) = self.writings.front_mut()
                 && writing.advance(self.now, post).await
             {
-                self.writing = None;
+                self.writings.pop_front();
             }
         } else if training {
             self.train_slice(post).await;
@@ -308,7 +313,7 @@ impl<S: Studies> Session<S> {
         };
         self.pool.start(workers.min(trainer.spec().batch), text);
         let experiment = Experiment::new(trainer);
-        self.writing = None;
+        self.writings.clear();
         self.meter = Meter::default();
         post(Event::Started(experiment.started(self.pool.shards())));
         self.present = Some(Present::Gpt(Box::new(experiment), lab));
@@ -329,7 +334,7 @@ impl<S: Studies> Session<S> {
         }
         let study = S::new(spec, text, &self.device).map_err(said)?;
         let study = StudyRun::new(study);
-        self.writing = None;
+        self.writings.clear();
         self.meter = Meter::default();
         self.pool.start(1, String::new());
         post(Event::StudyStarted(Box::new(study.started())));

@@ -277,6 +277,25 @@ fn writing_goes_on_beside_training_with_the_weights_it_began_with() {
 }
 
 #[test]
+fn writing_waits_for_another_text_and_replaces_its_own() {
+    let write = |id, prompt: &str| {
+        let prompt = prompt.to_owned();
+        let sample = SampleSpec { prompt, length: 20, temperature: 0.0, top_k: 0, seed: 3 };
+        Command::ask(id, ask::Writing { sample })
+    };
+    let mut driven = Driven::started(spec(), TEXT);
+    driven.say(write(1, ""));
+    driven.say(write(2, "the"));
+    driven.say(write(3, ""));
+    driven.until(|_| false);
+    let done = driven.events.iter().filter_map(|event| match event {
+        Event::Answered { id, more: false, .. } => Some(*id),
+        _ => None,
+    });
+    assert_eq!(done.collect::<Vec<_>>(), [2, 3]);
+}
+
+#[test]
 fn a_refused_start_leaves_the_present_model_training() {
     let mut driven = Driven::started(spec(), TEXT);
     driven.say(Command::Run);

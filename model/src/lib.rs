@@ -27,7 +27,6 @@ mod random;
 mod read;
 mod recurrent;
 mod sample;
-mod schedule;
 mod self_check;
 mod seq2seq;
 mod study;
@@ -63,7 +62,6 @@ pub use recurrent::{
     norm_per_step, rescale_to_radius, spectral_radius,
 };
 pub use sample::{Generator, SampleError, distribution};
-pub use schedule::LearningRateSchedule;
 pub use self_check::{SelfCheckError, self_check};
 pub use seq2seq::{
     AlignmentLayer, AlignmentTrace, DecoderState, Encoded, Hypothesis, Seq2seq, Seq2seqConfig,

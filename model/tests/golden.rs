@@ -9,10 +9,9 @@ use burn::{
 use serde::Deserialize;
 use support::{device, relative_difference, values};
 use unroll_model::{
-    AdamW, Gpt, GptConfig, GradientSum, LearningRateSchedule, cross_entropy, global_norm,
-    named_parameters, token_tensor,
+    AdamW, Gpt, GptConfig, GradientSum, cross_entropy, global_norm, named_parameters, token_tensor,
 };
-use unroll_protocol::{GptSpec, OptimizerSpec};
+use unroll_protocol::{GptSpec, LearningRateSchedule, OptimizerSpec};
 
 const TOLERANCE: f32 = 1e-5;
 

@@ -8,7 +8,9 @@ use unroll_model::{
     BuildError, CheckpointError, Dataset, Evaluation, EvaluationSlice, Generator, Gpt, GradientSum,
     SampleError, Trainer, cross_entropy, named_parameters, token_tensor,
 };
-use unroll_protocol::{Architecture, Checkpoint, ExperimentSpec, GptSpec, SampleSpec};
+use unroll_protocol::{
+    Architecture, Checkpoint, ExperimentSpec, GptSpec, LearningRateSchedule, SampleSpec,
+};
 
 fn trainer(spec: &ExperimentSpec) -> Trainer {
     Trainer::new(spec, TEXT, &device()).unwrap()
@@ -183,6 +185,19 @@ fn a_snapshot_brings_everything_back_but_the_learning_rate() {
     assert_eq!(trainer.spec().optimizer.learning_rate, 0.5);
     assert!(trainer.set_learning_rate(f32::NAN).is_err());
     assert!((trainer.learning_rate_at_next_step() - 0.5 * 2.0 / 20.0).abs() < 1e-7);
+}
+
+#[test]
+fn each_step_is_taken_at_the_rate_that_the_schedule_shows() {
+    let mut spec = tiny();
+    spec.optimizer.warmup_steps = 2;
+    spec.optimizer.decay_steps = 4;
+    let schedule = LearningRateSchedule::new(&spec.optimizer);
+    let mut trainer = trainer(&spec);
+    for number in 1..=6 {
+        assert_eq!(trainer.learning_rate_at_next_step(), schedule.at(number) as f32);
+        step(&mut trainer);
+    }
 }
 
 fn checkpoint(trainer: &Trainer) -> Checkpoint {

@@ -15,6 +15,7 @@ pub mod message;
 pub mod number;
 pub mod pool;
 mod question;
+mod schedule;
 mod shared;
 pub mod spec;
 pub mod start;
@@ -36,6 +37,7 @@ pub use message::{
 pub use number::read_number;
 pub use pool::PoolReport;
 pub use question::{Ask, Question};
+pub use schedule::LearningRateSchedule;
 pub use spec::{ExperimentSpec, GptSpec, OptimizerSpec, SpecError};
 pub use study::{StudyPoint, StudyProgress, StudySpec, StudyStarted};
 pub use text::TextError;

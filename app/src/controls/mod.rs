@@ -13,6 +13,7 @@ mod learning_rate;
 mod notices;
 mod packing;
 mod probe;
+mod schedule;
 mod settings;
 mod slider_field;
 mod start_over;
@@ -28,6 +29,8 @@ pub use diverged::DivergedAlert;
 pub use format::{counted, four_digits, grouped};
 pub use notices::Notices;
 pub use probe::{TokenField, unknown_sentence, use_probe};
+#[cfg(test)]
+pub use schedule::OPTIMIZER;
 pub use settings::Settings;
 pub use slider_field::{ChoiceField, FlagField, SliderField};
 pub use text_chooser::TextChooser;

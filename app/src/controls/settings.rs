@@ -9,6 +9,7 @@ use super::{
     field::{Entry, FlagField, NumberField, SelectField},
     format::{counted, general, setting},
     learning_rate::LearningRate,
+    schedule::{RateNow, Schedule},
     start_over::StartOver,
     timer::use_timer,
     url::share,
@@ -109,12 +110,17 @@ pub fn Settings() -> impl IntoView {
                 {MAIN.map(number)}
                 <LearningRate reset/>
             </div>
+            <RateNow/>
             <p class="hint settings-hint" aria-hidden="true">
                 {move || hint.get().unwrap_or("Point at a setting to read what it does.")}
             </p>
             <p class="parameter-count" data-testid="parameter-count" role="status">
                 {move || parameters(store)}
             </p>
+            <details class="disclosure" data-testid="schedule" open>
+                <summary>"The rate over the steps"</summary>
+                <Schedule/>
+            </details>
             <details class="disclosure">
                 <summary>"More settings"</summary>
                 <div class="fields">

@@ -40,6 +40,11 @@ impl Writing {
         })
     }
 
+    /// Whether it is asked for in place of `other`, being after the same text.
+    pub fn replaces(&self, other: &Self) -> bool {
+        self.question.sample.prompt == other.question.sample.prompt
+    }
+
     /// Generates one more token. Returns whether it was the last.
     pub async fn advance(&mut self, now: fn() -> f64, post: &mut impl FnMut(Event)) -> bool {
         if !self.generator.is_done()

@@ -8,7 +8,7 @@ mod shard;
 use core::{fmt, ops::Range};
 
 use burn::tensor::{Device, Tensor};
-use unroll_protocol::{ExperimentSpec, SpecError, spec::MAX_PARAMETERS};
+use unroll_protocol::{ExperimentSpec, LearningRateSchedule, SpecError, spec::MAX_PARAMETERS};
 
 pub use checkpoint::CheckpointError;
 pub use evaluation::{Evaluation, EvaluationSlice};
@@ -20,7 +20,6 @@ use crate::{
     fused::has_kernels,
     gpt::{Gpt, GptConfig},
     optimizer::{AdamW, global_norm},
-    schedule::LearningRateSchedule,
     tokenizer::CharTokenizer,
 };
 use pass::{DropoutSource, Pass, sequences_per_slice};

@@ -1,6 +1,6 @@
-//! The learning-rate schedule.
+//! The learning-rate schedule: what trains reads it here, and what draws it.
 
-use unroll_protocol::OptimizerSpec;
+use crate::OptimizerSpec;
 
 /// Linear warm-up, then half a cosine (Loshchilov and Hutter 2017) down to a tenth of the peak,
 /// where it stays. A pure function of the step, so a run can be resumed or replayed at any step.
@@ -16,7 +16,7 @@ pub struct LearningRateSchedule {
 
 impl LearningRateSchedule {
     /// Fraction of the peak at which the schedule ends.
-    const FLOOR: f64 = 0.1;
+    pub const FLOOR: f64 = 0.1;
 
     /// The schedule an optimizer spec asks for.
     pub fn new(spec: &OptimizerSpec) -> Self {

@@ -1,0 +1,125 @@
+//! The schedule of the learning rate: its curve, the rate now, and what else the optimizer does.
+
+use leptos::prelude::*;
+use unroll_protocol::{LearningRateSchedule, OptimizerSpec};
+
+use super::{
+    field::two_digits,
+    format::{grouped, rate},
+};
+use crate::{
+    course::use_provenance,
+    figures::{Dash, Hue, Line, Lines, LinesFigure},
+    store::Store,
+    teaching::{live, prose},
+};
+
+/// Under the curve. Words of the glossary that no chapter's story has room for are linked here.
+pub const OPTIMIZER: &str = "The learning rate above is the peak. The rate climbs to it over the first {warmup} \
+     steps: this is the [warm-up](warm-up). Then it falls along half a cosine. At step {end} it is a tenth of the \
+     peak, and it stays there. Such a plan is a [learning-rate schedule](learning-rate-schedule).\n\n\
+     The [optimizer](optimizer) is AdamW. Its [weight decay](weight-decay) is {decay}. At each step every weight \
+     matrix loses a small share of itself: {decay} times the rate. [Clipping](gradient-clipping) is set to {clip}. A \
+     gradient that is longer is scaled down to that length.";
+
+/// Points of the curve after the warm-up.
+const POINTS: u32 = 200;
+
+/// The rate of the present model's last step, in a line.
+#[component]
+pub fn RateNow() -> impl IntoView {
+    let store = expect_context::<Store>();
+    let said = move || {
+        let spec = store.built.with(|link| link.experiment().optimizer);
+        now(&spec, store.step.get())
+    };
+    view! { <p class="hint" data-testid="schedule-now">{said}</p> }
+}
+
+/// The figure with its words, of the present model.
+#[component]
+pub fn Schedule() -> impl IntoView {
+    let store = expect_context::<Store>();
+    let spec = Memo::new(move |_| store.built.with(|link| link.experiment().optimizer));
+    // Whole spans of the schedule's length, so that the curve is drawn anew seldom.
+    let end = Memo::new(move |_| {
+        let length = spec.with(|spec| spec.decay_steps.max(1));
+        store.step.get().div_ceil(length).max(1).saturating_mul(length)
+    });
+    let lines = Memo::new(move |_| curve(&spec.get(), end.get()));
+    let marker = Signal::derive(move || Some(f64::from(store.step.get())));
+    let of_spec = |name, read: fn(&OptimizerSpec) -> String| live(name, move || spec.with(read));
+    let words = prose(
+        OPTIMIZER,
+        &[
+            of_spec("warmup", |spec| spec.warmup_steps.to_string()),
+            of_spec("end", |spec| grouped(spec.decay_steps.into())),
+            of_spec("decay", |spec| spec.weight_decay.to_string()),
+            of_spec("clip", |spec| spec.clip_norm.to_string()),
+        ],
+    );
+    view! {
+        <LinesFigure name="schedule" title="The learning rate over the steps" lines marker
+            provenance=use_provenance()/>
+        <div class="course-more-text">{words}</div>
+    }
+    .into_any()
+}
+
+/// The schedule up to step `end`: every step of the warm-up, and an even choice of those after it.
+fn curve(spec: &OptimizerSpec, end: u32) -> Lines {
+    let schedule = LearningRateSchedule::new(spec);
+    let warmup = spec.warmup_steps.min(end);
+    let after = (1..=POINTS).map(|i| {
+        let past = u64::from(end - warmup) * u64::from(i) / u64::from(POINTS);
+        warmup + past as u32
+    });
+    let mut steps: Vec<u32> = (0..=warmup).chain(after).collect();
+    steps.dedup();
+    let points = steps.into_iter().map(|step| (f64::from(step), schedule.at(step))).collect();
+    Lines {
+        x_label: "step".into(),
+        y_label: "learning rate".into(),
+        series: vec![Line::new("rate", Hue::Weight, Dash::Solid, points)],
+        x_range: Some((0.0, f64::from(end))),
+        ..Lines::default()
+    }
+}
+
+/// The rate of update number `step`, as a sentence; before the first the rate is 0 where it is warmed up.
+fn now(spec: &OptimizerSpec, step: u32) -> String {
+    let at = LearningRateSchedule::new(spec).at(step);
+    let share = 100.0 * at / f64::from(spec.learning_rate);
+    let rate = rate(two_digits(at as f32));
+    format!("Step {}: the rate is {rate}, {share:.0} % of the peak.", grouped(step.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_curve_is_the_schedule_that_trains() {
+        let spec = OptimizerSpec::default();
+        let schedule = LearningRateSchedule::new(&spec);
+        for end in [5000, 10_000] {
+            let lines = curve(&spec, end);
+            let points = &lines.series[0].points;
+            assert!(points.iter().all(|&(step, rate)| rate == schedule.at(step as u32)));
+            assert!(points.is_sorted_by(|a, b| a.0 < b.0));
+            assert_eq!((points[0], points[20].0), ((0.0, 0.0), 20.0));
+            assert_eq!(points.last().map(|point| point.0), Some(f64::from(end)));
+        }
+        let short = OptimizerSpec { warmup_steps: 0, decay_steps: 3, ..spec };
+        assert_eq!(curve(&short, 3).xs(), [0.0, 1.0, 2.0, 3.0]);
+    }
+
+    #[test]
+    fn the_rate_now_is_said_in_numbers() {
+        let spec = OptimizerSpec { learning_rate: 0.001, ..OptimizerSpec::default() };
+        assert_eq!(now(&spec, 0), "Step 0: the rate is 0, 0 % of the peak.");
+        assert_eq!(now(&spec, 10), "Step 10: the rate is 0.0005, 50 % of the peak.");
+        assert_eq!(now(&spec, 312), "Step 312: the rate is 0.00099, 99 % of the peak.");
+        assert_eq!(now(&spec, 9000), "Step 9,000: the rate is 0.0001, 10 % of the peak.");
+    }
+}
