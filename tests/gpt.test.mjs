@@ -371,3 +371,60 @@ test("pointing is answered while the model trains", async (t) => {
   await byId(page, "token-3").hover();
   await eventually(async () => asNumber(await byId(page, "attention-top-keys").textContent()) >= 0);
 });
+
+test("the settings show the schedule by which the model trains", async (t) => {
+  const page = await site.open(t, SMALL);
+  await live(page, "attention");
+  const step = await train(page, 20);
+  await openSettings(page);
+  await live(page, "schedule");
+  const said = async () => (await byId(page, "schedule-now").textContent()).replaceAll(",", "");
+  assert.match(await said(), new RegExp(`^Step ${step}: the rate is 0\\.00\\d+ \\d+ % of the peak\\.$`));
+  const { values, marker } = await exported(page, "schedule");
+  assert.equal(marker, step);
+  const rates = new Map(values[0]);
+  for (const [at, rate] of [[0, 0], [10, 0.0025], [20, 0.005], [5000, 0.0005]]) {
+    assert(Math.abs(rates.get(at) - rate) < 1e-8, `at step ${at} the rate is ${rates.get(at)}`);
+  }
+  // Another peak is another curve, of the same model.
+  await byId(page, "control-lr").fill("0.02");
+  await byId(page, "control-lr").press("Enter");
+  await eventually(async () => /the rate is 0\.0[12]/.test(await said()));
+  assert.equal(await number(page, "loss-step"), step);
+});
+
+test("of two passages one is held-out text, and the other is the model's", async (t) => {
+  const page = await site.open(t, SMALL);
+  await live(page, "attention");
+  const text = [...(await readFile(new URL("../assets/corpora/tales.txt", import.meta.url), "utf8"))];
+  const heldOut = text.slice(text.length - Math.floor(text.length / 10)).join("");
+  const ready = page.locator('[data-testid="check-gpt-which-submit"]:not([aria-disabled])');
+  const passages = () => byId(page, "check-gpt-which").locator(".check-option > span:not(.check-mark)").allTextContents();
+  const isReal = (passage) => heldOut.includes(passage.slice(1, -1).replaceAll(" ⏎ ", "\n"));
+  await byId(page, "gpt-which-show").click();
+  await ready.waitFor();
+  const first = await passages();
+  assert.deepEqual(first.map(isReal).sort(), [false, true], first.join("\n"));
+  await byId(page, `check-gpt-which-option-${first.findIndex((passage) => !isReal(passage))}`).check();
+  await ready.click();
+  const verdict = byId(page, "check-gpt-which-verdict");
+  await eventually(async () => (await verdict.getAttribute("data-right")) === "true");
+  assert.match(await verdict.textContent(), /after step 0\./);
+  await byId(page, "check-gpt-which-another").click();
+  await ready.waitFor();
+  const second = await passages();
+  assert.deepEqual(second.map(isReal).sort(), [false, true], second.join("\n"));
+  assert.notDeepEqual(second, first);
+});
+
+test("the published GPTs stand beside the learner's, with its own numbers", async (t) => {
+  const page = await site.open(t, SMALL);
+  await live(page, "attention");
+  await byId(page, "check-gpt-size-show").click();
+  const table = byId(page, "gpt-sizes");
+  await table.waitFor();
+  assert.match(await table.textContent(), /117 million.*1\.5 billion.*175 billion/);
+  const own = (await table.locator(".sizes-own").allTextContents()).map((number) => number.replaceAll(",", ""));
+  const { parameters } = await exported(page, "attention");
+  assert.deepEqual(own.slice(0, 5), [`${parameters}`, "2", "32", "2", "32"]);
+});

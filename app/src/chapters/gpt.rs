@@ -1,5 +1,8 @@
 //! `gpt`: a GPT that learns the learner's text, and its attention as it learns.
 
+mod sizes;
+mod which;
+
 use leptos::prelude::*;
 use unroll_protocol::link::{Chapter as ChapterId, Part};
 
@@ -77,15 +80,14 @@ pub const SCRIPT: Script = Script {
             text: "It draws one character from its bet, puts it after the text, and reads again. So it reads its own \
                    writing: it is [autoregressive](autoregressive). One odd letter can lead it astray.",
             set: |link| link.view = "writing".into(),
-            asks: &["gpt-write"],
+            asks: &["gpt-write", "gpt-which"],
         },
         Beat {
             title: "The same machine, larger",
-            text: "Yours has {weights} thousand parameters. The GPT of 2018 had 117 million, GPT-2 (2019) 1.5 billion, and \
-                   GPT-3 (2020) 175 billion. They read pieces of words, and far more text. The plan is the same: a \
-                   [decoder-only](decoder-only) transformer.",
+            text: "Yours has {weights} thousand parameters. GPT-3 (2020) has 175 billion. It reads pieces of words, and \
+                   far more text. The plan is the same: a [decoder-only](decoder-only) transformer.",
             set: |_| {},
-            asks: &[],
+            asks: &["gpt-size"],
         },
         Beat {
             title: "What you can do now",
@@ -257,8 +259,12 @@ pub const SETTINGS: Fetch = part!(gpt_settings: View = || view! { <Settings/> }.
 /// What the [`Further`] around it names.
 fn told_later() -> AnyView {
     let told = expect_context::<Telling>();
-    let sure = ViewFn::from(|| sure(expect_context()));
-    let asks = vec![("gpt-sure", sure)];
+    let live = |ask: fn(Store) -> AnyView| ViewFn::from(move || ask(expect_context()));
+    let asks = vec![
+        ("gpt-sure", live(sure)),
+        ("gpt-which", live(which::which)),
+        ("gpt-size", live(sizes::sizes)),
+    ];
     provide_context(Telling { script: &SCRIPT, asks, ..told });
     further()
 }

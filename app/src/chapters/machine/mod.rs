@@ -33,6 +33,7 @@ use crate::{
     teaching::{CheckYourself, Live, live},
 };
 use figure::{Choice, MachineFigure};
+pub use next::number;
 use others::{Machine as Kind, OtherMachine};
 use scene::place_of;
 

@@ -15,7 +15,7 @@ pub struct Draw {
 
 /// A number between 0 and 1 that the seed and the text before decide (SplitMix64, Steele et al.
 /// 2014): the same sentence is continued in the same way.
-fn number(seed: u32, text: &str) -> f64 {
+pub fn number(seed: u32, text: &str) -> f64 {
     let mixed = text.chars().fold(u64::from(seed), |state, c| mix(state ^ u64::from(u32::from(c))));
     (mix(mixed) >> 11) as f64 / (1u64 << 53) as f64
 }

@@ -1,0 +1,325 @@
+//! Which of two passages did the model write? The other is of the text that it never trained on.
+
+use std::rc::Rc;
+
+use leptos::prelude::*;
+use unroll_protocol::{
+    Ask, Packed, Question, SampleSpec, Trace,
+    gpt::{Written, ask},
+};
+
+use super::super::machine::number;
+use crate::{
+    controls::{four_digits, grouped},
+    course::use_right,
+    effect::effect,
+    questions::{Questions, Said},
+    store::Store,
+    teaching::CheckYourself,
+};
+
+/// Characters of each passage, and of the text before it, after which both go on.
+const LENGTH: usize = 60;
+const BEFORE: usize = 12;
+
+/// What is drawn before the model writes.
+#[derive(Clone, Debug, PartialEq)]
+struct Drawn {
+    before: String,
+    /// What the held-out text goes on with.
+    real: String,
+    /// Whether the model's passage stands second.
+    second: bool,
+    /// Of the model's writing.
+    seed: u32,
+}
+
+/// Two passages after the same characters.
+#[derive(Clone, Debug, PartialEq)]
+struct Pair {
+    drawn: Drawn,
+    written: String,
+    /// Steps that the writer had taken.
+    step: u32,
+    /// The model's loss per character on its own passage and on the real one.
+    losses: [Option<f64>; 2],
+}
+
+/// A place in the last `held_out` characters of the text. The seed, the step and the round decide it;
+/// `None` if they are too few.
+fn draw(text: &str, held_out: usize, seed: u32, step: u32, round: u32) -> Option<Drawn> {
+    let count = text.chars().count();
+    let places = (held_out + 1).checked_sub(BEFORE + LENGTH).filter(|&places| places > 0)?;
+    let number = |what: &str| number(seed, &format!("{what} {step} {round}"));
+    let start = count.checked_sub(held_out)? + (number("place") * places as f64) as usize;
+    let mut rest = text.chars().skip(start);
+    Some(Drawn {
+        before: rest.by_ref().take(BEFORE).collect(),
+        real: rest.take(LENGTH).collect(),
+        second: number("order") < 0.5,
+        seed: (number("writing") * f64::from(u32::MAX)) as u32,
+    })
+}
+
+/// The mean loss on the end of what was read: a passage, or what of it fits into the context.
+fn loss(trace: &Trace) -> Option<f64> {
+    let read = trace.tokens.len();
+    let first = read.saturating_sub(LENGTH).max(1);
+    let losses = (first..read).map(|at| {
+        let shares = trace.probabilities.block(&[at - 1])?;
+        let id = trace.vocabulary.iter().position(|token| *token == trace.tokens[at])?;
+        Some(-f64::from(*shares.get(id)?).ln())
+    });
+    let losses: Vec<f64> = losses.collect::<Option<_>>()?;
+    (!losses.is_empty()).then(|| losses.iter().sum::<f64>() / losses.len() as f64)
+}
+
+impl Pair {
+    /// The passages in the order in which they stand, as one line each.
+    fn options(&self) -> Vec<String> {
+        let mut both = [&self.written, &self.drawn.real];
+        if self.drawn.second {
+            both.swap(0, 1);
+        }
+        both.map(|passage| quoted(passage)).to_vec()
+    }
+
+    fn explain(&self) -> String {
+        let which = if self.drawn.second { "second" } else { "first" };
+        let mut said =
+            format!("The model wrote the {which} after step {}.", grouped(self.step.into()));
+        if let [Some(own), Some(real)] = self.losses.map(|loss| loss.map(|loss| loss as f32)) {
+            said += &format!(
+                " Its loss per character is {} on its own passage and {} on the held-out text.",
+                four_digits(own),
+                four_digits(real)
+            );
+        }
+        said + match self.step {
+            0 => {
+                " It has not trained yet, so this one is easy: it draws all characters about equally often."
+            }
+            _ => " Train on and try another: do you still see the difference?",
+        }
+    }
+}
+
+fn quoted(passage: &str) -> String {
+    format!("“{}”", passage.replace('\n', " ⏎ "))
+}
+
+/// The question as it is played. `Copy`: handles of its component.
+#[derive(Clone, Copy)]
+struct Play {
+    store: Store,
+    /// Whether the learner has asked for passages of the present model.
+    open: RwSignal<bool>,
+    /// `None` while the model writes.
+    pair: RwSignal<Option<Pair>>,
+    problem: RwSignal<String>,
+    round: StoredValue<u32>,
+    /// What the model is asked and has not answered.
+    asked: StoredValue<Vec<u32>>,
+}
+
+impl Play {
+    /// Draws a place and has the model write.
+    fn start(self) {
+        let store = self.store;
+        let held_out = store.started.with_untracked(|s| s.as_ref().map(|s| s.held_out_tokens));
+        let round = self.round.get_value();
+        self.round.set_value(round.wrapping_add(1));
+        let (seed, temperature, top_k) =
+            store.link.with_untracked(|link| (link.seed, link.gpt.temperature, link.gpt.top_k));
+        let step = store.step.get_untracked();
+        let drawn = store.source.with_untracked(|source| {
+            draw(&source.text, usize::try_from(held_out?).ok()?, seed, step, round)
+        });
+        let Some(drawn) = drawn else {
+            return self.fail("Too little text is held out for a passage. Choose a longer text.");
+        };
+        self.forget();
+        self.problem.set(String::new());
+        self.pair.set(None);
+        self.open.set(true);
+        let (prompt, seed) = (drawn.before.clone(), drawn.seed);
+        let sample = SampleSpec { prompt, length: LENGTH as u32, temperature, top_k, seed };
+        self.ask(ask::Writing { sample }, move |step, Written { text, done }| {
+            if done {
+                let written = Pair { drawn: drawn.clone(), written: text, step, losses: [None; 2] };
+                self.show(written);
+            }
+        });
+    }
+
+    /// Shows a pair, and asks how surprising the model finds each passage.
+    fn show(self, pair: Pair) {
+        let passages = [&pair.written, &pair.drawn.real];
+        let texts = passages.map(|passage| pair.drawn.before.clone() + passage);
+        self.pair.set(Some(pair));
+        for (i, text) in texts.into_iter().enumerate() {
+            self.ask(ask::Trace { text }, move |_, trace| {
+                self.pair.update(|pair| {
+                    if let Some(pair) = pair {
+                        pair.losses[i] = loss(&trace);
+                    }
+                });
+            });
+        }
+    }
+
+    /// Asks the model, and takes what it answers at which step.
+    fn ask<Q: Ask>(self, question: Q, take: impl Fn(u32, Q::Answer) + 'static) {
+        let take = Rc::new(move |said: Said| {
+            let Some(said) = said else { return self.close() };
+            let read = said.and_then(|(step, packed)| {
+                let answer = packed.unpack::<Q::Answer>().map_err(|error| error.to_string())?;
+                Ok((step, answer))
+            });
+            match read {
+                Ok((step, answer)) => take(step, answer),
+                Err(reason) => self.fail(&reason),
+            }
+        });
+        let question: Question = question.into();
+        let id = Questions::from(self.store).ask(Packed::of(&question), take);
+        self.asked.update_value(|asked| asked.push(id));
+    }
+
+    fn fail(self, reason: &str) {
+        self.close();
+        self.problem.set(reason.to_owned());
+    }
+
+    /// Waits no more for what was asked.
+    fn forget(self) {
+        let asked = self.asked.try_update_value(core::mem::take).unwrap_or_default();
+        asked.into_iter().for_each(|id| Questions::from(self.store).forget(id));
+    }
+
+    /// Back to the button.
+    fn close(self) {
+        self.forget();
+        self.open.try_set(false);
+        self.pair.try_set(None);
+    }
+}
+
+/// The question, once the learner asks for two passages.
+pub fn which(store: Store) -> AnyView {
+    let play = Play {
+        store,
+        open: RwSignal::new(false),
+        pair: RwSignal::new(None),
+        problem: RwSignal::new(String::new()),
+        round: StoredValue::new(0),
+        asked: StoredValue::new(Vec::new()),
+    };
+    // The passages of another model are about nothing any more.
+    effect(move || {
+        Questions::from(store).generation.track();
+        play.close();
+    });
+    on_cleanup(move || play.close());
+    let of_pair = move |read: fn(&Pair) -> String, else_says: &'static str| {
+        Signal::derive(move || {
+            play.pair.with(|pair| pair.as_ref().map_or_else(|| else_says.to_owned(), read))
+        })
+    };
+    let question = of_pair(
+        |pair| {
+            format!(
+                "Both go on after {}. One is held-out text. Which one did the model write?",
+                quoted(&pair.drawn.before)
+            )
+        },
+        "The model is writing …",
+    );
+    let options = Signal::derive(move || {
+        play.pair.with(|pair| pair.as_ref().map_or_else(|| vec!["…".to_owned(); 2], Pair::options))
+    });
+    let answer = Signal::derive(move || {
+        play.pair.with(|pair| pair.as_ref().map(|pair| usize::from(pair.drawn.second)))
+    });
+    let on_right = use_right("gpt-which");
+    let asked = move || {
+        play.open.get().then(|| {
+            view! {
+                <CheckYourself id="gpt-which" question options answer on_right
+                    explain=of_pair(Pair::explain, "")
+                    on_another=Callback::new(move |()| play.start())/>
+            }
+        })
+    };
+    view! {
+        <p>"Could you tell its writing from the text?"</p>
+        <button type="button" class="button" data-testid="gpt-which-show"
+            aria-disabled=move || play.open.get().then_some("true")
+            on:click=move |_| if !play.open.get_untracked() { play.start() }>
+            {move || if play.open.get() { "Shown below" } else { "Show two passages" }}
+        </button>
+        <p class="hint" role="status">{play.problem}</p>
+        {asked}
+    }
+    .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use unroll_protocol::Array;
+
+    use super::*;
+
+    #[test]
+    fn passages_are_of_the_held_out_text() {
+        let text: String = (0..2000u32).filter_map(|i| char::from_u32(0x4e00 + i)).collect();
+        let held_out: String = text.chars().skip(1800).collect();
+        let mut seconds = 0;
+        for round in 0..200 {
+            let drawn = draw(&text, 200, 1, 30, round).expect("long enough");
+            assert!(held_out.contains(&(drawn.before.clone() + &drawn.real)));
+            assert_eq!(drawn.before.chars().count(), BEFORE);
+            assert_eq!(drawn.real.chars().count(), LENGTH);
+            seconds += u32::from(drawn.second);
+        }
+        assert!((70..130).contains(&seconds), "{seconds} of 200 are second");
+        assert_eq!(draw(&text, 200, 1, 30, 7), draw(&text, 200, 1, 30, 7));
+        assert_ne!(draw(&text, 200, 1, 30, 7), draw(&text, 200, 1, 31, 7));
+    }
+
+    #[test]
+    fn short_texts_have_a_last_place_or_none() {
+        let text = "a".repeat(300);
+        assert!(draw(&text, BEFORE + LENGTH, 1, 0, 0).is_some());
+        assert_eq!(draw(&text, BEFORE + LENGTH - 1, 1, 0, 0), None);
+        assert_eq!(draw(&text, 0, 1, 0, 0), None);
+    }
+
+    #[test]
+    fn the_loss_is_of_what_came() {
+        let [a, b] = ["a", "b"].map(str::to_owned);
+        let trace = Trace {
+            tokens: vec![a.clone(), b.clone(), a.clone()],
+            vocabulary: vec![a, b],
+            probabilities: Array {
+                shape: vec![3, 2],
+                values: vec![0.75, 0.25, 0.5, 0.5, 1.0, 0.0],
+            },
+            ..Trace::default()
+        };
+        let expected = -(0.25f64.ln() + 0.5f64.ln()) / 2.0;
+        assert!((loss(&trace).expect("two characters") - expected).abs() < 1e-9);
+        assert_eq!(loss(&Trace::default()), None);
+    }
+
+    #[test]
+    fn the_models_passage_stands_where_the_answer_is() {
+        for second in [false, true] {
+            let drawn = Drawn { before: "th".into(), real: "e\nfox".into(), second, seed: 1 };
+            let pair = Pair { drawn, written: "at".into(), step: 0, losses: [Some(1.0), None] };
+            assert_eq!(pair.options()[usize::from(second)], "“at”");
+            assert_eq!(pair.options()[usize::from(!second)], "“e ⏎ fox”");
+            assert!(pair.explain().contains(if second { "second" } else { "first" }));
+        }
+    }
+}
