@@ -377,6 +377,7 @@ test("the settings show the schedule by which the model trains", async (t) => {
   await live(page, "attention");
   const step = await train(page, 20);
   await openSettings(page);
+  await byId(page, "figure-schedule").scrollIntoViewIfNeeded();
   await live(page, "schedule");
   const said = async () => (await byId(page, "schedule-now").textContent()).replaceAll(",", "");
   assert.match(await said(), new RegExp(`^Step ${step}: the rate is 0\\.00\\d+ \\d+ % of the peak\\.$`));

@@ -58,7 +58,7 @@ pub fn sizes(store: Store) -> AnyView {
         Memo::new(move |_| store.started.with(|s| s.as_ref().map(|model| model.parameters)));
     view! {
         <GuessFirst id="gpt-size"
-            question=Signal::stored("How many of your model would have as many parameters as GPT-3?".to_owned())
+            question=Signal::stored("How many models like yours have as many parameters together as GPT-3?".to_owned())
             options=Signal::stored(OPTIONS.map(str::to_owned).to_vec())
             answer=Signal::derive(move || parameters.get().map(|own| option_of(LARGEST / own.max(1))))
             explain=Signal::derive(move || explain(parameters.get().unwrap_or_default()))
@@ -107,7 +107,7 @@ fn table(store: Store) -> AnyView {
         </div>
         <p>
             "Almost nothing changed but the size. GPT-2 moved each norm to before its layer and added one at the end. \
-             In GPT-3 every second block looks at only some of the tokens."
+             In GPT-3 every second block looks back at only some of the tokens."
         </p>
         <p class="hint">
             "The first three columns are as published by Radford and others (2018, 2019) and Brown and others (2020). \

@@ -41,8 +41,8 @@ struct Pair {
     written: String,
     /// Steps that the writer had taken.
     step: u32,
-    /// The model's loss per character on its own passage and on the real one.
-    losses: [Option<f64>; 2],
+    /// The model's loss on its own passage and on the real one, see [`loss`].
+    losses: [Option<(f64, usize)>; 2],
 }
 
 /// A place in the last `held_out` characters of the text. The seed, the step and the round decide it;
@@ -61,8 +61,9 @@ fn draw(text: &str, held_out: usize, seed: u32, step: u32, round: u32) -> Option
     })
 }
 
-/// The mean loss on the end of what was read: a passage, or what of it fits into the context.
-fn loss(trace: &Trace) -> Option<f64> {
+/// The mean loss on the end of what was read, and on how many characters: a whole passage, or what of
+/// it fits into the context.
+fn loss(trace: &Trace) -> Option<(f64, usize)> {
     let read = trace.tokens.len();
     let first = read.saturating_sub(LENGTH).max(1);
     let losses = (first..read).map(|at| {
@@ -71,7 +72,8 @@ fn loss(trace: &Trace) -> Option<f64> {
         Some(-f64::from(*shares.get(id)?).ln())
     });
     let losses: Vec<f64> = losses.collect::<Option<_>>()?;
-    (!losses.is_empty()).then(|| losses.iter().sum::<f64>() / losses.len() as f64)
+    let count = losses.len();
+    (count > 0).then(|| (losses.iter().sum::<f64>() / count as f64, count))
 }
 
 impl Pair {
@@ -88,11 +90,11 @@ impl Pair {
         let which = if self.drawn.second { "second" } else { "first" };
         let mut said =
             format!("The model wrote the {which} after step {}.", grouped(self.step.into()));
-        if let [Some(own), Some(real)] = self.losses.map(|loss| loss.map(|loss| loss as f32)) {
+        if let [Some((own, count)), Some((real, _))] = self.losses {
             said += &format!(
-                " Its loss per character is {} on its own passage and {} on the held-out text.",
-                four_digits(own),
-                four_digits(real)
+                " Over the last {count} characters, its loss is {} on its own passage and {} on the held-out text.",
+                four_digits(own as f32),
+                four_digits(real as f32)
             );
         }
         said + match self.step {
@@ -308,7 +310,9 @@ mod tests {
             ..Trace::default()
         };
         let expected = -(0.25f64.ln() + 0.5f64.ln()) / 2.0;
-        assert!((loss(&trace).expect("two characters") - expected).abs() < 1e-9);
+        let (mean, count) = loss(&trace).expect("two characters");
+        assert!((mean - expected).abs() < 1e-9);
+        assert_eq!(count, 2);
         assert_eq!(loss(&Trace::default()), None);
     }
 
@@ -316,10 +320,12 @@ mod tests {
     fn the_models_passage_stands_where_the_answer_is() {
         for second in [false, true] {
             let drawn = Drawn { before: "th".into(), real: "e\nfox".into(), second, seed: 1 };
-            let pair = Pair { drawn, written: "at".into(), step: 0, losses: [Some(1.0), None] };
+            let pair = Pair { drawn, written: "at".into(), step: 0, losses: [Some((1.0, 60)); 2] };
             assert_eq!(pair.options()[usize::from(second)], "“at”");
             assert_eq!(pair.options()[usize::from(!second)], "“e ⏎ fox”");
-            assert!(pair.explain().contains(if second { "second" } else { "first" }));
+            let said = pair.explain();
+            assert!(said.contains(if second { "second" } else { "first" }), "{said}");
+            assert!(said.contains("its loss is 1.000 on its own passage"), "{said}");
         }
     }
 }
