@@ -179,15 +179,15 @@ pub fn BoardView(
             <Drawing board all set=Callback::new(move |moves: Vec<(usize, f64)>| set(&moves))/>
             <div class="start-numbers" data-testid=format!("{}-numbers", board.name)>
                 {children.map(|children| children())}
+                <p class="start-says" aria-live="polite" data-testid=format!("{}-says", board.name)>
+                    {move || (board.says)(&all.get())}
+                </p>
                 <div class="knobs" role="group" aria-label="Numbers to move">
                     {board.knobs.iter().enumerate().map(knob).collect_view()}
                 </div>
                 <dl class="start-lines" data-testid=format!("{}-lines", board.name)>
                     {move || lines.get().into_iter().map(line).collect_view()}
                 </dl>
-                <p class="start-says" aria-live="polite" data-testid=format!("{}-says", board.name)>
-                    {move || (board.says)(&all.get())}
-                </p>
             </div>
         </div>
     }
