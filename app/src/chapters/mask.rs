@@ -29,7 +29,6 @@ use crate::{
 };
 use editor::{MaskEditor, Sheet};
 
-#[cfg(test)]
 pub use words::SCRIPT;
 
 pub const INFO: Info = Info {

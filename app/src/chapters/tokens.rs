@@ -23,7 +23,6 @@ use crate::{
     teaching::{CheckYourself, Live, live},
 };
 
-#[cfg(test)]
 pub use words::SCRIPT;
 
 pub const INFO: Info = Info {

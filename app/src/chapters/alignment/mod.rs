@@ -28,7 +28,6 @@ use crate::{
 };
 use map::{Alignment, Decoded, Gaze, Place};
 
-#[cfg(test)]
 pub use words::SCRIPT;
 
 pub const INFO: Info = Info {

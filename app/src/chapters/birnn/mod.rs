@@ -25,7 +25,6 @@ use crate::{
 };
 use figure::{Columns, TwoWayFigure};
 
-#[cfg(test)]
 pub use words::SCRIPT;
 
 pub const INFO: Info = Info {

@@ -26,7 +26,6 @@ use crate::{
     teaching::{Live, live},
 };
 
-#[cfg(test)]
 pub use words::SCRIPT;
 
 pub const INFO: Info = Info {

@@ -25,7 +25,6 @@ use crate::{
     teaching::{CheckYourself, Live, live},
 };
 
-#[cfg(test)]
 pub use text::SCRIPT;
 
 pub const INFO: Info = Info {

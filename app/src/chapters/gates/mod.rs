@@ -29,7 +29,6 @@ use sums::Circuit;
 use text::More;
 use units::Counts;
 
-#[cfg(test)]
 pub use text::SCRIPT;
 
 pub const INFO: Info = Info {

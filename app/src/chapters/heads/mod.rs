@@ -22,7 +22,6 @@ use crate::{
 };
 use state::Page;
 
-#[cfg(test)]
 pub use words::SCRIPT;
 
 pub const INFO: Info = Info {

@@ -23,7 +23,6 @@ use crate::{
     teaching::live,
 };
 
-#[cfg(test)]
 pub use words::SCRIPT;
 
 pub const INFO: Info = Info {

@@ -36,7 +36,6 @@ use unrolled::{Diagram, UnrolledFigure};
 use unroller::{EditBar, Unroller};
 use writing::WritingView;
 
-#[cfg(test)]
 pub use words::SCRIPT;
 
 pub const INFO: Info = Info {

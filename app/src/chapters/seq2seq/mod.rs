@@ -25,7 +25,6 @@ use crate::{
 };
 use transfer::{Transfer, TransferFigure, Written};
 
-#[cfg(test)]
 pub use words::SCRIPT;
 
 pub const INFO: Info = Info {
