@@ -179,6 +179,9 @@ mod tests {
         let right = vec!["rnn.shared".to_owned()];
         assert_eq!(print(&seen, &done, &right), "tokens rnn* rnn.shared");
         assert_eq!(parse("tokens rnn* rnn.shared"), (seen, done, right));
+        let reviews = "norm rnn.shared rnn.shared+ norm.inside- norm.#3";
+        let (seen, done, words) = parse(reviews);
+        assert_eq!(print(&seen, &done, &words), reviews);
         assert_eq!(parse("  * nosuch* rnn** .x rnn. no.x \u{1F642}"), (vec![], vec![], vec![]));
     }
 }
