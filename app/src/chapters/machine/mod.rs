@@ -36,7 +36,6 @@ use figure::{Choice, MachineFigure};
 use others::{Machine as Kind, OtherMachine};
 use scene::place_of;
 
-#[cfg(test)]
 pub use words::SCRIPT;
 
 pub const INFO: Info = Info {
