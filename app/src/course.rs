@@ -14,6 +14,7 @@ mod machine_map;
 mod print;
 mod progress;
 mod provenance;
+mod review;
 mod run;
 mod script;
 mod sentence;
@@ -33,7 +34,7 @@ pub use list::{ChapterLink, ChapterMenu, Neighbors, Rail, WayIn, use_navigation}
 pub use progress::{Progress, use_right};
 pub use provenance::{gpt_provenance, use_provenance, use_task_provenance};
 pub use run::Run;
-pub use script::{Beat, Further, Script, Telling, Trial, further};
+pub use script::{Beat, Borrow, Further, Script, Telling, Trial, further};
 pub use sentence::{Sentence, use_sentence};
 pub use setting::use_setting;
 pub use stage::StageView;

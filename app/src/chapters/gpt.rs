@@ -10,8 +10,8 @@ use super::Info;
 use crate::{
     controls::{Settings, Writing, use_probe},
     course::{
-        Beat, ChapterFrame, Further, Script, StageView, Telling, Trial, WayIn, further, use_part,
-        use_provenance, use_right, use_setting,
+        Beat, Borrow, ChapterFrame, Further, Script, StageView, Telling, Trial, WayIn, further,
+        use_part, use_provenance, use_right, use_setting,
     },
     fetched::{Fetch, Settled, View, fetched, part, use_ahead},
     figures::{
@@ -250,9 +250,14 @@ pub fn use_model_name(store: Store) -> Signal<String> {
 }
 
 /// What the page opens without: fetched when the first picture is there.
-const LATER: Fetch = part!(gpt_later: View = || match use_context::<Further>() {
-    Some(_) => told_later(),
-    None => other_view(),
+pub const LATER: Fetch = part!(gpt_later: View = || {
+    if let Some(borrow) = use_context::<Borrow>() {
+        return borrow.lend(&SCRIPT);
+    }
+    match use_context::<Further>() {
+        Some(_) => told_later(),
+        None => other_view(),
+    }
 });
 pub const SETTINGS: Fetch = part!(gpt_settings: View = || view! { <Settings/> }.into_any());
 

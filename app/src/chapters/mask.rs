@@ -30,7 +30,8 @@ use crate::{
 use editor::{MaskEditor, Sheet};
 
 #[cfg(test)]
-pub use words::{NAMES, SCRIPT};
+pub use words::NAMES;
+pub use words::SCRIPT;
 
 pub const INFO: Info = Info {
     id: Chapter::Mask,

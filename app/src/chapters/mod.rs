@@ -25,7 +25,7 @@ use leptos::prelude::*;
 use unroll_protocol::link::Chapter;
 
 use crate::{
-    course::Neighbors,
+    course::{Borrow, Neighbors},
     fetched::{Fetch, Fetched, View, part},
     store::Store,
 };
@@ -82,7 +82,10 @@ macro_rules! elsewhere {
     ($chapter:ident) => {
         &Entry::new(
             $chapter::INFO,
-            Content::Elsewhere(part!($chapter: View = $chapter::INFO.view)),
+            Content::Elsewhere(part!($chapter: View = || match use_context::<Borrow>() {
+                Some(borrow) => borrow.lend(&$chapter::SCRIPT),
+                None => ($chapter::INFO.view)(),
+            })),
         )
     };
 }
@@ -105,6 +108,14 @@ unroll_protocol::with_chapters!(all);
 /// Panics if [`ALL`] lacks it, which a test rules out.
 pub fn info(id: Chapter) -> &'static Entry {
     ALL.iter().find(|entry| entry.id == id).expect("every chapter is listed")
+}
+
+/// What shows the chapter; where there is a [`Borrow`] around it, it lends its script instead.
+pub fn lender(id: Chapter) -> Fetch {
+    match info(id).content {
+        Content::Here(_) => gpt::LATER,
+        Content::Elsewhere(fetch) => fetch,
+    }
 }
 
 /// The chapter itself, or its title until it is fetched.

@@ -28,7 +28,6 @@ use crate::{
 
 #[cfg(test)]
 pub use more::NAMES;
-#[cfg(test)]
 pub use words::SCRIPT;
 
 pub const INFO: Info = Info {

@@ -76,7 +76,7 @@ pub fn ChapterFrame(
     let answers = move || if behind.get() { "behind" } else { "current" };
 
     provide_context(Telling { script, live: live.clone(), asks });
-    let mut told = tell(script, live, further, lab);
+    let mut told = tell(script, live, further, chapter, lab);
     if let Some(more) = more {
         let body = ViewFn::from(move || {
             view! {
@@ -112,11 +112,13 @@ pub fn ChapterFrame(
     .into_any()
 }
 
-/// The script on the page: its beats with their questions, the experiments before the last.
+/// The script on the page: its beats with their questions, the experiments before the last. Where a
+/// part of the course ends, its review comes between.
 fn tell(
     script: &'static Script,
     live: Vec<Live>,
     further: fn() -> AnyView,
+    chapter: Chapter,
     lab: Option<Lab>,
 ) -> Vec<Told> {
     // Whether a question is in sight: only then the model is asked for its answer.
@@ -146,9 +148,13 @@ fn tell(
         Told { title: beat.title, body: ViewFn::from(body), set: Some(beat.set) }
     };
     let mut told: Vec<Told> = script.beats.iter().map(beat).collect();
-    let tries = move || apart(further, Further::Tries);
+    let extra =
+        |title, what| Told { title, body: ViewFn::from(move || apart(further, what)), set: None };
     let last = told.len().saturating_sub(1);
-    told.insert(last, Told { title: "Try it", body: ViewFn::from(tries), set: None });
+    if matches!(chapter, Chapter::Norm | Chapter::Block | Chapter::Gpt) {
+        told.insert(last, extra("Review", Further::Review));
+    }
+    told.insert(last, extra("Try it", Further::Tries));
     told
 }
 

@@ -13,7 +13,9 @@ const KEY: &str = "unroll-progress";
 pub struct Progress {
     seen: RwSignal<Vec<Chapter>>,
     done: RwSignal<Vec<Chapter>>,
-    /// As `rnn.shared`: the chapter and the question.
+    /// As `rnn.shared`: the chapter and the question. What the reviews keep is there too:
+    /// `rnn.shared+` was right when it was last asked in one, `rnn.shared-` was wrong, and the
+    /// review at the end of `norm` was begun three times as of `norm.#3`.
     right: RwSignal<Vec<String>>,
 }
 
@@ -53,6 +55,47 @@ impl Progress {
         self.keep();
     }
 
+    /// How a question went when it was last asked in a review; `None` if it never was.
+    pub fn reviewed(self, chapter: Chapter, id: &str) -> Option<bool> {
+        let (right, wrong) = review_words(chapter, id);
+        self.right.with_untracked(|words| match words {
+            _ if words.contains(&right) => Some(true),
+            _ if words.contains(&wrong) => Some(false),
+            _ => None,
+        })
+    }
+
+    /// A question was answered in a review.
+    pub fn review(self, chapter: Chapter, id: &str, is_right: bool) {
+        let (right, wrong) = review_words(chapter, id);
+        self.right.update(|words| {
+            words.retain(|word| *word != right && *word != wrong);
+            words.push(if is_right { right } else { wrong });
+        });
+        self.keep();
+    }
+
+    /// Whether a question was right in its chapter and again in a review.
+    pub fn knows(self, chapter: Chapter, id: &str) -> bool {
+        let named = format!("{}.{id}", chapter.id());
+        self.right.with_untracked(|words| words.contains(&named))
+            && self.reviewed(chapter, id) == Some(true)
+    }
+
+    /// Counts one more round of the review at the end of this chapter, and says its number.
+    pub fn next_round(self, chapter: Chapter) -> u32 {
+        let name = format!("{}.#", chapter.id());
+        let number = |word: &String| word.strip_prefix(&name)?.parse::<u32>().ok();
+        let before = self.right.with_untracked(|words| words.iter().find_map(number));
+        let round = before.unwrap_or_default().wrapping_add(1);
+        self.right.update(|words| {
+            words.retain(|word| !word.starts_with(&name));
+            words.push(format!("{name}{round}"));
+        });
+        self.keep();
+        round
+    }
+
     /// Forgets everything.
     pub fn forget(self) {
         self.seen.set(Vec::new());
@@ -72,6 +115,12 @@ impl Progress {
             let _ = storage.set_item(KEY, &text);
         }
     }
+}
+
+/// The words kept of a question that was right or wrong in a review.
+fn review_words(chapter: Chapter, id: &str) -> (String, String) {
+    let named = format!("{}.{id}", chapter.id());
+    (format!("{named}+"), format!("{named}-"))
 }
 
 fn note<T: PartialEq + Send + Sync + 'static>(list: RwSignal<Vec<T>>, what: T) {
@@ -130,6 +179,9 @@ mod tests {
         let right = vec!["rnn.shared".to_owned()];
         assert_eq!(print(&seen, &done, &right), "tokens rnn* rnn.shared");
         assert_eq!(parse("tokens rnn* rnn.shared"), (seen, done, right));
+        let reviews = "norm rnn.shared rnn.shared+ norm.inside- norm.#3";
+        let (seen, done, words) = parse(reviews);
+        assert_eq!(print(&seen, &done, &words), reviews);
         assert_eq!(parse("  * nosuch* rnn** .x rnn. no.x \u{1F642}"), (vec![], vec![], vec![]));
     }
 }

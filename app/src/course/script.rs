@@ -2,8 +2,11 @@
 
 use leptos::prelude::*;
 
-use super::{Try, machine_map::Map, progress::use_right, story::SetStage};
-use crate::teaching::{Live, Quiz, prose, quiz};
+use super::{Try, machine_map::Map, progress::use_right, review::REVIEW, story::SetStage};
+use crate::{
+    fetched::fetched,
+    teaching::{Live, Quiz, prose, quiz},
+};
 
 /// A chapter's story. The texts are marked up as [`prose`] has it.
 pub struct Script {
@@ -41,13 +44,36 @@ pub struct Trial {
 }
 
 /// What of a story is shown apart, for the page opens without it: one of its questions, its
-/// experiments, or the map under its title.
+/// experiments, the review of a part of the course, or the map under its title.
 #[derive(Clone, Copy)]
 pub enum Further {
     Ask(&'static str),
     Tries,
+    Review,
     /// Where the chapter is in the whole machine.
     Place,
+}
+
+/// Around a chapter whose script is wanted, not its page.
+#[derive(Clone, Copy, Default)]
+pub struct Borrow(StoredValue<Option<&'static Script>>);
+
+impl Borrow {
+    /// What a chapter shows in this context: nothing.
+    pub fn lend(self, script: &'static Script) -> AnyView {
+        self.0.set_value(Some(script));
+        ().into_any()
+    }
+
+    /// The script of the chapter that has this view.
+    pub fn script_of(view: fn() -> AnyView) -> Option<&'static Script> {
+        Owner::new().with(|| {
+            let borrow = Self::default();
+            provide_context(borrow);
+            let _ = view();
+            borrow.0.get_value()
+        })
+    }
 }
 
 /// The story on the page, with what is live in it.
@@ -67,6 +93,7 @@ pub fn further() -> AnyView {
             let lines = script.tries.iter().map(|trial| trial.view(&live)).collect_view();
             return view! { <ul class="try-list">{lines}</ul> }.into_any();
         }
+        Further::Review => return fetched(REVIEW, "The review"),
         Further::Place => return view! { <Map/> }.into_any(),
         Further::Ask(id) => id,
     };

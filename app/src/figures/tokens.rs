@@ -175,10 +175,14 @@ fn keep_in_sight(scroller: NodeRef<html::Div>, selection: Selection, row: Memo<R
         }
     };
     effect(move || {
-        selection.shown().map(|cell| show(cell.query));
+        if let Some(cell) = selection.shown() {
+            show(cell.query);
+        }
     });
     effect(move || {
         row.track();
-        selection.start().map(|cell| show(cell.query));
+        if let Some(cell) = selection.start() {
+            show(cell.query);
+        }
     });
 }

@@ -52,15 +52,26 @@ pub fn CheckYourself(
     explain: Signal<String>,
     /// What is said of each option to who picks it, in place of `explain`.
     #[prop(optional)]
-    replies: &'static [(&'static str, &'static str)],
+    replies: Signal<Vec<&'static str>>,
     #[prop(optional, into)] on_right: Option<Callback<()>>,
+    #[prop(optional, into)] on_wrong: Option<Callback<()>>,
     /// Makes the next question. Without it there is one more to try once `question` has changed.
     #[prop(optional, into)]
     on_another: Option<Callback<()>>,
 ) -> impl IntoView {
     let verdict = RwSignal::new(None);
-    let asked =
-        Asked { id, question, options, answer, explain, replies, verdict, on_right, on_another };
+    let asked = Asked {
+        id,
+        question,
+        options,
+        answer,
+        explain,
+        replies,
+        verdict,
+        on_right,
+        on_wrong,
+        on_another,
+    };
     view! {
         <div class="check" role="group" data-testid=format!("check-{id}") aria-label=kind.name()>
             <p class="check-kind" aria-hidden="true">{kind.name()}</p>
@@ -83,9 +94,19 @@ pub fn GuessFirst(
     children: ChildrenFn,
 ) -> impl IntoView {
     let verdict = RwSignal::new(None);
-    let (replies, on_another) = (&[] as &[_], None);
-    let asked =
-        Asked { id, question, options, answer, explain, replies, verdict, on_right, on_another };
+    let (replies, on_wrong, on_another) = (Signal::default(), None, None);
+    let asked = Asked {
+        id,
+        question,
+        options,
+        answer,
+        explain,
+        replies,
+        verdict,
+        on_right,
+        on_wrong,
+        on_another,
+    };
     let skipped = RwSignal::new(false);
     let seen = Memo::new(move |seen: Option<&bool>| {
         seen.copied().unwrap_or(false) || skipped.get() || verdict.with(Option::is_some)
@@ -114,15 +135,16 @@ struct Asked {
     options: Signal<Vec<String>>,
     answer: Signal<Option<usize>>,
     explain: Signal<String>,
-    replies: &'static [(&'static str, &'static str)],
+    replies: Signal<Vec<&'static str>>,
     verdict: RwSignal<Option<Verdict>>,
     on_right: Option<Callback<()>>,
+    on_wrong: Option<Callback<()>>,
     on_another: Option<Callback<()>>,
 }
 
 #[component]
 fn Question(asked: Asked) -> impl IntoView {
-    let Asked { id, verdict, on_right, on_another, .. } = asked;
+    let Asked { id, verdict, on_right, on_wrong, on_another, .. } = asked;
     // Live signals fire at every step of training; the page changes only with what they say.
     let question = Memo::new(move |_| asked.question.get());
     let options = Memo::new(move |_| asked.options.get());
@@ -158,13 +180,13 @@ fn Question(asked: Asked) -> impl IntoView {
                     options: asked.options.get_untracked(),
                     picked,
                     right,
-                    explain: match asked.replies.get(picked) {
-                        Some((_, reply)) => (*reply).to_owned(),
+                    explain: match asked.replies.with_untracked(|r| r.get(picked).copied()) {
+                        Some(reply) => reply.to_owned(),
                         None => asked.explain.get_untracked(),
                     },
                 }));
-                if let Some(on_right) = on_right.filter(|_| picked == right) {
-                    on_right.run(());
+                if let Some(on_answer) = if picked == right { on_right } else { on_wrong } {
+                    on_answer.run(());
                 }
             }
         }

@@ -26,7 +26,7 @@ pub use lit::{MathSym, Sym, provide_lit};
 #[cfg(test)]
 pub use prose::plain;
 pub use prose::{Live, live, prose};
-pub use quiz::{Quiz, quiz};
+pub use quiz::{Quiz, quiz, quiz_again};
 pub use term::{Note, Term};
 #[cfg(test)]
 pub use word::WORDS;

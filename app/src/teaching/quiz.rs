@@ -19,12 +19,26 @@ pub struct Quiz {
 
 /// The question on the page.
 pub fn quiz(quiz: &'static Quiz, on_right: Callback<()>) -> AnyView {
-    let options: Vec<String> =
-        quiz.options.iter().map(|(option, _)| (*option).to_owned()).collect();
+    let order = (0..quiz.options.len()).collect();
+    quiz_again(quiz, quiz.id, order, on_right, Callback::new(|()| ()))
+}
+
+/// The question on the page once more, named `id`, its options in this order.
+pub fn quiz_again(
+    quiz: &'static Quiz,
+    id: &'static str,
+    order: Vec<usize>,
+    on_right: Callback<()>,
+    on_wrong: Callback<()>,
+) -> AnyView {
+    let right = order.iter().position(|option| *option == quiz.right);
+    let in_order = order.into_iter().filter_map(|option| quiz.options.get(option));
+    let (options, replies): (Vec<String>, Vec<&'static str>) =
+        in_order.map(|(option, reply)| ((*option).to_owned(), *reply)).unzip();
     view! {
-        <CheckYourself id=quiz.id kind=quiz.kind question=Signal::stored(quiz.asks.to_owned())
-            options=Signal::stored(options) answer=Signal::stored(Some(quiz.right))
-            explain=Signal::stored(String::new()) replies=quiz.options on_right/>
+        <CheckYourself id kind=quiz.kind question=Signal::stored(quiz.asks.to_owned())
+            options=Signal::stored(options) answer=Signal::stored(right)
+            explain=Signal::stored(String::new()) replies=Signal::stored(replies) on_right on_wrong/>
     }
     .into_any()
 }

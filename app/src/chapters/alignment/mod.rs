@@ -29,7 +29,8 @@ use crate::{
 use map::{Alignment, Decoded, Gaze, Place};
 
 #[cfg(test)]
-pub use words::{NAMES, SCRIPT};
+pub use words::NAMES;
+pub use words::SCRIPT;
 
 pub const INFO: Info = Info {
     id: Chapter::Alignment,

@@ -26,7 +26,8 @@ use crate::{
 use figure::{Columns, TwoWayFigure};
 
 #[cfg(test)]
-pub use words::{NAMES, SCRIPT};
+pub use words::NAMES;
+pub use words::SCRIPT;
 
 pub const INFO: Info = Info {
     id: Chapter::Birnn,

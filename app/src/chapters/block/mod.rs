@@ -27,7 +27,8 @@ use crate::{
 };
 
 #[cfg(test)]
-pub use words::{NAMES, SCRIPT};
+pub use words::NAMES;
+pub use words::SCRIPT;
 
 pub const INFO: Info = Info {
     id: Chapter::Block,

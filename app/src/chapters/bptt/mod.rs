@@ -27,7 +27,6 @@ use crate::{
 
 #[cfg(test)]
 pub use formulas::NAMES;
-#[cfg(test)]
 pub use text::SCRIPT;
 
 pub const INFO: Info = Info {

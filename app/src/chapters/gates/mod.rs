@@ -30,7 +30,8 @@ use text::More;
 use units::Counts;
 
 #[cfg(test)]
-pub use text::{NAMES, SCRIPT};
+pub use text::NAMES;
+pub use text::SCRIPT;
 
 pub const INFO: Info = Info {
     id: Chapter::Gates,

@@ -23,7 +23,8 @@ use crate::{
 use state::Page;
 
 #[cfg(test)]
-pub use words::{NAMES, SCRIPT};
+pub use words::NAMES;
+pub use words::SCRIPT;
 
 pub const INFO: Info = Info {
     id: Chapter::Heads,

@@ -37,7 +37,6 @@ pub use next::number;
 use others::{Machine as Kind, OtherMachine};
 use scene::place_of;
 
-#[cfg(test)]
 pub use words::SCRIPT;
 
 pub const INFO: Info = Info {

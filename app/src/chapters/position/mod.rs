@@ -29,7 +29,8 @@ use crate::{
 };
 
 #[cfg(test)]
-pub use words::{NAMES, SCRIPT};
+pub use words::NAMES;
+pub use words::SCRIPT;
 
 pub const INFO: Info = Info {
     id: Chapter::Position,

@@ -38,7 +38,8 @@ use unroller::{EditBar, Unroller};
 use writing::WritingView;
 
 #[cfg(test)]
-pub use words::{NAMES, SCRIPT};
+pub use words::NAMES;
+pub use words::SCRIPT;
 
 pub const INFO: Info = Info {
     id: Chapter::Rnn,

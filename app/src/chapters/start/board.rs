@@ -62,14 +62,16 @@ pub struct Line {
     pub value: f64,
 }
 
+/// Draws numbers on a room of a size, and returns what is dragged there.
+pub type Draw = fn(&[f64], (f64, f64), &mut Pen) -> Vec<Grip>;
+
 /// A drawing and its numbers, which have one decimal or two.
 pub struct Board {
     pub name: &'static str,
     pub title: &'static str,
     pub knobs: &'static [Knob],
-    /// Draws on a room of this size and returns what is dragged there. The numbers are the knobs', and
-    /// behind them what else the view sets.
-    pub draw: fn(&[f64], (f64, f64), &mut Pen) -> Vec<Grip>,
+    /// The numbers are the knobs', and behind them what else the view sets.
+    pub draw: Draw,
     pub lines: fn(&[f64]) -> Vec<Line>,
     /// One or two sentences on what one sees.
     pub says: fn(&[f64]) -> String,
@@ -152,7 +154,7 @@ pub fn BoardView(
         let value = Memo::new(move |_| all.with(|all| all.get(at).copied().unwrap_or_default()));
         let moved = move |event: ev::Event| {
             if let Some(value) = read_number(&event_target_value(&event)) {
-                set(&[(at, value as f64)]);
+                set(&[(at, value)]);
             }
         };
         view! {
@@ -177,15 +179,15 @@ pub fn BoardView(
             <Drawing board all set=Callback::new(move |moves: Vec<(usize, f64)>| set(&moves))/>
             <div class="start-numbers" data-testid=format!("{}-numbers", board.name)>
                 {children.map(|children| children())}
+                <p class="start-says" aria-live="polite" data-testid=format!("{}-says", board.name)>
+                    {move || (board.says)(&all.get())}
+                </p>
                 <div class="knobs" role="group" aria-label="Numbers to move">
                     {board.knobs.iter().enumerate().map(knob).collect_view()}
                 </div>
                 <dl class="start-lines" data-testid=format!("{}-lines", board.name)>
                     {move || lines.get().into_iter().map(line).collect_view()}
                 </dl>
-                <p class="start-says" aria-live="polite" data-testid=format!("{}-says", board.name)>
-                    {move || (board.says)(&all.get())}
-                </p>
             </div>
         </div>
     }

@@ -237,7 +237,7 @@ fn draw_valley(numbers: &[f64], size: (f64, f64), pen: &mut Pen) -> Vec<Grip> {
     let is_seen = |w: &f64| (-2.5..=2.5).contains(w);
     // From step to step; more would be one stroke.
     const DRAWN: usize = 60;
-    for pair in places.windows(2).take(DRAWN).filter(|pair| pair.iter().all(|w| is_seen(w))) {
+    for pair in places.windows(2).take(DRAWN).filter(|pair| pair.iter().all(is_seen)) {
         let (from, to) = (on(pair[0]), on(pair[1]));
         let color = pen.hue(START);
         let _ = write!(

@@ -24,7 +24,8 @@ use crate::{
 use board::{BoardView, shown};
 
 #[cfg(test)]
-pub use words::{NAMES, SCRIPT};
+pub use words::NAMES;
+pub use words::SCRIPT;
 
 pub const INFO: Info = Info {
     id: Chapter::Start,

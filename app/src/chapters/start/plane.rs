@@ -260,11 +260,21 @@ pub const MATRIX: Board = Board {
     says: matrix_says,
 };
 
-/// The input, and each row with what it answers.
-fn rows(numbers: &[f64]) -> ((f64, f64), [((f64, f64), f64); 3]) {
+/// A row of the matrix and what it answers.
+#[derive(Clone, Copy)]
+struct Row {
+    weights: (f64, f64),
+    answer: f64,
+}
+
+/// The input and the rows.
+fn rows(numbers: &[f64]) -> ((f64, f64), [Row; 3]) {
     let x = (numbers[0], numbers[1]);
-    let row = |i: usize| (numbers[2 + 2 * i], numbers[3 + 2 * i]);
-    (x, [0, 1, 2].map(|i| (row(i), dot(row(i), x))))
+    let row = |i: usize| {
+        let weights = (numbers[2 + 2 * i], numbers[3 + 2 * i]);
+        Row { weights, answer: dot(weights, x) }
+    };
+    (x, [0, 1, 2].map(row))
 }
 
 fn draw_matrix(numbers: &[f64], size: (f64, f64), pen: &mut Pen) -> Vec<Grip> {
@@ -279,20 +289,20 @@ fn draw_matrix(numbers: &[f64], size: (f64, f64), pen: &mut Pen) -> Vec<Grip> {
     };
     let plane = Plane::new((0.0, 0.0), plane_size, MATRIX_REACH);
     plane.rule(pen);
-    for (i, (row, _)) in rows.iter().enumerate() {
-        plane.arrow(pen, ROWS[i].0, (0.0, 0.0), *row, &format!("{}", i + 1));
+    for (i, row) in rows.iter().enumerate() {
+        plane.arrow(pen, ROWS[i].0, (0.0, 0.0), row.weights, &format!("{}", i + 1));
     }
     plane.arrow(pen, X, (0.0, 0.0), x, "x");
     // A bar for each answer, from the line in the middle.
     let font = pen.font;
     let bars = (rest.0 + 5.2 * font, rest_size.0 - 10.0 * font);
     let (zero, most) =
-        (bars.0 + bars.1 / 2.0, rows.iter().map(|row| row.1.abs()).fold(3.0, f64::max));
+        (bars.0 + bars.1 / 2.0, rows.iter().map(|row| row.answer.abs()).fold(3.0, f64::max));
     let pitch = (rest_size.1 / 3.0).min(5.0 * font);
     let top = rest.1 + (rest_size.1 - 3.0 * pitch) / 2.0;
     let foot = top + 3.0 * pitch;
     pen.wire(Hue::Muted, 1.5, &format!("M{zero:.1} {top:.1}V{foot:.1}"));
-    for (i, (_, answer)) in rows.iter().enumerate() {
+    for (i, Row { answer, .. }) in rows.iter().enumerate() {
         let (hue, middle) = (ROWS[i].0, top + (i as f64 + 0.5) * pitch);
         let long = answer / most * bars.1 / 2.0;
         pen.text(
@@ -308,7 +318,7 @@ fn draw_matrix(numbers: &[f64], size: (f64, f64), pen: &mut Pen) -> Vec<Grip> {
         pen.text(Hue::Ink, true, (end, middle + 0.35 * font), Anchor::End, &shown(*answer, 2));
     }
     let mut grips: Vec<Grip> =
-        (0..3).map(|i| plane.grip(ROWS[i].0, (2 + 2 * i, 3 + 2 * i), rows[i].0)).collect();
+        (0..3).map(|i| plane.grip(ROWS[i].0, (2 + 2 * i, 3 + 2 * i), rows[i].weights)).collect();
     grips.push(plane.grip(X, (0, 1), x));
     grips
 }
@@ -317,7 +327,7 @@ fn matrix_lines(numbers: &[f64]) -> Vec<Line> {
     let (x, rows) = rows(numbers);
     let names = ["row 1 · x", "row 2 · x", "row 3 · x"];
     let line = |i: usize| {
-        let (row, answer) = rows[i];
+        let Row { weights: row, answer } = rows[i];
         let [w1, x1, w2, x2] = [row.0, x.0, row.1, x.1].map(|number| term(number, 1));
         Line {
             name: names[i],
@@ -330,8 +340,8 @@ fn matrix_lines(numbers: &[f64]) -> Vec<Line> {
 
 fn matrix_says(numbers: &[f64]) -> String {
     let (_, rows) = rows(numbers);
-    let answers = rows.map(|row| shown(row.1, 2)).join(", ");
-    let best = (0..3).max_by(|&a, &b| rows[a].1.total_cmp(&rows[b].1)).unwrap_or(0);
+    let answers = rows.map(|row| shown(row.answer, 2)).join(", ");
+    let best = (0..3).max_by(|&a, &b| rows[a].answer.total_cmp(&rows[b].answer)).unwrap_or(0);
     format!(
         "Two numbers went in, three came out: [{answers}]. Row {} gives the largest answer.",
         best + 1

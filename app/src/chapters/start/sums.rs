@@ -151,7 +151,7 @@ fn draw_chain(numbers: &[f64], (width, height): (f64, f64), pen: &mut Pen) -> Ve
     );
     let side = cell.0.min(cell.1 - 1.9 * font) - 8.0;
     let mut grips = Vec::new();
-    for i in 0..4 {
+    for (i, &slope) in numbers[..4].iter().enumerate() {
         let corner = (
             (i % per_row) as f64 * (cell.0 + gap) + (cell.0 - side) / 2.0,
             (i / per_row) as f64 * cell.1 + 1.5 * font,
@@ -166,8 +166,8 @@ fn draw_chain(numbers: &[f64], (width, height): (f64, f64), pen: &mut Pen) -> Ve
                 corner.0, middle.1, middle.0, corner.1
             ),
         );
-        // Across goes half a unit, up the slope's share of it.
-        let (slope, reach) = (numbers[i], unit * 0.45);
+        // A slope of 2 reaches the corner.
+        let reach = unit * 0.45;
         let (dx, dy) = (unit * 0.9, slope * reach);
         pen.wire(
             LINK,
