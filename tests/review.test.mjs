@@ -52,7 +52,7 @@ test("a review asks five mixed questions by keyboard, counts them, and asks five
   await begin();
   const first = await round(page);
   await byId(page, "review-result").waitFor();
-  assert.match(await byId(page, "review-result").textContent(), new RegExp(`^${first.right} of 5 right`));
+  assert.match(await byId(page, "review-result").textContent(), new RegExp(`^${first.right} of 5 correct`));
   // What was asked marks no chapter as done, and starts no other chapter's model.
   assert.doesNotMatch(await page.evaluate(() => localStorage.getItem("unroll-progress")), /\*/);
   await page.reload();

@@ -237,14 +237,15 @@ fn Review() -> impl IntoView {
         view! {
             <p data-testid="review-result">
                 <strong>{format!("{} of {}", drawn.len() - wrong.len(), drawn.len())}</strong>
-                " right. "
+                " correct. "
                 {format!(
-                    "Of {} questions you know {known}: right in the chapter, and right again in a review.",
+                    "You know {known} of the {} questions: you answered each correctly in its chapter and again in a \
+                     review.",
                     all.len(),
                 )}
             </p>
             {(!again.is_empty()).then(|| view! {
-                <p>"What went wrong is explained in:"</p>
+                <p>"Read more about what went wrong:"</p>
                 {links(again)}
             })}
             {if more {
@@ -256,7 +257,7 @@ fn Review() -> impl IntoView {
                 }
                 .into_any()
             } else {
-                view! { <p>"You have been right about all of them."</p> }.into_any()
+                view! { <p>"You have answered all of them correctly."</p> }.into_any()
             }}
         }
         .into_any()
@@ -277,7 +278,7 @@ fn Review() -> impl IntoView {
         match shown.get() {
         Shown::Invitation => view! {
             <p>
-                {format!("Right once is not yet known. Here are {ROUND} questions from {what}, mixed.")}
+                {format!("Getting it right once is not the same as knowing it. Here are {ROUND} mixed questions from {what}.")}
             </p>
             {button("Begin the review", "review-begin")}
         }
