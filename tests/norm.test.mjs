@@ -92,6 +92,25 @@ test("with running statistics no row hears of another", async (t) => {
   await most(page, (most) => most > 0.05);
 });
 
+test("γ and β can undo BatchNorm to rounding, but not LayerNorm", async (t) => {
+  const page = await opened(t, "&norm-row=0");
+  await live(page, "coupling");
+  await byId(page, "control-norm-undo").check({ force: true });
+  await most(page, (most) => most < 1e-3);
+  const says = async () => byId(page, "norm-rows-say").textContent();
+  await eventually(async () => (await says()) === "y − x");
+  await eventually(async () => (await moves(page)).every((apart) => apart < 1e-3), "every row is x again");
+  // A pressed row comes out as it went in, too: γ and β are set for the numbers on show.
+  await byId(page, "norm-row-5").click();
+  await eventually(async () => (await byId(page, "norm-row-5").textContent()).includes("×3"));
+  await most(page, (most) => most < 1e-3);
+  await choose(page, "norm-axis", "layer");
+  await most(page, (most) => most > 0.05);
+  assert.match(await byId(page, "norm-coupling").textContent(), /can’t be undone/);
+  await byId(page, "control-norm-undo").uncheck({ force: true });
+  await eventually(async () => (await says()) === "moved");
+});
+
 test("the mean is swept over the matrix, column by column or row by row", async (t) => {
   const page = await opened(t, "&norm-row=0");
   await live(page, "coupling");
@@ -283,6 +302,7 @@ test("the ideas step through, each with its stage", async (t) => {
     ["layers", "batch", 2, 0],
     ["layers", "layer", 2, 0],
     ["layers", "batch", 2, 0],
+    ["layers", "batch", 0, 0],
     ["outside"],
     ["time"],
   ];
@@ -323,7 +343,7 @@ test("everything can be done by keyboard", async (t) => {
   await most(page, (most) => most === 0);
 });
 
-for (const query of ["&norm-example=2&norm-feature=3", "&norm-axis=layer", "&view=depth", "&view=losses", "&norm-experiment=outside", "&norm-experiment=time"]) {
+for (const query of ["&norm-example=2&norm-feature=3", "&norm-undo=1&norm-axis=layer", "&norm-axis=layer", "&view=depth", "&view=losses", "&norm-experiment=outside", "&norm-experiment=time"]) {
   test(`nothing is cut off and nothing hard to read: ${query}`, async (t) => {
     const page = await opened(t, query);
     await fitsEverywhere(page);

@@ -30,6 +30,7 @@ test("every tab shows its figures, alive", async (t) => {
     encoding: ["encoding", "clock"],
     turn: ["clock", "shift"],
     distance: ["position-products", "position-scores"],
+    swap: ["position-sums"],
     models: ["compare", "position-curves"],
     longer: ["position-lengths"],
     reading: ["position-attention"],
@@ -66,6 +67,19 @@ test("counted back from the end, distances win", async (t) => {
   const page = await trained(t, "models", "&position-from=end");
   assert((await right(page, "rotary", 8)) > 0.8);
   assert((await right(page, "rotary", 8)) > (await right(page, "sinusoidal", 8)) + 0.2);
+});
+
+test("two symbols trade places: without positions the sum stays, with them it changes", async (t) => {
+  const page = await trained(t, "swap", "&position-encoding=none&position-number=1");
+  await live(page, "position-sums");
+  const says = () => byId(page, "position-swap").textContent();
+  await eventually(async () => /the sum stays/.test(await says()), "without positions");
+  assert(Number(await byId(page, "position-swap").getAttribute("data-most")) < 1e-4);
+  for (const encoding of ["sinusoidal", "learned", "rotary"]) {
+    await byId(page, `position-encoding-${encoding}`).check({ force: true });
+    await eventually(async () => /the sum changes/.test(await says()), encoding);
+  }
+  assert(Number(await byId(page, "position-swap").getAttribute("data-most")) > 1e-3);
 });
 
 test("the heatmap is of the chosen encoding", async (t) => {

@@ -47,8 +47,8 @@ test("a cell is open from the start; another is worked out by a click, and the n
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("ArrowLeft");
   await page.keyboard.press("Enter");
-  await eventually(async () => parameter(page, "qkv-query") === "8" && parameter(page, "qkv-key") === "5");
-  await eventually(async () => (await inspector(page).getAttribute("data-query")) === "7");
+  await eventually(async () => parameter(page, "qkv-query") === "18" && parameter(page, "qkv-key") === "10");
+  await eventually(async () => (await inspector(page).getAttribute("data-query")) === "17");
   await paused(page);
   const dot = await value(page, "inspector-dot");
   const score = await value(page, "inspector-score");
@@ -58,10 +58,15 @@ test("a cell is open from the start; another is worked out by a click, and the n
   const weight = await value(page, "inspector-weight");
   assert(Math.abs(exponent / sum - weight) < 1e-6);
   assert(Number(await byId(page, "inspector-compared").getAttribute("data-apart")) < 1e-4);
-  // Only what is before it is seen: 8 keys.
+  // Nothing is masked until the learner says so.
   await byId(page, "inspector-all-keys").click();
-  const rows = await page.locator('[data-testid="inspector-row"] tbody tr').allTextContents();
-  assert.equal(rows.filter((row) => !row.includes("blocked")).length, 8);
+  const keys = page.locator('[data-testid="inspector-row"] tbody tr');
+  const open = async () => (await keys.allTextContents()).filter((row) => !row.includes("blocked")).length;
+  await eventually(async () => (await keys.count()) === 24 && (await open()) === (await keys.count()));
+  // Then only what is before it is seen: 18 keys.
+  await byId(page, "control-qkv-causal").check({ force: true });
+  await eventually(async () => (await open()) === 18);
+  assert.equal(parameter(page, "qkv-causal"), "1");
   await byId(page, "inspector-close").click();
   await inspector(page).waitFor({ state: "detached" });
   await eventually(async () => parameter(page, "qkv-query") === "0");
@@ -173,7 +178,7 @@ test("each view shows its own figures, and the experiment goes with it", async (
   await byId(page, "qkv-queries-cells").focus();
   await page.keyboard.press("ArrowUp");
   await page.keyboard.press("Enter");
-  await eventually(async () => parameter(page, "qkv-query") === "6");
+  await eventually(async () => parameter(page, "qkv-query") === "16");
   await openView(page, "cell");
   await eventually(async () => (await inspector(page).getAttribute("data-query")) === "5");
 });

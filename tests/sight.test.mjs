@@ -149,7 +149,7 @@ const CHAPTERS = [
   },
   {
     address: "?chapter=position",
-    views: { encoding: ["Encoding"], turn: [], distance: ["Products", "Scores"], models: ["Reading"], longer: ["Reading"], reading: ["Reading"] },
+    views: { encoding: ["Encoding"], turn: [], distance: ["Products", "Scores"], swap: ["Reading"], models: ["Reading"], longer: ["Reading"], reading: ["Reading"] },
   },
   {
     address: "?chapter=block&block-term=2",

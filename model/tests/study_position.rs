@@ -80,6 +80,23 @@ fn without_positions_order_shows_only_through_a_causal_mask_and_two_layers() {
 }
 
 #[test]
+fn without_positions_two_orders_make_one_sum() {
+    let mut study = study(&Settings::default());
+    train(&mut study, 20);
+    let reading = read(&mut study, Asked { number: 1, ..ASKED });
+    let (first, other) = reading.exchanged;
+    assert_ne!(reading.tokens[first as usize], reading.tokens[other as usize]);
+    for model in &reading.models {
+        assert_eq!(model.sums.shape, [2, 32]);
+        let (before, after) = (model.sums.block(&[0]).unwrap(), model.sums.block(&[1]).unwrap());
+        let most = before.iter().zip(after).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        let largest = model.sums.values.iter().fold(0f32, |most, sum| most.max(sum.abs()));
+        let same = most <= 1e-5 * largest;
+        assert_eq!(same, model.positions == Positions::None, "{most} of {largest}");
+    }
+}
+
+#[test]
 fn learned_positions_end_with_a_sentence() {
     let mut study = study(&Settings::default());
     let reading = read(&mut study, Asked { length: 20, ..ASKED });

@@ -26,8 +26,13 @@ fn study(experiment: Experiment) -> AnyStudy {
     build(spec(experiment), TALES)
 }
 
-fn head(study: &mut AnyStudy, memory: Memory, [layer, head, query]: [u32; 3]) -> Head {
-    ask(study, ask::Head { text: SENTENCE.to_owned(), memory, layer, head, query }).unwrap()
+fn head(
+    study: &mut AnyStudy,
+    memory: Memory,
+    causal: bool,
+    [layer, head, query]: [u32; 3],
+) -> Head {
+    ask(study, ask::Head { text: SENTENCE.to_owned(), memory, causal, layer, head, query }).unwrap()
 }
 
 fn shuffle(study: &mut AnyStudy, draw: u32, positions: bool, causal: bool) -> Shuffle {
@@ -42,11 +47,11 @@ fn scale(study: &mut AnyStudy, dimensions: u32) -> Scale {
 fn every_row_sums_to_one_and_the_inspector_agrees_with_the_model() {
     let mut study = study(Experiment::Cell);
     train(&mut study, WARM);
-    for memory in [Memory::Own, Memory::Other] {
+    for (memory, causal) in [(Memory::Own, false), (Memory::Own, true), (Memory::Other, true)] {
         for layer in 0..LAYERS {
             for which in 0..HEADS {
                 for query in [0, 6, 16] {
-                    let head = head(&mut study, memory, [layer, which, query]);
+                    let head = head(&mut study, memory, causal, [layer, which, query]);
                     assert_eq!(head.row.query, query);
                     let length = head.memory_tokens.len();
                     let row = head.weights.block(&[query as usize]).unwrap();
@@ -77,13 +82,35 @@ fn every_row_sums_to_one_and_the_inspector_agrees_with_the_model() {
 }
 
 #[test]
+fn the_cell_that_the_chapter_opens_with_shows_something() {
+    let mut study = study(Experiment::Cell);
+    train(&mut study, WARM);
+    let Settings { layer, head: which, query, key, causal, .. } = Settings::default();
+    // The page's first sentence.
+    let text = "said Fenn the fox, who had one".to_owned();
+    let question = ask::Head {
+        text,
+        memory: Memory::Own,
+        causal,
+        layer: layer - 1,
+        head: which - 1,
+        query: query - 1,
+    };
+    let head = ask(&mut study, question).unwrap();
+    let weight = head.row.weights[key as usize - 1];
+    assert!(!causal && weight > 0.2, "{weight}");
+}
+
+#[test]
 fn keys_and_values_can_come_from_another_text() {
     let mut study = study(Experiment::Cell);
-    let own = head(&mut study, Memory::Own, [1, 0, 3]);
+    let own = head(&mut study, Memory::Own, true, [1, 0, 3]);
     assert_eq!((own.tokens.len(), own.memory_tokens.len()), (17, 17));
     // Causal: 17 * 18 / 2 cells.
     assert_eq!(own.mask.iter().filter(|allowed| **allowed).count(), 153);
-    let other = head(&mut study, Memory::Other, [1, 0, 3]);
+    let free = head(&mut study, Memory::Own, false, [1, 0, 3]);
+    assert!(free.mask.iter().all(|allowed| *allowed));
+    let other = head(&mut study, Memory::Other, true, [1, 0, 3]);
     assert_eq!((other.tokens.len(), other.memory_tokens.len()), (17, CONTEXT as usize));
     assert_eq!(other.memory_tokens.concat(), TALES.chars().take(24).collect::<String>());
     assert!(other.mask.iter().all(|allowed| *allowed));
@@ -192,7 +219,7 @@ fn the_same_seed_gives_the_same_bits() {
     let run = || {
         let mut study = study(Experiment::Cell);
         let losses = points(&mut study, 5);
-        (losses, head(&mut study, Memory::Own, [0, 0, 5]), shuffle(&mut study, 2, true, true))
+        (losses, head(&mut study, Memory::Own, true, [0, 0, 5]), shuffle(&mut study, 2, true, true))
     };
     assert_eq!(run(), run());
     assert_eq!(
@@ -204,17 +231,32 @@ fn the_same_seed_gives_the_same_bits() {
 #[test]
 fn bad_input_is_refused_with_a_sentence_and_the_model_goes_on() {
     let mut study = study(Experiment::Cell);
-    let empty = ask::Head { text: String::new(), memory: Memory::Own, layer: 0, head: 0, query: 0 };
+    let empty = ask::Head {
+        text: String::new(),
+        memory: Memory::Own,
+        causal: true,
+        layer: 0,
+        head: 0,
+        query: 0,
+    };
     let refusal = ask(&mut study, empty).unwrap_err();
     assert!(refusal.ends_with('.'), "{refusal}");
     for (layer, head) in [(9, 0), (0, 9)] {
-        let question = ask::Head { text: "a".into(), memory: Memory::Own, layer, head, query: 0 };
+        let question = ask::Head {
+            text: "a".into(),
+            memory: Memory::Own,
+            causal: true,
+            layer,
+            head,
+            query: 0,
+        };
         assert!(ask(&mut study, question).unwrap_err().starts_with("There is no "));
     }
     // A row beyond the sentence is its last, unknown characters are read as such, and what is too
     // long loses its beginning.
     let long = "Ω".repeat(512);
-    let question = ask::Head { text: long, memory: Memory::Own, layer: 0, head: 0, query: 400 };
+    let question =
+        ask::Head { text: long, memory: Memory::Own, causal: true, layer: 0, head: 0, query: 400 };
     let head = ask(&mut study, question).unwrap();
     assert_eq!((head.row.query, head.dropped), (23, 488));
     assert!(head.tokens.iter().all(|token| token == "\u{fffd}"));

@@ -91,6 +91,8 @@ pub struct Settings {
     pub feature: u32,
     /// Means computed so far along the swept axis; 0 is all of them.
     pub sweep: u32,
+    /// Whether γ and β are set so that they undo the normalization on show.
+    pub undo: bool,
     /// The time step whose statistics are used at every step; 0 means each step uses its own.
     pub time: u32,
 }
@@ -110,6 +112,7 @@ impl Default for Settings {
             example: 0,
             feature: 0,
             sweep: 0,
+            undo: false,
             time: 1,
         }
     }
@@ -163,6 +166,8 @@ pub(crate) const ROWS: &[TableRow] = &[
     plain!(of Norm, "norm-sweep", "Swept", norm.sweep: Whole,
         Kind::Whole { min: 0, max: MOST_EXAMPLES },
         "How many means are taken so far, one for each feature or example; 0 is all."),
+    plain!(of Norm, "norm-undo", "Undo it with γ and β", norm.undo: Flag, Kind::Flag,
+        "Sets γ and β so that y comes as close to x as they can bring it."),
     plain!(of Norm, "norm-time", "Statistics of step", norm.time: Whole,
         Kind::Whole { min: 0, max: TRAINED_STEPS },
         "The time step whose mean and variance BatchNorm uses at every step; 0 lets each step use \

@@ -273,6 +273,9 @@ pub struct Reading {
     pub place: u32,
     /// The right answer.
     pub right: String,
+    /// Positions, from 0, of the first two symbols that differ, which are exchanged for
+    /// [`ModelReading::swapped`]; twice the same if all are alike.
+    pub exchanged: (u32, u32),
     /// In the order of [`Positions::ALL`].
     pub models: Vec<ModelReading>,
     /// The best accuracy at each of [`MEASURED`] for those who know how often each symbol occurs
@@ -291,6 +294,9 @@ pub struct ModelReading {
     pub probability: f32,
     /// What the number token attends to in the last layer, `[heads, T]`.
     pub weights: Array,
-    /// The largest change of its logits when the first two symbols that differ are exchanged.
+    /// The largest change of its logits when the two symbols are exchanged.
     pub swapped: f32,
+    /// What the last layer's attention adds up for the number token, head after head: as it is,
+    /// and with the two symbols exchanged, `[2, width]`.
+    pub sums: Array,
 }

@@ -78,7 +78,7 @@ pub struct Settings {
     pub shuffle: u32,
     /// Whether the shuffled model adds positions.
     pub positions: bool,
-    /// Whether it has a causal mask.
+    /// Whether the model has a causal mask, on the cell and in the shuffle.
     pub causal: bool,
 }
 
@@ -87,10 +87,10 @@ impl Default for Settings {
         Self {
             experiment: Experiment::Cell,
             memory: Memory::Own,
-            layer: 2,
-            head: 1,
-            query: 7,
-            key: 6,
+            layer: 1,
+            head: 2,
+            query: 17,
+            key: 11,
             dimensions: 64,
             draw: 1,
             shuffle: 1,
@@ -166,8 +166,9 @@ choice! {
 
 questions! {
     Qkv:
-    /// For [`Models::Text`]: one head and one query's row in it, all counted from 0.
-    Head { text: String, memory: Memory, layer: u32, head: u32, query: u32 } -> Head,
+    /// For [`Models::Text`]: one head and one query's row in it, all counted from 0. With `causal`
+    /// all of its layers have a causal mask, otherwise none.
+    Head { text: String, memory: Memory, causal: bool, layer: u32, head: u32, query: u32 } -> Head,
     /// For [`Models::Text`]: the tokens in another order.
     Shuffle { text: String, draw: u32, positions: bool, causal: bool } -> Shuffle,
     /// For any models: random queries and keys.
@@ -182,6 +183,8 @@ questions! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Head {
     pub memory: Memory,
+    /// The question's choice. Another text is never masked.
+    pub causal: bool,
     /// Counted from 0.
     pub layer: u32,
     pub head: u32,

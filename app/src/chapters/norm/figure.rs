@@ -4,7 +4,9 @@ mod arithmetic;
 mod cells;
 mod coupling;
 mod reading;
+mod undo;
 
 pub use arithmetic::Arithmetic;
 pub use coupling::CouplingFigure;
-pub use reading::{amount, moved};
+pub use reading::{amount, moved, remains};
+pub use undo::undone;

@@ -9,10 +9,10 @@ use unroll_protocol::study::norm::{
     Axis, Depth, Depths, Experiment, Layer, Statistics, Version, ask,
 };
 
-use super::figure::{Arithmetic, CouplingFigure, amount, moved};
+use super::figure::{Arithmetic, CouplingFigure, amount, moved, remains, undone};
 use super::is_of;
 use crate::{
-    controls::{ChoiceField, SliderField, use_timer},
+    controls::{ChoiceField, FlagField, SliderField, use_timer},
     course::{Sentence, use_lab, use_provenance, use_setting},
     effect::effect,
     figures::{Bins, Histogram, HistogramFigure, Hue, Sheet, SheetExport, Slot, exact},
@@ -41,8 +41,12 @@ pub fn one() -> AnyView {
             factor: settings.factor,
         })
     });
-    let layer = answered.answer;
     let axis = use_setting(|link| &mut link.norm.axis);
+    let undo = use_setting(|link| &mut link.norm.undo);
+    let layer = Memo::new(move |_| {
+        let layer = answered.answer.get()?;
+        Some(undone(&layer).filter(|_| undo.get()).map_or(layer, Arc::new))
+    });
     let row = use_setting(|link| &mut link.norm.row);
     let example = use_setting(|link| &mut link.norm.example);
     let feature = use_setting(|link| &mut link.norm.feature);
@@ -65,14 +69,21 @@ pub fn one() -> AnyView {
             {move || (axis.get() == Axis::Batch).then(|| view! { <ChoiceField name="norm-statistics"/> })}
             <SliderField name="norm-layer"/>
             <SliderField name="norm-factor" step=0.5/>
+            <FlagField name="norm-undo"/>
         </div>
         <p class="norm-verdict norm-coupling-verdict" data-testid="norm-coupling"
-            data-most=move || layer.get().and_then(|l| others(&l)).map(|most| most.to_string())>
-            {move || layer.get().map(|layer| verdict(&layer))}
+            data-most=move || {
+                let most = if undo.get() { farthest } else { others };
+                layer.get().and_then(|l| most(&l)).map(|most| most.to_string())
+            }>
+            {move || {
+                let say = if undo.get() { undo_verdict } else { verdict };
+                layer.get().map(|layer| say(&layer))
+            }}
         </p>
         <p class="field-error" role="status" data-testid="norm-refused">{refused}</p>
         <div class="view-fill norm-coupling">
-            <CouplingFigure layer row example feature sweep provenance>
+            <CouplingFigure layer row example feature sweep undo provenance>
                 <Sweep layer sweep/>
             </CouplingFigure>
             <Arithmetic layer place on_close=close/>
@@ -124,6 +135,33 @@ fn verdict(layer: &Layer) -> String {
                 amount(most)
             )
         }
+}
+
+/// Most that any output differs from what came in.
+fn farthest(layer: &Layer) -> Option<f32> {
+    remains(layer).into_iter().reduce(f32::max)
+}
+
+/// How well γ and β undo the normalization, in words.
+fn undo_verdict(layer: &Layer) -> String {
+    let Some(most) = farthest(layer) else { return String::new() };
+    let most = amount(most);
+    let rows = layer.examples.len();
+    match layer.axis {
+        Axis::Batch => format!(
+            "γ = √(σ² + ε) and β = μ undo BatchNorm: y is x again. The largest difference is {most}, which is only \
+             rounding."
+        ),
+        Axis::Layer if rows == 1 => {
+            format!(
+                "There is only one row, so β alone can hold it. The largest difference is {most}."
+            )
+        }
+        Axis::Layer => format!(
+            "LayerNorm can’t be undone: each of the {rows} rows had a μ and σ of its own, but all share one γ and β per \
+             feature. The best fit is off by up to {most}."
+        ),
+    }
 }
 
 /// Takes one mean after the other.

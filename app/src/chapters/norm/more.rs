@@ -59,7 +59,8 @@ pub fn more() -> AnyView {
              and this page keep a moving average during training."
         </p>
         <p>
-            "γ and β can undo the normalization: with γ = σ and β = μ, y is x again. At inference μ and σ are fixed \
+            "γ and β can undo BatchNorm: with γ = √(σ² + ε) and β = μ, y is x again. They can’t undo LayerNorm, which \
+             takes a μ and σ from each example, while γ and β are the same for all. At inference BatchNorm’s μ and σ are fixed \
              numbers. Then BatchNorm is one scale and one offset for each feature, which can be merged into W and a \
              bias."
         </p>

@@ -8,6 +8,7 @@ mod compare;
 mod encodings;
 mod reading;
 mod relations;
+mod swap;
 mod words;
 
 use leptos::prelude::*;
@@ -93,6 +94,7 @@ fn PositionChapter() -> impl IntoView {
                 StageView::new("encoding", "Encoding", move || encodings::view(page)),
                 StageView::new("turn", "A step", move || clock::view(page)),
                 StageView::new("distance", "Distance", move || relations::view(page)),
+                StageView::new("swap", "Two orders", move || swap::view(page)),
                 StageView::new("models", "Six models", move || compare::models(page)),
                 StageView::new("longer", "Longer", move || compare::longer(page)),
                 StageView::new("reading", "Reading", move || reading::view(page)),

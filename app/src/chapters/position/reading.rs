@@ -51,16 +51,9 @@ pub fn view(page: Page) -> AnyView {
             (settings.query, settings.key) = (last as u32, key as u32 + 1);
         });
     });
-    let another = move |_| page.set(|settings| settings.example = settings.example % 200 + 1);
     let open = Memo::new(move |_| page.settings.with(|s| s.head > 0));
     view! {
-        <div class="view-bar position-sliders">
-            <SliderField name="position-length"/>
-            <SliderField name="position-number"/>
-            <button type="button" class="button" data-testid="position-another" on:click=another>
-                "Another sequence"
-            </button>
-        </div>
+        {sequence(page)}
         <p class="field-error" role="alert" data-testid="position-asked-problem">{problem}</p>
         <div class="view-side position-reading" class:is-open=move || open.get()>
             <div>
@@ -75,6 +68,21 @@ pub fn view(page: Page) -> AnyView {
                 {move || (!open.get()).then(|| reading.get().map(|reading| answers(&reading)))}
                 {inspector(page, open)}
             </div>
+        </div>
+    }
+    .into_any()
+}
+
+/// Chooses the sequence on show.
+pub fn sequence(page: Page) -> AnyView {
+    let another = move |_| page.set(|settings| settings.example = settings.example % 200 + 1);
+    view! {
+        <div class="view-bar position-sliders">
+            <SliderField name="position-length"/>
+            <SliderField name="position-number"/>
+            <button type="button" class="button" data-testid="position-another" on:click=another>
+                "Another sequence"
+            </button>
         </div>
     }
     .into_any()

@@ -39,6 +39,19 @@ pub const SCRIPT: Script = Script {
             asks: &["position-shuffle"],
         },
         Beat {
+            title: "Two orders, one sum",
+            text: "“The film was not good, it was bad.” “The film was good, it was not bad.” Both have the same words, \
+                   and they say opposite things. Only the order tells them apart.\n\n\
+                   The figure does the same with symbols: in its second row, two of them trade places. Each row is the \
+                   sum that attention makes for the number. Without positions it adds up the same terms, so the \
+                   difference is 0, up to rounding. Now choose another encoding. Does the sum change?",
+            set: |link| {
+                (link.position.encoding, link.position.number) = (Positions::None, 1);
+                link.view = "swap".into();
+            },
+            asks: &[],
+        },
+        Beat {
             title: "The plain number swamps the rest",
             text: "Why not simply add the number? Then at position 20, one number in a row of small ones grows by \
                    20. It is like a singer who gets louder with every note, until you hear no one else. The second \

@@ -10,8 +10,8 @@ use unroll_protocol::{
 
 use super::is_of;
 use crate::{
-    controls::{ChoiceField, SliderField},
-    course::{Sentence, use_lab, use_provenance},
+    controls::{ChoiceField, FlagField, SliderField},
+    course::{Sentence, use_lab, use_provenance, use_setting},
     figures::{CellInspector, Matrix, MatrixFigure, ValueMap},
     questions::{Answered, use_answer},
     store::Store,
@@ -36,13 +36,14 @@ fn use_page() -> Page {
     });
     let asked = Memo::new(move |_| {
         let qkv = store.link.with(|link| link.qkv.clone());
-        (qkv.memory, qkv.layer - 1, qkv.head - 1, qkv.query.saturating_sub(1))
+        (qkv.memory, qkv.causal, qkv.layer - 1, qkv.head - 1, qkv.query.saturating_sub(1))
     });
     let answered = use_answer(lab, move || {
-        let (memory, layer, head, query) = asked.get();
+        let (memory, causal, layer, head, query) = asked.get();
         is_of(lab, Models::Text).then(|| ask::Head {
             text: store.probe.get(),
             memory,
+            causal,
             layer,
             head,
             query,
@@ -127,11 +128,13 @@ pub fn worked() -> AnyView {
 
 /// What is looked at: whose keys and values, which head, and the sentence.
 fn chosen(page: Page) -> AnyView {
+    let memory = use_setting(|link| &mut link.qkv.memory);
     view! {
         <div class="view-bar qkv-bar">
             <ChoiceField name="qkv-memory"/>
             <SliderField name="qkv-layer"/>
             <SliderField name="qkv-head"/>
+            {move || (memory.get() == Memory::Own).then(|| view! { <FlagField name="qkv-causal"/> })}
         </div>
         <Sentence label="Your sentence: its queries" problem=page.answered.problem/>
     }
@@ -148,14 +151,20 @@ fn noted(page: Page) -> AnyView {
 /// What the learner should know of the two texts.
 fn notes(head: &Head) -> String {
     let other = match head.memory {
-        Memory::Own => "",
+        Memory::Own if head.causal => {
+            "A token sees only itself and what comes before it. The next chapter is about such masks. "
+        }
+        Memory::Own => {
+            "Each token may look at all tokens. The model learned with a causal mask, so what it does with later \
+             ones need not make sense. Only the arithmetic is the same. "
+        }
         Memory::Other => {
             "The other text is the beginning of the text it learns from. This model was never trained to look \
              there, so the weights need not make sense. Only the arithmetic is the same. "
         }
     };
     match head.dropped {
-        0 => other.to_owned(),
+        0 => other.trim_end().to_owned(),
         dropped => format!(
             "{other}The model reads 24 characters at a time, so the first {dropped} are left out."
         ),

@@ -76,7 +76,8 @@ fn settings(models: Memo<Models>) -> AnyView {
     let about = move || match models.get() {
         Models::Text => {
             "A small GPT learns your text. It has 2 layers of 2 heads, is 32 units wide, and reads 24 \
-             characters at a time, with positions and a causal mask. What the shuffle, the random vectors \
+             characters at a time, with positions and a causal mask. The figures take the mask away, until you \
+             switch it on. What the shuffle, the random vectors \
              and the cost show does not depend on what it has learned."
         }
         Models::Order => {

@@ -41,7 +41,7 @@ pub fn more() -> AnyView {
             <mo>")"</mo><MathSym part="v" role=Hue::Value>"V"</MathSym>
         </Formula>
         <Snippet of=include_str!("code/attention.py") names=NAMES sizes=SIZES/>
-        <Formula label="One weight" source="The row’s largest score m is subtracted first, which changes nothing in the result. Blocked scores are minus infinity">
+        <Formula label="One weight" source="The row’s largest score m is subtracted first, which changes nothing in the result. A score that a mask blocks is minus infinity">
             <msub><mi>"w"</mi><mrow><mi>"i"</mi><mi>"j"</mi></mrow></msub><mo>"="</mo>
             <mfrac>
                 <msup><mi>"e"</mi><mrow><msub><mi>"s"</mi><mrow><mi>"i"</mi><mi>"j"</mi></mrow></msub><mo>"−"</mo><mi>"m"</mi></mrow></msup>
@@ -79,8 +79,8 @@ pub fn more() -> AnyView {
         </p>
         <p>
             "In PyTorch the whole formula is one call: "
-            <code translate="no">"torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)"</code>
-            ". Each of q, k and v has the shape (batch, heads, T, d_k), and so has the result if v is as wide as q."
+            <code translate="no">"torch.nn.functional.scaled_dot_product_attention(q, k, v)"</code>
+            ". With "<code translate="no">"is_causal=True"</code>" it has a causal mask. Each of q, k and v has the shape (batch, heads, T, d_k), and so has the result if v is as wide as q."
         </p>
         <p>
             "Cost, for width d: attention does in the order of T² d multiplications and keeps T² weights per head. A recurrent \

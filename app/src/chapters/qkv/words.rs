@@ -19,7 +19,8 @@ pub const SCRIPT: Script = Script {
                    “had” may look for who had the dog. It finds “She”, and takes in what “She” has to offer. If \
                    every word does this at once, no word has to wait.\n\n\
                    Here a small model reads your sentence, one character per token. You see how much each token \
-                   takes from the others.",
+                   takes from the others, before it and after it. Nothing is hidden from any of them. A mask can hide \
+                   tokens, and the next chapter is about masks.",
             set: |_| {},
             asks: &[],
         },
@@ -42,8 +43,8 @@ pub const SCRIPT: Script = Script {
                    still your sentence’s, but keys and values come from another text. This is \
                    [cross-attention](cross-attention). In the last chapter the decoder asked the encoder’s states in \
                    the same way.\n\n\
-                   This model was never trained for it. Look only at the shape of the matrix, and at whether any \
-                   cell is blocked.",
+                   This model was never trained for it, so look only at the shape of the matrix. Its rows are your \
+                   tokens, and its columns are the other text’s. Make your sentence shorter. Is it still square?",
             set: |link| link.qkv.memory = Memory::Other,
             asks: &["qkv-cross"],
         },
@@ -78,7 +79,7 @@ pub const SCRIPT: Script = Script {
             text: "With a [causal mask](causal-mask) a token sees only itself and what comes before it. Now a \
                    shuffle changes who comes before whom. So it changes what a token can see, and with it the \
                    output. A model with such a mask can learn something about order, even without positions. The \
-                   last experiment below tries it.",
+                   last experiment below tries it. Which masks there are, and why, is for the next chapter.",
             set: |link| {
                 put(link, Experiment::Shuffle);
                 link.qkv.causal = true;
@@ -106,15 +107,15 @@ pub const SCRIPT: Script = Script {
     ],
     tries: &[
         Trial {
-            text: "Pick the first row. Whatever its score, its one weight is 1. Then go down one row. It has two \
-                   weights. Would they change if both scores rose by 5?",
-            label: "First row",
+            text: "Put a causal mask on, and pick the first row. Whatever its score, its one weight is 1. Then go down \
+                   one row. It has two weights. Would they change if both scores rose by 5?",
+            label: "Mask, first row",
             id: "first",
-            set: |link| (link.qkv.query, link.qkv.key) = (1, 1),
+            set: |link| (link.qkv.query, link.qkv.key, link.qkv.causal) = (1, 1, true),
             sentence: None,
         },
         Trial {
-            text: "Take keys and values from another text. Does each row still add up to 1? Is anything blocked?",
+            text: "Take keys and values from another text. Does each row still add up to 1? Do the queries change?",
             label: "Another text",
             id: "other",
             set: |link| link.qkv.memory = Memory::Other,

@@ -9,7 +9,7 @@ use unroll_protocol::{
 
 use super::{super::Refusal, encodings::no_row, models::Models};
 use crate::{
-    attention::{Mask, attention_row},
+    attention::{AttentionTrace, Mask, attention_row},
     gpt::{Gpt, GptTrace, Intervention},
     read_all,
     tasks::{NthSymbol, SequenceBatch, Task},
@@ -45,13 +45,17 @@ impl Sequence {
         rows(&self.tokens, 1, model)
     }
 
-    /// The same with the first two symbols that differ exchanged.
+    /// The places of the first two symbols that differ; twice the first if all are alike.
+    fn exchanged(&self) -> (usize, usize) {
+        let symbols = &self.tokens[..self.tokens.len() - 1];
+        (0, symbols.iter().position(|token| *token != symbols[0]).unwrap_or(0))
+    }
+
+    /// The same with these two exchanged.
     fn swapped(&self) -> Vec<u32> {
         let mut tokens = self.tokens.clone();
-        let symbols = &self.tokens[..self.tokens.len() - 1];
-        if let Some(other) = symbols.iter().position(|token| *token != symbols[0]) {
-            tokens.swap(0, other);
-        }
+        let (first, other) = self.exchanged();
+        tokens.swap(first, other);
         tokens
     }
 }
@@ -73,9 +77,9 @@ fn fits(model: &Gpt, length: usize) -> Result<(), Refusal> {
     }
 }
 
-/// The last layer's attention, `[batch, heads, T, T]`.
-fn weights(trace: &GptTrace) -> Option<Tensor<4>> {
-    trace.layers.last()?.attention.as_ref().map(|attention| attention.weights.clone())
+/// The last layer's attention.
+fn attention(trace: &GptTrace) -> Option<&AttentionTrace> {
+    trace.layers.last()?.attention.as_ref()
 }
 
 /// See [`Reading`].
@@ -98,11 +102,14 @@ pub async fn reading(
             probability: 0.0,
             weights: Array { shape: vec![0, length as u32], values: Vec::new() },
             swapped: 0.0,
+            sums: Array { shape: vec![0, 0], values: Vec::new() },
         }));
     }
     let right = sequence.names[sequence.place].clone();
     let place = sequence.place as u32;
-    Ok(Reading { tokens: sequence.names, place, right, models: readings, counting })
+    let (first, other) = sequence.exchanged();
+    let exchanged = (first as u32, other as u32);
+    Ok(Reading { tokens: sequence.names, place, right, exchanged, models: readings, counting })
 }
 
 async fn one(
@@ -114,11 +121,14 @@ async fn one(
     fits(model, length)?;
     let both = [sequence.tokens.clone(), sequence.swapped()].concat();
     let trace = model.forward_traced(rows(&both, 2, model), &Intervention::default());
-    let Some(weights) = weights(&trace) else {
+    let Some(attention) = attention(&trace) else {
         return Err(Refusal("This model has no attention.".to_owned()));
     };
-    let [_, heads, _, _] = weights.dims();
-    let asking = weights.slice([0..1, 0..heads, length - 1..length, 0..length]);
+    let [_, heads, _, of_head] = attention.mixed.dims();
+    let asked = [0..1, 0..heads, length - 1..length, 0..length];
+    let asking = attention.weights.clone().slice(asked);
+    let sums = attention.mixed.clone().narrow(2, length - 1, 1);
+    let width = heads * of_head;
     let logits = trace.logits.narrow(1, length - 1, 1);
     let [_, _, vocabulary] = logits.dims();
     // Symbols only: numbers are never the answer.
@@ -127,6 +137,7 @@ async fn one(
         softmax(logits.clone().reshape([2, vocabulary]), 1).reshape([2 * vocabulary]),
         logits.reshape([2 * vocabulary]),
         asking.reshape([heads * length]),
+        sums.reshape([2 * width]),
     ]);
     let read = read.await?;
     let probabilities = &read[0][..symbols];
@@ -141,6 +152,7 @@ async fn one(
         probability,
         weights: Array { shape: vec![heads as u32, length as u32], values: read[2].clone() },
         swapped,
+        sums: Array { shape: vec![2, width as u32], values: read[3].clone() },
     })
 }
 

@@ -16,21 +16,22 @@ pub(super) async fn head(
     text: &Text,
     sentence: &str,
     memory: Memory,
+    causal: bool,
     [layer, head, query]: [usize; 3],
 ) -> Result<Head, Refusal> {
     let (tokens, dropped) = text.tokens(sentence)?;
     let names = text.names(&tokens);
-    let own = input(text, &tokens, layer)?;
+    let own = input(text, &tokens, causal, layer)?;
     let (read, rules, memory_names) = match memory {
         Memory::Own => {
-            let rules = text.learner.model.attention_rules(tokens.len());
+            let rules = text.rules(tokens.len(), causal);
             (own.clone(), rules, names.clone())
         }
         Memory::Other => {
             let other = &text.data.training[..CONTEXT as usize];
             let mask = Mask::full(tokens.len(), other.len());
             let rules = AttentionRules::new(mask, &text.learner.model.device());
-            (input(text, other, layer)?, rules, text.names(other))
+            (input(text, other, causal, layer)?, rules, text.names(other))
         }
     };
     let block = &text.learner.model.blocks[layer];
@@ -59,6 +60,7 @@ pub(super) async fn head(
     let memory_length = memory_names.len();
     Ok(Head {
         memory,
+        causal,
         layer: layer as u32,
         head: head as u32,
         dropped,
@@ -78,13 +80,13 @@ pub(super) async fn head(
 /// # Shapes
 ///
 /// - output: `[1, T, WIDTH]`
-fn input(text: &Text, tokens: &[u32], layer: usize) -> Result<Tensor<3>, Refusal> {
+fn input(text: &Text, tokens: &[u32], causal: bool, layer: usize) -> Result<Tensor<3>, Refusal> {
     let model = &text.learner.model;
     let Some(block) = model.blocks.get(layer) else {
         let count = model.blocks.len();
         return Err(RowError::Outside { what: "layer", asked: layer, count }.into());
     };
-    let rules = model.attention_rules(tokens.len());
+    let rules = text.rules(tokens.len(), causal);
     let start = model.embed(token_tensor(tokens, 1, &model.device()), &Dropout::off());
     let below = model.blocks[..layer].iter();
     let stream = below.fold(start, |stream, block| block.forward(stream, &rules, &Dropout::off()));

@@ -18,7 +18,10 @@ use super::{
     Built, Refusal, StudySlice,
     learner::{Gradients, Learner, steady, usable_rate},
 };
-use crate::{CharTokenizer, Dataset, GptConfig, cross_entropy, data::token_tensor, gpt::Gpt};
+use crate::{
+    AttentionRules, CharTokenizer, Dataset, GptConfig, Mask, cross_entropy, data::token_tensor,
+    gpt::Gpt,
+};
 use order::Order;
 use scale::Draw;
 
@@ -51,6 +54,12 @@ struct Text {
 }
 
 impl Text {
+    /// The rules of attention over so many tokens, with a causal mask or without any.
+    fn rules(&self, length: usize, causal: bool) -> AttentionRules {
+        let mask = if causal { Mask::causal(length) } else { Mask::full(length, length) };
+        AttentionRules::new(mask, &self.learner.model.device())
+    }
+
     fn new(seed: u32, text: &str, device: &Device) -> Result<Self, Refusal> {
         let tokenizer = CharTokenizer::from_text(text);
         let data = Dataset::new(tokenizer.encode(text), CONTEXT as usize)?;
@@ -148,9 +157,9 @@ impl super::Study for Study {
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {
         Ok(match question {
-            Question::Head(question @ ask::Head { text, memory, layer, head, query }) => {
+            Question::Head(question @ ask::Head { text, memory, causal, layer, head, query }) => {
                 let cell = [*layer, *head, *query].map(|at| at as usize);
-                let head = head::head(self.text()?, text, *memory, cell).await?;
+                let head = head::head(self.text()?, text, *memory, *causal, cell).await?;
                 question.answered(&head)
             }
             Question::Shuffle(question @ ask::Shuffle { text, draw, positions, causal }) => {

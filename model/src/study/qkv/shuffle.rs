@@ -8,7 +8,7 @@ use unroll_protocol::{
 
 use super::{Refusal, Text};
 use crate::{
-    AttentionRules, Dropout, Mask,
+    Dropout,
     data::token_tensor,
     random::{Purpose, below, stream},
     read_all,
@@ -48,8 +48,7 @@ pub(super) async fn shuffle(
 fn outputs(text: &Text, tokens: &[u32], positions: bool, causal: bool) -> Tensor<2> {
     let (model, length) = (&text.learner.model, tokens.len());
     let device = model.device();
-    let mask = if causal { Mask::causal(length) } else { Mask::full(length, length) };
-    let rules = AttentionRules::new(mask, &device);
+    let rules = text.rules(length, causal);
     let (tokens, places) = model.embed_apart(token_tensor(tokens, 1, &device));
     let start = match places {
         Some(places) if positions => tokens + places.unsqueeze::<3>(),

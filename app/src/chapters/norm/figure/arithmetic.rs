@@ -8,7 +8,7 @@ use unroll_protocol::study::norm::{Axis, Layer, Statistics};
 use super::cells::Place;
 
 /// What the model adds to every variance.
-const EPSILON: f32 = 1e-5;
+pub const EPSILON: f32 = 1e-5;
 
 /// Lines of arithmetic for the cell at `place`, over the half of the figure that the cell is not in;
 /// nothing where there is none.

@@ -7,7 +7,7 @@ use unroll_protocol::study::norm::{Axis, Layer};
 
 use super::{
     cells::{Cells, Grid, Place},
-    reading::{OUTPUT_LIMIT, Reading, amount, input_limit, moved, shape},
+    reading::{OUTPUT_LIMIT, Reading, amount, input_limit, shape},
 };
 use crate::figures::{
     Matrix, Provenance, Slot, ValueMap,
@@ -24,8 +24,8 @@ use crate::figures::{
 };
 
 /// The figure, as large as its view. `row` (pressed, from 1; 0 is none), `example` and `feature`
-/// (the cell worked out) are written by it; `sweep` is how many means are taken, 0 being all, and
-/// `children` what steers it, beside x.
+/// (the cell worked out) are written by it; `sweep` is how many means are taken, 0 being all, `undo`
+/// whether y is to be compared with x, and `children` what steers it, beside x.
 #[component]
 pub fn CouplingFigure(
     #[prop(into)] layer: Signal<Option<Arc<Layer>>>,
@@ -33,6 +33,7 @@ pub fn CouplingFigure(
     example: Slot<u32>,
     feature: Slot<u32>,
     #[prop(into)] sweep: Signal<u32>,
+    #[prop(into)] undo: Signal<bool>,
     #[prop(into)] provenance: Signal<Provenance>,
     children: Children,
 ) -> impl IntoView {
@@ -47,13 +48,14 @@ pub fn CouplingFigure(
         })
     });
     // What is drawn, at most once a frame and only in sight.
-    let wanted = Signal::derive(move || (layer.get(), sweep.get()));
+    let wanted = Signal::derive(move || (layer.get(), sweep.get(), undo.get()));
     let shown = use_latest(wanted, use_visible(root));
     let layer = Memo::new(move |_| shown.get().0.clone());
     let reading = Memo::new(move |_| {
-        let shown = shown.get();
-        shown.0.as_ref().map(|layer| Reading::of(layer, shown.1))
+        let (layer, sweep, undo) = &*shown.get();
+        layer.as_ref().map(|layer| Reading::of(layer, *sweep, *undo))
     });
+    let undo = Memo::new(move |_| reading.get().is_some_and(|reading| reading.undo));
     let shape = Memo::new(move |_| layer.get().map_or((0, 0), |layer| shape(&layer)));
     let limit = Memo::new(move |_| layer.get().map_or(1.0, |layer| input_limit(&layer)));
     let input = Memo::new(move |_| {
@@ -68,7 +70,14 @@ pub fn CouplingFigure(
         })
     };
     let (output, statistics) = (grid(Reading::output), grid(Reading::statistics));
-    let moves = Memo::new(move |_| layer.get().map_or(Vec::new(), |layer| moved(&layer)));
+    let output_limit = Memo::new(move |_| {
+        let both = layer.get().zip(reading.get());
+        both.map_or(OUTPUT_LIMIT, |(layer, reading)| reading.output_limit(&layer))
+    });
+    let moves = Memo::new(move |_| {
+        let both = layer.get().zip(reading.get());
+        both.map_or(Vec::new(), |(layer, reading)| reading.of_rows(&layer))
+    });
 
     let pointing = Pointing::new(move |&(r, c): &Place| {
         let (rows, columns) = shape.get();
@@ -147,7 +156,7 @@ pub fn CouplingFigure(
             rows: names("example", rows),
             columns: names("feature", columns),
             values: output.with(|o| o.values.clone()),
-            map: ValueMap::Signed { limit: OUTPUT_LIMIT },
+            map: ValueMap::Signed { limit: output_limit.get() },
             value_name: "y".into(),
             absent: "not normalized".into(),
         })
@@ -205,17 +214,22 @@ pub fn CouplingFigure(
                     <div class="norm-head norm-head-y">
                         <h4 data-part="y"><span class="role-output">"y"</span>" goes out"</h4>
                     </div>
-                    <div class="norm-head norm-head-moved"><h4 class="role-gradient">"moved"</h4></div>
+                    <div class="norm-head norm-head-moved"><h4 class="role-gradient" data-testid="norm-rows-say">
+                            {move || if undo.get() { "y − x" } else { "moved" }}
+                        </h4></div>
                     <div class="norm-y">
                         <Cells testid="norm-output" label="y: arrow keys move, Enter works a cell out"
                             grid=output colors pointing pinned lit_row lit_column on_pick/>
                     </div>
-                    <ol class="norm-moves" aria-label="Most that an output of each row moved">
+                    <ol class="norm-moves" aria-label=move || {
+                        if undo.get() { "Most that an output of each row differs from x" }
+                        else { "Most that an output of each row moved" }
+                    }>
                         {move || rows().into_iter().map(row_moved).collect_view()}
                     </ol>
                     <div class="norm-scale-y">
                         <ScaleBar label="y" colors
-                            map=Signal::stored(ValueMap::Signed { limit: OUTPUT_LIMIT })
+                            map=Signal::derive(move || ValueMap::Signed { limit: output_limit.get() })
                             value=Signal::derive(move || output.with(|grid| grid.value(pointing.shown()?)))/>
                     </div>
                 </div>

@@ -1,6 +1,9 @@
 //! What the figure shows of a layer's answer. Pure functions, no browser.
 
-use unroll_protocol::study::norm::{Axis, Layer};
+use unroll_protocol::{
+    Array,
+    study::norm::{Axis, Layer},
+};
 
 use super::{
     arithmetic::signed,
@@ -21,8 +24,19 @@ pub fn input_limit(layer: &Layer) -> f32 {
 /// Most that any output of each row moved because one row was pressed.
 pub fn moved(layer: &Layer) -> Vec<f32> {
     let Ok(result) = &layer.result else { return Vec::new() };
-    let columns = layer.input.shape[1] as usize;
-    let both = result.output.values.chunks(columns).zip(result.untouched.values.chunks(columns));
+    apart(&result.output, &result.untouched)
+}
+
+/// Most that any output of each row differs from what came in.
+pub fn remains(layer: &Layer) -> Vec<f32> {
+    let Ok(result) = &layer.result else { return Vec::new() };
+    apart(&result.output, &layer.input)
+}
+
+/// The largest difference in each row.
+fn apart(after: &Array, before: &Array) -> Vec<f32> {
+    let columns = after.shape[1] as usize;
+    let both = after.values.chunks(columns).zip(before.values.chunks(columns));
     let apart = |(after, before): (&[f32], &[f32])| {
         after.iter().zip(before).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
     };
@@ -34,22 +48,33 @@ pub fn shape(layer: &Layer) -> Place {
     (layer.input.shape[0] as usize, layer.input.shape[1] as usize)
 }
 
-/// Which mean belongs to a cell, and how far the sweep is.
+/// Which mean belongs to a cell, how far the sweep is, and whether γ and β undo it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reading {
     pub axis: Axis,
     /// Means taken so far, of all.
     swept: usize,
     all: usize,
+    pub undo: bool,
 }
 
 impl Reading {
     /// A `sweep` of 0 has taken all means.
-    pub fn of(layer: &Layer, sweep: u32) -> Self {
+    pub fn of(layer: &Layer, sweep: u32, undo: bool) -> Self {
         let (rows, columns) = shape(layer);
         let all = if layer.axis == Axis::Batch { columns } else { rows };
         let sweep = sweep as usize;
-        Self { axis: layer.axis, swept: if sweep == 0 { all } else { sweep.min(all) }, all }
+        Self { axis: layer.axis, swept: if sweep == 0 { all } else { sweep.min(all) }, all, undo }
+    }
+
+    /// Where y's colors end: where x's do if the two are to be the same.
+    pub fn output_limit(self, layer: &Layer) -> f32 {
+        if self.undo { input_limit(layer) } else { OUTPUT_LIMIT }
+    }
+
+    /// For each row, what is written beside it.
+    pub fn of_rows(self, layer: &Layer) -> Vec<f32> {
+        if self.undo { remains(layer) } else { moved(layer) }
     }
 
     /// The mean that a cell belongs to.
@@ -71,7 +96,7 @@ impl Reading {
             result.map_or(f32::NAN, |result| result.output.values[index])
         };
         let values = (0..rows * columns).map(value).collect();
-        Grid { rows, columns, values, limit: OUTPUT_LIMIT }
+        Grid { rows, columns, values, limit: self.output_limit(layer) }
     }
 
     /// μ and σ as far as they are swept, in two rows, or in two columns where rows are averaged.
@@ -122,7 +147,9 @@ impl Reading {
                 signed(y)
             );
             let before = result.untouched.get(&index)?;
-            if layer.row > 0 {
+            if self.undo {
+                text += &format!(", so y − x = {}", amount(y - x));
+            } else if layer.row > 0 {
                 let by = if y == before { "exactly 0".to_owned() } else { signed(y - before) };
                 text += &format!(", moved by {by}");
             }
@@ -135,6 +162,7 @@ impl Reading {
 pub fn amount(value: f32) -> String {
     match value {
         0.0 => "0".into(),
+        negative if negative < 0.0 => format!("−{}", amount(-negative)),
         small if small < 0.0005 => format!("{small:.0e}").replace('-', "−"),
         large if large >= 100.0 => format!("{large:.0}"),
         value => format!("{value:.3}"),
@@ -178,7 +206,7 @@ mod tests {
     #[test]
     fn a_sweep_shows_what_it_has_reached() {
         let layer = layer(Axis::Batch);
-        let reading = Reading::of(&layer, 2);
+        let reading = Reading::of(&layer, 2, false);
         assert_eq!(reading.now(), Some(1));
         let shown: Vec<bool> =
             reading.output(&layer).values.iter().map(|v| v.is_finite()).collect();
@@ -187,17 +215,28 @@ mod tests {
         assert_eq!((statistics.rows, statistics.columns), (2, 3));
         assert_eq!(statistics.value((1, 1)), Some(2.0));
         assert_eq!(statistics.value((1, 2)), None);
-        assert_eq!(Reading::of(&layer, 0).now(), None);
+        assert_eq!(Reading::of(&layer, 0, false).now(), None);
+    }
+
+    #[test]
+    fn once_undone_a_row_says_how_far_it_is_from_what_came_in() {
+        let layer = layer(Axis::Batch);
+        let reading = Reading::of(&layer, 0, true);
+        assert_eq!(reading.of_rows(&layer), [0.0, 0.5]);
+        assert_eq!(reading.output(&layer).limit, input_limit(&layer));
+        assert!(reading.cell_sentence(&layer, (0, 0)).unwrap().ends_with("so y − x = 0."));
+        assert!(reading.cell_sentence(&layer, (1, 2)).unwrap().ends_with("so y − x = 0.500."));
     }
 
     #[test]
     fn rows_that_moved_and_rows_that_did_not() {
         let layer = layer(Axis::Layer);
         assert_eq!(moved(&layer), [0.0, 0.5]);
-        let reading = Reading::of(&layer, 0);
+        let reading = Reading::of(&layer, 0, false);
         assert!(reading.cell_sentence(&layer, (0, 0)).unwrap().ends_with("moved by exactly 0."));
         assert!(reading.cell_sentence(&layer, (1, 2)).unwrap().ends_with("moved by 0.5000."));
         assert_eq!(amount(0.0), "0");
         assert_eq!(amount(2.0e-5), "2e−5");
+        assert_eq!(amount(-2.0e-5), "−2e−5");
     }
 }
