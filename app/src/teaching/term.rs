@@ -51,7 +51,7 @@ pub fn Note() -> impl IntoView {
         open.set(note.is_some_and(|note| note.matches(":popover-open").unwrap_or(false)));
     };
     view! {
-        <div popover="auto" class="note" id="note" role="dialog" aria-label="Note" on:toggle=toggled
+        <div popover="auto" class="note" id="note" role="dialog" aria-labelledby="note-name" on:toggle=toggled
             data-testid=move || format!("note-{}", word.get())>
             {move || open.get().then(|| view! {
                 <Provider value=Noted(word.get())>
@@ -71,7 +71,7 @@ pub fn Note() -> impl IntoView {
 pub fn body(Noted(word): Noted) -> AnyView {
     let Some(entry) = WORDS.iter().find(|entry| entry.id == word) else { return ().into_any() };
     view! {
-        <p class="note-name">{entry.name}</p>
+        <p class="note-name" id="note-name">{entry.name}</p>
         <p>{entry.says[0]} " " {entry.says[1]}</p>
         {entry.toy.map(|toy| view! { <TinyFigure toy/> })}
         {by_hand(entry.id)}
