@@ -66,7 +66,7 @@ test("a cell is open from the start; another is worked out by a click, and the n
   // Then only what is before it is seen: 18 keys.
   await byId(page, "control-qkv-causal").check({ force: true });
   await eventually(async () => (await open()) === 18);
-  assert.equal(parameter(page, "qkv-causal"), "1");
+  await eventually(() => parameter(page, "qkv-causal") === "1");
   await byId(page, "inspector-close").click();
   await inspector(page).waitFor({ state: "detached" });
   await eventually(async () => parameter(page, "qkv-query") === "0");
@@ -180,7 +180,7 @@ test("each view shows its own figures, and the experiment goes with it", async (
   await page.keyboard.press("Enter");
   await eventually(async () => parameter(page, "qkv-query") === "16");
   await openView(page, "cell");
-  await eventually(async () => (await inspector(page).getAttribute("data-query")) === "5");
+  await eventually(async () => (await inspector(page).getAttribute("data-query")) === "15");
 });
 
 test("short, long and strange sentences do no harm", async (t) => {
