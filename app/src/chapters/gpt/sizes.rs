@@ -22,7 +22,7 @@ struct Row {
 const ROWS: [Row; 6] = [
     Row {
         name: "Parameters",
-        published: ["117 million", "1.5 billion", "175 billion"],
+        published: ["117 M", "1.5 B", "175 B"],
         own: |model| grouped(model.parameters),
     },
     Row {
@@ -47,7 +47,7 @@ const ROWS: [Row; 6] = [
     },
     Row {
         name: "Text",
-        published: ["over 7,000 books", "40 GB", "300 billion tokens"],
+        published: ["7,000 books", "40 GB", "300 B tokens"],
         own: |model| format!("{} characters", grouped(model.training_tokens)),
     },
 ];
@@ -110,10 +110,10 @@ fn table(store: Store) -> AnyView {
              In GPT-3 every second block looks back at only some of the tokens."
         </p>
         <p class="hint">
-            "The first three columns are as published by Radford and others (2018, 2019) and Brown and others (2020). \
+            "M is a million, and B is a billion. The first three columns are as published by Radford and others (2018, 2019) and Brown and others (2020). \
              The first paper gives no number of parameters: the 117 million are in the second. The 25 heads \
-             are in the code of GPT-2, not in its paper. The last row is what each one learned from. The books are \
-             BooksCorpus and the 40 GB are WebText. GPT-3 read 300 billion tokens of several collections."
+             are in the code of GPT-2, not in its paper. The last row is what each one learned from. The books, \
+             over 7,000, are BooksCorpus, and the 40 GB are WebText. GPT-3 read 300 billion tokens of several collections."
         </p>
     }
     .into_any()
