@@ -380,7 +380,7 @@ test("the settings show the schedule by which the model trains", async (t) => {
   await byId(page, "figure-schedule").scrollIntoViewIfNeeded();
   await live(page, "schedule");
   const said = async () => (await byId(page, "schedule-now").textContent()).replaceAll(",", "");
-  assert.match(await said(), new RegExp(`^Step ${step}: the rate is 0\\.00\\d+ \\d+ % of the peak\\.$`));
+  assert.match(await said(), new RegExp(`^Step ${step}: the rate is 0\\.00\\d+ \\d+% of the peak\\.$`));
   const { values, marker } = await exported(page, "schedule");
   assert.equal(marker, step);
   const rates = new Map(values[0]);
@@ -410,7 +410,7 @@ test("of two passages one is held-out text, and the other is the model's", async
   await ready.click();
   const verdict = byId(page, "check-gpt-which-verdict");
   await eventually(async () => (await verdict.getAttribute("data-right")) === "true");
-  assert.match(await verdict.textContent(), /after step 0\./);
+  assert.match(await verdict.textContent(), /after 0 steps of training\./);
   await byId(page, "check-gpt-which-another").click();
   await ready.waitFor();
   const second = await passages();

@@ -65,7 +65,7 @@ pub(crate) const ROWS: &[TableRow] = &[
     numbers!(of Start, "start-chain", "Chain", start.chain: 4, -2.0, 2.0,
         "The slope of each of the four links."),
     numbers!(of Start, "start-valley", "Curve", start.valley: 7, -2.0, 4.0,
-        "Heights of the curve at −2, −1, 0, 1 and 2, where the walk begins, and the learning rate."),
+        "Seven numbers: the curve’s heights at −2, −1, 0, 1 and 2, the starting place, and the learning rate."),
     plain!(of Start, "start-steps", "Steps", start.steps: Whole,
         Kind::Whole { min: 0, max: MOST_STEPS }, "Steps taken downhill."),
 ];

@@ -84,8 +84,7 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "The same machine, larger",
-            text: "Yours has {weights} thousand parameters. GPT-3 (2020) has 175 billion. It reads pieces of words, and \
-                   has read far more text. The plan is the same: a [decoder-only](decoder-only) transformer.",
+            text: "Yours has {weights} thousand parameters. GPT-3 (2020) has 175 billion. It reads pieces of words, and it learned from far more text. The plan is the same: a [decoder-only](decoder-only) transformer.",
             set: |_| {},
             asks: &["gpt-size"],
         },

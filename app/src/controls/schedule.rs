@@ -19,8 +19,7 @@ pub const OPTIMIZER: &str = "The learning rate above is the peak. The rate climb
      steps: this is the [warm-up](warm-up). Then it falls along half a cosine. At step {end} it is a tenth of the \
      peak, and it stays there. Such a plan is a [learning-rate schedule](learning-rate-schedule).\n\n\
      The [optimizer](optimizer) is AdamW. Its [weight decay](weight-decay) is {decay}. At each step every weight \
-     matrix loses a small share of itself: {decay} times the rate. [Clipping](gradient-clipping) is set to {clip}. A \
-     gradient that is longer is scaled down to that length.";
+     matrix loses a small share of itself: {decay} times the rate. [Clipping](gradient-clipping) sets a largest length for the gradient, here {clip}. A longer one is scaled down to it.";
 
 /// Points of the curve after the warm-up.
 const POINTS: u32 = 200;
@@ -91,7 +90,7 @@ fn now(spec: &OptimizerSpec, step: u32) -> String {
     let at = LearningRateSchedule::new(spec).at(step);
     let share = 100.0 * at / f64::from(spec.learning_rate);
     let rate = rate(two_digits(at as f32));
-    format!("Step {}: the rate is {rate}, {share:.0} % of the peak.", grouped(step.into()))
+    format!("Step {}: the rate is {rate}, {share:.0}% of the peak.", grouped(step.into()))
 }
 
 #[cfg(test)]
@@ -117,9 +116,9 @@ mod tests {
     #[test]
     fn the_rate_now_is_said_in_numbers() {
         let spec = OptimizerSpec { learning_rate: 0.001, ..OptimizerSpec::default() };
-        assert_eq!(now(&spec, 0), "Step 0: the rate is 0, 0 % of the peak.");
-        assert_eq!(now(&spec, 10), "Step 10: the rate is 0.0005, 50 % of the peak.");
-        assert_eq!(now(&spec, 312), "Step 312: the rate is 0.00099, 99 % of the peak.");
-        assert_eq!(now(&spec, 9000), "Step 9,000: the rate is 0.0001, 10 % of the peak.");
+        assert_eq!(now(&spec, 0), "Step 0: the rate is 0, 0% of the peak.");
+        assert_eq!(now(&spec, 10), "Step 10: the rate is 0.0005, 50% of the peak.");
+        assert_eq!(now(&spec, 312), "Step 312: the rate is 0.00099, 99% of the peak.");
+        assert_eq!(now(&spec, 9000), "Step 9,000: the rate is 0.0001, 10% of the peak.");
     }
 }

@@ -239,13 +239,12 @@ fn Review() -> impl IntoView {
                 <strong>{format!("{} of {}", drawn.len() - wrong.len(), drawn.len())}</strong>
                 " correct. "
                 {format!(
-                    "You know {known} of the {} questions: you answered each correctly in its chapter and again in a \
-                     review.",
+                    "You know {known} of the {} questions. To know one is to get it right in its chapter and again in a review.",
                     all.len(),
                 )}
             </p>
             {(!again.is_empty()).then(|| view! {
-                <p>"Read more about what went wrong:"</p>
+                <p>"Go back to the chapters of the questions you missed:"</p>
                 {links(again)}
             })}
             {if more {
@@ -257,7 +256,7 @@ fn Review() -> impl IntoView {
                 }
                 .into_any()
             } else {
-                view! { <p>"You have answered all of them correctly."</p> }.into_any()
+                view! { <p>"You have now answered every question correctly in a review."</p> }.into_any()
             }}
         }
         .into_any()
@@ -278,7 +277,7 @@ fn Review() -> impl IntoView {
         match shown.get() {
         Shown::Invitation => view! {
             <p>
-                {format!("Getting it right once is not the same as knowing it. Here are {ROUND} mixed questions from {what}.")}
+                {format!("Getting an answer right once is not the same as knowing it. Here are {ROUND} mixed questions from {what}.")}
             </p>
             {button("Begin the review", "review-begin")}
         }
@@ -312,6 +311,13 @@ mod tests {
     /// Three questions from each chapter on memory, none asked so far.
     fn fresh() -> Vec<(Chapter, Option<bool>)> {
         MEMORY.iter().flat_map(|chapter| [(*chapter, None); 3]).collect()
+    }
+
+    #[test]
+    fn every_chapter_with_a_model_is_in_a_review() {
+        let wanted: Vec<Chapter> =
+            Chapter::ALL.iter().copied().filter(|chapter| chapter.has_model()).collect();
+        assert_eq!(about(Chapter::Gpt).1, wanted);
     }
 
     #[test]

@@ -79,9 +79,9 @@ fn body(of: &'static str, names: Names, sizes: MaybeProp<String>) -> AnyView {
     let copy = move |_| {
         spawn_local(async move {
             let says = if to_clipboard(of).await {
-                "Copied, with what it needs to run and a check."
+                "Copied, along with its setup and a check."
             } else {
-                "Your browser did not allow it. Select the lines and copy them."
+                "Your browser did not allow copying. Select the lines and copy them."
             };
             copied.try_set(says);
         });

@@ -167,7 +167,7 @@ pub(crate) const ROWS: &[TableRow] = &[
         Kind::Whole { min: 0, max: MOST_EXAMPLES },
         "How many means are taken so far, one for each feature or example; 0 is all."),
     plain!(of Norm, "norm-undo", "Undo it with γ and β", norm.undo: Flag, Kind::Flag,
-        "Sets γ and β so that y comes as close to x as they can bring it."),
+        "Sets γ and β so that y comes as close to x as possible."),
     plain!(of Norm, "norm-time", "Statistics of step", norm.time: Whole,
         Kind::Whole { min: 0, max: TRAINED_STEPS },
         "The time step whose mean and variance BatchNorm uses at every step; 0 lets each step use \

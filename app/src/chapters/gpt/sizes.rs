@@ -58,7 +58,7 @@ pub fn sizes(store: Store) -> AnyView {
         Memo::new(move |_| store.started.with(|s| s.as_ref().map(|model| model.parameters)));
     view! {
         <GuessFirst id="gpt-size"
-            question=Signal::stored("How many models like yours have as many parameters together as GPT-3?".to_owned())
+            question=Signal::stored("How many models like yours would it take to match GPT-3’s parameters?".to_owned())
             options=Signal::stored(OPTIONS.map(str::to_owned).to_vec())
             answer=Signal::derive(move || parameters.get().map(|own| option_of(LARGEST / own.max(1))))
             explain=Signal::derive(move || explain(parameters.get().unwrap_or_default()))
@@ -74,7 +74,10 @@ fn option_of(times: u64) -> usize {
 }
 
 fn explain(own: u64) -> String {
-    let times = grouped(LARGEST / own.max(1));
+    // To two digits.
+    let times = LARGEST / own.max(1);
+    let unit = 10_u64.pow(times.max(10).ilog10() - 1);
+    let times = grouped((times + unit / 2) / unit * unit);
     format!("175 billion divided by your {} is about {times}.", grouped(own))
 }
 
@@ -107,12 +110,11 @@ fn table(store: Store) -> AnyView {
         </div>
         <p>
             "Almost nothing changed but the size. GPT-2 moved each norm to before its layer and added one at the end. \
-             In GPT-3 every second block looks back at only some of the tokens."
+             In GPT-3, every other block looks mostly at nearby tokens."
         </p>
         <p class="hint">
             "M is a million, and B is a billion. The first three columns are as published by Radford and others (2018, 2019) and Brown and others (2020). \
-             The first paper gives no number of parameters: the 117 million are in the second. The 25 heads \
-             are in the code of GPT-2, not in its paper. The last row is what each one learned from. The books, \
+             The first paper gives no number of parameters: the 117 million are in the second. The 25 heads are in the settings released with GPT-2, not in its paper. The last row is what each one learned from. The books, \
              over 7,000, are BooksCorpus, and the 40 GB are WebText. GPT-3 read 300 billion tokens of several collections."
         </p>
     }

@@ -88,8 +88,10 @@ impl Pair {
 
     fn explain(&self) -> String {
         let which = if self.drawn.second { "second" } else { "first" };
-        let mut said =
-            format!("The model wrote the {which} after step {}.", grouped(self.step.into()));
+        let mut said = format!(
+            "The model wrote the {which} passage, after {} steps of training.",
+            grouped(self.step.into())
+        );
         if let [Some((own, count)), Some((real, _))] = self.losses {
             said += &format!(
                 " Over the last {count} characters, its loss is {} on its own passage and {} on the held-out text.",
@@ -98,10 +100,8 @@ impl Pair {
             );
         }
         said + match self.step {
-            0 => {
-                " It has not trained yet, so this one is easy: it draws all characters about equally often."
-            }
-            _ => " Train on and try another: do you still see the difference?",
+            0 => " It has not trained yet, so its passage is noise.",
+            _ => " Train some more and try another pair. Can you still tell?",
         }
     }
 }
@@ -231,7 +231,7 @@ pub fn which(store: Store) -> AnyView {
     let question = of_pair(
         |pair| {
             format!(
-                "Both go on after {}. One is held-out text. Which one did the model write?",
+                "Both passages continue {}. One is held-out text. Which one did the model write?",
                 quoted(&pair.drawn.before)
             )
         },
@@ -254,7 +254,7 @@ pub fn which(store: Store) -> AnyView {
         })
     };
     view! {
-        <p>"Could you tell its writing from the text?"</p>
+        <p>"Can you tell the model’s writing from the real text?"</p>
         <button type="button" class="button" data-testid="gpt-which-show"
             aria-disabled=move || play.open.get().then_some("true")
             on:click=move |_| if !play.open.get_untracked() { play.start() }>

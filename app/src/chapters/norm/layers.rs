@@ -157,9 +157,12 @@ fn undo_verdict(layer: &Layer) -> String {
                 "There is only one row, so β alone can hold it. The largest difference is {most}."
             )
         }
+        Axis::Layer if rows == 2 => format!(
+            "With only two rows, one γ and one β per feature can fit both. The largest difference is {most}."
+        ),
         Axis::Layer => format!(
-            "LayerNorm can’t be undone: each of the {rows} rows had a μ and σ of its own, but all share one γ and β per \
-             feature. The best fit is off by up to {most}."
+            "LayerNorm can’t be undone here. Each of the {rows} rows has its own μ and σ, but all share γ and β. The \
+             closest fit is off by up to {most}."
         ),
     }
 }

@@ -87,10 +87,9 @@ pub const SCRIPT: Script = Script {
             title: "γ and β can undo it",
             text: "Mean 0 and spread 1 are not always best. Near 0, tanh is almost a straight line, and a network of \
                    straight lines can’t do much. So each feature gets a scale γ and an offset β, and the model learns \
-                   both. This freedom goes far: if the plain numbers were best, the model could have them back.\n\n\
+                   both. If the numbers were best before they were normalized, the model can learn to bring them back.\n\n\
                    Here γ is the spread of each feature, and β is its mean. So y is x again, up to rounding. Now \
-                   choose LayerNorm. There each row has its own mean and spread, but γ and β are the same for all \
-                   rows. How close can they come?",
+                   choose LayerNorm. There each row has its own mean and spread, but γ and β are the same for all rows. How close to x can y come?",
             set: |link| (link.norm.row, link.norm.undo) = (0, true),
             asks: &[],
         },

@@ -94,12 +94,12 @@ fn verdict(reading: &Reading, model: &ModelReading) -> String {
     let most = short(f64::from(most));
     if same {
         format!(
-            "{places}, and the sum stays. The largest difference is {most}, which is only rounding: the same terms, \
+            "{places}, and the sum stays the same. The largest difference is {most}, which is only rounding: the same terms, \
              added up in another order."
         )
     } else {
         format!(
-            "{places}, and the sum changes by up to {most}. Now the model can tell the two apart."
+            "{places}, and the sum changes by up to {most}. So the model can tell the two orders apart."
         )
     }
 }

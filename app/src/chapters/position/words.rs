@@ -40,10 +40,8 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Two orders, one sum",
-            text: "“The film was not good, it was bad.” “The film was good, it was not bad.” Both have the same words, \
-                   and they say opposite things. Only the order tells them apart.\n\n\
-                   The figure does the same with symbols: in its second row, two of them trade places. Each row is the \
-                   sum that attention makes for the number. Without positions it adds up the same terms, so the \
+            text: "“The film was bad, not good.” “The film was good, not bad.” Both have the same words, but they say opposite things. Only the order tells them apart.\n\n\
+                   The figure does this with symbols: in the second row, two of them trade places. The last token is a number. Each row shows the values that attention adds up for it. Without positions, attention adds up the same terms, so the \
                    difference is 0, up to rounding. Now choose another encoding. Does the sum change?",
             set: |link| {
                 (link.position.encoding, link.position.number) = (Positions::None, 1);

@@ -155,8 +155,8 @@ fn notes(head: &Head) -> String {
             "A token sees only itself and what comes before it. The next chapter is about such masks. "
         }
         Memory::Own => {
-            "Each token may look at all tokens. The model learned with a causal mask, so what it does with later \
-             ones need not make sense. Only the arithmetic is the same. "
+            "Each token may look at all tokens. The model was trained with a causal mask, so its weights on later \
+             tokens may not make sense. The arithmetic is right anyway. "
         }
         Memory::Other => {
             "The other text is the beginning of the text it learns from. This model was never trained to look \

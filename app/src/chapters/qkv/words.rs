@@ -19,8 +19,8 @@ pub const SCRIPT: Script = Script {
                    “had” may look for who had the dog. It finds “She”, and takes in what “She” has to offer. If \
                    every word does this at once, no word has to wait.\n\n\
                    Here a small model reads your sentence, one character per token. You see how much each token \
-                   takes from the others, before it and after it. Nothing is hidden from any of them. A mask can hide \
-                   tokens, and the next chapter is about masks.",
+                   takes from every token: from itself, and from those before and after it. Nothing is hidden. A mask \
+                   can hide tokens, and the next chapter is about masks.",
             set: |_| {},
             asks: &[],
         },
@@ -44,7 +44,7 @@ pub const SCRIPT: Script = Script {
                    [cross-attention](cross-attention). In the last chapter the decoder asked the encoder’s states in \
                    the same way.\n\n\
                    This model was never trained for it, so look only at the shape of the matrix. Its rows are your \
-                   tokens, and its columns are the other text’s. Make your sentence shorter. Is it still square?",
+                   tokens, and its columns are the other text’s. Make your sentence shorter. Is the matrix square?",
             set: |link| link.qkv.memory = Memory::Other,
             asks: &["qkv-cross"],
         },
@@ -79,7 +79,7 @@ pub const SCRIPT: Script = Script {
             text: "With a [causal mask](causal-mask) a token sees only itself and what comes before it. Now a \
                    shuffle changes who comes before whom. So it changes what a token can see, and with it the \
                    output. A model with such a mask can learn something about order, even without positions. The \
-                   last experiment below tries it. Which masks there are, and why, is for the next chapter.",
+                   last experiment below tries it. The next chapter shows which masks there are, and why.",
             set: |link| {
                 put(link, Experiment::Shuffle);
                 link.qkv.causal = true;

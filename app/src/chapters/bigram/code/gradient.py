@@ -12,7 +12,7 @@ count = torch.zeros(V, V)  # [V, V]
 count.index_put_((a, b), torch.ones(N), accumulate=True)
 of_a = count.sum(dim=1, keepdim=True)  # [V, 1]
 P = torch.softmax(theta, dim=1)  # [V, V]
-slope = of_a / N * (P - count / of_a)  # [V, V]
+slope = (of_a * P - count) / N  # [V, V]
 
 # --- The same from autograd
 theta.requires_grad_()

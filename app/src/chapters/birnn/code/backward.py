@@ -12,7 +12,7 @@ b = torch.randn(H)
 h = torch.zeros(H)  # [H]
 h_backward = []
 for t in reversed(range(T)):
-    h = torch.tanh(W @ x[t] + U @ h + b)  # [H], from the state after
+    h = torch.tanh(W @ x[t] + U @ h + b)  # [H], from the state of step t + 1
     h_backward.append(h)
 h_backward = torch.stack(h_backward[::-1])  # [T, H]
 

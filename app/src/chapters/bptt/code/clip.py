@@ -11,11 +11,11 @@ before = [p.grad.clone() for p in model.parameters()]
 c = 1.0
 grads = [p.grad for p in model.parameters()]
 g = torch.cat([grad.flatten() for grad in grads])  # [n]
-factor = min(1.0, c / g.norm().item())
+factor = min(1.0, c / (g.norm().item() + 1e-6))
 for grad in grads:
     grad *= factor
 
-# --- The same from PyTorch, which adds 0.000001 to the norm
+# --- The same from PyTorch, which adds 0.000001 too, so that it never divides by 0
 clipped = [grad.clone() for grad in grads]
 for p, grad in zip(model.parameters(), before):
     p.grad = grad

@@ -6,11 +6,11 @@ torch.set_default_dtype(torch.float64)
 def L(w):
     return (w - 1) ** 2
 
-w = torch.tensor(-1.9, requires_grad=True)  # []
+w = torch.tensor(-1.9, requires_grad=True)  # one number
 eta = 0.1
 for step in range(100):
-    slope = torch.autograd.grad(L(w), w)[0]  # []
-    w = (w - eta * slope).detach().requires_grad_()  # []
+    slope = torch.autograd.grad(L(w), w)[0]  # one number
+    w = (w - eta * slope).detach().requires_grad_()  # one number
 print(w.item())
 
 # --- The same from torch.optim, and it ends in the valley at 1

@@ -4,8 +4,8 @@ import torch
 a = torch.tensor([3.0, 1.0])  # [2]
 b = torch.tensor([1.0, 2.5])  # [2]
 products = a * b  # [2], place by place
-dot = products.sum()  # []
-cosine = dot / (a.norm() * b.norm())  # [], 1 where they point the same way
+dot = products.sum()  # one number
+cosine = dot / (a.norm() * b.norm())  # one number, 1 where they point the same way
 print(dot.item(), cosine.item())
 
 # --- The same from PyTorch's own

@@ -6,7 +6,7 @@ torch.set_default_dtype(torch.float64)
 def f(w):
     return w**2
 
-w = torch.tensor(0.5, requires_grad=True)  # []
+w = torch.tensor(0.5, requires_grad=True)  # one number
 for h in [1.0, 0.1, 0.01]:
     print(h, ((f(w + h) - f(w)) / h).item())
 f(w).backward()
