@@ -153,6 +153,10 @@ fn Review() -> impl IntoView {
     let end = expect_context::<Store>().link.with_untracked(|link| link.chapter);
     let (what, asked) = about(end);
     let asked = StoredValue::new(asked);
+    let asked_where = move |seen: bool| -> Vec<Chapter> {
+        let is_wanted = |chapter: &Chapter| untrack(|| progress.has_seen(*chapter)) == seen;
+        asked.with_value(|asked| asked.iter().copied().filter(is_wanted).collect())
+    };
     let (round, shown) = (StoredValue::new(Round::default()), RwSignal::new(Shown::Invitation));
     let answered = RwSignal::new(false);
     let section = NodeRef::<html::Div>::new();
@@ -173,9 +177,7 @@ fn Review() -> impl IntoView {
     };
     let begin = move || {
         show(Shown::Underway);
-        let seen = asked.with_value(|asked| {
-            asked.iter().copied().filter(|c| untrack(|| progress.has_seen(*c))).collect()
-        });
+        let seen = asked_where(true);
         spawn_local(async move {
             let all = collect(seen).await;
             // The learner may be elsewhere by now.
@@ -239,7 +241,8 @@ fn Review() -> impl IntoView {
                 <strong>{format!("{} of {}", drawn.len() - wrong.len(), drawn.len())}</strong>
                 " correct. "
                 {format!(
-                    "You know {known} of the {} questions. To know one is to get it right in its chapter and again in a review.",
+                    "You know {known} of the {} questions. To know one is to get it right in its \
+                     chapter and again in a review.",
                     all.len(),
                 )}
             </p>
@@ -262,28 +265,28 @@ fn Review() -> impl IntoView {
         .into_any()
     };
     let too_few = move || {
-        let unread = asked.with_value(|asked| {
-            asked.iter().copied().filter(|c| untrack(|| !progress.has_seen(*c))).collect()
-        });
         view! {
             <p data-testid="review-first">
                 "A review mixes chapters you have read. Read some of these first:"
             </p>
-            {links(unread)}
+            {links(asked_where(false))}
         }
         .into_any()
     };
-    let body = move || {
-        match shown.get() {
+    let body = move || match shown.get() {
         Shown::Invitation => view! {
             <p>
-                {format!("Getting an answer right once is not the same as knowing it. Here are {ROUND} mixed questions from {what}.")}
+                {format!(
+                    "Getting an answer right once is not the same as knowing it. Here are {ROUND} \
+                     mixed questions from {what}."
+                )}
             </p>
             {button("Begin the review", "review-begin")}
         }
         .into_any(),
         Shown::Underway => {
-            view! { <p class="hint" role="status">"The questions are being fetched …"</p> }.into_any()
+            view! { <p class="hint" role="status">"The questions are being fetched …"</p> }
+                .into_any()
         }
         Shown::Failed => view! {
             <p role="alert">"The questions could not be fetched."</p>
@@ -293,7 +296,6 @@ fn Review() -> impl IntoView {
         Shown::TooFew => too_few(),
         Shown::Question(place) => question(place),
         Shown::Result => result(),
-    }
     };
     view! {
         <div class="review" role="group" aria-label="Review" tabindex="-1" node_ref=section

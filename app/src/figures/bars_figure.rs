@@ -3,12 +3,12 @@
 use std::fmt::Write;
 
 use leptos::{html, prelude::*};
-use serde_json::{Map, json};
+use serde_json::json;
 
 use super::{
     bars::{Bar, Bars},
     canvas::use_latest,
-    export::{Provenance, axis, csv_comment, field},
+    export::{Provenance, axis, csv_comment, field, head},
     frame::{Caption, Files, Frame, choices},
     hue::Hue,
     sight::use_visible,
@@ -95,18 +95,14 @@ pub fn BarsFigure(
 }
 
 fn bars_json(shown: &Shown, caption: &Caption, provenance: &Provenance) -> String {
-    let mut map = Map::new();
+    let mut map = head(caption.name, &caption.title, provenance);
     let names: Vec<&str> = shown.bars.iter().map(|b| b.name.as_str()).collect();
     let compared = shown.bars.iter().any(|b| b.compare.is_some());
-    map.insert("unroll".into(), json!(1));
-    map.insert("figure".into(), json!(caption.name));
-    map.insert("title".into(), json!(caption.title));
     map.insert("shape".into(), json!([names.len()]));
     map.insert("axes".into(), json!([axis("bar", names)]));
     map.insert("value".into(), json!(shown.value_name));
     let target = shown.bars.iter().position(|b| b.marked);
     map.insert("target".into(), json!(target));
-    provenance.write_into(&mut map);
     // Through text: `json!` would widen each f32 and write digits it does not have.
     let list = |f: fn(&Bar) -> Option<f32>| {
         let values: Vec<Option<f32>> = shown.bars.iter().map(f).collect();

@@ -80,6 +80,16 @@ pub fn axis(name: &str, labels: impl Serialize) -> Value {
     json!({ "name": name, "labels": labels })
 }
 
+/// What every figure's JSON begins with: which figure it is, and the model that it shows.
+pub fn head(name: &str, title: &str, provenance: &Provenance) -> Map<String, Value> {
+    let mut map = Map::new();
+    map.insert("unroll".into(), json!(1));
+    map.insert("figure".into(), json!(name));
+    map.insert("title".into(), json!(title));
+    provenance.write_into(&mut map);
+    map
+}
+
 /// An object's text with the last field left open, for `values` too large to go through `Value`.
 pub fn open_object(map: &Map<String, Value>, field: &str) -> String {
     let mut text = Value::Object(map.clone()).to_string();

@@ -1,11 +1,11 @@
 //! How values are spread: one histogram, or several small ones on the same axes.
 
 use leptos::{html, prelude::*};
-use serde_json::{Map, json};
+use serde_json::json;
 
 use super::{
     canvas::{use_latest, use_size},
-    export::{Provenance, axis, csv_comment, field},
+    export::{Provenance, axis, csv_comment, field, head},
     frame::{Caption, Files, Frame, choices},
     histogram_plot::{self, Grid, histogram_svg},
     hue::Hue,
@@ -223,10 +223,7 @@ fn histogram_json(histogram: &Histogram, caption: &Caption, provenance: &Provena
         .chain([histogram.range.1])
         .collect();
     let list = |f: fn(&Bins) -> f64| histogram.groups.iter().map(f).collect::<Vec<f64>>();
-    let mut map = Map::new();
-    map.insert("unroll".into(), json!(1));
-    map.insert("figure".into(), json!(caption.name));
-    map.insert("title".into(), json!(caption.title));
+    let mut map = head(caption.name, &caption.title, provenance);
     map.insert("shape".into(), json!([names.len(), histogram.bins()]));
     map.insert("axes".into(), json!([axis("group", names), axis(&histogram.x_label, "edges")]));
     map.insert("edges".into(), json!(edges));
@@ -234,7 +231,6 @@ fn histogram_json(histogram: &Histogram, caption: &Caption, provenance: &Provena
     map.insert("above".into(), json!(list(|bins| bins.above)));
     let counts: Vec<&Vec<f64>> = histogram.groups.iter().map(|bins| &bins.counts).collect();
     map.insert("values".into(), json!(counts));
-    provenance.write_into(&mut map);
     serde_json::Value::Object(map).to_string()
 }
 

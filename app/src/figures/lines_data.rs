@@ -1,9 +1,9 @@
 //! Series over an x axis: the data of [`super::LinesFigure`], how it is read, and as text.
 
-use serde_json::{Map, json};
+use serde_json::json;
 
 use super::{
-    export::{Provenance, axis, csv_comment, field, open_object},
+    export::{Provenance, axis, csv_comment, field, head, open_object},
     frame::Caption,
     hue::{Dash, Hue},
     plot::{Axis, last_step_shown, short},
@@ -143,10 +143,7 @@ pub fn nearest(xs: &[f64], x: f64) -> Option<usize> {
 /// The series, `values[i]` holding the `[x, y]` pairs of the i-th; a gap is `null`.
 pub fn lines_json(lines: &Lines, caption: &Caption, provenance: &Provenance) -> String {
     let names: Vec<&str> = lines.series.iter().map(|line| line.name.as_str()).collect();
-    let mut map = Map::new();
-    map.insert("unroll".into(), json!(1));
-    map.insert("figure".into(), json!(caption.name));
-    map.insert("title".into(), json!(caption.title));
+    let mut map = head(caption.name, &caption.title, provenance);
     let points: Vec<usize> = lines.series.iter().map(|line| line.points.len()).collect();
     map.insert("points".into(), json!(points));
     map.insert(
@@ -158,7 +155,6 @@ pub fn lines_json(lines: &Lines, caption: &Caption, provenance: &Provenance) -> 
         lines.references.iter().map(|r| json!({ "name": r.name, "y": r.y })).collect();
     map.insert("references".into(), json!(references));
     map.insert("marker".into(), json!(caption.marker));
-    provenance.write_into(&mut map);
     let values: Vec<&Vec<(f64, f64)>> = lines.series.iter().map(|line| &line.points).collect();
     open_object(&map, "values") + &serde_json::to_string(&values).unwrap_or_default() + "}"
 }

@@ -1,9 +1,9 @@
 //! A matrix of numbers with named rows and columns: the data of [`super::MatrixFigure`], as text.
 
-use serde_json::{Map, json};
+use serde_json::json;
 
 use super::{
-    export::{Provenance, axis, csv_comment, field, open_object, rows_json},
+    export::{Provenance, axis, csv_comment, field, head, open_object, rows_json},
     frame::Caption,
     plot::short,
     scale::ValueMap,
@@ -91,17 +91,13 @@ impl Matrix {
 /// `values[row][column]`; a cell without a value is `null`.
 pub fn matrix_json(matrix: &Matrix, caption: &Caption, provenance: &Provenance) -> String {
     let (rows, columns) = matrix.shape();
-    let mut map = Map::new();
-    map.insert("unroll".into(), json!(1));
-    map.insert("figure".into(), json!(caption.name));
-    map.insert("title".into(), json!(caption.title));
+    let mut map = head(caption.name, &caption.title, provenance);
     map.insert("shape".into(), json!([rows, columns]));
     map.insert("value".into(), json!(matrix.value_name));
     let axes = [axis(&matrix.row_axis, &matrix.rows), axis(&matrix.column_axis, &matrix.columns)];
     map.insert("axes".into(), json!(axes));
     let limits = [matrix.map.value(0.0), matrix.map.value(1.0)];
     map.insert("scale".into(), json!(limits));
-    provenance.write_into(&mut map);
     open_object(&map, "values") + &rows_json(&matrix.values, columns) + "}"
 }
 

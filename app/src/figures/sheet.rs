@@ -1,11 +1,11 @@
 //! Files of figures that are laid out as text: their numbers as a sheet, line by line.
 
 use leptos::prelude::*;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{
     download::{Choice, ExportMenu, File, LocalFile},
-    export::{Provenance, csv_comment, field},
+    export::{Provenance, csv_comment, field, head},
 };
 
 /// What a figure shows, as lines of a table.
@@ -66,11 +66,7 @@ pub fn SheetExport(
 }
 
 fn json(sheet: &Sheet, name: &str, title: &str, provenance: &Provenance) -> String {
-    let mut map = Map::new();
-    map.insert("unroll".into(), json!(1));
-    map.insert("figure".into(), json!(name));
-    map.insert("title".into(), json!(title));
-    provenance.write_into(&mut map);
+    let mut map = head(name, title, provenance);
     map.insert("columns".into(), json!(sheet.columns));
     map.insert("rows".into(), json!(sheet.rows));
     Value::Object(map).to_string()

@@ -2,11 +2,34 @@
 
 use std::fmt::Write;
 
-use super::color::Rgb;
+use super::{
+    color::{Palette, Rgb},
+    frame::Caption,
+};
 
 /// Text made safe for SVG; characters that XML forbids never get here (see [`super::token::mark`]).
 pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// A drawing as a file of its own: `inside`, of this width and height, under its title and over a
+/// line on where it comes from.
+pub fn sheet(
+    inside: &str,
+    (width, height): (f64, f64),
+    caption: &Caption,
+    palette: &Palette,
+) -> String {
+    let (width, height) = (width + 60.0, height + 90.0);
+    format!(
+        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="system-ui, sans-serif"><title>{title}</title><rect width="100%" height="100%" fill="{paper}"/><text x="30" y="36" font-size="20" font-weight="650" fill="{ink}">{title}</text><text x="30" y="{foot}" font-size="12" fill="{muted}">{source}</text><g transform="translate(30 58)">{inside}</g></svg>"#,
+        title = escape(&caption.title),
+        paper = palette.paper.css(),
+        ink = palette.ink.css(),
+        muted = palette.muted.css(),
+        foot = height - 14.0,
+        source = escape(&caption.source),
+    )
 }
 
 pub fn write_rect(svg: &mut String, x: f64, y: f64, width: f64, height: f64, color: Rgb) {

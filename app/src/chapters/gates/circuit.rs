@@ -4,17 +4,16 @@
 use std::{fmt::Write, sync::Arc};
 
 use leptos::{ev, html, prelude::*};
-use serde_json::{Map, json};
 use unroll_protocol::study::gates::{CellChoice, GateSum, Quantity, Sums};
 
 use crate::figures::{
     canvas::{use_latest, use_size},
-    export::{Provenance, csv_comment, open_object},
+    export::{Provenance, csv_comment, head, open_object},
     frame::{Caption, Files, Frame, choices},
     hue::Hue,
     pen::{Anchor, Paint, Pen},
     sight::use_visible,
-    svg::escape,
+    svg::sheet,
     theme::{Colors, use_colors},
 };
 
@@ -319,11 +318,7 @@ fn gru(pen: &mut Pen, levels: &Levels, width: f64, sums: &Sums, shown: Option<Qu
 }
 
 fn circuit_json(drawn: &Drawn, caption: &Caption, provenance: &Provenance) -> String {
-    let mut map = Map::new();
-    map.insert("unroll".into(), json!(1));
-    map.insert("figure".into(), json!(caption.name));
-    map.insert("title".into(), json!(caption.title));
-    provenance.write_into(&mut map);
+    let map = head(caption.name, &caption.title, provenance);
     // As text: `json!` would widen each f32 and write digits it does not have.
     let sums = serde_json::to_string(&drawn.sums.as_deref()).unwrap_or_default();
     open_object(&map, "sums") + &sums + "}"
@@ -348,20 +343,10 @@ fn circuit_csv(drawn: &Drawn, caption: &Caption, provenance: &Provenance) -> Str
 }
 
 fn circuit_svg(drawn: &Drawn, caption: &Caption, colors: &Colors) -> String {
-    const WIDTH: f64 = 800.0;
-    const HEIGHT: f64 = 380.0;
-    let palette = colors.palette;
-    let paint = Paint::of(palette);
+    const SIZE: (f64, f64) = (800.0, 380.0);
     let inside = drawn.sums.as_ref();
-    let inside = inside.map(|sums| draw(sums, (WIDTH, HEIGHT), None, paint)).unwrap_or_default();
-    format!(
-        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 840 470" width="840" height="470" font-family="system-ui, sans-serif"><title>{title}</title><rect width="100%" height="100%" fill="{paper}"/><text x="20" y="28" font-size="16" fill="{ink}">{title}</text><text x="20" y="458" font-size="12" fill="{muted}">{source}</text><g transform="translate(20 48)">{inside}</g></svg>"#,
-        title = escape(&caption.title),
-        paper = palette.paper.css(),
-        ink = palette.ink.css(),
-        muted = palette.muted.css(),
-        source = escape(&caption.source),
-    )
+    let inside = inside.map(|sums| draw(sums, SIZE, None, Paint::of(colors.palette)));
+    sheet(&inside.unwrap_or_default(), SIZE, caption, colors.palette)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use leptos::{html, prelude::*};
-use serde_json::{Map, json};
+use serde_json::json;
 use unroll_protocol::gpt::{Pass, Stage};
 
 use super::{
@@ -19,7 +19,7 @@ use crate::{
     figures::{
         Slot,
         canvas::{use_latest, use_size},
-        export::{Provenance, axis, csv_comment, field, open_object, rows_json},
+        export::{Provenance, axis, csv_comment, field, head, open_object, rows_json},
         frame::{Caption, Files, Frame, choices},
         hidden_canvas,
         pen::Paint,
@@ -348,11 +348,7 @@ const PARTS: [Part; 11] = [
 
 /// The numbers of every part, `values[part][token][number]`.
 fn machine_json(drawn: &Drawn, caption: &Caption, provenance: &Provenance) -> String {
-    let mut map = Map::new();
-    map.insert("unroll".into(), json!(1));
-    map.insert("figure".into(), json!(caption.name));
-    map.insert("title".into(), json!(caption.title));
-    provenance.write_into(&mut map);
+    let mut map = head(caption.name, &caption.title, provenance);
     let Some(pass) = &drawn.pass else { return serde_json::Value::Object(map).to_string() };
     let way = drawn.way();
     map.insert("step".into(), json!(pass.step));

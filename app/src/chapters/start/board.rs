@@ -10,11 +10,11 @@ use unroll_protocol::read_number;
 use crate::figures::{
     Colors, Provenance, Slot,
     canvas::{use_latest, use_size},
-    export::{csv_comment, field},
+    export::{csv_comment, field, head},
     frame::{Caption, Files, Frame, choices},
     hue::Hue,
     pen::{Paint, Pen},
-    svg::escape,
+    svg::sheet,
     theme::use_colors,
     use_visible,
 };
@@ -110,6 +110,7 @@ impl Knob {
 /// What is on show: the numbers of the knobs and what else the view sets.
 #[derive(Clone, Default)]
 struct Shown {
+    /// `None` until something is drawn.
     board: Option<&'static Board>,
     numbers: Vec<f64>,
 }
@@ -292,11 +293,7 @@ fn inside(
 }
 
 fn json(shown: &Shown, caption: &Caption, provenance: &Provenance) -> String {
-    let mut map = Map::new();
-    map.insert("unroll".into(), json!(1));
-    map.insert("figure".into(), json!(caption.name));
-    map.insert("title".into(), json!(caption.title));
-    provenance.write_into(&mut map);
+    let mut map = head(caption.name, &caption.title, provenance);
     if let Some(board) = shown.board {
         let numbers = board.knobs.iter().zip(&shown.numbers);
         let numbers: Map<_, _> = numbers.map(|(k, n)| (k.name.to_owned(), json!(n))).collect();
@@ -323,21 +320,10 @@ fn csv(shown: &Shown, caption: &Caption, provenance: &Provenance) -> String {
 }
 
 fn svg(shown: &Shown, caption: &Caption, colors: &Colors) -> String {
-    /// Of the picture; around it a margin, the title and the source.
     const SIZE: (f64, f64) = (1100.0, 680.0);
-    let palette = colors.palette;
-    let inside = shown
-        .board
-        .map(|board| inside(board, &shown.numbers, SIZE, Paint::of(palette), false).0)
-        .unwrap_or_default();
-    format!(
-        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1160 770" width="1160" height="770" font-family="system-ui, sans-serif"><title>{title}</title><rect width="100%" height="100%" fill="{paper}"/><text x="30" y="36" font-size="20" font-weight="650" fill="{ink}">{title}</text><text x="30" y="756" font-size="12" fill="{muted}">{source}</text><g transform="translate(30 58)">{inside}</g></svg>"#,
-        title = escape(&caption.title),
-        paper = palette.paper.css(),
-        ink = palette.ink.css(),
-        muted = palette.muted.css(),
-        source = escape(&caption.source),
-    )
+    let paint = Paint::of(colors.palette);
+    let drawn = shown.board.map(|board| inside(board, &shown.numbers, SIZE, paint, false).0);
+    sheet(&drawn.unwrap_or_default(), SIZE, caption, colors.palette)
 }
 
 #[cfg(test)]

@@ -99,15 +99,20 @@ fn arrows(page: Page) -> AnyView {
 }
 
 fn shares(page: Page) -> AnyView {
+    let fit = |scores: &[f32], by: f32| {
+        scores.iter().zip(sums::SHARES.knobs).all(|(score, knob)| {
+            let moved = f64::from(score + by);
+            knob.least <= moved && moved <= knob.most
+        })
+    };
     let shift = move |by: f32| {
         let scores = page.scores.get_untracked();
         // All or none: shares stay as they are only if every score moves by the same.
-        let moved: Vec<f32> = scores.iter().map(|score| score + by).collect();
-        if moved.iter().all(|score| score.abs() <= 4.0) {
-            page.scores.set(moved);
+        if fit(&scores, by) {
+            page.scores.set(scores.iter().map(|score| score + by).collect());
         }
     };
-    let stuck = move |by: f32| page.scores.get().iter().any(|score| (score + by).abs() > 4.0);
+    let stuck = move |by: f32| !fit(&page.scores.get(), by);
     view! {
         <BoardView board=&sums::SHARES numbers=page.scores>
             <div class="start-buttons">
@@ -144,9 +149,13 @@ fn valley(page: Page) -> AnyView {
 
 /// The dot product of the two arrows.
 fn product(page: Page) -> f64 {
-    let arrows = page.arrows.get();
-    let (a, b) = arrows.split_at(arrows.len() / 2);
-    a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+    let (a, b) = plane::two(&wide(&page.arrows.get()));
+    plane::dot(a, b)
+}
+
+/// The numbers of a setting, for arithmetic.
+fn wide(numbers: &[f32]) -> Vec<f64> {
+    numbers.iter().copied().map(f64::from).collect()
 }
 
 /// What the text reads off the drawings.
@@ -154,13 +163,12 @@ fn lives(page: Page) -> Vec<Live> {
     vec![
         live("dot", move || shown(product(page), 2)),
         live("share", move || {
-            let powers: Vec<f64> =
-                page.scores.get().iter().map(|score| f64::from(*score).exp()).collect();
-            let sum: f64 = powers.iter().sum();
-            powers.get(1).map_or_else(String::new, |a| sums::percent(a / sum))
+            let (_, _, shares) = sums::softmax(&wide(&page.scores.get()));
+            shares.get(1).map_or_else(String::new, |a| sums::percent(*a))
         }),
         live("chain", move || {
-            curves::trimmed(page.chain.get().iter().map(|slope| f64::from(*slope)).product())
+            let left = sums::nudges(&wide(&page.chain.get()));
+            left.last().map_or_else(String::new, |left| curves::trimmed(*left))
         }),
     ]
 }

@@ -123,11 +123,11 @@ fn works_out(numbers: &[f64]) -> u8 {
     numbers.get(4).copied().unwrap_or_default() as u8
 }
 
-fn two(numbers: &[f64]) -> ((f64, f64), (f64, f64)) {
+pub fn two(numbers: &[f64]) -> ((f64, f64), (f64, f64)) {
     ((numbers[0], numbers[1]), (numbers[2], numbers[3]))
 }
 
-fn dot(a: (f64, f64), b: (f64, f64)) -> f64 {
+pub fn dot(a: (f64, f64), b: (f64, f64)) -> f64 {
     a.0 * b.0 + a.1 * b.1
 }
 

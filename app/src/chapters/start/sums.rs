@@ -28,7 +28,7 @@ pub const SHARES: Board = Board {
 };
 
 /// e to each score, their sum, and each as a share of it.
-fn softmax(scores: &[f64]) -> (Vec<f64>, f64, Vec<f64>) {
+pub fn softmax(scores: &[f64]) -> (Vec<f64>, f64, Vec<f64>) {
     let powers: Vec<f64> = scores.iter().map(|score| score.exp()).collect();
     let sum = powers.iter().sum();
     let shares = powers.iter().map(|power| power / sum).collect();
@@ -130,7 +130,7 @@ pub const CHAIN: Board = Board {
 };
 
 /// What is left of a nudge of 1 after each link, from the start.
-fn nudges(slopes: &[f64]) -> Vec<f64> {
+pub fn nudges(slopes: &[f64]) -> Vec<f64> {
     let mut left = vec![1.0];
     for slope in &slopes[..4] {
         left.push(left[left.len() - 1] * slope);
