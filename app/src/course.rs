@@ -11,6 +11,7 @@ mod lab;
 mod labs;
 mod list;
 mod machine_map;
+mod notebook;
 mod print;
 mod progress;
 mod provenance;
@@ -31,6 +32,9 @@ pub use history::History;
 pub use lab::Lab;
 pub use labs::{Labs, use_lab};
 pub use list::{ChapterLink, ChapterMenu, Neighbors, Rail, WayIn, use_navigation};
+pub use notebook::{Notebook, Numbers, notebook};
+#[cfg(test)]
+pub use notebook::{Origin, compose, question_for};
 pub use progress::{Progress, use_right};
 pub use provenance::{gpt_provenance, use_provenance, use_task_provenance};
 pub use run::Run;

@@ -4,6 +4,7 @@
 //! does one slice of the pending work (a part of a training step, a generated token, a window of
 //! held-out text), so the caller can let messages in between any two slices.
 
+mod answer;
 mod experiment;
 mod measure;
 mod present;
@@ -15,8 +16,7 @@ use std::collections::VecDeque;
 use burn::tensor::Device;
 use unroll_model::Trainer;
 use unroll_protocol::{
-    Ask, Checkpoint, Command, CommandKind, Event, ExperimentSpec, Question, RunState, StudySpec,
-    gpt::{self, ask},
+    Checkpoint, Command, CommandKind, Event, ExperimentSpec, Question, RunState, StudySpec, gpt,
     text::check_size,
 };
 
@@ -208,38 +208,15 @@ impl<S: Studies> Session<S> {
         let now = (self.now)();
         let (step, answer) = match (self.present()?, question) {
             (Present::Study(study), question) => (study.step(), study.ask(&question).await?),
-            (Present::Gpt(experiment, _), Question::Gpt(question)) => {
-                let trainer = experiment.trainer();
-                let (model, step) = (trainer.model(), trainer.step());
-                let answer = match question {
-                    gpt::Question::Trace(question) => {
-                        let trace =
-                            unroll_model::trace(&model, trainer.tokenizer(), &question.text, step);
-                        question.answered(&trace.await.map_err(said)?)
-                    }
-                    gpt::Question::Row(question) => {
-                        let ask::Row { ref text, layer, head, query } = question;
-                        let cell = [layer, head, query].map(|at| at as usize);
-                        let row = unroll_model::inspect(&model, trainer.tokenizer(), text, cell);
-                        question.answered(&row.await.map_err(said)?)
-                    }
-                    gpt::Question::Pass(question) => {
-                        let ask::Pass { ref text, block } = question;
-                        let pass =
-                            unroll_model::pass(&model, trainer.tokenizer(), text, block, step);
-                        question.answered(&pass.await.map_err(said)?)
-                    }
-                    gpt::Question::Writing(question) => {
-                        let writing = Writing::new(id, trainer, question, now)?;
-                        self.writings.retain(|other| !writing.replaces(other));
-                        self.writings.push_back(writing);
-                        return Ok(());
-                    }
-                };
-                (step, answer)
+            (Present::Gpt(experiment, _), Question::Gpt(gpt::Question::Writing(question))) => {
+                let writing = Writing::new(id, experiment.trainer(), question, now)?;
+                self.writings.retain(|other| !writing.replaces(other));
+                self.writings.push_back(writing);
+                return Ok(());
             }
-            (Present::Gpt(..), _) => {
-                return Err("The model in training is not this chapter's.".to_owned());
+            (Present::Gpt(experiment, _), question) => {
+                let trainer = experiment.trainer();
+                (trainer.step(), answer::answer(trainer, question).await?)
             }
         };
         post(Event::Answered { id, step, answer, more: false });

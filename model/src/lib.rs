@@ -50,7 +50,7 @@ pub use gpt::{Gpt, GptConfig, GptTrace, Intervention};
 pub use loss::{cross_entropy, cross_entropy_each, masked_accuracy, masked_cross_entropy};
 pub use norm::{BatchNorm, BatchOfOne, LayerNorm, NORM_EPSILON, NormTrace, RunningStatistics};
 pub use optimizer::{AdamW, Moments, clip_coefficient, global_norm};
-pub use parameters::{GradientSum, named_parameters, parameter_count};
+pub use parameters::{GradientSum, Named, named_parameters, parameter_count, read_parameters};
 pub use pass::pass;
 pub use position::{Rotation, added, alibi_slopes, frequency, shift, sinusoidal};
 pub use read::{ReadError, read_all};

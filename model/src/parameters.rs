@@ -4,10 +4,14 @@ use burn::{
     module::{Module, ModuleVisitor, Param, ParamId},
     tensor::{Device, Gradients, Tensor, TensorData},
 };
+use unroll_protocol::{
+    Array,
+    parameters::{MOST_NUMBERS, Parameter},
+};
 
 #[cfg(feature = "webgpu")]
 use crate::fused::{go_together, shaders};
-use crate::random::Normals;
+use crate::{random::Normals, read::read_all};
 
 /// A matrix drawn from N(0, `deviation`²).
 pub(crate) fn matrix(
@@ -61,13 +65,16 @@ fn trained<const D: usize>(tensor: Tensor<D>) -> Param<Tensor<D>> {
     Param::initialized(ParamId::new(), tensor).set_require_grad(true)
 }
 
-/// Every parameter with its path in the model and its shape, in the model's own order. Everything
-/// in this crate that goes parameter by parameter uses that order.
-pub fn named_parameters(model: &impl Module) -> Vec<(String, Vec<usize>, Tensor<1>)> {
+/// A parameter with its path in the model and its shape; the values are flat.
+pub type Named = (String, Vec<usize>, Tensor<1>);
+
+/// Every parameter, in the model's own order. Everything in this crate that goes parameter by
+/// parameter uses that order.
+pub fn named_parameters(model: &impl Module) -> Vec<Named> {
     #[derive(Default)]
     struct Collect {
         path: Vec<String>,
-        found: Vec<(String, Vec<usize>, Tensor<1>)>,
+        found: Vec<Named>,
     }
 
     impl ModuleVisitor for Collect {
@@ -88,6 +95,36 @@ pub fn named_parameters(model: &impl Module) -> Vec<(String, Vec<usize>, Tensor<
     let mut collect = Collect::default();
     model.visit(&mut collect);
     collect.found
+}
+
+/// Reads those of `parameters` whose path begins like one of `under`.
+///
+/// # Errors
+///
+/// A sentence if nothing is there, or more than [`MOST_NUMBERS`], or if the device fails.
+pub async fn read_parameters(
+    parameters: Vec<Named>,
+    under: &[String],
+) -> Result<Vec<Parameter>, String> {
+    let is_wanted = |(path, ..): &Named| under.iter().any(|under| path.starts_with(under));
+    let wanted: Vec<Named> = parameters.into_iter().filter(is_wanted).collect();
+    let numbers: u64 =
+        wanted.iter().map(|(_, shape, _)| shape.iter().product::<usize>() as u64).sum();
+    if numbers == 0 && !under.is_empty() {
+        return Err("This model has no such parameters.".to_owned());
+    }
+    if numbers > MOST_NUMBERS {
+        return Err(format!(
+            "These are {numbers} numbers, and a file holds {MOST_NUMBERS} of them at most."
+        ));
+    }
+    let read = read_all(wanted.iter().map(|(.., values)| values.clone())).await;
+    let read = read.map_err(|error| error.to_string())?;
+    let named = wanted.into_iter().zip(read).map(|((name, shape, _), values)| {
+        let shape = shape.into_iter().map(|size| size as u32).collect();
+        Parameter { name, value: Array { shape, values } }
+    });
+    Ok(named.collect())
 }
 
 /// Number of trained parameters.

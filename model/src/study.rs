@@ -22,7 +22,12 @@ mod training;
 use core::fmt;
 
 use burn::tensor::Device;
-use unroll_protocol::{Packed, Question, StudySpec, StudyStarted};
+use unroll_protocol::{
+    Ask, Packed, Question, StudySpec, StudyStarted,
+    parameters::{Parameters, WithParameters},
+};
+
+use crate::{Named, read_parameters};
 
 /// Why a study can't be built or a question not be answered, as a sentence for the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,6 +94,9 @@ pub trait Study: Sized {
 
     /// Changes the learning rate from the next update on.
     fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal>;
+
+    /// The parameters of one of the models, counted from 0; none if there are not so many.
+    fn named_parameters(&self, model: usize) -> Vec<Named>;
 
     /// Answers a question with the models as they are, see [`Ask`](unroll_protocol::Ask). May keep
     /// what it computed, but changes nothing that training reads.
@@ -173,6 +181,14 @@ impl AnyStudy {
 
     /// See [`Study::ask`].
     pub async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {
-        self.kind.ask(question).await
+        let Question::WithParameters(asked @ WithParameters { model, under, question }) = question
+        else {
+            return self.kind.ask(question).await;
+        };
+        let question = question.unpack()?;
+        let parameters = each!(&self.kind, study => study.named_parameters(*model as usize));
+        let parameters = read_parameters(parameters, under).await.map_err(Refusal)?;
+        let answer = self.kind.ask(&question).await?;
+        Ok(asked.answered(&Parameters { parameters, answer }))
     }
 }

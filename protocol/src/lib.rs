@@ -13,6 +13,7 @@ pub mod gpt;
 pub mod link;
 pub mod message;
 pub mod number;
+pub mod parameters;
 pub mod pool;
 mod question;
 mod schedule;

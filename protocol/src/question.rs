@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::{Packed, gpt, study};
+use crate::{Packed, gpt, parameters::WithParameters, study};
 
 /// A question. Asking never changes what training computes.
 pub trait Ask: Into<Question> + Clone + PartialEq + Send + Sync + 'static {
@@ -66,6 +66,7 @@ macro_rules! of_chapters {
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         pub enum Question {
             Gpt(gpt::Question),
+            WithParameters(WithParameters),
             $($variant(study::$module::Question),)+
         }
     };

@@ -49,7 +49,8 @@ def run(path):
     """Runs one file. Returns how many shapes were compared."""
     # The file before may have set another.
     torch.set_default_dtype(torch.float32)
-    setup, shown, check = re.split(r"^# ---", path.read_text(), flags=re.MULTILINE)
+    # What follows makes a notebook of it: check_notebooks.py runs that.
+    setup, shown, check, *_ = re.split(r"^# ---", path.read_text(), flags=re.MULTILINE)
     space = {"__name__": "__main__"}
     with contextlib.redirect_stdout(io.StringIO()):
         exec(compile(f"{setup}#{shown}", path, "exec"), space)

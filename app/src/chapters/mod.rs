@@ -149,6 +149,8 @@ pub fn view(id: Chapter) -> AnyView {
 }
 
 #[cfg(test)]
+mod notebooks;
+#[cfg(test)]
 mod scripts;
 #[cfg(test)]
 mod snippets;

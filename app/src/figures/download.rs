@@ -18,6 +18,8 @@ const PNG_SCALE: u32 = 2;
 /// A file before it is saved.
 pub enum File {
     Json(String),
+    /// A Jupyter notebook.
+    Notebook(String),
     /// A long document in pieces, made and gathered without holding up the page.
     JsonPieces(Box<dyn Iterator<Item = String>>),
     Csv(String),
@@ -104,6 +106,7 @@ pub async fn save(name: String, file: File) -> Result<(), JsValue> {
             }
             (text_blob(&gathered, "application/json")?, "json")
         }
+        File::Notebook(text) => (text_blob(&[text], "application/x-ipynb+json")?, "ipynb"),
         File::Csv(text) => (text_blob(&[text], "text/csv")?, "csv"),
         File::Svg(text) => (text_blob(&[text], "image/svg+xml")?, "svg"),
         File::Png(svg) => (png(svg).await?, "png"),

@@ -14,7 +14,7 @@ pub mod canvas;
 mod cells;
 pub mod color;
 mod curve;
-mod download;
+pub mod download;
 mod editor;
 pub mod export;
 mod exporters;
@@ -53,7 +53,7 @@ pub mod theme;
 pub mod token;
 mod tokens;
 pub mod view;
-mod writers;
+pub mod writers;
 
 pub use attention::{AttentionFigure, HeadsFigure, Inspection, KeptCell, SentenceFigure};
 pub use bars::{Bar, top_bars};

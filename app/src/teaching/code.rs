@@ -11,11 +11,24 @@ pub type Names = &'static [(&'static str, &'static str, Hue)];
 /// Begins a section of a snippet's file.
 const SECTION: &str = "# ---";
 
+/// A file's sections, each with its title; the first has none.
+pub fn sections(file: &'static str) -> Vec<(&'static str, &'static str)> {
+    let titled = |section: &'static str| section.split_once('\n').unwrap_or((section, ""));
+    let mut parts = file.split(SECTION);
+    let setup = parts.next().map(|setup| ("", setup));
+    let sections = setup.into_iter().chain(parts.map(titled));
+    sections.map(|(title, code)| (title.trim(), code.trim())).collect()
+}
+
 /// The lines of a file that are shown: those between what sets them up and what checks them.
 pub fn shown(file: &'static str) -> Option<&'static str> {
-    let (_, rest) = file.split_once(SECTION)?;
-    let (shown, _) = rest.split_once(SECTION)?;
-    Some(shown.split_once('\n')?.1.trim_end())
+    sections(file).get(1).map(|(_, code)| *code)
+}
+
+/// What is copied: all that runs without a model's numbers.
+fn copied(file: &'static str) -> &'static str {
+    let live = file.match_indices(SECTION).nth(2).map_or(file.len(), |(at, _)| at);
+    file[..live].trim_end()
 }
 
 /// A stretch of code.
@@ -54,7 +67,8 @@ pub fn pieces(code: &'static str) -> Vec<Piece> {
 }
 
 /// A formula's code, folded away under it. The file has three sections: what sets up, what is
-/// shown, and what checks it. tests/golden/check_code.py runs them all.
+/// shown, and what checks it. Two more make a notebook of it: see `course/notebook.rs`.
+/// tests/golden/check_code.py runs them all.
 #[component]
 pub fn Snippet(
     /// The whole file, which is what is copied: it runs as it is.
@@ -63,27 +77,35 @@ pub fn Snippet(
     /// The sizes of the model on show, as a sentence.
     #[prop(into, optional)]
     sizes: MaybeProp<String>,
+    /// The button that opens the code as a notebook.
+    #[prop(optional)]
+    notebook: Option<fn() -> AnyView>,
 ) -> impl IntoView {
     let opened = RwSignal::new(false);
     view! {
         <details class="disclosure snippet" data-testid="snippet" on:toggle=move |_| opened.set(true)>
             <summary>"In PyTorch"</summary>
-            {move || opened.get().then(|| body(of, names, sizes))}
+            {move || opened.get().then(|| body(of, names, sizes, notebook))}
         </details>
     }
     .into_any()
 }
 
-fn body(of: &'static str, names: Names, sizes: MaybeProp<String>) -> AnyView {
-    let copied = RwSignal::new("");
+fn body(
+    of: &'static str,
+    names: Names,
+    sizes: MaybeProp<String>,
+    notebook: Option<fn() -> AnyView>,
+) -> AnyView {
+    let says = RwSignal::new("");
     let copy = move |_| {
         spawn_local(async move {
-            let says = if to_clipboard(of).await {
+            let result = if to_clipboard(copied(of)).await {
                 "Copied, along with its setup and a check."
             } else {
                 "Your browser did not allow copying. Select the lines and copy them."
             };
-            copied.try_set(says);
+            says.try_set(result);
         });
     };
     let parts = pieces(shown(of).unwrap_or(of)).into_iter().map(|piece| match piece {
@@ -103,7 +125,8 @@ fn body(of: &'static str, names: Names, sizes: MaybeProp<String>) -> AnyView {
         {move || sizes.get().map(|sizes| view! { <p>{sizes}</p> })}
         <div class="button-row">
             <button type="button" class="button" data-testid="snippet-copy" on:click=copy>"Copy"</button>
-            <span class="hint" role="status">{copied}</span>
+            <span class="hint" role="status">{says}</span>
+            {notebook.map(|notebook| notebook())}
         </div>
     }
     .into_any()

@@ -17,7 +17,7 @@ mod word;
 
 pub use crate::figures::Hue;
 pub use check::{CheckYourself, GuessFirst, Kind};
-pub use code::{Names, Snippet};
+pub use code::{Names, Snippet, sections};
 #[cfg(test)]
 pub use code::{Piece, pieces, shown};
 pub use formula::Formula;

@@ -16,7 +16,9 @@ use super::{
     learner::{steady, usable_rate},
 };
 use crate::{
+    Named,
     data::Dataset,
+    named_parameters,
     optimizer::{AdamW, global_norm},
     read::read_all,
     tokenizer::CharTokenizer,
@@ -131,6 +133,11 @@ impl super::Study for Study {
     fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
         self.rate = usable_rate(rate)?;
         Ok(())
+    }
+
+    fn named_parameters(&self, model: usize) -> Vec<Named> {
+        let table = self.table.as_ref().filter(|_| model == 0);
+        table.map_or_else(Vec::new, named_parameters)
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

@@ -6,7 +6,7 @@ use unroll_protocol::OptimizerSpec;
 use super::{Refusal, StudySlice};
 use crate::{
     optimizer::{AdamW, global_norm},
-    parameters::{GradientSum, parameter_count},
+    parameters::{GradientSum, Named, named_parameters, parameter_count},
     read::read_all,
 };
 
@@ -92,6 +92,11 @@ impl<M: Module> Learner<M> {
     /// Number of optimizer steps taken.
     pub(super) fn steps(&self) -> u32 {
         self.optimizer.steps()
+    }
+
+    /// The parameters of one of several models; none if there are not so many.
+    pub(super) fn parameters_of(learners: &[Self], index: usize) -> Vec<Named> {
+        learners.get(index).map_or_else(Vec::new, |learner| named_parameters(&learner.model))
     }
 
     /// Number of trained parameters.

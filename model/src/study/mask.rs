@@ -17,7 +17,7 @@ use super::{
     training::{Training, is_measured},
 };
 use crate::{
-    CharTokenizer, Dataset, Gpt, GptConfig, Window, cross_entropy, read_all, token_tensor,
+    CharTokenizer, Dataset, Gpt, GptConfig, Named, Window, cross_entropy, read_all, token_tensor,
 };
 
 /// Sequences in a batch.
@@ -130,6 +130,10 @@ impl super::Study for Study {
 
     fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
         self.training.set_rate(rate)
+    }
+
+    fn named_parameters(&self, model: usize) -> Vec<Named> {
+        self.training.parameters_of(model)
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

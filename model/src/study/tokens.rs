@@ -17,7 +17,7 @@ use super::{
     training::Training,
 };
 use crate::{
-    BpeLearner,
+    BpeLearner, Named,
     bpe::{FIRST_MERGE, Pair},
     cross_entropy,
     data::token_tensor,
@@ -163,6 +163,10 @@ impl super::Study for Study {
 
     fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
         self.training.set_rate(rate)
+    }
+
+    fn named_parameters(&self, model: usize) -> Vec<Named> {
+        self.training.parameters_of(model)
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

@@ -11,6 +11,7 @@ use super::{
     Refusal, StudySlice,
     learner::{Gradients, Learner, usable_rate},
 };
+use crate::Named;
 
 /// Models that train on the same steps. `P` holds what was measured of a step so far.
 pub(super) struct Training<M, P = ()> {
@@ -69,6 +70,11 @@ impl<M: Module, P: Default> Training<M, P> {
     /// The models after [`step`](Self::step) steps.
     pub(super) fn settled(&self) -> &[Learner<M>] {
         self.pending.as_ref().map_or(&self.learners, |pending| &pending.before)
+    }
+
+    /// The parameters of model `index`; none if there are not so many.
+    pub(super) fn parameters_of(&self, index: usize) -> Vec<Named> {
+        Learner::parameters_of(&self.learners, index)
     }
 
     /// Number of trained parameters of all models.

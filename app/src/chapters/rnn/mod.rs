@@ -3,6 +3,7 @@
 mod arithmetic;
 mod check;
 mod matrix;
+mod notebooks;
 mod recovery;
 mod unrolled;
 mod unroller;
@@ -37,6 +38,8 @@ use unrolled::{Diagram, UnrolledFigure};
 use unroller::{EditBar, Unroller};
 use writing::WritingView;
 
+#[cfg(test)]
+pub use notebooks::ALL as NOTEBOOKS;
 #[cfg(test)]
 pub use words::NAMES;
 pub use words::SCRIPT;

@@ -3,9 +3,12 @@
 use leptos::prelude::*;
 use unroll_protocol::study::rnn::{CellChoice, MatrixChoice, ReadoutChoice};
 
-use super::unrolled::{INPUT, OUTPUT, STATE, U, V, W};
+use super::{
+    notebooks,
+    unrolled::{INPUT, OUTPUT, STATE, U, V, W},
+};
 use crate::{
-    course::{Beat, Script, Trial},
+    course::{Beat, Script, Trial, notebook},
     figures::Hue,
     store::Store,
     teaching::{Formula, Kind, MathSym, Names, Quiz, Snippet},
@@ -278,7 +281,7 @@ pub fn more() -> impl IntoView {
             </msub>
             <mo>"+"</mo><mi>"b"</mi><mo>")"</mo>
         </Formula>
-        <Snippet of=include_str!("code/state.py") names=NAMES sizes/>
+        <Snippet of=notebooks::STATE.code names=NAMES sizes notebook=|| notebook(&notebooks::STATE)/>
         <Formula label="Probabilities from the state" source="Elman 1990, Mikolov et al. 2010">
             <msub><MathSym part=OUTPUT role=Hue::Output>"y"</MathSym><mi>"t"</mi></msub>
             <mo>"="</mo><mi>"softmax"</mi><mo>"("</mo>
@@ -286,7 +289,7 @@ pub fn more() -> impl IntoView {
             <msub><MathSym part=STATE role=Hue::Hidden>"s"</MathSym><mi>"t"</mi></msub>
             <mo>"+"</mo><mi>"c"</mi><mo>")"</mo>
         </Formula>
-        <Snippet of=include_str!("code/output.py") names=NAMES sizes/>
+        <Snippet of=notebooks::OUTPUT.code names=NAMES sizes notebook=|| notebook(&notebooks::OUTPUT)/>
         <p>
             "x" <sub>"t"</sub> " is one-hot: a 1 at the character’s place, so W x" <sub>"t"</sub>
             " is one column of W. s" <sub>"0"</sub> " is 0. PyTorch’s nn.RNN has f = tanh and two biases, "

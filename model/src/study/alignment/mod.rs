@@ -17,7 +17,7 @@ use super::{
     learner::{Gradients, Learner, steady},
     training::{Pending, Training, is_measured},
 };
-use crate::{Pairs, Seq2seq, Seq2seqConfig, Split};
+use crate::{Named, Pairs, Seq2seq, Seq2seqConfig, Split};
 use held_out::HeldOut;
 
 /// Pairs in a training step.
@@ -126,6 +126,10 @@ impl super::Study for Study {
 
     fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
         self.training.set_rate(rate)
+    }
+
+    fn named_parameters(&self, model: usize) -> Vec<Named> {
+        self.training.parameters_of(model)
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

@@ -14,7 +14,7 @@ use super::{
     Built, Refusal, StudySlice,
     training::{Training, is_measured},
 };
-use crate::{SequenceModel, read_all};
+use crate::{Named, SequenceModel, read_all};
 use learner::{Model, learner};
 use task::Task;
 
@@ -117,6 +117,10 @@ impl super::Study for Study {
 
     fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
         self.training.set_rate(rate)
+    }
+
+    fn named_parameters(&self, model: usize) -> Vec<Named> {
+        self.training.parameters_of(model)
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

@@ -19,8 +19,8 @@ use super::{
     training::Training,
 };
 use crate::{
-    CharTokenizer, Dataset, Dropout, Gpt, GptConfig, cross_entropy, named_parameters, token_tensor,
-    trace::TraceError,
+    CharTokenizer, Dataset, Dropout, Gpt, GptConfig, Named, cross_entropy, named_parameters,
+    token_tensor, trace::TraceError,
 };
 
 /// Learning rate of both models.
@@ -94,6 +94,10 @@ impl super::Study for Study {
 
     fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
         self.training.set_rate(rate)
+    }
+
+    fn named_parameters(&self, model: usize) -> Vec<Named> {
+        self.training.parameters_of(model)
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

@@ -15,8 +15,8 @@ use super::{
     learner::{Gradients, Learner, usable_rate},
 };
 use crate::{
-    CellKind, Initialization, RunOptions, SequenceConfig, SequenceModel, clip_coefficient,
-    masked_accuracy, masked_cross_entropy, read_all,
+    CellKind, Initialization, Named, RunOptions, SequenceConfig, SequenceModel, clip_coefficient,
+    masked_accuracy, masked_cross_entropy, named_parameters, read_all,
 };
 
 /// Longest sequence and widest state whose answers take at most a tenth of a second.
@@ -143,6 +143,11 @@ impl super::Study for Study {
         self.discard();
         self.spec.optimizer.learning_rate = rate;
         Ok(())
+    }
+
+    fn named_parameters(&self, model: usize) -> Vec<Named> {
+        let network = self.networks.get(model);
+        network.map_or_else(Vec::new, |network| named_parameters(&network.learner.model))
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

@@ -18,7 +18,7 @@ use super::{
     training::{Training, is_measured},
 };
 use crate::{
-    CellKind, Initialization, SequenceConfig, SequenceModel, masked_cross_entropy, read_all,
+    CellKind, Initialization, Named, SequenceConfig, SequenceModel, masked_cross_entropy, read_all,
 };
 use task::Task;
 
@@ -125,6 +125,10 @@ impl super::Study for Study {
 
     fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
         self.training.set_rate(rate)
+    }
+
+    fn named_parameters(&self, model: usize) -> Vec<Named> {
+        self.training.parameters_of(model)
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

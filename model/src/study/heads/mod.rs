@@ -15,6 +15,7 @@ use super::{
     training::{Pending, Training},
 };
 use crate::{
+    Named,
     data::{DataError, Dataset, Window, token_tensor},
     gpt::{Gpt, GptConfig},
     loss::cross_entropy,
@@ -139,6 +140,10 @@ impl super::Study for Study {
 
     fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
         self.training.set_rate(rate)
+    }
+
+    fn named_parameters(&self, model: usize) -> Vec<Named> {
+        self.training.parameters_of(model)
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

@@ -16,6 +16,7 @@ use super::{
     measured, optimizer,
 };
 use crate::{
+    Named,
     data::token_tensor,
     loss::cross_entropy,
     norm::{BatchOfOne, NormTrace, RunningStatistics},
@@ -109,6 +110,10 @@ impl Layers {
             series: Version::ALL.iter().map(|version| version.label().to_owned()).collect(),
             notes,
         }
+    }
+
+    pub fn named_parameters(&self, model: usize) -> Vec<Named> {
+        Learner::parameters_of(&self.state.learners, model)
     }
 
     pub fn step(&self) -> u32 {

@@ -17,7 +17,7 @@ use super::{
     learner::{Gradients, Learner, usable_rate},
 };
 use crate::{
-    CharTokenizer, Dataset,
+    CharTokenizer, Dataset, Named,
     read::{ReadError, read_all},
 };
 
@@ -80,6 +80,10 @@ impl super::Study for Study {
         usable_rate(rate)?;
         each!(&mut self.models, models => models.set_learning_rate(rate));
         Ok(())
+    }
+
+    fn named_parameters(&self, model: usize) -> Vec<Named> {
+        each!(&self.models, models => models.named_parameters(model))
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

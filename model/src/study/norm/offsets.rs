@@ -11,6 +11,7 @@ use super::{
     Corpus, measured,
 };
 use crate::{
+    Named,
     data::token_tensor,
     loss::cross_entropy,
     random::{Normals, Purpose, stream},
@@ -89,6 +90,16 @@ impl Offsets {
             series,
             notes: self.corpus.data.notes.clone(),
         }
+    }
+
+    /// Of one version: b, and β where it has one.
+    pub fn named_parameters(&self, model: usize) -> Vec<Named> {
+        let layer = self.layers.get(model);
+        let vectors = layer.map(|layer| [("b", Some(&layer.bias)), ("beta", layer.beta.as_ref())]);
+        let named = |(name, vector): (&str, Option<&Tensor<1>>)| {
+            vector.map(|vector| (name.to_owned(), vector.dims().to_vec(), vector.clone()))
+        };
+        vectors.into_iter().flatten().filter_map(named).collect()
     }
 
     pub fn step(&self) -> u32 {

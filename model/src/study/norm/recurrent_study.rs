@@ -13,6 +13,7 @@ use super::{
     recurrent::{NormedRnn, UNITS, Use},
 };
 use crate::{
+    Named,
     data::{Window, token_tensor},
     loss::cross_entropy,
     norm::RunningStatistics,
@@ -97,6 +98,10 @@ impl Steps {
             series: Axis::ALL.iter().map(|axis| axis.label().to_owned()).collect(),
             notes: self.corpus.data.notes.clone(),
         }
+    }
+
+    pub fn named_parameters(&self, model: usize) -> Vec<Named> {
+        Learner::parameters_of(&self.state.learners, model)
     }
 
     pub fn step(&self) -> u32 {

@@ -21,6 +21,7 @@ use super::{
     training::{Pending, is_measured},
 };
 use crate::{
+    Named,
     gpt::Gpt,
     loss::{masked_accuracy, masked_cross_entropy},
     read_all,
@@ -131,6 +132,10 @@ impl super::Study for Study {
 
     fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
         self.models.training.set_rate(rate)
+    }
+
+    fn named_parameters(&self, model: usize) -> Vec<Named> {
+        self.models.training.parameters_of(model)
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

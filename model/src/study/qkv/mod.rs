@@ -19,8 +19,8 @@ use super::{
     learner::{Gradients, Learner, steady, usable_rate},
 };
 use crate::{
-    AttentionRules, CharTokenizer, Dataset, GptConfig, Mask, cross_entropy, data::token_tensor,
-    gpt::Gpt,
+    AttentionRules, CharTokenizer, Dataset, GptConfig, Mask, Named, cross_entropy,
+    data::token_tensor, gpt::Gpt,
 };
 use order::Order;
 use scale::Draw;
@@ -153,6 +153,13 @@ impl super::Study for Study {
     fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
         self.rate = usable_rate(rate)?;
         Ok(())
+    }
+
+    fn named_parameters(&self, model: usize) -> Vec<Named> {
+        match &self.models {
+            Trained::Text(text) => Learner::parameters_of(slice::from_ref(&text.learner), model),
+            Trained::Order(order) => order.named_parameters(model),
+        }
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

@@ -10,7 +10,7 @@ use unroll_protocol::{
 use super::{OPTIMIZER, Refusal, StudySlice};
 use crate::study::learner::{Gradients, Learner};
 use crate::{
-    GptConfig, cross_entropy,
+    GptConfig, Named, cross_entropy,
     data::token_tensor,
     gpt::Gpt,
     random::{Purpose, below, stream},
@@ -57,6 +57,10 @@ impl Order {
 
     pub(super) fn parameters(&self) -> u64 {
         self.learners.iter().map(Learner::parameters).sum()
+    }
+
+    pub(super) fn named_parameters(&self, model: usize) -> Vec<Named> {
+        Learner::parameters_of(&self.learners, model)
     }
 
     pub(super) fn steps(&self) -> u32 {

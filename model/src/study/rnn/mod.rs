@@ -16,7 +16,7 @@ use super::{
     Built, Refusal, StudySlice,
     training::{Training, is_measured},
 };
-use crate::{CellKind, SequenceModel, read_all};
+use crate::{CellKind, Named, SequenceModel, read_all};
 use learner::{gradients, learner};
 use task::Task;
 
@@ -105,6 +105,10 @@ impl super::Study for Study {
 
     fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
         self.training.set_rate(rate)
+    }
+
+    fn named_parameters(&self, model: usize) -> Vec<Named> {
+        self.training.parameters_of(model)
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

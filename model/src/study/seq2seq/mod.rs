@@ -13,7 +13,7 @@ use super::{
     learner::{Gradients, Learner, steady},
     training::{Pending, Training, is_measured},
 };
-use crate::{PairBatch, Pairs, Seq2seq, Seq2seqConfig, Source, Split};
+use crate::{Named, PairBatch, Pairs, Seq2seq, Seq2seqConfig, Source, Split};
 
 /// Pairs in one step.
 const ROWS: usize = 32;
@@ -114,6 +114,10 @@ impl super::Study for Study {
 
     fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
         self.training.set_rate(rate)
+    }
+
+    fn named_parameters(&self, model: usize) -> Vec<Named> {
+        self.training.parameters_of(model)
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

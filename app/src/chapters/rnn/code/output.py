@@ -18,3 +18,14 @@ linear = torch.nn.Linear(H, C)
 linear.weight.data, linear.bias.data = V, c
 torch.testing.assert_close(linear(s), logits)
 torch.testing.assert_close(torch.nn.functional.cross_entropy(logits, following), loss)
+
+# --- The network on the page, before it reads your last character
+V, c = page["V"], page["c"]  # [C, H], [C]
+C, H = V.shape
+s = page["states"][-2]  # [H]
+following = torch.tensor(page["text"][-1])
+
+# --- The probability that the page shows
+character = page["characters"][following]
+print(f"{character!r} follows with a probability of {y[following]:.1%}.")
+torch.testing.assert_close(y, page["probabilities"][-2], rtol=1e-4, atol=1e-6)

@@ -19,3 +19,13 @@ rnn = torch.nn.RNN(C, H)
 rnn.weight_ih_l0.data, rnn.weight_hh_l0.data = W, U
 rnn.bias_ih_l0.data, rnn.bias_hh_l0.data = b, torch.zeros(H)
 torch.testing.assert_close(s, rnn(x)[0][-1])
+
+# --- The network on the page, and your sentence
+W, U, b = page["W"], page["U"], page["b"]  # [H, C], [H, H], [H]
+H, C = W.shape
+text = torch.tensor(page["text"])
+print("".join(page["characters"][i] for i in text))
+
+# --- The last state, as the page draws it
+print(s)
+torch.testing.assert_close(s, page["states"][-1], rtol=1e-4, atol=1e-5)

@@ -1,0 +1,46 @@
+//! What the lab's model says to questions that are answered at once.
+
+use unroll_model::{Trainer, named_parameters, read_parameters};
+use unroll_protocol::{
+    Ask, Packed, Question,
+    gpt::{self, ask},
+    parameters::Parameters,
+};
+
+use super::said;
+
+pub(super) async fn answer(trainer: &Trainer, question: Question) -> Result<Packed, String> {
+    let (model, tokenizer) = (trainer.model(), trainer.tokenizer());
+    let question = match question {
+        Question::Gpt(question) => question,
+        Question::WithParameters(asked) => {
+            let parameters = read_parameters(named_parameters(&model), &asked.under).await?;
+            let question @ Question::Gpt(_) = asked.question.unpack().map_err(said)? else {
+                return Err("Parameters come with an answer about the model itself.".to_owned());
+            };
+            let answer = Box::pin(answer(trainer, question)).await?;
+            return Ok(asked.answered(&Parameters { parameters, answer }));
+        }
+        _ => return Err("The model in training is not this chapter's.".to_owned()),
+    };
+    Ok(match question {
+        gpt::Question::Trace(question) => {
+            let trace = unroll_model::trace(&model, tokenizer, &question.text, trainer.step());
+            question.answered(&trace.await.map_err(said)?)
+        }
+        gpt::Question::Row(question) => {
+            let ask::Row { ref text, layer, head, query } = question;
+            let cell = [layer, head, query].map(|at| at as usize);
+            let row = unroll_model::inspect(&model, tokenizer, text, cell);
+            question.answered(&row.await.map_err(said)?)
+        }
+        gpt::Question::Pass(question) => {
+            let ask::Pass { ref text, block } = question;
+            let pass = unroll_model::pass(&model, tokenizer, text, block, trainer.step());
+            question.answered(&pass.await.map_err(said)?)
+        }
+        gpt::Question::Writing(_) => {
+            return Err("Text is written bit by bit, not along with parameters.".to_owned());
+        }
+    })
+}

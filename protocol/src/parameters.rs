@@ -1,0 +1,45 @@
+//! A model's parameters, as plain numbers to be taken elsewhere.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Array, Ask, Packed};
+
+/// Most numbers that are given away at once.
+pub const MOST_NUMBERS: u64 = 2_000_000;
+
+/// A question, and the parameters behind its answer: both of the same step, also in training.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WithParameters {
+    /// Which of the engine's models, from 0, in the order in which the chapter lists them.
+    pub model: u32,
+    /// The parameters whose path begins like one of these.
+    pub under: Vec<String>,
+    /// A [`Question`](crate::Question).
+    pub question: Packed,
+}
+
+impl From<WithParameters> for crate::Question {
+    fn from(question: WithParameters) -> Self {
+        Self::WithParameters(question)
+    }
+}
+
+impl Ask for WithParameters {
+    type Answer = Parameters;
+}
+
+/// The answer to [`WithParameters`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Parameters {
+    pub parameters: Vec<Parameter>,
+    /// What its question was answered with.
+    pub answer: Packed,
+}
+
+/// One parameter.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Parameter {
+    /// Path in the model, e.g. `blocks.0.attention.query.weight`.
+    pub name: String,
+    pub value: Array,
+}
