@@ -4,6 +4,7 @@ mod check;
 mod figure;
 mod layers;
 mod more;
+mod notebooks;
 mod outside;
 mod time;
 mod words;
@@ -28,6 +29,8 @@ use crate::{
 
 #[cfg(test)]
 pub use more::NAMES;
+#[cfg(test)]
+pub use notebooks::ALL as NOTEBOOKS;
 pub use words::SCRIPT;
 
 pub const INFO: Info = Info {

@@ -20,7 +20,14 @@ use crate::{
 /// Steps of training before a notebook is filled: the numbers are those of no beginning.
 const STEPS: u32 = 3;
 
-const NOTEBOOKS: &[(Chapter, &[&Notebook])] = &[(Chapter::Rnn, super::rnn::NOTEBOOKS)];
+const NOTEBOOKS: &[(Chapter, &[&Notebook])] = &[
+    (Chapter::Tokens, super::tokens::NOTEBOOKS),
+    (Chapter::Bigram, super::bigram::NOTEBOOKS),
+    (Chapter::Rnn, super::rnn::NOTEBOOKS),
+    (Chapter::Gates, super::gates::NOTEBOOKS),
+    (Chapter::Birnn, super::birnn::NOTEBOOKS),
+    (Chapter::Norm, super::norm::NOTEBOOKS),
+];
 
 /// An engine without a browser.
 struct Engine<S: Studies> {

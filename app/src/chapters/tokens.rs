@@ -1,6 +1,7 @@
 //! `tokens`: text becomes numbers.
 
 mod figure;
+mod notebooks;
 mod text;
 mod views;
 mod words;
@@ -23,6 +24,8 @@ use crate::{
     teaching::{CheckYourself, Live, live},
 };
 
+#[cfg(test)]
+pub use notebooks::ALL as NOTEBOOKS;
 #[cfg(test)]
 pub use words::NAMES;
 pub use words::SCRIPT;

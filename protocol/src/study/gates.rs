@@ -275,6 +275,16 @@ pub enum Sentence {
     Given(String),
 }
 
+impl Settings {
+    /// What the settings read; `sentence` is the learner's.
+    pub fn read(&self, sentence: &str) -> Sentence {
+        match self.sentence {
+            SentenceChoice::Drawn => Sentence::Drawn(self.sample),
+            SentenceChoice::Mine => Sentence::Given(sentence.to_owned()),
+        }
+    }
+}
+
 questions! {
     Gates:
     /// One quantity of every unit at every step, and the predictions, with and without held gates.

@@ -2,6 +2,7 @@
 
 mod check;
 mod drawing;
+mod notebooks;
 mod row;
 mod surprise;
 mod table;
@@ -19,6 +20,8 @@ use crate::{
     teaching::{Live, live},
 };
 
+#[cfg(test)]
+pub use notebooks::ALL as NOTEBOOKS;
 #[cfg(test)]
 pub use words::NAMES;
 pub use words::SCRIPT;

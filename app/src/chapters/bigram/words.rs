@@ -3,8 +3,9 @@
 use leptos::prelude::*;
 use unroll_protocol::study::bigram::{Estimate, Order, View};
 
+use super::notebooks;
 use crate::{
-    course::{Beat, Script, Trial},
+    course::{Beat, Script, Trial, notebook},
     figures::Hue,
     teaching::{Formula, Kind, MathSym, Names, Quiz, Snippet, Term, Word},
 };
@@ -279,7 +280,7 @@ pub fn more() -> AnyView {
                 </mrow>
             </mfrac>
         </Formula>
-        <Snippet of=include_str!("code/softmax.py") names=NAMES/>
+        <Snippet of=notebooks::SOFTMAX.code names=NAMES notebook=|| notebook(&notebooks::SOFTMAX)/>
         <Formula label="Gradient of the mean cross-entropy with respect to one logit">
             <mfrac>
                 <mrow><mo>"∂"</mo><mi>"L"</mi></mrow>

@@ -3,6 +3,7 @@
 mod arithmetic;
 mod check;
 mod figure;
+mod notebooks;
 mod panels;
 mod words;
 
@@ -25,6 +26,8 @@ use crate::{
 };
 use figure::{Columns, TwoWayFigure};
 
+#[cfg(test)]
+pub use notebooks::ALL as NOTEBOOKS;
 #[cfg(test)]
 pub use words::NAMES;
 pub use words::SCRIPT;

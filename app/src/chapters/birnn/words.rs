@@ -3,8 +3,9 @@
 use leptos::prelude::*;
 use unroll_protocol::study::birnn::{CellChoice, TaskChoice};
 
+use super::notebooks;
 use crate::{
-    course::{Beat, Script, Trial},
+    course::{Beat, Script, Trial, notebook},
     store::Store,
     teaching::{Formula, Hue, Kind, MathSym, Names, Quiz, Snippet},
 };
@@ -255,7 +256,7 @@ pub fn more() -> impl IntoView {
             <mi>"V←"</mi><msub><MathSym part="birnn-backward" role=Hue::Hidden>"h←"</MathSym><mi>"t"</mi></msub>
             <mo>"+"</mo><MathSym part="birnn-bias" role=Hue::Weight>"c"</MathSym>
         </Formula>
-        <Snippet of=include_str!("code/logits.py") names=NAMES sizes/>
+        <Snippet of=notebooks::LOGITS.code names=NAMES sizes notebook=|| notebook(&notebooks::LOGITS)/>
         <p>
             "The two networks never touch on the way: no forward state depends on a backward one. So both are trained \
              together by backpropagation through time, each in its own direction. They meet only in this sum. At the \

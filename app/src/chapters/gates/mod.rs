@@ -4,6 +4,7 @@ mod circuit;
 mod figure;
 mod held;
 mod memory;
+mod notebooks;
 mod questions;
 mod scatter;
 mod state;
@@ -29,6 +30,8 @@ use sums::Circuit;
 use text::More;
 use units::Counts;
 
+#[cfg(test)]
+pub use notebooks::ALL as NOTEBOOKS;
 #[cfg(test)]
 pub use text::NAMES;
 pub use text::SCRIPT;

@@ -50,11 +50,9 @@ impl Gates {
         let link = store.link;
         let is_drawn = Memo::new(move |_| link.with(|l| l.gates.sentence == SentenceChoice::Drawn));
         let sentence = Memo::new(move |_| {
-            if is_drawn.get() {
-                Sentence::Drawn(link.with(|l| l.gates.sample))
-            } else {
-                Sentence::Given(store.probe.get())
-            }
+            // Where it is not read, typing must not ask again.
+            let written = if is_drawn.get() { String::new() } else { store.probe.get() };
+            link.with(|l| l.gates.read(&written))
         });
         let cell = Memo::new(move |_| link.with(|l| l.gates.cell));
         let task = Memo::new(move |_| link.with(|l| l.gates.task));

@@ -8,8 +8,9 @@ use unroll_protocol::{
     },
 };
 
+use super::notebooks;
 use crate::{
-    course::{Beat, Script, Trial},
+    course::{Beat, Script, Trial, notebook},
     store::Store,
     teaching::{Formula, Hue, Kind, MathSym, Names, Quiz, Snippet},
 };
@@ -321,7 +322,7 @@ pub fn More() -> impl IntoView {
             <mi>"tanh"</mi> <mo>"("</mo>
             <msub><MathSym part="cell-state" role=Hue::Cell>"c"</MathSym><mi>"t"</mi></msub> <mo>")"</mo>
         </Formula>
-        <Snippet of=include_str!("code/lstm.py") names=NAMES sizes/>
+        <Snippet of=notebooks::LSTM.code names=NAMES sizes notebook=|| notebook(&notebooks::LSTM)/>
         <p>
             "Each of i, f, g and o has its own W, U and b. Graves also lets the gates look at c, through \
              “peepholes”. They are left out here, as in PyTorch. Hochreiter and Schmidhuber (1997) had no forget \

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use serde_json::json;
 use unroll_protocol::study::norm::{
-    Axis, Depth, Depths, Experiment, Layer, Statistics, Version, ask,
+    Axis, Depth, Depths, Experiment, Layer, Settings, Statistics, Version, ask,
 };
 
 use super::figure::{Arithmetic, CouplingFigure, amount, moved, remains, undone};
@@ -22,24 +22,26 @@ use crate::{
 
 /// Milliseconds between two means while the sweep plays.
 const SWEEP_PACE: u64 = 450;
+/// What the settings ask about the learner's sentence.
+pub fn question(settings: &Settings, text: String) -> ask::Layer {
+    ask::Layer {
+        text,
+        axis: settings.axis,
+        statistics: settings.statistics,
+        layer: settings.layer,
+        // A smaller batch has lost the pressed example.
+        row: if settings.row > settings.batch { 0 } else { settings.row },
+        factor: settings.factor,
+    }
+}
+
 /// One layer's batch before and after its normalization.
 pub fn one() -> AnyView {
     let store = expect_context::<Store>();
     let lab = use_lab();
     let answered = use_answer(lab, move || {
         let settings = store.link.with(|link| link.norm.clone());
-        if !is_of(lab, Experiment::Layers) {
-            return None;
-        }
-        Some(ask::Layer {
-            text: store.probe.get(),
-            axis: settings.axis,
-            statistics: settings.statistics,
-            layer: settings.layer,
-            // A smaller batch has lost the pressed example.
-            row: if settings.row > settings.batch { 0 } else { settings.row },
-            factor: settings.factor,
-        })
+        is_of(lab, Experiment::Layers).then(|| question(&settings, store.probe.get()))
     });
     let axis = use_setting(|link| &mut link.norm.axis);
     let undo = use_setting(|link| &mut link.norm.undo);

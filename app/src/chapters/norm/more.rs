@@ -3,7 +3,9 @@
 use leptos::prelude::*;
 use unroll_protocol::study::norm::{FEATURES, LAYERS};
 
+use super::notebooks;
 use crate::{
+    course::notebook,
     figures::Hue,
     store::Store,
     teaching::{Formula, MathSym, Names, Snippet},
@@ -40,7 +42,7 @@ pub fn more() -> AnyView {
             <MathSym part="y" role=Hue::Output>"y"</MathSym><mo>"="</mo><mi>"γ"</mi>
             <mover><MathSym part="x" role=Hue::Input>"x"</MathSym><mo>"^"</mo></mover><mo>"+"</mo><mi>"β"</mi>
         </Formula>
-        <Snippet of=include_str!("code/normalize.py") names=NAMES sizes/>
+        <Snippet of=notebooks::NORMALIZE.code names=NAMES sizes notebook=|| notebook(&notebooks::NORMALIZE)/>
         <Formula label="Running statistics" source="As PyTorch keeps them, with ρ = 0.1, which it calls momentum; at inference they take the place of μ and σ²">
             <msub><mi>"μ"</mi><mtext>"run"</mtext></msub><mo>"←"</mo>
             <mo>"("</mo><mn>"1"</mn><mo>"−"</mo><mi>"ρ"</mi><mo>")"</mo><msub><mi>"μ"</mi><mtext>"run"</mtext></msub>

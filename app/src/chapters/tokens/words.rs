@@ -3,8 +3,9 @@
 use leptos::prelude::*;
 use unroll_protocol::study::tokens::{Merge, Scheme};
 
+use super::notebooks;
 use crate::{
-    course::{Beat, Script, Trial},
+    course::{Beat, Script, Trial, notebook},
     figures::{Hue, token::mark},
     store::Store,
     teaching::{Formula, Kind, MathSym, Names, Quiz, Snippet},
@@ -314,7 +315,7 @@ pub fn more() -> impl IntoView {
             <MathSym part="embedding" role=Hue::Weight>"E"</MathSym>
             <mi>"R"</mi><mo>"+"</mo><mi>"b"</mi><mo>")"</mo>
         </Formula>
-        <Snippet of=include_str!("code/logits.py") names=NAMES sizes/>
+        <Snippet of=notebooks::LOGITS.code names=NAMES sizes notebook=|| notebook(&notebooks::LOGITS)/>
         <p>
             "On the right, x with the index t − 1 is the one-hot vector of the token before. E has V × d numbers, R \
              has d × V, and b has V. All of them are trained by AdamW at a rate of 0.02, on 64 windows per step. A \

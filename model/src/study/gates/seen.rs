@@ -150,6 +150,7 @@ impl Study {
             free_guesses,
             held: cells.filter(|&(unit, at)| held(unit, at)).collect(),
             tokens: reading.tokens,
+            ids: reading.ids,
             right: reading.right,
             followed: reading.followed,
             left_out: forces.left_out,

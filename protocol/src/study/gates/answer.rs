@@ -31,6 +31,8 @@ pub struct Seen {
     pub step: u32,
     /// The characters read; an unknown one is `U+FFFD`.
     pub tokens: Vec<String>,
+    /// Their ids, by which W has its columns.
+    pub ids: Vec<u32>,
     /// Characters left out at the end.
     pub dropped: u32,
     pub quantity: Quantity,

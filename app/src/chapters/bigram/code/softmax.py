@@ -15,3 +15,11 @@ loss = -torch.log(P[a, b]).mean()  # one number
 # --- The same from torch.softmax and cross_entropy
 torch.testing.assert_close(P, torch.softmax(theta, dim=1))
 torch.testing.assert_close(torch.nn.functional.cross_entropy(theta[a], b), loss)
+
+# --- The table on the page, and the pairs of your sentence
+theta = weights["logits"]  # [V, V]
+a, b = torch.tensor(page["before"]), torch.tensor(page["after"])
+
+# --- The surprise that the page shows
+print(f"Your sentence costs {loss:.3f} nats per character.")
+torch.testing.assert_close(loss.item(), page["surprise"], rtol=1e-4, atol=1e-5)

@@ -18,3 +18,13 @@ linear = torch.nn.Linear(2 * H, C)
 linear.weight.data, linear.bias.data = V, c
 torch.testing.assert_close(linear(h), y)
 torch.testing.assert_close(y_sum, y)
+
+# --- The model on the page that reads in both directions
+V_forward, V_backward = page["V_forward"], page["V_backward"]  # [C, H] each
+V, c = torch.cat([V_forward, V_backward], dim=1), page["c"]  # [C, 2H], [C]
+h_forward, h_backward = page["h_forward"], page["h_backward"]  # [T, H] each
+(C, H), T = V_forward.shape, len(h_forward)
+
+# --- The logits that the page shows
+print(y)
+torch.testing.assert_close(y, page["logits"], rtol=1e-4, atol=1e-4)

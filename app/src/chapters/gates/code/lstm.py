@@ -24,3 +24,16 @@ lstm.bias_ih_l0.data, lstm.bias_hh_l0.data = b, torch.zeros(4 * H)
 _, (h_last, c_last) = lstm(x)
 torch.testing.assert_close(h, h_last[0])
 torch.testing.assert_close(c, c_last[0])
+
+# --- The LSTM on the page, and what it reads
+cell = {name.split(".")[-1]: value for name, value in weights.items()}
+W, U = cell["input_weight"].T, cell["recurrent_weight"].T  # [4H, C], [4H, H]
+b = cell["bias"]  # [4H]
+H, C = U.shape[1], W.shape[1]
+x = torch.eye(C)[torch.tensor(page["ids"])]  # [T, C], one-hot
+print("".join(page["tokens"]))
+
+# --- The last column of the page’s cell states
+for unit, value in enumerate(c, 1):
+    print(f"unit {unit}: c = {value:.3f}")
+torch.testing.assert_close(c, page["cell_states"][:, -1], rtol=1e-4, atol=1e-5)

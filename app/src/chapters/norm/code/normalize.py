@@ -20,3 +20,12 @@ for module in [batch, layer]:
 torch.testing.assert_close(y, batch(x))
 mu, var = x.mean(dim=1, keepdim=True), x.var(dim=1, keepdim=True, correction=0)
 torch.testing.assert_close(gamma * (x - mu) / torch.sqrt(var + eps) + beta, layer(x))
+
+# --- One layer of the network on the page
+x = page["x"]  # [B, d]
+gamma, beta = page["gamma"], page["beta"]  # [d] each
+B, d = x.shape
+
+# --- The outputs that the page shows
+print("The first example’s first feature:", y[0, 0].item())
+torch.testing.assert_close(y, page["y"], rtol=1e-4, atol=1e-4)

@@ -18,3 +18,18 @@ embedding, linear = torch.nn.Embedding(V, d), torch.nn.Linear(d, V)
 embedding.weight.data, linear.weight.data, linear.bias.data = E, R.T, b
 torch.testing.assert_close(linear(embedding(before)), logits)
 torch.testing.assert_close(p.sum(dim=1), torch.ones(N))
+
+# --- The model on the page, and your sentence
+E = weights["embedding.weight"]  # [V, d]
+R, b = weights["readout.weight"], weights["readout.bias"]  # [d, V], [V]
+V, d = E.shape
+ids = torch.tensor(page["ids"])
+before, following = ids[:-1], ids[1:]
+N = len(before)
+
+# --- The factors that the page multiplies
+factors = p[torch.arange(N), following]  # [N]
+for token, factor in zip(page["tokens"][1:], factors):
+    print(f"{token!r:>12} {factor:.4f}")
+print(f"Their product, the probability of your sentence, is {factors.prod():.3g}.")
+torch.testing.assert_close(factors.log(), page["log_probabilities"], rtol=1e-4, atol=1e-5)

@@ -1,0 +1,45 @@
+//! The chapter's code with the live model's numbers.
+
+use unroll_protocol::{
+    Link, Packed, Question,
+    study::norm::{Axis, Experiment, Layer, Statistics},
+};
+
+use super::layers::question;
+use crate::course::{Notebook, Numbers};
+
+pub const ALL: &[&Notebook] = &[&NORMALIZE];
+
+pub const NORMALIZE: Notebook = Notebook {
+    code: include_str!("code/normalize.py"),
+    title: "One layer’s batch, normalized",
+    model: |_| 0,
+    weights: &[],
+    asks,
+    page,
+};
+
+fn asks(link: &Link, sentence: &str) -> Result<Question, &'static str> {
+    let settings = &link.norm;
+    if settings.experiment != Experiment::Layers {
+        return Err("The notebook is about the deep network. Go to the first view.");
+    }
+    if settings.axis != Axis::Batch || settings.statistics != Statistics::Batch {
+        return Err("The notebook computes BatchNorm in training. Choose both on the stage.");
+    }
+    if settings.undo {
+        return Err("The notebook takes the learned γ and β. Turn “undo” off first.");
+    }
+    Ok(question(settings, sentence.to_owned()).into())
+}
+
+fn page(answer: &Packed) -> Result<Numbers, String> {
+    let layer: Layer = answer.unpack().map_err(|error| error.to_string())?;
+    let normalized = layer.result?;
+    Ok(vec![
+        ("x", (&layer.input).into()),
+        ("gamma", (&normalized.gamma).into()),
+        ("beta", (&normalized.beta).into()),
+        ("y", (&normalized.output).into()),
+    ])
+}
