@@ -115,7 +115,8 @@ pub async fn read_parameters(
     }
     if numbers > MOST_NUMBERS {
         return Err(format!(
-            "These are {numbers} numbers, and a file holds {MOST_NUMBERS} of them at most."
+            "These are {numbers} numbers, and a file holds {MOST_NUMBERS} at most. Take a smaller \
+             part, or a smaller model."
         ));
     }
     let read = read_all(wanted.iter().map(|(.., values)| values.clone())).await;

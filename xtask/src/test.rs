@@ -3,7 +3,7 @@
 //! Quick checks come first, and all of them run even if one fails. The browser tests come last:
 //! their summary ends the output.
 
-use std::{env, path::Path, process::Command, time::Instant};
+use std::{env, fs, path::Path, process::Command, time::Instant};
 
 use crate::{
     Options, Result, build, npm, paths, setup,
@@ -159,6 +159,9 @@ pub fn run(arguments: &[String]) -> Result {
             shell::run(command.args(filter))
         });
     }
+    if filter.is_none() {
+        python_checks(&mut phases);
+    }
     let site = paths::site("test");
     // Kept until the end, so that no other run changes the site under the browser.
     let mut claim = None;
@@ -186,14 +189,32 @@ fn static_checks(phases: &mut Phases, webgpu: bool) {
             shell::run(command.args(["--", "-D", "warnings"]))
         });
     }
+}
+
+/// Runs the course's own Python where there is a PyTorch to run it.
+fn python_checks(phases: &mut Phases) {
     let python = env::var_os("UNROLL_PYTHON").unwrap_or_else(|| "python3".into());
-    if shell::has_torch(&python) {
-        phases.run("code beside the formulas", || {
-            shell::run(Command::new(&python).arg(paths::tests().join("golden/check_code.py")))
-        });
-    } else {
-        say(&format!("code beside the formulas: skipped, {} can't import torch", python.display()));
+    if !shell::has_torch(&python) {
+        say(&format!("code and notebooks: skipped, {} can't import torch", python.display()));
+        return;
     }
+    let script = |name: &str| {
+        let mut command = Command::new(&python);
+        command.arg(paths::tests().join("golden").join(name));
+        command
+    };
+    phases.run("code beside the formulas", || shell::run(&mut script("check_code.py")));
+    phases.run("notebooks", || {
+        let folder = paths::target().join("notebooks");
+        // One that is offered no more must not be run.
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder)
+            .map_err(|error| format!("{} could not be made: {error}.", folder.display()))?;
+        let mut write = cargo();
+        write.args(["test", "--locked", "-p", "unroll-app", "notebook"]);
+        shell::run(write.env("UNROLL_NOTEBOOKS", &folder))?;
+        shell::run(script("check_notebooks.py").arg(&folder))
+    });
 }
 
 /// Runs Node's test runner on tests/*.test.mjs. A filter that is part of a file name selects that

@@ -1,5 +1,7 @@
 //! `gpt`: a GPT that learns the learner's text, and its attention as it learns.
 
+mod more;
+mod notebooks;
 mod sizes;
 mod which;
 
@@ -20,6 +22,11 @@ use crate::{
     store::Store,
     teaching::{CheckYourself, Kind, Quiz, live},
 };
+
+#[cfg(test)]
+pub use more::NAMES;
+#[cfg(test)]
+pub use notebooks::ALL as NOTEBOOKS;
 
 pub const INFO: Info = Info {
     id: ChapterId::Gpt,
@@ -219,6 +226,7 @@ fn Chapter() -> impl IntoView {
         <ChapterFrame
             script=&FIRST
             further=rest
+            more=|| fetched(MORE, "This part")
             live=vec![
                 ("written", ViewFn::from(|| view! { <Written/> })),
                 ("way-in", ViewFn::from(|| view! { <WayIn/> })),
@@ -258,6 +266,8 @@ pub const LATER: Fetch = part!(gpt_later: View = || {
         None => other_view(),
     }
 });
+/// The formulas, fetched when they are opened.
+const MORE: Fetch = part!(gpt_more: View = more::more);
 pub const SETTINGS: Fetch = part!(gpt_settings: View = || view! { <Settings/> }.into_any());
 
 /// What the [`Further`] around it names.

@@ -27,6 +27,7 @@ const NOTEBOOKS: &[(Chapter, &[&Notebook])] = &[
     (Chapter::Gates, super::gates::NOTEBOOKS),
     (Chapter::Birnn, super::birnn::NOTEBOOKS),
     (Chapter::Norm, super::norm::NOTEBOOKS),
+    (Chapter::Gpt, super::gpt::NOTEBOOKS),
 ];
 
 /// An engine without a browser.

@@ -70,7 +70,7 @@ pub struct Notebook {
     /// Which of the chapter's models, from 0.
     pub model: fn(&Link) -> u32,
     /// The parameters that the code needs, by the beginnings of their paths in the model.
-    pub weights: &'static [&'static str],
+    pub weights: fn(&Link) -> Vec<String>,
     /// The question whose answer the code arrives at, by the link and the learner's sentence; or,
     /// as a sentence, why the settings on show are not what the code computes.
     pub asks: fn(&Link, &str) -> Result<Question, &'static str>,
@@ -146,7 +146,7 @@ pub fn notebook(notebook: &'static Notebook) -> AnyView {
 pub fn question_for(notebook: &Notebook, link: &Link, question: &Question) -> Question {
     WithParameters {
         model: (notebook.model)(link),
-        under: notebook.weights.iter().map(|&under| under.to_owned()).collect(),
+        under: (notebook.weights)(link),
         question: Packed::of(question),
     }
     .into()
@@ -332,7 +332,7 @@ mod tests {
             code: CODE,
             title: "One product, a test",
             model: |_| 0,
-            weights: &["layer"],
+            weights: |_| vec!["layer".to_owned()],
             asks: |_, _| Err("nothing"),
             page: |_| Ok(vec![("x", (&vec![1.5f32, -2.0]).into()), ("says", "a \"b\"\n".into())]),
         }

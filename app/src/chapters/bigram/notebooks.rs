@@ -13,7 +13,7 @@ pub const SOFTMAX: Notebook = Notebook {
     code: include_str!("code/softmax.py"),
     title: "How surprised the table is by your sentence",
     model: |_| 0,
-    weights: &["logits"],
+    weights: |_| vec!["logits".to_owned()],
     asks,
     page,
 };

@@ -14,7 +14,7 @@ pub const LOGITS: Notebook = Notebook {
     code: include_str!("code/logits.py"),
     title: "Logits from both directions",
     model: |_| 0,
-    weights: &[],
+    weights: |_| Vec::new(),
     asks,
     page,
 };

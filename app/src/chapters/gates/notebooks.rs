@@ -13,7 +13,7 @@ pub const LSTM: Notebook = Notebook {
     code: include_str!("code/lstm.py"),
     title: "The cell state after the whole text",
     model: |_| 0,
-    weights: &["recurrent.layers.0.forward."],
+    weights: |_| vec!["recurrent.layers.0.forward.".to_owned()],
     asks,
     page,
 };

@@ -13,7 +13,7 @@ pub const STATE: Notebook = Notebook {
     code: include_str!("code/state.py"),
     title: "The state after your sentence",
     model: |_| 0,
-    weights: &[],
+    weights: |_| Vec::new(),
     asks,
     page,
 };
@@ -22,7 +22,7 @@ pub const OUTPUT: Notebook = Notebook {
     code: include_str!("code/output.py"),
     title: "How surprised the network is by your last character",
     model: |_| 0,
-    weights: &[],
+    weights: |_| Vec::new(),
     asks,
     page,
 };

@@ -13,7 +13,7 @@ pub const LOGITS: Notebook = Notebook {
     code: include_str!("code/logits.py"),
     title: "The probability of your sentence",
     model: |_| 0,
-    weights: &["embedding", "readout"],
+    weights: |_| vec!["embedding".to_owned(), "readout".to_owned()],
     asks,
     page,
 };
