@@ -22,10 +22,7 @@ mod training;
 use core::fmt;
 
 use burn::tensor::Device;
-use unroll_protocol::{
-    Ask, Packed, Question, StudySpec, StudyStarted,
-    parameters::{Parameters, WithParameters},
-};
+use unroll_protocol::{Packed, Question, StudySpec, StudyStarted};
 
 use crate::{Named, read_parameters};
 
@@ -181,14 +178,19 @@ impl AnyStudy {
 
     /// See [`Study::ask`].
     pub async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {
-        let Question::WithParameters(asked @ WithParameters { model, under, question }) = question
-        else {
-            return self.kind.ask(question).await;
+        let (asked, question) = question.clone().opened()?;
+        let parameters = match &asked {
+            Some(asked) => {
+                let parameters =
+                    each!(&self.kind, study => study.named_parameters(asked.model as usize));
+                read_parameters(parameters, &asked.under).await.map_err(Refusal)?
+            }
+            None => Vec::new(),
         };
-        let question = question.unpack()?;
-        let parameters = each!(&self.kind, study => study.named_parameters(*model as usize));
-        let parameters = read_parameters(parameters, under).await.map_err(Refusal)?;
         let answer = self.kind.ask(&question).await?;
-        Ok(asked.answered(&Parameters { parameters, answer }))
+        Ok(match asked {
+            Some(asked) => asked.with(parameters, answer),
+            None => answer,
+        })
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Array, Ask, Packed};
+use crate::{Array, Ask, Packed, wire::WireError};
 
 /// Most numbers that are given away at once.
 pub const MOST_NUMBERS: u64 = 1_000_000;
@@ -26,6 +26,30 @@ impl From<WithParameters> for crate::Question {
 
 impl Ask for WithParameters {
     type Answer = Parameters;
+}
+
+impl WithParameters {
+    /// The whole answer.
+    pub fn with(&self, parameters: Vec<Parameter>, answer: Packed) -> Packed {
+        self.answered(&Parameters { parameters, answer })
+    }
+}
+
+impl crate::Question {
+    /// The question itself, and what else is asked along with it.
+    ///
+    /// # Errors
+    ///
+    /// If what is within can't be read.
+    pub fn opened(self) -> Result<(Option<WithParameters>, Self), WireError> {
+        match self {
+            Self::WithParameters(asked) => {
+                let question = asked.question.unpack()?;
+                Ok((Some(asked), question))
+            }
+            question => Ok((None, question)),
+        }
+    }
 }
 
 /// The answer to [`WithParameters`].

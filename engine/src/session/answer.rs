@@ -4,26 +4,22 @@ use unroll_model::{Trainer, named_parameters, read_parameters};
 use unroll_protocol::{
     Ask, Packed, Question,
     gpt::{self, ask},
-    parameters::Parameters,
 };
 
 use super::said;
 
+/// The answer to a question about `trainer`'s model.
 pub(super) async fn answer(trainer: &Trainer, question: Question) -> Result<Packed, String> {
     let (model, tokenizer) = (trainer.model(), trainer.tokenizer());
-    let question = match question {
-        Question::Gpt(question) => question,
-        Question::WithParameters(asked) => {
-            let parameters = read_parameters(named_parameters(&model), &asked.under).await?;
-            let question @ Question::Gpt(_) = asked.question.unpack().map_err(said)? else {
-                return Err("Parameters come with an answer about the model itself.".to_owned());
-            };
-            let answer = Box::pin(answer(trainer, question)).await?;
-            return Ok(asked.answered(&Parameters { parameters, answer }));
-        }
-        _ => return Err("The model in training is not this chapter's.".to_owned()),
+    let (asked, question) = question.opened().map_err(said)?;
+    let parameters = match &asked {
+        Some(asked) => read_parameters(named_parameters(&model), &asked.under).await?,
+        None => Vec::new(),
     };
-    Ok(match question {
+    let Question::Gpt(question) = question else {
+        return Err("The model in training is not this chapter's.".to_owned());
+    };
+    let answer = match question {
         gpt::Question::Trace(question) => {
             let trace = unroll_model::trace(&model, tokenizer, &question.text, trainer.step());
             question.answered(&trace.await.map_err(said)?)
@@ -42,5 +38,9 @@ pub(super) async fn answer(trainer: &Trainer, question: Question) -> Result<Pack
         gpt::Question::Writing(_) => {
             return Err("Text is written bit by bit, not along with parameters.".to_owned());
         }
+    };
+    Ok(match asked {
+        Some(asked) => asked.with(parameters, answer),
+        None => answer,
     })
 }
