@@ -64,7 +64,7 @@ pub fn Check(page: Page) -> impl IntoView {
         asked.with(|asked| {
             let Some((token, at, row)) = asked else { return String::new() };
             let each = places.get().into_iter().map(|place| {
-                format!("{} {:.2} %", label(place), 100.0 * row.get(place).unwrap_or(&0.0))
+                format!("{} {:.2}%", label(place), 100.0 * row.get(place).unwrap_or(&0.0))
             });
             let each = each.collect::<Vec<_>>().join(", ");
             format!("It wrote {} with these weights: {each}.", name_at(token, *at))

@@ -85,7 +85,7 @@ pub fn read_sentence(alignment: &Alignment, place: Place) -> Option<String> {
     let mut order: Vec<usize> = (0..row.len()).collect();
     order.sort_by(|a, b| row[*b].total_cmp(&row[*a]));
     let read = order.iter().take(3).map(|&j| {
-        format!("{} {:.2} %", name_at(alignment.source.get(j).map_or("", |s| s), j), 100.0 * row[j])
+        format!("{} {:.2}%", name_at(alignment.source.get(j).map_or("", |s| s), j), 100.0 * row[j])
     });
     let read = read.collect::<Vec<_>>().join(", ");
     Some(format!("For {}, {} read {read}.", name_at(token, at), decoded.name))
@@ -350,7 +350,7 @@ fn paint(
             if lit == Some(row) && g.width >= READABLE && g.height >= 16.0 && value >= 0.005 {
                 let ink = if value < 0.55 { palette.ink } else { palette.paper };
                 context.set_fill_style_str(&ink.css());
-                let text = format!("{:.0} %", 100.0 * value);
+                let text = format!("{:.0}%", 100.0 * value);
                 let (x, y) = (x + (g.width - gap) / 2.0, y + (g.height - gap) / 2.0);
                 context.fill_text(&text, x, y).ok()?;
             }
@@ -544,7 +544,7 @@ impl Chip {
         let Self { id, role, token, share, lit, most, pinned, right, waiting, .. } = self;
         let (position, tab, point, pick) = (self.position, self.tab, self.point, self.pick);
         let label = move || {
-            let share = share.get().map(|s| format!(", {:.2} %", 100.0 * s)).unwrap_or_default();
+            let share = share.get().map(|s| format!(", {:.2}%", 100.0 * s)).unwrap_or_default();
             let wrong = if right.get() == Some(false) { ", wrong" } else { "" };
             format!("{}, {}{share}{wrong}", spoken(&token.get()), position + 1)
         };

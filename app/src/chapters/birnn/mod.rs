@@ -135,7 +135,7 @@ fn lives(page: Page) -> Vec<Live> {
 
 /// A share of right answers as it stands in a sentence.
 fn percent(share: Option<f32>) -> String {
-    share.map_or_else(|| "…".into(), |share| format!("{:.0} %", 100.0 * share))
+    share.map_or_else(|| "…".into(), |share| format!("{:.0}%", 100.0 * share))
 }
 
 /// The sequence in columns, and what decides about it.

@@ -288,7 +288,7 @@ fn stuck_table(depths: &Depths) -> AnyView {
             view! {
                 <td data-testid=format!("norm-stuck-{}-{}", version.id(), at + 1)
                     data-value=depth.stuck.to_string()>
-                    {format!("{:.0} %", depth.stuck * 100.0)}
+                    {format!("{:.0}%", depth.stuck * 100.0)}
                     <span class="hint">{format!(" ±{:.2}", depth.deviation)}</span>
                 </td>
             }

@@ -37,7 +37,7 @@ fn measured_at() -> Option<f64> {
 }
 
 pub fn percent(share: f32) -> String {
-    format!("{:.0} %", 100.0 * share)
+    format!("{:.0}%", 100.0 * share)
 }
 
 /// What each can do, and how it came to that.

@@ -98,7 +98,7 @@ fn verdict(lab: Lab) -> Option<AnyView> {
     };
     let part = |id: &'static str, reader: Reader| {
         last(reader).map(|share| {
-            view! { <b data-testid=id data-value=share.to_string()>{format!("{:.0} %", share * 100.0)}</b> }
+            view! { <b data-testid=id data-value=share.to_string()>{format!("{:.0}%", share * 100.0)}</b> }
         })
     };
     last(Reader::Bag)?;
