@@ -8,7 +8,7 @@ use unroll_protocol::link::{Chapter as ChapterId, Part};
 
 use super::Info;
 use crate::{
-    controls::{Settings, Writing, use_probe},
+    controls::{Settings, Writing, percent, use_probe},
     course::{
         Beat, Borrow, ChapterFrame, Further, Script, StageView, Telling, Trial, WayIn, further,
         use_part, use_provenance, use_right, use_setting,
@@ -411,7 +411,7 @@ fn sure(store: Store) -> AnyView {
                 best.get().map(|best| usize::from(best >= 0.1) + usize::from(best > 0.5))
             })
             explain=Signal::derive(move || {
-                format!("Now it is {:.0}%.", 100.0 * best.get().unwrap_or_default())
+                format!("Now it is {}.", percent(best.get().unwrap_or_default(), 0))
             })
             on_right=use_right("gpt-sure")/>
     }
