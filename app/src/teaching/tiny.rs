@@ -140,7 +140,7 @@ impl Toy {
             }
             Self::Dot => const { &[slider("angle", 0.0, 180.0, 1.0, 40.0)] },
             Self::Dropout => {
-                const { &[slider("step", 1.0, 20.0, 1.0, 1.0), slider("dropout p", 0.0, 0.9, 0.05, 0.3)] }
+                const { &[slider("step", 1.0, 20.0, 1.0, 2.0), slider("dropout p", 0.0, 0.9, 0.05, 0.3)] }
             }
             Self::Embedding | Self::OneHot => ID,
             Self::Entropy => {
@@ -291,7 +291,10 @@ mod tests {
         assert_eq!(said(Toy::StandardError, &[16.0, 2.0]), "2 / √16 = 0.5000");
         assert_eq!(said(Toy::Relu, &[-2.0]), "ReLU(−2) = 0, slope 0");
         assert_eq!(said(Toy::Gelu, &[1.0]), "GELU(1) = 0.8413, slope 1.083");
-        assert_eq!(said(Toy::Around, &[0.5, 2.0]), "0.5^2 = 0.2500, and 1.5^2 = 2.250");
+        assert_eq!(
+            said(Toy::Around, &[0.5, 2.0]),
+            "Without it 0.5^2 = 0.2500, with it 1.5^2 = 2.250"
+        );
         assert_eq!(said(Toy::Schedule, &[5.0, 10.0]), "Step 5: 5 / 10 = 0.5000 of the peak");
         assert_eq!(
             said(Toy::Schedule, &[55.0, 10.0]),
@@ -301,7 +304,10 @@ mod tests {
             said(Toy::Decay, &[0.1, 0.0]),
             "Each step w becomes 0.9 · w; after 20 it is 0.1216"
         );
-        assert_eq!(said(Toy::ContextWindow, &[6.0, 9.0]), "“be␣or␣” is seen, 3 of 9 are lost");
+        assert_eq!(
+            said(Toy::ContextWindow, &[6.0, 9.0]),
+            "Seen: “be␣or␣”. Lost: 3 of 9 characters"
+        );
         assert_eq!(
             said(Toy::KvCache, &[10.0]),
             "Keys computed for 10 tokens: 10 with the cache, 55 without"

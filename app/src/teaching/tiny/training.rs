@@ -127,7 +127,7 @@ pub(super) fn around(pen: &mut Pen, slope: f64, layers: i32) -> String {
     let (a, b) = (number(through), number(around));
     pen.bars(&[("without", through, &a), ("with", around, &b)], around);
     format!(
-        "{}^{layers} = {}, and {}^{layers} = {}",
+        "Without it {}^{layers} = {}, with it {}^{layers} = {}",
         plain(slope),
         four(through),
         plain(1.0 + slope),

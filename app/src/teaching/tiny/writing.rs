@@ -16,8 +16,8 @@ pub(super) fn seen(pen: &mut Pen, size: usize, so_far: usize) -> String {
     pen.arrow("toy-pointer", (x, 118.0), (x, 90.0));
     let words = letters[first..].concat();
     match first {
-        0 => format!("All {so_far} characters so far are seen: “{words}”"),
-        lost => format!("“{words}” is seen, {lost} of {so_far} are lost"),
+        0 => format!("Seen: all {so_far} characters, “{words}”"),
+        lost => format!("Seen: “{words}”. Lost: {lost} of {so_far} characters"),
     }
 }
 
