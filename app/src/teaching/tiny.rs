@@ -193,8 +193,8 @@ impl Toy {
             Self::StandardError => {
                 const {
                     &[
-                        slider("examples n", 1.0, 100.0, 1.0, 16.0),
-                        slider("spread", 0.5, 5.0, 0.1, 2.0),
+                        slider("examples n", 1.0, 100.0, 1.0, 4.0),
+                        slider("spread", 0.5, 5.0, 0.1, 4.0),
                     ]
                 }
             }

@@ -123,7 +123,7 @@ fn decaying(share: f64, pull: f64) -> Vec<f64> {
 pub(super) fn around(pen: &mut Pen, slope: f64, layers: i32) -> String {
     let (through, around) = (slope.powi(layers), (1.0 + slope).powi(layers));
     // The number in full has no room beside its bar.
-    let number = |x: f64| if x < 1e-4 { "≈ 0".to_owned() } else { four(x) };
+    let number = |x: f64| if 0.0 < x && x < 1e-4 { "≈ 0".to_owned() } else { four(x) };
     let (a, b) = (number(through), number(around));
     pen.bars(&[("without", through, &a), ("with", around, &b)], around);
     format!(
