@@ -54,7 +54,7 @@ test("a produced character lights what it was made from: shares of 1, and mirror
     // The sentence names the largest.
     const most = row.indexOf(Math.max(...row));
     const sentence = await byId(page, "alignment-weights-readout").textContent();
-    assert(sentence.includes(`(${most + 1}) ${(100 * row[most]).toFixed(2)} %`), sentence);
+    assert(sentence.includes(`(${most + 1}) ${(100 * row[most]).toFixed(2)}%`), sentence);
   }
   assert(mirrored / length > 0.3, `the line is there: ${mirrored / length}`);
   // A source character shows who read it; together with the matrix.
@@ -84,7 +84,7 @@ test("the matrix changes while it trains, and attention leads on the same steps"
   assert((await number(page, "alignment-right-0")) > 75);
   assert((await number(page, "alignment-right-1")) < (await number(page, "alignment-right-0")) - 25);
   await openView(page, "training");
-  assert.match(await byId(page, "alignment-reached").textContent(), /Bahdanau: 95 % first reached at step \d+.*no attention: not at 95 % yet/);
+  assert.match(await byId(page, "alignment-reached").textContent(), /Bahdanau: 95% first reached at step \d+.*no attention: not at 95% yet/);
   await openView(page, "lengths");
   await eventually(async () => /At step \d+, 12 held-out sources of each length.*up to 8/.test(
     await byId(page, "alignment-lengths-note").textContent()));

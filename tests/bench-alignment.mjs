@@ -1,4 +1,4 @@
-// Time until the chapter `alignment` answers 95 % of held-out sources without a mistake, the model
+// Time until the chapter `alignment` answers 95% of held-out sources without a mistake, the model
 // beside it training just as much, one JSON object a line:
 // `node tests/bench-alignment.mjs [seed]`, with UNROLL_SITE naming a built site.
 import { byId, number, numberUntil, Site } from "./harness.mjs";

@@ -107,7 +107,7 @@ function misfits([desktop, large, smallest]) {
     const span = (low, high) => Math.max(...all.map((box) => box[high])) - Math.min(...all.map((box) => box[low]));
     const box = view.getBoundingClientRect();
     const share = Math.max(span("left", "right") / box.width, span("top", "bottom") / box.height);
-    if (desktop && share < large) problems.push(`the figures span ${Math.round(100 * share)} % of the view`);
+    if (desktop && share < large) problems.push(`the figures span ${Math.round(100 * share)}% of the view`);
   }
 
   const small = new Map();

@@ -48,7 +48,7 @@ function cut() {
 }
 
 for (const chapter of CHAPTERS) {
-  test(`${chapter}: holds words that are 40 % longer`, async (t) => {
+  test(`${chapter}: holds words that are 40% longer`, async (t) => {
     const page = await site.open(t, `?chapter=${chapter}`, { viewport: { width: 1280, height: 720 }, reducedMotion: "reduce" });
     await byId(page, `chapter-${chapter}`).waitFor();
     if (STUDIES.includes(chapter)) await numberUntil(page, "loss-step", (step) => step > 0, "above 0");

@@ -1,4 +1,4 @@
-//! Time and steps until a model of the chapter `alignment` answers 95 % of held-out sources without
+//! Time and steps until a model of the chapter `alignment` answers 95% of held-out sources without
 //! a mistake, while the second model trains alongside it:
 //!
 //! ```sh
@@ -57,7 +57,7 @@ fn run(task: PairTask, steps: u32, seed: u32) {
                 *reached = true;
                 let seconds = start.elapsed().as_secs_f64();
                 println!(
-                    "  model {} at 95 % after {} steps, {seconds:.1} s; all {last:.3?}",
+                    "  model {} at 95% after {} steps, {seconds:.1} s; all {last:.3?}",
                     model + 1,
                     study.step()
                 );

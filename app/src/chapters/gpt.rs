@@ -10,7 +10,7 @@ use unroll_protocol::link::{Chapter as ChapterId, Part};
 
 use super::Info;
 use crate::{
-    controls::{Settings, Writing, use_probe},
+    controls::{Settings, Writing, percent, use_probe},
     course::{
         Beat, Borrow, ChapterFrame, Further, Script, StageView, Telling, Trial, WayIn, further,
         use_part, use_provenance, use_right, use_setting,
@@ -412,7 +412,7 @@ fn sure(store: Store) -> AnyView {
             last.into_iter().flatten().copied().fold(0.0, f32::max)
         })
     });
-    let options = ["Less than 10 %", "10 % to 50 %", "More than 50 %"].map(str::to_owned);
+    let options = ["Less than 10%", "10% to 50%", "More than 50%"].map(str::to_owned);
     view! {
         <CheckYourself id="gpt-sure"
             question=Signal::stored("After the end of your sentence, what share does it give to its best guess?".to_owned())
@@ -421,7 +421,7 @@ fn sure(store: Store) -> AnyView {
                 best.get().map(|best| usize::from(best >= 0.1) + usize::from(best > 0.5))
             })
             explain=Signal::derive(move || {
-                format!("Now it is {:.0} %.", 100.0 * best.get().unwrap_or_default())
+                format!("Now it is {}.", percent(best.get().unwrap_or_default(), 0))
             })
             on_right=use_right("gpt-sure")/>
     }

@@ -26,7 +26,7 @@ mod writing;
 pub use copy_link::{CopyLink, to_clipboard};
 pub use device_badge::DeviceBadge;
 pub use diverged::DivergedAlert;
-pub use format::{counted, four_digits, grouped};
+pub use format::{counted, four_digits, grouped, percent};
 pub use notices::Notices;
 pub use probe::{TokenField, unknown_sentence, use_probe};
 #[cfg(test)]

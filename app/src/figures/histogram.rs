@@ -93,7 +93,7 @@ impl Histogram {
         let count = bins.counts.get(bin).copied().unwrap_or(0.0);
         let percent = if bins.total() > 0.0 { 100.0 * count / bins.total() } else { 0.0 };
         format!(
-            "{}, {} from {} to {}: {} of {} ({percent:.2} %)",
+            "{}, {} from {} to {}: {} of {} ({percent:.2}%)",
             bins.name,
             self.x_label,
             short(from),
@@ -280,7 +280,7 @@ pub mod tests {
         assert_eq!((h.groups[1].total(), h.groups[1].above), (4.0, 1.0));
         let density = h.groups[0].densities(h.range);
         assert_eq!(density.iter().sum::<f64>() * 0.5, 1.0);
-        assert_eq!(h.describe((0, 0)), "layer 1, activation from −1 to −0.5: 2 of 4 (50.00 %)");
+        assert_eq!(h.describe((0, 0)), "layer 1, activation from −1 to −0.5: 2 of 4 (50.00%)");
         assert_eq!(Bins::default().densities((0.0, 1.0)), Vec::<f64>::new());
     }
 

@@ -142,7 +142,7 @@ fn draw_group<DB: DrawingBackend>(
     }
     // What the axis does not hold is not hidden.
     let total = bins.total();
-    let percent = |n: f64| format!("{:.1} %", 100.0 * n / total);
+    let percent = |n: f64| format!("{:.1}%", 100.0 * n / total);
     if bins.below > 0.0 {
         let at = (left + 2.0, top + 8.0);
         surface.text(
@@ -224,7 +224,7 @@ mod tests {
     fn draws_bars_and_what_lies_outside() {
         let svg = histogram_svg(&two(), &caption(), &Colors::new(&Palette::LIGHT));
         assert!(svg.contains("layer 1") && svg.contains("layer 2") && svg.contains("activation"));
-        assert!(svg.contains("25.0 % →"), "{svg}");
+        assert!(svg.contains("25.0% →"), "{svg}");
         assert!(!svg.contains("NaN"));
         let empty = histogram_svg(&Histogram::default(), &caption(), &Colors::new(&Palette::DARK));
         assert!(empty.contains("</svg>") && !empty.contains("NaN"));

@@ -3,6 +3,9 @@
 //! They show what a word means, not what a model did. One component draws them all.
 
 mod pictures;
+mod statistics;
+mod training;
+mod writing;
 
 use leptos::prelude::*;
 use unroll_protocol::read_number;
@@ -13,14 +16,24 @@ use pictures::plain;
 /// What a tiny figure shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Toy {
+    Around,
     Batch,
     Cell,
     Clip,
+    ContextWindow,
+    Correlation,
+    Decay,
     Descent,
+    Deviation,
+    Divergence,
     Dot,
+    Dropout,
     Embedding,
+    Entropy,
     Gate,
+    Gelu,
     Hidden,
+    KvCache,
     Line,
     Logit,
     Mask,
@@ -29,12 +42,15 @@ pub enum Toy {
     OneHot,
     Perplexity,
     Powers,
+    Relu,
+    Schedule,
     Seed,
     Sigmoid,
     Slope,
     Smoothing,
     Softmax,
     Spiral,
+    StandardError,
     Surprise,
     Tanh,
     Temperature,
@@ -66,6 +82,9 @@ impl Toy {
         const X: &[Slider] = &[slider("x", -6.0, 6.0, 0.1, 1.0)];
         const ID: &[Slider] = &[slider("id", 0.0, 4.0, 1.0, 2.0)];
         match self {
+            Self::Around => {
+                const { &[slider("slope", 0.0, 1.0, 0.05, 0.3), slider("layers", 2.0, 12.0, 1.0, 8.0)] }
+            }
             Self::Batch => const { &[slider("examples", 1.0, 16.0, 1.0, 4.0)] },
             Self::Cell => {
                 const {
@@ -79,13 +98,66 @@ impl Toy {
             Self::Clip => {
                 const { &[slider("gradient", 0.1, 5.0, 0.1, 4.0), slider("limit", 0.5, 5.0, 0.1, 2.0)] }
             }
+            Self::ContextWindow => {
+                const { &[slider("window", 1.0, 12.0, 1.0, 6.0), slider("written", 2.0, 17.0, 1.0, 9.0)] }
+            }
+            Self::Correlation => {
+                const {
+                    &[
+                        slider("dot 1", -5.0, 5.0, 0.1, -2.0),
+                        slider("dot 2", -5.0, 5.0, 0.1, -3.0),
+                        slider("dot 3", -5.0, 5.0, 0.1, 2.0),
+                        slider("dot 4", -5.0, 5.0, 0.1, 3.0),
+                    ]
+                }
+            }
+            Self::Decay => {
+                const {
+                    &[
+                        slider("decay", 0.0, 0.3, 0.01, 0.1),
+                        slider("pull back", 0.0, 0.1, 0.01, 0.0),
+                    ]
+                }
+            }
             Self::Descent => const { &[slider("rate", 0.01, 1.1, 0.01, 0.15)] },
+            Self::Deviation => {
+                const {
+                    &[
+                        slider("dot 1", -5.0, 5.0, 0.1, -3.0),
+                        slider("dot 2", -5.0, 5.0, 0.1, -1.0),
+                        slider("dot 3", -5.0, 5.0, 0.1, 0.0),
+                        slider("dot 4", -5.0, 5.0, 0.1, 4.0),
+                    ]
+                }
+            }
+            Self::Divergence => {
+                const {
+                    &[
+                        slider("true p(a)", 0.01, 0.99, 0.01, 0.5),
+                        slider("believed q(a)", 0.01, 0.99, 0.01, 0.9),
+                    ]
+                }
+            }
             Self::Dot => const { &[slider("angle", 0.0, 180.0, 1.0, 40.0)] },
+            Self::Dropout => {
+                const { &[slider("step", 1.0, 20.0, 1.0, 2.0), slider("dropout p", 0.0, 0.9, 0.05, 0.3)] }
+            }
             Self::Embedding | Self::OneHot => ID,
+            Self::Entropy => {
+                const {
+                    &[
+                        slider("parts of a", 0.0, 10.0, 1.0, 2.0),
+                        slider("parts of b", 0.0, 10.0, 1.0, 1.0),
+                        slider("parts of c", 0.0, 10.0, 1.0, 1.0),
+                    ]
+                }
+            }
             Self::Gate => {
                 const { &[slider("gate g", 0.0, 1.0, 0.01, 0.3), slider("input x", -2.0, 2.0, 0.1, 1.5)] }
             }
+            Self::Gelu | Self::Relu => const { &[slider("x", -4.0, 4.0, 0.1, 1.0)] },
             Self::Hidden => const { &[slider("weight u", -1.5, 1.5, 0.05, 0.8)] },
+            Self::KvCache => const { &[slider("tokens", 2.0, writing::MOST as f64, 1.0, 10.0)] },
             Self::Line => {
                 const {
                     &[
@@ -107,12 +179,25 @@ impl Toy {
                 }
             }
             Self::Perplexity => const { &[slider("loss", 0.0, 4.0, 0.01, 2.08)] },
-            Self::Powers => const { &[slider("factor", 0.5, 1.3, 0.01, 0.8)] },
+            Self::Powers => {
+                const { &[slider("factor", 0.5, 1.3, 0.01, 0.8), slider("steps", 2.0, 40.0, 1.0, 20.0)] }
+            }
+            Self::Schedule => {
+                const { &[slider("step", 1.0, 100.0, 1.0, 5.0), slider("warm-up", 0.0, 50.0, 1.0, 10.0)] }
+            }
             Self::Seed => const { &[slider("seed", 0.0, 99.0, 1.0, 7.0)] },
             Self::Sigmoid | Self::Tanh => X,
             Self::Slope => const { &[slider("weight w", -2.0, 2.0, 0.05, 1.2)] },
             Self::Smoothing => const { &[slider("k", 0.0, 5.0, 0.1, 1.0)] },
             Self::Spiral => const { &[slider("radius", 0.7, 1.15, 0.01, 0.9)] },
+            Self::StandardError => {
+                const {
+                    &[
+                        slider("examples n", 1.0, 100.0, 1.0, 4.0),
+                        slider("spread", 0.5, 5.0, 0.1, 4.0),
+                    ]
+                }
+            }
             Self::Surprise => const { &[slider("p", 0.01, 1.0, 0.01, 0.25)] },
             Self::Temperature => const { &[slider("temperature", 0.1, 5.0, 0.1, 1.0)] },
             Self::Token => const { &[slider("pieces", 0.0, 2.0, 1.0, 1.0)] },
@@ -190,8 +275,43 @@ mod tests {
         assert_eq!(said(Toy::Smoothing, &[1.0]), "c: (0 + 1) / (9 + 3 · 1) = 0.08333");
         // e² / (e² + e + e⁻¹)
         assert_eq!(said(Toy::Softmax, &[2.0, 1.0, -1.0]), "a: exp(2) / 10.48 = 0.7054");
-        assert_eq!(said(Toy::Powers, &[0.8]), "0.8 multiplied 20 times: 0.01153");
+        assert_eq!(said(Toy::Powers, &[0.8, 20.0]), "0.8 multiplied 20 times: 0.01153");
         assert_eq!(said(Toy::Descent, &[0.5]), "w goes from 1.8 to 0, and after 8 steps to 0");
+        assert_eq!(said(Toy::Powers, &[1.1, 40.0]), "1.1 multiplied 40 times: 45.26");
+        assert_eq!(
+            said(Toy::Entropy, &[5.0, 5.0, 0.0]),
+            "Entropy 0.6931 nats; the most is ln 3 = 1.099"
+        );
+        assert_eq!(said(Toy::Divergence, &[0.3, 0.3]), "KL(p, q) = 0 nats, KL(q, p) = 0");
+        assert_eq!(
+            said(Toy::Deviation, &[-1.0, 1.0, -1.0, 1.0]),
+            "Mean 0, standard deviation 1.000"
+        );
+        assert_eq!(said(Toy::Correlation, &[3.0, 1.0, -1.0, -3.0]), "Correlation −1.000");
+        assert_eq!(said(Toy::StandardError, &[16.0, 2.0]), "2 / √16 = 0.5000");
+        assert_eq!(said(Toy::Relu, &[-2.0]), "ReLU(−2) = 0, slope 0");
+        assert_eq!(said(Toy::Gelu, &[1.0]), "GELU(1) = 0.8413, slope 1.083");
+        assert_eq!(
+            said(Toy::Around, &[0.5, 2.0]),
+            "Without it 0.5^2 = 0.2500, with it 1.5^2 = 2.250"
+        );
+        assert_eq!(said(Toy::Schedule, &[5.0, 10.0]), "Step 5: 5 / 10 = 0.5000 of the peak");
+        assert_eq!(
+            said(Toy::Schedule, &[55.0, 10.0]),
+            "Step 55: 0.5500 of the peak, on the cosine"
+        );
+        assert_eq!(
+            said(Toy::Decay, &[0.1, 0.0]),
+            "Each step w becomes 0.9 · w; after 20 it is 0.1216"
+        );
+        assert_eq!(
+            said(Toy::ContextWindow, &[6.0, 9.0]),
+            "Seen: “be␣or␣”. Lost: 3 of 9 characters"
+        );
+        assert_eq!(
+            said(Toy::KvCache, &[10.0]),
+            "Keys computed for 10 tokens: 10 with the cache, 55 without"
+        );
         assert_eq!(said(Toy::Window, &[0.0]), "From “to␣b” guess “e”");
     }
 }

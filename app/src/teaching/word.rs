@@ -90,10 +90,10 @@ words! {
     Context "context" "Context": Window,
         "The tokens a model is given to guess the next one from."
         "A window of fixed length slides over the text, and what has left it is not seen.";
-    ContextWindow "context-window" "Context window": Window,
+    ContextWindow "context-window" "Context window": ContextWindow,
         "The longest stretch of text a model can take in at once, counted in tokens."
         "What lies before it does not exist for the model.";
-    Correlation "correlation" "Correlation",
+    Correlation "correlation" "Correlation": Correlation,
         "A number between −1 and 1 that says how closely two quantities rise and fall together."
         "At 1 or −1 one follows from the other by a straight line, at 0 no straight line helps.";
     CrossAttention "cross-attention" "Cross-attention": Mix,
@@ -108,7 +108,7 @@ words! {
     DecoderOnly "decoder-only" "Decoder-only model",
         "A transformer without an encoder: one stack of blocks with a causal mask that guesses the next token."
         "Every GPT is one.";
-    Dropout "dropout" "Dropout",
+    Dropout "dropout" "Dropout": Dropout,
         "Setting some activations to 0 at random in each training step, and scaling up the rest."
         "The model can’t rely on any one of them, so it learns less by heart.";
     Eigenvalue "eigenvalue" "Eigenvalue": Spiral,
@@ -123,7 +123,7 @@ words! {
     EncoderDecoder "encoder-decoder" "Encoder-decoder",
         "A model of two parts: one reads the input, the other writes an output of any length."
         "Machine translation was built this way from 2014 on.";
-    Entropy "entropy" "Entropy": Surprise,
+    Entropy "entropy" "Entropy": Entropy,
         "The average surprise of a distribution: the sum of −p ln p over all that can happen."
         "It is 0 when one outcome is certain, and largest when all are equally likely.";
     ExplodingGradient "exploding-gradient" "Exploding gradient": Powers,
@@ -135,7 +135,7 @@ words! {
     Gate "gate" "Gate": Gate,
         "A number between 0 and 1 that another number is multiplied by."
         "At 0 nothing passes, at 1 everything, and the model computes it anew at each step.";
-    Gelu "gelu" "GELU",
+    Gelu "gelu" "GELU": Gelu,
         "A smooth bend, x times the probability that a standard normal number is below x."
         "For large x it is nearly x, for very negative x nearly 0, and GPT-2 uses it.";
     Gradient "gradient" "Gradient": Slope,
@@ -171,10 +171,10 @@ words! {
     Key "key" "Key": Dot,
         "The vector by which a token can be found in attention."
         "It is compared with a query by an inner product: the larger it is, the more weight the token gets.";
-    KlDivergence "kl-divergence" "KL divergence",
+    KlDivergence "kl-divergence" "KL divergence": Divergence,
         "How many nats it costs, on average, to believe one distribution when another is true."
         "It is 0 only where the two are equal, and it is not the same in both directions.";
-    KvCache "kv-cache" "KV cache",
+    KvCache "kv-cache" "KV cache": KvCache,
         "The keys and values of all tokens so far, kept so that they need not be computed again for each new token."
         "It makes writing fast, and it grows with every token.";
     LanguageModel "language-model" "Language model": Softmax,
@@ -186,7 +186,7 @@ words! {
     LearningRate "learning-rate" "Learning rate": Descent,
         "How far each training step moves the weights along the downhill direction."
         "If it is too small, learning takes forever, and if it is too large, each step jumps past the valley.";
-    Schedule "learning-rate-schedule" "Learning-rate schedule": Descent,
+    Schedule "learning-rate-schedule" "Learning-rate schedule": Schedule,
         "A rule that changes the learning rate over the steps of training."
         "A common one rises for a short while and then falls along a cosine.";
     Logit "logit" "Logit": Logit,
@@ -246,10 +246,10 @@ words! {
     Recurrence "recurrence" "Recurrence": Hidden,
         "Computing each state from the one before it, always by the same rule."
         "So a model of fixed size can read a text of any length.";
-    Relu "relu" "ReLU",
+    Relu "relu" "ReLU": Relu,
         "The bend max(0, x): negative numbers become 0, others stay."
         "It costs almost nothing, and its slope is 1 wherever it is on.";
-    Residual "residual-connection" "Residual connection",
+    Residual "residual-connection" "Residual connection": Around,
         "A path around a layer: the layer’s output is added to its input rather than put in its place."
         "The gradient passes the addition unchanged, which is what makes very deep models trainable; it is also called a skip connection.";
     ResidualStream "residual-stream" "Residual stream",
@@ -273,10 +273,10 @@ words! {
     SpectralRadius "spectral-radius" "Spectral radius": Spiral,
         "The largest absolute value among a matrix's eigenvalues."
         "It decides whether multiplying by the matrix again and again shrinks a vector to nothing in the end (below 1) or lets it grow without bound (above 1).";
-    StandardDeviation "standard-deviation" "Standard deviation",
+    StandardDeviation "standard-deviation" "Standard deviation": Deviation,
         "How far numbers typically lie from their mean: the square root of the variance."
         "Of numbers that are spread like a bell, two in three lie within one standard deviation of the mean.";
-    StandardError "standard-error" "Standard error",
+    StandardError "standard-error" "Standard error": StandardError,
         "How far a measured average typically lies from the true one, because only so many examples were measured."
         "Four times as many examples halve it.";
     Tanh "tanh" "Tanh": Tanh,
@@ -306,13 +306,13 @@ words! {
     Vocabulary "vocabulary" "Vocabulary": Vocabulary,
         "All the different tokens a model knows, each with a number of its own, its id."
         "The model gives every one of them a probability at every step.";
-    WarmUp "warm-up" "Warm-up": Descent,
+    WarmUp "warm-up" "Warm-up": Schedule,
         "The first steps of training, in which the learning rate rises from near 0."
         "The optimizer knows little about the gradients then, and large steps could do lasting harm.";
     Weight "weight" "Weight": Line,
         "A number of the model that an input is multiplied by."
         "Training changes it a little at each step, so that the loss falls.";
-    WeightDecay "weight-decay" "Weight decay",
+    WeightDecay "weight-decay" "Weight decay": Decay,
         "Pulling every weight a little toward 0 at each step."
         "Only weights that keep earning their size stay large.";
     WeightTying "weight-tying" "Weight tying",

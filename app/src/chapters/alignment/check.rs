@@ -3,7 +3,9 @@
 use leptos::prelude::*;
 
 use super::Page;
-use crate::{course::use_right, figures::token::name_at, teaching::CheckYourself};
+use crate::{
+    controls::percent, course::use_right, figures::token::name_at, teaching::CheckYourself,
+};
 
 #[component]
 pub fn Check(page: Page) -> impl IntoView {
@@ -64,7 +66,7 @@ pub fn Check(page: Page) -> impl IntoView {
         asked.with(|asked| {
             let Some((token, at, row)) = asked else { return String::new() };
             let each = places.get().into_iter().map(|place| {
-                format!("{} {:.2} %", label(place), 100.0 * row.get(place).unwrap_or(&0.0))
+                format!("{} {}", label(place), percent(*row.get(place).unwrap_or(&0.0), 2))
             });
             let each = each.collect::<Vec<_>>().join(", ");
             format!("It wrote {} with these weights: {each}.", name_at(token, *at))

@@ -9,6 +9,7 @@ use unroll_protocol::{
 use super::map::{AlignmentFigure, ProducedChips, SourceChips};
 use super::{Page, exact, last, panels, style, use_row};
 use crate::{
+    controls::percent,
     course::use_lab,
     effect::effect,
     figures::{BarsFigure, CellInspector, Hue, top_bars},
@@ -101,7 +102,7 @@ fn Shares(page: Page) -> impl IntoView {
                 <dd>
                     <span class="alignment-share-of" style=format!("color:{}", style(model).0.css())
                         data-testid=format!("alignment-right-{model}")>
-                        {move || share.get().map_or("–".to_owned(), |s| format!("{:.1} %", 100.0 * s))}
+                        {move || share.get().map_or("–".to_owned(), |s| percent(s, 1))}
                     </span>
                     <span class="alignment-meter" aria-hidden="true">
                         <i style=move || {
@@ -115,7 +116,7 @@ fn Shares(page: Page) -> impl IntoView {
         }
     };
     view! {
-        <div class="alignment-verdict" title="Held-out sources answered without a mistake. The mark is at 95 %">
+        <div class="alignment-verdict" title="Held-out sources answered without a mistake. The mark is at 95%">
             <p class="hint">"correct to the last character"</p>
             <dl>{move || kinds.get().into_iter().enumerate().map(one).collect_view()}</dl>
         </div>

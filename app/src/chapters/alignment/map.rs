@@ -4,7 +4,6 @@
 use leptos::{ev, html, prelude::*};
 use web_sys::HtmlCanvasElement;
 
-use crate::effect::effect;
 use crate::figures::{
     canvas::{self, Size, use_latest, use_size},
     export::Provenance,
@@ -20,6 +19,7 @@ use crate::figures::{
     theme::{Colors, use_colors},
     token::{mark, name_at, spoken},
 };
+use crate::{controls, effect::effect};
 
 /// What one decoder produced from a source of `S` characters.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -85,7 +85,8 @@ pub fn read_sentence(alignment: &Alignment, place: Place) -> Option<String> {
     let mut order: Vec<usize> = (0..row.len()).collect();
     order.sort_by(|a, b| row[*b].total_cmp(&row[*a]));
     let read = order.iter().take(3).map(|&j| {
-        format!("{} {:.2} %", name_at(alignment.source.get(j).map_or("", |s| s), j), 100.0 * row[j])
+        let name = name_at(alignment.source.get(j).map_or("", |s| s), j);
+        format!("{name} {}", controls::percent(row[j], 2))
     });
     let read = read.collect::<Vec<_>>().join(", ");
     Some(format!("For {}, {} read {read}.", name_at(token, at), decoded.name))
@@ -350,7 +351,7 @@ fn paint(
             if lit == Some(row) && g.width >= READABLE && g.height >= 16.0 && value >= 0.005 {
                 let ink = if value < 0.55 { palette.ink } else { palette.paper };
                 context.set_fill_style_str(&ink.css());
-                let text = format!("{:.0} %", 100.0 * value);
+                let text = controls::percent(value, 0);
                 let (x, y) = (x + (g.width - gap) / 2.0, y + (g.height - gap) / 2.0);
                 context.fill_text(&text, x, y).ok()?;
             }
@@ -544,7 +545,8 @@ impl Chip {
         let Self { id, role, token, share, lit, most, pinned, right, waiting, .. } = self;
         let (position, tab, point, pick) = (self.position, self.tab, self.point, self.pick);
         let label = move || {
-            let share = share.get().map(|s| format!(", {:.2} %", 100.0 * s)).unwrap_or_default();
+            let share =
+                share.get().map(|s| format!(", {}", controls::percent(s, 2))).unwrap_or_default();
             let wrong = if right.get() == Some(false) { ", wrong" } else { "" };
             format!("{}, {}{share}{wrong}", spoken(&token.get()), position + 1)
         };

@@ -19,7 +19,7 @@ use unroll_protocol::{
 use self::figure::has_weights;
 use super::Info;
 use crate::{
-    controls::{ChoiceField, SliderField},
+    controls::{ChoiceField, SliderField, percent},
     course::{ChapterFrame, StageView, further, use_lab, use_task_provenance},
     figures::{Dash, Hue, Provenance, token::name_at},
     questions::{Answered, use_answer},
@@ -285,7 +285,7 @@ fn lives(page: Page) -> Vec<Live> {
             let row = decoded.row(at);
             let most = (0..row.len()).max_by(|i, j| row[*i].total_cmp(&row[*j]))?;
             let source = name_at(a.source.get(most)?, most);
-            Some(format!("Now {source} gets the most, {:.0} %.", 100.0 * row[most]))
+            Some(format!("Now {source} gets the most, {}.", percent(row[most], 0)))
         });
         read.unwrap_or_else(|| "…".to_owned())
     };
@@ -293,7 +293,7 @@ fn lives(page: Page) -> Vec<Live> {
     let kinds = Memo::new(move |_| page.kinds());
     let right = Memo::new(move |_| {
         let each = kinds.get().into_iter().map(|kind| {
-            let share = last(&exact(kind)).map(|share| format!("{:.0} %", 100.0 * share));
+            let share = last(&exact(kind)).map(|share| percent(share, 0));
             format!("{}: {}", name(kind), share.unwrap_or_else(|| "…".to_owned()))
         });
         format!("Correct of all lengths so far: {}.", each.collect::<Vec<_>>().join(", "))

@@ -32,7 +32,7 @@ pub fn training(page: Page) -> AnyView {
                 Line::new(name(kind), hue, dash, points(kind))
             })
             .collect(),
-        references: vec![Reference { name: "95 %".into(), y: 0.95 }],
+        references: vec![Reference { name: "95%".into(), y: 0.95 }],
         x_range: Lines::steps(lab.step.get()),
         y_range: Some((0.0, 1.0)),
         ..Lines::default()
@@ -41,8 +41,8 @@ pub fn training(page: Page) -> AnyView {
         let sentences = kinds.get().into_iter().map(|kind| {
             let reached = points(kind).into_iter().find(|point| point.1 >= 0.95);
             match reached {
-                Some((step, _)) => format!("{}: 95 % first reached at step {step}.", name(kind)),
-                None => format!("{}: not at 95 % yet.", name(kind)),
+                Some((step, _)) => format!("{}: 95% first reached at step {step}.", name(kind)),
+                None => format!("{}: not at 95% yet.", name(kind)),
             }
         });
         sentences.collect::<Vec<_>>().join(" ")

@@ -169,7 +169,7 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Does it help with length?",
             text: "Back to strings. For each length of source, the figure shows how many [held-out](held-out) \
-                   answers are correct to the last character. {right} Train both until one of them reaches 95 %. \
+                   answers are correct to the last character. {right} Train both until one of them reaches 95%. \
                    Then compare the right ends of the two curves, where the sources are long.",
             set: |link| link.view = "lengths".to_owned(),
             asks: &[],

@@ -165,8 +165,8 @@ pub fn late(page: Page) -> AnyView {
     let explain = Signal::derive(move || {
         let Some((delay, within, beyond, chance)) = measured.get() else { return String::new() };
         format!(
-            "It is right {:.0} % of the time about the symbol {delay} later, and {:.0} % about the one {} later. Chance \
-             is {:.0} %.",
+            "It is right {:.0}% of the time about the symbol {delay} later, and {:.0}% about the one {} later. Chance \
+             is {:.0}%.",
             100.0 * within,
             100.0 * beyond,
             delay + 1,

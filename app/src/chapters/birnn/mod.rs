@@ -17,7 +17,7 @@ use unroll_protocol::{
 
 use super::Info;
 use crate::{
-    controls::{ChoiceField, SliderField},
+    controls::{self, ChoiceField, SliderField},
     course::{ChapterFrame, Lab, Sentence, StageView, further, use_lab, use_task_provenance},
     figures::Provenance,
     questions::{Answered, use_answer},
@@ -138,7 +138,7 @@ fn lives(page: Page) -> Vec<Live> {
 
 /// A share of right answers as it stands in a sentence.
 fn percent(share: Option<f32>) -> String {
-    share.map_or_else(|| "…".into(), |share| format!("{:.0} %", 100.0 * share))
+    share.map_or_else(|| "…".into(), |share| controls::percent(share, 0))
 }
 
 /// The sequence in columns, and what decides about it.

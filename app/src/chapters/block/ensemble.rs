@@ -5,7 +5,7 @@ use unroll_protocol::study::block::{Ensemble, MASKS, ask};
 
 use super::Page;
 use crate::{
-    controls::SliderField,
+    controls::{SliderField, percent},
     course::{Sentence, use_setting},
     figures::{Matrix, MatrixFigure, ValueMap, largest},
     questions::use_answer,
@@ -34,9 +34,9 @@ pub fn view(page: Page) -> AnyView {
             let mean = apart(&e.mean, &e.full);
             Some(view! {
                 "A sub-network differs from the full one by "
-                <b data-testid="block-each-off" data-value=each.to_string()>{format!("{:.1} %", each * 100.0)}</b>
+                <b data-testid="block-each-off" data-value=each.to_string()>{percent(each, 1)}</b>
                 " of the probability on average, and their mean by "
-                <b data-testid="block-mean-off" data-value=mean.to_string()>{format!("{:.1} %", mean * 100.0)}</b>"."
+                <b data-testid="block-mean-off" data-value=mean.to_string()>{percent(mean, 1)}</b>"."
             })
         })
     };

@@ -167,9 +167,9 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Drop 60 % of the activations. How far from the full network are single sub-networks now, and how \
+            text: "Drop 60% of the activations. How far from the full network are single sub-networks now, and how \
                    far is their mean?",
-            label: "Drop 60 %",
+            label: "Drop 60%",
             id: "dropout",
             set: |link| {
                 link.block.dropout = 0.6;
@@ -332,7 +332,7 @@ pub fn more() -> AnyView {
         </p>
         <p>
             "Dropout (Srivastava et al. 2014) sets activations to 0 at random in training and scales up the rest. Both \
-            models here train with 10 % dropped. At inference nothing is dropped. For a single softmax layer the full \
+            models here train with 10% dropped. At inference nothing is dropped. For a single softmax layer the full \
             network equals the geometric mean of all sub-networks exactly. For deeper ones it only comes close. “Dropout” \
             shows how close it comes here to the arithmetic mean of 12."
         </p>

@@ -165,9 +165,9 @@ pub fn arrives(flow: &Flow, cell: Cell, along_cell: bool) -> Option<f64> {
 /// A share as it stands in a sentence.
 pub fn percent(share: f64) -> String {
     if share >= 0.01 {
-        format!("{:.0} %", 100.0 * share)
+        format!("{:.0}%", 100.0 * share)
     } else {
-        format!("{} %", power(100.0 * share))
+        format!("{}%", power(100.0 * share))
     }
 }
 
@@ -206,7 +206,7 @@ pub fn accuracy_said(flow: &Flow) -> String {
             n if n == shares.len() => "names 9 letters in 10 at every gap".to_owned(),
             n => format!("names 9 letters in 10 up to gap {}", of.gaps[n - 1]),
         };
-        format!("The {} {until} ({at_longest:.0} % at gap {longest}).", cell.label())
+        format!("The {} {until} ({at_longest:.0}% at gap {longest}).", cell.label())
     });
     format!("At step {}: {}", of.step, said.collect::<Vec<_>>().join(" "))
 }
@@ -293,7 +293,7 @@ pub fn first_lost(flow: &Flow) -> Option<(usize, String)> {
     let last: Vec<f32> = flow.accuracy.shares.iter().filter_map(|s| s.last().copied()).collect();
     let least = (0..last.len()).min_by(|&a, &b| last[a].total_cmp(&last[b]))?;
     let said = Cell::ALL.iter().zip(&last);
-    let said = said.map(|(cell, share)| format!("{} {:.0} %", cell.label(), 100.0 * share));
+    let said = said.map(|(cell, share)| format!("{} {:.0}%", cell.label(), 100.0 * share));
     let said = format!("At gap {longest}: {}.", said.collect::<Vec<_>>().join(", "));
     let is_alone = last.iter().filter(|share| **share == last[least]).count() == 1;
     is_alone.then_some((least, said))

@@ -26,7 +26,7 @@ pub fn Memory(gates: Gates) -> impl IntoView {
             <summary>"What length of memory means here"</summary>
             <p>
                 "After 8 characters we add 0.1 to the unit’s own state and to nothing else. Then the model reads on. \
-                 The unit’s memory is the number of steps until less than 37 % (1/e) of that change is left in its \
+                 The unit’s memory is the number of steps until less than 37% (1/e) of that change is left in its \
                  state, by whatever path. It is averaged over 3 strings. So the number comes from running the \
                  model, not from its gates."
             </p>

@@ -100,7 +100,7 @@ pub fn Guess(gates: Gates) -> impl IntoView {
         <GuessFirst id="gates-shut" question options answer explain on_right=use_right("gates-shut")>
             <p>
                 {move || match shut(gates, answered, best, |shut| kept(shut.free, shut.outcomes[0])) {
-                    Some(kept) => format!("{:.0} % of the right answers stay right. ", 100.0 * kept),
+                    Some(kept) => format!("{:.0}% of the right answers stay right. ", 100.0 * kept),
                     None => String::new(),
                 }}
                 "See it character by character in the figure:"

@@ -121,7 +121,7 @@ pub fn Previous(page: Page) -> impl IntoView {
     let explain = Signal::derive(move || {
         most.get().map_or(String::new(), |(at, share)| {
             format!(
-                "It is {}, with {:.0} % of its weight there, averaged over the sentence. Its stripe lies right \
+                "It is {}, with {:.0}% of its weight there, averaged over the sentence. Its stripe lies right \
                  beside the diagonal.",
                 name(at),
                 100.0 * share

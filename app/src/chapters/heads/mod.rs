@@ -71,7 +71,7 @@ fn lives(page: Page) -> Vec<Live> {
         let (at, share) = check::most_on_previous(page, None)?;
         let share = 100.0 * share;
         Some(format!(
-            "{} puts {share:.0} % of its weight on the previous token, more than any other head",
+            "{} puts {share:.0}% of its weight on the previous token, more than any other head",
             name(at)
         ))
     });

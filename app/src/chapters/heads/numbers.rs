@@ -198,8 +198,8 @@ fn summary(page: Page) -> Option<String> {
     let (far, f) = most(|s| s.distance)?;
     let (sharp, s) = most(|s| -s.entropy)?;
     let mut text = format!(
-        "In this run, on this sentence: {} looks most at the previous token (with {:.0} % of its weight; a \
-         head that spreads it evenly: {:.0} %). {} looks furthest back ({:.1} tokens; evenly: {:.1}). {} \
+        "In this run, on this sentence: {} looks most at the previous token (with {:.0}% of its weight; a \
+         head that spreads it evenly: {:.0}%). {} looks furthest back ({:.1} tokens; evenly: {:.1}). {} \
          chooses most sharply (entropy {:.2}; evenly: {:.2}).",
         name(previous),
         100.0 * p.previous,
@@ -237,8 +237,8 @@ fn Definitions(page: Page) -> impl IntoView {
             <dl>
                 <dt>"tends to"</dt>
                 <dd>
-                    "Previous token or first token: at least 40 % of its weight lies there. Itself: mean distance \
-                     under half a token. Spread evenly: entropy at most 5 % below the first row’s. Nearby: mean \
+                    "Previous token or first token: at least 40% of its weight lies there. Itself: mean distance \
+                     under half a token. Spread evenly: entropy at most 5% below the first row’s. Nearby: mean \
                      distance under half the first row’s. Otherwise: mixed."
                 </dd>
                 <dt>"entropy"</dt>

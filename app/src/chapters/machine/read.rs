@@ -220,7 +220,7 @@ pub fn said(pass: &Pass, scene: &Scene, way: Way, place: Place) -> String {
         }
         Place::Size(at) => segments(&pass.sizes, scene).get(at).map_or(String::new(), |piece| {
             let share = 100.0 * piece.count as f64 / pass.sizes.total().max(1) as f64;
-            format!("{}: {} parameters, {share:.1} % of all", piece.label, grouped(piece.count))
+            format!("{}: {} parameters, {share:.1}% of all", piece.label, grouped(piece.count))
         }),
     }
 }
@@ -303,7 +303,7 @@ mod tests {
         let (x, y, side) = scene.heads[1];
         assert_eq!(hit(&scene, &pass, (x + side / 2.0, y + side / 2.0)), Some(Place::Head(0, 1)));
         let size = hit(&scene, &pass, (5.0, scene.height - 30.0)).unwrap();
-        assert_eq!(said(&pass, &scene, way, size), "embedding: 24 parameters, 1.2 % of all");
+        assert_eq!(said(&pass, &scene, way, size), "embedding: 24 parameters, 1.2% of all");
     }
 
     #[test]

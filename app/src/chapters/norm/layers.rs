@@ -12,7 +12,7 @@ use unroll_protocol::study::norm::{
 use super::figure::{Arithmetic, CouplingFigure, amount, moved, remains, undone};
 use super::is_of;
 use crate::{
-    controls::{ChoiceField, FlagField, SliderField, use_timer},
+    controls::{ChoiceField, FlagField, SliderField, percent, use_timer},
     course::{Sentence, use_lab, use_provenance, use_setting},
     effect::effect,
     figures::{Bins, Histogram, HistogramFigure, Hue, Sheet, SheetExport, Slot, exact},
@@ -290,7 +290,7 @@ fn stuck_table(depths: &Depths) -> AnyView {
             view! {
                 <td data-testid=format!("norm-stuck-{}-{}", version.id(), at + 1)
                     data-value=depth.stuck.to_string()>
-                    {format!("{:.0} %", depth.stuck * 100.0)}
+                    {percent(depth.stuck, 0)}
                     <span class="hint">{format!(" ±{:.2}", depth.deviation)}</span>
                 </td>
             }

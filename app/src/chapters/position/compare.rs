@@ -8,6 +8,7 @@ use unroll_protocol::{
 
 use super::{Page, look, reading::use_reading};
 use crate::{
+    controls,
     course::{Lab, use_lab},
     figures::{
         Dash, Frame, Hue, Line, Lines, LinesFigure, Matrix, ValueMap, matrix_choices, short,
@@ -37,7 +38,7 @@ fn measured_at() -> Option<f64> {
 }
 
 pub fn percent(share: f32) -> String {
-    format!("{:.0} %", 100.0 * share)
+    controls::percent(share, 0)
 }
 
 /// What each can do, and how it came to that.

@@ -8,6 +8,7 @@ use unroll_protocol::{
 
 use super::is_of;
 use crate::{
+    controls::percent,
     course::{Lab, use_lab, use_task_provenance},
     figures::{Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, Provenance, ValueMap},
     questions::use_answer,
@@ -98,7 +99,7 @@ fn verdict(lab: Lab) -> Option<AnyView> {
     };
     let part = |id: &'static str, reader: Reader| {
         last(reader).map(|share| {
-            view! { <b data-testid=id data-value=share.to_string()>{format!("{:.0} %", share * 100.0)}</b> }
+            view! { <b data-testid=id data-value=share.to_string()>{percent(share, 0)}</b> }
         })
     };
     last(Reader::Bag)?;

@@ -98,7 +98,7 @@ pub fn half(page: Page) -> AnyView {
             let at =
                 if bin.0 == bin.1 { bin.0.to_string() } else { format!("{} to {}", bin.0, bin.1) };
             format!(
-                "At a length of {at}, {:.0} % are correct. The next beat shows all lengths.",
+                "At a length of {at}, {:.0}% are correct. The next beat shows all lengths.",
                 100.0 * share
             )
         }

@@ -16,7 +16,7 @@ use unroll_protocol::{
 
 use super::Info;
 use crate::{
-    controls::{ChoiceField, FlagField, SliderField},
+    controls::{ChoiceField, FlagField, SliderField, percent},
     course::{ChapterFrame, StageView, further, use_lab, use_task_provenance},
     figures::Provenance,
     questions::{Answered, use_answer},
@@ -104,7 +104,7 @@ fn lives(page: Page) -> Vec<Live> {
         page.settings.with(|s| s.task == PairTask::Dates).then_some(())?;
         lab.history.with(|history| history.named(seq2seq::RIGHT).and_then(|series| series.last()))
     });
-    let percent = |share: f32| format!("{:.0} %", 100.0 * share);
+    let percent = |share: f32| percent(share, 0);
     let lengths = Memo::new(move |_| {
         let measured = panels::by_length(page, lab);
         let (Some(first), Some(last)) = (measured.first(), measured.last()) else {

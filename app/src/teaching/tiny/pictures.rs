@@ -2,11 +2,11 @@
 
 use super::{
     super::pen::{HEIGHT, Pen, Plot, WIDTH, four},
-    Toy,
+    Toy, statistics, training, writing,
 };
 
 /// The text of the figures that need one.
-const TEXT: &str = "to be or not to be";
+pub(super) const TEXT: &str = "to be or not to be";
 const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
 const TABLE: [[f64; 4]; 5] = [
     [0.21, -0.80, 0.33, 1.02],
@@ -23,6 +23,7 @@ impl Toy {
     pub(super) fn draw(self, v: &[f64]) -> (String, String) {
         let mut pen = Pen::default();
         let words = match self {
+            Self::Around => training::around(&mut pen, v[0], v[1] as i32),
             Self::Batch => batch(&mut pen, v[0] as usize),
             Self::Cell => {
                 let new = v[0] * 1.0 + v[1] * v[2];
@@ -33,9 +34,16 @@ impl Toy {
                 format!("{} · 1 + {} · {} = {}", plain(v[0]), plain(v[1]), plain(v[2]), four(new))
             }
             Self::Clip => clip(&mut pen, v[0], v[1]),
+            Self::ContextWindow => writing::seen(&mut pen, v[0] as usize, v[1] as usize),
+            Self::Correlation => statistics::correlated(&mut pen, v),
+            Self::Decay => training::decay(&mut pen, v[0], v[1]),
             Self::Descent => descent(&mut pen, v[0]),
+            Self::Deviation => statistics::deviation(&mut pen, v),
+            Self::Divergence => statistics::divergences(&mut pen, v[0], v[1]),
             Self::Dot => dot(&mut pen, v[0]),
+            Self::Dropout => training::dropout(&mut pen, v[0] as u32, v[1]),
             Self::Embedding => embedding(&mut pen, v[0] as usize),
+            Self::Entropy => statistics::entropy_of(&mut pen, v),
             Self::Gate => {
                 let y = v[0] * v[1];
                 pen.numbered(&[v[1], y], 2.0);
@@ -43,7 +51,11 @@ impl Toy {
                 pen.text("middle", (WIDTH * 0.75 - 44.0, 59.0), "g · x");
                 format!("{} · {} = {}", plain(v[0]), plain(v[1]), four(y))
             }
+            Self::Gelu => {
+                training::bend(&mut pen, "GELU", training::gelu, training::gelu_slope(v[0]), v[0])
+            }
             Self::Hidden => hidden(&mut pen, v[0]),
+            Self::KvCache => writing::computed(&mut pen, v[0] as u32),
             Self::Line => {
                 let plot = Plot { x: (-2.0, 2.0), y: (-3.0, 3.0) };
                 pen.axes(plot);
@@ -101,13 +113,18 @@ impl Toy {
                 format!("exp({}) = {}", plain(v[0]), four(v[0].exp()))
             }
             Self::Powers => {
-                let powers: Vec<f64> = (0..=20).map(|t| v[0].powi(t)).collect();
+                let steps = v[1] as i32;
+                let powers: Vec<f64> = (0..=steps).map(|t| v[0].powi(t)).collect();
                 let most = powers.iter().copied().fold(1.0, f64::max);
                 pen.columns(&powers, most, (100.0, 95.0));
                 pen.text("start", (0.0, 122.0), "0 steps back");
-                pen.text("end", (WIDTH, 122.0), "20 steps back");
-                format!("{} multiplied 20 times: {}", plain(v[0]), four(powers[20]))
+                pen.text("end", (WIDTH, 122.0), &format!("{steps} steps back"));
+                format!("{} multiplied {steps} times: {}", plain(v[0]), four(v[0].powi(steps)))
             }
+            Self::Relu => {
+                training::bend(&mut pen, "ReLU", training::relu, training::relu_slope(v[0]), v[0])
+            }
+            Self::Schedule => training::schedule(&mut pen, v[0] as u32, v[1] as u32),
             Self::Seed => {
                 let mut state = v[0] as u32;
                 let digits: [String; 8] = core::array::from_fn(|_| {
@@ -166,6 +183,7 @@ impl Toy {
                 format!("a: exp({}) / {} = {}", plain(v[0]), four(sum), four(p[0]))
             }
             Self::Spiral => spiral(&mut pen, v[0]),
+            Self::StandardError => statistics::standard_error(&mut pen, v[0], v[1]),
             Self::Surprise => {
                 let plot = Plot { x: (0.0, 1.0), y: (0.0, 4.7) };
                 pen.axes(plot);
@@ -218,7 +236,7 @@ fn sigmoid(x: f64) -> f64 {
 }
 
 /// Probabilities as bars.
-fn shares(pen: &mut Pen, names: &[&str], p: &[f64]) {
+pub(super) fn shares(pen: &mut Pen, names: &[&str], p: &[f64]) {
     let numbers: Vec<String> = p.iter().map(|&p| four(p)).collect();
     let rows: Vec<_> =
         names.iter().zip(p).zip(&numbers).map(|((n, p), t)| (*n, *p, &**t)).collect();
@@ -296,7 +314,7 @@ fn dot(pen: &mut Pen, degrees: f64) -> String {
 }
 
 /// Without what rounding leaves of a 0.
-fn round(x: f64) -> f64 {
+pub(super) fn round(x: f64) -> f64 {
     (x * 1e12).round() / 1e12
 }
 
@@ -380,6 +398,6 @@ fn window_of(pen: &mut Pen, start: usize) -> String {
 }
 
 /// A space that can be seen.
-fn visible(letter: char) -> String {
+pub(super) fn visible(letter: char) -> String {
     if letter == ' ' { "␣".to_owned() } else { letter.to_string() }
 }
