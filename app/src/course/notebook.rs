@@ -8,7 +8,7 @@
 use std::rc::Rc;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use leptos::prelude::*;
+use leptos::{prelude::*, task::spawn_local};
 use serde_json::{Value, json};
 use unroll_protocol::{
     Array, Link, Packed, Question,
@@ -88,10 +88,11 @@ pub struct Origin {
     pub provenance: Provenance,
 }
 
-/// Makes the text of a notebook. Fetched when the first one is asked for.
-type Compose = fn(&Notebook, &Packed, &Origin) -> Result<String, String>;
+/// Reads the model's numbers and saves the notebook; says how that goes. Fetched when the first one
+/// is asked for.
+type Open = fn(&'static Notebook, Store, Questions, Signal<Provenance>, RwSignal<String>);
 
-const COMPOSE: Fetch<Compose> = part!(notebook: Compose = compose);
+const OPEN: Fetch<Open> = part!(notebook: Open = open);
 
 /// The button that saves one.
 pub fn notebook(notebook: &'static Notebook) -> AnyView {
@@ -101,45 +102,66 @@ pub fn notebook(notebook: &'static Notebook) -> AnyView {
     let questions = of_lab.unwrap_or_else(|| store.into());
     let provenance = use_provenance();
     let says = RwSignal::new(String::new());
-    let open = move |_| {
-        let asked = store.link.with_untracked(|link| {
-            let question = (notebook.asks)(link, &store.probe.get_untracked())?;
-            Ok::<_, &str>(question_for(notebook, link, &question))
+    let press = move |_| {
+        spawn_local(async move {
+            match OPEN().await {
+                Ok(open) => open(notebook, store, questions, provenance, says),
+                Err(_) => drop(says.try_set(NOT_FETCHED.to_owned())),
+            }
         });
-        let question = match asked {
-            Ok(question) => question,
-            Err(problem) => return says.set(problem.to_owned()),
-        };
-        says.set("The model’s numbers are being read …".to_owned());
-        let take = move |said: Said| {
-            let (step, packed) = match said {
-                Some(Ok(said)) => said,
-                Some(Err(problem)) => return drop(says.try_set(problem)),
-                None => return drop(says.try_set("There is no model to read. Try again.".into())),
-            };
-            let Some(provenance) = provenance.try_get_untracked() else { return };
-            let origin = Origin {
-                chapter: chapters::info(chapter).title(),
-                step,
-                address: window().location().href().unwrap_or_default(),
-                provenance,
-            };
-            leptos::task::spawn_local(async move {
-                says.try_set(match save(notebook, &packed, &origin).await {
-                    Ok(name) => format!("Saved as {name}.ipynb."),
-                    Err(problem) => problem,
-                });
-            });
-        };
-        questions.ask(Packed::of(&question), Rc::new(take));
     };
     view! {
-        <button type="button" class="button" data-testid="snippet-notebook" on:click=open>
+        <button type="button" class="button" data-testid="snippet-notebook" on:click=press>
             "Open as notebook"
         </button>
         <span class="hint" role="status" data-testid="notebook-says">{says}</span>
     }
     .into_any()
+}
+
+const NOT_FETCHED: &str = "What makes notebooks could not be fetched. Try again.";
+
+fn open(
+    notebook: &'static Notebook,
+    store: Store,
+    questions: Questions,
+    provenance: Signal<Provenance>,
+    says: RwSignal<String>,
+) {
+    let asked = untrack(|| {
+        let sentence = store.probe.get();
+        store.link.with(|link| {
+            let question = (notebook.asks)(link, &sentence)?;
+            Ok::<_, &str>((link.chapter, question_for(notebook, link, &question)))
+        })
+    });
+    let (chapter, question) = match asked {
+        Ok(asked) => asked,
+        Err(problem) => return drop(says.try_set(problem.to_owned())),
+    };
+    says.try_set("The model’s numbers are being read …".to_owned());
+    let take = move |said: Said| {
+        let (step, packed) = match said {
+            Some(Ok(said)) => said,
+            Some(Err(problem)) => return drop(says.try_set(problem)),
+            None => return drop(says.try_set("There is no model to read. Try again.".into())),
+        };
+        // The learner may be elsewhere by now.
+        let Some(provenance) = provenance.try_get_untracked() else { return };
+        let origin = Origin {
+            chapter: chapters::info(chapter).title(),
+            step,
+            address: window().location().href().unwrap_or_default(),
+            provenance,
+        };
+        spawn_local(async move {
+            says.try_set(match save(notebook, &packed, &origin).await {
+                Ok(name) => format!("Saved as {name}.ipynb."),
+                Err(problem) => problem,
+            });
+        });
+    };
+    questions.ask(Packed::of(&question), Rc::new(take));
 }
 
 /// The question to the engine: the notebook's own, with the parameters it is answered from.
@@ -153,9 +175,7 @@ pub fn question_for(notebook: &Notebook, link: &Link, question: &Question) -> Qu
 }
 
 async fn save(notebook: &Notebook, said: &Packed, origin: &Origin) -> Result<String, String> {
-    const FAILED: &str = "What makes notebooks could not be fetched. Try again.";
-    let compose = COMPOSE().await.map_err(|_| FAILED)?;
-    let writers = WRITERS().await.map_err(|_| FAILED)?;
+    let writers = WRITERS().await.map_err(|_| NOT_FETCHED)?;
     let text = compose(notebook, said, origin)?;
     let name = format!("unroll-{}", file_name(notebook.title));
     let saved = (writers.save)(name.clone(), File::Notebook(text)).await;
@@ -166,7 +186,7 @@ async fn save(notebook: &Notebook, said: &Packed, origin: &Origin) -> Result<Str
 /// A title in lower case, with hyphens between its words.
 fn file_name(title: &str) -> String {
     let words = title.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-    words.collect::<Vec<_>>().join("-").to_lowercase()
+    words.collect::<Vec<_>>().join("-").to_ascii_lowercase()
 }
 
 /// The notebook as the text of its file (nbformat 4.5), from the answer to [`question_for`].

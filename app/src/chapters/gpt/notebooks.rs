@@ -1,9 +1,9 @@
 //! One block and the whole model as code, with the live model's numbers.
 
 use unroll_protocol::{
-    Architecture, Link, Packed, Question,
+    Architecture, Link, Packed, Question, Trace,
     architecture::{Activation, MaskKind, NormPlacement, Positions},
-    gpt::{Pass, ask},
+    gpt::ask,
 };
 
 use crate::course::{Notebook, Numbers};
@@ -13,19 +13,12 @@ pub const ALL: &[&Notebook] = &[&BLOCK, &WHOLE];
 
 pub const BLOCK: Notebook = Notebook {
     code: include_str!("code/block.py"),
-    title: "One block of your GPT",
+    title: "The first block of your GPT",
     model: |_| 0,
-    weights: |link| vec![format!("blocks.{}.", block(link))],
-    asks: |link, sentence| match link.gpt.architecture {
-        Architecture {
-            positions:
-                Positions::Learned | Positions::Sinusoidal | Positions::Integer | Positions::None,
-            ..
-        } => asks(link, sentence),
-        _ => {
-            Err("The notebook’s attention knows no positions. Choose learned ones in the settings.")
-        }
+    weights: |_| {
+        ["token_embedding.", "position_embedding.", "blocks.0."].map(str::to_owned).to_vec()
     },
+    asks,
     page,
 };
 
@@ -34,48 +27,41 @@ pub const WHOLE: Notebook = Notebook {
     title: "Your whole GPT",
     model: |_| 0,
     weights: |_| vec![String::new()],
-    asks: |link, sentence| match link.gpt.architecture.positions {
-        Positions::Learned => asks(link, sentence),
-        _ => Err("The notebook has GPT-2’s learned positions. Choose them in the settings."),
-    },
+    asks,
     page,
 };
 
-/// The block of the layer on show, from 0.
-fn block(link: &Link) -> u32 {
-    link.gpt.layer.clamp(1, link.gpt.layers.max(1)) - 1
-}
-
-/// All that happens in the block on show.
 fn asks(link: &Link, sentence: &str) -> Result<Question, &'static str> {
-    let Architecture { mask, norm, residual, attention, scaled, feed_forward, .. } =
+    let Architecture { positions, mask, norm, residual, attention, scaled, feed_forward, .. } =
         link.gpt.architecture;
-    let is_gpt_2 = mask == MaskKind::Causal
+    let is_gpt_2 = positions == Positions::Learned
+        && mask == MaskKind::Causal
         && norm == NormPlacement::Pre
         && feed_forward == Some(Activation::Gelu);
     if !(is_gpt_2 && residual && attention && scaled) {
         return Err(
-            "The notebook follows GPT-2: a causal mask, scaled scores, residual connections, norms \
-             before the layers, GELU. Choose these in the settings.",
+            "The notebook follows GPT-2: learned positions, a causal mask, scaled scores, residual \
+             connections, norms before the layers, GELU. Choose these in the settings.",
         );
     }
-    Ok(ask::Pass { text: sentence.to_owned(), block: block(link) }.into())
+    Ok(ask::Trace { text: sentence.to_owned() }.into())
 }
 
 fn page(answer: &Packed) -> Result<Numbers, String> {
-    let pass: Pass = answer.unpack().map_err(|error| error.to_string())?;
-    let &[layers, heads, ..] = pass.weights.shape.as_slice() else {
+    let trace: Trace = answer.unpack().map_err(|error| error.to_string())?;
+    let &[layers, heads, ..] = trace.weights.shape.as_slice() else {
         return Err("This model has no attention.".to_owned());
     };
+    // What the model does not know is its token 0.
+    let id = |token: &String| trace.vocabulary.iter().position(|known| known == token).unwrap_or(0);
+    let ids: Vec<u32> = trace.tokens.iter().map(|token| id(token) as u32).collect();
     Ok(vec![
-        ("tokens", (&pass.tokens).into()),
-        ("ids", (&pass.ids).into()),
-        ("vocabulary", (&pass.vocabulary).into()),
+        ("tokens", (&trace.tokens).into()),
+        ("ids", (&ids).into()),
+        ("vocabulary", (&trace.vocabulary).into()),
         ("layers", layers.into()),
         ("heads", heads.into()),
-        ("block", pass.detail.block.into()),
-        ("stream", (&pass.stream).into()),
-        ("weights", (&pass.weights).into()),
-        ("probabilities", (&pass.probabilities).into()),
+        ("weights", (&trace.weights).into()),
+        ("probabilities", (&trace.probabilities).into()),
     ])
 }

@@ -38,18 +38,19 @@ block.linear2.weight.data, block.linear2.bias.data = W_2.T, b_2
 block.norm1, block.norm2 = norm_1, norm_2
 torch.testing.assert_close(out, block(x, src_mask=future))
 
-# --- The block on the page, and your sentence on its way in
+# --- The first block of the GPT on the page, and your sentence on its way in
 def norm(which):
     layer = torch.nn.LayerNorm(C)
     layer.weight.data, layer.bias.data = part[f"{which}.gamma"], part[f"{which}.beta"]
     return layer
 
-number, h = page["block"], page["heads"]
-part = {name.removeprefix(f"blocks.{number}."): value for name, value in weights.items()}
-x = page["stream"][number]  # [T, C]
+h, ids = page["heads"], torch.tensor(page["ids"])
+x = weights["token_embedding.weight"][ids]  # [T, C]
 T, C = x.shape
+x = x + weights["position_embedding.weight"][:T]
+part = {name.removeprefix("blocks.0."): value for name, value in weights.items()}
 W_Q, W_K = part["attention.query.weight"], part["attention.key.weight"]  # [C, C] each
-W_V, W_O = part["attention.value.weight"], part["attention.output.weight"]  # [C, C] each
+W_V, W_O = part["attention.value.weight"], part["attention.output.weight"]
 b_Q, b_V = part["attention.query.bias"], part["attention.value.bias"]  # [C] each
 b_O = part["attention.output.bias"]  # [C]
 W_1, b_1 = part["feed_forward.hidden.weight"], part["feed_forward.hidden.bias"]
@@ -57,8 +58,7 @@ W_2, b_2 = part["feed_forward.output.weight"], part["feed_forward.output.bias"]
 norm_1, norm_2 = norm("attention_norm"), norm("feed_forward_norm")
 future = torch.ones(T, T).triu(1).bool()
 
-# --- The attention and the stream that the page shows
+# --- The attention that the page shows, of every head in layer 1
 token, looks = page["tokens"][-1], A[0, -1]
 print(f"Head 1 looks from {token!r} most at {page['tokens'][looks.argmax()]!r}: {looks.max():.1%}")
-torch.testing.assert_close(A, page["weights"][number], rtol=1e-4, atol=1e-5)
-torch.testing.assert_close(out, page["stream"][number + 1], rtol=1e-4, atol=1e-4)
+torch.testing.assert_close(A, page["weights"][0], rtol=1e-4, atol=1e-5)
