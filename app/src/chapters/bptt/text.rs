@@ -31,16 +31,18 @@ pub const SCRIPT: Script = Script {
                    The figure follows the nudge like a ripple. Each cell says how far one unit has moved at one step, \
                    divided by the nudge. Divide the change of the loss by the nudge as well. The result is a slope: \
                    how fast the loss changes with this one number. Press another cell to nudge that unit at that \
-                   step.",
+                   step.\n\n\
+                   Below your slope stands the one that backpropagation gives. For a small nudge the two agree. Drag \
+                   the nudge up to 1, and they come apart: the loss follows a curve, not a straight line.",
             set: |link| link.view = super::NUDGE.into(),
             asks: &["bptt-nudge"],
         },
         Beat {
             title: "All slopes in one sweep",
             text: "By hand, every number of every step takes a run of its own: {slopes} runs here. [Backpropagation \
-                   through time](bptt) finds all these slopes in one sweep from right to left. It found the second \
-                   number beside the ripple, and you have seen that the two agree. So a slope from backpropagation \
-                   is nothing mysterious: it is what a small nudge would do.\n\n\
+                   through time](bptt) finds all these slopes in one sweep from right to left. It is where the second \
+                   slope beside the ripple came from. So a slope from backpropagation is nothing mysterious. It is \
+                   what a small nudge would measure.\n\n\
                    The slopes of one [state](#state hidden), taken together, are the [gradient](gradient) with \
                    respect to that state. The figure shows its length at each step, which says how large it is \
                    overall. Read it from right to left, the way it is computed.",
