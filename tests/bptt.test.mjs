@@ -136,6 +136,37 @@ test("the parts of a weight's gradient add up on screen, whichever weight is cli
   await check();
 });
 
+test("a nudge by hand measures backpropagation's number, wherever it is; a large one does not", async (t) => {
+  const page = await open(t, "&bptt-unit=2");
+  await openView(page, "nudge");
+  await live(page, "bptt-ripple");
+  const nudged = byId(page, "bptt-nudged");
+  const exact = async (name) => Number(await byId(page, `bptt-${name}`).getAttribute("data-value"));
+  /** How far the slopes are apart, as a share of backpropagation's. */
+  const apart = async () => {
+    const swept = await exact("swept");
+    return Math.abs(((await exact("measured")) - swept) / swept);
+  };
+  assert((await apart()) < 0.05, `${await apart()} apart`);
+  // What is on show adds up.
+  const [before, after, difference] = (await nudged.locator("dd").allTextContents()).map(whole);
+  assert(Math.abs(after - before - difference) <= 1);
+  // Another column is another step, and so the ripple begins elsewhere.
+  await drawn(page);
+  await byId(page, "bptt-ripple-cells").focus();
+  await page.keyboard.press("End");
+  await page.keyboard.press("Enter");
+  await eventually(() => parameter(page, "bptt-step") === "32");
+  await nudged.and(page.locator('[data-step="32"][data-unit="2"]')).waitFor();
+  assert((await apart()) < 0.05, `${await apart()} apart at the last step`);
+  await page.getByText("nudge to unit 2 at step 32").first().waitFor();
+  const small = await apart();
+  await byId(page, "control-bptt-nudge").focus();
+  await page.keyboard.press("End");
+  await nudged.and(page.locator('[data-nudge="1"]')).waitFor();
+  assert((await apart()) > 10 * small, `${small}, then ${await apart()} apart`);
+});
+
 test("the forget bias decides what comes back along the cell", async (t) => {
   const along = async (bias) => {
     const page = await site.open(t, `?chapter=bptt&bptt-forget=${bias}`);
@@ -193,6 +224,8 @@ test("one idea after the other, and all of it by keyboard", async (t) => {
   const page = await open(t);
   await page.locator("#chapter-title").focus();
   await page.keyboard.press("PageDown");
+  await live(page, "bptt-ripple");
+  await page.keyboard.press("PageDown");
   await page.keyboard.press("PageDown");
   await eventually(async () => Object.keys(await shares(page)).join() === "RNN");
   await page.keyboard.press("PageDown");
@@ -209,8 +242,7 @@ test("one idea after the other, and all of it by keyboard", async (t) => {
   assert.equal(await byId(page, "bptt-norms-readout").getAttribute("data-x"), "1");
   // Along the tabs to the weight.
   await byId(page, "view-norms").focus();
-  await page.keyboard.press("ArrowRight");
-  await page.keyboard.press("ArrowRight");
+  for (let tab = 0; tab < 3; tab += 1) await page.keyboard.press("ArrowRight");
   await live(page, "bptt-weights");
   await byId(page, "bptt-weights-cells").focus();
   await drawn(page);
@@ -226,6 +258,7 @@ test("one idea after the other, and all of it by keyboard", async (t) => {
 test("each view's figure is live and whole", async (t) => {
   const page = await open(t);
   const figures = {
+    nudge: ["bptt-ripple"],
     accuracy: ["bptt-accuracy"],
     weight: ["bptt-weights", "bptt-weight"],
     copies: ["bptt-copies"],
@@ -248,7 +281,7 @@ test("each view's figure is live and whole", async (t) => {
 test("nothing is cut off and nothing hard to read, at any size in any colors", async (t) => {
   const page = await open(t, "&bptt-rescale=1");
   await byId(page, "more").locator("> summary").click();
-  for (const view of ["norms", "accuracy", "weight", "copies", "clipping", "memory"]) {
+  for (const view of ["norms", "nudge", "accuracy", "weight", "copies", "clipping", "memory"]) {
     await openView(page, view);
     await fitsEverywhere(page);
   }

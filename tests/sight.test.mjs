@@ -116,7 +116,7 @@ const CHAPTERS = [
   },
   {
     address: "?chapter=bptt",
-    views: { norms: ["Flow"], accuracy: ["Flow"], weight: ["Flow"], copies: ["Flow"], clipping: [], memory: ["Flow"] },
+    views: { norms: ["Flow"], nudge: ["Nudge"], accuracy: ["Flow"], weight: ["Flow"], copies: ["Flow"], clipping: [], memory: ["Flow"] },
   },
   {
     address: "?chapter=gates&gates-units=8&gates-unit=2",

@@ -12,7 +12,7 @@ use unroll_model::{
     AnyStudy, CellKind, Initialization, Recall, RunOptions, SequenceBatch, SequenceConfig, Split,
     StudySlice, Task, masked_cross_entropy,
 };
-use unroll_protocol::study::bptt::{self, Cell, Flow, LossKind, Settings, ask};
+use unroll_protocol::study::bptt::{self, Cell, Flow, LossKind, Nudged, Settings, ask};
 
 fn study(settings: &Settings, seed: u32) -> AnyStudy {
     build(settings.spec(seed), "")
@@ -292,4 +292,125 @@ fn what_can_not_be_shown_is_said() {
     // A unit chosen in a wider network: the last one is shown.
     let narrow = Settings { hidden: 4, from: 9, ..default() };
     assert!(matches!(narrow.question(), ask::Flow { from: 4, to: 1, .. }));
+}
+
+fn nudged(study: &mut AnyStudy, settings: &Settings) -> Nudged {
+    ask(study, settings.nudge()).unwrap()
+}
+
+/// The largest number of a sweep.
+fn largest(nudged: &Nudged) -> f64 {
+    f64::from(nudged.sweep.values.iter().fold(0f32, |most, value| most.max(value.abs())))
+}
+
+/// The measured slope is backpropagation's, up to five times the nudge's share of the largest slope,
+/// which the loss's curve takes, and up to rounding.
+#[test]
+fn a_nudge_measures_what_backpropagation_gives() {
+    for trained in [50, 300] {
+        let mut study = study(&Settings::default(), 1);
+        train(&mut study, trained);
+        for (&cell, step) in
+            Cell::ALL.iter().flat_map(|cell| [1, 16, 28, 31, 32].map(|s| (cell, s)))
+        {
+            for (unit, nudge) in [(1, 0.01), (2, 0.01), (16, 0.01), (2, 0.001)] {
+                let settings = Settings { cell, step, unit, nudge, ..Settings::default() };
+                let nudged = nudged(&mut study, &settings);
+                assert_eq!((nudged.trained, nudged.length()), (trained as u32, 32));
+                let (measured, swept) = (nudged.measured(), nudged.swept(step).unwrap());
+                let allowed = 5.0 * nudged.size * largest(&nudged) + 5.0 * nudged.rounding;
+                assert!(
+                    (measured - swept).abs() < allowed,
+                    "{cell:?} after {trained}, step {step}, unit {unit}: {measured} and {swept}"
+                );
+                // What arrives at the last step, times what it does there.
+                let units = settings.hidden as usize;
+                let ends = [&nudged.ripple.values, &nudged.sweep.values]
+                    .map(|all| &all[all.len() - units..]);
+                let passed =
+                    ends[0].iter().zip(ends[1]).map(|(a, b)| f64::from(a * b)).sum::<f64>();
+                assert!(
+                    (passed - swept).abs() < allowed,
+                    "{cell:?}, step {step}: {passed} and {swept}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_smaller_nudge_comes_closer_and_a_large_one_does_not_agree() {
+    let mut study = study(&Settings::default(), 1);
+    train(&mut study, 300);
+    let mut off = |nudge: f32| {
+        let settings = Settings { step: 32, unit: 2, nudge, ..Settings::default() };
+        let nudged = nudged(&mut study, &settings);
+        let swept = nudged.swept(32).unwrap();
+        (nudged.measured() - swept).abs() / swept.abs()
+    };
+    // The error of a difference on one side is in proportion to the nudge.
+    let [one, tenth, hundredth] = [1.0, 0.1, 0.01].map(&mut off);
+    assert!(one > 0.05, "{one}");
+    assert!((5.0..20.0).contains(&(one / tenth)), "{one} {tenth}");
+    assert!((5.0..20.0).contains(&(tenth / hundredth)), "{tenth} {hundredth}");
+}
+
+#[test]
+fn the_ripple_begins_with_the_nudged_unit_alone() {
+    let mut study = study(&Settings::default(), 1);
+    train(&mut study, 50);
+    for &cell in Cell::ALL {
+        let losses = [1, 20, 32].map(|step| {
+            let settings = Settings { cell, step, unit: 3, ..Settings::default() };
+            let nudged = nudged(&mut study, &settings);
+            assert_eq!(nudged.ripple.shape, [33 - step, 16]);
+            assert_eq!(nudged.sweep.shape, [32, 16]);
+            let alone: Vec<f32> = (0..16).map(|unit| if unit == 2 { 1.0 } else { 0.0 }).collect();
+            assert_eq!(nudged.ripple.values[..16], alone, "{cell:?}");
+            assert!((nudged.size - 0.01).abs() < 1e-6);
+            nudged.before
+        });
+        // Wherever the run is taken up, it is the same run.
+        assert!(losses.iter().all(|loss| (loss - losses[0]).abs() < 1e-6), "{losses:?}");
+    }
+    // Asking changes nothing.
+    let settings = Settings::default();
+    let (first, again) = (nudged(&mut study, &settings), nudged(&mut study, &settings));
+    assert_eq!(first, again);
+}
+
+#[test]
+fn a_nudge_passes_a_cut_and_the_gradient_does_not() {
+    let settings = Settings { truncation: 10, ..Settings::default() };
+    let mut study = study(&settings, 1);
+    train(&mut study, 50);
+    // Cuts lie before steps 11, 21 and 31.
+    let mut at = |step: u32| nudged(&mut study, &Settings { step, ..settings.clone() });
+    let (before, after) = (at(30), at(31));
+    assert!(before.cut && !after.cut);
+    assert_eq!(before.swept(30), Some(0.0));
+    assert!(before.measured().abs() > 10.0 * before.rounding, "{}", before.measured());
+    assert!(after.swept(31).unwrap() != 0.0);
+}
+
+#[test]
+fn a_nudge_that_can_not_be_is_refused_in_a_sentence() {
+    let settings = Settings::default();
+    let mut study = study(&settings, 1);
+    let mut said = |step: u32, unit: u32, size: f32| {
+        ask(&mut study, ask::Nudge { cell: Cell::Rnn, step, unit, size }).unwrap_err()
+    };
+    for step in [0, 33, u32::MAX] {
+        assert!(said(step, 1, 0.01).contains("Choose a step from 1 to 32"));
+    }
+    for unit in [0, 17, u32::MAX] {
+        assert!(said(28, unit, 0.01).contains("There is no unit"));
+    }
+    for size in [0.0, f32::NAN, f32::INFINITY] {
+        assert!(said(28, 1, size).contains("measures nothing"));
+    }
+    assert!(said(28, 1, 1e-30).contains("lost in rounding"));
+    // What was chosen with longer sequences and wider networks: the last of each.
+    let narrow = Settings { hidden: 4, gap: 8, length: 10, unit: 9, step: 28, ..settings };
+    assert!(matches!(narrow.nudge(), ask::Nudge { step: 10, unit: 4, .. }));
 }

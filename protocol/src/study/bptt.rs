@@ -86,6 +86,9 @@ pub struct Settings {
     pub cell: Cell,
     pub from: u32,
     pub to: u32,
+    pub step: u32,
+    pub unit: u32,
+    pub nudge: f32,
 }
 
 impl Default for Settings {
@@ -105,6 +108,9 @@ impl Default for Settings {
             cell: Cell::Rnn,
             from: 1,
             to: 1,
+            step: 28,
+            unit: 2,
+            nudge: 0.01,
         }
     }
 }
@@ -141,6 +147,17 @@ impl Settings {
             to: self.to.min(self.hidden),
         }
     }
+
+    /// The experiment on one number of the state. A step or unit that the networks lack is replaced
+    /// by the last.
+    pub fn nudge(&self) -> ask::Nudge {
+        ask::Nudge {
+            cell: self.cell,
+            step: self.step.min(self.length),
+            unit: self.unit.min(self.hidden),
+            size: self.nudge,
+        }
+    }
 }
 
 /// The chapter's rows of the settings table.
@@ -167,12 +184,18 @@ pub(crate) const ROWS: &[TableRow] = &[
         "Also shows a copy of the RNN whose recurrent matrix U is rescaled. The RNN in training stays."),
     plain!(of Bptt, "bptt-radius", "Spectral radius", bptt.radius: Real, Kind::Real { min: 0.0, max: 4.0 },
         "Spectral radius that the copy's U is rescaled to."),
-    chosen!(of Bptt, "bptt-cell", "Gradient of", bptt.cell: Cell,
-        "Whose weight gradient is taken apart."),
+    chosen!(of Bptt, "bptt-cell", "Network", bptt.cell: Cell,
+        "Whose state is nudged, and whose weight gradient is taken apart."),
     plain!(of Bptt, "bptt-from", "From unit", bptt.from: Whole, Kind::Whole { min: 1, max: 48 },
         "Unit whose last state the chosen weight reads."),
     plain!(of Bptt, "bptt-to", "To unit", bptt.to: Whole, Kind::Whole { min: 1, max: 48 },
         "Unit the chosen weight feeds."),
+    plain!(of Bptt, "bptt-step", "Nudged step", bptt.step: Whole, Kind::Whole { min: 1, max: 64 },
+        "Step whose state is nudged."),
+    plain!(of Bptt, "bptt-unit", "Nudged unit", bptt.unit: Whole, Kind::Whole { min: 1, max: 48 },
+        "Unit of the state that is nudged."),
+    plain!(of Bptt, "bptt-nudge", "Nudge", bptt.nudge: Real, Kind::Real { min: 0.001, max: 1.0 },
+        "How much is added to that unit. Its state lies between −1 and 1."),
 ];
 
 /// What decides every number.
@@ -205,6 +228,63 @@ questions! {
         from: u32,
         to: u32,
     } -> Flow,
+    /// One number of the state is nudged, and the network runs forward again from there, on one
+    /// held-out sequence of the longest gap.
+    Nudge {
+        cell: Cell,
+        /// The nudged step and unit, counted from 1.
+        step: u32,
+        unit: u32,
+        /// What is added to the state, not 0.
+        size: f32,
+    } -> Nudged,
+}
+
+/// See [`ask::Nudge`]. The loss is that of the last step, in nats.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Nudged {
+    /// Number of steps trained.
+    pub trained: u32,
+    pub cell: Cell,
+    /// The nudged step and unit, counted from 1.
+    pub step: u32,
+    pub unit: u32,
+    /// Step of the symbol, counted from 1.
+    pub symbol_at: u32,
+    /// What was added: the requested size, up to the rounding of the state it was added to.
+    pub size: f64,
+    /// The loss without the nudge, and with it.
+    pub before: f64,
+    pub after: f64,
+    /// About how far rounding may throw off the measured slope, either way.
+    pub rounding: f64,
+    /// How far each unit is moved, divided by the nudge, from the nudged step to the last:
+    /// `[T - step + 1, units]`.
+    pub ripple: Array,
+    /// The gradient of the loss with respect to every unit at every step, by backpropagation:
+    /// `[T, units]`.
+    pub sweep: Array,
+    /// Whether truncation cut the way back between the last step and the nudged one.
+    pub cut: bool,
+}
+
+impl Nudged {
+    /// The change of the loss, divided by the nudge.
+    pub fn measured(&self) -> f64 {
+        (self.after - self.before) / self.size
+    }
+
+    /// What backpropagation gives for the nudged unit at `step`, counted from 1.
+    pub fn swept(&self, step: u32) -> Option<f64> {
+        let units = *self.sweep.shape.last()?;
+        let index = step.checked_sub(1)? * units + self.unit.checked_sub(1)?;
+        self.sweep.values.get(index as usize).map(|&value| f64::from(value))
+    }
+
+    /// T
+    pub fn length(&self) -> u32 {
+        self.sweep.shape.first().copied().unwrap_or_default()
+    }
 }
 
 /// See [`ask::Flow`].

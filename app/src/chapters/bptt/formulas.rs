@@ -95,6 +95,36 @@ pub fn all() -> AnyView {
         store.link.with(|link| format!("In all three networks, H = {}.", link.bptt.hidden))
     });
     view! {
+        <h3>"The nudge"</h3>
+        <p>
+            "A number of the state, raised by d, changes the loss. Divided by d, that change comes close \
+             to the derivative that backpropagation gives:"
+        </p>
+        <Formula label="The loss with unit u of the state at step t raised by d, minus the loss without, divided by d, is about the derivative of the loss with respect to that unit">
+            <mfrac>
+                <mrow>
+                    <mi>"L"</mi><mo>"("</mo>{state("t")}<mo>"+"</mo><mi>"d"</mi><msub><mi>"e"</mi><mi>"u"</mi></msub>
+                    <mo>")"</mo><mo>"−"</mo><mi>"L"</mi><mo>"("</mo>{state("t")}<mo>")"</mo>
+                </mrow>
+                <mi>"d"</mi>
+            </mfrac>
+            <mo>"≈"</mo>
+            <mfrac>
+                <mrow><mi>"∂"</mi><mi>"L"</mi></mrow>
+                <mrow>
+                    <mi>"∂"</mi>
+                    <msub><MathSym part="state" role=Hue::Hidden>"s"</MathSym>
+                        <mrow><mi>"t"</mi><mo>","</mo><mi>"u"</mi></mrow></msub>
+                </mrow>
+            </mfrac>
+        </Formula>
+        <Snippet of=include_str!("code/nudge.py") names=NAMES sizes/>
+        <p class="hint">
+            "This is a finite difference, taken on one side. It is off by about d times half the second \
+             derivative, so a smaller nudge is more exact. But the two losses are of 32-bit logits, and \
+             their rounding is divided by d too. A nudge that is too small measures only rounding. A \
+             slope below about 0.00001 is too small for a nudge of 0.01."
+        </p>
         <h3>"The RNN"</h3>
         <p>
             "Gradients are row vectors and multiply from the left, so the last step's Jacobian comes \
@@ -161,7 +191,8 @@ pub fn all() -> AnyView {
              from 1 to n, evenly on a log scale, each sequence its own; distractors also stand \
              before the symbol, so that all are equally long. Accuracy is of 64 held-out \
              sequences for each gap. Training asks at the last step only. Curves are taken on 16 \
-             held-out sequences of the longest gap, over batch and units together. Truncation cuts \
+             held-out sequences of the longest gap, over batch and units together. The nudge is tried on \
+             the first of such sequences alone. Truncation cuts \
              the sequence into pieces, counted from its beginning, as training on a long text does."
         </p>
     }

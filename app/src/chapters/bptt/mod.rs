@@ -3,6 +3,7 @@
 
 mod curves;
 mod formulas;
+mod nudge;
 mod terms;
 mod text;
 mod views;
@@ -12,7 +13,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use unroll_protocol::{
     link::Chapter,
-    study::bptt::{Cell, Flow, LossKind, Settings},
+    study::bptt::{Cell, Flow, LossKind, Nudged, Settings},
 };
 
 use super::Info;
@@ -38,6 +39,7 @@ pub const INFO: Info = Info {
 
 /// The chapter's views, by their names in links.
 const NORMS: &str = "norms";
+const NUDGE: &str = "nudge";
 const ACCURACY: &str = "accuracy";
 const WEIGHT: &str = "weight";
 const COPIES: &str = "copies";
@@ -50,6 +52,7 @@ struct Shown {
     store: Store,
     lab: Lab,
     flow: Signal<Option<Arc<Flow>>>,
+    nudge: Signal<Option<Arc<Nudged>>>,
     settings: Memo<Settings>,
     provenance: Signal<Provenance>,
 }
@@ -60,9 +63,28 @@ impl Shown {
         self,
         read: impl Fn(&Flow, &Settings) -> T + Send + Sync + 'static,
     ) -> Signal<T> {
+        self.read_off(self.flow, read)
+    }
+
+    /// The same of the last nudge.
+    fn nudged<T: Default + Clone + PartialEq + Send + Sync + 'static>(
+        self,
+        read: impl Fn(&Nudged, &Settings) -> T + Send + Sync + 'static,
+    ) -> Signal<T> {
+        self.read_off(self.nudge, read)
+    }
+
+    fn read_off<
+        A: Send + Sync + 'static,
+        T: Default + Clone + PartialEq + Send + Sync + 'static,
+    >(
+        self,
+        answer: Signal<Option<Arc<A>>>,
+        read: impl Fn(&A, &Settings) -> T + Send + Sync + 'static,
+    ) -> Signal<T> {
         let value = Memo::new(move |_| {
-            let flow = self.flow.get();
-            flow.map_or_else(T::default, |flow| self.settings.with(|s| read(&flow, s)))
+            let answer = answer.get();
+            answer.map_or_else(T::default, |answer| self.settings.with(|s| read(&answer, s)))
         });
         value.into()
     }
@@ -75,12 +97,16 @@ fn BpttChapter() -> impl IntoView {
     let settings = Memo::new(move |_| store.link.with(|link| link.bptt.clone()));
     let mut asked =
         use_answer(lab, move || Some(settings.with(Settings::question))).shown_in(lab.check_seen);
-    // All but what is measured in training alone.
+    // All but what is measured in training alone, and the nudge, which asks for itself.
     for view in [NORMS, ACCURACY, WEIGHT, COPIES, MEMORY] {
         asked = asked.shown_in(lab.on_view(view));
     }
-    let shown = Shown { store, lab, flow: asked.answer, settings, provenance: use_provenance() };
-    let problem = asked.problem;
+    let nudge = use_answer(lab, move || Some(settings.with(Settings::nudge)))
+        .shown_in(lab.check_seen)
+        .shown_in(lab.on_view(NUDGE));
+    let provenance = use_provenance();
+    let shown = Shown { store, lab, flow: asked.answer, nudge: nudge.answer, settings, provenance };
+    let (problem, nudge_problem) = (asked.problem, nudge.problem);
     let model =
         Signal::derive(move || settings.with(|s| format!("{} units, gaps to {}", s.hidden, s.gap)));
     view! {
@@ -89,12 +115,14 @@ fn BpttChapter() -> impl IntoView {
             further
             live=lives(shown)
             asks=vec![
+                ("bptt-nudge", ViewFn::from(move || nudge::further_away(shown))),
                 ("bptt", ViewFn::from(move || most(shown))),
                 ("bptt-near", ViewFn::from(move || near(shown))),
             ]
             more=formulas::all
             views=vec![
                 StageView::new(NORMS, "Gradient", move || main_figure(shown, problem)),
+                StageView::new(NUDGE, "Nudge", move || nudge::view(shown, nudge_problem)),
                 StageView::new(ACCURACY, "Accuracy", move || views::accuracy(shown)),
                 StageView::new(WEIGHT, "One weight", move || views::weight(shown)),
                 StageView::new(COPIES, "Each step", move || views::copies(shown)),
@@ -193,6 +221,9 @@ fn lives(shown: Shown) -> Vec<Live> {
     };
     let accuracy = shown.read(|flow, _| curves::accuracy_said(flow));
     vec![
+        live("slopes", move || {
+            shown.settings.with(|settings| (settings.length * settings.hidden).to_string())
+        }),
         live("gap", move || shown.settings.with(|settings| settings.gap.to_string())),
         live("rnn-share", share(|flow| curves::arrives(flow, Cell::Rnn, false))),
         live("lstm-share", share(|flow| curves::arrives(flow, Cell::Lstm, true))),

@@ -25,20 +25,37 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Which step is to blame?",
-            text: "Suppose the answer is wrong. You could nudge the [state](#state hidden) at one early step, run the \
-                   network forward again, and see how the loss changes. [Backpropagation through time](bptt) finds \
-                   this for every step in one pass from right to left.\n\n\
-                   For each number of the state, it finds how fast the loss changes with that number. Together these \
-                   are the [gradient](gradient) with respect to the state. The figure shows its length, which says how \
-                   large it is overall. Read it from right to left, the way it is computed.",
+            text: "Suppose the answer is wrong. Which earlier step should change? You can find out by hand. Take one \
+                   number of the state at one step and raise it by 0.01, a small nudge. Run the network forward \
+                   again from there. Then see how much the loss at the “?” has changed.\n\n\
+                   The figure follows the nudge like a ripple. Each cell says how far one unit has moved at one step, \
+                   divided by the nudge. Divide the change of the loss by the nudge as well. The result is a slope: \
+                   how fast the loss changes with this one number. Press another cell to nudge that unit at that \
+                   step.\n\n\
+                   Below your slope stands the one that backpropagation gives. For a small nudge the two agree. Drag \
+                   the nudge up to 1, and they come apart: the loss follows a curve, not a straight line.",
+            set: |link| link.view = super::NUDGE.into(),
+            asks: &["bptt-nudge"],
+        },
+        Beat {
+            title: "All slopes in one sweep",
+            text: "By hand, every number of every step takes a run of its own: {slopes} runs here. [Backpropagation \
+                   through time](bptt) finds all these slopes in one sweep from right to left. It is where the second \
+                   slope beside the ripple came from. So a slope from backpropagation is nothing mysterious. It is \
+                   what a small nudge would measure.\n\n\
+                   The slopes of one [state](#state hidden), taken together, are the [gradient](gradient) with \
+                   respect to that state. The figure shows its length at each step, which says how large it is \
+                   overall. Read it from right to left, the way it is computed.",
             set: |_| {},
             asks: &["bptt"],
         },
         Beat {
             title: "The way back is a product",
-            text: "To get one step further back, the gradient is multiplied once more, by that step’s \
-                   [Jacobian](jacobian): the matrix [U](#recurrent weight), each row times the slope of tanh at its \
-                   unit. If each factor leaves 70% of it, thirty of them leave about 0.002%.\n\n\
+            text: "Why does a ripple fade? Each step does two things to it. The matrix [U](#recurrent weight) mixes the \
+                   units, and tanh flattens the result. Together they are the step’s [Jacobian](jacobian): U, each row \
+                   times the slope of tanh at its unit. To get one step further back, the gradient is multiplied \
+                   once more by such a factor. If each factor leaves 70% of it, thirty of them leave about \
+                   0.002%.\n\n\
                    In your RNN, {rnn-share} of the gradient reaches the letter now. When this is close to 0, the \
                    network learns almost nothing from the letter. This is the [vanishing \
                    gradient](vanishing-gradient).",
@@ -103,7 +120,8 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "What you can do now",
-            text: "You can read a gradient plot from right to left. You can say why a product of many factors can \
+            text: "You can measure a slope by hand, with a nudge, and say what backpropagation saves you. You can read \
+                   a gradient plot from right to left. You can say why a product of many factors can \
                    vanish or explode, why an LSTM’s cell helps, and why its forget bias matters. The next chapter \
                    opens the gates themselves.",
             set: |_| {},

@@ -47,13 +47,7 @@ fn flat<const D: usize>(tensor: Tensor<D>) -> Tensor<1> {
 pub async fn answer(study: &Study, question: &ask::Flow) -> Result<Flow, Refusal> {
     let &ask::Flow { loss, radius, cell, from, to } = question;
     let units = study.spec.hidden as usize;
-    let chosen = |number: u32| match (1..=units).contains(&(number as usize)) {
-        true => Ok(number as usize - 1),
-        false => Err(Refusal(format!(
-            "There is no unit {number}: the networks have {units}. Choose a unit from 1 to {units}."
-        ))),
-    };
-    let chosen = Chosen { from: chosen(from)?, to: chosen(to)? };
+    let chosen = Chosen { from: study.unit(from)?, to: study.unit(to)? };
     let (mut batch, position) = study.gaps.probe(BATCH as usize);
     if loss == LossKind::Every {
         ask_from(&mut batch, position);

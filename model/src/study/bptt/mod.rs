@@ -1,6 +1,7 @@
 //! `bptt`: an RNN, an LSTM and a GRU learn the same task from the same seed, side by side.
 
 mod flow;
+mod nudge;
 mod task;
 
 use burn::tensor::Device;
@@ -151,8 +152,10 @@ impl super::Study for Study {
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {
-        let Question::Flow(question) = question;
-        Ok(question.answered(&flow::answer(self, question).await?))
+        Ok(match question {
+            Question::Flow(question) => question.answered(&flow::answer(self, question).await?),
+            Question::Nudge(question) => question.answered(&nudge::answer(self, question).await?),
+        })
     }
 }
 
@@ -160,6 +163,17 @@ impl Study {
     fn options(&self) -> RunOptions {
         let truncation = (self.spec.truncation > 0).then_some(self.spec.truncation as usize);
         RunOptions { truncation, ..RunOptions::default() }
+    }
+
+    /// Index of the unit that is the `number`th, counted from 1.
+    fn unit(&self, number: u32) -> Result<usize, Refusal> {
+        let units = self.spec.hidden;
+        match (1..=units).contains(&number) {
+            true => Ok(number as usize - 1),
+            false => Err(Refusal(format!(
+                "There is no unit {number}: the networks have {units}. Choose a unit from 1 to {units}."
+            ))),
+        }
     }
 
     /// Whether accuracy is measured after the step under way.

@@ -1,0 +1,318 @@
+//! The experiment on one number of the state: nudged by hand, and what backpropagation says of it.
+
+use leptos::prelude::*;
+use unroll_protocol::study::bptt::{Cell, Nudged, Settings};
+
+use super::{Shown, curves};
+use crate::{
+    controls::{ChoiceField, SliderField},
+    course::use_right,
+    figures::{Matrix, MatrixFigure, ValueMap, short},
+    teaching::CheckYourself,
+};
+
+/// Decimals of the losses. More would be noise: they come from 32-bit logits.
+const DECIMALS: usize = 7;
+/// Two slopes that differ by less agree.
+const AGREES: f64 = 0.05;
+
+/// The ripple that a nudge sends to the last step, and what it does to the loss.
+pub fn view(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
+    let chosen = |nudged: &Nudged| {
+        (nudged.unit.saturating_sub(1) as usize, nudged.step.saturating_sub(1) as usize)
+    };
+    let marked = shown.nudged(move |nudged, _| vec![chosen(nudged)]);
+    let row = shown.nudged(move |nudged, _| Some(chosen(nudged).0));
+    let column = shown.nudged(move |nudged, _| Some(chosen(nudged).1));
+    let pick = Callback::new(move |(unit, step): (usize, usize)| {
+        shown.store.link.update(|link| {
+            link.bptt.unit = unit as u32 + 1;
+            link.bptt.step = step as u32 + 1;
+        });
+    });
+    let title = shown.nudged(|nudged, _| {
+        let Nudged { cell, unit, step, .. } = nudged;
+        format!("Ripple of a nudge to unit {unit} at step {step} of the {}", cell.label())
+    });
+    view! {
+        <div class="view-fill bptt-room">
+            <div class="view-bar bptt-bar">
+                <ChoiceField name="bptt-cell"/>
+                <SliderField name="bptt-nudge" log=true/>
+                <p class="view-note">"Press a cell to nudge that unit at that step."</p>
+            </div>
+            <p class="field-error" role="alert" data-testid="bptt-nudge-problem">{problem}</p>
+            <p class="field-error" role="status" data-testid="bptt-nudge-missing">
+                {shown.nudged(|_, settings| missing(settings))}
+            </p>
+            <div class="view-side bptt-side">
+                <MatrixFigure
+                    name="bptt-ripple"
+                    title
+                    matrix=shown.nudged(|nudged, _| ripple(nudged))
+                    provenance=shown.provenance
+                    marked
+                    row
+                    column
+                    on_pick=pick
+                />
+                <div class="bptt-beside" tabindex="0" role="region" aria-label="What the nudge does to the loss">
+                    {worked(shown)}
+                </div>
+            </div>
+        </div>
+    }
+    .into_any()
+}
+
+/// Which step or unit of the link the networks lack.
+fn missing(settings: &Settings) -> Option<String> {
+    let &Settings { step, length, unit, hidden, .. } = settings;
+    if step > length {
+        return Some(format!(
+            "There is no step {step} in a sequence of {length}: the last one is nudged."
+        ));
+    }
+    (unit > hidden).then(|| {
+        format!("There is no unit {unit} in networks of {hidden}: the last one is nudged.")
+    })
+}
+
+/// The ripple along the whole sequence; nothing is run again before the nudge.
+fn ripple(nudged: &Nudged) -> Matrix {
+    let units = nudged.ripple.shape.last().copied().unwrap_or_default() as usize;
+    let steps = nudged.length() as usize;
+    let first = nudged.step.saturating_sub(1) as usize;
+    let value = |unit: usize, step: usize| {
+        let later = step.checked_sub(first)?;
+        nudged.ripple.values.get(later * units + unit).copied()
+    };
+    let values = (0..units).flat_map(|unit| (0..steps).map(move |step| (unit, step)));
+    Matrix {
+        row_axis: "unit".into(),
+        column_axis: "step".into(),
+        rows: (1..=units).map(|unit| unit.to_string()).collect(),
+        columns: (1..=steps).map(|step| step.to_string()).collect(),
+        values: values.map(|(unit, step)| value(unit, step).unwrap_or(f32::NAN)).collect(),
+        map: ValueMap::around(&nudged.ripple.values),
+        value_name: "change of the state, divided by the nudge".into(),
+        absent: "before the nudge".into(),
+    }
+}
+
+/// From the two losses to the slope, line by line, and backpropagation's number below.
+fn worked(shown: Shown) -> AnyView {
+    let read = shown.nudged(|nudged, _| Some(nudged.clone()));
+    let lines = move || {
+        let nudged = read.get()?;
+        let swept = nudged.swept(nudged.step)?;
+        let [before, after, change] = losses(&nudged);
+        let lines = [
+            ("Loss without the nudge", before, None),
+            ("Loss with the nudge", after, None),
+            ("Difference", change, None),
+            (
+                "Measured slope",
+                slope(nudged.measured()),
+                Some(("bptt-measured", nudged.measured())),
+            ),
+            ("By backpropagation", slope(swept), Some(("bptt-swept", swept))),
+        ];
+        let line = |(name, value, of): (&'static str, String, Option<(&'static str, f64)>)| {
+            let (id, exact) = of.unzip();
+            view! {
+                <div><dt>{name}</dt>
+                    <dd data-testid=id data-value=exact.map(|exact| format!("{exact:e}"))>{value}</dd></div>
+            }
+        };
+        let lines = lines.into_iter().map(line).collect_view();
+        let divided = format!(
+            "The measured slope is the difference divided by the nudge, {}.",
+            short((nudged.size * 1e4).round() / 1e4)
+        );
+        let of_cell = (nudged.cell == Cell::Lstm)
+            .then_some("In the LSTM, h is nudged. The cell c is left as it is.");
+        let counted = {
+            let (steps, units) = (nudged.length(), nudged.sweep.shape.last().copied()?);
+            let runs = steps * units;
+            format!(
+                "There are {steps} × {units} = {runs} such slopes. By hand, each takes a run forward. \
+                 Backpropagation finds all of them in one sweep back."
+            )
+        };
+        Some(view! {
+            <p class="view-note">"The loss is that at the “?”, of one held-out sequence."</p>
+            <dl class="bptt-sums" data-testid="bptt-nudged" data-unit=nudged.unit data-step=nudged.step
+                data-nudge=short((nudged.size * 1e4).round() / 1e4)>
+                {lines}
+            </dl>
+            <p class="view-note">{divided}" "{of_cell}</p>
+            <p data-testid="bptt-nudge-said">{said(&nudged)}</p>
+            <p class="view-note">{counted}</p>
+        })
+    };
+    view! { {lines} }.into_any()
+}
+
+/// The loss without the nudge, that with it, and their difference, so that it is right to the last
+/// digit on show.
+fn losses(nudged: &Nudged) -> [String; 3] {
+    let one = 10f64.powi(DECIMALS as i32);
+    let [before, after] = [nudged.before, nudged.after].map(|loss| (loss * one).round() / one);
+    let change = format!("{:+.DECIMALS$}", after - before).replace('-', "−");
+    [format!("{before:.DECIMALS$}"), format!("{after:.DECIMALS$}"), change]
+}
+
+/// A slope of any size, to three digits.
+fn slope(value: f64) -> String {
+    let text = match value.abs() {
+        size if (1e-4..1e4).contains(&size) => {
+            let digits = (2.0 - size.log10().floor()).max(0.0) as usize;
+            format!("{value:.digits$}")
+        }
+        _ => curves::power(value),
+    };
+    text.replacen('-', "−", 1)
+}
+
+/// Whether the measured slope is that of backpropagation, and if not, why.
+fn said(nudged: &Nudged) -> String {
+    let (measured, swept) = (nudged.measured(), nudged.swept(nudged.step).unwrap_or_default());
+    let (off, size) = ((measured - swept).abs(), measured.abs().max(swept.abs()));
+    if nudged.cut {
+        return "Truncation cuts the way back between the last step and this one. So backpropagation’s number \
+                is 0. The nudge does not know of the cut."
+            .into();
+    }
+    if size < nudged.rounding {
+        return "This slope is too small to measure. The change of the loss is lost in the rounding of 32-bit \
+                numbers. Backpropagation still finds it: it multiplies small factors and does not subtract two \
+                losses."
+            .into();
+    }
+    let differ = match 100.0 * off / size {
+        share if share < 0.1 => "The two slopes differ by less than 0.1 %.".to_owned(),
+        share => format!("The two slopes differ by {share:.1} %."),
+    };
+    let why = match off / size {
+        share if share < AGREES => "They agree.",
+        _ if off < 3.0 * nudged.rounding => {
+            "Rounding blurs so small a change of the loss. A larger nudge may help here."
+        }
+        _ => {
+            "The nudge is too large. The loss does not change along a straight line: tanh bends. A smaller nudge \
+             comes closer."
+        }
+    };
+    format!("{differ} {why}")
+}
+
+/// The step half the way from the symbol to the last step.
+fn halfway(nudged: &Nudged) -> u32 {
+    u32::midpoint(nudged.symbol_at, nudged.length())
+}
+
+/// What the same nudge does from half the gap away: more, less, or about as much; and the two slopes.
+fn compared(nudged: &Nudged) -> Option<(usize, String)> {
+    let half = halfway(nudged);
+    let (now, then) = (nudged.swept(nudged.step)?, nudged.swept(half)?);
+    let answer = match then.abs() / now.abs().max(f64::MIN_POSITIVE) {
+        ratio if ratio > 1.25 => 0,
+        ratio if ratio < 0.8 => 1,
+        _ => 2,
+    };
+    let (step, unit, cell) = (nudged.step, nudged.unit, nudged.cell.label());
+    let said = format!(
+        "Unit {unit} of the {cell} has the slope {} at step {step}, and {} at step {half}.",
+        slope(now),
+        slope(then)
+    );
+    Some((answer, said))
+}
+
+/// How much a nudge does from further away, guessed first.
+pub fn further_away(shown: Shown) -> AnyView {
+    let read = shown.nudged(|nudged, _| compared(nudged));
+    let question = shown.nudged(|nudged, _| {
+        format!(
+            "The nudge is at step {} now, and the loss at step {}. Nudge the same unit at step {} instead, half the \
+             gap away. Does the loss change more or less?",
+            nudged.step,
+            nudged.length(),
+            halfway(nudged)
+        )
+    });
+    view! {
+        <CheckYourself
+            id="bptt-nudge"
+            question
+            options=Signal::stored(["More", "Less", "About as much"].map(str::to_owned).to_vec())
+            answer=Signal::derive(move || read.get().map(|read| read.0))
+            explain=Signal::derive(move || read.get().map_or(String::new(), |read| read.1))
+            on_right=use_right("bptt-nudge")
+        />
+    }
+    .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use unroll_protocol::Array;
+
+    use super::*;
+
+    /// Two units, three steps; unit 2 is nudged by 0.01 at step 2.
+    fn nudged(after: f64, swept: f32) -> Nudged {
+        Nudged {
+            trained: 50,
+            cell: Cell::Rnn,
+            step: 2,
+            unit: 2,
+            symbol_at: 1,
+            size: 0.01,
+            before: 2.5,
+            after,
+            rounding: 1e-5,
+            ripple: Array { shape: vec![2, 2], values: vec![0.0, 1.0, -0.5, 0.25] },
+            sweep: Array { shape: vec![3, 2], values: vec![0.0, 0.0, 0.0, swept, 0.0, 0.4] },
+            cut: false,
+        }
+    }
+
+    #[test]
+    fn the_ripple_begins_at_the_nudge() {
+        let matrix = ripple(&nudged(2.501, 0.1));
+        assert_eq!(matrix.shape(), (2, 3));
+        assert!((0..2).all(|unit| matrix.value(unit, 0).is_nan()));
+        assert_eq!((matrix.value(1, 1), matrix.value(0, 2), matrix.value(1, 2)), (1.0, -0.5, 0.25));
+    }
+
+    #[test]
+    fn the_difference_is_that_of_the_losses_on_show() {
+        assert_eq!(losses(&nudged(2.499_2, 0.1)), ["2.5000000", "2.4992000", "−0.0008000"]);
+        let shown = [0.0, -0.008_671, 0.5, 12.34, -2.0e-6].map(slope);
+        assert_eq!(shown, ["0", "−0.00867", "0.500", "12.3", "−2.0 · 10⁻⁶"]);
+    }
+
+    #[test]
+    fn agreement_is_said_and_so_is_why_there_is_none() {
+        let says = |nudged: &Nudged, part: &str| {
+            let said = said(nudged);
+            assert!(said.contains(part), "{said}");
+        };
+        says(&nudged(2.501, 0.1), "They agree");
+        says(&nudged(2.502, 0.1), "tanh bends");
+        says(&nudged(2.500_000_5, 0.000_06), "blurs");
+        says(&nudged(2.5, 1e-9), "too small to measure");
+        says(&Nudged { cut: true, ..nudged(2.501, 0.0) }, "Truncation");
+    }
+
+    #[test]
+    fn half_the_gap_away_is_compared() {
+        // Half the way from step 1 to step 3 is where the nudge is.
+        assert_eq!(compared(&nudged(2.501, 0.1)).unwrap().0, 2);
+        let late = |swept| Nudged { step: 3, ..nudged(2.504, swept) };
+        assert_eq!(compared(&late(0.1)).unwrap().0, 1);
+        assert_eq!(compared(&late(0.9)).unwrap().0, 0);
+    }
+}
