@@ -24,6 +24,7 @@ const NOTEBOOKS: &[(Chapter, &[&Notebook])] = &[
     (Chapter::Tokens, super::tokens::NOTEBOOKS),
     (Chapter::Bigram, super::bigram::NOTEBOOKS),
     (Chapter::Rnn, super::rnn::NOTEBOOKS),
+    (Chapter::Bptt, super::bptt::NOTEBOOKS),
     (Chapter::Gates, super::gates::NOTEBOOKS),
     (Chapter::Birnn, super::birnn::NOTEBOOKS),
     (Chapter::Norm, super::norm::NOTEBOOKS),

@@ -264,6 +264,9 @@ pub struct Nudged {
     /// The gradient of the loss with respect to every unit at every step, by backpropagation:
     /// `[T, units]`.
     pub sweep: Array,
+    /// The tokens of the sequence, and the one to recall at its last step.
+    pub ids: Vec<u32>,
+    pub answer: u32,
     /// Whether truncation cut the way back between the last step and the nudged one.
     pub cut: bool,
 }

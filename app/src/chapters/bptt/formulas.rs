@@ -3,7 +3,9 @@
 use leptos::prelude::*;
 use unroll_protocol::study::bptt::LossKind;
 
+use super::notebooks;
 use crate::{
+    course::notebook,
     store::Store,
     teaching::{Formula, Hue, MathSym, Names, Snippet},
 };
@@ -131,7 +133,7 @@ pub fn all() -> AnyView {
              first. With a loss at the last step alone:"
         </p>
         {recursion(LossKind::Last)}
-        <Snippet of=include_str!("code/last.py") names=NAMES sizes/>
+        <Snippet of=notebooks::LAST.code names=NAMES sizes notebook=|| notebook(&notebooks::LAST)/>
         <p>"With a loss at every step, each step's own gradient joins what comes back:"</p>
         {recursion(LossKind::Every)}
         <Snippet of=include_str!("code/every.py") names=NAMES sizes/>

@@ -3,6 +3,7 @@
 
 mod curves;
 mod formulas;
+mod notebooks;
 mod nudge;
 mod terms;
 mod text;
@@ -28,6 +29,8 @@ use crate::{
 
 #[cfg(test)]
 pub use formulas::NAMES;
+#[cfg(test)]
+pub use notebooks::ALL as NOTEBOOKS;
 pub use text::SCRIPT;
 
 pub const INFO: Info = Info {

@@ -275,6 +275,8 @@ mod tests {
             rounding: 1e-5,
             ripple: Array { shape: vec![2, 2], values: vec![0.0, 1.0, -0.5, 0.25] },
             sweep: Array { shape: vec![3, 2], values: vec![0.0, 0.0, 0.0, swept, 0.0, 0.4] },
+            ids: Vec::new(),
+            answer: 0,
             cut: false,
         }
     }

@@ -87,6 +87,8 @@ pub async fn answer(study: &Study, question: &ask::Nudge) -> Result<Nudged, Refu
         rounding,
         ripple: array(ripple.collect()),
         sweep: array(sweep),
+        answer: answer as u32,
+        ids: batch.inputs,
         cut: options.truncation.is_some_and(|every| at / every != (steps - 1) / every),
     })
 }

@@ -24,3 +24,23 @@ for a_k in a[t:]:
     end = torch.tanh(a_k + U @ end)
 L = ((end - y) ** 2).sum() / 2
 torch.testing.assert_close(g, torch.autograd.grad(L, start)[0])
+
+# --- The RNN on the page, and the sequence that it reads
+layer = "recurrent.layers.0.forward."
+W, U = weights[layer + "input_weight"].T, weights[layer + "recurrent_weight"].T
+b = weights[layer + "bias"]
+V, c = weights["readout.weight"].T, weights["readout.bias"]
+ids, t = torch.tensor(page["ids"]), page["step"]
+T, H = len(ids), len(b)
+a = W[:, ids].T + b  # [T, H]
+end = torch.zeros(H)
+for a_k in a:
+    end = torch.tanh(a_k + U @ end)
+p = torch.softmax(V @ end + c, dim=0)
+p[page["answer"]] -= 1
+y = end - p @ V  # so that s_T - y is dL/ds_T of the page’s loss, which is -ln p(answer)
+
+# --- The slopes at that step, as backpropagation has them on the page
+unit = page["unit"] - 1
+print(f"Step {t}, unit {unit + 1}: the loss moves {g[unit]:.3g} times as far as the state.")
+torch.testing.assert_close(g, page["sweep"][t - 1], rtol=1e-3, atol=1e-7)
