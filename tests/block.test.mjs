@@ -129,7 +129,7 @@ test("the terms' lines grow with training", async (t) => {
   await numberAt(readout, WARM);
   await train(page, WARM + 50);
   await numberAt(readout, WARM + 50);
-  await eventually(async () => /first layer to double|no layer’s term/.test(await byId(page, "block-growth-verdict").textContent()));
+  await eventually(async () => /outgrew the token embedding|no layer’s term/.test(await byId(page, "block-growth-verdict").textContent()));
 });
 
 test("norms, attention or the feed-forward off, and retrained", async (t) => {

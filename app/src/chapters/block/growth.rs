@@ -68,28 +68,29 @@ fn look(source: Source) -> (Hue, Dash) {
     }
 }
 
-/// The first layer whose term doubled its length, in words.
+/// The first layer whose term outgrew the token embedding, in words.
 pub fn woke(growth: &Growth) -> String {
-    first_doubled(growth).map_or_else(
-        || "no layer’s term has doubled its length".to_owned(),
+    first_longer(growth).map_or_else(
+        || "no layer’s term is longer than the token embedding".to_owned(),
         |(source, step)| {
-            format!("“{}” was the first layer to double its length, by step {step}", source.name())
+            format!(
+                "“{}” was the first layer whose term outgrew the token embedding, at step {step}",
+                source.name()
+            )
         },
     )
 }
 
-/// The first layer measured at twice its first length, and the step; of several, the one that grew
-/// by the largest factor.
-fn first_doubled(growth: &Growth) -> Option<(Source, u32)> {
-    let (_, first) = growth.points().next()?;
+/// The first layer measured with a term longer than the token embedding, and the step; of several,
+/// the longest.
+fn first_longer(growth: &Growth) -> Option<(Source, u32)> {
+    let token = growth.sources.iter().position(|source| *source == Source::Token)?;
     growth.points().find_map(|(step, lengths)| {
-        let layers =
-            growth.sources.iter().zip(lengths.iter().zip(first)).filter(|(source, _)| {
-                matches!(source, Source::Attention(_) | Source::FeedForward(_))
-            });
-        let factors = layers.map(|(source, (now, first))| (source, now / first));
-        let doubled = factors.filter(|(_, factor)| *factor >= 2.0);
-        doubled.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(source, _)| (*source, step))
+        let longer = growth.sources.iter().zip(lengths).filter(|(source, length)| {
+            matches!(source, Source::Attention(_) | Source::FeedForward(_))
+                && **length > lengths[token]
+        });
+        longer.max_by(|a, b| a.1.total_cmp(b.1)).map(|(source, _)| (*source, step))
     })
 }
 
@@ -111,7 +112,7 @@ mod tests {
 
     fn grown() -> Growth {
         let sources = vec![Source::Token, Source::Attention(1), Source::FeedForward(1)];
-        let values = vec![1.0, 0.1, 0.2, 3.5, 0.15, 0.41, 4.0, 0.9, 2.0];
+        let values = vec![1.0, 0.1, 0.2, 1.5, 1.6, 1.7, 4.0, 0.9, 2.0];
         let lengths = Array { shape: vec![3, 3], values };
         Growth { passage: String::new(), sources, steps: vec![0, 8, 12], lengths }
     }
@@ -119,7 +120,7 @@ mod tests {
     #[test]
     fn terms_are_told_by_what_they_gained() {
         let growth = grown();
-        assert_eq!(first_doubled(&growth), Some((Source::FeedForward(1), 8)));
+        assert_eq!(first_longer(&growth), Some((Source::FeedForward(1), 8)));
         assert_eq!(gained_most(&growth), Some((Source::Token, 1.0, 4.0)));
         let start = Growth {
             steps: vec![0],
@@ -127,7 +128,7 @@ mod tests {
             ..growth
         };
         assert_eq!(gained_most(&start), None);
-        assert_eq!(woke(&start), "no layer’s term has doubled its length");
+        assert_eq!(woke(&start), "no layer’s term is longer than the token embedding");
     }
 
     #[test]
@@ -135,7 +136,7 @@ mod tests {
         let lines = lines(&grown());
         assert_eq!(
             lines.series[2].points,
-            [(0.0, 0.2f32), (8.0, 0.41), (12.0, 2.0)].map(|(x, y)| (x, f64::from(y)))
+            [(0.0, 0.2f32), (8.0, 1.7), (12.0, 2.0)].map(|(x, y)| (x, f64::from(y)))
         );
         let layers = (1..=LAYERS).flat_map(|b| [Source::Attention(b), Source::FeedForward(b)]);
         let all = [Source::Token, Source::Position, Source::NormOffsets].into_iter().chain(layers);
