@@ -48,6 +48,9 @@ const added = (page) =>
 const table = (page, name, wanted) =>
   eventually(async () => (await byId(page, "block-contributions").getAttribute(`data-${name}`)) === wanted, `${name} ${wanted}`);
 
+/** Waits until a figure is read at this step or a later one. */
+const numberAt = (readout, step) => eventually(async () => Number(await readout.getAttribute("data-x")) >= step, `at ${step}`);
+
 async function addsUp(page, terms) {
   const parts = await added(page);
   assert.equal(parts.length, terms);
@@ -115,6 +118,18 @@ test("without residuals: the loss stands and the gradient dies", async (t) => {
   await choose(page, "block-shown", "cut");
   await table(page, "shown", "cut");
   await addsUp(page, 2);
+});
+
+test("the terms' lines grow with training", async (t) => {
+  const page = await opened(t);
+  await openView(page, "growth");
+  await live(page, "block-growth");
+  const readout = byId(page, "block-growth-readout");
+  assert.equal(await readout.locator("li").count(), 14);
+  await numberAt(readout, WARM);
+  await train(page, WARM + 50);
+  await numberAt(readout, WARM + 50);
+  await eventually(async () => /outgrew the token embedding|no layer’s term/.test(await byId(page, "block-growth-verdict").textContent()));
 });
 
 test("norms, attention or the feed-forward off, and retrained", async (t) => {

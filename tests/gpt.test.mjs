@@ -13,6 +13,7 @@ import {
   numberUntil,
   openSettings,
   openView,
+  parameter,
   paused,
   settled,
   staysFree,
@@ -391,6 +392,25 @@ test("the settings show the schedule by which the model trains", async (t) => {
   await byId(page, "control-lr").fill("0.02");
   await byId(page, "control-lr").press("Enter");
   await eventually(async () => /the rate is 0\.0[12]/.test(await said()));
+  assert.equal(await number(page, "loss-step"), step);
+});
+
+test("warm-up, weight decay and clipping are settings of the next model", async (t) => {
+  const page = await site.open(t, SMALL);
+  await live(page, "attention");
+  const step = await train(page, 20);
+  await openSettings(page);
+  await byId(page, "figure-schedule").scrollIntoViewIfNeeded();
+  await live(page, "schedule");
+  for (const [name, value] of [["warmup", "100"], ["decay", "0"], ["clip", "0"]]) {
+    await byId(page, `control-${name}`).fill(value);
+    await byId(page, `control-${name}`).press("Enter");
+    await eventually(async () => parameter(page, name) === value, `${name} in the link`);
+  }
+  // The new schedule is drawn at once, the model stays.
+  const rateAt = async (series) => new Map((await exported(page, "schedule")).values[series] ?? []).get(50);
+  await eventually(async () => Math.abs((await rateAt(1)) - 0.0025) < 1e-8, "half the peak at step 50");
+  assert((await rateAt(0)) > 0.0049);
   assert.equal(await number(page, "loss-step"), step);
 });
 

@@ -10,7 +10,9 @@ use unroll_model::{AnyStudy, StudySlice};
 use unroll_protocol::{
     Ask,
     architecture::Activation,
-    study::block::{self, Depths, Ensemble, Norm, Settings, Shown, Source, Stream, Without, ask},
+    study::block::{
+        self, Depths, Ensemble, Growth, Norm, Settings, Shown, Source, Stream, Without, ask,
+    },
 };
 
 fn study(settings: &Settings) -> AnyStudy {
@@ -222,6 +224,106 @@ fn the_same_seed_gives_the_same_bits_and_asking_changes_nothing() {
     assert_eq!(depths(&mut one), depths(&mut two));
     let full = stream(&mut one, Shown::Full, 0, 0);
     assert_eq!(full, stream(&mut two, Shown::Full, 0, 0));
+}
+
+fn growth(study: &mut AnyStudy) -> Growth {
+    ask(study, ask::Growth {}).unwrap()
+}
+
+#[test]
+fn measured_lengths_are_those_of_the_stream() {
+    for norm in [Norm::Pre, Norm::Post] {
+        let mut study = study(&Settings { norm, ..Settings::default() });
+        let mut expected = Vec::new();
+        for steps in [0, 1, 7, 8] {
+            train_some(&mut study, steps);
+            let text = growth(&mut study).passage;
+            assert_eq!(text.chars().count(), block::CONTEXT as usize);
+            let question = ask::Stream { text, shown: Shown::Full, position: 0, token: 0 };
+            let stream = ask(&mut study, question).unwrap();
+            let rows = stream.sizes.values.chunks(stream.tokens.len());
+            let mean = |row: &[f32]| row.iter().sum::<f32>() / row.len() as f32;
+            expected.push((study.step(), rows.map(mean).collect::<Vec<f32>>()));
+            assert_eq!(growth(&mut study).sources, stream.sources);
+            let found = growth(&mut study);
+            let (step, lengths) = found.points().next_back().unwrap();
+            assert_eq!(step, study.step());
+            close(lengths, &expected.last().unwrap().1);
+        }
+        // Asked later, the measured steps still say the same.
+        let found = growth(&mut study);
+        assert_eq!(found.steps, Vec::from_iter(0..=16));
+        for (step, lengths) in expected {
+            let (at, measured) = found.points().nth(step as usize).unwrap();
+            assert_eq!(at, step);
+            close(measured, &lengths);
+        }
+    }
+}
+
+fn close(found: &[f32], expected: &[f32]) {
+    assert_eq!(found.len(), expected.len());
+    assert!(
+        found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6),
+        "{found:?} {expected:?}"
+    );
+}
+
+fn train_some(study: &mut AnyStudy, steps: usize) {
+    if steps > 0 {
+        train(study, steps);
+    }
+}
+
+#[test]
+fn a_dropped_step_leaves_the_lengths_as_they_were() {
+    let mut study = study(&Settings::default());
+    train(&mut study, 8);
+    let before = growth(&mut study);
+    // The measurement of step 8, then the gradients of one model.
+    assert_eq!(ready(study.advance()), StudySlice::More);
+    assert_eq!(ready(study.advance()), StudySlice::More);
+    study.discard();
+    assert_eq!(growth(&mut study), before);
+    train(&mut study, 8);
+    let mut straight = self::study(&Settings::default());
+    train(&mut straight, 16);
+    assert_eq!(growth(&mut study), growth(&mut straight));
+}
+
+#[test]
+fn layers_start_small_and_wake() {
+    let mut study = study(&Settings::default());
+    train(&mut study, 80);
+    let found = growth(&mut study);
+    let layers = found.sources.iter().position(|s| *s == Source::Attention(1)).unwrap();
+    for (step, lengths) in found.points().take(8) {
+        println!("{step:4} {lengths:.3?}");
+    }
+    let first = found.points().next().unwrap().1;
+    let last = found.points().next_back().unwrap().1;
+    let longest = |lengths: &[f32]| lengths.iter().copied().fold(0.0, f32::max);
+    assert!(longest(&first[layers..]) < 0.5 * longest(&first[..layers]), "{first:?}");
+    assert!(first[layers..].iter().zip(&last[layers..]).any(|(a, b)| *b > 2.0 * a), "{last:?}");
+}
+
+/// What measuring costs, beside training.
+#[test]
+#[ignore = "a measurement of time"]
+fn measuring_is_cheap() {
+    use std::time::Instant;
+    let mut study = study(&Settings::default());
+    train(&mut study, 20);
+    let start = Instant::now();
+    train(&mut study, 40);
+    let steps = start.elapsed() / 40;
+    let start = Instant::now();
+    for _ in 0..40 {
+        growth(&mut study);
+    }
+    let share = (start.elapsed() / 40).as_secs_f64() / steps.as_secs_f64();
+    println!("one measurement takes {share:.3} of a step");
+    assert!(share < 0.03);
 }
 
 #[test]

@@ -5,11 +5,12 @@ mod support;
 use burn::{module::Module, tensor::Tensor};
 use support::{TEXT, device, gradients, ready, relative_difference, same_bits, step, tiny, values};
 use unroll_model::{
-    BuildError, CheckpointError, Dataset, Evaluation, EvaluationSlice, Generator, Gpt, GradientSum,
-    SampleError, Trainer, cross_entropy, named_parameters, token_tensor,
+    AdamW, BuildError, CheckpointError, Dataset, Evaluation, EvaluationSlice, Generator, Gpt,
+    GradientSum, SampleError, Trainer, cross_entropy, global_norm, named_parameters, token_tensor,
 };
 use unroll_protocol::{
-    Architecture, Checkpoint, ExperimentSpec, GptSpec, LearningRateSchedule, SampleSpec,
+    Architecture, Checkpoint, ExperimentSpec, GptSpec, LearningRateSchedule, OptimizerSpec,
+    SampleSpec,
 };
 
 fn trainer(spec: &ExperimentSpec) -> Trainer {
@@ -185,6 +186,47 @@ fn a_snapshot_brings_everything_back_but_the_learning_rate() {
     assert_eq!(trainer.spec().optimizer.learning_rate, 0.5);
     assert!(trainer.set_learning_rate(f32::NAN).is_err());
     assert!((trainer.learning_rate_at_next_step() - 0.5 * 2.0 / 20.0).abs() < 1e-7);
+}
+
+/// The model after one update by gradients that are all `gradient`, and the running means of those.
+fn updated(spec: &OptimizerSpec, model: Gpt, gradient: f32) -> (Gpt, Vec<f32>) {
+    let mut optimizer = AdamW::new(spec, &model);
+    let parameters = named_parameters(&model);
+    let gradients: Vec<_> = parameters.iter().map(|p| p.2.zeros_like() + gradient).collect();
+    let norm = global_norm(&gradients);
+    let model = optimizer.update(model, gradients, &norm, 0.5);
+    let means = optimizer.moments().iter().flat_map(|m| values(m.first.clone())).collect();
+    (model, means)
+}
+
+#[test]
+fn without_weight_decay_only_gradients_move_the_weights() {
+    let model = trainer(&tiny()).model();
+    let spec = OptimizerSpec { weight_decay: 0.0, ..OptimizerSpec::default() };
+    let (kept, _) = updated(&spec, model.clone(), 0.0);
+    assert!(same_bits(&weights(&model), &weights(&kept)));
+
+    let spec = OptimizerSpec { weight_decay: 0.1, ..spec };
+    let (decayed, _) = updated(&spec, model.clone(), 0.0);
+    for (before, after) in named_parameters(&model).into_iter().zip(named_parameters(&decayed)) {
+        // Half of a tenth is lost, of matrices only.
+        let share = if before.1.len() > 1 { 0.95 } else { 1.0 };
+        let expected = values(before.2 * share);
+        assert!(relative_difference(&expected, &values(after.2)) < 1e-6, "{}", before.0);
+    }
+}
+
+#[test]
+fn without_clipping_the_gradient_stays_as_it_is() {
+    let model = trainer(&tiny()).model();
+    let of = |clip_norm| {
+        let spec = OptimizerSpec { clip_norm, beta1: 0.5, ..OptimizerSpec::default() };
+        updated(&spec, model.clone(), 2.0).1
+    };
+    // The running mean is half of the gradient that was used.
+    assert!(of(0.0).iter().all(|mean| *mean == 1.0));
+    let clipped: f32 = of(3.0).iter().map(|mean| 4.0 * mean * mean).sum();
+    assert!((clipped.sqrt() - 3.0).abs() < 1e-3, "{}", clipped.sqrt());
 }
 
 #[test]

@@ -26,6 +26,10 @@ pub struct Settings {
     /// Workers that share each step on the CPU; 0 is automatic.
     pub workers: u32,
     pub learning_rate: f32,
+    pub warmup_steps: u32,
+    pub weight_decay: f32,
+    /// Largest global norm of the gradient; 0 switches clipping off.
+    pub clip_norm: f32,
     pub dropout: f32,
     pub tied: bool,
     pub architecture: Architecture,
@@ -38,6 +42,8 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
+        let OptimizerSpec { learning_rate, warmup_steps, weight_decay, clip_norm, .. } =
+            OptimizerSpec::default();
         Self {
             layers: 2,
             heads: 4,
@@ -45,7 +51,10 @@ impl Default for Settings {
             context: 48,
             batch: 8,
             workers: 0,
-            learning_rate: OptimizerSpec::default().learning_rate,
+            learning_rate,
+            warmup_steps,
+            weight_decay,
+            clip_norm,
             dropout: 0.0,
             tied: false,
             architecture: Architecture::GPT2,
@@ -110,6 +119,9 @@ impl Settings {
             },
             optimizer: OptimizerSpec {
                 learning_rate: self.learning_rate,
+                warmup_steps: self.warmup_steps,
+                weight_decay: self.weight_decay,
+                clip_norm: self.clip_norm,
                 ..OptimizerSpec::default()
             },
             batch: self.batch,

@@ -29,7 +29,7 @@ impl LearningRateSchedule {
 
     /// The learning rate of update number `step`; the first is 1.
     pub fn at(&self, step: u32) -> f64 {
-        if step <= self.warmup_steps {
+        if step <= self.warmup_steps && self.warmup_steps > 0 {
             return self.peak * f64::from(step) / f64::from(self.warmup_steps);
         }
         if step >= self.decay_steps {
@@ -63,6 +63,8 @@ mod tests {
     fn degenerate_schedules_are_defined() {
         let no_warmup = LearningRateSchedule { peak: 1.0, warmup_steps: 0, decay_steps: 0 };
         assert!((no_warmup.at(1) - 0.1).abs() < 1e-12);
+        let none = LearningRateSchedule { peak: 1.0, warmup_steps: 0, decay_steps: 10 };
+        assert!((none.at(0) - 1.0).abs() < 1e-12, "it starts at the peak");
         let long = LearningRateSchedule { peak: 1.0, warmup_steps: 10, decay_steps: 5 };
         assert!((long.at(10) - 1.0).abs() < 1e-12);
         assert!((long.at(11) - 0.1).abs() < 1e-12);

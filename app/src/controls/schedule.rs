@@ -15,11 +15,13 @@ use crate::{
 };
 
 /// Under the curve. Words of the glossary that no chapter's story has room for are linked here.
-pub const OPTIMIZER: &str = "The learning rate above is the peak. The rate climbs to it over the first {warmup} \
-     steps: this is the [warm-up](warm-up). Then it falls along half a cosine. At step {end} it is a tenth of the \
+pub const OPTIMIZER: &str = "The learning rate above is the peak. The rate climbs to it in the [warm-up](warm-up): \
+     {warmup}. Then it falls along half a cosine. At step {end} it is a tenth of the \
      peak, and it stays there. Such a plan is a [learning-rate schedule](learning-rate-schedule).\n\n\
      The [optimizer](optimizer) is AdamW. Its [weight decay](weight-decay) is {decay}. At each step every weight \
-     matrix loses a small share of itself: {decay} times the rate. [Clipping](gradient-clipping) sets a largest length for the gradient, here {clip}. A longer one is scaled down to it.";
+     matrix loses a share of itself: {decay} times the rate. [Clipping](gradient-clipping) sets a largest length for \
+     the gradient, and a longer one is scaled down to it. Here {clip}. To use another \
+     warm-up, decay or largest length, start over.";
 
 /// Points of the curve after the warm-up.
 const POINTS: u32 = 200;
@@ -35,26 +37,39 @@ pub fn RateNow() -> impl IntoView {
     view! { <p class="hint" data-testid="schedule-now">{said}</p> }
 }
 
-/// The figure with its words, of the present model.
+/// The figure with its words, of the present model. While the form describes another schedule, that
+/// one is drawn too.
 #[component]
 pub fn Schedule() -> impl IntoView {
     let store = expect_context::<Store>();
     let spec = Memo::new(move |_| store.built.with(|link| link.experiment().optimizer));
+    let planned = Memo::new(move |_| store.link.with(|link| link.experiment().optimizer));
     // Whole spans of the schedule's length, so that the curve is drawn anew seldom.
     let end = Memo::new(move |_| {
         let length = spec.with(|spec| spec.decay_steps.max(1));
         store.step.get().div_ceil(length).max(1).saturating_mul(length)
     });
-    let lines = Memo::new(move |_| curve(&spec.get(), end.get()));
+    let lines = Memo::new(move |_| {
+        let mut lines = curve(&spec.get(), end.get());
+        lines.series.extend(other(&spec.get(), &planned.get(), end.get()));
+        lines
+    });
     let marker = Signal::derive(move || Some(f64::from(store.step.get())));
     let of_spec = |name, read: fn(&OptimizerSpec) -> String| live(name, move || spec.with(read));
     let words = prose(
         OPTIMIZER,
         &[
-            of_spec("warmup", |spec| spec.warmup_steps.to_string()),
+            of_spec("warmup", |spec| match spec.warmup_steps {
+                0 => "here there is none".to_owned(),
+                1 => "the first step".to_owned(),
+                steps => format!("the first {steps} steps"),
+            }),
             of_spec("end", |spec| grouped(spec.decay_steps.into())),
             of_spec("decay", |spec| spec.weight_decay.to_string()),
-            of_spec("clip", |spec| spec.clip_norm.to_string()),
+            of_spec("clip", |spec| match spec.clip_norm {
+                0.0 => "it is switched off".to_owned(),
+                norm => format!("the largest length is {norm}"),
+            }),
         ],
     );
     view! {
@@ -63,6 +78,13 @@ pub fn Schedule() -> impl IntoView {
         <div class="course-more-text">{words}</div>
     }
     .into_any()
+}
+
+/// The rate after starting over, where that is another one.
+fn other(spec: &OptimizerSpec, planned: &OptimizerSpec, end: u32) -> Option<Line> {
+    let differs = LearningRateSchedule::new(spec) != LearningRateSchedule::new(planned);
+    let points = || curve(planned, end).series.swap_remove(0).points;
+    differs.then(|| Line::new("after starting over", Hue::Weight, Dash::Dashed, points()))
 }
 
 /// The schedule up to step `end`: every step of the warm-up, and an even choice of those after it.
@@ -109,8 +131,21 @@ mod tests {
             assert_eq!((points[0], points[20].0), ((0.0, 0.0), 20.0));
             assert_eq!(points.last().map(|point| point.0), Some(f64::from(end)));
         }
+        let none = curve(&OptimizerSpec { warmup_steps: 0, ..spec }, 5000);
+        let (step, rate) = none.series[0].points[0];
+        assert!(step == 0.0 && (rate - f64::from(spec.learning_rate)).abs() < 1e-9, "the peak");
         let short = OptimizerSpec { warmup_steps: 0, decay_steps: 3, ..spec };
         assert_eq!(curve(&short, 3).xs(), [0.0, 1.0, 2.0, 3.0]);
+    }
+
+    #[test]
+    fn another_schedule_is_drawn_beside_the_present_one() {
+        let spec = OptimizerSpec::default();
+        let decays = OptimizerSpec { weight_decay: 0.0, clip_norm: 0.0, ..spec };
+        assert_eq!(other(&spec, &decays, 5000), None, "the same rates");
+        let longer = OptimizerSpec { warmup_steps: 100, ..spec };
+        let line = other(&spec, &longer, 5000).expect("other rates");
+        assert_eq!(line.points, curve(&longer, 5000).series[0].points);
     }
 
     #[test]

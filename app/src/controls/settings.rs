@@ -18,14 +18,19 @@ use crate::store::Store;
 
 /// Always in sight, in this order; the learning rate follows with its slider.
 const MAIN: [&str; 6] = ["layers", "heads", "width", "context", "batch", "seed"];
+/// Beside the schedule of the learning rate.
+const OPTIMIZER: [&str; 3] = ["warmup", "decay", "clip"];
 /// Settings that "back to the defaults" puts back.
-const FORM: [&str; 17] = [
+const FORM: [&str; 20] = [
     "layers",
     "heads",
     "width",
     "context",
     "batch",
     "lr",
+    "warmup",
+    "decay",
+    "clip",
     "seed",
     "dropout",
     "tied",
@@ -119,6 +124,7 @@ pub fn Settings() -> impl IntoView {
             </p>
             <details class="disclosure" data-testid="schedule" open>
                 <summary>"The rate over the steps"</summary>
+                <div class="fields">{OPTIMIZER.map(number)}</div>
                 <Schedule/>
             </details>
             <details class="disclosure">

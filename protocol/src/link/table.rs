@@ -285,9 +285,15 @@ const GENERAL: &[TableRow] = &[
     plain!(of Gpt, "batch", "Batch", gpt.batch: Whole, Kind::Whole { min: 1, max: 64 },
         "Pieces of text averaged in one step."),
     plain!(of Gpt, "lr", "Learning rate", gpt.learning_rate: Real, Kind::Real { min: 1e-6, max: 1000.0 },
-        "How far a step moves the weights, at most: the rate rises over the first 20 steps, then falls \
+        "How far a step moves the weights, at most: the rate rises over the warm-up, then falls \
          to a tenth of this by step 5000. Too small learns slowly, too large breaks the model. \
          Can be changed while training."),
+    plain!(of Gpt, "warmup", "Warm-up steps", gpt.warmup_steps: Whole, Kind::Whole { min: 0, max: 500 },
+        "Steps over which the learning rate rises; 0 starts at the peak."),
+    plain!(of Gpt, "decay", "Weight decay", gpt.weight_decay: Real, Kind::Real { min: 0.0, max: 1.0 },
+        "Share of itself that each weight matrix loses in a step, times the learning rate; 0 is none."),
+    plain!(of Gpt, "clip", "Clip norm", gpt.clip_norm: Real, Kind::Real { min: 0.0, max: 10.0 },
+        "Largest length of the gradient; 0 switches clipping off."),
     plain!("seed", "Seed", seed: Whole, Kind::Whole { min: 0, max: u32::MAX },
         "Start of every random choice: the same seed gives the same run."),
     plain!(of Gpt, "dropout", "Dropout", gpt.dropout: Real, Kind::Real { min: 0.0, max: 0.9 },
@@ -462,6 +468,29 @@ mod tests {
                 prop_assert!(problem.to_string().ends_with('.'));
             }
             prop_assert!(link.query().starts_with("chapter="));
+        }
+    }
+
+    #[test]
+    fn the_optimizers_settings_are_in_the_spec() {
+        let defaults = Link::default().experiment().optimizer;
+        assert_eq!(defaults, crate::OptimizerSpec::default(), "old links mean the same");
+        let (link, problems) = Link::parse([("warmup", "0"), ("decay", "0"), ("clip", "2.5")], "");
+        assert_eq!(problems, []);
+        let spec = link.experiment().optimizer;
+        assert_eq!((spec.warmup_steps, spec.weight_decay, spec.clip_norm), (0, 0.0, 2.5));
+        for (name, value) in [
+            ("warmup", "-1"),
+            ("warmup", "501"),
+            ("decay", "NaN"),
+            ("decay", "-0.1"),
+            ("decay", "1.5"),
+            ("clip", "-1"),
+            ("clip", "inf"),
+            ("clip", "11"),
+        ] {
+            let (link, problems) = Link::parse([(name, value)], "");
+            assert_eq!((link, problems.len()), (Link::default(), 1), "{name}={value}");
         }
     }
 

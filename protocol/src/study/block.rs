@@ -163,6 +163,8 @@ questions! {
     /// What one model's residual stream over the end of `text` is made of. `token` counts from 1;
     /// 0 is the likeliest.
     Stream { text: String, shown: Shown, position: u32, token: u32 } -> Stream,
+    /// How long the terms of the full model's stream were over training, up to now.
+    Growth {} -> Growth,
     /// The norm of the loss's gradient at each depth of both models, on a batch of training text.
     Depths {} -> Vec<Depths>,
     /// What [`MASKS`] sub-networks of the full model predict after `text` up to `position`.
@@ -230,6 +232,27 @@ pub struct Stream {
     pub logit: f32,
     /// P(next token | tokens up to the position), `V`.
     pub probabilities: Vec<f32>,
+}
+
+/// How long each term of the full model's stream was at the measured steps.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Growth {
+    /// The held-out text that every step is measured on.
+    pub passage: String,
+    pub sources: Vec<Source>,
+    /// From step 0 to the present one. They thin out: there are at most a few hundred.
+    pub steps: Vec<u32>,
+    /// Euclidean norm of each term after the last block, the mean over the passage's positions,
+    /// `[steps, terms]`.
+    pub lengths: Array,
+}
+
+impl Growth {
+    /// The terms' lengths at each step, the present one last.
+    pub fn points(&self) -> impl DoubleEndedIterator<Item = (u32, &[f32])> {
+        let lengths = self.lengths.values.chunks(self.sources.len().max(1));
+        self.steps.iter().copied().zip(lengths)
+    }
 }
 
 /// One model's gradients.

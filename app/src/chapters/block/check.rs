@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use unroll_protocol::study::block::{Shown, Source, Stream, ask};
 
 use super::{
-    Page, depths,
+    Page, depths, growth,
     stream::{seen, signed},
 };
 use crate::{
@@ -110,6 +110,43 @@ pub fn reach(page: Page) -> AnyView {
     view! {
         <CheckYourself id="block-reach" question options=Signal::stored(options.map(str::to_owned).to_vec()) answer
             explain on_right=use_right("block-reach")/>
+    }
+    .into_any()
+}
+
+/// Which kind of term gained the most length in training.
+pub fn gained(page: Page) -> AnyView {
+    let most = Memo::new(move |_| page.growth.with(|g| growth::gained_most(g.as_ref()?)));
+    let options = [
+        "The token embedding",
+        "The position embedding",
+        "The output of an attention layer",
+        "The output of a feed-forward layer",
+    ];
+    let answer = Signal::derive(move || {
+        most.get().and_then(|(source, ..)| match source {
+            Source::Token => Some(0),
+            Source::Position => Some(1),
+            Source::Attention(_) => Some(2),
+            Source::FeedForward(_) => Some(3),
+            Source::NormOffsets => None,
+        })
+    });
+    let explain = Signal::derive(move || {
+        let Some((source, first, last)) = most.get() else { return String::new() };
+        let name = source.name();
+        format!(
+            "It is “{name}”. At step 0 its mean length was {first:.2}. By now it is {last:.2}. “Over training” shows \
+             all terms."
+        )
+    });
+    let question =
+        "In the full model’s stream, which term has gained the most length since step 0?"
+            .to_owned();
+    view! {
+        <CheckYourself id="block-gained" question=Signal::stored(question)
+            options=Signal::stored(options.map(str::to_owned).to_vec()) answer explain
+            on_right=use_right("block-gained")/>
     }
     .into_any()
 }

@@ -4,6 +4,7 @@ mod arithmetic;
 mod check;
 mod depths;
 mod ensemble;
+mod growth;
 mod neurons;
 mod stream;
 mod words;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use unroll_protocol::{
     link::Chapter,
-    study::block::{Depths, Shown, Stream, Without, ask},
+    study::block::{Depths, Growth, Shown, Stream, Without, ask},
 };
 
 use super::Info;
@@ -54,6 +55,8 @@ struct Page {
     vocabulary: Memo<Vec<String>>,
     /// How far back the gradient reaches, in the full model and in the other.
     depths: Signal<Option<Arc<Vec<Depths>>>>,
+    /// How long the terms were over training.
+    growth: Signal<Option<Arc<Growth>>>,
 }
 
 impl Page {
@@ -104,6 +107,10 @@ fn BlockChapter() -> impl IntoView {
             .shown_in(lab.on_view("without"))
             .shown_in(lab.check_seen)
             .answer,
+        growth: use_answer(lab, || Some(ask::Growth {}))
+            .shown_in(lab.on_view("growth"))
+            .shown_in(lab.check_seen)
+            .answer,
     };
     let model = Signal::derive(move || {
         store.link.with(|link| {
@@ -120,11 +127,13 @@ fn BlockChapter() -> impl IntoView {
             asks=vec![
                 ("block", ViewFn::from(move || check::check(page))),
                 ("block-reach", ViewFn::from(move || check::reach(page))),
+                ("block-gained", ViewFn::from(move || check::gained(page))),
             ]
             more=words::more
             views=vec![
                 StageView::new("stream", "The stream", move || stream::view(page)),
                 StageView::new("without", "Retrained", move || depths::view(page)),
+                StageView::new("growth", "Over training", move || growth::view(page)),
                 StageView::new("neurons", "Neurons", move || neurons::view(page)),
                 StageView::new("dropout", "Dropout", move || ensemble::view(page)),
             ]
@@ -143,6 +152,7 @@ fn BlockChapter() -> impl IntoView {
 /// What the text reads off the models.
 fn lives(page: Page) -> Vec<Live> {
     let largest = Memo::new(move |_| page.stream.with(|s| stream::largest_term(s.as_ref()?)));
+    let woke = Memo::new(move |_| page.growth.with(|g| Some(growth::woke(g.as_ref()?))));
     let reach = |model: usize| {
         let reach = Memo::new(move |_| depths::reach(page, model));
         move || reach.get().map_or_else(|| "…".to_owned(), depths::times)
@@ -154,6 +164,7 @@ fn lives(page: Page) -> Vec<Live> {
     let [full, cut] = depths::LOSSES;
     vec![
         live("largest", move || largest.get().unwrap_or_else(|| "…".to_owned())),
+        live("woke", move || woke.get().unwrap_or_else(|| "…".to_owned())),
         live("reach-full", reach(0)),
         live("reach-cut", reach(1)),
         live("loss-full", loss(full)),

@@ -119,8 +119,8 @@ pub fn seen(stream: &Stream) -> String {
     tokens.iter().map(|token| mark(token)).collect()
 }
 
-/// A term's name as there is room for beside the matrix.
-fn short(source: Source) -> String {
+/// A term's name as there is room for beside a figure.
+pub fn short(source: Source) -> String {
     match source {
         Source::Token => "token".to_owned(),
         Source::Position => "position".to_owned(),

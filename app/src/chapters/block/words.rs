@@ -35,12 +35,12 @@ pub const SCRIPT: Script = Script {
             text: "Think of one notebook for each token. Every layer reads it and writes something more into it. The \
                    token, its position and what each layer found are added up. This is the [residual \
                    stream](residual-stream). So what leaves the last layer is a sum, and each [logit](logit) is a \
-                   sum too.\n\n\
+                   sum too. To take something back, a layer adds its opposite.\n\n\
                    In the figure each row is a term of that sum and each column a token. Color shows the term’s \
                    length: how large its numbers are, all together. The table shows what each term adds to one \
                    logit. Right now {largest}.",
             set: |_| {},
-            asks: &["block-erase", "block-size"],
+            asks: &["block-size"],
         },
         Beat {
             title: "One term’s way to a logit",
@@ -87,6 +87,17 @@ pub const SCRIPT: Script = Script {
                 link.view = "without".into();
             },
             asks: &["block-mixes"],
+        },
+        Beat {
+            title: "Which layer wakes first?",
+            text: "So a block has two steps: **communicate, then compute**. Does training build them in that order \
+                   too? Each line in the figure is a term of the full model’s stream. Its height is the term’s \
+                   length, after so many steps of training.\n\n\
+                   At step 0 the weights are random and small, and so is what each layer adds. Then the layers come \
+                   to life, some sooner than others. So far, {woke}. Train, and watch the lines grow. Another seed \
+                   may give another order.",
+            set: |link| link.view = "growth".into(),
+            asks: &["block-gained"],
         },
         Beat {
             title: "A bend between two matrices",
@@ -179,27 +190,6 @@ pub const SCRIPT: Script = Script {
         },
     ],
     quizzes: &[
-        Quiz {
-            id: "block-erase",
-            kind: Kind::FindError,
-            asks: "“Layers only add, so what one layer has written can never be taken back.” What is wrong?",
-            options: &[
-                (
-                    "A later layer can replace the whole stream.",
-                    "No layer can replace what stands in the stream. It can only add.",
-                ),
-                (
-                    "A later layer can add the opposite.",
-                    "Add 3, then add −3: both terms are in the sum, and together they are 0. In the table you may \
-                     find terms that work against each other.",
-                ),
-                (
-                    "Nothing is wrong.",
-                    "Adding is enough to take something back, since numbers can be negative.",
-                ),
-            ],
-            right: 1,
-        },
         Quiz {
             id: "block-size",
             kind: Kind::Explain,

@@ -1,6 +1,7 @@
 //! `block`: a GPT and the same GPT without one ingredient, trained side by side.
 
 mod depths;
+mod growth;
 mod stream;
 mod what_if;
 
@@ -13,6 +14,7 @@ use unroll_protocol::{
     study::block::{BATCH, CONTEXT, Question, Shown, Spec, TRAINED_DROPOUT, Without, ask},
 };
 
+use self::growth::History;
 use super::{
     Built, Refusal, StudySlice,
     learner::{Gradients, Learner, steady},
@@ -34,6 +36,7 @@ pub struct Study {
     data: Dataset,
     /// The full model and the reduced one.
     training: Training<Gpt>,
+    growth: History,
 }
 
 impl super::Study for Study {
@@ -52,6 +55,7 @@ impl super::Study for Study {
             spec: spec.clone(),
             device: device.clone(),
             tokenizer,
+            growth: History::new(&data),
             data,
             training: Training::new(vec![learner(full), learner(cut)], LEARNING_RATE, 0),
         })
@@ -80,6 +84,12 @@ impl super::Study for Study {
 
     async fn advance(&mut self) -> StudySlice {
         let step = self.step();
+        // The lengths before a step are no part of it: a step that is dropped leaves them there.
+        // Where the reading failed they are due again before the next step.
+        let due = self.training.next() == 0 && self.growth.is_due(step);
+        if due && self.measure().await.is_ok() {
+            return StudySlice::More;
+        }
         // One slice computes one model's batch.
         let tracked = self.training.tracked();
         let (inputs, targets) = self.batch(step, BATCH as usize);
@@ -107,6 +117,7 @@ impl super::Study for Study {
                 let stream = self.stream(passage, *shown, *token).await?;
                 Ok(question.answered(&stream))
             }
+            Question::Growth(question) => Ok(question.answered(&self.grown().await?)),
             Question::Depths(question) => Ok(question.answered(&self.depths().await?)),
             Question::Ensemble(question @ ask::Ensemble { text, position, dropout }) => {
                 let passage = self.passage(text, *position)?;

@@ -49,6 +49,11 @@ impl Sum {
         total
     }
 
+    /// Euclidean norm of each term at each position, term by term.
+    fn sizes(&self) -> Vec<f32> {
+        self.terms.iter().flat_map(|(_, term)| term.chunks(self.width).map(length)).collect()
+    }
+
     /// Applies a norm of the sum to every term. Given the deviation, a norm is linear: each term
     /// loses its own mean and is divided and scaled like the rest, and the bias β is one more term.
     fn normalize(&mut self, norm: &Norm) {
@@ -140,7 +145,6 @@ impl Study {
         let small = |values: &[f64]| -> Vec<f32> { values.iter().map(|v| *v as f32).collect() };
         let terms: Vec<Vec<f64>> = sum.terms.iter().map(|(_, term)| row(term)).collect();
         let count = sum.terms.len() as u32;
-        let sizes = sum.terms.iter().flat_map(|(_, term)| term.chunks(width).map(length));
         Ok(Stream {
             shown,
             tokens: passage
@@ -153,7 +157,7 @@ impl Study {
             token: token as u32,
             next: passage.ids.get(position + 1).copied(),
             sources: sum.terms.iter().map(|(source, _)| *source).collect(),
-            sizes: Array { shape: vec![count, passage.ids.len() as u32], values: sizes.collect() },
+            sizes: Array { shape: vec![count, passage.ids.len() as u32], values: sum.sizes() },
             whole: total.chunks(width).map(length).collect(),
             contributions: terms.iter().map(|term| contribution(term) as f32).collect(),
             terms: Array {
@@ -168,6 +172,19 @@ impl Study {
             probabilities,
         })
     }
+}
+
+/// The sources of a model's terms, and the mean over the passage's positions of each one's length.
+pub(super) async fn mean_sizes(
+    model: &Gpt,
+    passage: &Passage,
+) -> Result<(Vec<Source>, Vec<f32>), Refusal> {
+    let Computed { sum, .. } = Computed::of(model, passage).await?;
+    let mean = |sizes: &[f32]| {
+        (sizes.iter().map(|size| f64::from(*size)).sum::<f64>() / sizes.len() as f64) as f32
+    };
+    let sources = sum.terms.iter().map(|(source, _)| *source).collect();
+    Ok((sources, sum.sizes().chunks(passage.ids.len()).map(mean).collect()))
 }
 
 /// What one pass computed, read back.
