@@ -4,6 +4,7 @@ mod averages;
 mod check;
 mod editor;
 mod leak;
+mod notebooks;
 mod trained;
 mod words;
 
@@ -29,6 +30,8 @@ use crate::{
 };
 use editor::{MaskEditor, Sheet};
 
+#[cfg(test)]
+pub use notebooks::ALL as NOTEBOOKS;
 #[cfg(test)]
 pub use words::NAMES;
 pub use words::SCRIPT;

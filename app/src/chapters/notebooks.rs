@@ -20,16 +20,17 @@ use crate::{
 /// Steps of training before a notebook is filled: the numbers are those of no beginning.
 const STEPS: u32 = 3;
 
-const NOTEBOOKS: &[(Chapter, &[&Notebook])] = &[
-    (Chapter::Tokens, super::tokens::NOTEBOOKS),
-    (Chapter::Bigram, super::bigram::NOTEBOOKS),
-    (Chapter::Rnn, super::rnn::NOTEBOOKS),
-    (Chapter::Bptt, super::bptt::NOTEBOOKS),
-    (Chapter::Gates, super::gates::NOTEBOOKS),
-    (Chapter::Birnn, super::birnn::NOTEBOOKS),
-    (Chapter::Norm, super::norm::NOTEBOOKS),
-    (Chapter::Gpt, super::gpt::NOTEBOOKS),
-];
+/// Makes [`NOTEBOOKS`] from the list of chapters: one without any does not compile.
+macro_rules! notebooks {
+    ($($variant:ident $module:ident $field:ident $id:literal $title:literal,)+) => {
+        const NOTEBOOKS: &[(Chapter, &[&Notebook])] = &[
+            $((Chapter::$variant, super::$module::NOTEBOOKS),)+
+            (Chapter::Gpt, super::gpt::NOTEBOOKS),
+        ];
+    };
+}
+
+unroll_protocol::with_chapters!(notebooks);
 
 /// An engine without a browser.
 struct Engine<S: Studies> {

@@ -94,6 +94,9 @@ type Open = fn(&'static Notebook, Store, Questions, Signal<Provenance>, RwSignal
 
 const OPEN: Fetch<Open> = part!(notebook: Open = open);
 
+/// Begins the title of a check that needs more than a notebook has.
+const ALONE: &str = "Alone:";
+
 /// The button that saves one.
 pub fn notebook(notebook: &'static Notebook) -> AnyView {
     let store = expect_context::<Store>();
@@ -210,18 +213,17 @@ pub fn compose(notebook: &Notebook, said: &Packed, origin: &Origin) -> Result<St
     // What sets the snippet up makes its numbers up, but for how they are counted.
     let precision: Vec<&str> =
         setup.1.lines().filter(|line| line.starts_with("torch.set_default_dtype")).collect();
-    let cells = [
+    let mut cells = vec![
         markdown(&introduction(notebook.title, origin)),
         hidden(&numbers(&said.parameters, &page, &precision.join("\n"))),
-        markdown(&format!("## {}", live.0)),
-        python(live.1),
-        markdown(&format!("## {}", shown.0)),
-        python(code.join("\n").trim()),
-        markdown(&format!("## {}", check.0)),
-        python(check.1),
-        markdown(&format!("## {}", result.0)),
-        python(result.1),
     ];
+    let section = |title: &str, code: &str| [markdown(&format!("## {title}")), python(code)];
+    cells.extend(section(live.0, live.1));
+    cells.extend(section(shown.0, code.join("\n").trim()));
+    if !check.0.starts_with(ALONE) {
+        cells.extend(section(check.0, check.1));
+    }
+    cells.extend(section(result.0, result.1));
     let cells: Vec<Value> = cells
         .into_iter()
         .enumerate()

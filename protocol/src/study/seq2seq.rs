@@ -132,6 +132,8 @@ pub struct Reading {
     pub source: String,
     /// Its characters in the order in which they are read.
     pub tokens: Vec<String>,
+    /// What the encoder reads, in that order, by id.
+    pub ids: Vec<u32>,
     /// How many of them are unknown to the task.
     pub unknown: u32,
     /// How many beyond [`MOST_SOURCE`] were left out.

@@ -3,6 +3,7 @@
 mod check;
 mod figure;
 mod map;
+mod notebooks;
 mod panels;
 mod words;
 
@@ -28,6 +29,8 @@ use crate::{
 };
 use map::{Alignment, Decoded, Gaze, Place};
 
+#[cfg(test)]
+pub use notebooks::ALL as NOTEBOOKS;
 #[cfg(test)]
 pub use words::NAMES;
 pub use words::SCRIPT;

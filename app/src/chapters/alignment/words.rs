@@ -3,8 +3,9 @@
 use leptos::prelude::*;
 use unroll_protocol::transduction::{AttentionKind, PairTask};
 
+use super::notebooks;
 use crate::{
-    course::{Beat, Script, Trial},
+    course::{Beat, Script, Trial, notebook},
     store::Store,
     teaching::{Formula, Hue, Kind, MathSym, Names, Quiz, Snippet},
 };
@@ -53,7 +54,7 @@ pub fn more() -> impl IntoView {
             <mspace width="1.5em"/>
             {c()}<mo>"="</mo><msub><mo>"∑"</mo><mi>"j"</mi></msub>{a()}{h()}
         </Formula>
-        <Snippet of=include_str!("code/context.py") names=NAMES sizes/>
+        <Snippet of=notebooks::CONTEXT.code names=NAMES sizes notebook=|| notebook(&notebooks::CONTEXT)/>
         <Formula label="The decoder’s step" source="The same, section 3.1">
             {s()}<mo>"="</mo><mi>"GRU"</mi><mo>"("</mo>{s_before()}<mo>","</mo><mo>"["</mo>
             <msub><mi>"y"</mi><mrow><mi>"i"</mi><mo>"−"</mo><mn>"1"</mn></mrow></msub><mo>";"</mo>{c()}<mo>"]"</mo><mo>")"</mo>

@@ -6,6 +6,7 @@ mod depths;
 mod ensemble;
 mod growth;
 mod neurons;
+mod notebooks;
 mod stream;
 mod words;
 
@@ -27,6 +28,8 @@ use crate::{
     teaching::{Live, live},
 };
 
+#[cfg(test)]
+pub use notebooks::ALL as NOTEBOOKS;
 #[cfg(test)]
 pub use words::NAMES;
 pub use words::SCRIPT;

@@ -6,8 +6,9 @@ use unroll_protocol::{
     study::block::{Norm, Shown, Without},
 };
 
+use super::notebooks;
 use crate::{
-    course::{Beat, Script, Trial},
+    course::{Beat, Script, Trial, notebook},
     figures::Hue,
     teaching::{Formula, Kind, MathSym, Names, Quiz, Snippet},
 };
@@ -299,7 +300,7 @@ pub fn more() -> AnyView {
             </mfrac>
             <msub><mi>"γ"</mi><mi>"d"</mi></msub><msub><mi>"u"</mi><mrow><mi>"v"</mi><mi>"d"</mi></mrow></msub>
         </Formula>
-        <Snippet of=include_str!("code/contribution.py") names=NAMES/>
+        <Snippet of=notebooks::CONTRIBUTION.code names=NAMES notebook=|| notebook(&notebooks::CONTRIBUTION)/>
         <p>
             "σ is the standard deviation of the whole stream. It is taken as it is: without one of the terms, σ would be \
             different too. So a contribution says what a term adds to this sum. It does not say what the model would do \

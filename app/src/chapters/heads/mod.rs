@@ -1,6 +1,7 @@
 //! `heads`: many heads at once, what each does, writes and is worth.
 
 mod check;
+mod notebooks;
 mod numbers;
 mod state;
 mod track;
@@ -22,6 +23,8 @@ use crate::{
 };
 use state::Page;
 
+#[cfg(test)]
+pub use notebooks::ALL as NOTEBOOKS;
 #[cfg(test)]
 pub use words::NAMES;
 pub use words::SCRIPT;

@@ -6,8 +6,9 @@ use unroll_protocol::{
     study::heads::{CONTEXT, HeadAt},
 };
 
+use super::notebooks;
 use crate::{
-    course::{Beat, Script, Trial},
+    course::{Beat, Script, Trial, notebook},
     store::Store,
     teaching::{Formula, Hue, Kind, MathSym, Names, Quiz, Snippet},
 };
@@ -288,7 +289,7 @@ pub fn more() -> impl IntoView {
             <msubsup><MathSym part="heads-out" role=Hue::Weight>"W"</MathSym><mi>"i"</mi><mi>"O"</mi></msubsup>
             <mo>"+"</mo><mi>"b"</mi>
         </Formula>
-        <Snippet of=include_str!("code/joined.py") names=NAMES sizes/>
+        <Snippet of=notebooks::JOINED.code names=NAMES sizes notebook=|| notebook(&notebooks::JOINED)/>
         <p>
             "With heads of width d_model / h, the projections of h heads cost as many multiplications as those of one \
              head of the whole width. "<em>"W"</em>"ᵢᴼ are the rows of W_O that belong to head i. The output of a head \

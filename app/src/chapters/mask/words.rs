@@ -3,8 +3,9 @@
 use leptos::prelude::*;
 use unroll_protocol::study::mask::{Combine, Pattern, Preset, Trained};
 
+use super::notebooks;
 use crate::{
-    course::{Beat, Script, Trial},
+    course::{Beat, Script, Trial, notebook},
     teaching::{Formula, Hue, Kind, MathSym, Names, Quiz, Snippet},
 };
 
@@ -44,7 +45,7 @@ pub fn more() -> impl IntoView {
             <msub><mrow><mo>"("</mo><msub><mi>"M"</mi><mi>"t"</mi></msub><mo>")"</mo></mrow><mi>"j"</mi></msub>
             <msub><MathSym part="mask-values" role=Hue::Value>"v"</MathSym><mi>"j"</mi></msub>
         </Formula>
-        <Snippet of=include_str!("code/average.py") names=NAMES sizes="Both models read T = 32 characters at a time."/>
+        <Snippet of=notebooks::AVERAGE.code names=NAMES sizes="Both models read T = 32 characters at a time." notebook=|| notebook(&notebooks::AVERAGE)/>
         <p>
             "A row of only −∞ has no softmax: it would be 0 divided by 0. Such a mask is refused here. Libraries \
              differ. Some return NaN, which then spreads through the whole model. Some return 0 or a plain \

@@ -6,6 +6,7 @@ mod clock_export;
 mod clock_figure;
 mod compare;
 mod encodings;
+mod notebooks;
 mod reading;
 mod relations;
 mod swap;
@@ -29,6 +30,8 @@ use crate::{
     teaching::{Live, live},
 };
 
+#[cfg(test)]
+pub use notebooks::ALL as NOTEBOOKS;
 #[cfg(test)]
 pub use words::NAMES;
 pub use words::SCRIPT;

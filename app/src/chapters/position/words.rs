@@ -3,8 +3,9 @@
 use leptos::prelude::*;
 use unroll_protocol::{architecture::Positions, study::position::CountFrom};
 
+use super::notebooks;
 use crate::{
-    course::{Beat, Script, Trial},
+    course::{Beat, Script, Trial, notebook},
     store::Store,
     teaching::{Formula, Hue, Kind, MathSym, Names, Quiz, Snippet},
 };
@@ -265,7 +266,7 @@ pub fn more() -> AnyView {
             <msub><mi>"ω"</mi><mi>"i"</mi></msub><mo>"="</mo>
             <msup><mn>"10000"</mn><mrow><mo>"−"</mo><mn>"2"</mn><mi>"i"</mi><mo>"/"</mo><mi>"d"</mi></mrow></msup>
         </Formula>
-        <Snippet of=include_str!("code/sinusoid.py") names=NAMES sizes/>
+        <Snippet of=notebooks::SINUSOID.code names=NAMES sizes notebook=|| notebook(&notebooks::SINUSOID)/>
         <Formula label="PE of p plus k is M k times PE of p; each block of M k turns a pair by k times its speed"
             source="Vaswani et al. 2017 suppose that models can use such a linear map; angle sums of sine and cosine">
             <mi>"PE"</mi><mo>"("</mo><mi>"p"</mi><mo>"+"</mo><mi>"k"</mi><mo>")"</mo><mo>"="</mo>

@@ -4,6 +4,7 @@ mod cell;
 mod check;
 mod cost;
 mod more;
+mod notebooks;
 mod order;
 mod scale;
 mod shuffle;
@@ -25,6 +26,8 @@ use crate::{
 
 #[cfg(test)]
 pub use more::NAMES;
+#[cfg(test)]
+pub use notebooks::ALL as NOTEBOOKS;
 pub use words::SCRIPT;
 
 pub const INFO: Info = Info {

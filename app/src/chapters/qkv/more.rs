@@ -2,7 +2,9 @@
 
 use leptos::prelude::*;
 
+use super::notebooks;
 use crate::{
+    course::notebook,
     figures::Hue,
     teaching::{Formula, MathSym, Names, Snippet},
 };
@@ -40,7 +42,7 @@ pub fn more() -> AnyView {
             </mfrac>
             <mo>")"</mo><MathSym part="v" role=Hue::Value>"V"</MathSym>
         </Formula>
-        <Snippet of=include_str!("code/attention.py") names=NAMES sizes=SIZES/>
+        <Snippet of=notebooks::ATTENTION.code names=NAMES sizes=SIZES notebook=|| notebook(&notebooks::ATTENTION)/>
         <Formula label="One weight" source="The row’s largest score m is subtracted first, which changes nothing in the result. A score that a mask blocks is minus infinity">
             <msub><mi>"w"</mi><mrow><mi>"i"</mi><mi>"j"</mi></mrow></msub><mo>"="</mo>
             <mfrac>

@@ -1,6 +1,7 @@
 //! `seq2seq`: the whole source squeezed into one vector.
 
 mod check;
+mod notebooks;
 mod panels;
 mod transfer;
 mod words;
@@ -25,6 +26,8 @@ use crate::{
 };
 use transfer::{Transfer, TransferFigure, Written};
 
+#[cfg(test)]
+pub use notebooks::ALL as NOTEBOOKS;
 #[cfg(test)]
 pub use words::NAMES;
 pub use words::SCRIPT;

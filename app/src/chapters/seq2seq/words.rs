@@ -3,8 +3,9 @@
 use leptos::prelude::*;
 use unroll_protocol::PairTask;
 
+use super::notebooks;
 use crate::{
-    course::{Beat, Script, Trial},
+    course::{Beat, Script, Trial, notebook},
     store::Store,
     teaching::{Formula, Hue, Kind, MathSym, Names, Quiz, Snippet},
 };
@@ -44,7 +45,7 @@ pub fn more() -> impl IntoView {
             <msub><mi>"x"</mi><mi>"j"</mi></msub><mo>")"</mo><mo>","</mo>
             {c()}<mo>"="</mo>{h("S")}
         </Formula>
-        <Snippet of=include_str!("code/encoder.py") names=NAMES sizes/>
+        <Snippet of=notebooks::ENCODER.code names=NAMES sizes notebook=|| notebook(&notebooks::ENCODER)/>
         <Formula label="The decoder starts from c and is given c again at every step" source="Cho et al. 2014, appendix A.1">
             <msub><mi>"s"</mi><mn>"0"</mn></msub><mo>"="</mo><mi>"tanh"</mi><mo>"("</mo><mi>"V"</mi>{c()}
             <mo>"+"</mo><mi>"b"</mi><mo>")"</mo><mo>","</mo>

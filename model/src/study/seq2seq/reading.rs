@@ -98,6 +98,7 @@ impl Study {
             beam: beam.collect(),
             prefixes: prefixes.collect(),
             tokens,
+            ids: read,
             source,
         })
     }

@@ -16,3 +16,13 @@ c_sum = sum(alpha[j] * h[j] for j in range(S))  # [2H]
 # --- The same from torch.softmax
 torch.testing.assert_close(alpha, torch.softmax(e, dim=0))
 torch.testing.assert_close(c, c_sum)
+
+# --- The scores on the page, and the encoder’s states
+e, h = page["scores"], page["states"]  # [S], [S, 2H]
+S, H = h.shape[0], h.shape[1] // 2
+
+# --- The weights that the page shows, and the context that they make
+for character, weight in zip(page["source"], alpha):
+    print(f"{character!r} {weight:.1%}")
+torch.testing.assert_close(alpha, page["weights"], rtol=1e-4, atol=1e-6)
+torch.testing.assert_close(c, page["context"], rtol=1e-4, atol=1e-5)

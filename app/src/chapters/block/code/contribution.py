@@ -18,3 +18,17 @@ logits = c.sum(dim=0)  # [V]
 norm = torch.nn.LayerNorm(d)
 norm.weight.data = gamma
 torch.testing.assert_close(logits, norm(x) @ u.T)
+
+# --- The stream of the model on the page, at the position on show
+terms, gamma = page["terms"], page["gamma"]  # [n, d], [d]
+n, d = terms.shape
+u = weights["head.weight"].T  # [V, d]
+V = len(u)
+
+# --- The contributions that the page shows, and the logit that they add up to
+token = page["token"]
+for name, share in zip(page["names"], c[:, token]):
+    print(f"{name:>20} {share:+.3f}")
+torch.testing.assert_close(c[:, token], page["contributions"], rtol=1e-3, atol=1e-5)
+logit = (logits[token] + page["offset"]).item()
+torch.testing.assert_close(logit, page["logit"], rtol=1e-3, atol=1e-4)

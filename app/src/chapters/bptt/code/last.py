@@ -42,5 +42,5 @@ y = end - p @ V  # so that s_T - y is dL/ds_T of the page’s loss, which is -ln
 
 # --- The slopes at that step, as backpropagation has them on the page
 unit = page["unit"] - 1
-print(f"Step {t}, unit {unit + 1}: the loss moves {g[unit]:.3g} times as far as the state.")
+print(f"Step {t}, unit {unit + 1}: a slope of {g[unit]:.3g}")
 torch.testing.assert_close(g, page["sweep"][t - 1], rtol=1e-3, atol=1e-7)

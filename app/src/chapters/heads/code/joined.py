@@ -20,10 +20,32 @@ out = joined @ W_O + b  # [T, d]
 W_of_head = W_O.view(h, d_k, d)  # [h, d_k, d], the rows of each head
 out_sum = (head @ W_of_head).sum(dim=0) + b  # [T, d]
 
-# --- The same from nn.MultiheadAttention
+# --- Alone: the same from nn.MultiheadAttention
 torch.testing.assert_close(out_sum, out)
 layer = torch.nn.MultiheadAttention(d, h)
 layer.in_proj_weight.data = torch.cat([W_Q, W_K, W_V], dim=1).T
 layer.in_proj_bias.data = torch.zeros(3 * d)
 layer.out_proj.weight.data, layer.out_proj.bias.data = W_O.T, b
 torch.testing.assert_close(layer(X, X, X, attn_mask=future)[0], out)
+
+# --- Layer 1 of the model on the page, and how its heads look at your sentence
+W_O = weights["blocks.0.attention.output.weight"]  # [d, d]
+b = weights["blocks.0.attention.output.bias"]  # [d]
+A = page["weights"][0]  # [h, T, T], each head’s attention
+h, T, _ = A.shape
+d = len(b)
+d_k = d // h
+norm = torch.nn.LayerNorm(d)
+norm.weight.data = weights["blocks.0.attention_norm.gamma"]
+norm.bias.data = weights["blocks.0.attention_norm.beta"]
+X = norm(weights["token_embedding.weight"][torch.tensor(page["ids"])])  # [T, d]
+W_V = weights["blocks.0.attention.value.weight"]  # [d, d]
+v = X @ W_V + weights["blocks.0.attention.value.bias"]  # [T, d]
+head = A @ v.view(T, h, d_k).transpose(0, 1)  # [h, T, d_k]
+
+# --- How much each head writes, as the page shows it
+torch.testing.assert_close(out_sum, out)
+written = (head @ W_of_head).norm(dim=2).mean(dim=1)  # [h]
+for number, length in enumerate(written, 1):
+    print(f"head {number} writes vectors of length {length:.3f}")
+torch.testing.assert_close(written, page["written"][0], rtol=1e-4, atol=1e-6)

@@ -17,3 +17,12 @@ by_softmax = torch.softmax(M, dim=-1) @ v  # [T, d]
 running = v.cumsum(dim=0) / torch.arange(1, T + 1)[:, None]
 for way in [loop, product, by_softmax]:
     torch.testing.assert_close(way, running)
+
+# --- The values of your tokens, in the head on the page
+v = page["values"]  # [T, d]
+T, d = v.shape
+
+# --- The averages that the page shows, and what the head makes of the same values
+print(by_softmax[-1])
+torch.testing.assert_close(by_softmax, page["average"], rtol=1e-4, atol=1e-5)
+torch.testing.assert_close(page["weights"] @ v, page["attended"], rtol=1e-4, atol=1e-5)

@@ -20,3 +20,10 @@ for place in range(T):
         angle = place / 10000 ** (2 * pair / d)
         assert abs(PE[place, 2 * pair] - math.sin(angle)) < 1e-9
         assert abs(PE[place, 2 * pair + 1] - math.cos(angle)) < 1e-9
+
+# --- As many positions, and as wide a model, as on the page
+T, d = page["encoding"].shape
+
+# --- The encoding that the page draws
+print(PE[1])
+torch.testing.assert_close(PE, page["encoding"], rtol=1e-4, atol=1e-5)

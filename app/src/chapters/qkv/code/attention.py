@@ -15,3 +15,15 @@ out = weights @ V  # [T, d_k]
 # --- The same from PyTorch's one call
 one_call = torch.nn.functional.scaled_dot_product_attention
 torch.testing.assert_close(out, one_call(Q, K, V))
+
+# --- The queries, keys and values of the head on the page
+Q, K, V = page["queries"], page["keys"], page["values"]  # [T, d_k] each
+d_k = Q.shape[1]
+
+# --- The weights that the page shows, and the mix of one row
+row = page["mix_of"]
+best = weights[row].argmax()
+share = f"{weights[row, best]:.1%}"
+print(f"{page['tokens'][row]!r} takes {share} of its mix from {page['seen'][best]!r}.")
+torch.testing.assert_close(weights, page["weights"], rtol=1e-4, atol=1e-6)
+torch.testing.assert_close(out[row], page["mix"], rtol=1e-4, atol=1e-5)

@@ -18,3 +18,17 @@ gru = torch.nn.GRU(C, H)
 for whole, single in zip(gru.parameters(), encoder.parameters()):
     whole.data = single.data
 torch.testing.assert_close(c, gru(x)[1][0])
+
+# --- The encoder on the page, and the source that it reads
+encoder = torch.nn.GRUCell(*weights["forward.input_weight"].shape[:1], len(page["summary"]))
+C, H = encoder.input_size, encoder.hidden_size
+encoder.weight_ih.data = weights["forward.input_weight"].T  # [3H, C]
+encoder.weight_hh.data = weights["forward.recurrent_weight"].T  # [3H, H]
+encoder.bias_ih.data = weights["forward.bias"]  # [3H]
+inner = weights["forward.candidate_bias"]  # [H], within the reset gate’s reach
+encoder.bias_hh.data = torch.cat([torch.zeros(2 * H), inner])
+source = torch.tensor(page["ids"])
+
+# --- The vector that the page shows
+print(c)
+torch.testing.assert_close(c, page["summary"], rtol=1e-4, atol=1e-5)

@@ -1,0 +1,42 @@
+//! The chapter's code with the live model's numbers.
+
+use unroll_protocol::{
+    AttentionRow, Link, Packed, Question, study::alignment::ask, transduction::AttentionKind,
+};
+
+use super::source;
+
+use crate::course::{Notebook, Numbers};
+
+#[cfg(test)]
+pub const ALL: &[&Notebook] = &[&CONTEXT];
+
+pub const CONTEXT: Notebook = Notebook {
+    code: include_str!("code/context.py"),
+    title: "What the first character is written from",
+    model: |_| 0,
+    weights: |_| Vec::new(),
+    asks,
+    page,
+};
+
+fn asks(link: &Link, sentence: &str) -> Result<Question, &'static str> {
+    let settings = &link.alignment;
+    let kinds = settings.spec(link.seed).kinds();
+    let model = kinds.iter().position(|kind| *kind != AttentionKind::None);
+    let model =
+        model.ok_or("No model on the page has attention. Choose one in the settings.")? as u32;
+    let source = source(settings, || sentence.to_owned());
+    Ok(ask::Row { source, model, at: 0 }.into())
+}
+
+fn page(answer: &Packed) -> Result<Numbers, String> {
+    let row: AttentionRow = answer.unpack().map_err(|error| error.to_string())?;
+    Ok(vec![
+        ("source", (&row.tokens).into()),
+        ("scores", (&row.scores).into()),
+        ("states", (&row.values).into()),
+        ("weights", (&row.weights).into()),
+        ("context", (&row.mixed).into()),
+    ])
+}

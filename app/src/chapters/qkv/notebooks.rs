@@ -1,0 +1,58 @@
+//! The chapter's code with the live model's numbers.
+
+use unroll_protocol::{
+    Link, Packed, Question,
+    study::qkv::{Head, Models, ask},
+};
+
+use crate::course::{Notebook, Numbers};
+
+#[cfg(test)]
+pub const ALL: &[&Notebook] = &[&ATTENTION];
+
+pub const ATTENTION: Notebook = Notebook {
+    code: include_str!("code/attention.py"),
+    title: "The attention of one head",
+    model: |_| 0,
+    weights: |_| Vec::new(),
+    asks,
+    page,
+};
+
+fn asks(link: &Link, sentence: &str) -> Result<Question, &'static str> {
+    let settings = &link.qkv;
+    if settings.spec(link.seed).models != Models::Text {
+        return Err("The notebook is about the model that reads your text. Go to the first view.");
+    }
+    if settings.causal {
+        return Err(
+            "The notebook has no mask: that is the next chapter’s. Take the mask off first.",
+        );
+    }
+    Ok(ask::Head {
+        text: sentence.to_owned(),
+        memory: settings.memory,
+        causal: settings.causal,
+        layer: settings.layer - 1,
+        head: settings.head - 1,
+        query: settings.query.saturating_sub(1),
+    }
+    .into())
+}
+
+fn page(answer: &Packed) -> Result<Numbers, String> {
+    let head: Head = answer.unpack().map_err(|error| error.to_string())?;
+    if head.tokens.is_empty() {
+        return Err("There is nothing to read: write a sentence first.".to_owned());
+    }
+    Ok(vec![
+        ("queries", (&head.queries).into()),
+        ("keys", (&head.keys).into()),
+        ("values", (&head.values).into()),
+        ("tokens", (&head.tokens).into()),
+        ("seen", (&head.memory_tokens).into()),
+        ("weights", (&head.weights).into()),
+        ("mix_of", head.row.query.into()),
+        ("mix", (&head.row.mixed).into()),
+    ])
+}
