@@ -60,5 +60,6 @@ future = torch.ones(T, T).triu(1).bool()
 
 # --- The attention that the page shows, of every head in layer 1
 token, looks = page["tokens"][-1], A[0, -1]
-print(f"Head 1 looks from {token!r} most at {page['tokens'][looks.argmax()]!r}: {looks.max():.1%}")
+most = page["tokens"][looks.argmax()]
+print(f"Head 1 looks from {token!r} most at {most!r}: {looks.max():.1%}")
 torch.testing.assert_close(A, page["weights"][0], rtol=1e-4, atol=1e-5)

@@ -32,7 +32,8 @@ assert not torch.allclose(gpt(changed)[-1], logits[-1])
 # --- The GPT on the page, and your sentence
 def norm(name):
     layer = torch.nn.LayerNorm(C)
-    layer.weight.data, layer.bias.data = weights[f"{name}.gamma"], weights[f"{name}.beta"]
+    layer.weight.data = weights[f"{name}.gamma"]
+    layer.bias.data = weights[f"{name}.beta"]
     return layer
 
 def made(number):
@@ -53,7 +54,8 @@ def made(number):
     ]:
         layer.weight.data = weights[f"{name}.{path}.weight"].T
         layer.bias.data = weights[f"{name}.{path}.bias"]
-    block.norm1, block.norm2 = norm(f"{name}.attention_norm"), norm(f"{name}.feed_forward_norm")
+    block.norm1 = norm(f"{name}.attention_norm")
+    block.norm2 = norm(f"{name}.feed_forward_norm")
     return block
 
 E, P = weights["token_embedding.weight"], weights["position_embedding.weight"]

@@ -20,8 +20,8 @@ for whole, single in zip(gru.parameters(), encoder.parameters()):
 torch.testing.assert_close(c, gru(x)[1][0])
 
 # --- The encoder on the page, and the source that it reads
-encoder = torch.nn.GRUCell(*weights["forward.input_weight"].shape[:1], len(page["summary"]))
-C, H = encoder.input_size, encoder.hidden_size
+C, H = len(weights["forward.input_weight"]), len(page["summary"])
+encoder = torch.nn.GRUCell(C, H)
 encoder.weight_ih.data = weights["forward.input_weight"].T  # [3H, C]
 encoder.weight_hh.data = weights["forward.recurrent_weight"].T  # [3H, H]
 encoder.bias_ih.data = weights["forward.bias"]  # [3H]
