@@ -40,9 +40,9 @@ use web_sys::{MessageEvent, Window};
 
 use crate::{
     course::{Lab, Labs},
-    effect::effect,
     fetched::Settled,
     figures::Exporters,
+    reactive::effect,
     store::{Device, Severity, Store},
 };
 use post::{Outgoing, post, use_size};

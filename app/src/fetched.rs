@@ -8,6 +8,7 @@ use core::{
     task::{Context, Poll, Waker},
 };
 
+use crate::reactive::memo;
 use js_sys::Promise;
 use leptos::{prelude::*, task::spawn_local, wasm_split::SplitLoaderError};
 use wasm_bindgen::JsCast;
@@ -136,7 +137,7 @@ pub fn Fetched(
         _ => view! { <p class="hint" role="status">{what}" is being fetched …"</p> }.into_any(),
     }
     };
-    let here = Memo::new(move |_| match state.get() {
+    let here = memo(move || match state.get() {
         State::Here(view) => Some(view),
         State::Underway | State::Failed => None,
     });

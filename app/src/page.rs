@@ -10,6 +10,7 @@ use crate::{
     embed::{self, Exports, use_embed},
     fetched::{Fetch, Settled, part},
     figures::{Exporters, FigureTheme, attention_json, loss_json, provide_exporters},
+    reactive::memo,
     store::{Severity, Store},
     teaching::{Glossary, Note, provide_lit},
 };
@@ -25,7 +26,7 @@ pub fn page(link: Link, given: Vec<String>, problems: &[LinkProblem]) -> AnyView
     provide_context(progress);
     provide_context(FigureTheme { dark: use_theme(store) });
     use_url(store);
-    let chapter = Memo::new(move |_| store.link.with(|link| link.chapter));
+    let chapter = memo(move || store.link.with(|link| link.chapter));
     let view = move || {
         let chapter = chapter.get();
         if chapter.shows_lab() {
@@ -42,7 +43,7 @@ pub fn page(link: Link, given: Vec<String>, problems: &[LinkProblem]) -> AnyView
     }
     use_navigation(store, progress);
     let badge_labs = labs.clone();
-    let lab = Memo::new(move |_| chapter.with(|chapter| badge_labs.of(*chapter).map(|l| l.device)));
+    let lab = memo(move || chapter.with(|chapter| badge_labs.of(*chapter).map(|l| l.device)));
     let device = move || lab.get().map_or_else(|| store.device.get(), |device| device.get());
     let retry = move || match labs.of(chapter.get_untracked()) {
         Some(lab) => lab.retry_engine(),

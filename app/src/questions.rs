@@ -11,8 +11,8 @@ use unroll_protocol::{Ask, Command, Packed, RunState};
 
 use crate::{
     controls::use_timer,
-    effect::effect,
     figures::{Sight, rest_left, time_frame},
+    reactive::{effect, memo},
 };
 
 /// While training, the same question is asked no more often than this: the answers cost time that
@@ -197,7 +197,7 @@ fn use_typed<Q: Ask>(
         }
         Err(error) => Err(error.to_string()),
     };
-    let question = Memo::new(move |_| question().map(|question| Packed::of(&question.into())));
+    let question = memo(move || question().map(|question| Packed::of(&question.into())));
     let Standing { problem, of, sight } = use_standing(questions, trained, question, Rc::new(take));
     Answered { answer: answer.into(), problem, of, sight }
 }
@@ -232,10 +232,10 @@ fn use_standing(
     let of = RwSignal::new(None::<u32>);
     let sight = Sight::new();
     let follows =
-        Memo::new(move |_| trained && (questions.state.get() == RunState::Paused || sight.is_on()));
+        memo(move || trained && (questions.state.get() == RunState::Paused || sight.is_on()));
     // What would have to be asked of the model as it is now; without a step where it does not
     // matter how far the model is.
-    let due = Memo::new(move |_| {
+    let due = memo(move || {
         let asking = questions.alive.get() && questions.watched.get();
         let question = question.get().filter(|_| asking)?;
         let step = follows.get().then(|| questions.step.get());
@@ -289,7 +289,7 @@ fn use_standing(
             *asked = Asked { last, open: Some(id), at: clock() };
         });
     });
-    let behind = Memo::new(move |_| {
+    let behind = memo(move || {
         again.track();
         let Some(now) = due.get() else { return false };
         asked.with_value(|asked| asked.open.is_some() || !answers(asked.last.as_ref(), &now))

@@ -23,9 +23,9 @@ use unroll_protocol::{
 
 use crate::{
     corpora,
-    effect::effect,
     figures::{Curve, Sight},
     questions::{Answered, Questions, Said, use_answer},
+    reactive::effect,
 };
 use engine::Engine;
 use helpers::Helpers;

@@ -19,6 +19,7 @@ use crate::{
     figures::{
         AttentionFigure, HeadsFigure, Inspection, LossFigure, NextFigure, Selection, SentenceFigure,
     },
+    reactive::memo,
     store::Store,
     teaching::{CheckYourself, Kind, Quiz, live},
 };
@@ -200,8 +201,7 @@ fn Chapter() -> impl IntoView {
     let store = expect_context::<Store>();
     let shows = move |part| store.link.with_untracked(|link| !link.hide.contains(&part));
     // A token that is chosen stays chosen in every view of the sentence.
-    let length =
-        Memo::new(move |_| store.trace.read(|trace| trace.tokens.len()).unwrap_or_default());
+    let length = memo(move || store.trace.read(|trace| trace.tokens.len()).unwrap_or_default());
     let selection = Selection::new(length);
     provide_context(selection);
     let mut views = vec![
@@ -217,7 +217,7 @@ fn Chapter() -> impl IntoView {
     }
     use_ahead(LATER);
     let model = use_model_name(store);
-    let weights = Memo::new(move |_| {
+    let weights = memo(move || {
         store
             .started
             .with(|s| s.as_ref().map_or("…".into(), |s| s.parameters.div_ceil(1000).to_string()))
@@ -323,7 +323,7 @@ fn Written() -> impl IntoView {
 fn WritingLine() -> impl IntoView {
     let store = expect_context::<Store>();
     let part = use_part(store.writing_sight);
-    let whole = Memo::new(move |_| store.link.with(|link| link.view == "writing"));
+    let whole = memo(move || store.link.with(|link| link.view == "writing"));
     let line = move || store.written.with(|written| written.text.replace('\n', " ⏎ "));
     view! {
         <p class="stage-foot" node_ref=part hidden=move || whole.get() data-testid="writing-line">
@@ -389,9 +389,7 @@ fn Next(selection: Selection) -> impl IntoView {
 
 /// Layers and heads of the model that is being made.
 fn use_planned(store: Store) -> Memo<Option<(u32, u32)>> {
-    Memo::new(move |_| {
-        store.started.with(|s| s.as_ref().map(|s| (s.spec.gpt.layers, s.spec.gpt.heads)))
-    })
+    memo(move || store.started.with(|s| s.as_ref().map(|s| (s.spec.gpt.layers, s.spec.gpt.heads))))
 }
 
 /// The loss curve of the store's present model.
@@ -399,14 +397,14 @@ fn use_planned(store: Store) -> Memo<Option<(u32, u32)>> {
 fn Loss() -> impl IntoView {
     let store = expect_context::<Store>();
     let vocabulary =
-        Memo::new(move |_| store.started.with(|s| s.as_ref().map_or(0, |s| s.vocabulary.len())));
+        memo(move || store.started.with(|s| s.as_ref().map_or(0, |s| s.vocabulary.len())));
     let provenance = use_provenance();
     view! { <LossFigure curve=store.curve vocabulary provenance/> }.into_any()
 }
 
 /// How sure it is of what comes next.
 fn sure(store: Store) -> AnyView {
-    let best = Memo::new(move |_| {
+    let best = memo(move || {
         store.trace.read(|trace| {
             let last = trace.probabilities.values.rchunks(trace.vocabulary.len().max(1)).next();
             last.into_iter().flatten().copied().fold(0.0, f32::max)

@@ -25,6 +25,7 @@ use crate::{
         token::{mark, name_at, spoken},
     },
     questions::{Answered, use_answer},
+    reactive::memo,
     store::Store,
     teaching::{Live, live},
 };
@@ -71,7 +72,7 @@ fn use_page() -> Page {
 }
 
 fn use_settings(store: Store) -> Memo<Settings> {
-    Memo::new(move |_| store.link.with(|link| link.mask.clone()))
+    memo(move || store.link.with(|link| link.mask.clone()))
 }
 
 impl Page {
@@ -84,12 +85,12 @@ impl Page {
         self,
         of: fn(&Seen) -> T,
     ) -> Memo<T> {
-        Memo::new(move |_| self.seen.with(|seen| seen.as_deref().map(of).unwrap_or_default()))
+        memo(move || self.seen.with(|seen| seen.as_deref().map(of).unwrap_or_default()))
     }
 
     /// Why the last question was refused: for want of a sentence, or for what else.
     fn problem(self, of_text: bool) -> Signal<Option<String>> {
-        let no_text = Memo::new(move |_| self.store.probe.with(String::is_empty));
+        let no_text = memo(move || self.store.probe.with(String::is_empty));
         Signal::derive(move || self.answered.problem.get().filter(|_| no_text.get() == of_text))
     }
 }
@@ -145,7 +146,7 @@ fn lives(settings: Memo<Settings>) -> Vec<Live> {
     let lab = use_lab();
     let number = |at: u32| if at == 0 { "…".to_owned() } else { at.to_string() };
     let loss = move |of: usize| {
-        let last = Memo::new(move |_| {
+        let last = memo(move || {
             lab.history.with(|history| history.named(SERIES[of]).and_then(|series| series.last()))
         });
         move || last.get().map_or_else(|| "…".to_owned(), |loss| format!("{loss:.2}"))
@@ -164,7 +165,7 @@ fn lives(settings: Memo<Settings>) -> Vec<Live> {
 #[component]
 fn Figure(page: Page) -> impl IntoView {
     let Page { settings, seen, provenance, .. } = page;
-    let sheet = Memo::new(move |_| {
+    let sheet = memo(move || {
         let Some(seen) = seen.get() else { return Sheet::default() };
         let wanted = settings.with(|s| s.pattern.cells(&s.drawn, seen.tokens.len()));
         Sheet {
@@ -174,8 +175,8 @@ fn Figure(page: Page) -> impl IntoView {
             wanted,
         }
     });
-    let editing = Memo::new(move |_| settings.with(|s| s.editing));
-    let title = Memo::new(move |_| {
+    let editing = memo(move || settings.with(|s| s.editing));
+    let title = memo(move || {
         let (layer, head, model) = settings.with(|s| (s.layer, s.head, s.model));
         format!(
             "Layer {layer}, head {head} of the model trained with {}{}",
@@ -195,10 +196,9 @@ fn Figure(page: Page) -> impl IntoView {
         });
     });
     let row = page.derive(|seen| Some(seen.row as usize));
-    let cell = Memo::new(move |_| settings.with(|s| s.cell).checked_sub(1));
-    let arithmetic = Memo::new(move |_| {
-        cell.get().and(seen.get()).map(|seen| Arc::new(seen.arithmetic.clone()))
-    });
+    let cell = memo(move || settings.with(|s| s.cell).checked_sub(1));
+    let arithmetic =
+        memo(move || cell.get().and(seen.get()).map(|seen| Arc::new(seen.arithmetic.clone())));
     let key = Signal::derive(move || cell.get().unwrap_or_default() as usize);
     let go = Callback::new(move |(query, key): (usize, usize)| {
         page.set(|s| (s.row, s.cell) = (query as u32 + 1, key as u32 + 1));
@@ -271,7 +271,7 @@ fn Presets(page: Page) -> impl IntoView {
 fn Tools(page: Page) -> impl IntoView {
     let settings = page.settings;
     let editing = move || settings.with(|s| s.editing);
-    let drawn = Memo::new(move |_| settings.with(|s| s.drawn.len()));
+    let drawn = memo(move || settings.with(|s| s.drawn.len()));
     view! {
         <div class="mask-tools">
             <button type="button" class="button mask-edit" data-testid="mask-edit-mode"
@@ -322,7 +322,7 @@ fn exact(value: f32) -> String {
 
 /// What the learner should know of the sentence and the mask.
 fn notes(page: Page) -> Memo<String> {
-    Memo::new(move |_| {
+    memo(move || {
         let Some(seen) = page.seen.get() else { return String::new() };
         let length = seen.tokens.len();
         let pattern = page.settings.with(|s| s.pattern);
@@ -437,7 +437,7 @@ fn round_up(value: f32) -> f32 {
 
 #[component]
 fn Controls(settings: Memo<Settings>) -> impl IntoView {
-    let pattern = Memo::new(move |_| settings.with(|s| s.pattern));
+    let pattern = memo(move || settings.with(|s| s.pattern));
     let uses = move |preset| move || pattern.get().uses(preset);
     view! {
         <div class="course-controls">

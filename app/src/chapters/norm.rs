@@ -23,6 +23,7 @@ use crate::{
         ChapterFrame, Lab, StageView, further, use_lab, use_provenance, use_setting, use_together,
     },
     figures::{Dash, Hue, Line, Lines, LinesFigure},
+    reactive::memo,
     store::Store,
     teaching::{Live, live},
 };
@@ -156,7 +157,7 @@ fn losses() -> AnyView {
     let store = expect_context::<Store>();
     let lab = use_lab();
     let provenance = use_provenance();
-    let experiment = Memo::new(move |_| store.link.with(|link| link.norm.experiment));
+    let experiment = memo(move || store.link.with(|link| link.norm.experiment));
     let curves = |lab: Lab, looks: &[(&'static str, Hue, Dash)]| -> Vec<Line> {
         let line = |&(name, hue, dash): &(&'static str, Hue, Dash)| {
             Line::new(name, hue, dash, smoothed(lab, name))
@@ -187,7 +188,7 @@ fn losses() -> AnyView {
         let x_range = Lines::steps(lab.step.get());
         Lines { x_label: "step".into(), y_label, series, x_range, ..Lines::default() }
     });
-    let seed = Memo::new(move |_| store.link.with(|link| link.seed));
+    let seed = memo(move || store.link.with(|link| link.seed));
     let title = Signal::derive(move || match experiment.get() {
         Experiment::Layers => {
             format!("Three networks, the same first weights and batches (seed {})", seed.get())
@@ -195,7 +196,7 @@ fn losses() -> AnyView {
         Experiment::Outside => "Three treatments of the mean, the same data".to_owned(),
         Experiment::Time => "Two recurrent networks, the same first weights and batches".to_owned(),
     });
-    let without_batch = Memo::new(move |_| {
+    let without_batch = memo(move || {
         store.link.with(|link| link.norm.experiment == Experiment::Layers && link.norm.batch == 1)
     });
     view! {

@@ -20,6 +20,7 @@ use crate::{
     controls::{ChoiceField, FlagField, SliderField, grouped},
     course::{ChapterFrame, Lab, StageView, further, use_lab, use_right},
     questions::{use_answer, use_fixed_answer},
+    reactive::memo,
     store::Store,
     teaching::{CheckYourself, Live, live},
 };
@@ -56,7 +57,7 @@ impl Shown {
     fn new() -> Self {
         let store = expect_context::<Store>();
         let lab = use_lab();
-        let settings = Memo::new(move |_| store.link.with(|link| link.tokens.clone()));
+        let settings = memo(move || store.link.with(|link| link.tokens.clone()));
         // About the text alone.
         let levels = use_fixed_answer(lab, move || {
             let (merges, words) = settings.with(|s| (s.merges, s.words));
@@ -64,8 +65,8 @@ impl Shown {
         });
         let problem = levels.problem;
         let levels = levels.answer;
-        let scheme = Memo::new(move |_| settings.with(|s| s.scheme));
-        let token = Memo::new(move |_| {
+        let scheme = memo(move || settings.with(|s| s.scheme));
+        let token = memo(move || {
             let chosen = settings.with(|s| s.token).checked_sub(1);
             levels.with(|levels| {
                 let levels = levels.as_ref()?;
@@ -179,10 +180,10 @@ fn Controls(shown: Shown) -> impl IntoView {
 fn lives(shown: Shown) -> Vec<Live> {
     let read = |of: fn(&Levels) -> u64| {
         let levels = shown.levels;
-        let number = Memo::new(move |_| levels.with(|levels| levels.as_ref().map(|l| of(l))));
+        let number = memo(move || levels.with(|levels| levels.as_ref().map(|l| of(l))));
         move || number.get().map_or_else(|| "…".into(), grouped)
     };
-    let map = Memo::new(move |_| shown.map_claim());
+    let map = memo(move || shown.map_claim());
     vec![
         live("character-ids", read(|levels| levels.characters.vocabulary.into())),
         live("characters", read(|levels| levels.characters.pieces.len() as u64)),
@@ -199,7 +200,7 @@ fn lives(shown: Shown) -> Vec<Live> {
 /// How many numbers does the table hold?
 fn table_size(shown: Shown) -> AnyView {
     // Rows and columns.
-    let shape = Memo::new(move |_| {
+    let shape = memo(move || {
         let levels = shown.levels.get()?;
         let rows = of_scheme(&levels, shown.scheme.get()).vocabulary;
         Some((u64::from(rows), u64::from(shown.settings.with(|s| s.width))))
@@ -240,20 +241,20 @@ fn table_size(shown: Shown) -> AnyView {
 fn Check(shown: Shown) -> impl IntoView {
     let levels = shown.levels;
     // Tokens of the sentence now and after the next merge.
-    let counts = Memo::new(move |_| {
+    let counts = memo(move || {
         levels.with(|levels| {
             let levels = levels.as_ref()?;
             levels.next.as_ref()?;
             Some((levels.pairs.pieces.len(), levels.sentence_next as usize))
         })
     });
-    let options = Memo::new(move |_| {
+    let options = memo(move || {
         let Some((now, next)) = counts.get() else { return Vec::new() };
         let fewer = (now - next).max(3);
         let most = now.saturating_sub(fewer + 1);
         (most..=now).rev().take(5).map(|count| format!("{count}")).collect::<Vec<_>>()
     });
-    let answer = Memo::new(move |_| {
+    let answer = memo(move || {
         let (_, next) = counts.get()?;
         options.with(|options| options.iter().position(|option| *option == next.to_string()))
     });

@@ -8,7 +8,7 @@ use unroll_protocol::{
 };
 
 use super::format::{general, rate, setting};
-use crate::effect::effect;
+use crate::reactive::{effect, memo};
 use crate::store::Store;
 
 /// How a value got into a field.
@@ -41,7 +41,7 @@ pub fn NumberField(
 ) -> impl IntoView {
     let store = expect_context::<Store>();
     let (setting, words) = (setting(name), general(name));
-    let value = Memo::new(move |_| store.link.with(setting.get));
+    let value = memo(move || store.link.with(setting.get));
     // What stands in the field while it is not what the form holds.
     let typed = RwSignal::new(None::<String>);
     effect(move || {
@@ -65,7 +65,7 @@ pub fn NumberField(
         unreadable
             .then(|| format!("{} is {}. It is still {}.", words.label, setting.kind, value.get()))
     };
-    let wrong = Memo::new(move |_| unreadable().or_else(|| problem.and_then(|p| p.get())));
+    let wrong = memo(move || unreadable().or_else(|| problem.and_then(|p| p.get())));
 
     let on_input = move |event| {
         let text = event_target_value(&event);

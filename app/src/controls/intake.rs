@@ -8,7 +8,7 @@ use unroll_protocol::{
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{DragEvent, File, FileList, HtmlTextAreaElement};
 
-use crate::effect::effect;
+use crate::reactive::effect;
 use crate::store::{Severity, Store};
 
 /// Takes texts in, and remembers why the last one was refused. `Copy`: handles of its owner.

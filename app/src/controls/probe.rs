@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use leptos::prelude::*;
 use unroll_protocol::Trace;
 
-use crate::{figures::Editor, store::Store};
+use crate::{figures::Editor, reactive::memo, store::Store};
 
 /// More than any context, in UTF-16 units. What is longer would only slow the typing down.
 const LONGEST: u32 = 4000;
@@ -21,7 +21,7 @@ pub fn use_probe() -> Editor {
         let skip = if long { text.chars().count().saturating_sub(LONGEST as usize) } else { 0 };
         store.set_probe(text.chars().skip(skip).collect());
     };
-    let note = Memo::new(move |_| {
+    let note = memo(move || {
         let cut = cut.get().then(|| format!("Cut to its last {LONGEST} characters."));
         let notes: Vec<_> =
             [cut, unknown_note(store), dropped_note(store)].into_iter().flatten().collect();

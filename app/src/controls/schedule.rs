@@ -10,6 +10,7 @@ use super::{
 use crate::{
     course::use_provenance,
     figures::{Dash, Hue, Line, Lines, LinesFigure},
+    reactive::memo,
     store::Store,
     teaching::{live, prose},
 };
@@ -42,14 +43,14 @@ pub fn RateNow() -> impl IntoView {
 #[component]
 pub fn Schedule() -> impl IntoView {
     let store = expect_context::<Store>();
-    let spec = Memo::new(move |_| store.built.with(|link| link.experiment().optimizer));
-    let planned = Memo::new(move |_| store.link.with(|link| link.experiment().optimizer));
+    let spec = memo(move || store.built.with(|link| link.experiment().optimizer));
+    let planned = memo(move || store.link.with(|link| link.experiment().optimizer));
     // Whole spans of the schedule's length, so that the curve is drawn anew seldom.
-    let end = Memo::new(move |_| {
+    let end = memo(move || {
         let length = spec.with(|spec| spec.decay_steps.max(1));
         store.step.get().div_ceil(length).max(1).saturating_mul(length)
     });
-    let lines = Memo::new(move |_| {
+    let lines = memo(move || {
         let mut lines = curve(&spec.get(), end.get());
         lines.series.extend(other(&spec.get(), &planned.get(), end.get()));
         lines

@@ -14,7 +14,7 @@ use super::{
     timer::use_timer,
     url::share,
 };
-use crate::store::Store;
+use crate::{reactive::memo, store::Store};
 
 /// Always in sight, in this order; the learning rate follows with its slider.
 const MAIN: [&str; 6] = ["layers", "heads", "width", "context", "batch", "seed"];
@@ -50,7 +50,7 @@ const SETTLED: Duration = Duration::from_millis(500);
 #[component]
 pub fn Settings() -> impl IntoView {
     let store = expect_context::<Store>();
-    let problem = Memo::new(move |_| store.link.with(|link| link.experiment().validate().err()));
+    let problem = memo(move || store.link.with(|link| link.experiment().validate().err()));
     // The control used last: a sentence about two settings stands at the one just changed.
     let touched = RwSignal::new("");
     let reset = Trigger::new();

@@ -10,7 +10,7 @@ use super::{
     field::{self, two_digits},
     format::{any, setting},
 };
-use crate::store::Store;
+use crate::{reactive::memo, store::Store};
 
 /// Where a slider's knob can stand.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,7 +111,7 @@ pub fn SliderField(
     };
     let [low, high, step] = scale.ends();
     let scale = StoredValue::new(scale);
-    let value = Memo::new(move |_| store.link.with(setting.get));
+    let value = memo(move || store.link.with(setting.get));
     let position = move || {
         let value = match value.get() {
             Value::Whole(value) => value as f32,
@@ -174,7 +174,7 @@ pub fn ChoiceField(
     let store = expect_context::<Store>();
     let (setting, words) = (setting(name), any(name));
     let Kind::Choice(choices) = setting.kind else { unreachable!("a choice in the table") };
-    let value = Memo::new(move |_| store.link.with(setting.get));
+    let value = memo(move || store.link.with(setting.get));
     let hint = format!("hint-{name}");
     let described = hint.clone();
     let segment = move |&(id, label): &'static (&'static str, &'static str)| {

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::format::grouped;
-use crate::store::Store;
+use crate::{reactive::memo, store::Store};
 
 /// The bar below the settings: starts over, takes changes back, brings the former model back.
 #[component]
@@ -14,8 +14,8 @@ pub fn StartOver(
     reset: Trigger,
 ) -> impl IntoView {
     let store = expect_context::<Store>();
-    let changed = Memo::new(move |_| store.needs_start_over());
-    let trained = Memo::new(move |_| store.step.get() > 0);
+    let changed = memo(move || store.needs_start_over());
+    let trained = memo(move || store.step.get() > 0);
     // Untrained models follow the form by themselves, unless it describes none.
     let offered = move || changed.get() && (trained.get() || problem.get().is_some());
     let sentence = move || {

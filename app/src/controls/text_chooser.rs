@@ -9,7 +9,7 @@ use super::{
     format::{counted, grouped},
     intake::{Intake, too_long, use_drop},
 };
-use crate::{corpora, store::Store};
+use crate::{corpora, reactive::memo, store::Store};
 
 /// Characters of a built-in text shown on its card.
 const PREVIEW: usize = 90;
@@ -54,7 +54,7 @@ pub fn TextChooser() -> impl IntoView {
 #[component]
 fn Present() -> impl IntoView {
     let store = expect_context::<Store>();
-    let size = Memo::new(move |_| {
+    let size = memo(move || {
         store.source.with(|source| {
             let distinct = source.text.chars().collect::<HashSet<_>>().len() as u64;
             let length = source.text.chars().count() as u64;

@@ -5,13 +5,13 @@ use unroll_protocol::link::Theme;
 use wasm_bindgen::{JsCast, closure::Closure};
 use web_sys::MediaQueryListEvent;
 
-use crate::store::Store;
+use crate::{reactive::memo, store::Store};
 
 /// Whether the page is dark now. Writes it to `data-theme` of the document, which every style and
 /// figure goes by, and follows the system while the link leaves it to it. Call once.
 pub fn use_theme(store: Store) -> Signal<bool> {
     let system = use_system_dark();
-    let dark = Memo::new(move |_| match store.link.with(|link| link.theme) {
+    let dark = memo(move || match store.link.with(|link| link.theme) {
         Theme::Auto => system.get(),
         Theme::Light => false,
         Theme::Dark => true,

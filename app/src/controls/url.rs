@@ -12,7 +12,7 @@ use wasm_bindgen::JsValue;
 use web_sys::UrlSearchParams;
 
 use super::{packing, timer::use_timer};
-use crate::effect::effect;
+use crate::reactive::effect;
 use crate::{corpora, store::Store};
 
 /// Browsers refuse to change the address more than about a hundred times in half a minute.

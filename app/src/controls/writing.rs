@@ -7,7 +7,7 @@ use super::{
     field::{Entry, NumberField},
     format::{general, grouped, setting},
 };
-use crate::{course::use_part, store::Store};
+use crate::{course::use_part, reactive::memo, store::Store};
 
 /// Hottest writing on the slider. Above it every character is as likely as any other.
 const HOTTEST: f32 = 2.0;
@@ -17,7 +17,7 @@ const HOTTEST: f32 = 2.0;
 pub fn Writing() -> impl IntoView {
     let store = expect_context::<Store>();
     let part = use_part(store.writing_sight);
-    let step = Memo::new(move |_| store.written.with(|written| written.step));
+    let step = memo(move || store.written.with(|written| written.step));
     let after = move || match step.get() {
         0 => "before any training".to_owned(),
         step => format!("after step {}", grouped(step.into())),

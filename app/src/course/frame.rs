@@ -21,10 +21,10 @@ use super::{
 use crate::{
     chapters,
     controls::DivergedAlert,
-    effect::effect,
     fetched::Settled,
     figures::{Sight, use_visible},
     questions::Questions,
+    reactive::effect,
     store::Store,
     teaching::{Live, prose},
 };

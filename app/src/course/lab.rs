@@ -14,9 +14,9 @@ use unroll_protocol::{
 use super::History;
 use crate::{
     chapters,
-    effect::effect,
     figures::set_training,
     questions::Questions,
+    reactive::{effect, memo},
     store::{Device, Severity, Source, Store},
     worker::{Deaths, EngineBinary, EngineClient, Incoming},
 };
@@ -82,7 +82,7 @@ impl Lab {
     /// Of a chapter visited for the first time: starts its engine.
     pub(super) fn new(store: Store, chapter: Chapter) -> Self {
         let inner = StoredValue::new_local(Inner::default());
-        let active = Memo::new(move |_| store.link.with(|link| link.chapter == chapter));
+        let active = memo(move || store.link.with(|link| link.chapter == chapter));
         let watched = Signal::derive(move || active.get() && store.watched.get());
         let questions = Questions::new(move |command| send(inner, command), watched);
         let lab = Self {
@@ -151,7 +151,7 @@ impl Lab {
 
     /// Whether this view is on the stage and the stage in sight: when what it shows is asked for.
     pub fn on_view(self, view: &'static str) -> Signal<bool> {
-        Memo::new(move |_| self.stage.get() == view).into()
+        memo(move || self.stage.get() == view).into()
     }
 
     fn send(self, command: &Command) {
@@ -162,7 +162,7 @@ impl Lab {
     /// nothing train behind the learner's back.
     fn follow_settings(self) {
         let uses_text = chapters::info(self.chapter).uses_text;
-        let wanted = Memo::new(move |_| {
+        let wanted = memo(move || {
             let spec = self.active.get().then(|| self.store.link.with(|l| l.study())).flatten()?;
             let text = uses_text.then(|| self.store.source.with(|s: &Source| s.text.clone()));
             Some((spec, text.unwrap_or_else(|| "".into())))

@@ -8,8 +8,8 @@ use super::Progress;
 use crate::{
     chapters::{self, Entry},
     controls::{read_query, share},
-    effect::effect,
     fetched::{Fetch, View, fetched, part, use_ahead},
+    reactive::{effect, memo},
     store::Store,
 };
 
@@ -53,7 +53,7 @@ pub fn use_navigation(store: Store, progress: Progress) {
         });
     });
     on_cleanup(move || listener.remove());
-    let chapter = Memo::new(move |_| store.link.with(|link| link.chapter));
+    let chapter = memo(move || store.link.with(|link| link.chapter));
     effect(move || {
         let chapter = chapter.get();
         progress.see(chapter);
@@ -139,7 +139,7 @@ fn menu_panel() -> AnyView {
 #[component]
 pub fn ChapterMenu() -> impl IntoView {
     let store = expect_context::<Store>();
-    let chapter = Memo::new(move |_| store.link.with(|link| link.chapter));
+    let chapter = memo(move || store.link.with(|link| link.chapter));
     let details = NodeRef::<html::Details>::new();
     let close = move || {
         if let Some(details) = details.get_untracked() {

@@ -6,6 +6,7 @@ use super::{Lab, Labs};
 use crate::{
     chapters,
     figures::{Experiment, Provenance},
+    reactive::memo,
     store::{Device, Store},
 };
 
@@ -27,8 +28,8 @@ pub fn use_task_provenance(
         None => String::new(),
     };
     match expect_context::<Labs>().of(chapter) {
-        Some(lab) => Memo::new(move |_| of_lab(lab, text())).into(),
-        None => Memo::new(move |_| of_store(store, text())).into(),
+        Some(lab) => memo(move || of_lab(lab, text())).into(),
+        None => memo(move || of_store(store, text())).into(),
     }
 }
 

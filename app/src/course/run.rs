@@ -9,7 +9,7 @@ use unroll_protocol::{RunState, link::Chapter};
 use super::{Lab, Labs};
 use crate::{
     controls::use_timer,
-    effect::effect,
+    reactive::{effect, memo},
     store::{Device, Store},
 };
 
@@ -69,7 +69,7 @@ impl Run {
     }
 
     fn of_lab(lab: Lab) -> Self {
-        let readings = Memo::new(move |_| {
+        let readings = memo(move || {
             lab.history.with(|history| {
                 history.series().iter().map(|s| (s.name.clone(), s.last())).collect::<Vec<_>>()
             })
@@ -93,7 +93,7 @@ impl Run {
     }
 
     fn of_store(store: Store) -> Self {
-        let readings = Memo::new(move |_| {
+        let readings = memo(move || {
             store.curve.with(|curve| {
                 let loss = curve.points().last().map(|point| point.loss);
                 let held_out = curve.held_out().next_back().map(|(_, loss)| loss);
@@ -134,7 +134,7 @@ impl Run {
         track: Signal<Arc<Vec<Series>>>,
         order: Callback<Order>,
     ) -> Self {
-        let idle = Memo::new(move |_| match device.get() {
+        let idle = memo(move || match device.get() {
             Device::Loading => Some("The engine is still loading.".to_owned()),
             Device::Unavailable(reason) => Some(reason),
             Device::Ready { .. } => {

@@ -6,6 +6,7 @@ use super::use_lab;
 use crate::{
     controls::{TokenField, unknown_sentence},
     figures::Editor,
+    reactive::memo,
     store::Store,
 };
 
@@ -33,7 +34,7 @@ pub fn use_sentence(label: &'static str, problem: Signal<Option<String>>) -> Edi
         cut.set(text.encode_utf16().count() > LONGEST as usize);
         store.set_probe(text.chars().take(LONGEST as usize).collect());
     };
-    let note = Memo::new(move |_| {
+    let note = memo(move || {
         let unknown = lab.started.with(|started| {
             let vocabulary = &started.as_ref()?.vocabulary;
             if vocabulary.is_empty() {

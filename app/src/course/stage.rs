@@ -8,9 +8,9 @@ use super::{Labs, Run, time_bar::TimeBar, undo::Undo};
 use crate::{
     chapters,
     controls::TextChooser,
-    effect::effect,
     fetched::{Fetch, Settled, View, fetched, part},
     figures::use_visible,
+    reactive::{effect, memo},
     store::{Severity, Store},
 };
 
@@ -54,7 +54,7 @@ pub fn Stage(
     let uses_text = chapters::info(chapter).uses_text;
     let names: Vec<&'static str> = views.iter().map(|view| view.id).collect();
     let known = names.clone();
-    let current = Memo::new(move |_| {
+    let current = memo(move || {
         let at = store.link.with(|link| known.iter().position(|id| *id == link.view));
         at.unwrap_or(0)
     });

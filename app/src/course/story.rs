@@ -8,7 +8,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement, ScrollBehavior, ScrollToOptions};
 
 use super::{list::Neighbors, undo::is_text_field};
-use crate::effect::effect;
+use crate::reactive::{effect, memo};
 use crate::{controls::use_timer, store::Store};
 
 /// Sets what differs from a chapter's start.
@@ -89,7 +89,7 @@ pub fn use_beats(store: Store, sets: Vec<Option<SetStage>>) -> Beats {
     let last = sets.len() as u32 - 1;
     let sets = StoredValue::new(sets);
     let link = store.link.get_untracked();
-    let number = Memo::new(move |_| store.link.with(|link| link.idea).min(last));
+    let number = memo(move || store.link.with(|link| link.idea).min(last));
     let told = Link { chapter: link.chapter, seed: link.seed, ..Link::default() };
     let beats = Beats { store, sets, told: StoredValue::new(told), number };
     if let Some(given) = store.take_given()
@@ -97,7 +97,7 @@ pub fn use_beats(store: Store, sets: Vec<Option<SetStage>>) -> Beats {
     {
         beats.open(&link, &given);
     }
-    let usual = Memo::new(move |_| {
+    let usual = memo(move || {
         let chapter = store.link.with(|link| link.chapter);
         (chapter == link.chapter)
             .then(|| usual_stage(chapter, number.get(), beats.set_of(number.get())))

@@ -10,6 +10,7 @@ use super::{Run, run::Series, undo::is_text_field};
 use crate::{
     controls::{four_digits, grouped},
     figures::{use_frame, use_visible},
+    reactive::memo,
 };
 
 /// The track's own units; it is stretched to its room.
@@ -39,7 +40,7 @@ pub fn TimeBar(run: Run) -> impl IntoView {
     let disabled = move || run.idle.get().is_some().then_some("true");
     let label = move || if run.is_running() { "Pause" } else { "Train" };
     // Only the digits change while it trains.
-    let names = Memo::new(move |_| {
+    let names = memo(move || {
         run.readings.with(|all| all.iter().take(2).map(|r| r.0.clone()).collect::<Vec<_>>())
     });
     let reading = move |i: usize, name: String| {
@@ -109,8 +110,8 @@ fn is_meant_for_control(event: &web_sys::KeyboardEvent) -> bool {
 fn Track(run: Run) -> impl IntoView {
     let root = NodeRef::<html::Div>::new();
     let shown = use_frame(run.track, use_visible(root));
-    let curves = Memo::new(move |_| shown.with(|series| paths(series)));
-    let empty = Memo::new(move |_| run.step.get() == 0);
+    let curves = memo(move || shown.with(|series| paths(series)));
+    let empty = memo(move || run.step.get() == 0);
     view! {
         <div class="time-track" node_ref=root role="img" aria-label=move || {
             if empty.get() {

@@ -10,7 +10,7 @@ use super::Labs;
 use crate::{
     controls::{Timer, use_timer},
     corpora,
-    effect::effect,
+    reactive::effect,
     store::Store,
 };
 

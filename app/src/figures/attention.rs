@@ -24,8 +24,8 @@ use super::{
     view::HeadView,
     writers::Writers,
 };
-use crate::effect::effect;
 use crate::fetched::{Fetch, View, fetched, part};
+use crate::reactive::{effect, memo};
 
 /// Where a figure has the rows worked out that it wants to show number by number.
 #[derive(Clone, Copy)]
@@ -72,15 +72,15 @@ pub fn AttentionFigure(
 ) -> impl IntoView {
     let root = NodeRef::<html::Section>::new();
     let shown = use_frame(trace, use_visible(root));
-    let view = Memo::new(move |_| HeadView::new(shown.get()?, layer.get(), head.get()));
-    let size = Memo::new(move |_| view.with(|v| v.as_ref().map_or(0, HeadView::size)));
+    let view = memo(move || HeadView::new(shown.get()?, layer.get(), head.get()));
+    let size = memo(move || view.with(|v| v.as_ref().map_or(0, HeadView::size)));
     let selection = selection.unwrap_or_else(|| Selection::new(size));
     if let Some(kept) = keep {
         use_kept_cell(selection, kept);
     }
     let colors = use_colors();
     // The model's shape is known before its first trace: the heads' room is kept free from then on.
-    let shape = Memo::new(move |_| {
+    let shape = memo(move || {
         view.with(|v| v.as_ref().map(|v| (v.layers(), v.heads()))).or_else(|| planned.get())
     });
     let step = move || view.with(|v| Some(v.as_ref()?.trace().step.to_string()));
@@ -146,7 +146,7 @@ const INSPECTOR: Fetch = part!(inspector: View = || {
 
 /// Pins what is kept outside, and tells there what the learner pins.
 fn use_kept_cell(selection: Selection, kept: KeptCell) {
-    let outside = Memo::new(move |_| kept.cell.get());
+    let outside = memo(move || kept.cell.get());
     effect(move || match outside.get() {
         Some((query, key)) => selection.pin(Cell { query, key: Some(key) }),
         // A pinned token is nobody's concern outside.
@@ -172,11 +172,11 @@ fn inspected(
     provenance: Signal<Provenance>,
 ) -> AnyView {
     let Inspection { row, problem, want } = inspection;
-    let cell = Memo::new(move |_| {
+    let cell = memo(move || {
         let Cell { query, key } = selection.pinned()?;
         Some((query, key?))
     });
-    let wanted = Memo::new(move |_| {
+    let wanted = memo(move || {
         let (query, _) = cell.get()?;
         view.with(|v| v.as_ref().map(|v| [v.layer() - 1, v.head() - 1, query as u32]))
     });
@@ -241,9 +241,9 @@ pub fn HeadsFigure(
 ) -> impl IntoView {
     let root = NodeRef::<html::Section>::new();
     let shown = use_frame(trace, use_visible(root));
-    let view = Memo::new(move |_| HeadView::new(shown.get()?, layer.get(), head.get()));
+    let view = memo(move || HeadView::new(shown.get()?, layer.get(), head.get()));
     let colors = use_colors();
-    let shape = Memo::new(move |_| {
+    let shape = memo(move || {
         view.with(|v| v.as_ref().map(|v| (v.layers(), v.heads()))).or_else(|| planned.get())
     });
     let chosen = move || {
@@ -286,7 +286,7 @@ pub fn SentenceFigure(
 ) -> impl IntoView {
     let root = NodeRef::<html::Div>::new();
     let shown = use_frame(trace, use_visible(root));
-    let view = Memo::new(move |_| HeadView::new(shown.get()?, 1, 1));
+    let view = memo(move || HeadView::new(shown.get()?, 1, 1));
     view! {
         <div class="figure-sentence" node_ref=root>
             <Tokens view selection colors=use_colors() editor=Some(editor) plain=true />

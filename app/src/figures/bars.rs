@@ -1,5 +1,6 @@
 //! Named probabilities as bars from 0 to 1.
 
+use crate::reactive::memo;
 use leptos::{ev, prelude::*};
 
 use super::{token, view::largest};
@@ -50,12 +51,12 @@ pub fn Bars(
     #[prop(into)] role: String,
     #[prop(optional)] on_pick: Option<Callback<usize>>,
 ) -> impl IntoView {
-    let bars = Memo::new(move |_| bars.get());
-    let rows = Memo::new(move |_| rows.get());
-    let comparing = Memo::new(move |_| bars.with(|b| b.iter().any(|b| b.compare.is_some())));
+    let bars = memo(move || bars.get());
+    let rows = memo(move || rows.get());
+    let comparing = memo(move || bars.with(|b| b.iter().any(|b| b.compare.is_some())));
     let row = move |i: usize| {
         // Each line follows its own place in the list: elements stay, only numbers change.
-        let bar = Memo::new(move |_| bars.with(|b| b.get(i).cloned()));
+        let bar = memo(move || bars.with(|b| b.get(i).cloned()));
         let text = move |f: fn(&Bar) -> String| bar.with(|b| b.as_ref().map_or(String::new(), f));
         let width = move |f: fn(&Bar) -> f32| {
             let share = bar.with(|b| b.as_ref().map_or(0.0, f));

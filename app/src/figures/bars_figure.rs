@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::reactive::memo;
 use leptos::{html, prelude::*};
 use serde_json::json;
 
@@ -51,11 +52,11 @@ pub fn BarsFigure(
         Shown { bars: bars.get(), hue, value_name, compare_name }
     });
     let shown = use_latest(source, use_visible(root));
-    let list = Memo::new(move |_| {
+    let list = memo(move || {
         let bars = &shown.get().bars;
         bars[..top.unwrap_or(bars.len()).min(bars.len())].to_vec()
     });
-    let rows = Memo::new(move |_| top.unwrap_or_else(|| list.with(Vec::len)));
+    let rows = memo(move || top.unwrap_or_else(|| list.with(Vec::len)));
     let empty = Signal::derive(move || list.with(Vec::is_empty));
     let files = Files { json: bars_json, csv: bars_csv, svg: bars_svg };
     let none = Signal::stored(None);

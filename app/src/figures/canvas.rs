@@ -3,7 +3,7 @@
 
 use std::{cell::Cell, sync::Arc};
 
-use crate::effect::effect;
+use crate::reactive::effect;
 use leptos::{html::ElementType, prelude::*, tachys::html::node_ref::NodeRefContainer};
 use wasm_bindgen::{Clamped, JsCast, closure::Closure};
 use web_sys::{CanvasRenderingContext2d, Element, HtmlCanvasElement, ImageData, ResizeObserver};

@@ -11,7 +11,7 @@ use super::{
     reading::Reading,
     theme::Colors,
 };
-use crate::effect::effect;
+use crate::reactive::effect;
 
 /// Row and column, from 0.
 pub type Place = (usize, usize);

@@ -1,5 +1,6 @@
 //! All heads of all layers as small heatmaps, of which one is chosen.
 
+use crate::reactive::memo;
 use leptos::{ev, html, prelude::*};
 
 use super::{
@@ -39,7 +40,7 @@ pub fn HeadGrid(
     switches: Option<Switches>,
     #[prop(optional)] words: bool,
 ) -> impl IntoView {
-    let chosen = Memo::new(move |_| {
+    let chosen = memo(move || {
         let (layers, heads) = shape.get().unwrap_or((1, 1));
         (layer.get().clamp(1, layers.max(1)), head.get().clamp(1, heads.max(1)))
     });
@@ -72,7 +73,7 @@ fn Grid(
     let places: Vec<(u32, u32)> =
         (1..=layers).flat_map(|l| (1..=heads).map(move |h| (l, h))).collect();
     let (grid, canvas) = (NodeRef::<html::Div>::new(), NodeRef::<html::Canvas>::new());
-    let off = Memo::new(move |_| switches.map(|switches| switches.off.get()).unwrap_or_default());
+    let off = memo(move || switches.map(|switches| switches.off.get()).unwrap_or_default());
     let painted = use_pictures(view, colors, off, grid, canvas);
     let switching = move || switches.is_some_and(|switches| switches.switching.get());
     let on_key = move |e: ev::KeyboardEvent| {
@@ -113,7 +114,7 @@ fn Grid(
                 .into_iter()
                 .map(|(l, h)| {
                     let checked = move || chosen.get() == (l, h);
-                    let is_off = Memo::new(move |_| switches.is_some_and(|s| s.is_off((l, h))));
+                    let is_off = memo(move || switches.is_some_and(|s| s.is_off((l, h))));
                     let on_click = move |_| {
                         choose.run((l, h));
                         if let Some(switches) = switches

@@ -11,7 +11,7 @@ use super::{
     theme::Colors,
     view::HeadView,
 };
-use crate::effect::effect;
+use crate::reactive::{effect, memo};
 
 /// Painting goes on in the next frame after this many milliseconds.
 const SLICE: f64 = 4.0;
@@ -55,7 +55,7 @@ pub fn use_pictures(
 ) -> RwSignal<Option<u32>> {
     let painter = Painter {
         // Choosing another head changes no picture here.
-        view: Memo::new(move |_| view.get().map(|v| v.of(1, 1))),
+        view: memo(move || view.get().map(|v| v.of(1, 1))),
         colors,
         off,
         grid,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::reactive::memo;
 use leptos::{html, prelude::*};
 
 use super::{
@@ -29,8 +30,8 @@ pub fn Heatmap(
 ) -> impl IntoView {
     let square = NodeRef::<html::Div>::new();
     let size = use_size(square);
-    let matrix = Memo::new(move |_| Arc::new(HeadView::to_matrix(view.get().as_ref())));
-    let geometry = Memo::new(move |_| matrix.with(|m| Geometry::new(m, size.get(), LOOK)));
+    let matrix = memo(move || Arc::new(HeadView::to_matrix(view.get().as_ref())));
+    let geometry = memo(move || matrix.with(|m| Geometry::new(m, size.get(), LOOK)));
     let hit = move |e| {
         let (g, (x, y)) = (geometry.get_untracked(), offset(&e));
         if g.is_label(x) {
@@ -56,7 +57,7 @@ pub fn Heatmap(
         tap_reads: true,
         focus_reads: true,
     };
-    let focus = Memo::new(move |_| selection.focus());
+    let focus = memo(move || selection.focus());
     let row = Signal::derive(move || focus.get().map(|c| c.query));
     let column = Signal::derive(move || focus.get().and_then(|c| c.key));
     let chosen = move || {

@@ -1,5 +1,6 @@
 //! How values are spread: one histogram, or several small ones on the same axes.
 
+use crate::reactive::memo;
 use leptos::{html, prelude::*};
 use serde_json::json;
 
@@ -117,8 +118,8 @@ pub fn HistogramFigure(
     let size = use_size(canvas);
     let colors = use_colors();
     let shown = use_latest(histogram, use_visible(root));
-    let shape = Memo::new(move |_| (shown.get().groups.len(), shown.get().bins()));
-    let grid = Memo::new(move |_| {
+    let shape = memo(move || (shown.get().groups.len(), shown.get().bins()));
+    let grid = memo(move || {
         let size = size.get();
         Grid::new(shape.get().0, size.width, size.height)
     });

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::reactive::memo;
 use leptos::{html, prelude::*};
 
 use super::{
@@ -34,7 +35,7 @@ impl LinesReading {
     /// `marker` is an x to mark, such as the present step.
     pub fn new(shown: Memo<Arc<Lines>>, xs: Memo<Vec<f64>>, marker: Signal<Option<f64>>) -> Self {
         let pointing = Pointing::new(|_: &f64| true);
-        let read = Memo::new(move |_| {
+        let read = memo(move || {
             xs.with(|xs| {
                 let x = pointing.shown().or_else(|| marker.get()).or_else(|| xs.last().copied())?;
                 nearest(xs, x).map(|i| xs[i])
@@ -60,8 +61,8 @@ pub fn LinesFigure(
 ) -> impl IntoView {
     let root = NodeRef::<html::Section>::new();
     let shown = use_latest(lines, use_visible(root));
-    let xs = Memo::new(move |_| shown.get().xs());
-    let empty = Memo::new(move |_| shown.get().is_empty());
+    let xs = memo(move || shown.get().xs());
+    let empty = memo(move || shown.get().is_empty());
     let reading = LinesReading::new(shown, xs, marker);
     let read = reading.read;
     let label = move || format!("{}: {} to read at", title.get(), shown.get().x_label);
@@ -130,7 +131,7 @@ pub fn LinesBox(
     let LinesReading { shown, xs, pointing, marker, read } = reading;
     let canvas = NodeRef::<html::Canvas>::new();
     let size = use_size(canvas);
-    let layout = Memo::new(move |_| {
+    let layout = memo(move || {
         let size = size.get();
         Layout::new(&shown.get(), size.width, size.height)
     });
@@ -222,7 +223,7 @@ fn Dots(shown: Memo<Arc<Lines>>, layout: Memo<Layout>, read: Memo<Option<f64>>) 
 #[component]
 fn Legend(name: &'static str, shown: Memo<Arc<Lines>>, read: Memo<Option<f64>>) -> impl IntoView {
     // Changes seldom: the list is built anew only then.
-    let keys = Memo::new(move |_| {
+    let keys = memo(move || {
         shown.get().series.iter().map(|s| (s.name.clone(), s.hue, s.dash)).collect::<Vec<_>>()
     });
     let row = move |(i, (series, hue, dash)): (usize, (String, super::Hue, super::Dash))| {

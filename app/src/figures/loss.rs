@@ -1,5 +1,6 @@
 //! The loss figure: how training goes, step by step.
 
+use crate::reactive::memo;
 use leptos::{html, prelude::*};
 
 use super::{
@@ -28,10 +29,10 @@ pub fn LossFigure(
     let lines = Signal::derive(move || curve.with(|curve| loss_lines(curve, vocabulary.get())));
     let shown = use_latest(lines, use_visible(root));
     // Every step of what is drawn, which is a point of the first line.
-    let xs = Memo::new(move |_| shown.get().series[0].points.iter().map(|p| p.0).collect());
-    let last = Memo::new(move |_| xs.with(|xs: &Vec<f64>| xs.last().copied().unwrap_or(0.0)));
+    let xs = memo(move || shown.get().series[0].points.iter().map(|p| p.0).collect());
+    let last = memo(move || xs.with(|xs: &Vec<f64>| xs.last().copied().unwrap_or(0.0)));
     let lines_reading = LinesReading::new(shown, xs, Signal::stored(None));
-    let text = Memo::new(move |_| {
+    let text = memo(move || {
         shown.track();
         let step = lines_reading.read.get().unwrap_or(0.0) as u32;
         curve.with_untracked(|curve| reading(curve, step))

@@ -19,7 +19,7 @@ use super::{
     table::TableData,
     theme::use_colors,
 };
-use crate::effect::effect;
+use crate::reactive::{effect, memo};
 
 /// Labels and cells beside strips are at least so high, in CSS pixels.
 const LOWEST: f64 = 88.0;
@@ -52,15 +52,15 @@ pub fn MatrixFigure(
     let shown = use_latest(matrix, use_visible(root));
     let [head, foot] = [&above, &below].map(|strip| strip.as_ref().map(|strip| strip.height));
     let height_of = |strip: Option<Signal<f64>>| strip.map_or(0.0, |height| height.get());
-    let geometry = Memo::new(move |_| {
+    let geometry = memo(move || {
         let size = size.get();
         // In a low box strips and cells scroll together.
         let height = size.height - height_of(head) - height_of(foot);
         let size = Size { height: height.max(LOWEST.min(size.height)), ..size };
         Geometry::new(&shown.get(), size, Look::default())
     });
-    let across = Memo::new(move |_| geometry.get().across());
-    let shape = Memo::new(move |_| shown.get().shape());
+    let across = memo(move || geometry.get().across());
+    let shape = memo(move || shown.get().shape());
     let pointing = Pointing::new(move |&(row, column): &Place| {
         let (rows, columns) = shape.get();
         row < rows && column < columns
@@ -126,7 +126,7 @@ pub fn MatrixFigure(
             title.get()
         )
     };
-    let absent = Memo::new(move |_| {
+    let absent = memo(move || {
         let matrix = shown.get();
         if matrix.has_absent() { matrix.absent.clone() } else { String::new() }
     });

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use crate::reactive::memo;
 use leptos::prelude::*;
 use unroll_protocol::Trace;
 
@@ -48,7 +49,7 @@ fn bars_of(
     selection: Selection,
     f: fn(&HeadView, usize) -> Vec<Bar>,
 ) -> Memo<Vec<Bar>> {
-    Memo::new(move |_| {
+    memo(move || {
         let query = selection.focus().map(|c| c.query);
         view.with(|v| v.as_ref().zip(query).map_or(vec![], |(v, query)| f(v, query)))
     })
@@ -114,7 +115,7 @@ pub fn NextFigure(
     selection: Selection,
     #[prop(into)] provenance: Signal<Provenance>,
 ) -> impl IntoView {
-    let view = Memo::new(move |_| HeadView::new(trace.get()?, 1, 1));
+    let view = memo(move || HeadView::new(trace.get()?, 1, 1));
     let bars = bars_of(view, selection, |view, query| {
         let trace = view.trace();
         let next = trace.tokens.get(query + 1);

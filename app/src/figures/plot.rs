@@ -14,7 +14,7 @@ use super::{
     color::{Palette, Rgb},
     theme::Colors,
 };
-use crate::effect::effect;
+use crate::reactive::effect;
 
 const FONT: &str = "system-ui, sans-serif";
 

@@ -9,7 +9,7 @@ use super::{
     token,
     view::HeadView,
 };
-use crate::effect::effect;
+use crate::reactive::effect;
 
 /// Waits this long after the learner's last move before it is spoken, in milliseconds.
 const SPEAK_AFTER: u64 = 250;

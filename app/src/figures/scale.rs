@@ -1,5 +1,6 @@
 //! The two maps from numbers to colors, and the bar that explains one beside a figure.
 
+use crate::reactive::memo;
 use leptos::prelude::*;
 
 use super::{color::Rgb, plot::short, theme::Colors};
@@ -76,7 +77,7 @@ pub fn ScaleBar(
     #[prop(into, optional)] absent: Signal<String>,
     #[prop(into, optional)] beyond: Signal<String>,
 ) -> impl IntoView {
-    let map = Memo::new(move |_| map.get());
+    let map = memo(move || map.get());
     let gradient = move || {
         let map = map.get();
         let stop = |c: &Colors, i: i32| map.color(map.value(i as f32 / 20.0), c).css();

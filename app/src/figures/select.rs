@@ -2,6 +2,7 @@
 
 use std::{ops::Deref, sync::Arc};
 
+use crate::reactive::memo;
 use leptos::prelude::*;
 
 /// Owned by a figure; its parts hold copies and live within it.
@@ -32,8 +33,8 @@ impl<C: Copy + PartialEq + Send + Sync + 'static> Pointing<C> {
         let (pointed, pinned) = (RwSignal::new(None), RwSignal::new(None));
         let within = Arc::new(within);
         let lies_within = within.clone();
-        let held = Memo::new(move |_| pinned.get().filter(|c| lies_within(c)));
-        let shown = Memo::new(move |_| pointed.get().filter(|c| within(c)).or_else(|| held.get()));
+        let held = memo(move || pinned.get().filter(|c| lies_within(c)));
+        let shown = memo(move || pointed.get().filter(|c| within(c)).or_else(|| held.get()));
         Self { pointed, pinned, press_counts: StoredValue::new(true), held, shown }
     }
 

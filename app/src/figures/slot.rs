@@ -1,5 +1,6 @@
 //! A value that a figure reads and writes and that is kept elsewhere.
 
+use crate::reactive::memo;
 use leptos::prelude::*;
 
 /// One value in somebody else's hands, read and written as a signal of one's own would be. `Copy`: a
@@ -23,7 +24,7 @@ impl<T: Clone + PartialEq + Send + Sync + 'static> Slot<T> {
         read: impl Fn() -> T + Send + Sync + 'static,
         write: impl Fn(T) + Send + Sync + 'static,
     ) -> Self {
-        Self { value: Memo::new(move |_| read()), write: Callback::new(write) }
+        Self { value: memo(move || read()), write: Callback::new(write) }
     }
 
     pub fn get(self) -> T {

@@ -1,5 +1,6 @@
 //! The tokens of a sequence in a row, of which one is chosen.
 
+use crate::reactive::memo;
 use leptos::{ev, prelude::*};
 
 use super::{
@@ -16,7 +17,7 @@ pub fn StepRow(
     on_choose: Callback<usize>,
 ) -> impl IntoView {
     // Stays while only numbers change.
-    let tokens = Memo::new(move |_| tokens.get());
+    let tokens = memo(move || tokens.get());
     let on_key = move |e: ev::KeyboardEvent| {
         let now = chosen.get_untracked().unwrap_or(0);
         if let Some(to) = listener(&e).and_then(|row| walk(&e, &row, now, false)) {

@@ -1,5 +1,6 @@
 //! Numbers behind a figure as a table, for screen readers and for whoever wants digits.
 
+use crate::reactive::memo;
 use leptos::{ev, prelude::*};
 use wasm_bindgen::JsCast;
 
@@ -37,9 +38,8 @@ pub struct TableData {
 /// The weights of the chosen head.
 #[component]
 pub fn WeightTable(view: Memo<Option<HeadView>>, selection: Selection) -> impl IntoView {
-    let sentence = Memo::new(move |_| {
-        view.with(|v| v.as_ref().map_or_else(Vec::new, |v| v.trace().tokens.clone()))
-    });
+    let sentence =
+        memo(move || view.with(|v| v.as_ref().map_or_else(Vec::new, |v| v.trace().tokens.clone())));
     let name = Callback::new(move |position: usize| {
         sentence.with(|s| s.get(position).map_or(String::new(), |t| token::name_at(t, position)))
     });
@@ -82,8 +82,8 @@ pub fn WeightTable(view: Memo<Option<HeadView>>, selection: Selection) -> impl I
 #[component]
 pub fn SlicedTable(data: TableData) -> impl IntoView {
     let open = RwSignal::new(false);
-    let shape = Memo::new(move |_| data.shape.get());
-    let (rows, columns) = (Memo::new(move |_| shape.get().0), Memo::new(move |_| shape.get().1));
+    let shape = memo(move || data.shape.get());
+    let (rows, columns) = (memo(move || shape.get().0), memo(move || shape.get().1));
     let (first_row, first_column) = (RwSignal::new(0), RwSignal::new(0));
     let on_toggle = move |e: ev::Event| {
         let details = e.current_target().map(JsCast::unchecked_into::<web_sys::Element>);
@@ -169,7 +169,7 @@ fn Table(
         });
         let lines = slice(first_row.get(), rows.get()).map(|row| {
             let cells = columns.clone().map(|column| {
-                let text = Memo::new(move |_| data.cell.run((row, column)));
+                let text = memo(move || data.cell.run((row, column)));
                 view! {
                     <td class:blocked=move || text.with(Option::is_none)>
                         {move || text.get().unwrap_or_else(|| data.absent.into())}

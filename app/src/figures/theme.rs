@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use crate::reactive::memo;
 use leptos::prelude::*;
 
 use super::color::{Palette, Ramp, SignedRamp};
@@ -43,5 +44,5 @@ impl PartialEq for Colors {
 /// The colors to draw with, from [`FigureTheme`]; light where no page provides one.
 pub fn use_colors() -> Memo<Colors> {
     let theme = use_context::<FigureTheme>();
-    Memo::new(move |_| Colors::of(theme.is_some_and(|t| t.dark.get())))
+    memo(move || Colors::of(theme.is_some_and(|t| t.dark.get())))
 }

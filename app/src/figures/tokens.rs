@@ -12,7 +12,7 @@ use super::{
     token,
     view::HeadView,
 };
-use crate::effect::effect;
+use crate::reactive::{effect, memo};
 
 /// Tokens as a list box: pointing at one, or moving the focus to it, makes it the query. The strip
 /// under each token is colored by the weight the query gives it. With an `editor` the row is where
@@ -26,14 +26,12 @@ pub fn Tokens(
     #[prop(optional)] plain: bool,
 ) -> impl IntoView {
     // Changes with the sentence only, so that the row is not built anew with every trace.
-    let sentence = Memo::new(move |_| {
-        view.with(|v| v.as_ref().map_or_else(Vec::new, |v| v.trace().tokens.clone()))
-    });
-    let row = Memo::new(move |_| sentence.with(|s| Row::new(s)));
+    let sentence =
+        memo(move || view.with(|v| v.as_ref().map_or_else(Vec::new, |v| v.trace().tokens.clone())));
+    let row = memo(move || sentence.with(|s| Row::new(s)));
     let scroller = NodeRef::<html::Div>::new();
     keep_in_sight(scroller, selection, row);
-    let dropped =
-        Memo::new(move |_| view.with(|v| v.as_ref().map_or(0, |v| v.trace().dropped as usize)));
+    let dropped = memo(move || view.with(|v| v.as_ref().map_or(0, |v| v.trace().dropped as usize)));
     let field = editor.map(|_| Field::new(selection, dropped));
     view! {
         <div class="tokens" class:plain=plain>
@@ -79,9 +77,9 @@ fn Token(
 ) -> impl IntoView {
     let own = Cell { query: position, key: None };
     let focus = move || selection.focus();
-    let is_query = Memo::new(move |_| focus().is_some_and(|c| c.query == position));
-    let is_key = Memo::new(move |_| focus().is_some_and(|c| c.key == Some(position)));
-    let blocked = Memo::new(move |_| {
+    let is_query = memo(move || focus().is_some_and(|c| c.query == position));
+    let is_key = memo(move || focus().is_some_and(|c| c.key == Some(position)));
+    let blocked = memo(move || {
         let blocked =
             |query| view.with(|v| v.as_ref().is_some_and(|v| v.is_blocked(query, position)));
         focus().is_some_and(|c| blocked(c.query))

@@ -1,5 +1,6 @@
 //! Questions to the learner, answered by the live model.
 
+use crate::reactive::memo;
 use leptos::prelude::*;
 
 /// What a question asks for.
@@ -146,9 +147,9 @@ struct Asked {
 fn Question(asked: Asked) -> impl IntoView {
     let Asked { id, verdict, on_right, on_wrong, on_another, .. } = asked;
     // Live signals fire at every step of training; the page changes only with what they say.
-    let question = Memo::new(move |_| asked.question.get());
-    let options = Memo::new(move |_| asked.options.get());
-    let ready = Memo::new(move |_| asked.answer.with(Option::is_some));
+    let question = memo(move || asked.question.get());
+    let options = memo(move || asked.options.get());
+    let ready = memo(move || asked.answer.with(Option::is_some));
     let picked = RwSignal::new(None::<usize>);
     let hint = RwSignal::new("");
 
@@ -213,7 +214,7 @@ fn Question(asked: Asked) -> impl IntoView {
         let frozen = verdict.with(|v| v.as_ref().and_then(|v| v.options.get(i).cloned()));
         frozen.or_else(|| options.with(|options| options.get(i).cloned())).unwrap_or_default()
     };
-    let count = Memo::new(move |_| {
+    let count = memo(move || {
         verdict
             .with(|v| v.as_ref().map(|v| v.options.len()))
             .unwrap_or_else(|| options.with(Vec::len))

@@ -7,7 +7,10 @@ use super::{
     tiny::TinyFigure,
     word::{Entry, WORDS},
 };
-use crate::fetched::{Fetch, Fetched, View, part};
+use crate::{
+    fetched::{Fetch, Fetched, View, part},
+    reactive::memo,
+};
 
 /// All words, or the note of the one that a [`Noted`] around it names.
 pub const GLOSSARY: Fetch = part!(glossary: View = || match use_context::<Noted>() {
@@ -60,7 +63,7 @@ fn Words() -> impl IntoView {
             let _ = field.focus();
         }
     });
-    let wanted = Memo::new(move |_| filter.with(|filter| filter.trim().to_ascii_lowercase()));
+    let wanted = memo(move || filter.with(|filter| filter.trim().to_ascii_lowercase()));
     let found =
         move || WORDS.iter().filter(|entry| wanted.with(|wanted| is_about(entry, wanted))).count();
     let said = move || match (found(), WORDS.len()) {

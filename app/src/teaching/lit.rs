@@ -10,8 +10,8 @@ use leptos::{ev, prelude::*};
 use wasm_bindgen::JsCast;
 use web_sys::Element;
 
-use crate::effect::effect;
 use crate::figures::Hue;
+use crate::reactive::effect;
 
 /// Something the text, a formula and a figure all speak of. Names are plain words: `hidden`, `w-x`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,6 +7,7 @@ mod statistics;
 mod training;
 mod writing;
 
+use crate::reactive::memo;
 use leptos::prelude::*;
 use unroll_protocol::read_number;
 
@@ -212,7 +213,7 @@ impl Toy {
 pub fn TinyFigure(toy: Toy) -> impl IntoView {
     let sliders = toy.sliders();
     let values = RwSignal::new(sliders.iter().map(|slider| slider.first).collect::<Vec<_>>());
-    let drawn = Memo::new(move |_| values.with(|values| toy.draw(values)));
+    let drawn = memo(move || values.with(|values| toy.draw(values)));
     let rows = sliders.iter().enumerate().map(|(i, slider)| {
         let value = move || values.with(|values| plain(values[i]));
         let set = move |event| {

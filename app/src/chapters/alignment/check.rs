@@ -4,14 +4,15 @@ use leptos::prelude::*;
 
 use super::Page;
 use crate::{
-    controls::percent, course::use_right, figures::token::name_at, teaching::CheckYourself,
+    controls::percent, course::use_right, figures::token::name_at, reactive::memo,
+    teaching::CheckYourself,
 };
 
 #[component]
 pub fn Check(page: Page) -> impl IntoView {
     let count = RwSignal::new(0usize);
     // The character asked about, and the weights of its row.
-    let asked = Memo::new(move |_| {
+    let asked = memo(move || {
         page.alignment.with(|a| {
             let decoded = a.decoded.iter().find(|d| !d.weights.is_empty())?;
             let at = (1 + 3 * count.get()) % decoded.tokens.len().max(1);
@@ -19,14 +20,14 @@ pub fn Check(page: Page) -> impl IntoView {
             (row.len() > 1).then(|| (decoded.tokens[at].clone(), at, row))
         })
     });
-    let right = Memo::new(move |_| {
+    let right = memo(move || {
         asked.with(|asked| {
             let (_, _, row) = asked.as_ref()?;
             (0..row.len()).max_by(|a, b| row[*a].total_cmp(&row[*b]))
         })
     });
     // Four places: the right one, the same place, and others, in order.
-    let places = Memo::new(move |_| {
+    let places = memo(move || {
         let (Some(right), Some((at, length))) =
             (right.get(), asked.with(|a| a.as_ref().map(|(_, at, row)| (*at, row.len()))))
         else {

@@ -11,8 +11,8 @@ use super::{Page, exact, last, panels, style, use_row};
 use crate::{
     controls::percent,
     course::use_lab,
-    effect::effect,
     figures::{BarsFigure, CellInspector, Hue, top_bars},
+    reactive::{effect, memo},
 };
 
 /// Longest text kept of what is typed; fewer characters are read.
@@ -20,8 +20,8 @@ const LONGEST: usize = 200;
 
 /// The chapter's own view: who reads what, and how often that is right.
 pub fn reads(page: Page) -> AnyView {
-    let second = Memo::new(move |_| page.kinds().len() > 1);
-    let is_pair = Memo::new(move |_| has_weights(page, 1));
+    let second = memo(move || page.kinds().len() > 1);
+    let is_pair = memo(move || has_weights(page, 1));
     view! {
         <div class="view-bar alignment-bar"><SourceField page/> <Stepper page/></div>
         <Notes page/>
@@ -47,7 +47,7 @@ pub fn reads(page: Page) -> AnyView {
 
 /// One weight taken apart; which, is chosen in the two rows of characters.
 pub fn score(page: Page) -> AnyView {
-    let model = Memo::new(move |_| page.looking());
+    let model = memo(move || page.looking());
     view! {
         <div class="alignment-rows">
             <span class="hint">"writes"</span>
@@ -62,7 +62,7 @@ pub fn score(page: Page) -> AnyView {
 
 /// What each decoder expects as the character on show.
 pub fn expects(page: Page) -> AnyView {
-    let kinds = Memo::new(move |_| page.kinds());
+    let kinds = memo(move || page.kinds());
     let row = move |(model, kind): (usize, AttentionKind)| {
         view! { <span class="hint">{title(kind)}</span> <ProducedChips gaze=page.gaze() model/> }
     };
@@ -86,10 +86,10 @@ pub fn title(kind: AttentionKind) -> &'static str {
 /// How often each model is right just now.
 #[component]
 fn Shares(page: Page) -> impl IntoView {
-    let kinds = Memo::new(move |_| page.kinds());
-    let is_pair = Memo::new(move |_| has_weights(page, 1));
+    let kinds = memo(move || page.kinds());
+    let is_pair = memo(move || has_weights(page, 1));
     let one = move |(model, kind): (usize, AttentionKind)| {
-        let share = Memo::new(move |_| last(&exact(kind)));
+        let share = memo(move || last(&exact(kind)));
         view! {
             <div>
                 <dt>
@@ -160,7 +160,7 @@ fn SourceField(page: Page) -> impl IntoView {
 #[component]
 fn Notes(page: Page) -> impl IntoView {
     let Page { reading, .. } = page;
-    let note = Memo::new(move |_| {
+    let note = memo(move || {
         let reading = reading.get()?;
         let mut notes = Vec::new();
         if reading.dropped > 0 {
@@ -199,10 +199,10 @@ fn Notes(page: Page) -> impl IntoView {
 /// One character after the other.
 #[component]
 fn Stepper(page: Page) -> impl IntoView {
-    let length = Memo::new(move |_| {
+    let length = memo(move || {
         page.alignment.with(|a| a.decoded.iter().map(|d| d.tokens.len()).max().unwrap_or(0) as u32)
     });
-    let steps = Memo::new(move |_| page.settings.with(|s| s.steps));
+    let steps = memo(move || page.settings.with(|s| s.steps));
     let go = move |to: u32| page.set(|s| (s.steps, s.at, s.key) = (to, 0, 0));
     let forward = move |_| {
         let now = steps.get_untracked();
@@ -272,7 +272,7 @@ fn weights(page: Page, model: usize, id: &'static str) -> AnyView {
 /// What each decoder expects as the character on show.
 #[component]
 fn Expected(page: Page) -> impl IntoView {
-    let at = Memo::new(move |_| page.place.get().map(|place| place.1));
+    let at = memo(move || page.place.get().map(|place| place.1));
     let one = move |model: usize, id: &'static str| {
         let bars = Signal::derive(move || {
             let bars = page.reading.with(|reading| {
@@ -298,7 +298,7 @@ fn Expected(page: Page) -> impl IntoView {
             <BarsFigure name=id title bars top=8 hue=Hue::Output provenance=page.provenance/>
         }
     };
-    let second = Memo::new(move |_| page.kinds().len() > 1);
+    let second = memo(move || page.kinds().len() > 1);
     view! {
         <div class="view-split alignment-expected" class:is-one=move || !second.get()>
             {one(0, "alignment-expected")}
@@ -335,7 +335,7 @@ fn Inspector(page: Page) -> impl IntoView {
             let _ = root.focus();
         }
     });
-    let is_blind = Memo::new(move |_| !has_weights(page, page.looking()));
+    let is_blind = memo(move || !has_weights(page, page.looking()));
     view! {
         <div tabindex="-1" node_ref=root>
             <CellInspector row key go close queries provenance=page.provenance/>

@@ -19,7 +19,10 @@ use crate::figures::{
     theme::{Colors, use_colors},
     token::{mark, name_at, spoken},
 };
-use crate::{controls, effect::effect};
+use crate::{
+    controls,
+    reactive::{effect, memo},
+};
 
 /// What one decoder produced from a source of `S` characters.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -150,8 +153,8 @@ pub struct Gaze {
 #[component]
 pub fn SourceChips(gaze: Gaze, testid: &'static str) -> AnyView {
     let Gaze { alignment, place, key, .. } = gaze;
-    let length = Memo::new(move |_| alignment.with(|a| a.source.len()));
-    let strongest = Memo::new(move |_| {
+    let length = memo(move || alignment.with(|a| a.source.len()));
+    let strongest = memo(move || {
         let place = place.get()?;
         alignment.with(|a| {
             let row = a.row(place);
@@ -194,11 +197,11 @@ pub fn SourceChips(gaze: Gaze, testid: &'static str) -> AnyView {
 #[component]
 pub fn ProducedChips(gaze: Gaze, model: usize, #[prop(optional)] upright: bool) -> AnyView {
     let Gaze { alignment, place, key, pinned, .. } = gaze;
-    let name = Memo::new(move |_| {
+    let name = memo(move || {
         alignment.with(|a| a.decoded.get(model).map_or(String::new(), |d| d.name.clone()))
     });
     let count =
-        Memo::new(move |_| alignment.with(|a| a.decoded.get(model).map_or(0, |d| d.tokens.len())));
+        memo(move || alignment.with(|a| a.decoded.get(model).map_or(0, |d| d.tokens.len())));
     let chip = move |i: usize| {
         Chip {
             id: format!("alignment-output-{model}-{i}"),
@@ -381,10 +384,10 @@ pub fn AlignmentFigure(
     let colors = use_colors();
     let source = Signal::derive(move || alignment.with(|a| weights_of(a, model)));
     let shown = use_latest(source, use_visible(root));
-    let shape = Memo::new(move |_| {
+    let shape = memo(move || {
         alignment.with(|a| (a.decoded.get(model).map_or(0, |d| d.tokens.len()), a.source.len()))
     });
-    let geometry = Memo::new(move |_| {
+    let geometry = memo(move || {
         let (rows, columns) = shape.get();
         let most = alignment.with(|a| {
             let seeing = a.decoded.iter().filter(|decoded| !decoded.weights.is_empty());
@@ -392,8 +395,8 @@ pub fn AlignmentFigure(
         });
         Geometry::new(rows, columns, most, size.get())
     });
-    let scale = Memo::new(move |_| size.get().scale.max(1.0));
-    let row = Memo::new(move |_| place.get().filter(|p| p.0 == model).map(|p| p.1));
+    let scale = memo(move || size.get().scale.max(1.0));
+    let row = memo(move || place.get().filter(|p| p.0 == model).map(|p| p.1));
     effect(move || {
         let Some(canvas) = canvas.get() else { return };
         let (g, matrix, row) = (geometry.get(), shown.get(), row.get());
@@ -473,7 +476,7 @@ pub fn AlignmentFigure(
         start: Callback::new(move |()| start()),
     };
     let files = Files { json: matrix_json, csv: matrix_csv, svg: matrix_svg };
-    let is_blind = Memo::new(move |_| {
+    let is_blind = memo(move || {
         alignment.with(|a| a.decoded.get(model).is_some_and(|d| d.weights.is_empty()))
     });
     let row_id = if model == 0 { "alignment-source-row" } else { "alignment-source-beside" };

@@ -24,6 +24,7 @@ use crate::{
     course::{ChapterFrame, StageView, further, use_lab, use_task_provenance},
     figures::{Dash, Hue, Provenance, token::name_at},
     questions::{Answered, use_answer},
+    reactive::memo,
     store::Store,
     teaching::{Live, live},
 };
@@ -88,7 +89,7 @@ impl Page {
     fn new() -> Self {
         let store = expect_context::<Store>();
         let lab = use_lab();
-        let settings = Memo::new(move |_| store.link.with(|link| link.alignment.clone()));
+        let settings = memo(move || store.link.with(|link| link.alignment.clone()));
         let answered = use_answer(lab, move || {
             let source = settings.with(|settings| source(settings, || store.probe.get()));
             Some(ask::Reading { source })
@@ -98,7 +99,7 @@ impl Page {
         .shown_in(lab.on_view("expects"))
         .shown_in(lab.check_seen);
         let reading = answered.answer;
-        let alignment = Memo::new(move |_| {
+        let alignment = memo(move || {
             let shown = match settings.with(|s| s.steps) {
                 0 => usize::MAX,
                 steps => steps as usize,
@@ -106,7 +107,7 @@ impl Page {
             reading.with(|r| r.as_ref().map_or_else(Alignment::default, |r| seen(r, shown)))
         });
         let (pointed, pointed_key) = (RwSignal::new(None::<Place>), RwSignal::new(None));
-        let place = Memo::new(move |_| {
+        let place = memo(move || {
             let pointed = pointed.get();
             settings.with(|s| {
                 alignment.with(|a| {
@@ -240,13 +241,13 @@ fn seen(reading: &Reading, shown: usize) -> Alignment {
 /// The row that the cell inspector shows.
 fn use_row(page: Page) -> Signal<Option<Arc<AttentionRow>>> {
     let lab = use_lab();
-    let asked = Memo::new(move |_| Some((page.looking(), page.cell()?.0)));
+    let asked = memo(move || Some((page.looking(), page.cell()?.0)));
     let answered = use_answer(lab, move || {
         let (model, at) = asked.get()?;
         let source = page.settings.with(|s| source(s, || page.store.probe.get()));
         Some(ask::Row { source, model: model as u32, at: at as u32 })
     });
-    Memo::new(move |_| {
+    memo(move || {
         // What an attention-less model says is a refusal.
         if answered.problem.with(Option::is_some) {
             return None;
@@ -292,9 +293,9 @@ fn lives(page: Page) -> Vec<Live> {
         });
         read.unwrap_or_else(|| "…".to_owned())
     };
-    let (first, second) = (Memo::new(move |_| read(0)), Memo::new(move |_| read(1)));
-    let kinds = Memo::new(move |_| page.kinds());
-    let right = Memo::new(move |_| {
+    let (first, second) = (memo(move || read(0)), memo(move || read(1)));
+    let kinds = memo(move || page.kinds());
+    let right = memo(move || {
         let each = kinds.get().into_iter().map(|kind| {
             let share = last(&exact(kind)).map(|share| percent(share, 0));
             format!("{}: {}", name(kind), share.unwrap_or_else(|| "…".to_owned()))
@@ -315,7 +316,7 @@ fn model_name(settings: &Settings) -> String {
 
 #[component]
 fn Controls(page: Page) -> impl IntoView {
-    let strings = Memo::new(move |_| page.settings.with(|s| s.task != PairTask::Dates));
+    let strings = memo(move || page.settings.with(|s| s.task != PairTask::Dates));
     view! {
         <div class="course-controls">
             <ChoiceField name="alignment-task"/>

@@ -8,12 +8,13 @@ use crate::{
     course::use_lab,
     figures::{Line, Lines, LinesFigure, Reference},
     questions::use_answer,
+    reactive::memo,
 };
 
 /// Share of held-out sources answered without a mistake, over training.
 pub fn training(page: Page) -> AnyView {
     let lab = use_lab();
-    let kinds = Memo::new(move |_| page.kinds());
+    let kinds = memo(move || page.kinds());
     let points = move |kind| {
         lab.history.with(|history| {
             let series = history.named(&exact(kind));
@@ -37,7 +38,7 @@ pub fn training(page: Page) -> AnyView {
         y_range: Some((0.0, 1.0)),
         ..Lines::default()
     });
-    let reached = Memo::new(move |_| {
+    let reached = memo(move || {
         let sentences = kinds.get().into_iter().map(|kind| {
             let reached = points(kind).into_iter().find(|point| point.1 >= 0.95);
             match reached {
@@ -58,7 +59,7 @@ pub fn training(page: Page) -> AnyView {
 /// What was measured last, by the source's length.
 fn use_lengths() -> Memo<Lengths> {
     let answered = use_answer(use_lab(), move || Some(ask::Lengths {}));
-    Memo::new(move |_| answered.read(Clone::clone).unwrap_or_default())
+    memo(move || answered.read(Clone::clone).unwrap_or_default())
 }
 
 /// The longest source that was trained on, if longer ones were measured.
@@ -103,7 +104,7 @@ pub fn SmallLengths(page: Page) -> impl IntoView {
         })
     };
     let middle = move || lengths.with(trained_to).map(|to| format!("trained up to {to}"));
-    let kinds = Memo::new(move |_| page.kinds());
+    let kinds = memo(move || page.kinds());
     let label = move || {
         let names = kinds.get().into_iter().map(title).collect::<Vec<_>>().join(" and ");
         format!(" ({names}): show it large")
@@ -154,7 +155,7 @@ pub fn lengths(page: Page) -> AnyView {
         })
     });
     let marker = Signal::derive(move || lengths.with(trained_to).map(f64::from));
-    let note = Memo::new(move |_| {
+    let note = memo(move || {
         lengths.with(|l| {
             let Some(first) = l.bins.first() else {
                 return "Measured from the first step on.".to_owned();

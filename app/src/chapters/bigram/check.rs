@@ -8,6 +8,7 @@ use super::{named, use_vocabulary};
 use crate::{
     course::{use_lab, use_right},
     questions::use_answer,
+    reactive::memo,
     teaching::CheckYourself,
 };
 
@@ -25,7 +26,7 @@ pub fn check() -> AnyView {
         Some(ask::Row { character })
     });
     let row = answered.shown_in(lab.check_seen).answer;
-    let options = Memo::new(move |_| row.with(|row| row.as_deref().map_or(Vec::new(), options)));
+    let options = memo(move || row.with(|row| row.as_deref().map_or(Vec::new(), options)));
     let question = move || {
         row.with(|row| {
             let Some(row) = row else { return String::new() };

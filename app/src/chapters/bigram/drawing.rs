@@ -10,8 +10,8 @@ use super::{SmoothingField, named, short, use_vocabulary, use_writing};
 use crate::{
     controls::{ChoiceField, use_timer},
     course::{use_lab, use_provenance, use_setting},
-    effect::effect,
     figures::{Sheet, SheetExport},
+    reactive::{effect, memo},
 };
 
 /// Between two letters when they are drawn by themselves.
@@ -27,7 +27,7 @@ pub fn Drawing() -> impl IntoView {
     let lab = use_lab();
     let vocabulary = use_vocabulary();
     let from = use_setting(|link| &mut link.bigram.from);
-    let smooths = Memo::new(move |_| from.get() == Estimate::Smoothed);
+    let smooths = memo(move || from.get() == Estimate::Smoothed);
     let dice = use_setting(|link| &mut link.bigram.dice);
     let drawn = use_setting(|link| &mut link.bigram.drawn);
     let asked = use_writing(lab, || true);

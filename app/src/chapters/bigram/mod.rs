@@ -17,6 +17,7 @@ use crate::{
     course::{ChapterFrame, Lab, StageView, further, use_lab, use_setting},
     figures::token,
     questions::{Answered, use_answer, use_fixed_answer},
+    reactive::memo,
     teaching::{Live, live},
 };
 
@@ -38,7 +39,7 @@ fn BigramChapter() -> impl IntoView {
     // What was guessed, or shown without, stays on show when the learner comes back to a view.
     let [row_seen, scores_seen] = [(); 2].map(|()| RwSignal::new(false));
     let vocabulary = use_vocabulary();
-    let size = Memo::new(move |_| vocabulary.with(Vec::len));
+    let size = memo(move || vocabulary.with(Vec::len));
     view! {
         <ChapterFrame
             script=&words::SCRIPT
@@ -78,14 +79,14 @@ fn lives(vocabulary: Memo<Vec<String>>) -> Vec<Live> {
     let lab = use_lab();
     // Only for its counts, which training leaves as they are.
     let row = use_fixed_answer(lab, || Some(bigram::ask::Row { character: TOLD.into() })).answer;
-    let after = Memo::new(move |_| {
+    let after = memo(move || {
         let row = row.get()?;
         let most = row.counts.iter().max()?;
         let best = row.counts.iter().position(|count| count == most)?;
         let (given, next) = vocabulary.with(|v| (named(v, row.id), named(v, best as u32)));
         Some(format!("After {given}, {next} came {most} of {} times.", row.total))
     });
-    let loss = Memo::new(move |_| {
+    let loss = memo(move || {
         lab.history.with(|history| history.named("training").and_then(|series| series.last()))
     });
     let k = use_setting(|link| &mut link.bigram.k);
@@ -123,9 +124,7 @@ fn use_writing(
 /// Every token as text, by id.
 fn use_vocabulary() -> Memo<Vec<String>> {
     let lab = use_lab();
-    Memo::new(move |_| {
-        lab.started.with(|s| s.as_ref().map_or(Vec::new(), |s| s.vocabulary.clone()))
-    })
+    memo(move || lab.started.with(|s| s.as_ref().map_or(Vec::new(), |s| s.vocabulary.clone())))
 }
 
 /// The code point of a token, by which links name it.

@@ -10,6 +10,7 @@ use crate::{
     course::{use_lab, use_provenance, use_setting},
     figures::{Bar, BarsFigure, Hue},
     questions::{use_answer, use_fixed_answer},
+    reactive::memo,
     store::Store,
     teaching::GuessFirst,
 };
@@ -39,7 +40,7 @@ pub fn GuessRow(row: Signal<Option<Arc<Row>>>, seen: RwSignal<bool>) -> impl Int
     });
     let matrix = answered.answer;
     // The commonest follower among the text's commonest characters, by id.
-    let options = Memo::new(move |_| {
+    let options = memo(move || {
         let (Some(best), Some(matrix)) = (row.with(|r| r.as_deref().map(commonest)), matrix.get())
         else {
             return Vec::new();
@@ -99,7 +100,7 @@ pub fn PinnedRow(row: Signal<Option<Arc<Row>>>) -> impl IntoView {
     let vocabulary = use_vocabulary();
     let next = use_setting(|link| &mut link.bigram.next);
     // Followers, likeliest first.
-    let order = Memo::new(move |_| {
+    let order = memo(move || {
         row.with(|row| {
             let Some(row) = row else { return Vec::new() };
             let mut ids: Vec<usize> = (0..row.counts.len()).collect();
@@ -110,7 +111,7 @@ pub fn PinnedRow(row: Signal<Option<Arc<Row>>>) -> impl IntoView {
             ids
         })
     });
-    let bars = Memo::new(move |_| {
+    let bars = memo(move || {
         row.with(|row| {
             let Some(row) = row else { return Vec::new() };
             let share = |id: usize| {
@@ -127,7 +128,7 @@ pub fn PinnedRow(row: Signal<Option<Arc<Row>>>) -> impl IntoView {
             order.with(|order| order.iter().take(LISTED).map(bar).collect())
         })
     });
-    let title = Memo::new(move |_| {
+    let title = memo(move || {
         row.with(|row| {
             row.as_ref().map_or_else(String::new, |row| {
                 vocabulary.with(|v| format!("After {}, seen {} times", named(v, row.id), row.total))

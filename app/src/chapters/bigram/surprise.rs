@@ -13,6 +13,7 @@ use crate::{
     course::{Sentence, use_lab, use_provenance, use_setting},
     figures::{Dash, Hue, Line, Lines, LinesFigure, Reference, Sheet, SheetExport},
     questions::{use_answer, use_fixed_answer},
+    reactive::memo,
     store::Store,
     teaching::{GuessFirst, Term, Word},
 };
@@ -38,7 +39,7 @@ pub fn Scores(scores_seen: RwSignal<bool>) -> impl IntoView {
             }
         })
     };
-    let lines = Memo::new(move |_| {
+    let lines = memo(move || {
         let (training, held_out) = lab.history.with(|history| {
             let of = |name| history.named(name).map_or(Vec::new(), |series| series.points());
             (of("training"), of("held out"))
@@ -205,8 +206,7 @@ pub fn Smoothing() -> impl IntoView {
     let lab = use_lab();
     let k = use_setting(|link| &mut link.bigram.k);
     let curve = use_fixed_answer(lab, || Some(ask::Curve {})).answer;
-    let lines =
-        Memo::new(move |_| curve.with(|c| c.as_deref().map_or_else(Lines::default, against_k)));
+    let lines = memo(move || curve.with(|c| c.as_deref().map_or_else(Lines::default, against_k)));
     let best = move || curve.with(|c| c.as_ref().and_then(|c| c.best));
     let pick = Callback::new(move |log_k: f64| {
         // Two digits are as fine as anyone can point.
@@ -286,9 +286,9 @@ pub fn Terms() -> impl IntoView {
     let vocabulary = use_vocabulary();
     let k = use_setting(|link| &mut link.bigram.k);
     let scored = use_setting(|link| &mut link.bigram.scored);
-    let is_drawn = Memo::new(move |_| scored.get() == Scored::Written);
+    let is_drawn = memo(move || scored.get() == Scored::Written);
     let writing = use_writing(lab, move || is_drawn.get()).answer;
-    let text = Memo::new(move |_| match is_drawn.get() {
+    let text = memo(move || match is_drawn.get() {
         false => store.probe.get(),
         true => writing
             .with(|w| w.as_ref().map_or_else(String::new, |w| vocabulary.with(|v| written(w, v)))),

@@ -13,6 +13,7 @@ use crate::{
     course::{use_lab, use_provenance, use_setting},
     figures::{Matrix as Picture, MatrixFigure, ValueMap},
     questions::use_answer,
+    reactive::memo,
     store::Store,
 };
 
@@ -34,7 +35,7 @@ pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
     let asked = use_answer(lab, move || Some(ask::Matrix { order: order.get(), most: most.get() }));
     let (matrix, problem) = (asked.answer, asked.problem);
     let pinned = use_row();
-    let picture = Memo::new(move |_| {
+    let picture = memo(move || {
         let matrix = matrix.get()?;
         vocabulary.with(|v| Some(picture(&matrix, v, view.get(), k.get())))
     });
@@ -57,12 +58,12 @@ pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
             store.link.update(|link| (link.bigram.row, link.bigram.next) = (current, follower));
         });
     });
-    let place = Memo::new(move |_| {
+    let place = memo(move || {
         let id = pinned.with(|row| row.as_ref().map(|row| row.id))?;
         matrix.with(|m| m.as_ref()?.ids.iter().position(|&other| other == id))
     });
     // The cell whose arithmetic is open.
-    let marked = Memo::new(move |_| {
+    let marked = memo(move || {
         let column = matrix.with(|m| {
             let ids = &m.as_ref()?.ids;
             vocabulary.with(|v| ids.iter().position(|&id| code_point(v, id) == next.get()))
@@ -81,9 +82,9 @@ pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
     };
     // Who has picked a row or a cell wants to see it.
     let seen = row_seen.get_untracked();
-    let asks = Memo::new(move |_| !seen && row.get() == NONE && next.get() == NONE);
-    let smooths = Memo::new(move |_| view.get() == View::Smoothed);
-    let title = Memo::new(move |_| match view.get() {
+    let asks = memo(move || !seen && row.get() == NONE && next.get() == NONE);
+    let smooths = memo(move || view.get() == View::Smoothed);
+    let title = memo(move || match view.get() {
         View::Counts => "P(next | current), counted".to_owned(),
         View::Smoothed => format!("P(next | current), counted with {} added to each pair", k.get()),
         View::Trained => "P(next | current), the softmax of a trained table".to_owned(),

@@ -8,7 +8,7 @@ use unroll_protocol::{
 
 use super::Page;
 use super::figure::{reader_id, softmax};
-use crate::figures::token::mark;
+use crate::{figures::token::mark, reactive::memo};
 
 /// The parts of one model's logit.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,8 +73,8 @@ fn apart(reading: &Reading, at: usize, answer: usize) -> Option<Apart> {
 #[component]
 pub fn Arithmetic(page: Page) -> impl IntoView {
     let Page { settings, reading, .. } = page;
-    let at = Memo::new(move |_| settings.with(|s| s.at).checked_sub(1).map(|at| at as usize));
-    let right = Memo::new(move |_| {
+    let at = memo(move || settings.with(|s| s.at).checked_sub(1).map(|at| at as usize));
+    let right = memo(move || {
         let at = at.get()?;
         reading.with(|reading| {
             let reading = reading.as_ref()?;
@@ -82,16 +82,14 @@ pub fn Arithmetic(page: Page) -> impl IntoView {
             run.targets.get(at).copied().flatten()
         })
     });
-    let chosen = Memo::new(move |_| {
+    let chosen = memo(move || {
         let answer = settings.with(|s| s.answer).checked_sub(1);
         answer.or(right.get()).map_or(0, |id| id as usize)
     });
-    let shown = Memo::new(move |_| {
-        reading.with(|reading| apart(reading.as_ref()?, at.get()?, chosen.get()))
-    });
-    let answers = Memo::new(move |_| {
-        reading.with(|r| r.as_ref().map_or_else(Vec::new, |r| r.answers.clone()))
-    });
+    let shown =
+        memo(move || reading.with(|reading| apart(reading.as_ref()?, at.get()?, chosen.get())));
+    let answers =
+        memo(move || reading.with(|r| r.as_ref().map_or_else(Vec::new, |r| r.answers.clone())));
     let choose = move |event| {
         if let Ok(id) = event_target_value(&event).parse::<u32>() {
             page.set(|settings| settings.answer = id);

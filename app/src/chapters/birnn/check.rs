@@ -8,6 +8,7 @@ use super::{Page, question};
 use crate::{
     course::{use_lab, use_right},
     questions::use_answer,
+    reactive::memo,
     teaching::CheckYourself,
 };
 
@@ -46,11 +47,11 @@ fn cells(n: usize) -> [(Kind, bool); 4] {
 #[component]
 pub fn Check(page: Page) -> impl IntoView {
     let count = RwSignal::new(0usize);
-    let length = Memo::new(move |_| {
+    let length = memo(move || {
         let length = page.reading.with(|r| r.as_ref().map_or(0, |r| r.run.ids.len()));
         if page.task.get() == TaskChoice::Fill { length.min(READ) } else { length }
     });
-    let changed = Memo::new(move |_| {
+    let changed = memo(move || {
         let room = length.get().checked_sub(2 * APART).filter(|room| *room > 0)?;
         Some(APART + (4 + 3 * count.get()) % room)
     });
@@ -78,7 +79,7 @@ pub fn Check(page: Page) -> impl IntoView {
         }
     };
     // How much each of the cells changed in the model that reads both ways.
-    let changes = Memo::new(move |_| {
+    let changes = memo(move || {
         let reading = reading.get()?;
         let at = changed.get()?;
         let (edit, _) = reading.edited.as_ref()?;
@@ -132,11 +133,11 @@ pub fn Check(page: Page) -> impl IntoView {
 
 /// How often the delayed model is right about what lies one step beyond its delay.
 pub fn late(page: Page) -> AnyView {
-    let delay = Memo::new(move |_| {
+    let delay = memo(move || {
         let (delay, task) = page.settings.with(|s| (s.delay, s.task));
         (task == TaskChoice::Look && (1..MOST_AHEAD).contains(&delay)).then_some(delay)
     });
-    let measured = Memo::new(move |_| {
+    let measured = memo(move || {
         let delay = delay.get()?;
         let chance = page.reading.with(|reading| reading.as_ref().map(|r| r.chance))?;
         let share = |ahead| page.last(&accuracy_series(Reader::Delayed(delay), Some(ahead)));

@@ -21,6 +21,7 @@ use crate::{
     course::{ChapterFrame, Lab, Sentence, StageView, further, use_lab, use_task_provenance},
     figures::Provenance,
     questions::{Answered, use_answer},
+    reactive::memo,
     store::Store,
     teaching::{Live, live},
 };
@@ -79,8 +80,8 @@ fn question(settings: &Settings, text: String, edit: Option<Edit>) -> ask::Readi
 fn BirnnChapter() -> impl IntoView {
     let store = expect_context::<Store>();
     let lab = use_lab();
-    let settings = Memo::new(move |_| store.link.with(|link| link.birnn.clone()));
-    let task = Memo::new(move |_| settings.with(|s| s.task));
+    let settings = memo(move || store.link.with(|link| link.birnn.clone()));
+    let task = memo(move || settings.with(|s| s.task));
     let answered = use_answer(lab, move || {
         settings.with(|settings| {
             let edit = settings.edit.checked_sub(1).map(|position| Edit {
@@ -145,7 +146,7 @@ fn percent(share: Option<f32>) -> String {
 #[component]
 fn States(page: Page, answered: Answered<Reading>) -> impl IntoView {
     let Page { settings, task, reading, .. } = page;
-    let columns = Memo::new(move |_| {
+    let columns = memo(move || {
         let ahead = settings.with(|s| s.ahead as usize);
         let ahead = (task.get() == TaskChoice::Look).then_some(ahead);
         let hidden = settings.with(|s| s.at).checked_sub(1).map(|at| at as usize);

@@ -14,6 +14,7 @@ use crate::{
         BarsFigure, Dash, Hue, Line, Lines, LinesFigure, Reference, StepRow, token::mark, top_bars,
     },
     questions::use_answer,
+    reactive::memo,
     teaching::GuessFirst,
 };
 
@@ -29,7 +30,7 @@ fn style(reader: Reader) -> (Hue, Dash) {
 
 /// The models that were built.
 fn readers(page: Page) -> Memo<Vec<Reader>> {
-    Memo::new(move |_| {
+    memo(move || {
         page.lab.started.track();
         page.settings.with(|settings| settings.spec(0).readers())
     })
@@ -44,7 +45,7 @@ pub fn ahead(page: Page) -> Option<u32> {
 #[component]
 pub fn Share(page: Page, reader: Reader) -> impl IntoView {
     let chance = chance(page);
-    let share = Memo::new(move |_| page.last(&accuracy_series(reader, ahead(page))));
+    let share = memo(move || page.last(&accuracy_series(reader, ahead(page))));
     view! {
         <span class="birnn-share">
             <span class="birnn-meter" aria-hidden="true">
@@ -64,7 +65,7 @@ pub fn Share(page: Page, reader: Reader) -> impl IntoView {
 
 /// How often one is right who knows nothing.
 fn chance(page: Page) -> Memo<Option<f32>> {
-    Memo::new(move |_| page.reading.with(|r| r.as_ref().map(|r| r.chance)))
+    memo(move || page.reading.with(|r| r.as_ref().map(|r| r.chance)))
 }
 
 /// What the meters beside the models' names say.
@@ -89,7 +90,7 @@ pub fn Legend(page: Page) -> impl IntoView {
 /// What the learner should know of the sequence on show.
 #[component]
 pub fn Notes(page: Page) -> impl IntoView {
-    let note = Memo::new(move |_| {
+    let note = memo(move || {
         let reading = page.reading.get()?;
         let length = reading.run.ids.len();
         let (at, edit, delay, task) =
@@ -152,7 +153,7 @@ pub fn Position(page: Page) -> impl IntoView {
 /// What two models say about the chosen position, beside each other.
 #[component]
 fn SideBySide(page: Page) -> impl IntoView {
-    let position = Memo::new(move |_| page.settings.with(|s| s.at).checked_sub(1));
+    let position = memo(move || page.settings.with(|s| s.at).checked_sub(1));
     let bars = move |reader: Reader| {
         Signal::derive(move || {
             let bars = page.reading.with(|reading| {
@@ -223,7 +224,7 @@ fn reference(page: Page) -> Vec<Reference> {
 #[component]
 fn Curves(page: Page) -> impl IntoView {
     let readers = readers(page);
-    let lines = Memo::new(move |_| {
+    let lines = memo(move || {
         let series = readers.get().into_iter().map(|reader| {
             let (hue, dash) = style(reader);
             let points = page.lab.history.with(|history| {
@@ -242,7 +243,7 @@ fn Curves(page: Page) -> impl IntoView {
             ..Lines::default()
         }
     });
-    let title = Memo::new(move |_| match ahead(page) {
+    let title = memo(move || match ahead(page) {
         Some(k) => format!("Right about the symbol {k} later, while training"),
         None => "Right about missing letters, while training".to_owned(),
     });
@@ -256,7 +257,7 @@ fn Curves(page: Page) -> impl IntoView {
 #[component]
 fn Reach(page: Page) -> impl IntoView {
     let readers = readers(page);
-    let lines = Memo::new(move |_| {
+    let lines = memo(move || {
         page.lab.history.track();
         let series = readers.get().into_iter().map(|reader| {
             let (hue, dash) = style(reader);
@@ -311,14 +312,14 @@ pub fn Guess(page: Page) -> impl IntoView {
 /// Held-out passages, each with a letter to guess before the models say theirs.
 #[component]
 fn Passages(page: Page) -> impl IntoView {
-    let number = Memo::new(move |_| page.settings.with(|s| s.passage));
+    let number = memo(move || page.settings.with(|s| s.passage));
     let answered = use_answer(page.lab, move || Some(birnn::ask::Passage { number: number.get() }));
     let passage = answered.answer;
     view! {
         // A guess belongs to one passage.
         {move || {
             let number = number.get();
-            let passage = Memo::new(move |_| passage.get().filter(|p| p.number == number));
+            let passage = memo(move || passage.get().filter(|p| p.number == number));
             view! { <OneGuess page passage/> }
         }}
         <button type="button" class="button" data-testid="birnn-passage-next"

@@ -8,7 +8,8 @@ use super::{
     stream::{seen, signed},
 };
 use crate::{
-    course::use_right, figures::token::mark, questions::use_answer, teaching::CheckYourself,
+    course::use_right, figures::token::mark, questions::use_answer, reactive::memo,
+    teaching::CheckYourself,
 };
 
 const GROUPS: [&str; 4] = [
@@ -81,7 +82,7 @@ pub fn check(page: Page) -> AnyView {
 
 /// How much of the gradient reaches the first block of the second model.
 pub fn reach(page: Page) -> AnyView {
-    let reach = Memo::new(move |_| depths::reach(page, 1));
+    let reach = memo(move || depths::reach(page, 1));
     let question = Signal::derive(move || {
         format!(
             "The second model is built {}. Take its gradient after the last block. How much is left of it before \
@@ -116,7 +117,7 @@ pub fn reach(page: Page) -> AnyView {
 
 /// Which kind of term gained the most length in training.
 pub fn gained(page: Page) -> AnyView {
-    let most = Memo::new(move |_| page.growth.with(|g| growth::gained_most(g.as_ref()?)));
+    let most = memo(move || page.growth.with(|g| growth::gained_most(g.as_ref()?)));
     let options = [
         "The token embedding",
         "The position embedding",

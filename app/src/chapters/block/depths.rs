@@ -4,7 +4,10 @@ use leptos::prelude::*;
 use unroll_protocol::study::block::Depths;
 
 use super::Page;
-use crate::figures::{Dash, Hue, Line, Lines, LinesFigure, YScale};
+use crate::{
+    figures::{Dash, Hue, Line, Lines, LinesFigure, YScale},
+    reactive::memo,
+};
 
 /// Steps and losses.
 type Curve = Vec<(f64, f64)>;
@@ -42,8 +45,8 @@ pub fn view(page: Page) -> AnyView {
 }
 
 fn losses(page: Page) -> AnyView {
-    let curves: Memo<[Curve; 2]> = Memo::new(move |_| LOSSES.map(|name| smoothed(page, name)));
-    let lines = Memo::new(move |_| Lines {
+    let curves: Memo<[Curve; 2]> = memo(move || LOSSES.map(|name| smoothed(page, name)));
+    let lines = memo(move || Lines {
         x_label: "step".into(),
         y_label: format!("loss, mean of {SMOOTHED} batches"),
         series: vec![
@@ -82,7 +85,7 @@ fn losses(page: Page) -> AnyView {
 
 fn gradients(page: Page) -> AnyView {
     let depths = page.depths;
-    let lines = Memo::new(move |_| {
+    let lines = memo(move || {
         let Some(depths) = depths.get() else { return Lines::default() };
         let line = |depths: &Depths, name: String, hue, dash| {
             // A gradient of exactly 0 has no place on a logarithmic axis.

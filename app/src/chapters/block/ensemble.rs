@@ -9,6 +9,7 @@ use crate::{
     course::{Sentence, use_setting},
     figures::{Matrix, MatrixFigure, ValueMap, largest},
     questions::use_answer,
+    reactive::memo,
 };
 
 /// Likeliest tokens on show.
@@ -20,8 +21,8 @@ pub fn view(page: Page) -> AnyView {
         let text = page.store.probe.get();
         Some(ask::Ensemble { text, position: page.position.get(), dropout: dropout.get() })
     });
-    let ensemble = Memo::new(move |_| answered.read(Clone::clone));
-    let matrix = Memo::new(move |_| {
+    let ensemble = memo(move || answered.read(Clone::clone));
+    let matrix = memo(move || {
         ensemble.with(|e| {
             page.vocabulary.with(|v| e.as_ref().map_or_else(Matrix::default, |e| matrix(e, v)))
         })

@@ -4,10 +4,13 @@ use leptos::prelude::*;
 use unroll_protocol::study::block::{Growth, Source};
 
 use super::{Page, stream::short};
-use crate::figures::{Dash, Hue, Line, Lines, LinesFigure};
+use crate::{
+    figures::{Dash, Hue, Line, Lines, LinesFigure},
+    reactive::memo,
+};
 
 pub fn view(page: Page) -> AnyView {
-    let lines = Memo::new(move |_| {
+    let lines = memo(move || {
         page.growth.with(|growth| growth.as_ref().map_or_else(Lines::default, |g| lines(g)))
     });
     let note = move || {

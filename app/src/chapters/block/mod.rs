@@ -24,6 +24,7 @@ use crate::{
     course::{ChapterFrame, Lab, StageView, further, use_lab, use_provenance, use_setting},
     figures::{Provenance, Slot},
     questions::use_answer,
+    reactive::memo,
     store::Store,
     teaching::{Live, live},
 };
@@ -103,7 +104,7 @@ fn BlockChapter() -> impl IntoView {
         term: use_setting(|link| &mut link.block.term),
         problem: answered.problem,
         stream: answered.answer,
-        vocabulary: Memo::new(move |_| {
+        vocabulary: memo(move || {
             lab.started.with(|s| s.as_ref().map_or_else(Vec::new, |s| s.vocabulary.clone()))
         }),
         depths: use_answer(lab, || Some(ask::Depths {}))
@@ -154,14 +155,14 @@ fn BlockChapter() -> impl IntoView {
 
 /// What the text reads off the models.
 fn lives(page: Page) -> Vec<Live> {
-    let largest = Memo::new(move |_| page.stream.with(|s| stream::largest_term(s.as_ref()?)));
-    let woke = Memo::new(move |_| page.growth.with(|g| Some(growth::woke(g.as_ref()?))));
+    let largest = memo(move || page.stream.with(|s| stream::largest_term(s.as_ref()?)));
+    let woke = memo(move || page.growth.with(|g| Some(growth::woke(g.as_ref()?))));
     let reach = |model: usize| {
-        let reach = Memo::new(move |_| depths::reach(page, model));
+        let reach = memo(move || depths::reach(page, model));
         move || reach.get().map_or_else(|| "…".to_owned(), depths::times)
     };
     let loss = |name: &'static str| {
-        let loss = Memo::new(move |_| depths::loss(page, name));
+        let loss = memo(move || depths::loss(page, name));
         move || loss.get().map_or_else(|| "…".to_owned(), |loss| format!("{loss:.2}"))
     };
     let [full, cut] = depths::LOSSES;

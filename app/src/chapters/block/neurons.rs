@@ -12,11 +12,12 @@ use crate::{
     course::Sentence,
     figures::{Dash, Hue, Line, Lines, LinesFigure},
     questions::use_answer,
+    reactive::memo,
 };
 
 pub fn view(page: Page) -> AnyView {
     // Of the block whose term is open, or of the first.
-    let layer = Memo::new(move |_| {
+    let layer = memo(move || {
         let index = (page.term.get() as usize).checked_sub(1);
         page.stream.with(|s| match s.as_ref().and_then(|s| s.sources.get(index?)) {
             Some(Source::Attention(block) | Source::FeedForward(block)) => *block,
@@ -28,8 +29,8 @@ pub fn view(page: Page) -> AnyView {
         let (position, layer) = (page.position.get(), layer.get());
         Some(ask::Neurons { text, shown, position, layer })
     });
-    let neurons = Memo::new(move |_| answered.read(Clone::clone));
-    let lines = Memo::new(move |_| neurons.with(|n| n.as_ref().map_or_else(Lines::default, lines)));
+    let neurons = memo(move || answered.read(Clone::clone));
+    let lines = memo(move || neurons.with(|n| n.as_ref().map_or_else(Lines::default, lines)));
     let verdict = move || {
         neurons.with(|n| {
             let n = n.as_ref()?;

@@ -12,6 +12,7 @@ use crate::{
         BarsFigure, Hue, Matrix, MatrixFigure, Sheet, SheetExport, ValueMap, exact, largest,
         token::mark, top_bars,
     },
+    reactive::memo,
 };
 
 /// Likeliest tokens on show.
@@ -20,7 +21,7 @@ const TOP: usize = 6;
 pub fn view(page: Page) -> AnyView {
     let Page { provenance, stream, .. } = page;
     let matrix =
-        Memo::new(move |_| stream.with(|s| s.as_ref().map_or_else(Matrix::default, |s| sizes(s))));
+        memo(move || stream.with(|s| s.as_ref().map_or_else(Matrix::default, |s| sizes(s))));
     let column = Signal::derive(move || stream.with(|s| Some(s.as_ref()?.position as usize)));
     let marked = Signal::derive(move || {
         let term = (page.term.get() as usize).checked_sub(1);
@@ -35,7 +36,7 @@ pub fn view(page: Page) -> AnyView {
             link.block.term = row as u32 + 1;
         });
     });
-    let bars = Memo::new(move |_| {
+    let bars = memo(move || {
         page.vocabulary.with(|vocabulary| {
             stream.with(|s| {
                 s.as_ref().map_or_else(Vec::new, |s| {

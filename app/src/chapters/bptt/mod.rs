@@ -23,6 +23,7 @@ use crate::{
     course::{ChapterFrame, Lab, StageView, further, use_lab, use_provenance, use_right},
     figures::{LinesFigure, Provenance},
     questions::use_answer,
+    reactive::memo,
     store::Store,
     teaching::{CheckYourself, Live, live},
 };
@@ -85,7 +86,7 @@ impl Shown {
         answer: Signal<Option<Arc<A>>>,
         read: impl Fn(&A, &Settings) -> T + Send + Sync + 'static,
     ) -> Signal<T> {
-        let value = Memo::new(move |_| {
+        let value = memo(move || {
             let answer = answer.get();
             answer.map_or_else(T::default, |answer| self.settings.with(|s| read(&answer, s)))
         });
@@ -97,7 +98,7 @@ impl Shown {
 fn BpttChapter() -> impl IntoView {
     let lab = use_lab();
     let store = expect_context::<Store>();
-    let settings = Memo::new(move |_| store.link.with(|link| link.bptt.clone()));
+    let settings = memo(move || store.link.with(|link| link.bptt.clone()));
     let mut asked =
         use_answer(lab, move || Some(settings.with(Settings::question))).shown_in(lab.check_seen);
     // All but what is measured in training alone, and the nudge, which asks for itself.
@@ -144,8 +145,8 @@ fn main_figure(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
     // Whoever moves the radius wants to see it.
     let turn_on = Callback::new(move |_| store.link.update(|link| link.bptt.rescale = true));
     let lines = shown.read(curves::norms);
-    let marker = Memo::new(move |_| shown.flow.get().map(|flow| f64::from(flow.symbol_at)));
-    let loss = Memo::new(move |_| shown.settings.with(|settings| settings.loss));
+    let marker = memo(move || shown.flow.get().map(|flow| f64::from(flow.symbol_at)));
+    let loss = memo(move || shown.settings.with(|settings| settings.loss));
     let title =
         move || format!("Gradient with respect to each state, {}", curves::loss_name(loss.get()));
     let seen = shown.read(curves::all_seen);

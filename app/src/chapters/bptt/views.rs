@@ -8,6 +8,7 @@ use super::{Shown, curves, terms::Terms};
 use crate::{
     controls::{ChoiceField, SliderField},
     figures::{Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, ValueMap, YScale},
+    reactive::memo,
 };
 
 pub fn accuracy(shown: Shown) -> AnyView {
@@ -209,9 +210,9 @@ fn terms(shown: Shown) -> AnyView {
 
 /// Where clipping acts, as measured in training.
 pub fn clipping(shown: Shown) -> AnyView {
-    let cell = Memo::new(move |_| shown.settings.with(|settings| settings.cell));
-    let clip = Memo::new(move |_| shown.settings.with(|settings| settings.clip));
-    let lines = Memo::new(move |_| {
+    let cell = memo(move || shown.settings.with(|settings| settings.cell));
+    let clip = memo(move || shown.settings.with(|settings| settings.clip));
+    let lines = memo(move || {
         shown.lab.history.with(|history| curves::clipping(history, cell.get(), clip.get()))
     });
     let said = move || {

@@ -15,6 +15,7 @@ use crate::{
     figures::{
         Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, StepRow, ValueMap, token,
     },
+    reactive::memo,
 };
 
 /// The view.
@@ -128,7 +129,7 @@ pub fn row_name(unit: usize) -> String {
 
 #[component]
 fn Cells(gates: Gates) -> impl IntoView {
-    let matrix = Memo::new(move |_| {
+    let matrix = memo(move || {
         gates
             .seen(|seen| Matrix {
                 row_axis: String::new(),
@@ -146,14 +147,14 @@ fn Cells(gates: Gates) -> impl IntoView {
             })
             .unwrap_or_default()
     });
-    let title = Memo::new(move |_| {
+    let title = memo(move || {
         let quantity = gates.seen(|seen| seen.quantity).unwrap_or(gates.shown.get());
         format!("{}: every unit at every character", named(quantity))
     });
     let describe = Callback::new(move |(unit, at, value): (usize, usize, f32)| {
         gates.seen(|seen| sentence(seen, unit, at, value)).unwrap_or_default()
     });
-    let held = Memo::new(move |_| {
+    let held = memo(move || {
         let places = gates.seen(|seen| seen.held.clone()).unwrap_or_default();
         let mut places: Vec<(usize, usize)> =
             places.into_iter().map(|(unit, at)| (unit as usize, at as usize)).collect();
@@ -239,7 +240,7 @@ fn sentence(seen: &Seen, unit: usize, at: usize, value: f32) -> String {
 /// without force.
 #[component]
 pub fn Answers(gates: Gates) -> impl IntoView {
-    let lines = Memo::new(move |_| {
+    let lines = memo(move || {
         let line = |name: &str, hue, dash, guesses: &[Guess]| {
             Line::new(
                 name,

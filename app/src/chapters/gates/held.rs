@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use unroll_protocol::study::gates::Forced;
 
 use super::state::{Gates, named};
-use crate::controls::ChoiceField;
+use crate::{controls::ChoiceField, reactive::memo};
 
 /// Switches the edit mode; while it is on, how a click holds a gate.
 #[component]
@@ -70,7 +70,7 @@ pub fn HeldList(gates: Gates) -> impl IntoView {
         }
         .into_any()
     };
-    let any = Memo::new(move |_| gates.forced.with(|forced| !forced.is_empty()));
+    let any = memo(move || gates.forced.with(|forced| !forced.is_empty()));
     let let_all_go = move |_| gates.store.link.update(|l| l.gates.forced.clear());
     let left_out = move || {
         let sentences = gates.seen(|seen| seen.left_out.clone()).unwrap_or_default();

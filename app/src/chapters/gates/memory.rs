@@ -1,5 +1,6 @@
 //! How far each unit's gates are open against how long it remembers.
 
+use crate::reactive::memo;
 use leptos::prelude::*;
 use unroll_protocol::study::gates::{Quantity, Units};
 
@@ -14,7 +15,7 @@ const SHORTEST: f64 = 0.5;
 
 #[component]
 pub fn Memory(gates: Gates) -> impl IntoView {
-    let scatter = Memo::new(move |_| gates.units(clouds).unwrap_or_default());
+    let scatter = memo(move || gates.units(clouds).unwrap_or_default());
     let chosen = Signal::derive(move || Some(gates.unit.get()));
     let pick = Callback::new(move |unit: usize| gates.choose_unit(unit));
     let words = move || gates.units(says);

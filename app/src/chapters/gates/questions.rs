@@ -7,6 +7,7 @@ use super::state::{Gates, ranking, three};
 use crate::{
     course::use_right,
     questions::{Answered, use_answer},
+    reactive::memo,
     teaching::{CheckYourself, GuessFirst},
 };
 
@@ -44,7 +45,7 @@ fn kept(free: Outcome, now: Outcome) -> f32 {
 
 #[component]
 pub fn Guess(gates: Gates) -> impl IntoView {
-    let best = Memo::new(move |_| {
+    let best = memo(move || {
         let best = gates.units(|units| ranking(units).first().map(|r| r.0 as u32)).flatten();
         best.into_iter().collect::<Vec<u32>>()
     });
@@ -116,7 +117,7 @@ pub fn Guess(gates: Gates) -> impl IntoView {
 #[component]
 pub fn Check(gates: Gates) -> impl IntoView {
     // From best to worst, so that the ranking gives a hint and not the answer.
-    let units = Memo::new(move |_| {
+    let units = memo(move || {
         gates
             .units(|units| {
                 let ranking = ranking(units);

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::reactive::memo;
 use leptos::{ev, html, prelude::*};
 use serde_json::{Map, json};
 
@@ -178,11 +179,11 @@ pub fn ScatterFigure(
     let root = NodeRef::new();
     let colors = use_colors();
     let shown = use_latest(scatter, use_visible(root));
-    let count = Memo::new(move |_| shown.get().points.len());
-    let clouds = Memo::new(move |_| shown.get().clouds.len());
+    let count = memo(move || shown.get().points.len());
+    let clouds = memo(move || shown.get().clouds.len());
     let points = NodeRef::<html::Div>::new();
     let size = use_size(points);
-    let fit = Memo::new(move |_| Plot::fit(clouds.get(), size.get().width, size.get().height));
+    let fit = memo(move || Plot::fit(clouds.get(), size.get().width, size.get().height));
     let pointing = Pointing::new(move |point: &usize| *point < count.get());
     let lit = move || {
         let mut lit: Vec<usize> = chosen.get().into_iter().collect();

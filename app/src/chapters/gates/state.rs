@@ -13,6 +13,7 @@ use crate::{
     course::{Lab, use_lab, use_task_provenance},
     figures::Provenance,
     questions::{Answered, use_answer},
+    reactive::memo,
     store::Store,
 };
 
@@ -48,16 +49,16 @@ impl Gates {
     pub fn new() -> Self {
         let (store, lab) = (expect_context::<Store>(), use_lab());
         let link = store.link;
-        let is_drawn = Memo::new(move |_| link.with(|l| l.gates.sentence == SentenceChoice::Drawn));
-        let sentence = Memo::new(move |_| {
+        let is_drawn = memo(move || link.with(|l| l.gates.sentence == SentenceChoice::Drawn));
+        let sentence = memo(move || {
             // Where it is not read, typing must not ask again.
             let written = if is_drawn.get() { String::new() } else { store.probe.get() };
             link.with(|l| l.gates.read(&written))
         });
-        let cell = Memo::new(move |_| link.with(|l| l.gates.cell));
-        let task = Memo::new(move |_| link.with(|l| l.gates.task));
-        let shown = Memo::new(move |_| link.with(|l| l.gates.shown.of(l.gates.cell)));
-        let forced = Memo::new(move |_| link.with(|l| l.gates.forced.clone()));
+        let cell = memo(move || link.with(|l| l.gates.cell));
+        let task = memo(move || link.with(|l| l.gates.task));
+        let shown = memo(move || link.with(|l| l.gates.shown.of(l.gates.cell)));
+        let forced = memo(move || link.with(|l| l.gates.forced.clone()));
         let seen = use_answer(lab, move || {
             Some(ask::Seen {
                 sentence: sentence.get(),
@@ -70,11 +71,11 @@ impl Gates {
         .shown_in(lab.on_view("counts"))
         .shown_in(lab.on_view("answers"));
         // Until the first steps are done nobody can read a ranking, and asking would delay them.
-        let settled = Memo::new(move |_| {
+        let settled = memo(move || {
             lab.step.get() >= super::INFO.warm_steps || lab.state.get() == RunState::Paused
         });
         // Other views mark a unit: the first of the ranking while none is chosen.
-        let marks_first = Memo::new(move |_| {
+        let marks_first = memo(move || {
             let marks = ["units", "circuit", "answers"].contains(&lab.stage.get());
             marks && link.with(|l| l.gates.unit.min(l.gates.units) == 0)
         });
@@ -83,7 +84,7 @@ impl Gates {
             .shown_in(lab.on_view("counts"))
             .shown_in(lab.on_view("memory"))
             .shown_in(lab.check_seen);
-        let unit = Memo::new(move |_| {
+        let unit = memo(move || {
             let chosen = link.with(|l| l.gates.unit.min(l.gates.units));
             match chosen.checked_sub(1) {
                 Some(unit) => unit as usize,
@@ -92,8 +93,8 @@ impl Gates {
                 }
             }
         });
-        let at = Memo::new(move |_| link.with(|l| l.gates.at.checked_sub(1).map(|at| at as usize)));
-        let step = Memo::new(move |_| {
+        let at = memo(move || link.with(|l| l.gates.at.checked_sub(1).map(|at| at as usize)));
+        let step = memo(move || {
             let length = seen.read(|seen| seen.tokens.len());
             at.get().or_else(|| length?.checked_sub(1).map(|last| last.min(FIRST_STEP)))
         });
@@ -109,7 +110,7 @@ impl Gates {
             let task = task.get();
             (task != TaskChoice::Text).then(|| task.label())
         });
-        let edit = Memo::new(move |_| link.with(|l| l.gates.edit));
+        let edit = memo(move || link.with(|l| l.gates.edit));
         Self {
             store,
             lab,

@@ -7,7 +7,10 @@ use leptos::prelude::*;
 use unroll_protocol::study::gates::{Followed, Guess};
 
 use super::state::Gates;
-use crate::figures::{Across, ColumnStrip, Dash};
+use crate::{
+    figures::{Across, ColumnStrip, Dash},
+    reactive::memo,
+};
 
 /// Heights of the strips, in CSS pixels.
 const KNOWN: f64 = 48.0;
@@ -17,8 +20,8 @@ const MARGIN: f64 = 6.0;
 
 /// One line a quantity that a unit could follow, such as the bracket depth.
 pub fn known(gates: Gates) -> ColumnStrip {
-    let series = Memo::new(move |_| gates.seen(|seen| seen.followed.clone()).unwrap_or_default());
-    let height = Memo::new(move |_| if series.with(Vec::is_empty) { 0.0 } else { KNOWN });
+    let series = memo(move || gates.seen(|seen| seen.followed.clone()).unwrap_or_default());
+    let height = memo(move || if series.with(Vec::is_empty) { 0.0 } else { KNOWN });
     ColumnStrip::new(height, move |across| {
         let name = move || {
             let names = series.with(|series| series.iter().map(|s| word(s.0)).collect::<Vec<_>>());
@@ -60,7 +63,7 @@ fn line(across: Across, (what, values): &(Followed, Vec<f32>)) -> String {
 /// A bar a character, as high as the right answer is likely; with a cross where another answer is
 /// likelier, and an outline of what it would be without force.
 pub fn sure(gates: Gates) -> ColumnStrip {
-    let height = Memo::new(move |_| {
+    let height = memo(move || {
         let asked = gates.seen(|seen| seen.right.iter().any(Option::is_some));
         if asked == Some(true) { SURE } else { 0.0 }
     });

@@ -11,13 +11,16 @@ use super::{
     held::says,
     state::{Gates, three},
 };
-use crate::figures::{StepRow, token};
+use crate::{
+    figures::{StepRow, token},
+    reactive::memo,
+};
 
 /// The view of the circuit, with all sums beside it.
 #[component]
 pub fn Circuit(gates: Gates) -> impl IntoView {
-    let sums = Memo::new(move |_| gates.sums(|sums| Arc::new(sums.clone())));
-    let title = Memo::new(move |_| {
+    let sums = memo(move || gates.sums(|sums| Arc::new(sums.clone())));
+    let title = memo(move || {
         let place = gates.step.get().and_then(|at| place(gates, at));
         format!("{}{}", row_name(gates.unit.get()), place.unwrap_or_default())
     });

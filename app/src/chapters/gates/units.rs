@@ -4,14 +4,17 @@ use leptos::prelude::*;
 use unroll_protocol::study::gates::Followed;
 
 use super::state::{Gates, followed, ranking, three};
-use crate::figures::{Dash, Hue, Line, Lines, LinesFigure};
+use crate::{
+    figures::{Dash, Hue, Line, Lines, LinesFigure},
+    reactive::memo,
+};
 
 /// Units listed: enough to see how fast it falls off.
 const LISTED: usize = 12;
 
 #[component]
 pub fn Counts(gates: Gates) -> impl IntoView {
-    let rows = Memo::new(move |_| {
+    let rows = memo(move || {
         gates
             .units(|units| {
                 let mut rows = ranking(units);
@@ -83,7 +86,7 @@ pub fn nothing(gates: Gates) -> String {
 /// The chosen unit's state and what it follows, over the characters that are read.
 #[component]
 fn Beside(gates: Gates) -> impl IntoView {
-    let lines = Memo::new(move |_| {
+    let lines = memo(move || {
         let unit = gates.unit.get();
         gates
             .seen(|seen| {
@@ -122,8 +125,7 @@ fn Beside(gates: Gates) -> impl IntoView {
             })
             .unwrap_or_default()
     });
-    let title =
-        Memo::new(move |_| format!("Unit {} beside what it could follow", gates.unit.get() + 1));
+    let title = memo(move || format!("Unit {} beside what it could follow", gates.unit.get() + 1));
     let marker = Signal::derive(move || gates.at.get().map(|at| (at + 1) as f64));
     let pick = Callback::new(move |x: f64| {
         let unit = gates.unit.get_untracked();

@@ -3,7 +3,9 @@
 use leptos::prelude::*;
 use unroll_protocol::Started;
 
-use crate::{controls::grouped, course::use_right, store::Store, teaching::GuessFirst};
+use crate::{
+    controls::grouped, course::use_right, reactive::memo, store::Store, teaching::GuessFirst,
+};
 
 /// Parameters of GPT-3.
 const LARGEST: u64 = 175_000_000_000;
@@ -54,8 +56,7 @@ const ROWS: [Row; 6] = [
 
 /// How many of the learner's models are as large as GPT-3, and then the table.
 pub fn sizes(store: Store) -> AnyView {
-    let parameters =
-        Memo::new(move |_| store.started.with(|s| s.as_ref().map(|model| model.parameters)));
+    let parameters = memo(move || store.started.with(|s| s.as_ref().map(|model| model.parameters)));
     view! {
         <GuessFirst id="gpt-size"
             question=Signal::stored("How many models like yours would it take to match GPT-3’s parameters?".to_owned())

@@ -12,8 +12,8 @@ use super::super::machine::number;
 use crate::{
     controls::{four_digits, grouped},
     course::use_right,
-    effect::effect,
     questions::{Questions, Said},
+    reactive::effect,
     store::Store,
     teaching::CheckYourself,
 };

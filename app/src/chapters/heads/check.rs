@@ -7,7 +7,7 @@ use unroll_protocol::{
 };
 
 use super::{name, numbers, signed, state::Page};
-use crate::{course::use_right, questions::use_answer, teaching::CheckYourself};
+use crate::{course::use_right, questions::use_answer, reactive::memo, teaching::CheckYourself};
 
 /// Up to this share of the sum, a cost counts as being the sum.
 const ABOUT: f32 = 0.1;
@@ -31,7 +31,7 @@ fn pair(page: Page, turn: usize) -> Option<Pair> {
 #[component]
 pub fn Check(page: Page) -> impl IntoView {
     let turn = RwSignal::new(0usize);
-    let asked = Memo::new(move |_| pair(page, turn.get()));
+    let asked = memo(move || pair(page, turn.get()));
     let answered = use_answer(page.lab, move || {
         if page.lab.state.get() == RunState::Running {
             return None;
@@ -39,7 +39,7 @@ pub fn Check(page: Page) -> impl IntoView {
         let off = asked.get()?.iter().flat_map(|cost| cost.off.clone()).collect();
         Some(heads::ask::Cost { off })
     });
-    let joint = Memo::new(move |_| {
+    let joint = memo(move || {
         let (pair, cost) = (asked.get()?, answered.answer.get()?);
         let of_pair =
             pair.iter().all(|one| cost.off.contains(&one.off[0]) && one.step == cost.step);
@@ -112,10 +112,10 @@ pub fn most_on_previous(page: Page, layer: Option<u32>) -> Option<(HeadAt, f32)>
 /// Which head of layer 1 looks one token back, read off the pictures.
 #[component]
 pub fn Previous(page: Page) -> impl IntoView {
-    let most = Memo::new(move |_| most_on_previous(page, Some(1)));
+    let most = memo(move || most_on_previous(page, Some(1)));
     let question =
         "Look at the pictures of layer 1. Which head puts the most weight on the previous token?";
-    let heads = Memo::new(move |_| page.shape.get().1);
+    let heads = memo(move || page.shape.get().1);
     let options =
         Signal::derive(move || (1..=heads.get()).map(|head| format!("Head {head}")).collect());
     let explain = Signal::derive(move || {

@@ -19,6 +19,7 @@ use crate::{
     controls::SliderField,
     course::{ChapterFrame, StageView, further, use_sentence},
     figures::{AttentionFigure, Editor, HeadsFigure, Inspection, KeptCell, Switches},
+    reactive::memo,
     teaching::{Live, live},
 };
 use state::Page;
@@ -70,7 +71,7 @@ fn plural(n: u32, what: &str) -> String {
 
 /// What the text reads off the model.
 fn lives(page: Page) -> Vec<Live> {
-    let previous = Memo::new(move |_| {
+    let previous = memo(move || {
         let (at, share) = check::most_on_previous(page, None)?;
         let share = 100.0 * share;
         Some(format!(
@@ -102,7 +103,7 @@ fn switches(page: Page, switching: bool) -> Switches {
 
 /// Layers and heads of the model that is being made.
 fn planned(page: Page) -> Memo<Option<(u32, u32)>> {
-    Memo::new(move |_| page.settings.with(|s| Some((s.layers, s.heads))))
+    memo(move || page.settings.with(|s| Some((s.layers, s.heads))))
 }
 
 /// One head on the sentence, with all others small beside it.

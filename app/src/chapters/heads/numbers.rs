@@ -4,7 +4,10 @@ use leptos::prelude::*;
 use unroll_protocol::study::heads::{HeadAt, Statistics};
 
 use super::{name, signed, state::Page};
-use crate::teaching::{Term, Word};
+use crate::{
+    reactive::memo,
+    teaching::{Term, Word},
+};
 
 /// From which share on a head is said to tend to one place.
 const MUCH: f32 = 0.4;
@@ -39,7 +42,7 @@ pub fn statistics(page: Page, at: HeadAt) -> Option<Statistics> {
 
 #[component]
 pub fn Numbers(page: Page) -> impl IntoView {
-    let heads = Memo::new(move |_| {
+    let heads = memo(move || {
         let (layers, heads) = page.shape.get();
         (1..=layers)
             .flat_map(|layer| (1..=heads).map(move |head| HeadAt { layer, head }))
@@ -94,7 +97,7 @@ pub fn Numbers(page: Page) -> impl IntoView {
 /// The four numbers as cells.
 fn cells(statistics: Memo<Option<Statistics>>) -> AnyView {
     let cell = move |id: &'static str, of: fn(Statistics) -> f32, share: bool| {
-        let value = Memo::new(move |_| statistics.get().map(of));
+        let value = memo(move || statistics.get().map(of));
         let bar = move || {
             let width = value.get().filter(|_| share).unwrap_or(0.0) * 100.0;
             format!("--share:{width:.1}%")
@@ -119,7 +122,7 @@ fn cells(statistics: Memo<Option<Statistics>>) -> AnyView {
 /// What a head without any preference would have.
 #[component]
 fn Alike(page: Page) -> impl IntoView {
-    let statistics = Memo::new(move |_| alike(page));
+    let statistics = memo(move || alike(page));
     view! {
         <tr class="heads-alike" data-testid="heads-alike">
             <th scope="row">"spread evenly"</th>
@@ -134,7 +137,7 @@ fn Alike(page: Page) -> impl IntoView {
 #[component]
 fn Row(page: Page, at: HeadAt) -> impl IntoView {
     let HeadAt { layer, head } = at;
-    let numbers = Memo::new(move |_| statistics(page, at));
+    let numbers = memo(move || statistics(page, at));
     let tends_to = move || {
         numbers.get().zip(alike(page)).map_or("–", |(statistics, alike)| habit(statistics, alike))
     };
@@ -144,8 +147,8 @@ fn Row(page: Page, at: HeadAt) -> impl IntoView {
             seen.as_ref()?.written.get(&place)
         })
     };
-    let is_off = Memo::new(move |_| page.settings.with(|s| s.off.contains(&at)));
-    let cost = Memo::new(move |_| page.cost_of(at));
+    let is_off = memo(move || page.settings.with(|s| s.off.contains(&at)));
+    let cost = memo(move || page.cost_of(at));
     let choose = move |_| {
         page.layer.set(layer);
         page.head.set(head);
@@ -228,7 +231,7 @@ fn summary(page: Page) -> Option<String> {
 
 #[component]
 fn Definitions(page: Page) -> impl IntoView {
-    let measured = Memo::new(move |_| {
+    let measured = memo(move || {
         page.alone.with(|alone| alone.first().map(|c| (c.windows, c.tokens, c.before)))
     });
     view! {

@@ -11,9 +11,9 @@ use unroll_protocol::{
 use super::INFO;
 use crate::{
     course::{Lab, use_lab, use_provenance, use_setting},
-    effect::effect,
     figures::{Provenance, Slot},
     questions::use_answer,
+    reactive::{effect, memo},
     store::Store,
 };
 
@@ -53,8 +53,8 @@ impl Page {
     pub fn new() -> Self {
         let store = expect_context::<Store>();
         let lab = use_lab();
-        let settings = Memo::new(move |_| store.link.with(|link| link.many_heads.clone()));
-        let off = Memo::new(move |_| settings.with(|s| s.off.clone()));
+        let settings = memo(move || store.link.with(|link| link.many_heads.clone()));
+        let off = memo(move || settings.with(|s| s.off.clone()));
         let answered = use_answer(lab, move || {
             let text = store.probe.get();
             Some(heads::ask::Seen { text, off: off.get() })
@@ -70,7 +70,7 @@ impl Page {
                 _ => true,
             },
         );
-        let shape = Memo::new(move |_| {
+        let shape = memo(move || {
             let of_model = seen.with(|seen| match seen.as_ref()?.written.shape.as_slice() {
                 &[layers, heads] => Some((layers, heads)),
                 _ => None,
@@ -79,11 +79,11 @@ impl Page {
         });
         let (layer, head) =
             (use_setting(|l| &mut l.many_heads.layer), use_setting(|l| &mut l.many_heads.head));
-        let at = Memo::new(move |_| {
+        let at = memo(move || {
             let (layers, heads) = shape.get();
             HeadAt { layer: layer.get().clamp(1, layers), head: head.get().clamp(1, heads) }
         });
-        let cell = Memo::new(move |_| {
+        let cell = memo(move || {
             settings.with(|s| Some((s.query.checked_sub(1)? as usize, s.key as usize - 1)))
         });
         let wanted = RwSignal::new(None::<[u32; 3]>);
@@ -94,7 +94,7 @@ impl Page {
             Some(heads::ask::Row { text, off, at, query })
         })
         .shown_in(lab.on_view("head"));
-        let row = Memo::new(move |_| {
+        let row = memo(move || {
             wanted.get()?;
             rows.answer.get()
         });
@@ -116,7 +116,7 @@ impl Page {
             row: row.into(),
             row_problem: rows.problem,
             alone,
-            costs: Memo::new(move |_| {
+            costs: memo(move || {
                 let step = lab.step.get();
                 alone.with(|alone| alone.iter().filter(|cost| cost.step == step).cloned().collect())
             }),
@@ -162,7 +162,7 @@ fn use_joint(lab: Lab, off: Memo<Vec<HeadAt>>) -> (Signal<Option<Cost>>, Signal<
         (!off.is_empty()).then_some(heads::ask::Cost { off })
     })
     .shown_in(lab.on_view("heads"));
-    let joint = Memo::new(move |_| {
+    let joint = memo(move || {
         let off = off.get();
         let cost = answered.read(Clone::clone)?;
         // One switch ago it was about other heads.

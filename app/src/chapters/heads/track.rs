@@ -7,19 +7,20 @@ use super::state::Page;
 use crate::{
     figures::{Dash, Hue, Line, Lines, LinesFigure, Reference},
     questions::use_answer,
+    reactive::memo,
 };
 
 #[component]
 pub fn Tracked(page: Page) -> impl IntoView {
     let answered = use_answer(page.lab, move || Some(heads::ask::Track { at: page.at.get() }));
-    let track = Memo::new(move |_| answered.read(Clone::clone));
+    let track = memo(move || answered.read(Clone::clone));
     let title = move |what: &'static str| {
         Signal::derive(move || {
             let at = track.with(|t| t.as_ref().map_or(page.at.get(), |t| t.at));
             format!("Layer {}, head {}: {what}", at.layer, at.head)
         })
     };
-    let shares = Memo::new(move |_| {
+    let shares = memo(move || {
         track.with(|track| {
             lines(
                 track.as_ref(),
@@ -31,12 +32,12 @@ pub fn Tracked(page: Page) -> impl IntoView {
             )
         })
     });
-    let entropy = Memo::new(move |_| {
+    let entropy = memo(move || {
         track.with(|track| {
             lines(track.as_ref(), "nats", &[("entropy", Hue::Ink, Dash::Solid, |s| s.entropy)])
         })
     });
-    let distance = Memo::new(move |_| {
+    let distance = memo(move || {
         track.with(|track| {
             let series: Series = ("mean distance", Hue::Ink, Dash::Solid, |s| s.distance);
             lines(track.as_ref(), "tokens back", &[series])

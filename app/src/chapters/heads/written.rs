@@ -7,12 +7,13 @@ use super::{name, state::Page};
 use crate::{
     figures::{Matrix, MatrixFigure, ValueMap, token},
     questions::use_answer,
+    reactive::memo,
 };
 
 #[component]
 pub fn WhatIsWritten(page: Page) -> impl IntoView {
     // The query of the pinned cell, or else the last token.
-    let query = Memo::new(move |_| {
+    let query = memo(move || {
         let last = page.trace.with(|t| t.as_ref().map(|t| t.tokens.len().saturating_sub(1)))?;
         Some(page.cell.get().map_or(last, |(query, _)| query.min(last)))
     });
@@ -21,9 +22,8 @@ pub fn WhatIsWritten(page: Page) -> impl IntoView {
         let (layer, query) = (page.at.get().layer, query.get()? as u32);
         Some(heads::ask::Written { text, off, layer, query })
     });
-    let written = Memo::new(move |_| answered.read(Clone::clone));
-    let matrix =
-        Memo::new(move |_| written.with(|w| w.as_ref().map_or_else(Matrix::default, rows)));
+    let written = memo(move || answered.read(Clone::clone));
+    let matrix = memo(move || written.with(|w| w.as_ref().map_or_else(Matrix::default, rows)));
     let title = Signal::derive(move || {
         written.with(|w| {
             w.as_ref().map_or("What each head writes".to_owned(), |w| {
@@ -35,7 +35,7 @@ pub fn WhatIsWritten(page: Page) -> impl IntoView {
             })
         })
     });
-    let apart = Memo::new(move |_| written.with(|w| w.as_ref().map(difference)));
+    let apart = memo(move || written.with(|w| w.as_ref().map(difference)));
     let marked = Signal::derive(Vec::new);
     view! {
             <p class="view-note">

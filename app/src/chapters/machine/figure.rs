@@ -15,7 +15,6 @@ use super::{
 };
 use crate::{
     course::ChapterLink,
-    effect::effect,
     figures::{
         Slot,
         canvas::{use_latest, use_size},
@@ -31,6 +30,7 @@ use crate::{
         theme::{Colors, use_colors},
         token,
     },
+    reactive::{effect, memo},
 };
 
 /// What the picture shows and where it is changed. Layers, heads and rows count from 1; row 0 is the
@@ -83,15 +83,14 @@ pub fn MachineFigure(
     });
     let drawn = use_latest(source, use_visible(root));
     let empty = Signal::derive(move || drawn.get().pass.is_none());
-    let shape = Memo::new(move |_| drawn.get().pass.as_deref().map(Shape::of));
-    let scene = Memo::new(move |_| {
+    let shape = memo(move || drawn.get().pass.as_deref().map(Shape::of));
+    let scene = memo(move || {
         let size = size.get();
         Some(Arc::new(Scene::new(shape.get()?, (size.width, size.height))))
     });
-    let way = Memo::new(move |_| drawn.get().way());
-    let tokens = Memo::new(move |_| {
-        drawn.get().pass.as_ref().map_or(Vec::new(), |pass| pass.tokens.clone())
-    });
+    let way = memo(move || drawn.get().way());
+    let tokens =
+        memo(move || drawn.get().pass.as_ref().map_or(Vec::new(), |pass| pass.tokens.clone()));
     let behind = move || {
         let scene = scene.get()?;
         Some(tokens.with(|tokens| ground(&scene, tokens, way.get(), Paint::page())))
@@ -185,7 +184,7 @@ pub fn MachineFigure(
     });
     let files = Files { json: machine_json, csv: machine_csv, svg: machine_svg };
     let none = Signal::stored(None);
-    let part = Memo::new(move |_| {
+    let part = memo(move || {
         let scene = scene.get()?;
         Some(part_of(pointing.shown()?, &scene))
     });

@@ -29,6 +29,7 @@ use crate::{
     fetched::fetched,
     figures::{Slot, token},
     questions::{Answered, Questions, use_answer},
+    reactive::memo,
     store::Store,
     teaching::{CheckYourself, Live, live},
 };
@@ -67,7 +68,7 @@ impl Page {
             row: use_setting(|link| &mut link.machine.row),
             stage: use_setting(|link| &mut link.machine.stage),
         };
-        let blocks = Memo::new(move |_| {
+        let blocks = memo(move || {
             store.started.with(|started| started.as_ref().map(|started| started.spec.gpt.layers))
         });
         let pass = use_answer(Questions::from(store), move || {
@@ -244,7 +245,7 @@ fn Steps(page: Page) -> impl IntoView {
 
 /// Which part holds the most parameters.
 fn largest(page: Page) -> AnyView {
-    let counts = Memo::new(move |_| {
+    let counts = memo(move || {
         page.pass.read(|pass| {
             let sizes = &pass.sizes;
             let sum = |part: fn(&unroll_protocol::gpt::BlockSizes) -> u64| -> u64 {

@@ -9,6 +9,7 @@ use crate::{
     course::{use_lab, use_right},
     figures::token::name_at,
     questions::use_answer,
+    reactive::memo,
     store::Store,
     teaching::CheckYourself,
 };
@@ -41,11 +42,10 @@ pub fn Check() -> impl IntoView {
     let store = expect_context::<Store>();
     let lab = use_lab();
     let count = RwSignal::new(0usize);
-    let text = Memo::new(move |_| -> String {
-        store.probe.with(|probe| probe.chars().take(MOST).collect())
-    });
+    let text =
+        memo(move || -> String { store.probe.with(|probe| probe.chars().take(MOST).collect()) });
     // None where the sentence is too short.
-    let position = Memo::new(move |_| {
+    let position = memo(move || {
         let length = text.with(|text| text.chars().count());
         (length >= FEWEST).then(|| 4 + (3 * count.get()) % (length - FEWEST + 1))
     });
@@ -65,7 +65,7 @@ pub fn Check() -> impl IntoView {
     })
     .shown_in(lab.check_seen);
     // The places asked about and how much their outputs moved.
-    let moved = Memo::new(move |_| {
+    let moved = memo(move || {
         let at = position.get()?;
         let seen = answered.answer.get()?;
         let leak = seen.leak.as_ref().filter(|leak| leak.position as usize == at)?;
@@ -119,7 +119,7 @@ pub fn Check() -> impl IntoView {
 pub fn peek() -> AnyView {
     let lab = use_lab();
     // Causal and unmasked: on what they train on, then on what is not in sight.
-    let losses = Memo::new(move |_| {
+    let losses = memo(move || {
         let last = |name| lab.history.with(|history| history.named(name).and_then(|s| s.last()));
         let [Some(causal), Some(unmasked), Some(seen), Some(unseen)] = SERIES.map(last) else {
             return None;

@@ -8,6 +8,7 @@ use crate::{
     controls::SliderField,
     course::{Sentence, use_setting},
     figures::{Matrix, MatrixFigure, ValueMap, token},
+    reactive::memo,
 };
 
 pub fn view(page: Page) -> AnyView {
@@ -27,7 +28,7 @@ pub fn view(page: Page) -> AnyView {
         None => "Change of each output: no token is changed".to_owned(),
     });
     let earlier = move |id: &'static str, unmasked: bool| {
-        let most = Memo::new(move |_| page.seen.with(|s| earlier(s.as_deref()?, unmasked)));
+        let most = memo(move || page.seen.with(|s| earlier(s.as_deref()?, unmasked)));
         view! {
             <b data-testid=id data-value=move || most.get().map(|most| most.to_string())>
                 {move || most.get().map_or("–".to_owned(), exact)}

@@ -10,6 +10,7 @@ use crate::{
     course::{Lab, Sentence, use_lab, use_provenance},
     figures::{Dash, Hue, Line, Lines, LinesFigure, Reference, Sheet, SheetExport, YScale, token},
     questions::{Answered, use_answer},
+    reactive::memo,
     store::Store,
     teaching::{Term, Word},
 };
@@ -28,12 +29,12 @@ const STYLES: [(Hue, Dash); 4] = [
 pub fn view() -> AnyView {
     let store = expect_context::<Store>();
     let lab = use_lab();
-    let nothing = Memo::new(move |_| {
+    let nothing = memo(move || {
         let vocabulary =
             lab.started.with(|started| started.as_ref().map_or(0, |s| s.vocabulary.len()));
         (vocabulary > 1).then(|| (vocabulary as f64).ln())
     });
-    let lines = Memo::new(move |_| {
+    let lines = memo(move || {
         lab.history.with(|history| {
             let series = SERIES.iter().zip(STYLES).map(|(name, (hue, dash))| {
                 Line::new(
@@ -56,7 +57,7 @@ pub fn view() -> AnyView {
             }
         })
     });
-    let losses = Memo::new(move |_| {
+    let losses = memo(move || {
         let last = |name| lab.history.with(|history| history.named(name).and_then(|s| s.last()));
         SERIES.map(last)
     });

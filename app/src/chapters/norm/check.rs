@@ -7,6 +7,7 @@ use super::{SMOOTHED, is_of, smoothed};
 use crate::{
     course::{use_lab, use_right},
     questions::use_answer,
+    reactive::memo,
     store::Store,
     teaching::CheckYourself,
 };
@@ -23,7 +24,7 @@ pub fn check() -> AnyView {
     let store = expect_context::<Store>();
     let lab = use_lab();
     let round = RwSignal::new(0usize);
-    let layer = Memo::new(move |_| store.link.with(|link| link.norm.layer));
+    let layer = memo(move || store.link.with(|link| link.norm.layer));
     let answered = use_answer(lab, move || {
         let (axis, statistics, factor) = ASKED[round.get() % ASKED.len()];
         is_of(lab, Experiment::Layers).then(|| {
@@ -33,7 +34,7 @@ pub fn check() -> AnyView {
     })
     .shown_in(lab.check_seen);
     // Only of the round that is asked: the last answer stays until the next is there.
-    let found = Memo::new(move |_| {
+    let found = memo(move || {
         let asked = ASKED[round.get() % ASKED.len()];
         let is_now = |layer: &Layer| (layer.axis, layer.statistics, layer.factor) == asked;
         answered.read(|layer| is_now(layer).then(|| second_row(layer)).flatten()).flatten()
@@ -104,7 +105,7 @@ fn deviation(values: &[f32]) -> f64 {
 pub fn loss() -> AnyView {
     let lab = use_lab();
     let names = || Version::ALL.iter().map(|version| version.label());
-    let losses = Memo::new(move |_| {
+    let losses = memo(move || {
         if !is_of(lab, Experiment::Layers) {
             return None;
         }

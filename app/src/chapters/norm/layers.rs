@@ -14,9 +14,9 @@ use super::is_of;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField, percent, use_timer},
     course::{Sentence, use_lab, use_provenance, use_setting},
-    effect::effect,
     figures::{Bins, Histogram, HistogramFigure, Hue, Sheet, SheetExport, Slot, exact},
     questions::use_answer,
+    reactive::{effect, memo},
     store::Store,
 };
 
@@ -45,7 +45,7 @@ pub fn one() -> AnyView {
     });
     let axis = use_setting(|link| &mut link.norm.axis);
     let undo = use_setting(|link| &mut link.norm.undo);
-    let layer = Memo::new(move |_| {
+    let layer = memo(move || {
         let layer = answered.answer.get()?;
         Some(undone(&layer).filter(|_| undo.get()).map_or(layer, Arc::new))
     });
@@ -174,7 +174,7 @@ fn undo_verdict(layer: &Layer) -> String {
 fn Sweep(#[prop(into)] layer: Signal<Option<Arc<Layer>>>, sweep: Slot<u32>) -> impl IntoView {
     let timer = use_timer();
     let playing = RwSignal::new(false);
-    let all = Memo::new(move |_| {
+    let all = memo(move || {
         layer.with(|layer| {
             let shape = layer.as_ref().map(|l| (l.axis, l.input.shape.clone()));
             shape.map_or(0, |(axis, shape)| if axis == Axis::Batch { shape[1] } else { shape[0] })

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     course::{use_lab, use_right},
+    reactive::memo,
     teaching::CheckYourself,
 };
 
@@ -28,7 +29,7 @@ const ALIKE: f32 = 0.1;
 pub fn check(page: Page) -> AnyView {
     let round = RwSignal::new(0usize);
     let now = move || ASKED[round.get() % ASKED.len()];
-    let shares = Memo::new(move |_| {
+    let shares = memo(move || {
         let (a, b, length) = now();
         use_lab().history.with(|history| {
             let last = |of| history.named(&accuracy_series(of, length)).and_then(|s| s.last());
@@ -85,7 +86,7 @@ pub fn longest() -> AnyView {
     let lab = use_lab();
     let of = || Positions::ALL.iter().copied().filter(|of| *of != Positions::Learned);
     let shares =
-        Memo::new(move |_| of().map(|of| share_of(lab, of, LONGER)).collect::<Option<Vec<f32>>>());
+        memo(move || of().map(|of| share_of(lab, of, LONGER)).collect::<Option<Vec<f32>>>());
     let question = format!(
         "At {LONGER} symbols the learned table can’t answer. Which of the others gets the most right there, as \
          trained so far?"

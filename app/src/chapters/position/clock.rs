@@ -12,6 +12,7 @@ use crate::{
     course::use_lab,
     figures::{Matrix, MatrixFigure, ValueMap, short},
     questions::use_fixed_answer,
+    reactive::memo,
 };
 
 type Shown = Signal<Option<Arc<Clock>>>;
@@ -48,7 +49,7 @@ fn dial(page: Page, clock: Shown) -> AnyView {
 /// The hands beside the matrix that turns them.
 pub fn view(page: Page) -> AnyView {
     let (clock, problem) = use_clock(page);
-    let matrix = Memo::new(move |_| clock.get().map_or(Matrix::default(), |clock| turns(&clock)));
+    let matrix = memo(move || clock.get().map_or(Matrix::default(), |clock| turns(&clock)));
     let title = Signal::derive(move || {
         let k = clock.with(|c| c.as_ref().map_or(0, |c| c.k));
         format!("M for k = {k}: a turn of each pair")

@@ -3,6 +3,7 @@
 use core::f64::consts::{PI, TAU};
 use std::sync::Arc;
 
+use crate::reactive::memo;
 use leptos::{ev, html, prelude::*};
 use unroll_protocol::study::position::Clock;
 use web_sys::Element;
@@ -59,8 +60,8 @@ pub fn ClockFigure(
 ) -> impl IntoView {
     let dial = NodeRef::<html::Div>::new();
     let drag = StoredValue::new(None::<Drag>);
-    let count = Memo::new(move |_| clock.with(|c| c.as_ref().map_or(0, |c| c.frequencies.len())));
-    let pair = Memo::new(move |_| pair.get().min(count.get().saturating_sub(1)));
+    let count = memo(move || clock.with(|c| c.as_ref().map_or(0, |c| c.frequencies.len())));
+    let pair = memo(move || pair.get().min(count.get().saturating_sub(1)));
 
     let angle_of = move |e: &ev::PointerEvent| {
         let dial = dial.get_untracked()?;

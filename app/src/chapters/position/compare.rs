@@ -13,6 +13,7 @@ use crate::{
     figures::{
         Dash, Frame, Hue, Line, Lines, LinesFigure, Matrix, ValueMap, matrix_choices, short,
     },
+    reactive::memo,
 };
 
 /// A length nobody was trained on.
@@ -55,11 +56,11 @@ pub fn models(page: Page) -> AnyView {
 /// Chooses the encoding on show, beside what its model can do.
 fn table(page: Page) -> AnyView {
     let reading = use_reading(page).answer;
-    let measured = Memo::new(move |_| {
+    let measured = memo(move || {
         let shares = Positions::ALL.iter().map(|of| LENGTHS.map(|length| share(*of, length)));
         (measured_at(), shares.collect::<Vec<_>>())
     });
-    let step = Memo::new(move |_| measured.with(|measured| measured.0));
+    let step = memo(move || measured.with(|measured| measured.0));
     let row = move |(place, &positions): (usize, &'static Positions)| {
         let id = positions.id();
         let of_model = move |of: fn(&ModelReading) -> AnyView| {
@@ -123,7 +124,7 @@ fn table(page: Page) -> AnyView {
         };
         format!("Repeat the n-th symbol{from}{when}")
     });
-    let measured_all = Memo::new(move |_| std::sync::Arc::new(all_shares()));
+    let measured_all = memo(move || std::sync::Arc::new(all_shares()));
     let choices = matrix_choices("compare", title, measured_all, page.provenance);
     let empty = Signal::derive(move || step.with(Option::is_none));
     let root = NodeRef::<html::Section>::new();
@@ -182,7 +183,7 @@ fn swapped(model: &ModelReading) -> AnyView {
 /// Accuracy while training, at the longest trained length.
 fn curves(page: Page) -> AnyView {
     let lab = use_lab();
-    let lines = Memo::new(move |_| {
+    let lines = memo(move || {
         let line = |positions: &Positions| {
             let name = accuracy_series(*positions, LONGEST);
             let points =
@@ -210,7 +211,7 @@ fn curves(page: Page) -> AnyView {
 pub fn longer(page: Page) -> AnyView {
     let lab = use_lab();
     let reading = use_reading(page).answer;
-    let lines = Memo::new(move |_| {
+    let lines = memo(move || {
         lab.history.track();
         let line = |positions: &Positions| {
             let point =

@@ -7,7 +7,10 @@ use unroll_protocol::{
 };
 
 use super::{Page, clock, relations, round_up};
-use crate::figures::{Matrix, MatrixFigure, ValueMap};
+use crate::{
+    figures::{Matrix, MatrixFigure, ValueMap},
+    reactive::memo,
+};
 
 pub fn view(page: Page) -> AnyView {
     let companion = move || match page.encoding.get() {
@@ -57,7 +60,7 @@ fn heatmap(page: Page) -> AnyView {
             .get()
             .filter(|e| e.positions == page.encoding.get() || problem.with(Option::is_none))
     };
-    let matrix = Memo::new(move |_| current().map_or(Matrix::default(), |e| drawn(&e)));
+    let matrix = memo(move || current().map_or(Matrix::default(), |e| drawn(&e)));
     let title = Signal::derive(move || {
         match page.encoding.get() {
             Positions::None => "Nothing is added to any embedding",

@@ -26,6 +26,7 @@ use crate::{
     course::{ChapterFrame, StageView, further, use_lab, use_provenance},
     figures::{Dash, Hue, Provenance},
     questions::{Answered, use_answer},
+    reactive::memo,
     store::Store,
     teaching::{Live, live},
 };
@@ -79,8 +80,8 @@ fn look(positions: Positions) -> (Hue, Dash) {
 #[component]
 fn PositionChapter() -> impl IntoView {
     let store = expect_context::<Store>();
-    let settings = Memo::new(move |_| store.link.with(|link| link.position.clone()));
-    let encoding = Memo::new(move |_| settings.with(|s| s.encoding));
+    let settings = memo(move || store.link.with(|link| link.position.clone()));
+    let encoding = memo(move || settings.with(|s| s.encoding));
     let page = Page { store, settings, encoding, provenance: use_provenance() };
     let model = Signal::derive(move || settings.with(model));
     view! {
@@ -112,7 +113,7 @@ fn PositionChapter() -> impl IntoView {
 fn lives() -> Vec<Live> {
     let lab = use_lab();
     let right = |of: Positions, length: u32| {
-        let share = Memo::new(move |_| compare::share_of(lab, of, length));
+        let share = memo(move || compare::share_of(lab, of, length));
         move || share.get().map_or_else(|| "…".to_owned(), compare::percent)
     };
     vec![

@@ -11,6 +11,7 @@ use crate::{
     controls::SliderField,
     figures::{CellInspector, Matrix, MatrixFigure, ValueMap},
     questions::Answered,
+    reactive::memo,
 };
 
 /// The sequence on show.
@@ -26,8 +27,8 @@ pub fn use_reading(page: Page) -> Answered<Reading> {
 pub fn view(page: Page) -> AnyView {
     let asked = use_reading(page);
     let (reading, problem) = (asked.answer, asked.problem);
-    let shown = Memo::new(move |_| reading.get().map(|reading| Shown::new(&reading)));
-    let matrix = Memo::new(move |_| {
+    let shown = memo(move || reading.get().map(|reading| Shown::new(&reading)));
+    let matrix = memo(move || {
         shown.with(|shown| shown.as_ref().map_or(Matrix::default(), |shown| shown.matrix.clone()))
     });
     let marked = Signal::derive(move || {
@@ -51,7 +52,7 @@ pub fn view(page: Page) -> AnyView {
             (settings.query, settings.key) = (last as u32, key as u32 + 1);
         });
     });
-    let open = Memo::new(move |_| page.settings.with(|s| s.head > 0));
+    let open = memo(move || page.settings.with(|s| s.head > 0));
     view! {
         {sequence(page)}
         <p class="field-error" role="alert" data-testid="position-asked-problem">{problem}</p>

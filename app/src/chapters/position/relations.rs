@@ -7,7 +7,10 @@ use unroll_protocol::{
 };
 
 use super::{Page, encodings, round_up};
-use crate::figures::{Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, ValueMap, short};
+use crate::{
+    figures::{Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, ValueMap, short},
+    reactive::memo,
+};
 
 /// How near two positions are, by what is added and by what a head makes of it.
 pub fn view(page: Page) -> AnyView {
@@ -26,12 +29,12 @@ fn products(page: Page) -> AnyView {
     let asked = page.ask(|s| Some(ask::Products { positions: s.encoding, at: s.at }));
     let (products, problem) = (asked.answer, asked.problem);
     // The last answer is of the encoding before, where this one has none.
-    let current = Memo::new(move |_| {
+    let current = memo(move || {
         products
             .get()
             .filter(|p| p.positions == page.encoding.get() && problem.with(Option::is_none))
     });
-    let lines = Memo::new(move |_| current.get().map_or(Lines::default(), |p| by_offset(&p)));
+    let lines = memo(move || current.get().map_or(Lines::default(), |p| by_offset(&p)));
     view! {
         <LinesFigure name="position-products" title="PE(p) · PE(p + offset)" lines provenance=page.provenance
             hint="Nothing to multiply here."/>
@@ -90,7 +93,7 @@ fn apart(products: &Products) -> String {
 pub fn scores(page: Page) -> AnyView {
     let asked = page.ask(|s| Some(ask::Scores { positions: s.encoding }));
     let (scores, problem) = (asked.answer, asked.problem);
-    let matrix = Memo::new(move |_| scores.get().map_or(Matrix::default(), |s| of_head(&s)));
+    let matrix = memo(move || scores.get().map_or(Matrix::default(), |s| of_head(&s)));
     view! {
         <MatrixFigure name="position-scores" title="Head 1: scores of one symbol with itself" matrix
             provenance=page.provenance/>
@@ -141,7 +144,7 @@ fn drifted(scores: &Scores) -> AnyView {
 pub fn swamping(page: Page) -> AnyView {
     let asked = page.ask(|_| Some(ask::Swamping {}));
     let (swamping, problem) = (asked.answer, asked.problem);
-    let lines = Memo::new(move |_| swamping.get().map_or(Lines::default(), |s| likeness(&s)));
+    let lines = memo(move || swamping.get().map_or(Lines::default(), |s| likeness(&s)));
     view! {
         <LinesFigure name="position-swamping" title="How alike two symbols become: cosine after LayerNorm" lines
             provenance=page.provenance/>

@@ -8,7 +8,10 @@ use super::{
     reading::{sequence, use_reading},
     round_up,
 };
-use crate::figures::{Matrix, MatrixFigure, ValueMap, short};
+use crate::{
+    figures::{Matrix, MatrixFigure, ValueMap, short},
+    reactive::memo,
+};
 
 /// Differences up to this share of the largest sum are rounding: the same terms, added up in
 /// another order.
@@ -20,12 +23,12 @@ pub fn view(page: Page) -> AnyView {
     let model = move |reading: &Reading| {
         reading.models.iter().find(|model| model.positions == page.encoding.get()).cloned()
     };
-    let both = Memo::new(move |_| {
+    let both = memo(move || {
         let reading = reading.get()?;
         let model = model(&reading)?;
         Some((reading, model))
     });
-    let matrix = Memo::new(move |_| {
+    let matrix = memo(move || {
         both.get().map_or(Matrix::default(), |(reading, model)| sums(&reading, &model))
     });
     let title = Signal::derive(move || {

@@ -14,6 +14,7 @@ use crate::{
     course::{Sentence, use_lab, use_provenance, use_setting},
     figures::{CellInspector, Matrix, MatrixFigure, ValueMap},
     questions::{Answered, use_answer},
+    reactive::memo,
     store::Store,
 };
 
@@ -30,11 +31,11 @@ struct Page {
 fn use_page() -> Page {
     let store = expect_context::<Store>();
     let lab = use_lab();
-    let cell = Memo::new(move |_| {
+    let cell = memo(move || {
         let (query, key) = store.link.with(|link| (link.qkv.query, link.qkv.key));
         Some((query.checked_sub(1)? as usize, key.checked_sub(1)? as usize))
     });
-    let asked = Memo::new(move |_| {
+    let asked = memo(move || {
         let qkv = store.link.with(|link| link.qkv.clone());
         (qkv.memory, qkv.causal, qkv.layer - 1, qkv.head - 1, qkv.query.saturating_sub(1))
     });
@@ -99,7 +100,7 @@ pub fn worked() -> AnyView {
         page.cell.get()?;
         page.head.with(|head| head.as_ref().map(|head| Arc::new(head.row.clone())))
     });
-    let shown: Memo<Option<Arc<AttentionRow>>> = Memo::new(move |_| shown.get());
+    let shown: Memo<Option<Arc<AttentionRow>>> = memo(move || shown.get());
     let key = Signal::derive(move || page.cell.get().map_or(0, |cell| cell.1));
     let queries =
         Signal::derive(move || page.head.with(|h| h.as_ref().map_or(0, |h| h.tokens.len())));

@@ -7,6 +7,7 @@ use super::{is_of, shuffle};
 use crate::{
     course::{use_lab, use_right},
     questions::use_answer,
+    reactive::memo,
     store::Store,
     teaching::CheckYourself,
 };
@@ -36,11 +37,11 @@ pub fn check() -> AnyView {
     let right = use_right("qkv");
     let round = RwSignal::new(0usize);
     // The models that learn order read no sentence: of them only the products are asked.
-    let asked = Memo::new(move |_| match ASKED[round.get() % ASKED.len()] {
+    let asked = memo(move || match ASKED[round.get() % ASKED.len()] {
         Asked::Shuffle(..) if !is_of(lab, Models::Text) => Asked::Variance(64),
         asked => asked,
     });
-    let built = Memo::new(move |_| lab.started.with(Option::is_some));
+    let built = memo(move || lab.started.with(Option::is_some));
     let scale = use_answer(lab, move || match asked.get() {
         Asked::Variance(dimensions) if built.get() => Some(ask::Scale { dimensions, draw: DRAW }),
         _ => None,
@@ -55,7 +56,7 @@ pub fn check() -> AnyView {
     .shown_in(lab.check_seen);
     // The right option and the numbers, of what is asked now: the last answer stays until the next
     // is there.
-    let found = Memo::new(move |_| match asked.get() {
+    let found = memo(move || match asked.get() {
         Asked::Variance(width) => {
             let scale = scale.answer.get().filter(|scale| scale.dimensions == width)?;
             let distance = |option: f32| (scale.variance / option).ln().abs();

@@ -5,9 +5,9 @@ use unroll_protocol::study::qkv::{Cost, LENGTHS, WIDTH, ask};
 
 use crate::{
     course::{use_lab, use_provenance},
-    effect::effect,
     figures::{Dash, Hue, Line, Lines, LinesFigure},
     questions::use_answer,
+    reactive::{effect, memo},
 };
 
 /// What is measured: each length by both, in turn.
@@ -20,7 +20,7 @@ pub fn view() -> AnyView {
     // Measured in this round; and the quickest of all rounds, for noise only ever makes one slower.
     let done = RwSignal::new(0usize);
     let costs = RwSignal::new(Vec::<Cost>::new());
-    let next = Memo::new(move |_| {
+    let next = memo(move || {
         let done = done.get();
         (done < ALL).then(|| (LENGTHS[done / 2], done % 2 == 1))
     });

@@ -20,6 +20,7 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     course::{ChapterFrame, Lab, StageView, further, use_together},
+    reactive::memo,
     store::Store,
     teaching::live,
 };
@@ -45,7 +46,7 @@ fn QkvChapter() -> impl IntoView {
         |view| Some(Experiment::from_id(view).unwrap_or(Experiment::Cell)),
         view_of,
     );
-    let models = Memo::new(move |_| store.link.with(|link| link.qkv.spec(link.seed).models));
+    let models = memo(move || store.link.with(|link| link.qkv.spec(link.seed).models));
     let model = Signal::derive(move || {
         let model = match models.get() {
             Models::Text => "2 layers of 2 heads",

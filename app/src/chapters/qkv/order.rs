@@ -12,6 +12,7 @@ use crate::{
     course::{Lab, use_lab, use_task_provenance},
     figures::{Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, Provenance, ValueMap},
     questions::use_answer,
+    reactive::memo,
     store::Store,
 };
 
@@ -23,7 +24,7 @@ pub fn view() -> AnyView {
     let store = expect_context::<Store>();
     let lab = use_lab();
     let provenance = provenance();
-    let draw = Memo::new(move |_| store.link.with(|link| link.qkv.draw));
+    let draw = memo(move || store.link.with(|link| link.qkv.draw));
     let answered = use_answer(lab, move || {
         let draw = draw.get();
         is_of(lab, Models::Order).then_some(ask::Word { draw })

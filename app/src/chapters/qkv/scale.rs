@@ -15,13 +15,14 @@ use crate::{
         Bar, BarsFigure, Bins, Dash, Histogram, HistogramFigure, Hue, Line, Lines, LinesFigure,
     },
     questions::{Answered, use_fixed_answer},
+    reactive::memo,
     store::Store,
 };
 
 /// What the slider asks for. The vectors are random: no training changes them.
 fn use_scale(lab: Lab) -> Answered<Scale> {
     let store = expect_context::<Store>();
-    let asked = Memo::new(move |_| store.link.with(|l| (l.qkv.dimensions, l.qkv.draw)));
+    let asked = memo(move || store.link.with(|l| (l.qkv.dimensions, l.qkv.draw)));
     use_fixed_answer(lab, move || {
         let (dimensions, draw) = asked.get();
         Some(ask::Scale { dimensions, draw })

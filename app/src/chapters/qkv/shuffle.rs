@@ -13,6 +13,7 @@ use crate::{
     course::{Sentence, use_lab, use_provenance},
     figures::{Matrix, MatrixFigure, Sheet, SheetExport, ValueMap, exact, token},
     questions::use_answer,
+    reactive::memo,
     store::Store,
 };
 
@@ -23,7 +24,7 @@ pub fn view() -> AnyView {
     let store = expect_context::<Store>();
     let lab = use_lab();
     let provenance = use_provenance();
-    let asked = Memo::new(move |_| {
+    let asked = memo(move || {
         store.link.with(|link| (link.qkv.shuffle, link.qkv.positions, link.qkv.causal))
     });
     let answered = use_answer(lab, move || {

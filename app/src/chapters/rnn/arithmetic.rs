@@ -9,7 +9,7 @@ use super::{
     SUM, Shared,
     matrix::{MatrixField, MatrixPanel},
 };
-use crate::{figures::token, store::Store};
+use crate::{figures::token, reactive::memo, store::Store};
 
 /// Products written out before the rest is gathered.
 const WRITTEN: usize = 5;
@@ -90,10 +90,10 @@ fn focus_later(testid: &'static str) {
 #[component]
 pub fn SumView(shared: Shared) -> impl IntoView {
     let unit = shared.unit;
-    let hidden = Memo::new(move |_| shared.store.link.with(|link| link.rnn.hidden));
+    let hidden = memo(move || shared.store.link.with(|link| link.rnn.hidden));
     let length =
-        Memo::new(move |_| shared.all.with(|all| all.as_ref().map_or(0, |all| all.run.ids.len())));
-    let at = Memo::new(move |_| place(shared.at.get(), length.get()) as u32);
+        memo(move || shared.all.with(|all| all.as_ref().map_or(0, |all| all.run.ids.len())));
+    let at = memo(move || place(shared.at.get(), length.get()) as u32);
     let sum = Memo::new_with_compare(
         move |_| {
             let (at, unit) = (at.get(), unit.get());

@@ -6,7 +6,7 @@ use unroll_protocol::study::rnn::{self, Edit};
 
 use super::Shared;
 use crate::{
-    controls::grouped, course::use_right, figures::token, questions::use_answer,
+    controls::grouped, course::use_right, figures::token, questions::use_answer, reactive::memo,
     teaching::CheckYourself,
 };
 
@@ -18,7 +18,7 @@ pub fn Check(shared: Shared) -> impl IntoView {
     let done = use_right("rnn");
     let turn = RwSignal::new(0usize);
     // Step (from 0), the character there and the one put in its place, and the steps there are.
-    let asked = Memo::new(move |_| {
+    let asked = memo(move || {
         let turn = turn.get();
         shared.all.with(|all| {
             let all = all.as_ref()?;
@@ -50,7 +50,7 @@ pub fn Check(shared: Shared) -> impl IntoView {
     let counts =
         move || asked.get().map(|(t, _, _, length)| [1, length - t - 1, length - t, length]);
     // How many states the live network moved.
-    let moved = Memo::new(move |_| {
+    let moved = memo(move || {
         let (t, _, _, length) = asked.get()?;
         let all = answered.answer.get()?;
         let (position, edited) = all.edited.as_ref()?;
@@ -108,7 +108,7 @@ const LEAST_COPIES: usize = 3;
 /// How many different weights do all copies of U hold?
 pub fn weights(shared: Shared) -> AnyView {
     // Units, and steps.
-    let shape = Memo::new(move |_| {
+    let shape = memo(move || {
         shared.all.with(|all| {
             let all = all.as_ref()?;
             let steps = all.run.ids.len();

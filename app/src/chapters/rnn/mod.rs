@@ -25,9 +25,9 @@ use crate::{
     course::{
         ChapterFrame, Lab, Sentence, StageView, further, use_lab, use_provenance, use_setting,
     },
-    effect::effect,
     figures::{Dash, Hue, Line, Lines, LinesFigure, Provenance, Slot},
     questions::{Answered, use_answer},
+    reactive::{effect, memo},
     store::Store,
     teaching::{Live, live},
 };
@@ -104,10 +104,8 @@ impl Shared {
             answered,
             all: answered.answer,
             provenance: use_provenance(),
-            end_only: Memo::new(move |_| {
-                store.link.with(|link| link.rnn.readout == ReadoutChoice::End)
-            }),
-            running: Memo::new(move |_| lab.state.get() == RunState::Running),
+            end_only: memo(move || store.link.with(|link| link.rnn.readout == ReadoutChoice::End)),
+            running: memo(move || lab.state.get() == RunState::Running),
         }
     }
 }
@@ -158,9 +156,8 @@ fn RnnChapter() -> impl IntoView {
 /// What the text reads off sentence and settings.
 fn lives(shared: Shared) -> Vec<Live> {
     let store = shared.store;
-    let length = Memo::new(move |_| {
-        shared.all.with(|all| all.as_ref().map(|all| all.run.ids.len().to_string()))
-    });
+    let length =
+        memo(move || shared.all.with(|all| all.as_ref().map(|all| all.run.ids.len().to_string())));
     vec![
         live("units", move || store.link.with(|link| link.rnn.hidden.to_string())),
         live("length", move || length.get().unwrap_or_else(|| "…".into())),
@@ -188,9 +185,8 @@ fn UnrolledView(shared: Shared) -> impl IntoView {
             })
         })
     });
-    let length = Memo::new(move |_| {
-        shared.all.with(|all| all.as_ref().map_or(0, |all| all.run.ids.len() as u32))
-    });
+    let length =
+        memo(move || shared.all.with(|all| all.as_ref().map_or(0, |all| all.run.ids.len() as u32)));
     // About the edit there is another place for it.
     let problem =
         Signal::derive(move || shared.answered.problem.get().filter(|_| shared.edit.get() == 0));

@@ -6,7 +6,7 @@ use leptos::{ev, html, prelude::*};
 use wasm_bindgen::JsCast;
 
 use super::Shared;
-use crate::figures::token;
+use crate::{figures::token, reactive::memo};
 
 /// Milliseconds between two steps of playing.
 const PACE: u64 = 350;
@@ -37,9 +37,9 @@ pub fn Unroller(
     length: Memo<u32>,
 ) -> impl IntoView {
     let columns = shared.columns;
-    let shown = Memo::new(move |_| columns.get().min(length.get()));
+    let shown = memo(move || columns.get().min(length.get()));
     // One memo of both: an effect that reads a memo and what that memo reads may miss a change.
-    let ends = Memo::new(move |_| {
+    let ends = memo(move || {
         let (shown, length) = (columns.get().min(length.get()), length.get());
         (shown == 0, shown == length)
     });
@@ -143,7 +143,7 @@ pub fn begin_edit(shared: Shared, t: usize, field: NodeRef<html::Input>) {
 /// What is edited, while something is.
 #[component]
 pub fn EditBar(shared: Shared, field: NodeRef<html::Input>) -> impl IntoView {
-    let open = Memo::new(move |_| shared.edit.get() > 0);
+    let open = memo(move || shared.edit.get() > 0);
     let was = move || {
         let t = shared.edit.get() as usize;
         shared.all.with(|all| {

@@ -11,6 +11,7 @@ use super::{Page, panels::by_length};
 use crate::{
     course::{use_lab, use_right},
     questions::use_answer,
+    reactive::memo,
     teaching::CheckYourself,
 };
 
@@ -21,12 +22,12 @@ pub fn Check(page: Page) -> impl IntoView {
     let answered = use_answer(lab, move || Some(seq2seq::ask::Odds { number: count.get() }))
         .shown_in(lab.check_seen);
     // In an order that does not give the lengths away.
-    let odds = Memo::new(move |_| {
+    let odds = memo(move || {
         let odds = answered.answer.get()?;
         let order = if count.get().is_multiple_of(2) { [2, 0, 3, 1] } else { [1, 3, 0, 2] };
         order.into_iter().map(|at| odds.get(at).cloned()).collect::<Option<Vec<Odds>>>()
     });
-    let surest = Memo::new(move |_| count.get().is_multiple_of(2));
+    let surest = memo(move || count.get().is_multiple_of(2));
     let question = Signal::derive(move || {
         let most = if surest.get() { "most" } else { "least" };
         let what = match page.settings.with(|s| s.task) {
@@ -68,14 +69,14 @@ pub fn Check(page: Page) -> impl IntoView {
 pub fn half(page: Page) -> AnyView {
     let lab = use_lab();
     // Thirds of all lengths that are measured.
-    let parts = Memo::new(move |_| {
+    let parts = memo(move || {
         let bins = page.settings.with(|s| s.spec(0).bins());
         bins.chunks(bins.len().div_ceil(3).max(1))
             .filter_map(|part| Some((part.first()?.0, part.last()?.1)))
             .collect::<Vec<_>>()
     });
-    let measured = Memo::new(move |_| by_length(page, lab));
-    let lost = Memo::new(move |_| {
+    let measured = memo(move || by_length(page, lab));
+    let lost = memo(move || {
         measured.with(|measured| measured.iter().find(|(_, share)| *share < 0.5).copied())
     });
     let options = Signal::derive(move || {

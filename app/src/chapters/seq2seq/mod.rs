@@ -21,6 +21,7 @@ use crate::{
     course::{ChapterFrame, StageView, further, use_lab, use_task_provenance},
     figures::Provenance,
     questions::{Answered, use_answer},
+    reactive::memo,
     store::Store,
     teaching::{Live, live},
 };
@@ -64,8 +65,8 @@ impl Page {
 fn Seq2seqChapter() -> impl IntoView {
     let store = expect_context::<Store>();
     let lab = use_lab();
-    let settings = Memo::new(move |_| store.link.with(|link| link.seq2seq.clone()));
-    let asked = Memo::new(move |_| settings.with(|s| (s.example, s.beam)));
+    let settings = memo(move || store.link.with(|link| link.seq2seq.clone()));
+    let asked = memo(move || settings.with(|s| (s.example, s.beam)));
     let answered = use_answer(lab, move || {
         let (example, beam) = asked.get();
         let text = (example == 0).then(|| store.probe.get());
@@ -103,12 +104,12 @@ fn Seq2seqChapter() -> impl IntoView {
 /// What the text reads off the settings and the model.
 fn lives(page: Page) -> Vec<Live> {
     let lab = use_lab();
-    let dates = Memo::new(move |_| {
+    let dates = memo(move || {
         page.settings.with(|s| s.task == PairTask::Dates).then_some(())?;
         lab.history.with(|history| history.named(seq2seq::RIGHT).and_then(|series| series.last()))
     });
     let percent = |share: f32| percent(share, 0);
-    let lengths = Memo::new(move |_| {
+    let lengths = memo(move || {
         let measured = panels::by_length(page, lab);
         let (Some(first), Some(last)) = (measured.first(), measured.last()) else {
             return "Nothing is measured yet.".to_owned();
@@ -171,14 +172,13 @@ struct Steps {
 
 impl Steps {
     fn new(page: Page) -> Self {
-        let at = Memo::new(move |_| page.settings.with(|s| s.at as usize));
-        let count =
-            Memo::new(move |_| page.reading.with(|r| r.as_ref().map_or(0, |r| r.written.len())));
-        let shown = Memo::new(move |_| match at.get() {
+        let at = memo(move || page.settings.with(|s| s.at as usize));
+        let count = memo(move || page.reading.with(|r| r.as_ref().map_or(0, |r| r.written.len())));
+        let shown = memo(move || match at.get() {
             0 => count.get(),
             at => at.min(count.get()),
         });
-        let chosen = Memo::new(move |_| match at.get() {
+        let chosen = memo(move || match at.get() {
             0 => page.reading.with(|reading| {
                 let reading = reading.as_ref()?;
                 let of = |step: usize| {
@@ -197,11 +197,10 @@ impl Steps {
 #[component]
 fn Figure(page: Page) -> impl IntoView {
     let Page { settings, reading, .. } = page;
-    let picture = Memo::new(move |_| {
-        reading.with(|r| r.as_ref().map_or_else(Transfer::default, |r| transfer(r)))
-    });
+    let picture =
+        memo(move || reading.with(|r| r.as_ref().map_or_else(Transfer::default, |r| transfer(r))));
     let Steps { count, shown, chosen } = Steps::new(page);
-    let at = Memo::new(move |_| settings.with(|s| s.at as usize));
+    let at = memo(move || settings.with(|s| s.at as usize));
     let on_pick = Callback::new(move |step: usize| page.set(|s| s.at = step as u32 + 1));
     let back = move |_| {
         let shown = shown.get_untracked();
@@ -238,7 +237,7 @@ fn Figure(page: Page) -> impl IntoView {
 #[component]
 fn SourceField(page: Page) -> impl IntoView {
     let Page { store, settings, reading, answered, .. } = page;
-    let value = Memo::new(move |_| {
+    let value = memo(move || {
         if settings.with(|s| s.example) == 0 {
             store.probe.get()
         } else {
@@ -270,7 +269,7 @@ fn SourceField(page: Page) -> impl IntoView {
 #[component]
 fn Notes(page: Page) -> impl IntoView {
     let Page { reading, answered, .. } = page;
-    let notes = Memo::new(move |_| {
+    let notes = memo(move || {
         let reading = reading.get()?;
         let mut notes = Vec::new();
         let count =
@@ -304,7 +303,7 @@ fn Notes(page: Page) -> impl IntoView {
 
 #[component]
 fn Controls(page: Page) -> impl IntoView {
-    let strings = Memo::new(move |_| page.settings.with(|s| s.task != PairTask::Dates));
+    let strings = memo(move || page.settings.with(|s| s.task != PairTask::Dates));
     view! {
         <div class="course-controls">
             <ChoiceField name="seq2seq-task"/>

@@ -16,13 +16,14 @@ use crate::{
         BarsFigure, Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, Reference, Sheet,
         SheetExport, ValueMap, exact, token, top_bars,
     },
+    reactive::memo,
 };
 
 /// What was written, beside what is right.
 #[component]
 pub fn Outcome(page: Page) -> impl IntoView {
     let lab = use_lab();
-    let outcome = Memo::new(move |_| {
+    let outcome = memo(move || {
         let reading = page.reading.get()?;
         let written = &reading.greedy();
         let said = match &reading.right {
@@ -32,7 +33,7 @@ pub fn Outcome(page: Page) -> impl IntoView {
         };
         Some(said)
     });
-    let share = Memo::new(move |_| lab.history.with(|h| h.named(RIGHT).and_then(|s| s.last())));
+    let share = memo(move || lab.history.with(|h| h.named(RIGHT).and_then(|s| s.last())));
     view! {
         <p class="view-note seq2seq-outcome" role="status">
             <strong data-testid="seq2seq-outcome">{outcome}</strong>
@@ -50,7 +51,7 @@ pub fn Outcome(page: Page) -> impl IntoView {
 /// What the decoder expects in each step, and the likeliest of one.
 pub fn odds(page: Page) -> AnyView {
     let Steps { chosen, .. } = Steps::new(page);
-    let at = Memo::new(move |_| page.settings.with(|s| s.at));
+    let at = memo(move || page.settings.with(|s| s.at));
     let bars = Signal::derive(move || {
         let bars = page.reading.with(|reading| {
             let reading = reading.as_ref()?;
@@ -198,7 +199,7 @@ pub fn search(page: Page) -> AnyView {
         };
         Some(reading.beam.iter().enumerate().map(row).collect_view())
     };
-    let verdict = Memo::new(move |_| {
+    let verdict = memo(move || {
         let reading = page.reading.get()?;
         let (greedy, best) = (reading.greedy_log_probability(), reading.beam.first()?);
         let by = best.log_probability - greedy;

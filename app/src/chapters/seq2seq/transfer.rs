@@ -7,7 +7,6 @@ use unroll_protocol::Array;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
-use crate::effect::effect;
 use crate::figures::{
     canvas::{put_pixels, use_latest},
     export::Provenance,
@@ -19,6 +18,7 @@ use crate::figures::{
     theme::{Colors, use_colors},
     token,
 };
+use crate::reactive::{effect, memo};
 
 /// What is drawn.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -100,10 +100,10 @@ pub fn TransferFigure(
     let pointed = RwSignal::new(None::<At>);
     let focused = RwSignal::new(None::<At>);
     let home = RwSignal::new((0usize, 0usize));
-    let read = Memo::new(move |_| pointed.get().or(focused.get()));
-    let length = Memo::new(move |_| latest.get().source.len());
-    let steps = Memo::new(move |_| latest.get().written.len());
-    let units = Memo::new(move |_| latest.get().states.shape.get(1).copied().unwrap_or(0));
+    let read = memo(move || pointed.get().or(focused.get()));
+    let length = memo(move || latest.get().source.len());
+    let steps = memo(move || latest.get().written.len());
+    let units = memo(move || latest.get().states.shape.get(1).copied().unwrap_or(0));
 
     let canvases = [(); 3].map(|()| NodeRef::<html::Canvas>::new());
     effect(move || {
@@ -172,7 +172,7 @@ pub fn TransferFigure(
         }
     };
     let source_cell = move |column: usize| {
-        let text = Memo::new(move |_| latest.get().source.get(column).cloned().unwrap_or_default());
+        let text = memo(move || latest.get().source.get(column).cloned().unwrap_or_default());
         view! {
             <button type="button" class="transfer-cell transfer-in" data-cell=format!("0-{column}")
                 tabindex=move || tab(0, column)
@@ -185,9 +185,8 @@ pub fn TransferFigure(
         .into_any()
     };
     let written_cell = move |column: usize| {
-        let step =
-            Memo::new(move |_| latest.get().written.get(column).cloned().unwrap_or_default());
-        let there = Memo::new(move |_| column < shown.get());
+        let step = memo(move || latest.get().written.get(column).cloned().unwrap_or_default());
+        let there = memo(move || column < shown.get());
         let label = move || {
             let step = step.get();
             if !there.get() {
@@ -235,7 +234,7 @@ pub fn TransferFigure(
         }
     };
     let title = Signal::stored("From the source through one vector to what is written".to_owned());
-    let states = Memo::new(move |_| Arc::new(latest.get().states()));
+    let states = memo(move || Arc::new(latest.get().states()));
     let files = Files { json: matrix_json, csv: matrix_csv, svg: matrix_svg };
     let none = Signal::stored(None);
     view! {

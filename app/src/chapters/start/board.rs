@@ -3,6 +3,7 @@
 
 use core::fmt::Write;
 
+use crate::reactive::memo;
 use leptos::{ev, html, prelude::*};
 use serde_json::{Map, json};
 use unroll_protocol::read_number;
@@ -152,7 +153,7 @@ pub fn BoardView(
         }
     };
     let knob = move |(at, knob): (usize, &'static Knob)| {
-        let value = Memo::new(move |_| all.with(|all| all.get(at).copied().unwrap_or_default()));
+        let value = memo(move || all.with(|all| all.get(at).copied().unwrap_or_default()));
         let moved = move |event: ev::Event| {
             if let Some(value) = read_number(&event_target_value(&event)) {
                 set(&[(at, value)]);
@@ -168,7 +169,7 @@ pub fn BoardView(
             </label>
         }
     };
-    let lines = Memo::new(move |_| {
+    let lines = memo(move || {
         let lines = (board.lines)(&all.get());
         lines.into_iter().map(|line| (line.name, line.sum)).collect::<Vec<_>>()
     });

@@ -19,6 +19,7 @@ use crate::{
     controls::ChoiceField,
     course::{ChapterFrame, StageView, further, use_right, use_setting},
     figures::Slot,
+    reactive::memo,
     teaching::{CheckYourself, Live, live},
 };
 use board::{BoardView, shown};
@@ -175,7 +176,7 @@ fn lives(page: Page) -> Vec<Live> {
 
 /// What becomes of the dot product if b is turned around?
 fn flip(page: Page) -> AnyView {
-    let now = Memo::new(move |_| product(page));
+    let now = memo(move || product(page));
     let is_level = move || now.get().abs() < 0.005;
     let question = move || match is_level() {
         true => "The dot product of a and b is 0 now. Move an arrow to get a question.".to_owned(),

@@ -9,6 +9,7 @@ use crate::{
     controls::{SliderField, grouped},
     course::{Sentence, use_provenance},
     figures::{Dash, Hue, Line, Lines, LinesFigure, token::mark},
+    reactive::memo,
 };
 
 /// The sentence in three schemes, and the row of the token that was picked.
@@ -30,7 +31,7 @@ pub fn Tokens(shown: Shown) -> impl IntoView {
 /// The merges made, what they make of the sentence, and their price.
 #[component]
 pub fn Merges(shown: Shown) -> impl IntoView {
-    let merges = Memo::new(move |_| {
+    let merges = memo(move || {
         shown.levels.with(|levels| levels.as_ref().map_or_else(Vec::new, |l| l.merges.clone()))
     });
     view! {
@@ -90,7 +91,7 @@ fn Decoded(shown: Shown) -> impl IntoView {
 #[component]
 fn Merging(shown: Shown) -> impl IntoView {
     let with = move |read: fn(&Levels) -> Option<Merge>| {
-        Memo::new(move |_| shown.levels.with(|levels| levels.as_ref().and_then(|l| read(l))))
+        memo(move || shown.levels.with(|levels| levels.as_ref().and_then(|l| read(l))))
     };
     let next = with(|levels| levels.next.clone());
     let last = with(|levels| levels.merges.last().cloned());
@@ -144,7 +145,7 @@ fn Merging(shown: Shown) -> impl IntoView {
 fn Curves(shown: Shown) -> impl IntoView {
     let provenance = use_provenance();
     let lines = move |name: &'static str, hue: Hue, value: fn(&Levels, usize, u64) -> f64| {
-        Memo::new(move |_| {
+        memo(move || {
             let points = shown.levels.with(|levels| {
                 let Some(levels) = levels else { return Vec::new() };
                 let mut merged = 0;

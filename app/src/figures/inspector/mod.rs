@@ -16,7 +16,7 @@ use super::{
     theme::use_colors,
     token,
 };
-use crate::effect::effect;
+use crate::reactive::{effect, memo};
 
 /// A cell with its arithmetic.
 #[derive(Clone, PartialEq)]
@@ -96,8 +96,8 @@ pub fn CellInspector(
     #[prop(into, optional)]
     queries: Signal<usize>,
 ) -> impl IntoView {
-    let shown = Memo::new(move |_| Shown::new(row.get()?, key.get()));
-    let open = Memo::new(move |_| shown.with(Option::is_some));
+    let shown = memo(move || Shown::new(row.get()?, key.get()));
+    let open = memo(move || shown.with(Option::is_some));
     let heading = NodeRef::<html::H3>::new();
     let came_from = StoredValue::new_local(None::<web_sys::HtmlElement>);
     effect(move || {
@@ -200,9 +200,8 @@ pub fn CellInspector(
 /// For ears: said when another cell is chosen, not at every step of training.
 #[component]
 fn Announced(shown: Memo<Option<Shown>>) -> impl IntoView {
-    let cell = Memo::new(move |_| {
-        shown.with(|shown| shown.as_ref().map(|shown| (shown.row.query, shown.key)))
-    });
+    let cell =
+        memo(move || shown.with(|shown| shown.as_ref().map(|shown| (shown.row.query, shown.key))));
     let sentence = move || {
         cell.track();
         shown.with_untracked(|shown| {

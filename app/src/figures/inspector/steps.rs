@@ -4,15 +4,15 @@ use leptos::prelude::*;
 use unroll_protocol::attention::Scoring;
 
 use super::{Shown, bracketed, fixed, tables};
-use crate::figures::Colors;
 use crate::figures::scale::limit;
+use crate::{figures::Colors, reactive::memo};
 
 type Cell = Memo<Option<Shown>>;
 
 /// All steps, in order.
 pub fn steps(shown: Cell, colors: Memo<Colors>, go: Callback<(usize, usize)>) -> AnyView {
     let [all_terms, all_keys, all_values] = [(); 3].map(|()| RwSignal::new(false));
-    let additive = Memo::new(move |_| {
+    let additive = memo(move || {
         shown.with(|shown| {
             shown.as_ref().is_some_and(|s| matches!(s.row.scoring, Scoring::Additive { .. }))
         })
@@ -38,7 +38,7 @@ pub fn steps(shown: Cell, colors: Memo<Colors>, go: Callback<(usize, usize)>) ->
         shown.with(|shown| shown.as_ref().map(|shown| tables::output(shown, all)))
     };
     let count = move |of: fn(&Shown) -> usize| {
-        Memo::new(move |_| shown.with(|shown| shown.as_ref().map_or(0, of)))
+        memo(move || shown.with(|shown| shown.as_ref().map_or(0, of)))
     };
     view! {
         <ol class="inspector-steps">

@@ -9,6 +9,7 @@ mod words;
 
 use std::sync::Arc;
 
+use crate::reactive::memo;
 use leptos::{ev, html, prelude::*};
 use unroll_protocol::study::birnn::Reader;
 use wasm_bindgen::JsCast;
@@ -51,17 +52,17 @@ pub fn TwoWayFigure(
     beside: Callback<Reader, AnyView>,
     #[prop(into)] provenance: Signal<Provenance>,
 ) -> impl IntoView {
-    let columns = Memo::new(move |_| columns.get());
+    let columns = memo(move || columns.get());
     let root = NodeRef::<html::Section>::new();
     let body = NodeRef::<html::Div>::new();
     // What the pointer is on wins over what has the focus.
     let pointed = RwSignal::new(None::<At>);
     let focused = RwSignal::new(None::<At>);
     let home = RwSignal::new((0usize, 0usize));
-    let read = Memo::new(move |_| pointed.get().or(focused.get()));
-    let length = Memo::new(move |_| columns.with(|c| c.tokens.len()));
+    let read = memo(move || pointed.get().or(focused.get()));
+    let length = memo(move || columns.with(|c| c.tokens.len()));
     // Rows stay while only numbers change.
-    let kinds = Memo::new(move |_| {
+    let kinds = memo(move || {
         columns.with(|c| {
             let kind = |row: &Row| {
                 let backward = match row.content {
@@ -73,7 +74,7 @@ pub fn TwoWayFigure(
             c.rows.iter().map(kind).collect::<Vec<_>>()
         })
     });
-    let tab = Memo::new(move |_| {
+    let tab = memo(move || {
         let (row, column) = home.get();
         (row.min(kinds.with(Vec::len)), column.min(length.get().saturating_sub(1)))
     });
@@ -133,7 +134,7 @@ pub fn TwoWayFigure(
         let (reader, backward) = kinds.with_untracked(|kinds| kinds[index]);
         let first = index == 0 || kinds.with_untracked(|kinds| kinds[index - 1].0 != reader);
         let row = index + 1;
-        let answers = Memo::new(move |_| {
+        let answers = memo(move || {
             // The score belongs to the answers, the last row of the band.
             let at = kinds.with(|kinds| (index..kinds.len()).find(|i| kinds[*i].1.is_none()));
             at.and_then(|at| columns.with(|c| c.rows.get(at).and_then(Columns::score)))
@@ -217,10 +218,10 @@ struct Cell {
 impl Cell {
     fn view(self, row: usize, column: usize) -> AnyView {
         let Self { columns, read, pointed, focused, tab, pinned, on_click } = self;
-        let text = Memo::new(move |_| columns.with(|c| cell_text(c, row, column)));
-        let lit = Memo::new(move |_| columns.with(|c| connection(c, read.get(), row, column)));
+        let text = memo(move || columns.with(|c| cell_text(c, row, column)));
+        let lit = memo(move || columns.with(|c| connection(c, read.get(), row, column)));
         // Where the answer that is read stands among the inputs.
-        let target = Memo::new(move |_| {
+        let target = memo(move || {
             let read = read.get().filter(|_| row == 0);
             read.is_some_and(|at| columns.with(|c| is_target(c, at, column)))
         });

@@ -5,12 +5,12 @@ use web_sys::CanvasRenderingContext2d;
 
 use super::strip::{Rect, paint_strip};
 use super::{At, Columns, Content};
-use crate::effect::effect;
 use crate::figures::{
     canvas::{prepare, use_latest, use_size},
     sight::use_visible,
     theme::{Colors, use_colors},
 };
+use crate::reactive::{effect, memo};
 
 /// Share of a column that its strip fills; arrows take the rest.
 const FILLED: f64 = 0.6;
@@ -29,7 +29,7 @@ pub fn Strips(
     let row = Signal::derive(move || columns.with(|c| c.rows.get(index).cloned()));
     let shown = use_latest(row, use_visible(canvas));
     // Where the way of the state that is read began and where it is now.
-    let way = Memo::new(move |_| read.get().filter(|at| at.row == index + 1).map(|at| at.column));
+    let way = memo(move || read.get().filter(|at| at.row == index + 1).map(|at| at.column));
     effect(move || {
         let (Some(canvas), size) = (canvas.get(), size.get()) else { return };
         let Some(context) = prepare(&canvas, size) else { return };

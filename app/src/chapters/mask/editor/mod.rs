@@ -6,7 +6,10 @@ use leptos::{ev, prelude::*};
 
 pub use data::Sheet;
 
-use crate::figures::{MatrixFigure, Provenance};
+use crate::{
+    figures::{MatrixFigure, Provenance},
+    reactive::memo,
+};
 
 /// Row and column, from 0.
 type Place = (usize, usize);
@@ -36,8 +39,8 @@ pub fn MaskEditor(
     on_paint: Callback<(Place, bool)>,
     on_pick: Callback<Place>,
 ) -> impl IntoView {
-    let matrix = Memo::new(move |_| sheet.with(Sheet::matrix));
-    let outlined = Memo::new(move |_| sheet.with(Sheet::pending));
+    let matrix = memo(move || sheet.with(Sheet::matrix));
+    let outlined = memo(move || sheet.with(Sheet::pending));
     let pointed = StoredValue::new(None::<Place>);
     let press = StoredValue::new(None::<Press>);
     // The click at the end of a drag is not one.

@@ -1,5 +1,6 @@
 //! A bare matrix of colored cells that shares what is pointed at with others of its shape.
 
+use crate::reactive::memo;
 use leptos::{ev, html, prelude::*};
 
 use crate::figures::{
@@ -57,7 +58,7 @@ pub fn Cells(
     on_pick: Callback<Place>,
 ) -> impl IntoView {
     let root = NodeRef::<html::Div>::new();
-    let shape = Memo::new(move |_| grid.with(|g| (g.rows.max(1), g.columns.max(1))));
+    let shape = memo(move || grid.with(|g| (g.rows.max(1), g.columns.max(1))));
     let hit = move |event: ev::MouseEvent| -> Option<Place> {
         let (rows, columns) = shape.get_untracked();
         let size = root

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::reactive::memo;
 use leptos::{html, prelude::*};
 use unroll_protocol::study::norm::{Axis, Layer};
 
@@ -50,31 +51,31 @@ pub fn CouplingFigure(
     // What is drawn, at most once a frame and only in sight.
     let wanted = Signal::derive(move || (layer.get(), sweep.get(), undo.get()));
     let shown = use_latest(wanted, use_visible(root));
-    let layer = Memo::new(move |_| shown.get().0.clone());
-    let reading = Memo::new(move |_| {
+    let layer = memo(move || shown.get().0.clone());
+    let reading = memo(move || {
         let (layer, sweep, undo) = &*shown.get();
         layer.as_ref().map(|layer| Reading::of(layer, *sweep, *undo))
     });
-    let undo = Memo::new(move |_| reading.get().is_some_and(|reading| reading.undo));
-    let shape = Memo::new(move |_| layer.get().map_or((0, 0), |layer| shape(&layer)));
-    let limit = Memo::new(move |_| layer.get().map_or(1.0, |layer| input_limit(&layer)));
-    let input = Memo::new(move |_| {
+    let undo = memo(move || reading.get().is_some_and(|reading| reading.undo));
+    let shape = memo(move || layer.get().map_or((0, 0), |layer| shape(&layer)));
+    let limit = memo(move || layer.get().map_or(1.0, |layer| input_limit(&layer)));
+    let input = memo(move || {
         let values = layer.get().map_or(Vec::new(), |layer| layer.input.values.clone());
         let (rows, columns) = shape.get();
         Grid { rows, columns, values, limit: limit.get() }
     });
     let grid = move |of: fn(Reading, &Layer) -> Grid| {
-        Memo::new(move |_| {
+        memo(move || {
             let both = layer.get().zip(reading.get());
             both.map_or(Grid::default(), |(layer, reading)| of(reading, &layer))
         })
     };
     let (output, statistics) = (grid(Reading::output), grid(Reading::statistics));
-    let output_limit = Memo::new(move |_| {
+    let output_limit = memo(move || {
         let both = layer.get().zip(reading.get());
         both.map_or(OUTPUT_LIMIT, |(layer, reading)| reading.output_limit(&layer))
     });
-    let moves = Memo::new(move |_| {
+    let moves = memo(move || {
         let both = layer.get().zip(reading.get());
         both.map_or(Vec::new(), |(layer, reading)| reading.of_rows(&layer))
     });
@@ -96,15 +97,15 @@ pub fn CouplingFigure(
     };
     let lit_column = Signal::derive(move || of_axis(Axis::Batch));
     let lit_row = Signal::derive(move || of_axis(Axis::Layer));
-    let over_batch = Memo::new(move |_| reading.get().is_none_or(|r| r.axis == Axis::Batch));
+    let over_batch = memo(move || reading.get().is_none_or(|r| r.axis == Axis::Batch));
 
     let name = move |index: usize| {
         layer.get().and_then(|l| l.examples.get(index).map(|e| token::mark(e))).unwrap_or_default()
     };
     let rows = move || (0..shape.get().0).collect::<Vec<_>>();
-    let pressed = Memo::new(move |_| layer.get().map_or((0, 1.0), |l| (l.row as usize, l.factor)));
+    let pressed = memo(move || layer.get().map_or((0, 1.0), |l| (l.row as usize, l.factor)));
     let row_button = move |index: usize| {
-        let on = Memo::new(move |_| row.get() as usize == index + 1);
+        let on = memo(move || row.get() as usize == index + 1);
         view! {
             <li>
                 <button type="button" class="norm-row" data-testid=format!("norm-row-{}", index + 1)
@@ -122,7 +123,7 @@ pub fn CouplingFigure(
         }
     };
     let row_moved = move |index: usize| {
-        let value = Memo::new(move |_| moves.with(|m| m.get(index).copied()));
+        let value = memo(move || moves.with(|m| m.get(index).copied()));
         view! {
             <li data-testid=format!("norm-moved-{}", index + 1)
                 data-value=move || value.get().map(|v| v.to_string())
@@ -147,7 +148,7 @@ pub fn CouplingFigure(
             </div>
         }
     };
-    let matrix = Memo::new(move |_| {
+    let matrix = memo(move || {
         let names = |what: &str, count: usize| (1..=count).map(|i| format!("{what} {i}")).collect();
         let (rows, columns) = shape.get();
         Arc::new(Matrix {

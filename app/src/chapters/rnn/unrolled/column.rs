@@ -9,7 +9,10 @@ use super::{
     data::{BARS, Diagram, Face},
     layout::Layout,
 };
-use crate::figures::{Hue, token};
+use crate::{
+    figures::{Hue, token},
+    reactive::memo,
+};
 
 /// The parts of a copy that text and formulas speak of too.
 pub const W: &str = "w";
@@ -28,7 +31,7 @@ pub fn ColumnView(
     /// Steps that are drawn at all.
     near: Memo<Range<i64>>,
 ) -> impl IntoView {
-    let away = Memo::new(move |_| near.with(|near| !near.contains(&(t as i64))));
+    let away = memo(move || near.with(|near| !near.contains(&(t as i64))));
     // What is away follows nothing: it is of the present when it comes near.
     let face = Memo::new(move |last: Option<&Face>| match last {
         Some(last) if away.get() => last.clone(),
@@ -56,7 +59,7 @@ pub fn ColumnView(
 /// The loop: one cell that stands for all steps that are not unrolled.
 #[component]
 pub fn LoopView(diagram: Memo<Arc<Diagram>>, layout: Memo<Layout>) -> impl IntoView {
-    let face = Memo::new(move |_| {
+    let face = memo(move || {
         let last = diagram.with(|d| d.columns.last().map(|c| c.face.clone()));
         Face { token: String::new(), replaced: None, ..last.unwrap_or_default() }
     });
@@ -138,7 +141,7 @@ fn up(l: &Layout, from: f64, to: f64) -> String {
 /// Input, state and output with the arrows between them.
 #[component]
 fn Cell(face: Memo<Face>, layout: Memo<Layout>) -> impl IntoView {
-    let read_out = Memo::new(move |_| face.with(|f| f.output.is_some()));
+    let read_out = memo(move || face.with(|f| f.output.is_some()));
     let to_output =
         Signal::derive(move || layout.with(|l| up(l, l.strip_y - 2.0, l.bars_end() + 4.0)));
     let to_state = Signal::derive(move || {
@@ -151,7 +154,7 @@ fn Cell(face: Memo<Face>, layout: Memo<Layout>) -> impl IntoView {
     let edited = move || face.with(|f| f.replaced.is_some());
     let boxed = move || face.with(|f| !f.token.is_empty());
     let token_x = move || layout.with(|l| l.middle() - l.token_size / 2.0);
-    let moved = Memo::new(move |_| face.with(|f| f.moved));
+    let moved = memo(move || face.with(|f| f.moved));
     let moved_text = move || match moved.get() {
         None => String::new(),
         Some(0.0) => "Δ 0".to_owned(),
@@ -210,10 +213,10 @@ const WORDS: f64 = 96.0;
 /// truth.
 #[component]
 fn OutputView(face: Memo<Face>, layout: Memo<Layout>) -> impl IntoView {
-    let output = Memo::new(move |_| face.with(|f| f.output.clone().unwrap_or_default()));
-    let words = Memo::new(move |_| output.with(|o| o.bars.iter().any(|(name, _)| is_word(name))));
+    let output = memo(move || face.with(|f| f.output.clone().unwrap_or_default()));
+    let words = memo(move || output.with(|o| o.bars.iter().any(|(name, _)| is_word(name))));
     // Words stand where only the last step is read out, and reach over those before.
-    let width = Memo::new(move |_| {
+    let width = memo(move || {
         let column = layout.get().column;
         if words.get() { column.max(WORDS) } else { column }
     });

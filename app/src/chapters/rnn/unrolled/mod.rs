@@ -11,7 +11,6 @@ mod written;
 use leptos::{ev, html, prelude::*};
 use wasm_bindgen::JsCast;
 
-use crate::effect::effect;
 use crate::figures::{
     canvas::{Size, use_latest, use_size},
     export::Provenance,
@@ -25,6 +24,7 @@ use crate::figures::{
     theme::use_colors,
     token,
 };
+use crate::reactive::{effect, memo};
 use column::{ColumnView, LoopView};
 pub use column::{INPUT, OUTPUT, STATE, U, V, W};
 pub use data::{Diagram, signed};
@@ -74,17 +74,17 @@ pub fn UnrolledFigure(
         (n, all) if n == all => format!("The loop unrolled: {n} copies of one cell"),
         (n, all) => format!("{n} of {all} steps unrolled"),
     });
-    let unrolled = Memo::new(move |_| shown.with(|d| d.unrolled));
-    let folded = Memo::new(move |_| shown.with(|d| d.folded()));
-    let length = Memo::new(move |_| shown.with(|d| d.length()));
-    let edited = Memo::new(move |_| shown.with(|d| d.edited.is_some()));
-    let layout = Memo::new(move |_| {
+    let unrolled = memo(move || shown.with(|d| d.unrolled));
+    let folded = memo(move || shown.with(|d| d.folded()));
+    let length = memo(move || shown.with(|d| d.length()));
+    let edited = memo(move || shown.with(|d| d.edited.is_some()));
+    let layout = memo(move || {
         let Size { width, height, .. } = size.get();
         Layout::new(width, height, unrolled.get(), folded.get(), edited.get())
     });
     // The columns in view, and a few beside them. Browsers lay out and paint even what is scrolled
     // away, which would be most of a long sentence.
-    let near = Memo::new(move |_| {
+    let near = memo(move || {
         let l = layout.get();
         let first = ((scrolled.get() - l.left) / l.column).floor() as i64;
         let seen = (size.get().width / l.column).ceil() as i64;
@@ -123,7 +123,7 @@ pub fn UnrolledFigure(
     });
 
     // And the edited one, once there is an edit.
-    let edited_at = Memo::new(move |_| shown.with(|d| d.edited));
+    let edited_at = memo(move || shown.with(|d| d.edited));
     effect(move || {
         if let Some(column) = edited_at.get() {
             request_animation_frame(move || on_screen(Place { column, unit: None }));

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use leptos::{ev, html, prelude::*};
 
 use super::{data::Diagram, layout::Layout, paint::paint_overview};
-use crate::effect::effect;
 use crate::figures::{canvas::Size, theme::use_colors};
+use crate::reactive::{effect, memo};
 
 /// For eyes and pointers only: keys move along the diagram itself.
 #[component]
@@ -27,7 +27,7 @@ pub fn Overview(
         colors.with(|colors| diagram.with(|diagram| paint_overview(&canvas, diagram, colors)));
     });
     // The part of the steps that is in view, in shares of all.
-    let view = Memo::new(move |_| {
+    let view = memo(move || {
         let (unrolled, length) = diagram.with(|d| (d.unrolled as f64, d.length().max(1) as f64));
         let l = layout.get();
         let first = ((scrolled.get() - l.left) / l.column).clamp(0.0, unrolled);
@@ -48,7 +48,7 @@ pub fn Overview(
         scroller.set_scroll_left((middle - f64::from(scroller.client_width()) / 2.0) as i32);
     };
     // Where everything is in view it would only take room.
-    let needed = Memo::new(move |_| layout.get().width() > size.get().width + 1.0);
+    let needed = memo(move || layout.get().width() > size.get().width + 1.0);
     view! {
         <div class="rnn-overview" class:rnn-needless=move || !needed.get() node_ref=strip aria-hidden="true" data-testid="rnn-overview"
             title="The whole sentence: drag to scroll"

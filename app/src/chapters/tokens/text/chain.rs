@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::reactive::memo;
 use leptos::{ev, prelude::*};
 use serde_json::json;
 use unroll_protocol::study::tokens::{Chain, Piece};
@@ -50,16 +51,16 @@ pub fn ChainFigure(
 ) -> impl IntoView {
     let sheet = Callback::new(move |()| chain.with(|c| c.as_ref().map(|c| sheet(c))));
     let pieces =
-        Memo::new(move |_| chain.with(|c| c.as_ref().map_or_else(Vec::new, |c| c.pieces.clone())));
+        memo(move || chain.with(|c| c.as_ref().map_or_else(Vec::new, |c| c.pieces.clone())));
     let pointed = RwSignal::new(None::<usize>);
     let pinned = RwSignal::new(None::<usize>);
     let stop = RwSignal::new(0usize);
-    let read = Memo::new(move |_| {
+    let read = memo(move || {
         let factors = chain.with(|c| c.as_ref().map_or(0, |c| c.log_probabilities.len()));
         pointed.get().or(pinned.get()).filter(|index| *index < factors)
     });
     let log = move |index: usize| {
-        Memo::new(move |_| {
+        memo(move || {
             chain.with(|c| c.as_ref()?.log_probabilities.get(index).copied()).unwrap_or_default()
         })
     };
@@ -121,7 +122,7 @@ pub fn ChainFigure(
             ))
         })
     };
-    let sums = Memo::new(move |_| {
+    let sums = memo(move || {
         chain.with(|c| c.as_ref().map(|c| total(&c.log_probabilities, c.log_probabilities.len())))
     });
     let product = move || {

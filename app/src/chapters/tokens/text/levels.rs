@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::reactive::memo;
 use leptos::prelude::*;
 use serde_json::json;
 use unroll_protocol::study::tokens::{Level, Levels, Merge, Piece, Scheme};
@@ -53,7 +54,7 @@ pub fn LevelStrip(
     selected: Signal<Option<u32>>,
     on_pick: Callback<(Scheme, u32)>,
 ) -> impl IntoView {
-    let schemes = Memo::new(move |_| vec![which.get()]);
+    let schemes = memo(move || vec![which.get()]);
     view! {
         <section class="tokens-strip" aria-label="The sentence in tokens">
             <Rows levels scheme selected on_pick schemes=schemes.into()/>
@@ -71,10 +72,10 @@ fn Rows(
     on_pick: Callback<(Scheme, u32)>,
 ) -> impl IntoView {
     let level = move |which: Scheme| {
-        Memo::new(move |_| levels.with(|levels| levels.as_ref().map(|l| of(l, which).clone())))
+        memo(move || levels.with(|levels| levels.as_ref().map(|l| of(l, which).clone())))
     };
-    let next = Memo::new(move |_| levels.with(|levels| levels.as_ref()?.next.clone()));
-    let columns = Memo::new(move |_| {
+    let next = memo(move || levels.with(|levels| levels.as_ref()?.next.clone()));
+    let columns = memo(move || {
         levels.with(|levels| {
             let pieces = levels.as_ref().map_or(&[][..], |levels| &levels.bytes.pieces);
             pieces.iter().map(width).sum::<u32>()
@@ -132,7 +133,7 @@ fn width(piece: &Piece) -> u32 {
 #[component]
 fn LevelRow(shown: Shown) -> impl IntoView {
     let Shown { which, level, scheme, .. } = shown;
-    let reads = Memo::new(move |_| scheme.get() == which);
+    let reads = memo(move || scheme.get() == which);
     let count = move || level.with(|level| level.as_ref().map_or(0, |level| level.pieces.len()));
     let text = move || {
         level.with(|level| level.as_ref().map(|level| format!("{} ids in all", level.vocabulary)))
@@ -204,7 +205,7 @@ fn Chip(
 ) -> impl IntoView {
     let Shown { which, scheme, selected, on_pick, .. } = shown;
     let Piece { id, end, unknown, .. } = piece;
-    let is_selected = Memo::new(move |_| scheme.get() == which && selected.get() == Some(id));
+    let is_selected = memo(move || scheme.get() == which && selected.get() == Some(id));
     let name = match unknown {
         Some(character) => format!("‘{character}’, which the text never has: unknown character"),
         None if end => "end token".to_owned(),

@@ -7,8 +7,9 @@ use serde_json::json;
 use unroll_protocol::study::tokens::Embedding;
 use wasm_bindgen::JsCast;
 
-use crate::figures::{
-    Provenance, Sheet, SheetExport, color::Rgb, exact, theme::use_colors, token::mark,
+use crate::{
+    figures::{Provenance, Sheet, SheetExport, color::Rgb, exact, theme::use_colors, token::mark},
+    reactive::memo,
 };
 
 /// Rows of the table on each side of the one that is picked.
@@ -33,17 +34,17 @@ pub fn LookupFigure(
             Some(format!("‘{}’ is id {}, and picks row {}", mark(token), e.token, e.token))
         })
     };
-    let shape = Memo::new(move |_| {
+    let shape = memo(move || {
         embedding.with(|e| e.as_ref().map_or((0, 0), |e| (e.table.shape[0], e.table.shape[1])))
     });
-    let columns = Memo::new(move |_| shape.get().1 as usize);
-    let token = Memo::new(move |_| embedding.with(|e| e.as_ref().map_or(0, |e| e.token)));
-    let first = Memo::new(move |_| {
+    let columns = memo(move || shape.get().1 as usize);
+    let token = memo(move || embedding.with(|e| e.as_ref().map_or(0, |e| e.token)));
+    let first = memo(move || {
         let most = shape.get().0.saturating_sub(SLOTS);
         token.get().saturating_sub(AROUND).min(most)
     });
     let pinned = RwSignal::new(None::<usize>);
-    let column = Memo::new(move |_| pinned.get().filter(|column| *column < columns.get()));
+    let column = memo(move || pinned.get().filter(|column| *column < columns.get()));
     let looks = Looks { embedding, limit: use_limit(embedding), column: column.into() };
     let gap = move |above: bool| {
         let (rows, first) = (shape.get().0, first.get());
@@ -88,7 +89,7 @@ pub fn LookupFigure(
                             <tbody>
                                 {gap_row(true)}
                                 {(0..SLOTS).map(|slot| {
-                                    let id = Memo::new(move |_| {
+                                    let id = memo(move || {
                                         let id = first.get() + slot;
                                         (id < shape.get().0).then_some(id)
                                     });
@@ -120,8 +121,8 @@ pub fn LookupFigure(
 #[component]
 pub fn PickedRow(embedding: Signal<Option<Arc<Embedding>>>) -> impl IntoView {
     let looks = Looks { embedding, limit: use_limit(embedding), column: Signal::stored(None) };
-    let columns = Memo::new(move |_| embedding.with(|e| e.as_ref().map_or(0, |e| e.row.len())));
-    let name = Memo::new(move |_| {
+    let columns = memo(move || embedding.with(|e| e.as_ref().map_or(0, |e| e.row.len())));
+    let name = memo(move || {
         embedding.with(|e| {
             let e = e.as_ref()?;
             Some((mark(e.vocabulary.get(e.token as usize)?), e.token))
@@ -130,9 +131,8 @@ pub fn PickedRow(embedding: Signal<Option<Arc<Embedding>>>) -> impl IntoView {
     let cells = move || {
         (0..columns.get())
             .map(|column| {
-                let value = Memo::new(move |_| {
-                    looks.embedding.with(|e| e.as_ref()?.row.get(column).copied())
-                });
+                let value =
+                    memo(move || looks.embedding.with(|e| e.as_ref()?.row.get(column).copied()));
                 view! { <ValueCell looks column value/> }
             })
             .collect_view()
@@ -156,7 +156,7 @@ pub fn PickedRow(embedding: Signal<Option<Arc<Embedding>>>) -> impl IntoView {
 
 /// End of the color scale: in whole steps, so that colors hold still while the table is trained.
 fn use_limit(embedding: Signal<Option<Arc<Embedding>>>) -> Signal<f32> {
-    let limit = Memo::new(move |_| {
+    let limit = memo(move || {
         let largest = |e: &Arc<Embedding>| e.table.values.iter().fold(0f32, |m, v| m.max(v.abs()));
         embedding.with(|e| e.as_ref().map_or(1.0, largest)).ceil().max(1.0)
     });
@@ -179,8 +179,8 @@ fn TableRow(
     columns: usize,
     on_pick: Callback<u32>,
 ) -> impl IntoView {
-    let picked = Memo::new(move |_| id.get() == Some(token.get()));
-    let name = Memo::new(move |_| {
+    let picked = memo(move || id.get() == Some(token.get()));
+    let name = memo(move || {
         let id = id.get()? as usize;
         looks.embedding.with(|e| e.as_ref()?.vocabulary.get(id).map(|name| mark(name)))
     });
@@ -190,7 +190,7 @@ fn TableRow(
         }
     };
     let value = move |column: usize| {
-        Memo::new(move |_| {
+        memo(move || {
             let id = id.get()? as usize;
             looks.embedding.with(|e| e.as_ref()?.table.get(&[id, column]))
         })
@@ -224,7 +224,7 @@ fn ResultRow(
     pinned: RwSignal<Option<usize>>,
 ) -> impl IntoView {
     let value = move |column: usize| {
-        Memo::new(move |_| looks.embedding.with(|e| values(e.as_ref()?).get(column).copied()))
+        memo(move || looks.embedding.with(|e| values(e.as_ref()?).get(column).copied()))
     };
     let toggle = move |column: usize| {
         pinned.update(|pinned| *pinned = (*pinned != Some(column)).then_some(column));

@@ -2,6 +2,7 @@
 
 use std::{fmt::Write, sync::Arc};
 
+use crate::reactive::memo;
 use leptos::{ev, html, prelude::*};
 use serde_json::json;
 use unroll_protocol::study::tokens::Embedding;
@@ -161,7 +162,7 @@ pub fn TokenMap(
         let source = provenance.with(Provenance::caption);
         embedding.with(|e| e.as_ref().map(|e| colors.with(|colors| svg(e, &source, colors))))
     });
-    let ids = Memo::new(move |_| {
+    let ids = memo(move || {
         embedding.with(|e| {
             e.as_ref().map_or_else(Vec::new, |e| {
                 let name = |id: u32| (id, e.vocabulary[id as usize].clone());
@@ -169,12 +170,12 @@ pub fn TokenMap(
             })
         })
     });
-    let plane = Memo::new(move |_| {
+    let plane = memo(move || {
         let (width, height) = (size.get().width as f32, size.get().height as f32);
         let reach = embedding.with(|e| e.as_ref().map_or((1.0, 1.0), |e| reach(e)));
         Plane::new(width, height, reach)
     });
-    let stop = Memo::new(move |_| {
+    let stop = memo(move || {
         let chosen = selected.get();
         ids.with(|ids| {
             let chosen = chosen.filter(|id| ids.iter().any(|known| known.0 == *id));

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::reactive::memo;
 use leptos::{ev, html, prelude::*};
 use serde_json::json;
 use unroll_protocol::study::tokens::{Piece, Window};
@@ -35,12 +36,11 @@ pub fn WindowFigure(
     provenance: Signal<Provenance>,
 ) -> impl IntoView {
     let sheet = Callback::new(move |()| window.with(|w| w.as_ref().map(|w| sheet(w))));
-    let pieces = Memo::new(move |_| {
+    let pieces = memo(move || {
         window.with(|w| w.as_ref().map_or_else(Default::default, |w| (w.first, w.pieces.clone())))
     });
-    let place = Memo::new(move |_| {
-        window.with(|w| w.as_ref().map_or((0, 0, 0), |w| (w.at, w.length, w.last)))
-    });
+    let place =
+        memo(move || window.with(|w| w.as_ref().map_or((0, 0, 0), |w| (w.at, w.length, w.last))));
     // Where in the window the pointer took hold of it.
     let held = RwSignal::new(None::<u32>);
     let down = move |event: ev::PointerEvent| {
@@ -103,11 +103,11 @@ pub fn WindowFigure(
             .enumerate()
             .map(|(offset, piece)| {
                 let index = first + offset as u32;
-                let within = Memo::new(move |_| {
+                let within = memo(move || {
                     let (at, length, _) = place.get();
                     (at..at + length).contains(&index)
                 });
-                let target = Memo::new(move |_| {
+                let target = memo(move || {
                     let (at, length, _) = place.get();
                     index == at + length
                 });
@@ -183,10 +183,9 @@ fn index_under(event: &ev::PointerEvent) -> Option<u32> {
 /// One line for each example of the window.
 #[component]
 fn Examples(window: Signal<Option<Arc<Window>>>) -> impl IntoView {
-    let row =
-        Memo::new(move |_| window.with(|w| w.as_ref().map_or_else(Vec::new, |w| w.row.clone())));
+    let row = memo(move || window.with(|w| w.as_ref().map_or_else(Vec::new, |w| w.row.clone())));
     let probability = move |index: usize| {
-        Memo::new(move |_| {
+        memo(move || {
             window.with(|w| w.as_ref()?.probabilities.get(index).copied()).unwrap_or_default()
         })
     };
