@@ -24,7 +24,7 @@ impl<T: Clone + PartialEq + Send + Sync + 'static> Slot<T> {
         read: impl Fn() -> T + Send + Sync + 'static,
         write: impl Fn(T) + Send + Sync + 'static,
     ) -> Self {
-        Self { value: memo(move || read()), write: Callback::new(write) }
+        Self { value: memo(read), write: Callback::new(write) }
     }
 
     pub fn get(self) -> T {
