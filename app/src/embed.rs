@@ -42,7 +42,7 @@ use crate::{
     course::{Lab, Labs},
     fetched::Settled,
     figures::Exporters,
-    reactive::effect,
+    reactive::{effect, effect_with_last},
     store::{Device, Severity, Store},
 };
 use post::{Outgoing, post, use_size};
@@ -295,7 +295,7 @@ fn say_when_ready(
         Subject::Chapter(lab) => lab.started.with(Option::is_none),
         Subject::Drawings(Settled(settled)) => !settled.get(),
     };
-    Effect::new(move |said: Option<bool>| {
+    effect_with_last(move |said: Option<bool>| {
         if said == Some(true) || missing() {
             return said == Some(true);
         }
@@ -320,7 +320,7 @@ fn say_progress(store: Store, subject: Subject, say: impl Fn(Outgoing) + Copy + 
         Subject::Drawings(_) => return,
     };
     let waiting = StoredValue::new(false);
-    Effect::new(move |first: Option<()>| {
+    effect_with_last(move |first: Option<()>| {
         step.track();
         state.track();
         if first.is_none() || waiting.get_value() {
@@ -353,7 +353,7 @@ fn say_progress(store: Store, subject: Subject, say: impl Fn(Outgoing) + Copy + 
 
 /// Passes on what the page itself says about something that was not done, or broke.
 fn say_troubles(store: Store, subject: Subject, say: impl Fn(Outgoing) + Copy + 'static) {
-    Effect::new(move |said: Option<Vec<String>>| {
+    effect_with_last(move |said: Option<Vec<String>>| {
         let said = said.unwrap_or_default();
         store.notices.with(|notices| {
             for notice in notices {

@@ -8,7 +8,7 @@ use core::{
     task::{Context, Poll, Waker},
 };
 
-use crate::reactive::memo;
+use crate::reactive::{effect_with_last, memo};
 use js_sys::Promise;
 use leptos::{prelude::*, task::spawn_local, wasm_split::SplitLoaderError};
 use wasm_bindgen::JsCast;
@@ -55,7 +55,7 @@ pub struct Settled(pub RwSignal<bool>);
 /// Fetches a part once the first picture is there, so that it is at hand when it is wanted.
 pub fn use_ahead(fetch: Fetch) {
     let Settled(settled) = expect_context();
-    Effect::new(move |before: Option<bool>| {
+    effect_with_last(move |before: Option<bool>| {
         let now = settled.get();
         if now && before != Some(true) {
             // Where it fails, it is fetched again when it is wanted, and says so then.

@@ -11,6 +11,12 @@ pub fn effect(run: impl FnMut() + 'static) {
     erased(Box::new(run));
 }
 
+/// [`effect`] that is given what it returned the last time.
+pub fn effect_with_last<T: 'static>(mut run: impl FnMut(Option<T>) -> T + 'static) {
+    let mut last = None;
+    effect(move || last = Some(run(last.take())));
+}
+
 /// What `compute` gives, computed again when a signal that it read has changed, like [`Memo::new`].
 pub fn memo<T: PartialEq + Send + Sync + 'static>(
     compute: impl Fn() -> T + Send + Sync + 'static,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Array, Ask, Packed, wire::WireError};
 
 /// Most numbers that are given away at once.
-pub const MOST_NUMBERS: u64 = 1_000_000;
+pub const MOST_NUMBERS: u64 = 500_000;
 
 /// A question, and the parameters behind its answer: both of the same step, also in training.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     fetched::{Fetch, part},
+    reactive::effect_with_last,
     store::{Severity, Store},
 };
 
@@ -182,7 +183,7 @@ fn use_departure(store: Store) -> Signal<bool> {
         rate: f32,
     }
     let departed = RwSignal::new(false);
-    Effect::new(move |before: Option<Seen>| {
+    effect_with_last(move |before: Option<Seen>| {
         let rate = store.built.with(|built| built.gpt.learning_rate);
         let (model, trained) = store.started.with(|started| match started {
             Some(started) => (Arc::as_ptr(started) as usize, started.step > 0),

@@ -5,9 +5,8 @@
 //! `page`, and one that holds the result to what the page shows. What the first of them gives, the
 //! code does not make up again.
 
-use std::rc::Rc;
+use std::{fmt::Write, rc::Rc};
 
-use base64::{Engine, engine::general_purpose::STANDARD};
 use leptos::{prelude::*, task::spawn_local};
 use serde_json::{Value, json};
 use unroll_protocol::{
@@ -270,11 +269,10 @@ fn introduction(title: &str, origin: &Origin) -> String {
 /// The cell that holds the numbers.
 fn numbers(parameters: &[Parameter], page: &Numbers, precision: &str) -> String {
     let mut text = format!(
-        "# The model's own numbers, each exactly as the page's 32 bits have it.\n\
-         import base64\nimport torch\n\n{precision}\n\n\n\
+        "# The model's own numbers. The page computes with 32 bits: these digits name them exactly.\n\
+         import torch\n\n{precision}\n\n\n\
          def tensor(shape, numbers):\n    \
-         raw = bytearray(base64.b64decode(numbers))\n    \
-         values = torch.frombuffer(raw, dtype=torch.float32) if raw else torch.zeros(0)\n    \
+         values = torch.tensor([float(number) for number in numbers.split()], dtype=torch.float32)\n    \
          return values.to(torch.get_default_dtype()).view(shape)\n\n\n"
     );
     let mut dictionary = |name: &str, entries: Vec<(&str, String)>| {
@@ -298,8 +296,15 @@ fn numbers(parameters: &[Parameter], page: &Numbers, precision: &str) -> String 
 }
 
 fn tensor(array: &Array) -> String {
-    let bytes: Vec<u8> = array.values.iter().flat_map(|value| value.to_le_bytes()).collect();
-    format!("tensor({:?}, \"{}\")", array.shape, STANDARD.encode(bytes))
+    let mut text = format!("tensor({:?}, \"", array.shape);
+    for (i, value) in array.values.iter().enumerate() {
+        let space = if i == 0 { "" } else { " " };
+        // The fewest digits that name this number among all of 32 bits. Writing to a String cannot
+        // fail.
+        let _ = write!(text, "{space}{value:?}");
+    }
+    text.push_str("\")");
+    text
 }
 
 /// The names that a line assigns to, if it is one of the outermost.
@@ -356,7 +361,7 @@ mod tests {
             model: |_| 0,
             weights: |_| vec!["layer".to_owned()],
             asks: |_, _| Err("nothing"),
-            page: |_| Ok(vec![("x", (&vec![1.5f32, -2.0]).into()), ("says", "a \"b\"\n".into())]),
+            page: |_| Ok(vec![("x", (&vec![0.1f32, -2e-9]).into()), ("says", "a \"b\"\n".into())]),
         }
     }
 
@@ -388,11 +393,8 @@ mod tests {
     fn numbers_are_exact() {
         let numbers = &sources()[1];
         assert!(numbers.contains("torch.set_default_dtype(torch.float64)"));
-        assert!(
-            numbers.contains("\"layer\": tensor([3, 2], \"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\"),")
-        );
-        // 1.5 and -2 in little-endian bytes.
-        assert!(numbers.contains("\"x\": tensor([2], \"AADAPwAAAMA=\"),"));
+        assert!(numbers.contains("\"layer\": tensor([3, 2], \"0.0 0.0 0.0 0.0 0.0 0.0\"),"));
+        assert!(numbers.contains("\"x\": tensor([2], \"0.1 -2e-9\"),"));
         assert!(numbers.contains(r#""says": "a \"b\"\n","#));
     }
 

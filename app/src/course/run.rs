@@ -9,7 +9,7 @@ use unroll_protocol::{RunState, link::Chapter};
 use super::{Lab, Labs};
 use crate::{
     controls::use_timer,
-    reactive::{effect, memo},
+    reactive::{effect, effect_with_last, memo},
     store::{Device, Store},
 };
 
@@ -144,7 +144,7 @@ impl Run {
         let wanted = RwSignal::new(None::<RunState>);
         // Only a change is an answer: a Pause so soon after Train that the engine has not even said
         // that it trains would be taken for done, and the next press for its opposite.
-        Effect::new(move |before: Option<RunState>| {
+        effect_with_last(move |before: Option<RunState>| {
             let now = told.get();
             if before.is_some_and(|before| before != now) && wanted.get_untracked() == Some(now) {
                 wanted.set(None);

@@ -1,5 +1,6 @@
 //! A setting that goes together with the view on the stage.
 
+use crate::reactive::effect_with_last;
 use leptos::prelude::*;
 use unroll_protocol::Link;
 
@@ -33,5 +34,5 @@ pub fn use_together<T: Copy + PartialEq + Send + Sync + 'static>(
         view
     };
     let opened = untrack(|| agree(None));
-    Effect::new(move |before: Option<String>| agree(Some(before.as_ref().unwrap_or(&opened))));
+    effect_with_last(move |before: Option<String>| agree(Some(before.as_ref().unwrap_or(&opened))));
 }

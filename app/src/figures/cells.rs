@@ -11,7 +11,7 @@ use super::{
     reading::Reading,
     theme::Colors,
 };
-use crate::reactive::effect;
+use crate::reactive::{effect, effect_with_last};
 
 /// Row and column, from 0.
 pub type Place = (usize, usize);
@@ -47,7 +47,7 @@ pub fn Cells<C: Copy + PartialEq + Send + Sync + 'static>(
     let (canvas, labels) = (NodeRef::<html::Canvas>::new(), NodeRef::<html::Canvas>::new());
     // Owned here, reused by every painting, dropped with the component.
     let cells = StoredValue::new_local(hidden_canvas());
-    Effect::new(move |before: Option<Option<Painted>>| {
+    effect_with_last(move |before: Option<Option<Painted>>| {
         let (canvas, cells) = (canvas.get()?, cells.get_value()?);
         let (g, matrix, before) = (geometry.get(), matrix.get(), before.flatten());
         marked.with(|marked| {

@@ -1,6 +1,6 @@
 //! Questions to the learner, answered by the live model.
 
-use crate::reactive::memo;
+use crate::reactive::{effect_with_last, memo};
 use leptos::prelude::*;
 
 /// What a question asks for.
@@ -154,7 +154,7 @@ fn Question(asked: Asked) -> impl IntoView {
     let hint = RwSignal::new("");
 
     // Another question: the old guess is about nothing any more.
-    Effect::new(move |before: Option<String>| {
+    effect_with_last(move |before: Option<String>| {
         let question = question.get();
         if before.is_some_and(|before| before != question)
             && verdict.with_untracked(Option::is_none)

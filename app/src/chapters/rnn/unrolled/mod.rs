@@ -24,7 +24,7 @@ use crate::figures::{
     theme::use_colors,
     token,
 };
-use crate::reactive::{effect, memo};
+use crate::reactive::{effect, effect_with_last, memo};
 use column::{ColumnView, LoopView};
 pub use column::{INPUT, OUTPUT, STATE, U, V, W};
 pub use data::{Diagram, signed};
@@ -110,7 +110,7 @@ pub fn UnrolledFigure(
         }
     };
     // The newest copy is the one to look at.
-    Effect::new(move |last: Option<usize>| {
+    effect_with_last(move |last: Option<usize>| {
         let now = unrolled.get();
         if last.is_some_and(|last| last != now) {
             request_animation_frame(move || {
