@@ -44,10 +44,13 @@ impl Layout {
         let ticks = y.ticks(y_ticks(height));
         let widest = ticks.iter().map(|t| t.1.chars().count()).max().unwrap_or(1) as f64;
         let named = lines.series.iter().filter(|line| line.stroke != Stroke::Faint);
-        let longest = named.map(|line| line.name.chars().count()).max().unwrap_or(0);
+        let lengths: Vec<usize> = named.map(|line| line.name.chars().count()).collect();
+        let longest = lengths.iter().copied().max().unwrap_or(0);
+        // The key under the plot names the lines where their names can't all stand apart.
+        let apart = lengths.len() as f64 * LINE_HEIGHT <= height - BOTTOM - TOP + LINE_HEIGHT;
         // Names take at most a third; the legend below has them whole.
         let most = (width * 0.34 / CHARACTER - 2.0).max(0.0) as usize;
-        let name = if width < 420.0 && longest > most { 0 } else { longest.min(most) };
+        let name = if !apart || width < 420.0 && longest > most { 0 } else { longest.min(most) };
         let room = if name > 0 { 14.0 + CHARACTER * name as f64 } else { 14.0 };
         Self {
             left: 34.0 + CHARACTER * widest.max(2.0),

@@ -191,8 +191,8 @@ fn said(nudged: &Nudged) -> String {
             .into();
     }
     let differ = match 100.0 * off / size {
-        share if share < 0.1 => "The two slopes differ by less than 0.1 %.".to_owned(),
-        share => format!("The two slopes differ by {share:.1} %."),
+        share if share < 0.1 => "The two slopes differ by less than 0.1%.".to_owned(),
+        share => format!("The two slopes differ by {share:.1}%."),
     };
     let why = match off / size {
         share if share < AGREES => "They agree.",

@@ -43,14 +43,20 @@ pub fn more() -> AnyView {
         </p>
         <Formula label="One block: add what the heads gather, then add what the feed-forward layer makes of it"
             source="Radford et al. 2019, section 2.3">
-            <mi>"y"</mi><mo>"="</mo>{stream("l")}<mo>"+"</mo><mi>"heads"</mi><mo>"("</mo><mi>"LN"</mi><mo>"("</mo>
-            {stream("l")}<mo>")"</mo><mo>")"</mo><mo>","</mo>
-            <msub>
-                <MathSym part="gpt-stream" role=Hue::Hidden>"x"</MathSym>
-                <mrow><mi>"l"</mi><mo>"+"</mo><mn>"1"</mn></mrow>
-            </msub>
-            <mo>"="</mo><mi>"y"</mi><mo>"+"</mo><mi>"FFN"</mi><mo>"("</mo><mi>"LN"</mi><mo>"("</mo><mi>"y"</mi>
-            <mo>")"</mo><mo>")"</mo>
+            <mtable>
+                <mtr><mtd>
+                    <mi>"y"</mi><mo>"="</mo>{stream("l")}<mo>"+"</mo><mi>"heads"</mi><mo>"("</mo><mi>"LN"</mi>
+                    <mo>"("</mo>{stream("l")}<mo>")"</mo><mo>")"</mo>
+                </mtd></mtr>
+                <mtr><mtd>
+                    <msub>
+                        <MathSym part="gpt-stream" role=Hue::Hidden>"x"</MathSym>
+                        <mrow><mi>"l"</mi><mo>"+"</mo><mn>"1"</mn></mrow>
+                    </msub>
+                    <mo>"="</mo><mi>"y"</mi><mo>"+"</mo><mi>"FFN"</mi><mo>"("</mo><mi>"LN"</mi><mo>"("</mo>
+                    <mi>"y"</mi><mo>")"</mo><mo>")"</mo>
+                </mtd></mtr>
+            </mtable>
         </Formula>
         <Snippet of=notebooks::BLOCK.code names=NAMES sizes notebook=|| notebook(&notebooks::BLOCK)/>
         <Formula label="The bets: softmax of the final norm of the stream after all N blocks, times W"
