@@ -8,6 +8,8 @@ use unroll_protocol::{
 
 use super::said;
 
+const NOT_OURS: &str = "The model in training is not this chapter's.";
+
 /// The answer to a question about `trainer`'s model.
 pub(super) async fn answer(trainer: &Trainer, question: Question) -> Result<Packed, String> {
     let (model, tokenizer) = (trainer.model(), trainer.tokenizer());
@@ -17,7 +19,7 @@ pub(super) async fn answer(trainer: &Trainer, question: Question) -> Result<Pack
         None => Vec::new(),
     };
     let Question::Gpt(question) = question else {
-        return Err("The model in training is not this chapter's.".to_owned());
+        return Err(NOT_OURS.to_owned());
     };
     let answer = match question {
         gpt::Question::Trace(question) => {
@@ -35,9 +37,8 @@ pub(super) async fn answer(trainer: &Trainer, question: Question) -> Result<Pack
             let pass = unroll_model::pass(&model, tokenizer, text, block, trainer.step());
             question.answered(&pass.await.map_err(said)?)
         }
-        gpt::Question::Writing(_) => {
-            return Err("Text is written bit by bit, not along with parameters.".to_owned());
-        }
+        // Text is written bit by bit, not along with parameters.
+        gpt::Question::Writing(_) => return Err(NOT_OURS.to_owned()),
     };
     Ok(match asked {
         Some(asked) => asked.with(parameters, answer),

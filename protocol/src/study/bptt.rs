@@ -195,7 +195,7 @@ pub(crate) const ROWS: &[TableRow] = &[
     plain!(of Bptt, "bptt-unit", "Nudged unit", bptt.unit: Whole, Kind::Whole { min: 1, max: 48 },
         "Unit of the state that is nudged."),
     plain!(of Bptt, "bptt-nudge", "Nudge", bptt.nudge: Real, Kind::Real { min: 0.001, max: 1.0 },
-        "How much is added to that unit. Its state lies between −1 and 1."),
+        "How much is added to that unit."),
 ];
 
 /// What decides every number.
