@@ -14,7 +14,7 @@ pub const JOINED: Notebook = Notebook {
     code: include_str!("code/joined.py"),
     title: "What each head of layer 1 writes",
     model: |_| 0,
-    weights: |_| vec!["token_embedding.".to_owned(), "blocks.0.".to_owned()],
+    weights: |_| vec!["token_embedding.".to_owned(), "blocks.0.attention".to_owned()],
     asks,
     page,
 };

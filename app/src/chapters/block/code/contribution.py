@@ -25,7 +25,8 @@ n, d = terms.shape
 u = weights["head.weight"].T  # [V, d]
 V = len(u)
 
-# --- The contributions that the page shows, and the logit that they add up to
+# --- What the page shows: sigma, the contributions, and the logit they add up to
+torch.testing.assert_close(sigma.item(), page["deviation"], rtol=1e-3, atol=1e-5)
 token = page["token"]
 for name, share in zip(page["names"], c[:, token]):
     print(f"{name:>20} {share:+.3f}")

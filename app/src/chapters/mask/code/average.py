@@ -23,6 +23,6 @@ v = page["values"]  # [T, d]
 T, d = v.shape
 
 # --- The averages that the page shows, and what the head makes of the same values
-print(by_softmax[-1])
+print("".join(page["tokens"]), by_softmax[-1])
 torch.testing.assert_close(by_softmax, page["average"], rtol=1e-4, atol=1e-5)
 torch.testing.assert_close(page["weights"] @ v, page["attended"], rtol=1e-4, atol=1e-5)

@@ -30,5 +30,5 @@ encoder.bias_hh.data = torch.cat([torch.zeros(2 * H), inner])
 source = torch.tensor(page["ids"])
 
 # --- The vector that the page shows
-print(c)
+print("".join(page["source"]), c)
 torch.testing.assert_close(c, page["summary"], rtol=1e-4, atol=1e-5)
