@@ -233,14 +233,14 @@ test("the check is answered from the live model", async (t) => {
 test("the ideas step through, each with its stage", async (t) => {
   const page = await opened(t);
   const titles = new Set();
-  for (const [before, view] of ["stream", "stream", "without", "stream", "without", "neurons", "dropout"].entries()) {
+  for (const [before, view] of ["stream", "stream", "without", "stream", "without", "growth", "neurons", "dropout"].entries()) {
     await page.keyboard.press("PageDown");
     await eventually(async () => parameter(page, "idea") === `${before + 1}`);
     assert.equal(await beat(page).getAttribute("data-beat"), `${before + 1}`);
     titles.add(await beat(page).locator(".beat-title").textContent());
     await page.locator(`[data-testid="view-${view}"][aria-selected="true"]`).waitFor();
   }
-  assert.equal(titles.size, 7);
+  assert.equal(titles.size, 8);
   await eventually(async () => (await byId(page, "control-block-dropout").inputValue()) === "0.5");
 });
 

@@ -408,9 +408,9 @@ test("warm-up, weight decay and clipping are settings of the next model", async 
     await eventually(async () => parameter(page, name) === value, `${name} in the link`);
   }
   // The new schedule is drawn at once, the model stays.
-  const rateAt = async (series) => new Map((await exported(page, "schedule")).values[series] ?? []).get(50);
-  await eventually(async () => Math.abs((await rateAt(1)) - 0.0025) < 1e-8, "half the peak at step 50");
-  assert((await rateAt(0)) > 0.0049);
+  const rateAt = async (series) => new Map((await exported(page, "schedule")).values[series] ?? []).get(20);
+  await eventually(async () => Math.abs((await rateAt(1)) - 0.001) < 1e-8, "a fifth of the peak at step 20");
+  assert((await rateAt(0)) > 0.0049, "the present model's warm-up ends there");
   assert.equal(await number(page, "loss-step"), step);
 });
 

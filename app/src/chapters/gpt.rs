@@ -226,7 +226,7 @@ fn Chapter() -> impl IntoView {
         <ChapterFrame
             script=&FIRST
             further=rest
-            more=|| fetched(MORE, "This part")
+            more=formulas
             live=vec![
                 ("written", ViewFn::from(|| view! { <Written/> })),
                 ("way-in", ViewFn::from(|| view! { <WayIn/> })),
@@ -287,6 +287,13 @@ fn told_later() -> AnyView {
 fn rest() -> AnyView {
     let Settled(settled) = expect_context();
     let here = move || settled.get().then(|| fetched(LATER, "This part"));
+    here.into_any()
+}
+
+/// The formulas, likewise.
+fn formulas() -> AnyView {
+    let Settled(settled) = expect_context();
+    let here = move || settled.get().then(|| fetched(MORE, "This part"));
     here.into_any()
 }
 
