@@ -3,21 +3,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 
-import {
-  byId,
-  drawn,
-  eventually,
-  fitsEverywhere,
-  live,
-  number,
-  openSettings,
-  openView,
-  parameter,
-  settled,
-  staysFree,
-  train,
-  useSite,
-} from "./harness.mjs";
+import { byId, drawn, eventually, fitsEverywhere, live, number, openSettings, openView, parameter, settled, staysFree, train, useSite,  } from "./harness.mjs";
 
 const site = useSite();
 const SMALL = "&layers=2&heads=2&width=16&context=24&batch=4&workers=1";
@@ -73,18 +59,19 @@ test("everything is read and reached by keyboard alone", async (t) => {
   for (let i = 0; i < 13; i++) {
     seen.add(await readout(page));
     await page.keyboard.press("ArrowRight");
+    await drawn(page);
   }
   assert(seen.size >= 12, [...seen].join("\n"));
-  assert.match(await readout(page), /^after/);
+  await eventually(async () => /^after/.test(await readout(page)), "the last column is read");
   // Enter follows another row; the link below leads to the part's chapter.
   await page.keyboard.press("Home");
   for (let i = 0; i < 3; i++) await page.keyboard.press("ArrowUp");
   await page.keyboard.press("Enter");
-  assert.equal(await picture.getAttribute("data-row"), "21");
+  await eventually(async () => (await picture.getAttribute("data-row")) === "21", "the row that is followed");
   await eventually(() => parameter(page, "machine-row") === "21");
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("ArrowRight");
-  assert.match(await readout(page), /^position of/);
+  await eventually(async () => /^position of/.test(await readout(page)), "two columns on");
   await page.keyboard.press("Enter");
   await page.keyboard.press("Tab");
   assert.equal(await page.evaluate(() => document.activeElement.dataset.testid), "machine-door");
