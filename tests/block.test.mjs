@@ -163,7 +163,7 @@ test("norms, attention or the feed-forward off, and retrained", async (t) => {
 test("post-norm: the stream is divided, and its terms still add up", async (t) => {
   const page = await opened(t, "&block-norm=post");
   await addsUp(page, 15);
-  assert.match(await byId(page, "block-contributions").textContent(), /norms' offsets β/);
+  assert.match(await byId(page, "block-contributions").textContent(), /norms’ offsets β/);
   await byId(page, "block-term-2").click();
   await byId(page, "block-arithmetic").waitFor();
   assert.match(await byId(page, "block-arithmetic").textContent(), /no final norm/);

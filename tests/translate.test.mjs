@@ -98,7 +98,7 @@ test("a chapter's live text follows the model in a translated page", async (t) =
   await live(page, "bptt-norms");
   await paused(page);
   await page.evaluate(translate);
-  const told = page.locator('[data-testid="beat-2"] .live').first();
+  const told = page.locator('[data-testid="beat-3"] .live').first();
   const before = await told.innerText();
   await byId(page, "train-toggle").click();
   await eventually(async () => (await told.innerText()) !== before);

@@ -16,13 +16,13 @@ use crate::{
 };
 
 /// Under the curve. Words of the glossary that no chapter's story has room for are linked here.
-pub const OPTIMIZER: &str = "The learning rate above is the peak. The rate climbs to it in the [warm-up](warm-up): \
-     {warmup}. Then it falls along half a cosine. At step {end} it is a tenth of the \
+pub const OPTIMIZER: &str = "The learning rate above is the peak. In the [warm-up](warm-up) the rate climbs to it. \
+     Here the warm-up {warmup}. After it the rate falls along half a cosine. At step {end} it is a tenth of the \
      peak, and it stays there. Such a plan is a [learning-rate schedule](learning-rate-schedule).\n\n\
      The [optimizer](optimizer) is AdamW. Its [weight decay](weight-decay) is {decay}. At each step every weight \
-     matrix loses a share of itself: {decay} times the rate. [Clipping](gradient-clipping) sets a largest length for \
-     the gradient, and a longer one is scaled down to it. Here {clip}. To use another \
-     warm-up, decay or largest length, start over.";
+     matrix loses a share of itself: {decay} times the rate. [Clipping](gradient-clipping) sets a maximum norm \
+     (length). A longer gradient is scaled down to it. Here {clip}. To change the warm-up, the decay or the maximum \
+     norm, start over.";
 
 /// Points of the curve after the warm-up.
 const POINTS: u32 = 200;
@@ -61,15 +61,15 @@ pub fn Schedule() -> impl IntoView {
         OPTIMIZER,
         &[
             of_spec("warmup", |spec| match spec.warmup_steps {
-                0 => "here there is none".to_owned(),
-                1 => "the first step".to_owned(),
-                steps => format!("the first {steps} steps"),
+                0 => "is left out".to_owned(),
+                1 => "takes one step".to_owned(),
+                steps => format!("takes {steps} steps"),
             }),
             of_spec("end", |spec| grouped(spec.decay_steps.into())),
             of_spec("decay", |spec| spec.weight_decay.to_string()),
             of_spec("clip", |spec| match spec.clip_norm {
-                0.0 => "it is switched off".to_owned(),
-                norm => format!("the largest length is {norm}"),
+                0.0 => "clipping is off".to_owned(),
+                norm => format!("the maximum norm is {norm}"),
             }),
         ],
     );

@@ -121,7 +121,7 @@ pub fn notebook(notebook: &'static Notebook) -> AnyView {
     .into_any()
 }
 
-const NOT_FETCHED: &str = "What makes notebooks could not be fetched. Try again.";
+const NOT_FETCHED: &str = "The notebook maker could not be loaded. Try again.";
 
 fn open(
     notebook: &'static Notebook,
@@ -181,7 +181,7 @@ async fn save(notebook: &Notebook, said: &Packed, origin: &Origin) -> Result<Str
     let text = compose(notebook, said, origin)?;
     let name = format!("unroll-{}", file_name(notebook.title));
     let saved = (writers.save)(name.clone(), File::Notebook(text)).await;
-    saved.map_err(|_| "This browser did not let the file be made.")?;
+    saved.map_err(|_| "Your browser blocked the file.")?;
     Ok(name)
 }
 
@@ -255,9 +255,9 @@ fn introduction(title: &str, origin: &Origin) -> String {
         _ => format!("after {step} steps of training"),
     };
     let mut text = format!(
-        "# {title}\n\nThe numbers below are those of the model on your page, {steps}: from the chapter \
-         “{chapter}” of Unroll {RELEASE}, on {}. The last cell holds what the code computes to what \
-         the page showed. It needs Python with `torch`.",
+        "# {title}\n\nThe numbers below come from the model on your page, {steps}. The page is the chapter \
+         “{chapter}” of Unroll {RELEASE}. It ran on {}. The last cell checks the code’s result against the page. You \
+         need Python with `torch`.",
         provenance.device
     );
     if !address.is_empty() {
@@ -269,7 +269,7 @@ fn introduction(title: &str, origin: &Origin) -> String {
 /// The cell that holds the numbers.
 fn numbers(parameters: &[Parameter], page: &Numbers, precision: &str) -> String {
     let mut text = format!(
-        "# The model's own numbers. The page computes with 32 bits: these digits name them exactly.\n\
+        "# The model’s own numbers. The page computes with 32-bit numbers, and these digits give each one exactly.\n\
          import torch\n\n{precision}\n\n\n\
          def tensor(shape, numbers):\n    \
          values = torch.tensor([float(number) for number in numbers.split()], dtype=torch.float32)\n    \

@@ -281,20 +281,20 @@ mod tests {
         assert_eq!(said(Toy::Powers, &[1.1, 40.0]), "1.1 multiplied 40 times: 45.26");
         assert_eq!(
             said(Toy::Entropy, &[5.0, 5.0, 0.0]),
-            "Entropy 0.6931 nats; the most is ln 3 = 1.099"
+            "Entropy 0.6931 nats; the maximum is ln 3 = 1.099"
         );
-        assert_eq!(said(Toy::Divergence, &[0.3, 0.3]), "KL(p, q) = 0 nats, KL(q, p) = 0");
+        assert_eq!(said(Toy::Divergence, &[0.3, 0.3]), "KL(p ‖ q) = 0 nats, KL(q ‖ p) = 0");
         assert_eq!(
             said(Toy::Deviation, &[-1.0, 1.0, -1.0, 1.0]),
             "Mean 0, standard deviation 1.000"
         );
         assert_eq!(said(Toy::Correlation, &[3.0, 1.0, -1.0, -3.0]), "Correlation −1.000");
-        assert_eq!(said(Toy::StandardError, &[16.0, 2.0]), "2 / √16 = 0.5000");
+        assert_eq!(said(Toy::StandardError, &[16.0, 2.0]), "Standard error: 2 / √16 = 0.5000");
         assert_eq!(said(Toy::Relu, &[-2.0]), "ReLU(−2) = 0, slope 0");
         assert_eq!(said(Toy::Gelu, &[1.0]), "GELU(1) = 0.8413, slope 1.083");
         assert_eq!(
             said(Toy::Around, &[0.5, 2.0]),
-            "Without it 0.5^2 = 0.2500, with it 1.5^2 = 2.250"
+            "Without residual connections: 0.5^2 = 0.2500. With them: 1.5^2 = 2.250"
         );
         assert_eq!(said(Toy::Schedule, &[5.0, 10.0]), "Step 5: 5 / 10 = 0.5000 of the peak");
         assert_eq!(
@@ -303,7 +303,7 @@ mod tests {
         );
         assert_eq!(
             said(Toy::Decay, &[0.1, 0.0]),
-            "Each step w becomes 0.9 · w; after 20 it is 0.1216"
+            "At each step w becomes 0.9 · w. After 20 steps it is 0.1216"
         );
         assert_eq!(
             said(Toy::ContextWindow, &[6.0, 9.0]),

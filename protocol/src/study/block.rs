@@ -97,7 +97,7 @@ pub(crate) const ROWS: &[TableRow] = &[
     chosen!(of Block, "block-norm", "Norms", block.norm: Norm,
         "Before each layer, as in GPT-2, or after it, as in 2017."),
     chosen!(of Block, "block-activation", "Feed-forward", block.activation: Activation,
-        "What the feed-forward layers' neurons compute."),
+        "What the feed-forward layers’ neurons compute."),
     chosen!(of Block, "block-without", "Second model without", block.without: Without,
         "Left out of a second model with the same seed and batches."),
     chosen!(of Block, "block-shown", "On show", block.shown: Shown,
@@ -192,7 +192,7 @@ impl Source {
             Self::Position => "position embedding".to_owned(),
             Self::Attention(block) => format!("attention {block}"),
             Self::FeedForward(block) => format!("feed-forward {block}"),
-            Self::NormOffsets => "norms' offsets β".to_owned(),
+            Self::NormOffsets => "norms’ offsets β".to_owned(),
         }
     }
 }

@@ -13,7 +13,7 @@ pub const ALL: &[&Notebook] = &[&CONTEXT];
 
 pub const CONTEXT: Notebook = Notebook {
     code: include_str!("code/context.py"),
-    title: "What the first character is written from",
+    title: "The context for the first character",
     model: |_| 0,
     weights: |_| Vec::new(),
     asks,
@@ -24,8 +24,9 @@ fn asks(link: &Link, sentence: &str) -> Result<Question, &'static str> {
     let settings = &link.alignment;
     let kinds = settings.spec(link.seed).kinds();
     let model = kinds.iter().position(|kind| *kind != AttentionKind::None);
-    let model =
-        model.ok_or("No model on the page has attention. Choose one in the settings.")? as u32;
+    let model = model
+        .ok_or("No model on the page has attention. Choose a kind of attention in the settings.")?
+        as u32;
     let source = source(settings, || sentence.to_owned());
     Ok(ask::Row { source, model, at: 0 }.into())
 }

@@ -23,7 +23,7 @@ pub const LOGITS: Notebook = Notebook {
 fn asks(link: &Link, sentence: &str) -> Result<Question, &'static str> {
     if link.birnn.task == TaskChoice::Fill {
         return Err(
-            "In that task each logit hides another letter. Choose the made-up task in the settings.",
+            "With “Missing letters”, the page hides a different letter at each position, so each position needs a run of its own. Choose the task “Symbols ahead” in the settings.",
         );
     }
     Ok(question(&link.birnn, sentence.to_owned(), None).into())

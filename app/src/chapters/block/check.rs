@@ -142,7 +142,8 @@ pub fn gained(page: Page) -> AnyView {
         )
     });
     let question =
-        "In the full model’s stream, which term has gained the most length since step 0?"
+        "Train the full model first. Then compare the layers and embeddings: which term has gained the most length \
+             since step 0?"
             .to_owned();
     view! {
         <CheckYourself id="block-gained" question=Signal::stored(question)

@@ -16,8 +16,7 @@ pub fn view(page: Page) -> AnyView {
     let note = move || {
         let passage = page.growth.with(|growth| Some(growth.as_ref()?.passage.clone()))?;
         Some(format!(
-            "All steps are measured on the same held-out text, and each length is the mean over its characters: \
-             “{}”",
+            "Each length is the mean over the characters of one held-out text, the same at every step: “{}”",
             passage.replace('\n', "↵")
         ))
     };
@@ -27,7 +26,7 @@ pub fn view(page: Page) -> AnyView {
                 "These are the lengths before training. Train to see the lines grow.".to_owned(),
             );
         }
-        page.growth.with(|growth| Some(format!("So far, {}.", woke(growth.as_ref()?))))
+        page.growth.with(|growth| Some(format!("In this run, {}.", woke(growth.as_ref()?))))
     };
     view! {
         <LinesFigure name="block-growth" title="Length of every term over training, full model" lines
@@ -74,13 +73,8 @@ fn look(source: Source) -> (Hue, Dash) {
 /// The first layer whose term outgrew the token embedding, in words.
 pub fn woke(growth: &Growth) -> String {
     first_longer(growth).map_or_else(
-        || "no layer’s term is longer than the token embedding".to_owned(),
-        |(source, step)| {
-            format!(
-                "“{}” was the first layer whose term outgrew the token embedding, at step {step}",
-                source.name()
-            )
-        },
+        || "no layer is awake yet".to_owned(),
+        |(source, step)| format!("“{}” was the first to wake, at step {step}", source.name()),
     )
 }
 
@@ -97,12 +91,13 @@ fn first_longer(growth: &Growth) -> Option<(Source, u32)> {
     })
 }
 
-/// The term that gained most length since step 0, with its lengths then and now; `None` before
-/// training.
+/// The layer or embedding whose term gained most length since step 0, with its lengths then and now;
+/// `None` before training.
 pub fn gained_most(growth: &Growth) -> Option<(Source, f32, f32)> {
     let (_, first) = growth.points().next()?;
     let (step, last) = growth.points().next_back()?;
     let terms = growth.sources.iter().zip(first.iter().zip(last));
+    let terms = terms.filter(|(source, _)| **source != Source::NormOffsets);
     let most = terms.max_by(|(_, a), (_, b)| (a.1 - a.0).total_cmp(&(b.1 - b.0)));
     most.filter(|_| step > 0).map(|(source, (first, last))| (*source, *first, *last))
 }
@@ -131,7 +126,7 @@ mod tests {
             ..growth
         };
         assert_eq!(gained_most(&start), None);
-        assert_eq!(woke(&start), "no layer’s term is longer than the token embedding");
+        assert_eq!(woke(&start), "no layer is awake yet");
     }
 
     #[test]

@@ -28,7 +28,7 @@ fn asks(link: &Link, sentence: &str) -> Result<Question, &'static str> {
 fn page(answer: &Packed) -> Result<Numbers, String> {
     let stream: Stream = answer.unpack().map_err(|error| error.to_string())?;
     let deviation = stream.deviation.ok_or(
-        "The notebook divides by the final norm, which the model on show lacks. Choose pre-norm in the settings, and show the full model.",
+        "The notebook divides by the σ of the final norm. The model shown has no final norm. Choose pre-norm in the settings, and show the full model.",
     )?;
     let names: Vec<String> = stream.sources.iter().map(|source| source.name()).collect();
     Ok(vec![

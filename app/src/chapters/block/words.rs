@@ -94,9 +94,10 @@ pub const SCRIPT: Script = Script {
             text: "So a block has two steps: **communicate, then compute**. Does training build them in that order \
                    too? Each line in the figure is a term of the full model’s stream. Its height is the term’s \
                    length, after so many steps of training.\n\n\
-                   At step 0 the weights are random and small, and so is what each layer adds. Then the layers come \
-                   to life, some sooner than others. So far, {woke}. Train, and watch the lines grow. Another seed \
-                   may give another order.",
+                   At step 0 the weights are random and small, and so is what each layer adds. Then the layers \
+                   wake up, some sooner than others. Say that a layer is awake when its term is longer than the \
+                   token embedding. In this run, {woke}. Train, and watch the lines grow. Another seed may give \
+                   another order.",
             set: |link| link.view = "growth".into(),
             asks: &["block-gained"],
         },
@@ -324,7 +325,7 @@ pub fn more() -> AnyView {
         <p>
             "Dropout (Srivastava et al. 2014) sets activations to 0 at random in training and scales up the rest. Both \
             models here train with 10% dropped. At inference nothing is dropped. For a single softmax layer the full \
-            network equals the geometric mean of all sub-networks exactly. For deeper ones it only comes close. “Dropout” \
+            network equals the normalized geometric mean of all sub-networks exactly. For deeper ones it only comes close. “Dropout” \
             shows how close it comes here to the arithmetic mean of 12."
         </p>
         <p>

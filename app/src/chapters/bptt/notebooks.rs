@@ -21,7 +21,9 @@ pub const LAST: Notebook = Notebook {
 
 fn asks(link: &Link, _: &str) -> Result<Question, &'static str> {
     if link.bptt.truncation != 0 {
-        return Err("The notebook goes all the way back. Set “Truncate to” to 0 in the settings.");
+        return Err(
+            "The notebook goes all the way back. Set “Truncate to” to 0 in the view “Memory”.",
+        );
     }
     Ok(ask::Nudge { cell: Cell::Rnn, ..link.bptt.nudge() }.into())
 }

@@ -39,7 +39,7 @@ pub fn view(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
             <div class="view-bar bptt-bar">
                 <ChoiceField name="bptt-cell"/>
                 <SliderField name="bptt-nudge" log=true/>
-                <p class="view-note">"Press a cell to nudge that unit at that step."</p>
+                <p class="view-note">"Press a square to nudge that unit at that step."</p>
             </div>
             <p class="field-error" role="alert" data-testid="bptt-nudge-problem">{problem}</p>
             <p class="field-error" role="status" data-testid="bptt-nudge-missing">
@@ -74,7 +74,7 @@ fn missing(settings: &Settings) -> Option<String> {
         ));
     }
     (unit > hidden).then(|| {
-        format!("There is no unit {unit} in networks of {hidden}: the last one is nudged.")
+        format!("There is no unit {unit} in networks of {hidden} units: the last one is nudged.")
     })
 }
 
@@ -141,7 +141,7 @@ fn worked(shown: Shown) -> AnyView {
             )
         };
         Some(view! {
-            <p class="view-note">"The loss is that at the “?”, of one held-out sequence."</p>
+            <p class="view-note">"This is the loss at the “?” of one held-out sequence."</p>
             <dl class="bptt-sums" data-testid="bptt-nudged" data-unit=nudged.unit data-step=nudged.step
                 data-nudge=short((nudged.size * 1e4).round() / 1e4)>
                 {lines}
@@ -200,30 +200,36 @@ fn said(nudged: &Nudged) -> String {
             "Rounding blurs so small a change of the loss. A larger nudge may help here."
         }
         _ => {
-            "The nudge is too large. The loss does not change along a straight line: tanh bends. A smaller nudge \
-             comes closer."
+            "The nudge is too large. The loss follows a curve, and over so long a way it leaves the straight line. A \
+             smaller nudge comes closer."
         }
     };
     format!("{differ} {why}")
 }
 
-/// The step half the way from the symbol to the last step.
-fn halfway(nudged: &Nudged) -> u32 {
-    u32::midpoint(nudged.symbol_at, nudged.length())
+/// Another step to nudge: in the middle of the gap, or else of its second half.
+fn elsewhere(nudged: &Nudged) -> u32 {
+    let Nudged { step, symbol_at, .. } = *nudged;
+    let middle = u32::midpoint(symbol_at, nudged.length());
+    let late = u32::midpoint(middle, nudged.length());
+    [middle, late].into_iter().find(|other| *other != step).unwrap_or(symbol_at)
 }
 
-/// What the same nudge does from half the gap away: more, less, or about as much; and the two slopes.
+/// What the same nudge does at another step: more, less, or about as much; and the two slopes.
 fn compared(nudged: &Nudged) -> Option<(usize, String)> {
-    let half = halfway(nudged);
-    let (now, then) = (nudged.swept(nudged.step)?, nudged.swept(half)?);
-    let answer = match then.abs() / now.abs().max(f64::MIN_POSITIVE) {
-        ratio if ratio > 1.25 => 0,
-        ratio if ratio < 0.8 => 1,
-        _ => 2,
+    let other = elsewhere(nudged);
+    let (now, then) = (nudged.swept(nudged.step)?, nudged.swept(other)?);
+    let answer = if then.abs() > 1.25 * now.abs() {
+        0
+    } else if then.abs() < 0.8 * now.abs() {
+        1
+    } else {
+        2
     };
     let (step, unit, cell) = (nudged.step, nudged.unit, nudged.cell.label());
     let said = format!(
-        "Unit {unit} of the {cell} has the slope {} at step {step}, and {} at step {half}.",
+        "Unit {unit} of the {cell} has the slope {} at step {step}, and {} at step {other}. Only the size counts \
+         here, not the sign: the larger slope changes the loss more.",
         slope(now),
         slope(then)
     );
@@ -235,11 +241,11 @@ pub fn further_away(shown: Shown) -> AnyView {
     let read = shown.nudged(|nudged, _| compared(nudged));
     let question = shown.nudged(|nudged, _| {
         format!(
-            "The nudge is at step {} now, and the loss at step {}. Nudge the same unit at step {} instead, half the \
-             gap away. Does the loss change more or less?",
+            "The nudge is at step {} now, and the loss at step {}. Nudge the same unit at step {} instead. \
+             Does the loss change more or less?",
             nudged.step,
             nudged.length(),
-            halfway(nudged)
+            elsewhere(nudged)
         )
     });
     view! {
@@ -303,16 +309,18 @@ mod tests {
             assert!(said.contains(part), "{said}");
         };
         says(&nudged(2.501, 0.1), "They agree");
-        says(&nudged(2.502, 0.1), "tanh bends");
+        says(&nudged(2.502, 0.1), "leaves the straight line");
         says(&nudged(2.500_000_5, 0.000_06), "blurs");
         says(&nudged(2.5, 1e-9), "too small to measure");
         says(&Nudged { cut: true, ..nudged(2.501, 0.0) }, "Truncation");
     }
 
     #[test]
-    fn half_the_gap_away_is_compared() {
-        // Half the way from step 1 to step 3 is where the nudge is.
-        assert_eq!(compared(&nudged(2.501, 0.1)).unwrap().0, 2);
+    fn another_step_is_compared() {
+        // The middle of the gap is where the nudge is, and the middle of its second half too.
+        assert_eq!(elsewhere(&nudged(2.501, 0.1)), 1);
+        assert_eq!(compared(&nudged(2.501, 0.1)).unwrap().0, 1);
+        assert_eq!(compared(&nudged(2.501, 0.0)).unwrap().0, 2, "no slope at either");
         let late = |swept| Nudged { step: 3, ..nudged(2.504, swept) };
         assert_eq!(compared(&late(0.1)).unwrap().0, 1);
         assert_eq!(compared(&late(0.9)).unwrap().0, 0);

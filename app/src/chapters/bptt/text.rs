@@ -28,9 +28,9 @@ pub const SCRIPT: Script = Script {
             text: "Suppose the answer is wrong. Which earlier step should change? You can find out by hand. Take one \
                    number of the state at one step and raise it by 0.01, a small nudge. Run the network forward \
                    again from there. Then see how much the loss at the “?” has changed.\n\n\
-                   The figure follows the nudge like a ripple. Each cell says how far one unit has moved at one step, \
+                   The figure follows the nudge like a ripple. Each square says how far one unit has moved at one step, \
                    divided by the nudge. Divide the change of the loss by the nudge as well. The result is a slope: \
-                   how fast the loss changes with this one number. Press another cell to nudge that unit at that \
+                   how fast the loss changes with this one number. Press another square to nudge that unit at that \
                    step.\n\n\
                    Below your slope stands the one that backpropagation gives. For a small nudge the two agree. Drag \
                    the nudge up to 1, and they come apart: the loss follows a curve, not a straight line.",
@@ -40,8 +40,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "All slopes in one sweep",
             text: "By hand, every number of every step takes a run of its own: {slopes} runs here. [Backpropagation \
-                   through time](bptt) finds all these slopes in one sweep from right to left. It is where the second \
-                   slope beside the ripple came from. So a slope from backpropagation is nothing mysterious. It is \
+                   through time](bptt) finds all these slopes in one sweep from right to left. The second slope \
+                   beside the ripple came from such a sweep. So a slope from backpropagation is nothing mysterious. It is \
                    what a small nudge would measure.\n\n\
                    The slopes of one [state](#state hidden), taken together, are the [gradient](gradient) with \
                    respect to that state. The figure shows its length at each step, which says how large it is \
@@ -53,8 +53,8 @@ pub const SCRIPT: Script = Script {
             title: "The way back is a product",
             text: "Why does a ripple fade? Each step does two things to it. The matrix [U](#recurrent weight) mixes the \
                    units, and tanh flattens the result. Together they are the step’s [Jacobian](jacobian): U, each row \
-                   times the slope of tanh at its unit. To get one step further back, the gradient is multiplied \
-                   once more by such a factor. If each factor leaves 70% of it, thirty of them leave about \
+                   times the slope of tanh at its unit. A small ripple is multiplied by this matrix at each step \
+                   forward. On the way back the gradient is multiplied by the same matrices, from last to first. If each one leaves 70% of it, thirty of them leave about \
                    0.002%.\n\n\
                    In your RNN, {rnn-share} of the gradient reaches the letter now. When this is close to 0, the \
                    network learns almost nothing from the letter. This is the [vanishing \

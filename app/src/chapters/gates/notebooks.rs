@@ -25,7 +25,7 @@ fn asks(link: &Link, sentence: &str) -> Result<Question, &'static str> {
         return Err("The notebook computes an LSTM. Choose that cell in the settings.");
     }
     if !settings.forced.is_empty() {
-        return Err("The notebook holds no gates. Let them all go first.");
+        return Err("The notebook can’t hold a gate open or shut. Let go of all held gates first.");
     }
     Ok(ask::Seen {
         sentence: settings.read(sentence),

@@ -36,10 +36,11 @@ pub fn more() -> AnyView {
     view! {
         <p>
             "The plan is that of GPT-2: "<cite>"Language Models are Unsupervised Multitask Learners"</cite>
-            " (Radford, Wu, Child, Luan, Amodei, Sutskever, 2019). It changed two things in the first GPT: "
+            " (Radford, Wu, Child, Luan, Amodei, Sutskever, 2019). The first GPT came a year before: "
             <cite>"Improving Language Understanding by Generative Pre-Training"</cite>
-            " (Radford, Narasimhan, Salimans, Sutskever, 2018). Norms moved in front of the layers, and one more came \
-             at the end."
+            " (Radford, Narasimhan, Salimans, Sutskever, 2018). GPT-2 moved its norms in front of the layers and added one \
+             more at the end. It also scaled down some of the starting weights, and had a larger vocabulary, context \
+             and batch."
         </p>
         <Formula label="One block: add what the heads gather, then add what the feed-forward layer makes of it"
             source="Radford et al. 2019, section 2.3">
@@ -67,7 +68,7 @@ pub fn more() -> AnyView {
         </Formula>
         <Snippet of=notebooks::WHOLE.code names=NAMES sizes notebook=|| notebook(&notebooks::WHOLE)/>
         <p>
-            "GPT-2 uses its table of embeddings again as W, turned on its side. Your model has a table of its own there \
+            "GPT-2 uses its table of embeddings again as W, transposed. Your model has a separate matrix there \
              unless you tie the two in the settings. Its keys have no bias: one would add the same to all scores of a \
              row, and softmax ignores that. Its GELU is the exact one, where GPT-2’s code has an approximation by tanh."
         </p>

@@ -21,7 +21,7 @@ pub const JOINED: Notebook = Notebook {
 
 fn asks(link: &Link, sentence: &str) -> Result<Question, &'static str> {
     if !link.many_heads.off.is_empty() {
-        return Err("The notebook has all heads on. Switch them on first.");
+        return Err("The notebook uses all heads. Switch them all on first.");
     }
     Ok(ask::Seen { text: sentence.to_owned(), off: Vec::new() }.into())
 }

@@ -23,13 +23,17 @@ pub const NORMALIZE: Notebook = Notebook {
 fn asks(link: &Link, sentence: &str) -> Result<Question, &'static str> {
     let settings = &link.norm;
     if settings.experiment != Experiment::Layers {
-        return Err("The notebook is about the deep network. Go to the first view.");
+        return Err("The notebook covers the deep network. Open the first view to see it.");
     }
     if settings.axis != Axis::Batch || settings.statistics != Statistics::Batch {
-        return Err("The notebook computes BatchNorm in training. Choose both on the stage.");
+        return Err(
+            "The notebook computes BatchNorm as in training. On the stage, choose “BatchNorm” and “In training”.",
+        );
     }
     if settings.undo {
-        return Err("The notebook takes the learned γ and β. Turn “undo” off first.");
+        return Err(
+            "The notebook uses the learned γ and β. Turn off “Undo it with γ and β” first.",
+        );
     }
     Ok(question(settings, sentence.to_owned()).into())
 }

@@ -22,11 +22,13 @@ pub const ATTENTION: Notebook = Notebook {
 fn asks(link: &Link, sentence: &str) -> Result<Question, &'static str> {
     let settings = &link.qkv;
     if settings.spec(link.seed).models != Models::Text {
-        return Err("The notebook is about the model that reads your text. Go to the first view.");
+        return Err(
+            "The notebook covers the model that reads your text. Open the first view to see it.",
+        );
     }
     if settings.causal {
         return Err(
-            "The notebook has no mask: that is the next chapter’s. Take the mask off first.",
+            "The notebook uses no mask: masks come in the next chapter. Turn off the mask first.",
         );
     }
     Ok(ask::Head {

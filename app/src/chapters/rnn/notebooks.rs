@@ -30,7 +30,9 @@ pub const OUTPUT: Notebook = Notebook {
 
 fn asks(link: &Link, sentence: &str) -> Result<Question, &'static str> {
     if link.rnn.cell != CellChoice::Tanh {
-        return Err("The notebook is for tanh with biases. Choose that cell in the settings.");
+        return Err(
+            "The notebook computes a tanh network with biases. Choose “PyTorch: tanh, biases” in the settings.",
+        );
     }
     if link.rnn.readout != ReadoutChoice::Every {
         return Err(

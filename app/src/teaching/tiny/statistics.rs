@@ -38,7 +38,8 @@ pub(super) fn correlated(pen: &mut Pen, heights: &[f64]) -> String {
     }
     match correlation(&ACROSS, heights) {
         Some(r) => format!("Correlation {}", four(round(r))),
-        None => "Level dots have no correlation: one of the two does not vary".to_owned(),
+        None => "The correlation is undefined: the dots are level, so one of the two does not vary"
+            .to_owned(),
     }
 }
 
@@ -51,7 +52,7 @@ pub(super) fn entropy_of(pen: &mut Pen, parts: &[f64]) -> String {
     if whole == 0.0 {
         return "With no parts at all there are no shares".to_owned();
     }
-    format!("Entropy {} nats; the most is ln 3 = {}", four(entropy(&p)), four(3f64.ln()))
+    format!("Entropy {} nats; the maximum is ln 3 = {}", four(entropy(&p)), four(3f64.ln()))
 }
 
 /// Two coins: one as it is, one as somebody thinks it is.
@@ -59,7 +60,7 @@ pub(super) fn divergences(pen: &mut Pen, p: f64, q: f64) -> String {
     let (truth, belief) = ([p, 1.0 - p], [q, 1.0 - q]);
     shares(pen, &["p(a)", "p(b)", "q(a)", "q(b)"], &[truth, belief].concat());
     let (there, back) = (divergence(&truth, &belief), divergence(&belief, &truth));
-    format!("KL(p, q) = {} nats, KL(q, p) = {}", four(round(there)), four(round(back)))
+    format!("KL(p ‖ q) = {} nats, KL(q ‖ p) = {}", four(round(there)), four(round(back)))
 }
 
 /// How far the mean of `n` examples lies from the true one, beside four times as many.
@@ -77,7 +78,7 @@ pub(super) fn standard_error(pen: &mut Pen, n: f64, spread: f64) -> String {
     pen.text("start", (0.0, HEIGHT - 14.0), &format!("n = {}", plain(4.0 * n)));
     pen.text("end", (WIDTH, plot.at(0.0, 0.84).1), &four(error));
     pen.text("end", (WIDTH, HEIGHT - 14.0), &four(error / 2.0));
-    format!("{} / √{} = {}", plain(spread), plain(n), four(error))
+    format!("Standard error: {} / √{} = {}", plain(spread), plain(n), four(error))
 }
 
 fn mean(numbers: &[f64]) -> f64 {

@@ -73,7 +73,8 @@ pub(super) fn dropout(pen: &mut Pen, step: u32, rate: f64) -> String {
         pen.text("middle", ((i as f64 + 0.5) * WIDTH / 8.0, HEIGHT - 6.0), word);
     }
     let gone = kept.iter().filter(|kept| !**kept).count();
-    format!("{gone} of 8 are 0 in this step, the others are times {}", four(1.0 / (1.0 - rate)))
+    let scale = four(1.0 / (1.0 - rate));
+    format!("Set to 0 in this step: {gone} of 8. The others are multiplied by {scale}")
 }
 
 /// The step is the seed, so each step drops its own and always the same.
@@ -112,7 +113,8 @@ pub(super) fn decay(pen: &mut Pen, share: f64, pull: f64) -> String {
     } else {
         format!("{} · w", plain(1.0 - share))
     };
-    format!("Each step w becomes {words}; after {STEPS} it is {}", four(weights[STEPS]))
+    let last = four(weights[STEPS]);
+    format!("At each step w becomes {words}. After {STEPS} steps it is {last}")
 }
 
 fn decaying(share: f64, pull: f64) -> Vec<f64> {
@@ -127,7 +129,7 @@ pub(super) fn around(pen: &mut Pen, slope: f64, layers: i32) -> String {
     let (a, b) = (number(through), number(around));
     pen.bars(&[("without", through, &a), ("with", around, &b)], around);
     format!(
-        "Without it {}^{layers} = {}, with it {}^{layers} = {}",
+        "Without residual connections: {}^{layers} = {}. With them: {}^{layers} = {}",
         plain(slope),
         four(through),
         plain(1.0 + slope),

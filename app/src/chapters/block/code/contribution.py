@@ -7,7 +7,7 @@ terms = torch.randn(n, d)
 gamma = torch.rand(d) + 0.5
 u = torch.randn(V, d)  # the unembedding
 
-# --- Each term's share of every logit
+# --- Each term’s share of every logit
 x = terms.sum(dim=0)  # [d], the stream
 sigma = torch.sqrt(x.var(correction=0) + 1e-5)  # one number
 deviation = terms - terms.mean(dim=1, keepdim=True)  # [n, d]

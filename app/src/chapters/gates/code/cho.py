@@ -15,7 +15,7 @@ r = torch.sigmoid(x_r + U_r @ h)  # [H]
 z = torch.sigmoid(x_z + U_z @ h)  # [H]
 n = torch.tanh(x_n + U_n @ (r * h))  # [H]
 
-# --- The same, one number at a time. PyTorch's form gives something else
+# --- The same, one number at a time. PyTorch’s form gives something else
 def total(row, before):
     from_x = sum(W[row, j] * x[j] for j in range(C))
     return from_x + sum(U[row, j] * before[j] for j in range(H)) + b[row]

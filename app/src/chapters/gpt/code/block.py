@@ -16,13 +16,13 @@ def split(all_heads):  # [T, C]
     return all_heads.view(T, h, C // h).transpose(0, 1)  # [h, T, C/h]
 
 n = norm_1(x)  # [T, C]
-q, k = split(n @ W_Q + b_Q), split(n @ W_K)  # [h, T, C//h] each
-v = split(n @ W_V + b_V)  # [h, T, C//h]
+q, k = split(n @ W_Q + b_Q), split(n @ W_K)  # [h, T, C/h] each
+v = split(n @ W_V + b_V)  # [h, T, C/h]
 scores = q @ k.transpose(1, 2) / (C // h) ** 0.5  # [h, T, T]
 A = torch.softmax(scores.masked_fill(future, -torch.inf), dim=-1)  # [h, T, T]
 mix = (A @ v).transpose(0, 1).reshape(T, C)  # [T, C], the heads side by side
 between = x + mix @ W_O + b_O  # [T, C]
-neurons = torch.nn.functional.gelu(norm_2(between) @ W_1 + b_1)  # [T, 4*C]
+neurons = torch.nn.functional.gelu(norm_2(between) @ W_1 + b_1)  # [T, 4C]
 out = between + neurons @ W_2 + b_2  # [T, C]
 
 # --- The same from PyTorch’s own block
@@ -61,5 +61,5 @@ future = torch.ones(T, T).triu(1).bool()
 # --- The attention that the page shows, of every head in layer 1
 token, looks = page["tokens"][-1], A[0, -1]
 most = page["tokens"][looks.argmax()]
-print(f"Head 1 looks from {token!r} most at {most!r}: {looks.max():.1%}")
+print(f"From {token!r}, head 1 looks most at {most!r}: {looks.max():.1%}")
 torch.testing.assert_close(A, page["weights"][0], rtol=1e-4, atol=1e-5)

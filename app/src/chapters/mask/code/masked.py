@@ -12,7 +12,7 @@ scores = Q @ K.T / d_k**0.5 + M  # [T, T]
 A = torch.softmax(scores, dim=-1)  # [T, T], exactly 0 where blocked
 out = A @ V  # [T, d_k]
 
-# --- The same from PyTorch's one call
+# --- The same from PyTorch’s one call
 one_call = torch.nn.functional.scaled_dot_product_attention
 torch.testing.assert_close(out, one_call(Q, K, V, attn_mask=is_open))
 torch.testing.assert_close(out, one_call(Q, K, V, is_causal=True))

@@ -12,7 +12,7 @@ weights = torch.softmax(scores, dim=-1)  # [T, T]
 print(weights.sum(dim=-1))  # each row adds up to 1
 out = weights @ V  # [T, d_k]
 
-# --- The same from PyTorch's one call
+# --- The same from PyTorch’s one call
 one_call = torch.nn.functional.scaled_dot_product_attention
 torch.testing.assert_close(out, one_call(Q, K, V))
 

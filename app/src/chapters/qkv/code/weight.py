@@ -12,6 +12,6 @@ e = torch.exp(s - m)  # [T, T]
 total = e.sum(dim=-1, keepdim=True)  # [T, 1]
 w = e / total  # [T, T]
 
-# --- The same from PyTorch's one call: with these values, it returns the weights
+# --- The same from PyTorch’s one call: with these values, it returns the weights
 one_call = torch.nn.functional.scaled_dot_product_attention
 torch.testing.assert_close(w, one_call(Q, K, torch.eye(T)))

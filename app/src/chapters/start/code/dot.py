@@ -8,7 +8,7 @@ dot = products.sum()  # one number
 cosine = dot / (a.norm() * b.norm())  # one number, 1 where they point the same way
 print(dot.item(), cosine.item())
 
-# --- The same from PyTorch's own
+# --- The same from PyTorch’s own
 torch.testing.assert_close(dot, torch.dot(a, b))
 torch.testing.assert_close(dot, torch.tensor(5.5))
 torch.testing.assert_close(cosine, torch.nn.functional.cosine_similarity(a, b, dim=0))

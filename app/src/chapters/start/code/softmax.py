@@ -8,7 +8,7 @@ more = torch.exp(s + 1.0)  # [4]
 same = more / more.sum()  # [4], the same shares
 print(p, same)
 
-# --- The same from PyTorch's own
+# --- The same from PyTorch’s own
 torch.testing.assert_close(p, torch.softmax(s, dim=0))
 torch.testing.assert_close(p, same)
 torch.testing.assert_close(p.sum(), torch.tensor(1.0))
