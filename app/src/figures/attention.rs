@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use leptos::{context::Provider, html, prelude::*};
+use leptos::{html, prelude::*};
 use unroll_protocol::{AttentionRow, Trace};
 
 use super::{
@@ -24,7 +24,6 @@ use super::{
     view::HeadView,
     writers::Writers,
 };
-use crate::fetched::{Fetch, View, fetched, part};
 use crate::reactive::{effect, memo};
 
 /// Where a figure has the rows worked out that it wants to show number by number.
@@ -128,22 +127,6 @@ pub fn AttentionFigure(
     }
 }
 
-/// What the inspector of a pinned cell is given.
-#[derive(Clone, Copy)]
-struct Pinned {
-    row: Signal<Option<Arc<AttentionRow>>>,
-    key: Signal<usize>,
-    go: Callback<(usize, usize)>,
-    close: Callback<()>,
-    provenance: Signal<Provenance>,
-}
-
-/// Not part of the page's own wasm: most visits work no cell out.
-const INSPECTOR: Fetch = part!(inspector: View = || {
-    let Pinned { row, key, go, close, provenance } = expect_context();
-    view! { <CellInspector row key go close provenance/> }.into_any()
-});
-
 /// Pins what is kept outside, and tells there what the learner pins.
 fn use_kept_cell(selection: Selection, kept: KeptCell) {
     let outside = memo(move || kept.cell.get());
@@ -187,11 +170,9 @@ fn inspected(
     let go = Callback::new(move |(query, key)| selection.pin(Cell { query, key: Some(key) }));
     let close = Callback::new(move |()| selection.unpin());
     view! {
-        <Provider value=Pinned { row: shown, key, go, close, provenance }>
-            <Show when=move || cell.get().is_some()>
-                <div class="attention-inspector">{fetched(INSPECTOR, "The arithmetic of a cell")}</div>
-            </Show>
-        </Provider>
+        <Show when=move || cell.get().is_some()>
+            <div class="attention-inspector"><CellInspector row=shown key go close provenance/></div>
+        </Show>
         <p class="field-error" role="alert" data-testid="inspector-problem">{move || problem.get()}</p>
     }
     .into_any()

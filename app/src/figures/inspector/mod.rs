@@ -6,7 +6,7 @@ mod tables;
 
 use std::sync::Arc;
 
-use leptos::{ev, html, prelude::*};
+use leptos::{context::Provider, ev, html, prelude::*};
 use unroll_protocol::attention::{AttentionRow, DECIMALS, Term, Worked, WorkedKey};
 use wasm_bindgen::JsCast;
 
@@ -16,7 +16,10 @@ use super::{
     theme::use_colors,
     token,
 };
-use crate::reactive::{effect, memo};
+use crate::{
+    fetched::{Fetch, Fetched, View, part},
+    reactive::{effect, memo},
+};
 
 /// A cell with its arithmetic.
 #[derive(Clone, PartialEq)]
@@ -96,6 +99,38 @@ pub fn CellInspector(
     #[prop(into, optional)]
     queries: Signal<usize>,
 ) -> impl IntoView {
+    let is_wanted = RwSignal::new(false);
+    effect(move || {
+        if row.with(Option::is_some) && !is_wanted.get_untracked() {
+            is_wanted.set(true);
+        }
+    });
+    view! {
+        <Provider value=Open { row, key, go, close, provenance, queries }>
+            <Show when=move || is_wanted.get()>
+                <Fetched fetch=ARITHMETIC what="The arithmetic of a cell" style=Some("inspector")
+                    around=|notice| notice/>
+            </Show>
+        </Provider>
+    }
+}
+
+/// What [`arithmetic`] is given.
+#[derive(Clone, Copy)]
+struct Open {
+    row: Signal<Option<Arc<AttentionRow>>>,
+    key: Signal<usize>,
+    go: Callback<(usize, usize)>,
+    close: Callback<()>,
+    provenance: Signal<Provenance>,
+    queries: Signal<usize>,
+}
+
+/// Not part of the page's own wasm: most visits work no cell out.
+const ARITHMETIC: Fetch = part!(inspector: View = arithmetic);
+
+fn arithmetic() -> AnyView {
+    let Open { row, key, go, close, provenance, queries } = expect_context();
     let shown = memo(move || Shown::new(row.get()?, key.get()));
     let open = memo(move || shown.with(Option::is_some));
     let heading = NodeRef::<html::H3>::new();
