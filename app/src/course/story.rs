@@ -9,7 +9,7 @@ use web_sys::{Element, HtmlElement, ScrollBehavior, ScrollToOptions};
 
 use super::{list::Neighbors, undo::is_text_field};
 use crate::reactive::{effect, memo};
-use crate::{controls::use_timer, store::Store};
+use crate::{controls::use_timer, figures::motion, store::Store};
 
 /// Sets what differs from a chapter's start.
 pub type SetStage = fn(&mut Link);
@@ -141,6 +141,7 @@ impl Beats {
     pub fn show(self, number: u32) {
         let number = number.min(self.count() - 1);
         let set = self.set_of(number);
+        motion::begin();
         self.store.link.update(|link| {
             if let Some(set) = set {
                 *link = self.told.with_value(|told| staged(link, told, set));
@@ -322,11 +323,11 @@ fn stage_foot() -> f64 {
 fn bring_into_view(column: &HtmlElement, number: u32) {
     let beat = column.query_selector(&format!("[data-beat=\"{number}\"]")).ok().flatten();
     let Some(beat) = beat else { return };
-    let still = window().match_media("(prefers-reduced-motion: reduce)").ok().flatten();
     let options = ScrollToOptions::new();
-    options.set_behavior(match still.is_some_and(|query| query.matches()) {
-        true => ScrollBehavior::Auto,
-        false => ScrollBehavior::Smooth,
+    options.set_behavior(if motion::is_still() {
+        ScrollBehavior::Auto
+    } else {
+        ScrollBehavior::Smooth
     });
     let top = beat.get_bounding_client_rect().top();
     match Scroller::of(column) {

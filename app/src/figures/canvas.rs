@@ -65,7 +65,7 @@ pub fn time_frame() {
     });
 }
 
-fn clock() -> f64 {
+pub(super) fn clock() -> f64 {
     window().performance().map_or(0.0, |performance| performance.now())
 }
 

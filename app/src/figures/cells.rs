@@ -8,6 +8,7 @@ use leptos::{html, prelude::*};
 use super::{
     matrix_data::Matrix,
     matrix_paint::{Geometry, Painted, hidden_canvas, paint, paint_row_labels},
+    motion::use_motion,
     reading::Reading,
     theme::Colors,
 };
@@ -47,9 +48,11 @@ pub fn Cells<C: Copy + PartialEq + Send + Sync + 'static>(
     let (canvas, labels) = (NodeRef::<html::Canvas>::new(), NodeRef::<html::Canvas>::new());
     // Owned here, reused by every painting, dropped with the component.
     let cells = StoredValue::new_local(hidden_canvas());
+    let motion = use_motion();
     effect_with_last(move |before: Option<Option<Painted>>| {
         let (canvas, cells) = (canvas.get()?, cells.get_value()?);
-        let (g, matrix, before) = (geometry.get(), matrix.get(), before.flatten());
+        let (g, before) = (geometry.get(), before.flatten());
+        let matrix = motion.toward(matrix.get());
         marked.with(|marked| {
             colors.with(|colors| paint(&canvas, &cells, g, matrix, marked, colors, before))
         })

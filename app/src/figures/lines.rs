@@ -11,6 +11,7 @@ use super::{
     frame::{Files, Frame, choices},
     lines_data::{Lines, Stroke, lines_csv, lines_json, nearest},
     lines_plot::{self, Layout, lines_svg},
+    motion::use_motion,
     plot::{short, use_plot},
     reading::{Reading, offset, step_along},
     select::Pointing,
@@ -135,8 +136,9 @@ pub fn LinesBox(
         let size = size.get();
         Layout::new(&shown.get(), size.width, size.height)
     });
+    let motion = use_motion();
     use_plot(canvas, size, use_colors(), move |surface, palette| {
-        lines_plot::draw(surface, &shown.get(), &layout.get(), None, palette)
+        lines_plot::draw(surface, &motion.toward(shown.get()), &layout.get(), None, palette)
     });
 
     let hit = move |e| {

@@ -6,6 +6,7 @@ use super::{
     export::{Provenance, axis, csv_comment, field, head, open_object},
     frame::Caption,
     hue::{Dash, Hue},
+    motion::Between,
     plot::{Axis, last_step_shown, short},
 };
 
@@ -112,6 +113,32 @@ impl Lines {
             .collect();
         (!counts.is_empty())
             .then(|| format!("Not on the log axis, being 0 or less: {}.", counts.join(", ")))
+    }
+}
+
+impl Between for Lines {
+    /// Each line moves up or down where it had a point before.
+    fn between(&self, to: &Self, share: f64) -> Option<Self> {
+        let names = |lines: &Self| lines.series.iter().map(|s| s.name.clone()).collect::<Vec<_>>();
+        if names(self) != names(to) || self.y_scale != to.y_scale {
+            return None;
+        }
+        let is_log = to.y_scale == YScale::Log;
+        let mut now = to.clone();
+        for (line, before) in now.series.iter_mut().zip(&self.series) {
+            for (x, y) in &mut line.points {
+                let Some((_, from)) = before.at(*x).filter(|point| point.0 == *x) else { continue };
+                let value = if is_log {
+                    from.powf(1.0 - share) * y.powf(share)
+                } else {
+                    from + (*y - from) * share
+                };
+                if value.is_finite() {
+                    *y = value;
+                }
+            }
+        }
+        Some(now)
     }
 }
 
@@ -241,5 +268,24 @@ pub mod tests {
         assert_eq!(rows[2], "0.0,1.0,1.0");
         assert_eq!(rows[3], "1.0,0.5,");
         assert_eq!(rows.len(), 32);
+    }
+
+    #[test]
+    fn lines_move_where_they_had_a_point() {
+        let line = |points: &[(f64, f64)]| Line::new("a", Hue::Muted, Dash::Solid, points.to_vec());
+        let lines = |y_scale, points: &[(f64, f64)]| Lines {
+            y_scale,
+            series: vec![line(points)],
+            ..Lines::default()
+        };
+        let halfway = |y_scale, from: &[(f64, f64)]| {
+            let to = lines(y_scale, &[(0.0, 4.0), (1.0, 9.0)]);
+            lines(y_scale, from).between(&to, 0.5).map(|mut now| now.series.remove(0).points)
+        };
+        assert_eq!(halfway(YScale::Linear, &[(0.0, 2.0)]), Some(vec![(0.0, 3.0), (1.0, 9.0)]));
+        let log = halfway(YScale::Log, &[(0.0, 1.0), (1.0, 0.0)]).unwrap();
+        assert!((log[0].1 - 2.0).abs() < 1e-12, "by equal factors");
+        let other = Lines { series: Vec::new(), ..Lines::default() };
+        assert_eq!(other.between(&lines(YScale::Linear, &[]), 0.5), None, "other series");
     }
 }

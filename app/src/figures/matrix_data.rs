@@ -5,6 +5,7 @@ use serde_json::json;
 use super::{
     export::{Provenance, axis, csv_comment, field, head, open_object, rows_json},
     frame::Caption,
+    motion::Between,
     plot::short,
     scale::ValueMap,
     token,
@@ -85,6 +86,24 @@ impl Matrix {
 
     pub fn has_absent(&self) -> bool {
         self.values.iter().any(|v| !v.is_finite())
+    }
+}
+
+impl Between for Matrix {
+    /// Where the scale becomes another one, each cell begins with the color it had.
+    fn between(&self, to: &Self, share: f64) -> Option<Self> {
+        let moved = |(before, after): (&f32, &f32)| {
+            if !before.is_finite() || !after.is_finite() {
+                return *after;
+            }
+            let before = to.map.value(self.map.share(*before));
+            before + (after - before) * share as f32
+        };
+        let has_way = self.shape() == to.shape() && self.shape() != (0, 0);
+        has_way.then(|| {
+            let values = self.values.iter().zip(&to.values).map(moved).collect();
+            Self { values, ..to.clone() }
+        })
     }
 }
 
@@ -180,5 +199,18 @@ pub mod tests {
         assert_eq!(lines[1], "unit,unit label,time,time label,h");
         assert_eq!(lines[3], "1,u1,2,\" \",-1.5");
         assert_eq!(lines.len(), 2 + 5);
+    }
+
+    #[test]
+    fn cells_move_from_the_color_they_had() {
+        let from = small();
+        let to = Matrix { map: ValueMap::Signed { limit: 2.0 }, values: vec![1.0; 6], ..small() };
+        let start = from.between(&to, 0.0).unwrap();
+        assert_eq!(start.value(0, 0), 1.0, "0.5 of 1 is the color of 1 of 2");
+        assert_eq!(start.value(1, 0), 1.0, "a cell without a value has none to begin with");
+        assert_eq!(from.between(&to, 0.5).unwrap().value(0, 2), 0.6);
+        assert_eq!(from.between(&to, 1.0).unwrap(), to);
+        let fewer = Matrix { rows: vec!["u1".into()], values: vec![0.0; 3], ..small() };
+        assert_eq!(from.between(&fewer, 0.5), None);
     }
 }

@@ -35,6 +35,7 @@ pub mod matrix_data;
 mod matrix_paint;
 mod matrix_strip;
 pub mod matrix_svg;
+pub mod motion;
 mod next;
 pub mod pen;
 pub mod plot;
