@@ -225,6 +225,16 @@ fn wait_for_frame(next: NextFrame, due: RwSignal<bool>, kept: bool) {
     });
 }
 
+/// While something trains, `source` as [`use_frame`] takes it over from a frame before; at once
+/// otherwise. A figure too large to be drawn anew in one frame draws each part after the one before.
+pub fn use_turn<T>(source: Signal<T>, visible: Signal<bool>) -> Signal<T>
+where
+    T: Clone + Send + Sync + 'static,
+{
+    let late = use_frame(source, visible);
+    Signal::derive(move || if TRAINING.get() { late.get() } else { source.get() })
+}
+
 /// As [`use_frame`] for data worth sharing: what is drawn, read and exported is one snapshot.
 pub fn use_latest<T>(source: Signal<T>, visible: Signal<bool>) -> Memo<Arc<T>>
 where

@@ -26,7 +26,7 @@ pub const OUTPUT: &str = "output";
 #[component]
 pub fn ColumnView(
     t: usize,
-    diagram: Memo<Arc<Diagram>>,
+    diagram: Signal<Arc<Diagram>>,
     layout: Memo<Layout>,
     /// Steps that are drawn at all.
     near: Memo<Range<i64>>,

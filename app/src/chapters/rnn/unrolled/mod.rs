@@ -8,11 +8,13 @@ mod overview;
 mod paint;
 mod written;
 
+use std::sync::Arc;
+
 use leptos::{ev, html, prelude::*};
 use wasm_bindgen::JsCast;
 
 use crate::figures::{
-    canvas::{Size, use_latest, use_size},
+    canvas::{Size, use_latest, use_size, use_turn},
     export::Provenance,
     frame::{Files, Frame, choices},
     reading::leave,
@@ -32,6 +34,10 @@ use layout::Layout;
 use overview::Overview;
 use paint::paint_strips;
 pub use written::{STRONGEST, Text, Texts, WrittenFigure, strength};
+
+/// In training columns take turns at what is new: all of a long sentence would take a slow machine
+/// longer than a frame has.
+const TURNS: usize = 4;
 
 /// Columns drawn beyond either edge, so that scrolling does not show their absence.
 const BESIDE: i64 = 2;
@@ -68,7 +74,17 @@ pub fn UnrolledFigure(
     let scrolled = RwSignal::new(0.0);
     let size = use_size(scroller);
     let colors = use_colors();
-    let shown = use_latest(diagram, use_visible(root));
+    let visible = use_visible(root);
+    let shown = use_latest(diagram, visible);
+    let turns: [Signal<Arc<Diagram>>; TURNS] = {
+        let mut last = Signal::from(shown);
+        core::array::from_fn(|turn| {
+            if turn > 0 {
+                last = use_turn(last, visible);
+            }
+            last
+        })
+    };
     let title = Signal::derive(move || match shown.with(|d| (d.unrolled, d.length())) {
         (0, _) => "One cell and a loop".to_owned(),
         (n, all) if n == all => format!("The loop unrolled: {n} copies of one cell"),
@@ -331,7 +347,7 @@ pub fn UnrolledFigure(
                 <div class="rnn-track" tabindex="0" role="application" aria-label=label
                     aria-roledescription="unrolled diagram" data-testid="rnn-track"
                     data-columns=move || unrolled.get().to_string()
-                    data-step=move || shown.with(|d| d.step.to_string())
+                    data-step=move || turns[TURNS - 1].with(|d| d.step.to_string())
                     style=move || layout.with(|l| format!("width:{}px;height:{}px", l.width(), l.height))
                     on:pointermove=move |e: ev::PointerEvent| match hit(&e) {
                         Some((place, ..)) => pointing.point(place),
@@ -376,7 +392,7 @@ pub fn UnrolledFigure(
                             </g>
                         </g>
                         <For each=move || 0..unrolled.get() key=|t| *t let:t>
-                            <ColumnView t diagram=shown layout near/>
+                            <ColumnView t diagram=turns[t % TURNS] layout near/>
                         </For>
                         <Show when=move || folded.get()><LoopView diagram=shown layout/></Show>
                         <rect class="rnn-unit" x=move || layout.get().left y=move || unit_y().map_or(0.0, |u| u.0)
