@@ -257,8 +257,14 @@ fn lstm(pen: &mut Pen, levels: &Levels, width: f64, sums: &Sums, shown: Option<Q
     pen.text(Hue::Muted, false, (tap + 0.7 * font, middle), Anchor::Start, &squashed);
     if let Some(hidden) = sums.hidden {
         let name = if sums.cell == CellChoice::Projected { "o · tanh(c)" } else { "h" };
-        let place = (width - 4.0, knots + 1.5 * font);
-        pen.text(Hue::Hidden, true, place, Anchor::End, &format!("{name} {}", three(hidden)));
+        let (line, number) = (format!("{name} {}", three(hidden)), three(hidden));
+        // Beside the output's wire, in two lines where one has no room there.
+        let is_narrow = 0.62 * font * line.chars().count() as f64 > width - 12.0 - output;
+        let lines = if is_narrow { vec![name, &number] } else { vec![line.as_str()] };
+        for (i, text) in lines.into_iter().enumerate() {
+            let below = knots + (1.4 + 1.15 * i as f64) * font;
+            pen.text(Hue::Hidden, true, (width - 4.0, below), Anchor::End, text);
+        }
     }
     let boxes = [
         (forget, Quantity::Forget),

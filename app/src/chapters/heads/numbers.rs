@@ -1,10 +1,12 @@
 //! Every head in numbers: what it looks at, what it writes, what it is worth.
 
 use leptos::prelude::*;
+use serde_json::{Value, json};
 use unroll_protocol::study::heads::{HeadAt, Statistics};
 
 use super::{name, signed, state::Page};
 use crate::{
+    figures::{Sheet, SheetExport, exact},
     reactive::memo,
     teaching::{Term, Word},
 };
@@ -48,6 +50,8 @@ pub fn Numbers(page: Page) -> impl IntoView {
             .flat_map(|layer| (1..=heads).map(move |head| HeadAt { layer, head }))
             .collect::<Vec<_>>()
     });
+    let sheet =
+        Callback::new(move |()| page.seen.with(Option::is_some).then(|| sheet(page, &heads.get())));
     let too_short = move || page.seen.with(|s| s.as_ref().is_some_and(|s| s.statistics.is_empty()));
     view! {
         <div class="view-scroll heads-numbers">
@@ -88,10 +92,55 @@ pub fn Numbers(page: Page) -> impl IntoView {
                     </tbody>
                 </table>
             </div>
+            <SheetExport name="heads-numbers" title="Every head in numbers" provenance=page.provenance sheet/>
             <Definitions page/>
         </div>
     }
     .into_any()
+}
+
+/// The table's numbers with all their digits. What is not measured yet is left out.
+fn sheet(page: Page, heads: &[HeadAt]) -> Sheet {
+    let mut sheet = Sheet::new(&[
+        "layer",
+        "head",
+        "off",
+        "tends to",
+        "entropy",
+        "mean distance",
+        "on the first",
+        "on the previous",
+        "writes",
+        "off alone costs",
+        "standard error",
+    ]);
+    let alike = alike(page);
+    let number = |value: Option<f32>| value.map_or(Value::Null, exact);
+    let row = |&at: &HeadAt| {
+        let (numbers, cost) = (statistics(page, at), page.cost_of(at));
+        let of = |of: fn(Statistics) -> f32| number(numbers.map(of));
+        vec![
+            json!(at.layer),
+            json!(at.head),
+            json!(page.settings.with(|settings| settings.off.contains(&at))),
+            json!(numbers.zip(alike).map(|(numbers, alike)| habit(numbers, alike))),
+            of(|s| s.entropy),
+            of(|s| s.distance),
+            of(|s| s.first),
+            of(|s| s.previous),
+            number(written(page, at)),
+            number(cost.as_ref().map(|cost| cost.change)),
+            number(cost.and_then(|cost| cost.error)),
+        ]
+    };
+    sheet.rows = heads.iter().map(row).collect();
+    sheet
+}
+
+/// The length of what the head adds to the residual stream.
+fn written(page: Page, at: HeadAt) -> Option<f32> {
+    let place = [at.layer as usize - 1, at.head as usize - 1];
+    page.seen.with(|seen| seen.as_ref()?.written.get(&place))
 }
 
 /// The four numbers as cells.
@@ -141,12 +190,7 @@ fn Row(page: Page, at: HeadAt) -> impl IntoView {
     let tends_to = move || {
         numbers.get().zip(alike(page)).map_or("–", |(statistics, alike)| habit(statistics, alike))
     };
-    let written = move || {
-        page.seen.with(|seen| {
-            let place = [layer as usize - 1, head as usize - 1];
-            seen.as_ref()?.written.get(&place)
-        })
-    };
+    let written = move || written(page, at);
     let is_off = memo(move || page.settings.with(|s| s.off.contains(&at)));
     let cost = memo(move || page.cost_of(at));
     let choose = move |_| {
