@@ -7,6 +7,7 @@ import {
   asNumber,
   byId,
   eventually,
+  exported,
   fitsEverywhere,
   live,
   number,
@@ -25,16 +26,6 @@ const site = useSite();
 
 /** A model small enough to be trained within a test. */
 const SMALL = "?layers=2&heads=2&width=32&context=32&batch=8&seed=5";
-
-/** What the figure's menu exports as JSON. */
-async function exported(page, figure, kind = "json") {
-  await byId(page, `export-${figure}`).scrollIntoViewIfNeeded();
-  if (!(await byId(page, `export-${figure}-${kind}`).isVisible())) await byId(page, `export-${figure}`).click();
-  const waiting = page.waitForEvent("download");
-  await byId(page, `export-${figure}-${kind}`).click();
-  const text = await readFile(await (await waiting).path(), "utf8");
-  return kind === "json" ? JSON.parse(text) : text;
-}
 
 /** Waits until the attention figure shows the model as it is after `step`. */
 async function shownStep(page, step) {

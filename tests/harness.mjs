@@ -12,6 +12,7 @@
 // A page that logs an error, throws, or fails to load something fails its test when it closes.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { delimiter, join, resolve } from "node:path";
 import { after, before } from "node:test";
@@ -346,6 +347,17 @@ export function answerTime(page, pressed, shown, observed, beginning = "") {
       }),
     [pressed, shown, observed, beginning],
   );
+}
+
+/** What the figure's menu exports: JSON read, a picture as bytes, anything else as text. */
+export async function exported(page, figure, kind = "json") {
+  const item = byId(page, `export-${figure}-${kind}`);
+  await byId(page, `export-${figure}`).scrollIntoViewIfNeeded();
+  if (!(await item.isVisible())) await byId(page, `export-${figure}`).click();
+  const waiting = page.waitForEvent("download");
+  await item.click();
+  const text = await readFile(await (await waiting).path(), kind === "png" ? undefined : "utf8");
+  return kind === "json" ? JSON.parse(text) : text;
 }
 
 /** That no task of the page's main thread takes 50 ms of processor time while `act` runs; returns them. */

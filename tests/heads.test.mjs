@@ -5,6 +5,7 @@ import { test } from "node:test";
 import {
   byId,
   eventually,
+  exported,
   fitsEverywhere,
   live,
   number,
@@ -77,6 +78,11 @@ test("heads differ, and their numbers are those of the weights on show", async (
   const alike = Number(await byId(page, "heads-alike").locator('[data-stat="previous"]').getAttribute("title"));
   assert(Math.max(...rows.map((row) => row.previous)) > 3 * alike);
   assert.match(await byId(page, "heads-summary").textContent(), /L\d H\d looks most at the previous token/);
+  const { columns, rows: lines } = await exported(page, "heads-numbers");
+  assert.equal(lines.length, 8);
+  const column = (name) => lines.slice(0, 4).map((line) => line[columns.indexOf(name)]);
+  assert.deepEqual(column("entropy"), rows.map((row) => row.entropy));
+  assert.deepEqual(column("on the previous"), rows.map((row) => row.previous));
 });
 
 test("a small picture enlarges its head, everywhere on the page", async (t) => {

@@ -1,9 +1,8 @@
 // The cell inspector on the GPT page: one cell of the live model's attention, worked out.
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 
-import { byId, eventually, fitsEverywhere, live, numberUntil, openView, train, useSite } from "./harness.mjs";
+import { byId, eventually, exported, fitsEverywhere, live, numberUntil, openView, train, useSite } from "./harness.mjs";
 
 const site = useSite();
 
@@ -16,14 +15,6 @@ const numbers = (text) => (text.replaceAll("−", "-").match(/-?\d+\.\d{6}/g) ??
 const value = async (page, id) => Number(await byId(page, `inspector-${id}`).getAttribute("data-value"));
 const rounded = (x) => Math.round(x * 1e6) / 1e6;
 const same = (a, b, what) => assert(Math.abs(a - b) < 1.5e-6, `${what}: ${a} is not ${b}`);
-
-async function exported(page, figure, kind) {
-  await byId(page, `export-${figure}`).scrollIntoViewIfNeeded();
-  await byId(page, `export-${figure}`).click();
-  const waiting = page.waitForEvent("download");
-  await byId(page, `export-${figure}-${kind}`).click();
-  return readFile(await (await waiting).path(), "utf8");
-}
 
 /** Goes to a cell of the heatmap by keyboard, from the last token's own, and presses Enter. */
 async function open(page, up, left) {
@@ -77,8 +68,8 @@ test("a clicked cell's numbers multiply out, to the model's own weight", async (
   assert(Number(await compared.getAttribute("data-apart")) < 1e-4);
 
   // The exports hold the model's own numbers, those of the heatmap.
-  const cell = JSON.parse(await exported(page, "inspector", "json"));
-  const all = JSON.parse(await exported(page, "attention", "json"));
+  const cell = await exported(page, "inspector");
+  const all = await exported(page, "attention");
   assert.deepEqual(cell.weights, all.values[cell.query]);
   assert.equal(cell.scoring.query.length, 16);
   assert.match(await exported(page, "inspector", "csv"), /\nsum of products,,-?\d+\.\d{6}\n/);

@@ -1,9 +1,8 @@
 // The chapter `machine`: the whole GPT in one picture, and the machines before it.
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 
-import { byId, drawn, eventually, fitsEverywhere, live, number, openSettings, openView, parameter, settled, staysFree, train, useSite,  } from "./harness.mjs";
+import { byId, drawn, eventually, exported, fitsEverywhere, live, number, openSettings, openView, parameter, settled, staysFree, train, useSite } from "./harness.mjs";
 
 const site = useSite();
 const SMALL = "&layers=2&heads=2&width=16&context=24&batch=4&workers=1";
@@ -16,23 +15,15 @@ async function open(t, query = SMALL, options = {}) {
   return page;
 }
 
-/** The picture's own JSON. */
-async function exported(page) {
-  const json = byId(page, "export-machine-json");
-  if (!(await json.isVisible())) await byId(page, "export-machine").click();
-  const [download] = await Promise.all([page.waitForEvent("download"), json.click()]);
-  return JSON.parse(await readFile(await download.path(), "utf8"));
-}
-
 const readout = (page) => byId(page, "machine-readout").textContent();
 const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
 
 test("the picture is of the living model, and its numbers add up", async (t) => {
   const page = await open(t);
-  const before = await exported(page);
+  const before = await exported(page, "machine");
   assert.equal(before.step, 0);
   const steps = await train(page, 20);
-  const { step, axes, values, parameter_counts: counts, parameters } = await exported(page);
+  const { step, axes, values, parameter_counts: counts, parameters } = await exported(page, "machine");
   assert.equal(step, steps);
   const [parts, tokens, next] = axes.map((axis) => axis.labels);
   const of = (name) => values[parts.indexOf(name)];
@@ -115,7 +106,7 @@ test("heads and blocks are opened in the picture", async (t) => {
   await page.keyboard.press("Enter");
   await eventually(() => parameter(page, "layer") === "2");
   await settled(page);
-  const second = await exported(page);
+  const second = await exported(page, "machine");
   assert.deepEqual([second.block, second.head], [2, 1]);
   const other = await open(t, `${SMALL}&head=2`);
   assert.equal(await byId(other, "machine-picture").getAttribute("data-head"), "2");
@@ -129,9 +120,9 @@ test("any sentence has a picture or a clear sentence", async (t) => {
   await eventually(async () => /write at least one character/.test(await note.textContent()));
   assert.equal(await byId(page, "figure-machine").getAttribute("data-state"), "live");
   await write("🦊🦊");
-  await eventually(async () => (await exported(page)).axes[1].labels.join() === "\ufffd,\ufffd", "two unknown characters");
+  await eventually(async () => (await exported(page, "machine")).axes[1].labels.join() === "\ufffd,\ufffd", "two unknown characters");
   await write("a");
-  await eventually(async () => (await exported(page)).axes[1].labels.length === 1, "one character");
+  await eventually(async () => (await exported(page, "machine")).axes[1].labels.length === 1, "one character");
   await write("long words ".repeat(46));
   await eventually(async () => /last 24 characters; the \d+ before them are left out/.test(await note.textContent()));
 });

@@ -1,12 +1,12 @@
 // Training shared by several workers.
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 
 import {
   asNumber,
   byId,
   eventually,
+  exported,
   live,
   number,
   numberUntil,
@@ -35,17 +35,14 @@ async function working(page, helpers) {
 /** The curve, as the figure's menu exports it. */
 async function curve(page) {
   await openView(page, "loss");
-  if (!(await byId(page, "export-loss-json").isVisible())) await byId(page, "export-loss").click();
-  const waiting = page.waitForEvent("download");
-  await byId(page, "export-loss-json").click();
-  return JSON.parse(await readFile(await (await waiting).path(), "utf8"));
+  return exported(page, "loss");
 }
 
 /** Trains for at least `steps` steps; the losses of the first `steps`. */
 async function losses(page, steps) {
   await train(page, steps);
-  const exported = await curve(page);
-  return { exported, losses: exported.values.slice(0, steps).map((point) => point[1]) };
+  const whole = await curve(page);
+  return { whole, losses: whole.values.slice(0, steps).map((point) => point[1]) };
 }
 
 /** The dedicated workers of a page but its first engine. */
@@ -63,7 +60,7 @@ test("one, two and three workers have the same curve, and each its own to the bi
     await byId(page, "train-toggle").click();
     await paused(page);
     const run = await losses(page, 40);
-    assert.equal(run.exported.workers, workers);
+    assert.equal(run.whole.workers, workers);
     assert.equal(page.workers().length, workers);
     const before = runs.get(workers);
     if (before) assert.deepEqual(run.losses, before, `${workers} workers, twice`);

@@ -1,7 +1,6 @@
 // The chapter on unrolling, as a learner meets it. Each test is a "learner" line of the curriculum
 // or one of its promises.
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 
 import {
@@ -9,6 +8,7 @@ import {
   closeSettings,
   drawn,
   eventually,
+  exported,
   fitsEverywhere,
   live,
   number,
@@ -44,16 +44,6 @@ async function columns(page, count) {
   assert.equal(await page.locator('[data-testid^="rnn-column-"]').count(), count);
 }
 
-/** What the figure's menu exports. */
-async function exported(page, kind = "json") {
-  await drawn(page);
-  if (!(await byId(page, `export-unrolled-${kind}`).isVisible())) await byId(page, "export-unrolled").click();
-  const waiting = page.waitForEvent("download");
-  await byId(page, `export-unrolled-${kind}`).click();
-  const text = await readFile(await (await waiting).path(), kind === "png" ? undefined : "utf8");
-  return kind === "json" ? JSON.parse(text) : text;
-}
-
 /** Clicks the middle of what `part` finds in column `t` (from 1), or at a share of its height. */
 async function clickColumn(page, t, part, share = 0.5) {
   const column = byId(page, `rnn-column-${t}`);
@@ -76,7 +66,7 @@ test("the figure starts folded and unrolls one step per press", async (t) => {
   const page = await open(t);
   await columns(page, 0);
   assert(await byId(page, "rnn-loop").isVisible(), "one cell and a loop");
-  const { shape } = await exported(page);
+  const { shape } = await exported(page, "unrolled");
   for (const count of [1, 2, 3]) {
     await byId(page, "rnn-unroll").click();
     await columns(page, count);
@@ -137,14 +127,14 @@ test("the same U, V and W light up in every copy and in the text", async (t) => 
 
 test("an edited character moves every later state and no earlier one", async (t) => {
   const page = await open(t, "&rnn-columns=64");
-  const before = await exported(page);
+  const before = await exported(page, "unrolled");
   const length = before.shape[0];
   await columns(page, length);
   await clickColumn(page, 6, ".rnn-token rect");
   await byId(page, "rnn-edit").waitFor();
   await byId(page, "rnn-letter").fill("k");
-  await eventually(async () => (await exported(page)).axes[0].labels[5] === "k", "the new character is read");
-  const after = await exported(page);
+  await eventually(async () => (await exported(page, "unrolled")).axes[0].labels[5] === "k", "the new character is read");
+  const after = await exported(page, "unrolled");
   assert.equal(after.edited, 5);
   for (let i = 0; i < length; i++) {
     const same = before.values[i].every((value, unit) => value === after.values[i][unit]);
@@ -161,14 +151,14 @@ test("an edited character moves every later state and no earlier one", async (t)
   // A link carries the edit; the way back takes it out.
   await eventually(() => page.url().includes("rnn-edit=6"));
   await byId(page, "rnn-undo-edit").click();
-  await eventually(async () => (await exported(page)).edited === null);
-  assert.deepEqual((await exported(page)).values, before.values);
+  await eventually(async () => (await exported(page, "unrolled")).edited === null);
+  assert.deepEqual((await exported(page, "unrolled")).values, before.values);
 });
 
 test("a pinned unit's numbers multiply out", async (t) => {
   const page = await open(t, "&rnn-columns=8");
   await columns(page, 8);
-  const { values } = await exported(page);
+  const { values } = await exported(page, "unrolled");
   await clickColumn(page, 5, ".rnn-strip", 2.5 / 32);
   const open_ = byId(page, "rnn-arithmetic");
   await open_.waitFor();
@@ -222,11 +212,11 @@ test("it writes; one odd character is forced, and who gets over it is measured",
 
 test("asked only at the end, it judges brackets", async (t) => {
   const page = await open(t, "&rnn-columns=64&rnn-readout=end");
-  await eventually(async () => (await exported(page)).columns.filter((c) => c.expects).length === 1, "one readout");
+  await eventually(async () => (await exported(page, "unrolled")).columns.filter((c) => c.expects).length === 1, "one readout");
   assert((await byId(page, "rnn-note").textContent()).includes("generated string"));
-  const truth = async () => (await exported(page)).columns.at(-1).target;
+  const truth = async () => (await exported(page, "unrolled")).columns.at(-1).target;
   await byId(page, "probe-input").fill("(())");
-  await eventually(async () => (await exported(page)).shape[0] === 4);
+  await eventually(async () => (await exported(page, "unrolled")).shape[0] === 4);
   const balanced = await truth();
   await byId(page, "probe-input").fill("(()(");
   await eventually(async () => (await truth()) !== balanced);
@@ -257,7 +247,7 @@ test("everything works by keyboard alone", async (t) => {
   const readout = byId(page, "unrolled-readout");
   await eventually(async () => (await readout.getAttribute("data-column")) === "2");
   const unit = Number(await readout.getAttribute("data-unit"));
-  const { values } = await exported(page);
+  const { values } = await exported(page, "unrolled");
   await byId(page, "rnn-track").focus();
   await page.keyboard.press("Home");
   await page.keyboard.press("ArrowRight");
@@ -312,7 +302,7 @@ test("a resize drops the pin of a unit that is no more", async (t) => {
   await eventually(async () => (await title.textContent()).startsWith("Unit 1 "));
   await closeSettings(page);
   await openView(page, "unrolled");
-  await eventually(async () => (await exported(page)).shape[1] === 8, "the new model is shown");
+  await eventually(async () => (await exported(page, "unrolled")).shape[1] === 8, "the new model is shown");
 });
 
 test("the question is answered by the live network", async (t) => {
@@ -383,11 +373,11 @@ test("each view's figure is live and whole", async (t) => {
 
 test("pictures and tables of the diagram can be taken along", async (t) => {
   const page = await open(t, "&rnn-columns=5");
-  const svg = await exported(page, "svg");
+  const svg = await exported(page, "unrolled", "svg");
   assert(svg.startsWith("<svg") && svg.includes("5 of 30 steps unrolled"), svg.slice(0, 200));
-  const csv = await exported(page, "csv");
+  const csv = await exported(page, "unrolled", "csv");
   assert.equal(csv.trim().split("\n").length, 32);
-  assert((await exported(page, "png")).length > 5000);
+  assert((await exported(page, "unrolled", "png")).length > 5000);
   await byId(page, "figure-unrolled").locator(".table-box > summary").click();
   await page.locator('[data-testid="figure-unrolled"] table').first().waitFor();
 });
