@@ -208,6 +208,7 @@ test("Ctrl+P prints the story with the view of each beat, and leaves the page as
   assert.equal(await page.locator(".beat-print").count(), 0);
   assert.equal(await beat(page).getAttribute("data-beat"), "0");
   assert.equal(await number(page, "loss-step"), step);
+  assert.equal(await byId(page, "undo").getAttribute("aria-disabled"), "true", "there is nothing to undo");
 });
 
 test("a view that the chapter does not have is said, and the first one shown", async (t) => {

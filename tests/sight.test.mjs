@@ -101,6 +101,39 @@ for (const [name, address] of [
   });
 }
 
+test("a figure that its host has scrolled away asks nothing", async (t) => {
+  const query = "embed=1&device=cpu&workers=1&layers=1&heads=2&width=16&context=16&batch=4";
+  const host = site.host(`<!doctype html><html lang="en"><title>A course</title><main><h1>Lesson</h1>
+    <iframe title="figure" width="900" height="600" src="${site.url}?${query}"></iframe></main>
+    <script>
+      addEventListener("message", ({ data }) => { if (data.type === "progress") window.step = data.step; });
+    </script></html>`);
+  const page = await site.open(t, host, { init: [keepQuestions, QUESTIONS] });
+  const frame = page.frames()[1];
+  await live(frame, "attention");
+  await byId(frame, "train-toggle").click();
+  // Frames rest in what is scrolled away: steps are read where the host hears of them.
+  const further = async () => {
+    const from = await page.evaluate(() => window.step ?? 0);
+    await page.waitForFunction((step) => window.step >= step, from + STEPS);
+  };
+  await further();
+  const inSight = await asked(frame);
+  await further();
+  assert((await asked(frame)) > inSight, "in sight it asks");
+  const scroll = (margin) =>
+    page.evaluate((margin) => void (document.querySelector("iframe").style.marginTop = margin), margin);
+  await scroll("5000px");
+  await further();
+  const away = await asked(frame);
+  const drawnLast = await shownStep(frame);
+  await further();
+  assert.equal(await asked(frame), away, "something was asked that nobody sees");
+  assert.equal(await shownStep(frame), drawnLast, "a figure was drawn that nobody sees");
+  await scroll("0");
+  await shows(frame, drawnLast + STEPS);
+});
+
 /**
  * Of each chapter: what is asked in training while one of its views is on the stage. (Not rnn: its
  * recovery is measured for many seconds at a time.)

@@ -22,12 +22,27 @@ use crate::{
 const APP: &str = "unroll-app";
 /// The script that `wasm-split-cli` writes.
 const SCRIPT: &str = "__wasm_split.js";
-/// How that script fetches a piece, around the piece's name, and how it instantiates the response.
-const FETCH: (&str, &str) = ("fetch(new URL(\"./", ".wasm\", import.meta.url))");
-const INSTANTIATE: &str = "WebAssembly.instantiateStreaming(src, imports)";
+/// How that script loads a piece, around the piece's name.
+const LOAD: (&str, &str) = (
+    "makeLoad(() => {\n    const src = fetch(new URL(\"./",
+    ".wasm\", import.meta.url));\n    src.catch(() => {});\n    \
+     return async (imports) => (WebAssembly.instantiateStreaming(src, imports));\n}\n, ",
+);
+/// What it calls a piece that several parts share, before a number; and the short name here.
+const CHUNK: (&str, &str) = ("__chunk_", "c");
 
 /// The replacement: pieces are parts of files, and a host may serve wasm under any type.
+/// What each piece needs is said once, for there are hundreds of them, and the first screen waits for
+/// this script.
 const LOADER: &str = r#"
+/** A piece, with those it needs. */
+function load(fetching, deps) {
+  return makeLoad(() => {
+    const fetched = fetching();
+    fetched.catch(() => {});
+    return async (imports) => WebAssembly.instantiate(await fetched, imports);
+  }, deps);
+}
 const files = new Map();
 /** What `read` makes of a file, which is fetched once. After a failure the next call tries again. */
 function file(name, read) {
@@ -48,9 +63,9 @@ function whole(name) {
     return isWasm ? WebAssembly.compileStreaming(response) : response.arrayBuffer();
   });
 }
-/** One of a file's pieces. */
-function part(name, start, end) {
-  return file(name, (response) => response.arrayBuffer()).then(
+/** One of the pieces of the file that several parts share. */
+function part(start, end) {
+  return file(SHARED, (response) => response.arrayBuffer()).then(
     (bytes) => new Uint8Array(bytes, start, end - start),
   );
 }
@@ -159,23 +174,27 @@ fn arrange(script: &str, pieces: &[Piece], hash: &str) -> Option<(String, Files)
             None => {
                 let start = shared.len();
                 shared.extend_from_slice(bytes);
-                format!("part(\"./{shared_name}\", {start}, {})", shared.len())
+                format!("part({start}, {})", shared.len())
             }
         };
-        let fetch = format!("{}{name}{}", FETCH.0, FETCH.1);
-        if script.matches(&fetch).count() != 1 {
+        let theirs = format!("{}{name}{}", LOAD.0, LOAD.1);
+        if script.matches(&theirs).count() != 1 {
             return None;
         }
-        script = script.replace(&fetch, &call);
+        script = script.replace(&theirs, &format!("load(() => {call}, "));
     }
+    if script.contains("fetch(") {
+        return None;
+    }
+    // A comment names the parts that share a piece.
+    let is_comment = |line: &&str| line.starts_with("/*") && line.ends_with("*/");
+    let lines: Vec<&str> = script.lines().filter(|line| !is_comment(line)).collect();
+    let script = lines.join("\n").replace(CHUNK.0, CHUNK.1);
+    let name = format!("\nconst SHARED = \"./{shared_name}\";");
     if !shared.is_empty() {
         files.push((shared_name, shared));
     }
-    if script.contains("fetch(") || script.matches(INSTANTIATE).count() != pieces.len() {
-        return None;
-    }
-    script = script.replace(INSTANTIATE, "WebAssembly.instantiate(await src, imports)");
-    Some((script + LOADER, files))
+    Some((script + &name + LOADER, files))
 }
 
 /// Replaces Trunk's app with the split one.
@@ -236,7 +255,14 @@ mod tests {
     }
 
     fn fetching(names: &[&str]) -> String {
-        let one = |name: &&str| format!("{}{name}{} {INSTANTIATE};", FETCH.0, FETCH.1);
+        let one = |name: &&str| {
+            let loading = format!("{}{name}{}[]);\n", LOAD.0, LOAD.1);
+            if name.starts_with("chunk") {
+                format!("/* rnn, gates */\nconst __{name} = {loading}")
+            } else {
+                loading
+            }
+        };
         names.iter().map(one).collect()
     }
 
@@ -253,12 +279,14 @@ mod tests {
             ]
         );
         for part in [
-            r#"part("./parts-9.wasm", 0, 3)"#,
-            r#"part("./parts-9.wasm", 3, 5)"#,
-            r#"whole("./part-rnn-9.wasm")"#,
+            "const c1 = load(() => part(0, 3), []);",
+            "const c2 = load(() => part(3, 5), []);",
+            r#"load(() => whole("./part-rnn-9.wasm"), []);"#,
+            r#"const SHARED = "./parts-9.wasm";"#,
         ] {
-            assert_eq!(script.matches(part).count(), 1, "{part}");
+            assert_eq!(script.matches(part).count(), 1, "{part} in {script}");
         }
+        assert!(!script.contains("rnn, gates"), "{script}");
     }
 
     #[test]

@@ -25,6 +25,11 @@ const MOST_FRAMES: u32 = 240;
 const COPY: &str = "beat-print";
 const PRINTING: &str = "printing";
 
+/// Whether the story is gone through to be printed: what changes meanwhile comes back.
+pub fn is_printing() -> bool {
+    document().body().is_some_and(|body| body.class_list().contains(PRINTING))
+}
+
 /// Ctrl+P prints the story with its views. `behind` is whether a picture on show is of an earlier model.
 pub fn use_print(store: Store, beats: Beats, behind: Signal<bool>) {
     let busy = StoredValue::new(false);

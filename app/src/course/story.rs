@@ -7,7 +7,7 @@ use unroll_protocol::{ExperimentSpec, Link, StudySpec};
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement, ScrollBehavior, ScrollToOptions};
 
-use super::{list::Neighbors, undo::is_text_field};
+use super::{list::Neighbors, print::is_printing, undo::is_text_field};
 use crate::reactive::{effect, memo};
 use crate::{controls::use_timer, figures::motion, store::Store};
 
@@ -141,7 +141,9 @@ impl Beats {
     pub fn show(self, number: u32) {
         let number = number.min(self.count() - 1);
         let set = self.set_of(number);
-        motion::begin();
+        if !is_printing() {
+            motion::begin();
+        }
         self.store.link.update(|link| {
             if let Some(set) = set {
                 *link = self.told.with_value(|told| staged(link, told, set));

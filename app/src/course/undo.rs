@@ -6,7 +6,7 @@ use leptos::{ev, prelude::*};
 use unroll_protocol::{Link, link::Chapter};
 use wasm_bindgen::JsCast;
 
-use super::Labs;
+use super::{Labs, print::is_printing};
 use crate::{
     controls::{Timer, use_timer},
     corpora,
@@ -58,7 +58,7 @@ pub fn use_undo(store: Store) -> Undo {
     };
     effect(move || {
         let now = Snapshot::of(store);
-        let Some(before) = undo.base.try_get_value() else { return };
+        let Some(before) = undo.base.try_get_value().filter(|_| !is_printing()) else { return };
         if before.link.chapter != now.link.chapter || before.same(&now) {
             return;
         }
