@@ -1,7 +1,7 @@
 //! What runs again when a signal changes. The machinery around effects and memos is in the page once
 //! here, not once for each of hundreds of closures.
 
-use leptos::prelude::{Effect, Memo};
+use leptos::prelude::*;
 
 /// Runs `run` now and whenever a signal that it read has changed, like [`Effect::new`].
 pub fn effect(run: impl FnMut() + 'static) {
@@ -27,4 +27,19 @@ pub fn memo<T: PartialEq + Send + Sync + 'static>(
         Memo::new(move |_| compute())
     }
     erased(Box::new(compute))
+}
+
+/// What `read` gives, for what changes seldom and very many things follow. A memo wakes them all
+/// whenever anything that it reads changes, only to tell them that it stayed as it was.
+pub fn seldom<T: PartialEq + Clone + Send + Sync + 'static>(
+    read: impl Fn() -> T + 'static,
+) -> Signal<T> {
+    let kept = RwSignal::new(untrack(&read));
+    effect(move || {
+        let now = read();
+        if kept.with_untracked(|kept| *kept != now) {
+            kept.set(now);
+        }
+    });
+    kept.into()
 }

@@ -68,7 +68,8 @@ pub fn ChapterFrame(
     let behind = Signal::derive(move || is_behind(lab, store));
     let Settled(settled) = expect_context();
     effect(move || {
-        if run.is_none_or(|run| run.idle.get().is_none()) && !behind.get() {
+        let is_first = !settled.get_untracked();
+        if is_first && run.is_none_or(|run| run.idle.get().is_none()) && !behind.get() {
             settled.set(true);
         }
     });

@@ -26,7 +26,7 @@ use crate::figures::{
     theme::use_colors,
     token,
 };
-use crate::reactive::{effect, effect_with_last, memo};
+use crate::reactive::{effect, effect_with_last, memo, seldom};
 use column::{ColumnView, LoopView};
 pub use column::{INPUT, OUTPUT, STATE, U, V, W};
 pub use data::{Diagram, signed};
@@ -90,10 +90,11 @@ pub fn UnrolledFigure(
         (n, all) if n == all => format!("The loop unrolled: {n} copies of one cell"),
         (n, all) => format!("{n} of {all} steps unrolled"),
     });
-    let unrolled = memo(move || shown.with(|d| d.unrolled));
-    let folded = memo(move || shown.with(|d| d.folded()));
-    let length = memo(move || shown.with(|d| d.length()));
-    let edited = memo(move || shown.with(|d| d.edited.is_some()));
+    // Every element of the diagram follows these.
+    let unrolled = seldom(move || shown.with(|d| d.unrolled));
+    let folded = seldom(move || shown.with(|d| d.folded()));
+    let length = seldom(move || shown.with(|d| d.length()));
+    let edited = seldom(move || shown.with(|d| d.edited.is_some()));
     let layout = memo(move || {
         let Size { width, height, .. } = size.get();
         Layout::new(width, height, unrolled.get(), folded.get(), edited.get())
