@@ -88,6 +88,17 @@ function slowWorkers(milliseconds) {
   Object.defineProperty(Worker.prototype, "onmessage", { ...usual, set });
 }
 
+test("training makes nothing in the story anew", async (t) => {
+  const page = await site.open(t, SMALL);
+  await live(page, "attention");
+  await page.locator(".try-list").waitFor();
+  const parts = page.locator(".try-list, .check");
+  const count = await parts.evaluateAll((parts) => parts.map((part) => (part.dataset.kept = "yes")).length);
+  assert(count > 2, `${count} parts are there`);
+  await train(page, 10);
+  assert.equal(await page.locator('[data-kept="yes"]').count(), count);
+});
+
 test("presses are obeyed in their order, however slowly the engine answers", async (t) => {
   const page = await site.open(t, SMALL, { init: [slowWorkers, 300] });
   await live(page, "attention");
@@ -337,17 +348,29 @@ test("the sentence is written in its own tokens", async (t) => {
   // The query follows the caret.
   await page.keyboard.press("ArrowRight");
   await byId(page, "token-4").and(page.locator('[aria-selected="true"]')).waitFor();
-  // The caret stands where the tokens do.
-  const [caret, token] = await page.evaluate(() => {
-    const field = document.querySelector('[data-testid="probe-input"]');
-    const style = getComputedStyle(field);
-    const canvas = document.createElement("canvas").getContext("2d");
-    canvas.font = style.font;
-    const pitch = canvas.measureText("0").width + parseFloat(style.letterSpacing);
-    const left = field.getBoundingClientRect().left + parseFloat(style.paddingLeft);
-    return [left + 7 * pitch, document.querySelector('[data-testid="token-7"]').getBoundingClientRect().left];
-  });
-  assert(Math.abs(caret - token) < 2, `the caret is at ${caret}, the token at ${token}`);
+  // The caret stands where the tokens do, whatever is typed before it.
+  const places = () =>
+    page.evaluate(async () => {
+      await document.fonts.load("16px cells");
+      const field = document.querySelector('[data-testid="probe-input"]');
+      const { font, letterSpacing, fontFeatureSettings, paddingLeft } = getComputedStyle(field);
+      const before = document.createElement("span");
+      before.textContent = field.value.slice(0, field.value.indexOf("x"));
+      Object.assign(before.style, { font, letterSpacing, fontFeatureSettings, position: "fixed", whiteSpace: "pre" });
+      document.body.append(before);
+      const caret = field.getBoundingClientRect().left + parseFloat(paddingLeft) + before.getBoundingClientRect().width;
+      before.remove();
+      return [caret, document.querySelector(".token-row .token:last-child").getBoundingClientRect().left];
+    });
+  for (const text of ["then goax", "日本語のx", "🙂🙂a🙂x", "مرحباx"]) {
+    await input.fill(text);
+    await eventually(async () => (await page.locator(".token-row .token").count()) === [...text].length);
+    const [caret, token] = await places();
+    assert(Math.abs(caret - token) < 2, `${text}: the caret is at ${caret}, the token at ${token}`);
+  }
+  await input.fill("then goat");
+  await eventually(async () => (await page.locator(".token-row .token").count()) === 9);
+  await input.evaluate((field) => field.setSelectionRange(5, 5));
   // A line break is one token more, and one character of the sentence.
   await page.keyboard.press("Enter");
   await byId(page, "token-9").waitFor();
