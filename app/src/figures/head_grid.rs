@@ -1,6 +1,6 @@
 //! All heads of all layers as small heatmaps, of which one is chosen.
 
-use crate::reactive::memo;
+use crate::reactive::{memo, seldom};
 use leptos::{ev, html, prelude::*};
 
 use super::{
@@ -40,7 +40,8 @@ pub fn HeadGrid(
     switches: Option<Switches>,
     #[prop(optional)] words: bool,
 ) -> impl IntoView {
-    let chosen = memo(move || {
+    // Each head follows it.
+    let chosen = seldom(move || {
         let (layers, heads) = shape.get().unwrap_or((1, 1));
         (layer.get().clamp(1, layers.max(1)), head.get().clamp(1, heads.max(1)))
     });
@@ -64,7 +65,7 @@ fn Grid(
     view: Memo<Option<HeadView>>,
     layers: u32,
     heads: u32,
-    chosen: Memo<(u32, u32)>,
+    chosen: Signal<(u32, u32)>,
     choose: Callback<(u32, u32)>,
     colors: Memo<Colors>,
     switches: Option<Switches>,
