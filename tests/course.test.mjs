@@ -10,12 +10,14 @@ import {
   closeSettings,
   eventually,
   fitsEverywhere,
+  live,
   number,
   numberUntil,
   openSettings,
   parameter,
   paused,
   running,
+  settled,
   staysFree,
   train,
   useSite,
@@ -216,6 +218,42 @@ test("a view that the chapter does not have is said, and the first one shown", a
   await opened(page, "rnn");
   await page.locator(".notice", { hasText: "moon" }).waitFor();
   assert.equal(await page.locator('.view-tab[aria-selected="true"]').textContent(), await page.locator(".view-tab").first().textContent());
+});
+
+test("a beat moves its figure from state to state, where motion is wanted", async (t) => {
+  for (const reducedMotion of ["no-preference", "reduce"]) {
+    // Two beats on the same curves: the loss at the end, then at every step.
+    const page = await site.open(t, "?chapter=bptt&idea=3", { reducedMotion });
+    await live(page, "bptt-norms");
+    await paused(page);
+    await settled(page);
+    /** How many different pictures there are from one beat to the other, the first and the last among them. */
+    const pictures = async (button) => {
+      await page.evaluate(() => {
+        const canvas = document.querySelector('[data-testid="figure-bptt-norms"] canvas');
+        const seen = (window.__seen = new Set());
+        const look = () => {
+          seen.add(canvas.toDataURL());
+          if (window.__seen === seen) requestAnimationFrame(look);
+        };
+        look();
+      });
+      await byId(page, button).click();
+      await settled(page);
+      await page.locator("body:not(.moving)").waitFor();
+      return page.evaluate(() => {
+        const { size } = window.__seen;
+        delete window.__seen;
+        return size;
+      });
+    };
+    let most = 0;
+    // A busy machine may show no frame on the way: there and back again.
+    for (let i = 0; i < 6 && most < 3; i++) most = Math.max(most, await pictures(i % 2 ? "idea-back" : "idea-next"));
+    if (reducedMotion === "reduce") assert.equal(most, 2, "it jumps");
+    else assert(most > 2, "nothing moved");
+    await page.close();
+  }
 });
 
 test("undo takes an idea back, and back to the start takes everything back", async (t) => {
