@@ -236,7 +236,10 @@ export async function number(page, id) {
 
 /** Reads the first number in `text`, whatever groups its thousands. */
 export function asNumber(text) {
-  const match = (text ?? "").replaceAll(/(?<=\d)[\s,\u00a0\u2009\u202f](?=\d{3})/g, "").match(/-?\d+(\.\d+)?(e[-+]?\d+)?/i);
+  const power = (_, exponent) => `e${[...exponent].map((c) => "-0123456789"["⁻⁰¹²³⁴⁵⁶⁷⁸⁹".indexOf(c)]).join("")}`;
+  const powers = (text ?? "").replaceAll("−", "-").replaceAll(/(?<!· ?)10(?=[⁻⁰¹²³⁴⁵⁶⁷⁸⁹])/g, "1·10");
+  const plain = powers.replaceAll(/ ?· ?10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)/g, power);
+  const match = plain.replaceAll(/(?<=\d)[\s,\u00a0\u2009\u202f](?=\d{3})/g, "").match(/-?\d+(\.\d+)?(e[-+]?\d+)?/i);
   return match ? Number(match[0]) : Number.NaN;
 }
 

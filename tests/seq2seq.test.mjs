@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
+  asNumber,
   byId,
   eventually,
   fitsEverywhere,
@@ -92,7 +93,7 @@ test("an own source, greedy beside beam, and what each state still holds", async
   await openView(page, "beam");
   const rows = byId(page, "seq2seq-beam-table").locator("tbody tr");
   await eventually(async () => (await rows.count()) === 3);
-  const logs = await rows.evaluateAll((rows) => rows.map((row) => Number(row.querySelectorAll("td")[1].textContent)));
+  const logs = (await rows.locator("td:nth-child(3)").allTextContents()).map(asNumber);
   assert(logs[0] >= logs[1] && logs[1] >= logs[2], `${logs}`);
   await byId(page, "control-seq2seq-beam").press("Home");
   await eventually(async () => (await rows.count()) === 1);

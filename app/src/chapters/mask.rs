@@ -22,6 +22,7 @@ use crate::{
     course::{ChapterFrame, Sentence, StageView, further, use_lab, use_provenance},
     figures::{
         Bar, BarsFigure, CellInspector, Hue, Matrix, MatrixFigure, Provenance, ValueMap,
+        power_of_ten,
         token::{mark, name_at, spoken},
     },
     questions::{Answered, use_answer},
@@ -316,7 +317,7 @@ fn exact(value: f32) -> String {
     match value {
         0.0 => "exactly 0".to_owned(),
         1e-3.. => format!("{value:.4}"),
-        _ => format!("{value:.3e}"),
+        _ => power_of_ten(value.into(), 3),
     }
 }
 

@@ -72,18 +72,23 @@ pub fn short(value: f64) -> String {
         };
         text.replace('-', "−")
     } else {
-        let text = format!("{value:.2e}");
-        let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-        let digits = if digits.contains('.') {
-            digits.trim_end_matches('0').trim_end_matches('.')
-        } else {
-            digits
-        };
-        let exponent = superscript(exponent.parse().unwrap_or(0));
-        let text =
-            if digits == "1" { format!("10{exponent}") } else { format!("{digits}·10{exponent}") };
-        text.replace('-', "−")
+        power_of_ten(value, 2)
     }
+}
+
+/// A number by its power of ten, with at most so many decimals: `2.98·10⁻⁸`.
+pub fn power_of_ten(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$e}");
+    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let digits = if digits.contains('.') {
+        digits.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        digits
+    };
+    let exponent = superscript(exponent.parse().unwrap_or(0));
+    let text =
+        if digits == "1" { format!("10{exponent}") } else { format!("{digits}·10{exponent}") };
+    text.replace('-', "−")
 }
 
 fn superscript(exponent: i32) -> String {

@@ -91,6 +91,9 @@ pub fn prose(text: &'static str, live: &[Live]) -> AnyView {
     text.split("\n\n").map(|paragraph| one(paragraph, live)).collect_view().into_any()
 }
 
+/// What stands on the line of the word before it.
+const CLOSING: [char; 8] = [',', '.', ';', ':', '?', '!', ')', '”'];
+
 fn one(paragraph: &'static str, live: &[Live]) -> AnyView {
     let of = |name: &str| live.iter().find(|live| live.0 == name).map(|live| live.1.run());
     let pieces = pieces(paragraph);
@@ -100,13 +103,30 @@ fn one(paragraph: &'static str, live: &[Live]) -> AnyView {
     // What is live parts the paragraph into stretches of plain markup.
     let mut shown = Vec::new();
     let mut markup = String::new();
-    for piece in pieces {
+    let mut pieces = pieces.into_iter().peekable();
+    while let Some(piece) = pieces.next() {
+        let after = match (&piece, pieces.peek_mut()) {
+            (Piece::Term(..) | Piece::Part(..), Some(Piece::Plain(next))) => {
+                let (closing, rest) =
+                    next.split_at(next.find(|c| !CLOSING.contains(&c)).unwrap_or(next.len()));
+                *next = rest;
+                closing
+            }
+            _ => "",
+        };
         match piece {
             Piece::Live(name) => {
                 shown.push(stretch(core::mem::take(&mut markup)));
                 shown.push(of(name).into_any());
             }
-            other => write(other, &mut markup),
+            other if after.is_empty() => write(other, &mut markup),
+            // A browser may break the line after a button.
+            other => {
+                markup.push_str(r#"<span class="unbroken">"#);
+                write(other, &mut markup);
+                write(Piece::Plain(after), &mut markup);
+                markup.push_str("</span>");
+            }
         }
     }
     shown.push(stretch(markup));

@@ -5,7 +5,7 @@ use unroll_protocol::study::heads::{self, HeadAt, Written};
 
 use super::{name, state::Page};
 use crate::{
-    figures::{Matrix, MatrixFigure, ValueMap, token},
+    figures::{Matrix, MatrixFigure, ValueMap, power_of_ten, token},
     questions::use_answer,
     reactive::memo,
 };
@@ -45,8 +45,9 @@ pub fn WhatIsWritten(page: Page) -> impl IntoView {
             </p>
             <p class="view-note" data-testid="heads-written-sum">
                 {move || apart.get().map(|apart| format!(
-                    "Largest difference between the sum of the rows and what the layer computed: {apart:.1e}. \
-                     Pin a cell in “One head” to choose the token."
+                    "Largest difference between the sum of the rows and what the layer computed: {}. \
+                     Pin a cell in “One head” to choose the token.",
+                    power_of_ten(apart, 1)
                 ))}
             </p>
             <MatrixFigure name="heads-written" title matrix provenance=page.provenance marked

@@ -7,7 +7,7 @@ use unroll_protocol::study::norm::{Experiment, Offset, Treatment, ask};
 use super::is_of;
 use crate::{
     course::{Lab, use_lab, use_provenance},
-    figures::{Dash, Hue, Line, Lines, LinesFigure, Sheet, SheetExport, exact},
+    figures::{Dash, Hue, Line, Lines, LinesFigure, Sheet, SheetExport, exact, power_of_ten},
     questions::use_answer,
 };
 
@@ -134,7 +134,7 @@ fn small(value: f64) -> String {
     if value == 0.0 {
         "0".into()
     } else if value.abs() < 0.00005 {
-        format!("{value:.0e}").replace('-', "−")
+        power_of_ten(value, 0)
     } else {
         format!("{value:.4}").replace('-', "−")
     }

@@ -10,6 +10,7 @@ use unroll_protocol::{
 use super::{Page, panels::by_length};
 use crate::{
     course::{use_lab, use_right},
+    figures::power_of_ten,
     questions::use_answer,
     reactive::memo,
     teaching::CheckYourself,
@@ -52,7 +53,8 @@ pub fn Check(page: Page) -> impl IntoView {
     let explain = Signal::derive(move || {
         let Some(odds) = odds.get() else { return String::new() };
         let each = odds.iter().map(|odds| {
-            format!("{} → {}: {:.2e}", odds.source, odds.right, odds.log_probability.exp())
+            let probability = power_of_ten(odds.log_probability.exp().into(), 2);
+            format!("{} → {}: {probability}", odds.source, odds.right)
         });
         format!(
             "The model’s probability of the whole right answer: {}.",

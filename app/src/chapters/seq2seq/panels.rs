@@ -14,7 +14,7 @@ use crate::{
     course::{Lab, use_lab},
     figures::{
         BarsFigure, Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, Reference, Sheet,
-        SheetExport, ValueMap, exact, token, top_bars,
+        SheetExport, ValueMap, exact, power_of_ten, token, top_bars,
     },
     reactive::memo,
 };
@@ -166,9 +166,14 @@ pub fn lengths(page: Page) -> AnyView {
     .into_any()
 }
 
+/// Four decimals and a true minus.
+fn four(value: f32) -> String {
+    format!("{value:.4}").replace('-', "−")
+}
+
 /// A probability in few digits, however small.
 fn probability(p: f32) -> String {
-    if p >= 0.001 { format!("{p:.4}") } else { format!("{p:.1e}") }
+    if p >= 0.001 { format!("{p:.4}") } else { power_of_ten(p.into(), 1) }
 }
 
 /// What a search finds that the greedy choice misses.
@@ -189,7 +194,7 @@ pub fn search(page: Page) -> AnyView {
                 <tr>
                     <th scope="row">{index + 1}</th>
                     <td class="seq2seq-text">{text}</td>
-                    <td>{format!("{:.4}", found.log_probability)}</td>
+                    <td>{four(found.log_probability)}</td>
                     <td class="seq2seq-share" style=format!("--share:{:.2}%", 100.0 * (found.log_probability - best).exp())>
                         {probability(found.log_probability.exp())}
                     </td>
@@ -204,16 +209,18 @@ pub fn search(page: Page) -> AnyView {
         let (greedy, best) = (reading.greedy_log_probability(), reading.beam.first()?);
         let by = best.log_probability - greedy;
         Some(if best.text == reading.greedy() {
-            format!("Greedy found the likeliest of these too, with ln p = {greedy:.4}.")
+            format!("Greedy found the likeliest of these too, with ln p = {}.", four(greedy))
         } else if by > 0.0 {
             format!(
-                "Greedy wrote {} with ln p = {greedy:.4}. The beam’s best is e^{by:.4} = {:.2} times as likely.",
+                "Greedy wrote {} with ln p = {}. The beam’s best is e^{by:.4} = {:.2} times as likely.",
                 reading.greedy(),
+                four(greedy),
                 by.exp()
             )
         } else {
             format!(
-                "Greedy’s answer, with ln p = {greedy:.4}, is likelier than all that the beam kept."
+                "Greedy’s answer, with ln p = {}, is likelier than all that the beam kept.",
+                four(greedy)
             )
         })
     });

@@ -9,6 +9,7 @@ use super::{
     arithmetic::signed,
     cells::{Grid, Place},
 };
+use crate::figures::power_of_ten;
 
 /// Where y's colors end. Normalized values rarely lie beyond.
 pub const OUTPUT_LIMIT: f32 = 2.0;
@@ -163,7 +164,7 @@ pub fn amount(value: f32) -> String {
     match value {
         0.0 => "0".into(),
         negative if negative < 0.0 => format!("−{}", amount(-negative)),
-        small if small < 0.0005 => format!("{small:.0e}").replace('-', "−"),
+        small if small < 0.0005 => power_of_ten(small.into(), 0),
         large if large >= 100.0 => format!("{large:.0}"),
         value => format!("{value:.3}"),
     }
@@ -236,7 +237,7 @@ mod tests {
         assert!(reading.cell_sentence(&layer, (0, 0)).unwrap().ends_with("moved by exactly 0."));
         assert!(reading.cell_sentence(&layer, (1, 2)).unwrap().ends_with("moved by 0.5000."));
         assert_eq!(amount(0.0), "0");
-        assert_eq!(amount(2.0e-5), "2e−5");
-        assert_eq!(amount(-2.0e-5), "−2e−5");
+        assert_eq!(amount(2.0e-5), "2·10⁻⁵");
+        assert_eq!(amount(-2.0e-5), "−2·10⁻⁵");
     }
 }
