@@ -129,7 +129,7 @@ test("the terms' lines grow with training", async (t) => {
   await numberAt(readout, WARM);
   await train(page, WARM + 50);
   await numberAt(readout, WARM + 50);
-  await eventually(async () => /outgrew the token embedding|no layer’s term/.test(await byId(page, "block-growth-verdict").textContent()));
+  await eventually(async () => /was the first to wake, at step \d+|no layer is awake yet/.test(await byId(page, "block-growth-verdict").textContent()));
 });
 
 test("norms, attention or the feed-forward off, and retrained", async (t) => {
