@@ -353,13 +353,14 @@ test("the sentence is written in its own tokens", async (t) => {
     page.evaluate(async () => {
       await document.fonts.load("16px cells");
       const field = document.querySelector('[data-testid="probe-input"]');
-      const { fontFamily, fontSize, fontFeatureSettings, letterSpacing, paddingLeft } = getComputedStyle(field);
+      const style = getComputedStyle(field);
+      const type = ["fontFamily", "fontSize", "fontFeatureSettings", "letterSpacing", "direction", "unicodeBidi", "whiteSpace"];
       const before = document.createElement("span");
       before.textContent = field.value.slice(0, field.value.indexOf("x"));
-      const type = { fontFamily, fontSize, fontFeatureSettings, letterSpacing };
-      Object.assign(before.style, { ...type, position: "fixed", whiteSpace: "pre", unicodeBidi: "bidi-override" });
+      for (const property of type) before.style[property] = style[property];
+      before.style.position = "fixed";
       document.body.append(before);
-      const caret = field.getBoundingClientRect().left + parseFloat(paddingLeft) + before.getBoundingClientRect().width;
+      const caret = field.getBoundingClientRect().left + parseFloat(style.paddingLeft) + before.getBoundingClientRect().width;
       before.remove();
       return [caret, document.querySelector(".token-row .token:last-child").getBoundingClientRect().left];
     });

@@ -134,7 +134,9 @@ pub fn Fetched(
             </div>
         }
         .into_any(),
-        _ => view! { <p class="hint" role="status">{what}" is being fetched …"</p> }.into_any(),
+        _ => {
+            view! { <p class="hint fetching" role="status">{what}" is being fetched …"</p> }.into_any()
+        }
     }
     };
     let here = memo(move || match state.get() {

@@ -1,8 +1,9 @@
 """Makes the font "cells": every character of Unicode is one glyph without ink, as wide as a token with its gap.
 
 The field in which a sentence is edited lies over its row of tokens (app/src/figures/editor.rs). Its
-text is not seen, only its caret and its selection. In this font the caret stands between the tokens
-whatever is typed: Chinese characters and emoji are no wider than letters.
+text is not seen, only its caret and its selection. In this font the caret stands between the tokens,
+for Chinese characters and emoji are no wider than letters. Not so with marks that browsers combine with
+the letter before (a vowel in Hebrew), and with joiners: they have no width in any font.
 
     python -m venv /tmp/font && /tmp/font/bin/pip install fonttools brotli
     /tmp/font/bin/python assets/fonts/cells.py

@@ -32,7 +32,7 @@ const LOAD: (&str, &str) = (
 const CHUNK: (&str, &str) = ("__chunk_", "c");
 
 /// The replacement: pieces are parts of files, and a host may serve wasm under any type.
-/// What each piece needs is said once, for there are hundreds of them, and the first screen waits for
+/// How a piece is loaded is said once, for there are hundreds of them, and the first screen waits for
 /// this script.
 const LOADER: &str = r#"
 /** A piece, with those it needs. */

@@ -14,6 +14,7 @@ use web_sys::{Element, HtmlCanvasElement, HtmlElement, Node};
 use super::story::Beats;
 use crate::{
     fetched::{Fetch, part},
+    figures::motion,
     store::Store,
 };
 
@@ -75,6 +76,7 @@ async fn print_story(store: Store, beats: Beats, behind: Signal<bool>) {
 /// Goes through the beats and copies the view of each; `None` where the chapter was left meanwhile.
 async fn copy_views(beats: Beats, behind: Signal<bool>) -> Option<()> {
     document().body()?.class_list().add_1(PRINTING).ok()?;
+    motion::end();
     for number in 0..beats.count() {
         // A beat about another model would cost the learner the one in training.
         if !beats.keeps_model(number) {
@@ -85,7 +87,8 @@ async fn copy_views(beats: Beats, behind: Signal<bool>) -> Option<()> {
         loop {
             next_frame().await;
             frames += 1;
-            let waits = behind.try_get_untracked()?;
+            let fetches = document().query_selector(".stage-view .fetching").ok()?.is_some();
+            let waits = behind.try_get_untracked()? || fetches;
             if frames > MOST_FRAMES || (frames > 3 && !waits) {
                 break;
             }

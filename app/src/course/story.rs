@@ -141,7 +141,7 @@ impl Beats {
     pub fn show(self, number: u32) {
         let number = number.min(self.count() - 1);
         let set = self.set_of(number);
-        if !is_printing() {
+        if set.is_some() && !is_printing() {
             motion::begin();
         }
         self.store.link.update(|link| {

@@ -225,8 +225,9 @@ fn wait_for_frame(next: NextFrame, due: RwSignal<bool>, kept: bool) {
     });
 }
 
-/// While something trains, `source` as [`use_frame`] takes it over from a frame before; at once
-/// otherwise. A figure too large to be drawn anew in one frame draws each part after the one before.
+/// While something trains, `source` as [`use_frame`] takes it over from a frame before, or from longer
+/// ago where redrawing is slow; at once otherwise, but for the first change after training. A figure too
+/// large to be drawn anew in one frame draws each part after the one before.
 pub fn use_turn<T>(source: Signal<T>, visible: Signal<bool>) -> Signal<T>
 where
     T: Clone + Send + Sync + 'static,

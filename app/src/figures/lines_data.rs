@@ -127,7 +127,9 @@ impl Between for Lines {
         let mut now = to.clone();
         for (line, before) in now.series.iter_mut().zip(&self.series) {
             for (x, y) in &mut line.points {
-                let Some((_, from)) = before.at(*x).filter(|point| point.0 == *x) else { continue };
+                // What had no place on the axis comes from nowhere.
+                let was = |point: &(f64, f64)| point.0 == *x && !(is_log && point.1 <= 0.0);
+                let Some((_, from)) = before.at(*x).filter(was) else { continue };
                 let value = if is_log {
                     from.powf(1.0 - share) * y.powf(share)
                 } else {
@@ -285,6 +287,7 @@ pub mod tests {
         assert_eq!(halfway(YScale::Linear, &[(0.0, 2.0)]), Some(vec![(0.0, 3.0), (1.0, 9.0)]));
         let log = halfway(YScale::Log, &[(0.0, 1.0), (1.0, 0.0)]).unwrap();
         assert!((log[0].1 - 2.0).abs() < 1e-12, "by equal factors");
+        assert_eq!(log[1], (1.0, 9.0), "0 has no place on the axis");
         let other = Lines { series: Vec::new(), ..Lines::default() };
         assert_eq!(other.between(&lines(YScale::Linear, &[]), 0.5), None, "other series");
     }

@@ -99,10 +99,19 @@ impl Between for Matrix {
             let before = to.map.value(self.map.share(*before));
             before + (after - before) * share as f32
         };
-        let has_way = self.shape() == to.shape() && self.shape() != (0, 0);
-        has_way.then(|| {
-            let values = self.values.iter().zip(&to.values).map(moved).collect();
-            Self { values, ..to.clone() }
+        let has_way = self.shape() == to.shape()
+            && self.shape() != (0, 0)
+            && self.rows == to.rows
+            && self.columns == to.columns;
+        has_way.then(|| Self {
+            row_axis: to.row_axis.clone(),
+            column_axis: to.column_axis.clone(),
+            rows: to.rows.clone(),
+            columns: to.columns.clone(),
+            values: self.values.iter().zip(&to.values).map(moved).collect(),
+            map: to.map,
+            value_name: to.value_name.clone(),
+            absent: to.absent.clone(),
         })
     }
 }
@@ -212,5 +221,7 @@ pub mod tests {
         assert_eq!(from.between(&to, 1.0).unwrap(), to);
         let fewer = Matrix { rows: vec!["u1".into()], values: vec![0.0; 3], ..small() };
         assert_eq!(from.between(&fewer, 0.5), None);
+        let other = Matrix { rows: vec!["u1".into(), "u7".into()], ..small() };
+        assert_eq!(from.between(&other, 0.5), None, "the values of something else");
     }
 }

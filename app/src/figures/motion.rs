@@ -10,8 +10,8 @@ use super::canvas::{NextFrame, clock, use_next_frame};
 
 /// How long a figure moves, in milliseconds.
 const MOVES: f64 = 220.0;
-/// After a beat figures move for so many milliseconds: the model's answer takes a while to come.
-/// Later changes are the learner's and the training's, and are drawn as they come.
+/// After a beat figures move to whatever is new for so many milliseconds, for the model's answer takes
+/// a while to come. Later changes are drawn as they come.
 const LISTENS: u64 = 800;
 
 /// On the page while figures move, for what style sheets move.
@@ -33,14 +33,20 @@ pub fn begin() {
     if is_still() {
         return;
     }
-    let count = |by: i32| {
-        MOVING.set(MOVING.get().saturating_add_signed(by));
-        let body = document().body().map(|body| body.class_list());
-        // A class that can't be set leaves the bars without their motion.
-        let _ = body.map(|classes| classes.toggle_with_force(CLASS, MOVING.get() > 0));
-    };
-    count(1);
-    set_timeout(move || count(-1), Duration::from_millis(LISTENS));
+    set(MOVING.get() + 1);
+    set_timeout(|| set(MOVING.get().saturating_sub(1)), Duration::from_millis(LISTENS));
+}
+
+/// What moves is there at its next drawing.
+pub fn end() {
+    set(0);
+}
+
+fn set(moving: u32) {
+    MOVING.set(moving);
+    let body = document().body().map(|body| body.class_list());
+    // A class that can't be set leaves the bars without their motion.
+    let _ = body.map(|classes| classes.toggle_with_force(CLASS, moving > 0));
 }
 
 /// What can be drawn on the way from one state to another.
@@ -69,8 +75,8 @@ struct Way<T> {
     /// What was drawn last.
     drawn: Option<Arc<T>>,
     to: Option<Arc<T>>,
-    /// What was drawn when `to` became another, and when that was.
-    from: Option<(Arc<T>, f64)>,
+    /// What was drawn when `to` became another, when that was, and when `to` is to be there.
+    from: Option<(Arc<T>, f64, f64)>,
 }
 
 pub(super) fn use_motion<T: Between + Send + Sync>() -> Motion<T> {
@@ -99,11 +105,13 @@ impl<T: Between> Way<T> {
         let is_new = self.to.as_ref().is_none_or(|old| !Arc::ptr_eq(old, to));
         if is_new {
             self.to = Some(to.clone());
-            let moves = MOVING.get() > 0;
-            self.from = self.drawn.take().filter(|_| moves).map(|drawn| (drawn, now));
+            // What is on its way already has only the rest of its time.
+            let there = self.from.take().map_or(now + MOVES, |(_, _, there)| there);
+            self.from = self.drawn.take().map(|drawn| (drawn, now, there));
         }
-        let on_the_way = self.from.as_ref().and_then(|(from, begun)| {
-            let share = (now - begun) / MOVES;
+        let moving = self.from.as_ref().filter(|_| MOVING.get() > 0);
+        let on_the_way = moving.and_then(|(from, begun, there)| {
+            let share = (now - begun) / (there - begun);
             // Slower at the end.
             (share < 1.0).then(|| from.between(to, 1.0 - (1.0 - share).powi(3)))?
         });
@@ -139,11 +147,13 @@ mod tests {
         assert!(1.0 < *half && *half < 1.5 && !is_there, "{half}");
         // Another state on the way: from where the picture is.
         assert_eq!(way.at(&two, 130.0), (half.clone(), false));
-        assert_eq!(way.at(&two, 130.0 + MOVES), (two.clone(), true));
-        assert_eq!(way.at(&two, 131.0 + MOVES), (two.clone(), true));
-        assert_eq!(way.at(&far, 400.0), (two, false));
+        assert!(*way.at(&two, 200.0).0 > *half);
+        assert_eq!(way.at(&two, 10.0 + MOVES), (two.clone(), true), "by the first one’s time");
+        assert_eq!(way.at(&far, 400.0), (two.clone(), false));
         way.at(&far, 400.0 + MOVES);
-        assert_eq!(way.at(&one, 700.0), (one, true), "there is no way from there");
+        assert_eq!(way.at(&one, 700.0), (one.clone(), true), "there is no way from there");
+        way.at(&two, 800.0);
         MOVING.set(0);
+        assert_eq!(way.at(&two, 810.0), (two, true), "ended");
     }
 }

@@ -57,7 +57,7 @@ pub fn last_step_shown(last_step: u32) -> u32 {
     }
 }
 
-/// A number as axes and readouts write it: `0.05`, `1200`, `3.2e-9`.
+/// A number as axes and readouts write it: `0.05`, `1200`, `3.2·10⁻⁹`.
 pub fn short(value: f64) -> String {
     let size = value.abs();
     if value == 0.0 {
@@ -78,6 +78,9 @@ pub fn short(value: f64) -> String {
 
 /// A number by its power of ten, with at most so many decimals: `2.98·10⁻⁸`.
 pub fn power_of_ten(value: f64, decimals: usize) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return value.abs().to_string();
+    }
     let text = format!("{value:.decimals$e}");
     let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let digits = if digits.contains('.') {
@@ -85,9 +88,12 @@ pub fn power_of_ten(value: f64, decimals: usize) -> String {
     } else {
         digits
     };
-    let exponent = superscript(exponent.parse().unwrap_or(0));
-    let text =
-        if digits == "1" { format!("10{exponent}") } else { format!("{digits}·10{exponent}") };
+    let power = superscript(exponent.parse().unwrap_or(0));
+    let text = match (digits, exponent) {
+        (_, "0") => digits.to_owned(),
+        ("1", _) => format!("10{power}"),
+        _ => format!("{digits}·10{power}"),
+    };
     text.replace('-', "−")
 }
 
@@ -440,6 +446,12 @@ pub fn use_plot(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_power_of_ten_is_written_only_where_there_is_one() {
+        let written = [2.98e-8, 1e-7, 0.9999, 0.0, -4.0e12].map(|value| power_of_ten(value, 2));
+        assert_eq!(written, ["2.98·10⁻⁸", "10⁻⁷", "1", "0", "−4·10¹²"]);
+    }
 
     #[test]
     fn ticks_are_round() {

@@ -94,6 +94,23 @@ pub fn prose(text: &'static str, live: &[Live]) -> AnyView {
 /// What stands on the line of the word before it.
 const CLOSING: [char; 8] = [',', '.', ';', ':', '?', '!', ')', '”'];
 
+/// Each piece, with the punctuation that stays on its line where it is a button.
+fn together(pieces: Vec<Piece>) -> Vec<(Piece, &'static str)> {
+    let mut all: Vec<(Piece, &'static str)> = Vec::new();
+    for piece in pieces {
+        let piece = match (all.last_mut(), piece) {
+            (Some((Piece::Term(..) | Piece::Part(..), after)), Piece::Plain(text)) => {
+                let end = text.find(|c| !CLOSING.contains(&c)).unwrap_or(text.len());
+                *after = &text[..end];
+                Piece::Plain(&text[end..])
+            }
+            (_, piece) => piece,
+        };
+        all.push((piece, ""));
+    }
+    all
+}
+
 fn one(paragraph: &'static str, live: &[Live]) -> AnyView {
     let of = |name: &str| live.iter().find(|live| live.0 == name).map(|live| live.1.run());
     let pieces = pieces(paragraph);
@@ -103,17 +120,7 @@ fn one(paragraph: &'static str, live: &[Live]) -> AnyView {
     // What is live parts the paragraph into stretches of plain markup.
     let mut shown = Vec::new();
     let mut markup = String::new();
-    let mut pieces = pieces.into_iter().peekable();
-    while let Some(piece) = pieces.next() {
-        let after = match (&piece, pieces.peek_mut()) {
-            (Piece::Term(..) | Piece::Part(..), Some(Piece::Plain(next))) => {
-                let (closing, rest) =
-                    next.split_at(next.find(|c| !CLOSING.contains(&c)).unwrap_or(next.len()));
-                *next = rest;
-                closing
-            }
-            _ => "",
-        };
+    for (piece, after) in together(pieces) {
         match piece {
             Piece::Live(name) => {
                 shown.push(stretch(core::mem::take(&mut markup)));
@@ -199,6 +206,25 @@ pub fn plain(text: &'static str) -> (String, Vec<Word>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn punctuation_stays_with_its_button() {
+        use Piece::*;
+        assert_eq!(
+            together(pieces("An [RNN](rnn), [U](#u weight) and **so**, [on](on).")),
+            [
+                (Plain("An "), ""),
+                (Term("RNN", "rnn"), ","),
+                (Plain(" "), ""),
+                (Part("U", "u", "weight"), ""),
+                (Plain(" and "), ""),
+                (Bold("so"), ""),
+                (Plain(", "), ""),
+                (Term("on", "on"), "."),
+                (Plain(""), ""),
+            ]
+        );
+    }
 
     #[test]
     fn marks_are_read_and_others_stand_for_themselves() {

@@ -207,7 +207,7 @@ fn said(nudged: &Nudged) -> String {
     format!("{differ} {why}")
 }
 
-/// Another step to nudge: in the middle of the gap, or else of its second half.
+/// Another step to nudge: in the middle of the gap, or else of its second half, or else the symbol’s.
 fn elsewhere(nudged: &Nudged) -> u32 {
     let Nudged { step, symbol_at, .. } = *nudged;
     let middle = u32::midpoint(symbol_at, nudged.length());
@@ -236,7 +236,7 @@ fn compared(nudged: &Nudged) -> Option<(usize, String)> {
     Some((answer, said))
 }
 
-/// How much a nudge does from further away, guessed first.
+/// How much a nudge does at another step, guessed first.
 pub fn further_away(shown: Shown) -> AnyView {
     let read = shown.nudged(|nudged, _| compared(nudged));
     let question = shown.nudged(|nudged, _| {

@@ -7,10 +7,12 @@ use unroll_protocol::{
     study::seq2seq::{self, Odds},
 };
 
-use super::{Page, panels::by_length};
+use super::{
+    Page,
+    panels::{by_length, probability},
+};
 use crate::{
     course::{use_lab, use_right},
-    figures::power_of_ten,
     questions::use_answer,
     reactive::memo,
     teaching::CheckYourself,
@@ -53,7 +55,7 @@ pub fn Check(page: Page) -> impl IntoView {
     let explain = Signal::derive(move || {
         let Some(odds) = odds.get() else { return String::new() };
         let each = odds.iter().map(|odds| {
-            let probability = power_of_ten(odds.log_probability.exp().into(), 2);
+            let probability = probability(odds.log_probability.exp());
             format!("{} → {}: {probability}", odds.source, odds.right)
         });
         format!(

@@ -17,7 +17,7 @@ use super::{
     token,
 };
 use crate::{
-    fetched::{Fetch, Fetched, View, part},
+    fetched::{Fetch, Fetched, View, part, use_ahead},
     reactive::{effect, memo},
 };
 
@@ -99,6 +99,7 @@ pub fn CellInspector(
     #[prop(into, optional)]
     queries: Signal<usize>,
 ) -> impl IntoView {
+    use_ahead(ARITHMETIC);
     let is_wanted = RwSignal::new(false);
     effect(move || {
         if row.with(Option::is_some) && !is_wanted.get_untracked() {
@@ -109,7 +110,9 @@ pub fn CellInspector(
         <Provider value=Open { row, key, go, close, provenance, queries }>
             <Show when=move || is_wanted.get()>
                 <Fetched fetch=ARITHMETIC what="The arithmetic of a cell" style=Some("inspector")
-                    around=|notice| notice/>
+                    around=move |notice| view! {
+                        <div hidden=move || row.with(Option::is_none)>{notice}</div>
+                    }.into_any()/>
             </Show>
         </Provider>
     }
