@@ -76,17 +76,19 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "How it learns",
-            text: "The [loss](loss) says how surprised it is, on average, by the character that really comes. Each \
-                   step moves all weights a little so that the same text would surprise it less. It never trains on \
-                   the [held-out](held-out) text. So the held-out loss tells you whether it is learning the language \
-                   or only memorizing its text.",
+            text: "Each step takes a few stretches of the text, each as long as the [block size](block-size). The \
+                   [loss](loss) says how surprised it is there, on average, by the character that really comes. Then \
+                   all weights move a little, so that the same text would surprise it less.\n\n\
+                   It never trains on the [held-out](held-out) text. If the loss falls but the held-out loss rises, \
+                   it is only memorizing its text. This is [overfitting](overfitting).",
             set: |link| link.view = "loss".into(),
             asks: &["gpt-loss"],
         },
         Beat {
             title: "How it writes",
             text: "It draws one character from its bet, puts it after the text, and reads again. So it reads its own \
-                   writing: it is [autoregressive](autoregressive). One odd letter can lead it astray.",
+                   writing: it is [autoregressive](autoregressive). One odd letter can lead it astray. It reads only as far back as its \
+                   [context window](context-window) goes. What lies before that is forgotten.",
             set: |link| link.view = "writing".into(),
             asks: &["gpt-write", "gpt-which"],
         },
