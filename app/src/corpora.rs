@@ -3,7 +3,7 @@
 //! All are fetched. The one that the page begins with comes while the page's wasm does: index.html
 //! tells the browser of it.
 
-use std::{cell::RefCell, collections::HashMap, sync::Arc};
+use std::{cell::RefCell, sync::Arc};
 
 use unroll_protocol::link::Corpus;
 use wasm_bindgen::JsCast;
@@ -12,15 +12,12 @@ use wasm_bindgen_futures::JsFuture;
 use crate::worker::build_id;
 
 thread_local! {
-    static FETCHED: RefCell<HashMap<&'static str, Arc<str>>> = RefCell::default();
+    static FETCHED: RefCell<Vec<(Corpus, Arc<str>)>> = RefCell::default();
 }
 
 /// A built-in text, if it is here already; `None` for the learner's own.
 pub fn text(corpus: Corpus) -> Option<Arc<str>> {
-    match corpus {
-        Corpus::Own => None,
-        fetched => FETCHED.with_borrow(|texts| texts.get(fetched.id()).cloned()),
-    }
+    FETCHED.with_borrow(|texts| Some(texts.iter().find(|(of, _)| *of == corpus)?.1.clone()))
 }
 
 /// A built-in text, fetched unless it is here already. The error is a sentence for the page.
@@ -31,7 +28,7 @@ pub async fn load(corpus: Corpus) -> Result<Arc<str>, String> {
     let text = fetch(corpus.id()).await.ok_or_else(|| {
         format!("The text “{}” could not be loaded: is the connection gone?", name(corpus))
     })?;
-    FETCHED.with_borrow_mut(|texts| texts.insert(corpus.id(), text.clone()));
+    FETCHED.with_borrow_mut(|texts| texts.push((corpus, text.clone())));
     Ok(text)
 }
 

@@ -4,7 +4,7 @@
 //! page gets fewer pictures, never a queue of stale ones, and training goes on.
 
 use core::time::Duration;
-use std::{collections::HashMap, rc::Rc, sync::Arc};
+use std::{rc::Rc, sync::Arc};
 
 use leptos::prelude::*;
 use unroll_protocol::{Ask, Command, Packed, RunState};
@@ -49,13 +49,24 @@ pub struct Questions {
 struct Open {
     send: Rc<dyn Fn(&Command)>,
     last: u32,
-    takers: HashMap<u32, Taker>,
+    takers: Vec<(u32, Taker)>,
+}
+
+impl Open {
+    /// Few are open at a time.
+    fn place(&self, id: u32) -> Option<usize> {
+        self.takers.iter().position(|(of, _)| *of == id)
+    }
+
+    fn take(&mut self, id: u32) -> Option<Taker> {
+        self.place(id).map(|at| self.takers.remove(at).1)
+    }
 }
 
 impl Questions {
     /// `send` reaches the engine; `watched` is whether anybody reads what it says.
     pub fn new(send: impl Fn(&Command) + 'static, watched: Signal<bool>) -> Self {
-        let open = Open { send: Rc::new(send), last: 0, takers: HashMap::new() };
+        let open = Open { send: Rc::new(send), last: 0, takers: Vec::new() };
         Self {
             generation: RwSignal::new(0),
             state: RwSignal::new(RunState::Paused),
@@ -72,7 +83,7 @@ impl Questions {
     pub fn ask(self, question: Packed, take: Taker) -> u32 {
         let asked = self.open.try_update_value(|open| {
             open.last = open.last.wrapping_add(1);
-            open.takers.insert(open.last, take);
+            open.takers.push((open.last, take));
             (open.last, open.send.clone())
         });
         let Some((id, send)) = asked else { return 0 };
@@ -82,14 +93,14 @@ impl Questions {
 
     /// Nobody waits for that answer any more.
     pub fn forget(self, id: u32) {
-        self.open.try_update_value(|open| open.takers.remove(&id));
+        self.open.try_update_value(|open| open.take(id));
     }
 
     /// The engine answered question `id`, or refused to; `more` is to come.
     pub fn answered(self, id: u32, said: Said, more: bool) {
         let take = self.open.try_update_value(|open| match more {
-            true => open.takers.get(&id).cloned(),
-            false => open.takers.remove(&id),
+            true => open.place(id).map(|at| open.takers[at].1.clone()),
+            false => open.take(id),
         });
         // What nobody waits for any more is not even read.
         if let Some(Some(take)) = take {
@@ -107,7 +118,7 @@ impl Questions {
     pub fn engine_gone(self) {
         self.alive.set(false);
         let takers = self.open.try_update_value(|open| core::mem::take(&mut open.takers));
-        for take in takers.unwrap_or_default().into_values() {
+        for (_, take) in takers.unwrap_or_default() {
             take(None);
         }
     }

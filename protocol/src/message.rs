@@ -181,7 +181,7 @@ pub struct Started {
     pub spec: ExperimentSpec,
     /// Number of the model's parameters.
     pub parameters: u64,
-    /// Every token as text, by id; id 0 is the unknown character.
+    /// Every token as text, by id; id 0 is the unknown character, the others are in order of code points.
     pub vocabulary: Vec<String>,
     pub training_tokens: u64,
     pub held_out_tokens: u64,

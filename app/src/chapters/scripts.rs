@@ -116,11 +116,8 @@ fn every_word_of_the_glossary_is_linked_somewhere() {
     let texts = scripts.iter().flat_map(|(_, script)| texts(script));
     let beside = [crate::controls::OPTIMIZER];
     let linked: Vec<Word> = texts.chain(beside).flat_map(|text| plain(text).1).collect();
-    let missing: Vec<&str> = WORDS
-        .iter()
-        .filter(|entry| !linked.contains(&entry.word))
-        .map(|entry| entry.id)
-        .collect();
+    let missing: Vec<&str> =
+        WORDS.iter().filter(|entry| !linked.contains(&entry.word)).map(|entry| entry.id).collect();
     println!(
         "{} of {} words are linked",
         linked.iter().map(|w| w.id()).collect::<BTreeSet<_>>().len(),

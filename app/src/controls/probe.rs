@@ -1,7 +1,5 @@
 //! The sentence whose attention is shown.
 
-use std::collections::HashSet;
-
 use leptos::prelude::*;
 use unroll_protocol::Trace;
 
@@ -70,11 +68,14 @@ pub fn TokenField(editor: Editor) -> impl IntoView {
 fn unknown_note(store: Store) -> Option<String> {
     store.started.with(|started| {
         let started = started.as_ref()?;
-        let known: HashSet<&str> = started.vocabulary.iter().skip(1).map(String::as_str).collect();
+        // In order of their code points, behind the unknown character.
+        let known = started.vocabulary.get(1..)?;
         let context = started.spec.gpt.context as usize;
         store.probe.with(|probe| {
             let skip = probe.chars().count().saturating_sub(context);
-            unknown_sentence(probe.chars().skip(skip), |c| known.contains(c))
+            unknown_sentence(probe.chars().skip(skip), |c| {
+                known.binary_search_by(|known| known.as_str().cmp(c)).is_ok()
+            })
         })
     })
 }

@@ -1,6 +1,6 @@
 //! The labs of all chapters, and the one on show.
 
-use std::{cell::RefCell, collections::HashMap};
+use std::cell::RefCell;
 
 use leptos::prelude::*;
 use unroll_protocol::link::Chapter;
@@ -13,7 +13,7 @@ use crate::store::Store;
 pub struct Labs {
     store: Store,
     owner: Owner,
-    labs: StoredValue<RefCell<HashMap<&'static str, Lab>>, LocalStorage>,
+    labs: StoredValue<RefCell<Vec<(Chapter, Lab)>>, LocalStorage>,
 }
 
 impl Labs {
@@ -30,10 +30,10 @@ impl Labs {
             return None;
         }
         self.labs.with_value(|labs| {
-            let known = labs.borrow().get(chapter.id()).copied();
+            let known = labs.borrow().iter().find(|(of, _)| *of == chapter).map(|(_, lab)| *lab);
             Some(known.unwrap_or_else(|| {
                 let lab = self.owner.with(|| untrack(|| Lab::new(self.store, chapter)));
-                labs.borrow_mut().insert(chapter.id(), lab);
+                labs.borrow_mut().push((chapter, lab));
                 lab
             }))
         })

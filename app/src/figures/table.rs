@@ -1,10 +1,13 @@
 //! Numbers behind a figure as a table, for screen readers and for whoever wants digits.
 
-use crate::reactive::memo;
-use leptos::{ev, prelude::*};
+use leptos::{context::Provider, ev, prelude::*};
 use wasm_bindgen::JsCast;
 
 use super::{select::Selection, token, view::HeadView};
+use crate::{
+    fetched::{Fetch, View, fetched, part},
+    reactive::memo,
+};
 
 /// Rows and columns shown at a time.
 const SLICE: usize = 16;
@@ -78,21 +81,13 @@ pub fn WeightTable(view: Memo<Option<HeadView>>, selection: Selection) -> impl I
     view! { <SlicedTable data /> }
 }
 
-/// Built only while it is open. Slices are turned by hand, so that nothing moves under a reader.
+/// Built only while it is open.
 #[component]
 pub fn SlicedTable(data: TableData) -> impl IntoView {
     let open = RwSignal::new(false);
-    let shape = memo(move || data.shape.get());
-    let (rows, columns) = (memo(move || shape.get().0), memo(move || shape.get().1));
-    let (first_row, first_column) = (RwSignal::new(0), RwSignal::new(0));
     let on_toggle = move |e: ev::Event| {
         let details = e.current_target().map(JsCast::unchecked_into::<web_sys::Element>);
-        let now_open = details.is_some_and(|d| d.has_attribute("open"));
-        if now_open && let Some((row, column)) = untrack(|| data.start.run(())) {
-            first_row.set(slice_around(row, rows.get_untracked()));
-            first_column.set(slice_around(column, columns.get_untracked()));
-        }
-        open.set(now_open);
+        open.set(details.is_some_and(|details| details.has_attribute("open")));
     };
     let (said, word) = data.summary.split_at(data.summary.rfind(' ').map_or(0, |space| space + 1));
     view! {
@@ -102,22 +97,39 @@ pub fn SlicedTable(data: TableData) -> impl IntoView {
             <Show when=move || open.get()>
                 // Over the picture, so that nothing moves.
                 <div class="table-sheet">
-                    <div class="table-turners">
-                        <Turner name=data.along.0 first=first_row count=rows />
-                        <Turner name=data.along.1 first=first_column count=columns />
-                    </div>
-                    <div
-                        class="table-scroller"
-                        tabindex="0"
-                        role="region"
-                        aria-label=format!("Table: {}", data.summary)
-                    >
-                        <Table data rows columns first_row first_column />
-                    </div>
+                    <Provider value=data>{fetched(SHEET, "The table")}</Provider>
                 </div>
             </Show>
         </details>
     }
+}
+
+/// Most visits open no table.
+const SHEET: Fetch = part!(table: View = sheet);
+
+/// A slice of the table and what turns to others. Nothing moves under a reader by itself.
+fn sheet() -> AnyView {
+    let data: TableData = expect_context();
+    let shape = memo(move || data.shape.get());
+    let (rows, columns) = (memo(move || shape.get().0), memo(move || shape.get().1));
+    let (row, column) = untrack(|| data.start.run(())).unwrap_or_default();
+    let first_row = RwSignal::new(slice_around(row, rows.get_untracked()));
+    let first_column = RwSignal::new(slice_around(column, columns.get_untracked()));
+    view! {
+        <div class="table-turners">
+            <Turner name=data.along.0 first=first_row count=rows />
+            <Turner name=data.along.1 first=first_column count=columns />
+        </div>
+        <div
+            class="table-scroller"
+            tabindex="0"
+            role="region"
+            aria-label=format!("Table: {}", data.summary)
+        >
+            <Table data rows columns first_row first_column />
+        </div>
+    }
+    .into_any()
 }
 
 /// Which part is shown along one side, with a step back and forth.

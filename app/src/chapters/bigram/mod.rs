@@ -95,7 +95,9 @@ fn lives(vocabulary: Memo<Vec<String>>) -> Vec<Live> {
         live("k", move || k.get().to_string()),
         live("step", move || lab.step.get().to_string()),
         live("loss", move || loss.get().map_or_else(|| "…".into(), |l| format!("{l:.3} nats"))),
-        live("perplexity", move || loss.get().map_or_else(|| "…".into(), |l| format!("{:.1}", l.exp()))),
+        live("perplexity", move || {
+            loss.get().map_or_else(|| "…".into(), |l| format!("{:.1}", l.exp()))
+        }),
     ]
 }
 
