@@ -121,7 +121,7 @@ pub fn notebook(notebook: &'static Notebook) -> AnyView {
     .into_any()
 }
 
-const NOT_FETCHED: &str = "The notebook maker could not be loaded. Try again.";
+const NOT_FETCHED: &str = "What makes files could not be fetched. Try again.";
 
 fn open(
     notebook: &'static Notebook,
@@ -181,7 +181,7 @@ async fn save(notebook: &Notebook, said: &Packed, origin: &Origin) -> Result<Str
     let text = compose(notebook, said, origin)?;
     let name = format!("unroll-{}", file_name(notebook.title));
     let saved = (writers.save)(name.clone(), File::Notebook(text)).await;
-    saved.map_err(|_| "Your browser blocked the file.")?;
+    saved.map_err(|_| "This browser did not let the file be made.")?;
     Ok(name)
 }
 

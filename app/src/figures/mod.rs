@@ -77,7 +77,7 @@ pub use matrix_data::Matrix;
 pub use matrix_paint::hidden_canvas;
 pub use matrix_strip::{Across, ColumnStrip};
 pub use next::NextFigure;
-pub use plot::{power_of_ten, short};
+pub use plot::{power_of_ten, short, superscript};
 pub use scale::ValueMap;
 pub use select::Selection;
 pub use sheet::{Sheet, SheetExport, exact};

@@ -97,7 +97,8 @@ pub fn power_of_ten(value: f64, decimals: usize) -> String {
     text.replace('-', "−")
 }
 
-fn superscript(exponent: i32) -> String {
+/// A number as an exponent.
+pub fn superscript(exponent: i32) -> String {
     let sign = if exponent < 0 { "⁻" } else { "" };
     let digit =
         |c: char| ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'][c as usize - '0' as usize];
@@ -451,6 +452,7 @@ mod tests {
     fn a_power_of_ten_is_written_only_where_there_is_one() {
         let written = [2.98e-8, 1e-7, 0.9999, 0.0, -4.0e12].map(|value| power_of_ten(value, 2));
         assert_eq!(written, ["2.98·10⁻⁸", "10⁻⁷", "1", "0", "−4·10¹²"]);
+        assert_eq!(superscript(-123), "⁻¹²³");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use unroll_protocol::study::bigram::{Order, Row, ask, smoothed};
 use super::{code_point, named, short, use_vocabulary};
 use crate::{
     course::{use_lab, use_provenance, use_setting},
-    figures::{Bar, BarsFigure, Hue},
+    figures::{Bar, BarsFigure, Hue, power_of_ten},
     questions::{use_answer, use_fixed_answer},
     reactive::memo,
     store::Store,
@@ -200,11 +200,10 @@ fn arithmetic(row: &Row, id: usize, vocabulary: &[String]) -> AnyView {
                     <dt>"gradient of its logit"</dt>
                     <dd>
                         {format!(
-                            "({trained:.4} − {share:.4}) · {total} / {} = {:.2e}",
+                            "({trained:.4} − {share:.4}) · {total} / {} = {}",
                             row.pairs,
-                            (trained - share) * f64::from(total) / row.pairs as f64,
-                        )
-                        .replace("= -", "= −")}
+                            power_of_ten((trained - share) * f64::from(total) / row.pairs as f64, 2),
+                        )}
                     </dd>
                 </div>
             })}

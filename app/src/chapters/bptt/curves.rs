@@ -4,7 +4,7 @@ use unroll_protocol::study::bptt::{BATCH, Cell, Flow, LossKind, Network, Scale, 
 
 use crate::{
     course::History,
-    figures::{Dash, Hue, Line, Lines, Reference, YScale},
+    figures::{Dash, Hue, Line, Lines, Reference, YScale, power_of_ten},
 };
 
 /// Shares below this are off the axis: what a 32-bit float can hold goes down to 1e-45.
@@ -308,26 +308,7 @@ pub fn loss_name(loss: LossKind) -> &'static str {
 
 /// A number of any size, short.
 pub fn power(value: f64) -> String {
-    if value == 0.0 {
-        return "0".into();
-    }
-    if (1e-3..1e4).contains(&value.abs()) {
-        return format!("{value:.3}");
-    }
-    let exponent = value.abs().log10().floor();
-    format!("{:.1} · 10{}", value / 10f64.powf(exponent), raised(exponent as i32))
-}
-
-/// A number as an exponent.
-pub fn raised(exponent: i32) -> String {
-    let digit = |digit: char| match digit {
-        '-' => '⁻',
-        '1' => '¹',
-        '2' => '²',
-        '3' => '³',
-        other => char::from_u32('⁰' as u32 + other as u32 - '0' as u32).unwrap_or(other),
-    };
-    exponent.to_string().chars().map(digit).collect()
+    if (1e-3..1e4).contains(&value.abs()) { format!("{value:.3}") } else { power_of_ten(value, 1) }
 }
 
 /// A setting's number without needless digits.
@@ -342,8 +323,7 @@ mod tests {
     #[test]
     fn numbers_of_any_size_are_short() {
         let shown = [0.0, 3.01e-9, 0.0567, 2.7459, 12_345.0].map(power);
-        assert_eq!(shown, ["0", "3.0 · 10⁻⁹", "0.057", "2.746", "1.2 · 10⁴"]);
-        assert_eq!(raised(-123), "⁻¹²³");
+        assert_eq!(shown, ["0", "3·10⁻⁹", "0.057", "2.746", "1.2·10⁴"]);
         assert_eq!([1.0, 0.25, 1.1].map(number), ["1", "0.25", "1.1"]);
     }
 

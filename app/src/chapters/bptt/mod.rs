@@ -119,7 +119,7 @@ fn BpttChapter() -> impl IntoView {
             further
             live=lives(shown)
             asks=vec![
-                ("bptt-nudge", ViewFn::from(move || nudge::further_away(shown))),
+                ("bptt-nudge", ViewFn::from(move || nudge::another_step(shown))),
                 ("bptt", ViewFn::from(move || most(shown))),
                 ("bptt-near", ViewFn::from(move || near(shown))),
             ]

@@ -3,11 +3,11 @@
 use leptos::prelude::*;
 use unroll_protocol::study::bptt::{Cell, Nudged, Settings};
 
-use super::{Shown, curves};
+use super::Shown;
 use crate::{
     controls::{ChoiceField, SliderField},
     course::use_right,
-    figures::{Matrix, MatrixFigure, ValueMap, short},
+    figures::{Matrix, MatrixFigure, ValueMap, power_of_ten, short},
     teaching::CheckYourself,
 };
 
@@ -170,7 +170,7 @@ fn slope(value: f64) -> String {
             let digits = (2.0 - size.log10().floor()).max(0.0) as usize;
             format!("{value:.digits$}")
         }
-        _ => curves::power(value),
+        _ => power_of_ten(value, 2),
     };
     text.replacen('-', "−", 1)
 }
@@ -237,7 +237,7 @@ fn compared(nudged: &Nudged) -> Option<(usize, String)> {
 }
 
 /// How much a nudge does at another step, guessed first.
-pub fn further_away(shown: Shown) -> AnyView {
+pub fn another_step(shown: Shown) -> AnyView {
     let read = shown.nudged(|nudged, _| compared(nudged));
     let question = shown.nudged(|nudged, _| {
         format!(
@@ -299,7 +299,7 @@ mod tests {
     fn the_difference_is_that_of_the_losses_on_show() {
         assert_eq!(losses(&nudged(2.499_2, 0.1)), ["2.5000000", "2.4992000", "−0.0008000"]);
         let shown = [0.0, -0.008_671, 0.5, 12.34, -2.0e-6].map(slope);
-        assert_eq!(shown, ["0", "−0.00867", "0.500", "12.3", "−2.0 · 10⁻⁶"]);
+        assert_eq!(shown, ["0", "−0.00867", "0.500", "12.3", "−2·10⁻⁶"]);
     }
 
     #[test]

@@ -7,7 +7,9 @@ use unroll_protocol::study::bptt::{Cell, Flow, Settings};
 use super::{Shown, curves, terms::Terms};
 use crate::{
     controls::{ChoiceField, SliderField},
-    figures::{Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, ValueMap, YScale},
+    figures::{
+        Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, ValueMap, YScale, superscript,
+    },
     reactive::memo,
 };
 
@@ -187,7 +189,7 @@ fn terms(shown: Shown) -> AnyView {
                 view! { <li><span class="bptt-step">{step}</span><span class="bptt-term">{term}</span></li> }
             });
             let said =
-                format!("Each step’s part, in units of 10{}", curves::raised(digits.exponent));
+                format!("Each step’s part, in units of 10{}", superscript(digits.exponent));
             view! {
                 <p class="view-note">{said.clone()}</p>
                 <ol class="bptt-terms" data-testid="bptt-terms" tabindex="0" aria-label=said>
