@@ -15,6 +15,8 @@ mod docs;
 mod doctor;
 mod npm;
 mod paths;
+#[cfg(test)]
+mod recipe;
 mod screenshots;
 mod serve;
 mod setup;
