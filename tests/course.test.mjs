@@ -176,6 +176,8 @@ test("a click puts a beat in focus and its stage in place; what is changed then 
 test("Space trains and pauses, where no control has the focus", async (t) => {
   const page = await site.open(t, "?chapter=bigram");
   await opened(page, "bigram");
+  // The steps it takes by itself have begun, then ended.
+  await numberUntil(page, "loss-step", (step) => step > 0);
   await paused(page);
   await page.locator("h1").click();
   await page.keyboard.press("Space");
@@ -281,6 +283,8 @@ test("undo takes an idea back, and back to the start takes everything back", asy
 test("a chapter gone back to is as it was left, and nothing trains unseen", async (t) => {
   const page = await site.open(t, "?chapter=rnn");
   await opened(page, "rnn");
+  // The steps it takes by itself have begun, then ended.
+  await numberUntil(page, "loss-step", (step) => step > 0);
   await paused(page);
   const warm = await number(page, "loss-step");
   await byId(page, "train-toggle").click();

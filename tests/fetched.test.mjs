@@ -21,9 +21,17 @@ function partsAskedFor(page) {
 test("the first screen fetches no part, a chapter its own, and none is fetched twice", async (t) => {
   const page = await site.open(t);
   const files = partsAskedFor(page);
+  // Once the first picture is there, some are fetched ahead: it has to wait for its engine here.
+  let goOn;
+  const held = new Promise((resolve) => (goOn = resolve));
+  await page.route(/\/engine_cpu/, async (route) => {
+    await held;
+    await route.continue();
+  });
   await page.reload();
   await opened(page, "gpt");
   assert.deepEqual(files, []);
+  goOn();
   await byId(page, "chapter-previous").click();
   await opened(page, "machine");
   assert(files.length > 0, "nothing was fetched");

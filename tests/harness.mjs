@@ -246,13 +246,13 @@ export function asNumber(text) {
 /** Waits until the number shown by `id` satisfies `condition`; returns it. */
 export async function numberUntil(page, id, condition, what = String(condition)) {
   const element = byId(page, id);
-  const handle = await element.elementHandle();
   let last = Number.NaN;
   const deadline = Date.now() + PATIENCE;
-  while (!condition((last = asNumber(await handle.textContent())))) {
+  // Looked up each time: the element may have been made anew.
+  while (!condition((last = await number(page, id)))) {
     assert(Date.now() < deadline, `${id} is ${last} and did not become ${what}`);
     // Wakes at the next change of the text, or at the latest after a second, to look at the clock.
-    await handle.evaluate(
+    await element.evaluate(
       (node) =>
         new Promise((resolve) => {
           const observer = new MutationObserver(() => done());
@@ -296,6 +296,8 @@ export async function settled(page) {
   // A figure that has just come into sight has not asked yet: first its observer is told.
   await drawn(page);
   await page.locator('main:not([data-answers="behind"])').waitFor();
+  // A figure draws an answer in the frame after it.
+  await drawn(page);
 }
 
 /** Presses Train, waits until `steps` steps are done, and presses Pause. Returns the step. */

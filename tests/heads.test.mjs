@@ -36,7 +36,8 @@ const value = async (page, layer, head, name) => Number(await stat(page, layer, 
 async function costs(page) {
   await openView(page, "numbers");
   const cells = byId(page, "heads-table").locator('[data-stat="cost"]');
-  await eventually(async () => (await cells.allTextContents()).every((text) => /\d/.test(text)), "every head is measured");
+  const measured = (texts) => texts.length > 0 && texts.every((text) => /\d/.test(text));
+  await eventually(async () => measured(await cells.allTextContents()), "every head is measured");
   return (await cells.allTextContents()).map((text) => Number(text.replace("−", "-").match(/[+-]?\d+\.\d+/)[0]));
 }
 

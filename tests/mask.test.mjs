@@ -114,6 +114,7 @@ test("click and drag change cells; outputs follow at once; blocked weights are e
   await byId(page, "mask-clear").click();
   await eventually(async () => /^435 of 900/.test(await text(page, "mask-blocked")));
   // A preset changes what the row says next.
+  await settled(page);
   const before = await likeliest(page);
   for (const [preset, blocked] of [["alone", 870], ["padding", 120], ["full", null], ["causal", 435]]) {
     await byId(page, `mask-preset-${preset}`).click();

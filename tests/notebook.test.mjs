@@ -17,6 +17,7 @@ async function openCode(page) {
   await snippets.first().waitFor();
   for (const snippet of await snippets.all()) {
     await snippet.locator("summary").click();
+    await snippet.locator("pre").waitFor();
   }
   return more;
 }

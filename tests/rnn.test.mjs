@@ -363,6 +363,7 @@ test("each view's figure is live and whole", async (t) => {
     await openView(page, view);
     await live(page, figure);
     assert.equal(await page.locator(".view").count(), 1, "one view at a time");
+    await drawn(page);
     const [wide, high] = await page.locator(".view").evaluate((view) => [
       view.scrollWidth - view.clientWidth,
       view.scrollHeight - view.clientHeight,

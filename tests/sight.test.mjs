@@ -8,6 +8,7 @@ import { test } from "node:test";
 import { variants } from "./bench-engine.mjs";
 import {
   byId,
+  drawn,
   eventually,
   live,
   number,
@@ -124,6 +125,9 @@ test("a figure that its host has scrolled away asks nothing", async (t) => {
   const scroll = (margin) =>
     page.evaluate((margin) => void (document.querySelector("iframe").style.marginTop = margin), margin);
   await scroll("5000px");
+  // Its observer is told in one of the host's next frames.
+  await drawn(page);
+  await further();
   await further();
   const away = await asked(frame);
   const drawnLast = await shownStep(frame);

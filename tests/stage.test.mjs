@@ -153,6 +153,7 @@ for (const chapter of chapters) {
     await byId(page, `chapter-${chapter}`).waitFor();
     // The lab waits to be trained, the others warm up by themselves.
     if (STUDIES.includes(chapter)) await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
+    else await page.locator('.view .figure[data-state="live"]').first().waitFor();
     await paused(page);
     const problems = [];
     let whole = true;

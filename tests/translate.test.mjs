@@ -52,6 +52,7 @@ for (const chapter of CHAPTERS) {
     const page = await site.open(t, `?chapter=${chapter}`, { viewport: { width: 1280, height: 720 }, reducedMotion: "reduce" });
     await byId(page, `chapter-${chapter}`).waitFor();
     if (STUDIES.includes(chapter)) await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
+    else await page.locator('.view .figure[data-state="live"]').first().waitFor();
     await paused(page);
     const problems = [];
     for (const view of await views(page)) {
