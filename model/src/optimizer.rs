@@ -60,6 +60,11 @@ impl AdamW {
         }
     }
 
+    /// What says how many steps were taken, and can take none.
+    pub fn without_moments(&self) -> Self {
+        Self::resume(&self.spec, self.steps, Vec::new())
+    }
+
     /// Number of steps taken.
     pub fn steps(&self) -> u32 {
         self.steps

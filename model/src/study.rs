@@ -11,6 +11,7 @@ mod gates;
 mod heads;
 mod learner;
 mod mask;
+mod moment;
 mod norm;
 mod position;
 mod qkv;
@@ -25,6 +26,7 @@ use burn::tensor::Device;
 use unroll_protocol::{Packed, Question, StudySpec, StudyStarted};
 
 use crate::{Named, read_parameters};
+pub use moment::{Hands, Moment};
 
 /// Why a study can't be built or a question not be answered, as a sentence for the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,6 +96,10 @@ pub trait Study: Sized {
 
     /// The parameters of one of the models, counted from 0; none if there are not so many.
     fn named_parameters(&self, model: usize) -> Vec<Named>;
+
+    /// Passes to `hands`, always in the same order, whatever answers are computed from and training
+    /// changes; [`step`](Self::step) follows from it. A half-done step stays as it is.
+    fn hold(&mut self, hands: &mut Hands<'_>);
 
     /// Answers a question with the models as they are, see [`Ask`](unroll_protocol::Ask). May keep
     /// what it computed, but changes nothing that training reads.
@@ -174,6 +180,23 @@ impl AnyStudy {
     /// See [`Study::set_learning_rate`].
     pub fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
         each!(&mut self.kind, study => study.set_learning_rate(rate))
+    }
+
+    /// What answers are computed from at present.
+    pub fn moment(&mut self) -> Moment {
+        Moment::taken(|hands| each!(&mut self.kind, study => study.hold(hands)))
+    }
+
+    /// Answers a question with the models as they were at a moment of this study.
+    pub async fn ask_at(
+        &mut self,
+        moment: &mut Moment,
+        question: &Question,
+    ) -> Result<Packed, Refusal> {
+        moment.exchanged(|hands| each!(&mut self.kind, study => study.hold(hands)));
+        let answer = self.ask(question).await;
+        moment.exchanged(|hands| each!(&mut self.kind, study => study.hold(hands)));
+        answer
     }
 
     /// See [`Study::ask`].

@@ -76,19 +76,19 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "How it learns",
-            text: "Each step takes a few stretches of the text, each as long as the [block size](block-size). The \
-                   [loss](loss) says how surprised it is there, on average, by the character that really comes. Then \
-                   all weights move a little, so that the same text would surprise it less.\n\n\
+            text: "Each training step takes a few stretches of the text, each one [block size](block-size) long. The \
+                   [loss](loss) is the model’s average surprise at the characters that really come. Then all weights \
+                   move a little, so that the same text would surprise it less.\n\n\
                    It never trains on the [held-out](held-out) text. If the loss falls but the held-out loss rises, \
-                   it is only memorizing its text. This is [overfitting](overfitting).",
+                   it is learning accidents of its text. This is [overfitting](overfitting).",
             set: |link| link.view = "loss".into(),
             asks: &["gpt-loss"],
         },
         Beat {
             title: "How it writes",
             text: "It draws one character from its bet, puts it after the text, and reads again. So it reads its own \
-                   writing: it is [autoregressive](autoregressive). One odd letter can lead it astray. It reads only as far back as its \
-                   [context window](context-window) goes. What lies before that is forgotten.",
+                   writing: it is [autoregressive](autoregressive). One odd letter can lead it astray. It sees only its [context \
+                   window](context-window), here one block size. Anything earlier is forgotten.",
             set: |link| link.view = "writing".into(),
             asks: &["gpt-write", "gpt-which"],
         },

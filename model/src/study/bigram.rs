@@ -12,7 +12,7 @@ use unroll_protocol::{
 };
 
 use super::{
-    Built, Refusal, StudySlice,
+    Built, Hands, Refusal, StudySlice,
     learner::{steady, usable_rate},
 };
 use crate::{
@@ -138,6 +138,11 @@ impl super::Study for Study {
     fn named_parameters(&self, model: usize) -> Vec<Named> {
         let table = self.table.as_ref().filter(|_| model == 0);
         table.map_or_else(Vec::new, named_parameters)
+    }
+
+    fn hold(&mut self, hands: &mut Hands<'_>) {
+        hands.value(&mut self.table);
+        hands.hold(&mut self.optimizer, AdamW::without_moments);
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

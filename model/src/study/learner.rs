@@ -89,6 +89,16 @@ impl<M: Module> Learner<M> {
         Self { optimizer: AdamW::new(optimizer, &model), model }
     }
 
+    /// What answers need of it: it can't train.
+    pub(super) fn held(&self) -> Self {
+        Self { model: self.model.clone(), optimizer: self.optimizer.without_moments() }
+    }
+
+    /// [`held`](Self::held), of each.
+    pub(super) fn all_held(learners: &[Self]) -> Vec<Self> {
+        learners.iter().map(Self::held).collect()
+    }
+
     /// Number of optimizer steps taken.
     pub(super) fn steps(&self) -> u32 {
         self.optimizer.steps()

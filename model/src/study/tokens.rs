@@ -12,7 +12,7 @@ use unroll_protocol::{
 
 use self::{log_bilinear::LogBilinear, text::Tokenizer};
 use super::{
-    Built, Refusal, StudySlice,
+    Built, Hands, Refusal, StudySlice,
     learner::{Gradients, Learner},
     training::Training,
 };
@@ -167,6 +167,10 @@ impl super::Study for Study {
 
     fn named_parameters(&self, model: usize) -> Vec<Named> {
         self.training.parameters_of(model)
+    }
+
+    fn hold(&mut self, hands: &mut Hands<'_>) {
+        self.training.hold(hands);
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

@@ -8,7 +8,7 @@
 use burn::module::Module;
 
 use super::{
-    Refusal, StudySlice,
+    Hands, Refusal, StudySlice,
     learner::{Gradients, Learner, usable_rate},
 };
 use crate::Named;
@@ -57,24 +57,20 @@ impl<M: Module, P: Default> Training<M, P> {
         self.learners[0].steps() - u32::from(self.pending.is_some())
     }
 
-    /// The models, updated even if the step is yet to be measured.
+    /// The models after [`step`](Self::step) steps: those before a step that is yet to be measured,
+    /// those after it once it is [taken out](Self::take_pending).
     pub(super) fn learners(&self) -> &[Learner<M>] {
-        &self.learners
-    }
-
-    /// Model `index`, updated even if the step is yet to be measured.
-    pub(super) fn model(&self, index: usize) -> &M {
-        &self.learners[index].model
-    }
-
-    /// The models after [`step`](Self::step) steps.
-    pub(super) fn settled(&self) -> &[Learner<M>] {
         self.pending.as_ref().map_or(&self.learners, |pending| &pending.before)
+    }
+
+    /// Model `index` of [these](Self::learners).
+    pub(super) fn model(&self, index: usize) -> &M {
+        &self.learners()[index].model
     }
 
     /// The parameters of model `index`; none if there are not so many.
     pub(super) fn parameters_of(&self, index: usize) -> Vec<Named> {
-        Learner::parameters_of(&self.learners, index)
+        Learner::parameters_of(self.learners(), index)
     }
 
     /// Number of trained parameters of all models.
@@ -147,6 +143,19 @@ impl<M: Module, P: Default> Training<M, P> {
         if let Some(pending) = self.pending.take() {
             self.learners = pending.before;
         }
+    }
+
+    /// See [`Study::hold`](super::Study::hold).
+    pub(super) fn hold(&mut self, hands: &mut Hands<'_>)
+    where
+        M: 'static,
+        P: 'static,
+    {
+        let Self { learners, gradients, pending, .. } = self;
+        let before = pending.as_ref().map(|pending| &pending.before);
+        hands.hold(learners, |learners| Learner::all_held(before.unwrap_or(learners)));
+        hands.hold(gradients, |_| Vec::new());
+        hands.hold(pending, |_| None);
     }
 
     /// Changes the learning rate: see

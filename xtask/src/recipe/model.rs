@@ -6,7 +6,7 @@ use unroll_protocol::{
     study::empty::{Question, Spec},
 };
 
-use super::{Built, Refusal, StudySlice};
+use super::{Built, Hands, Refusal, StudySlice};
 use crate::Named;
 
 pub struct Study {
@@ -48,6 +48,11 @@ impl super::Study for Study {
 
     fn named_parameters(&self, _model: usize) -> Vec<Named> {
         Vec::new()
+    }
+
+    fn hold(&mut self, hands: &mut Hands<'_>) {
+        hands.value(&mut self.numbers);
+        hands.value(&mut self.steps);
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

@@ -101,10 +101,10 @@ pub const SCRIPT: Script = Script {
                    came, and large if what came seemed nearly impossible. The unit is the [nat](nat). The average over \
                    a text is the [cross-entropy](cross-entropy). It is also the [loss](loss), the number that training \
                    makes smaller. After {step} steps the loss of your table is {loss}. Raise e to \
-                   that power and you get its [perplexity](perplexity), {perplexity}: the table is as unsure as if it \
-                   chose among that many equally likely characters.\n\n\
-                   On the training text, no table of pairs can have a smaller loss than the raw counts. How far yours \
-                   lies above them there is called their [KL divergence](kl-divergence).\n\n\
+                   the power of this loss, and you get the [perplexity](perplexity): {perplexity}. The table is as \
+                   unsure as if it chose among that many equally likely characters.\n\n\
+                   On the training text, no table of pairs can beat the raw counts. Your table’s loss minus theirs is \
+                   a [KL divergence](kl-divergence).\n\n\
                    The last tenth of the text was [held out](held-out): neither counted nor trained on. How surprised \
                    are the raw counts by it? Guess beside the curve.",
             set: |link| link.view = "average".into(),

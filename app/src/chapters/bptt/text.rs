@@ -76,8 +76,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "It can also explode",
             text: "The pink curve is for a copy of the RNN with U rescaled: its [spectral radius](spectral-radius) is \
-                   1.5. This is the largest absolute value among the [eigenvalues](eigenvalue) of U. In the long \
-                   run, U alone stretches a ripple by this factor at each step.\n\n\
+                   1.5. The radius is the largest absolute value among U’s [eigenvalues](eigenvalue), the factors by which \
+                   it stretches. Without tanh, U would in the long run multiply a ripple by about this much per \
+                   step.\n\n\
                    Drag the radius. Well below 1, the gradient dies. Above 1 it can grow: this is the [exploding \
                    gradient](exploding-gradient). With a still larger U, tanh saturates: its slope falls to nearly 0, \
                    and the gradient dies again. Near 1 it can go either way. In training, people use gradient \

@@ -24,7 +24,7 @@ pub const SCRIPT: Script = Script {
             title: "Characters become numbers",
             text: "Each character is looked up in a table of learned numbers, {width} for each. This is its \
                    [embedding](embedding). A second table says where it stands: the [positional \
-                   encoding](positional-encoding). The two are added. In many GPTs the first table is used once more at the end, to score the next character: this is [weight tying](weight-tying).",
+                   encoding](positional-encoding). The two are added. Many GPTs use the first table again at the end, to score each possible next character. This is [weight tying](weight-tying).",
             set: |link| link.machine.stage = Stage::Embedding,
             asks: &[],
         },
@@ -66,7 +66,7 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "The next character",
             text: "What has gathered on the last row decides what comes next. After one more norm, each of the {known} characters that the model knows gets a score. Softmax turns the scores into shares, or probabilities. One character is drawn, written after the text, and the whole machine runs again. This is what \
-                   [autoregressive](autoregressive) means. A GPT in use saves work here: it keeps the keys and values of earlier rows in a [KV cache](kv-cache).",
+                   [autoregressive](autoregressive) means. Yours computes every row anew. Most GPTs in use keep the keys and values of earlier rows in a [KV cache](kv-cache).",
             set: |link| link.machine.stage = Stage::Next,
             asks: &["machine-row"],
         },

@@ -30,8 +30,8 @@ pub const SCRIPT: Script = Script {
             text: "Turn a microphone up too far, and every sound becomes the same roar. A [tanh](tanh) unit does that \
                    when its sum is too far from 0. It sits near 1 or −1, where its slope is almost 0, and hardly any \
                    [gradient](gradient) passes. Here we call it stuck. The usual word is **saturated**.\n\n\
-                   Choosing a network’s first weights is called [initialization](initialization). Here they are too \
-                   large on purpose. The histograms show the outputs of each layer’s \
+                   Choosing the weights that a network starts with is called [initialization](initialization). Here \
+                   they are too large on purpose. The histograms show the outputs of each layer’s \
                    units, their [activations](activation). Compare the network without normalization with the other. Where do the \
                    activations pile up?",
             set: |link| link.view = "depth".into(),

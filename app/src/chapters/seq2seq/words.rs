@@ -119,8 +119,8 @@ pub const SCRIPT: Script = Script {
                    [encoder](encoder) reads the source one character per step. After the last one, the \
                    [decoder](decoder) starts to write. It stops when it writes *end*. So the answer may be longer \
                    or shorter than the source.\n\n\
-                   Press “Write one more” to follow it. Each character it writes becomes its next input. In training it \
-                   is given the right character instead, even after a mistake. This is [teacher \
+                   Press “Write one more” to follow it. Each character it writes becomes its next input. In training, \
+                   its next input is always the right character, even if it guessed wrong. This is [teacher \
                    forcing](teacher-forcing).",
             set: |link| link.seq2seq.at = 1,
             asks: &["seq2seq-fed"],
@@ -182,11 +182,12 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A good start can end badly",
-            text: "So far the decoder takes the likeliest character at every step. This is **greedy** decoding, and it \
-                   never goes back. But a good start can have only poor endings. [Beam search](beam-search) keeps \
-                   several beginnings, continues each, and keeps the likeliest again.\n\n\
-                   The table shows what it found for your source. Train a little, type a hard one, and look: is the \
-                   beam’s best answer more likely than the greedy one? Is it also right?",
+            text: "So far the decoder has always taken the likeliest character. This is **greedy** decoding, and it \
+                   never goes back. But a likely start may have only unlikely endings. [Beam search](beam-search) \
+                   keeps several beginnings, the **beam**. It continues each, then keeps only the likeliest few.\n\n\
+                   An answer’s probability is the product of its characters’ probabilities. The table shows what the \
+                   search found. Train a little, then type a hard source. Is the beam’s best answer likelier than the \
+                   greedy one? Is it also right?",
             set: |link| link.view = "beam".to_owned(),
             asks: &[],
         },

@@ -13,7 +13,7 @@ use unroll_protocol::{
 };
 
 use super::{
-    Built, Refusal, StudySlice,
+    Built, Hands, Refusal, StudySlice,
     learner::{Gradients, Learner, steady},
     training::{Pending, Training, is_measured},
 };
@@ -130,6 +130,11 @@ impl super::Study for Study {
 
     fn named_parameters(&self, model: usize) -> Vec<Named> {
         self.training.parameters_of(model)
+    }
+
+    fn hold(&mut self, hands: &mut Hands<'_>) {
+        self.training.hold(hands);
+        hands.value(&mut self.measured);
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

@@ -11,7 +11,7 @@ use unroll_protocol::{
 };
 
 use super::{
-    Built, Refusal, StudySlice,
+    Built, Hands, Refusal, StudySlice,
     training::{Training, is_measured},
 };
 use crate::{Named, SequenceModel, read_all};
@@ -121,6 +121,10 @@ impl super::Study for Study {
 
     fn named_parameters(&self, model: usize) -> Vec<Named> {
         self.training.parameters_of(model)
+    }
+
+    fn hold(&mut self, hands: &mut Hands<'_>) {
+        self.training.hold(hands);
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

@@ -55,12 +55,15 @@ impl Study {
         Ok(())
     }
 
-    /// The history, and the model as it is now.
+    /// The history so far, and the model as it is now.
     pub(super) async fn grown(&self) -> Result<Growth, Refusal> {
         let History { passage, steps, lengths, .. } = &self.growth;
-        let (mut steps, mut values) = (steps.clone(), lengths.clone());
         let (sources, now) = mean_sizes(self.model(Shown::Full), passage).await?;
         let step = self.training.step();
+        // Asked about a moment, it knows what came later.
+        let known = steps.partition_point(|at| *at <= step);
+        let mut steps = steps[..known].to_vec();
+        let mut values = lengths[..known * sources.len()].to_vec();
         if steps.last() != Some(&step) {
             steps.push(step);
             values.extend(now);

@@ -12,7 +12,7 @@ use unroll_protocol::{
 
 use self::task::Gaps;
 use super::{
-    Built, Refusal, StudySlice,
+    Built, Hands, Refusal, StudySlice,
     learner::{Gradients, Learner, usable_rate},
 };
 use crate::{
@@ -149,6 +149,15 @@ impl super::Study for Study {
     fn named_parameters(&self, model: usize) -> Vec<Named> {
         let network = self.networks.get(model);
         network.map_or_else(Vec::new, |network| named_parameters(&network.learner.model))
+    }
+
+    fn hold(&mut self, hands: &mut Hands<'_>) {
+        hands.hold(&mut self.networks, |networks| {
+            let held = |network: &Network| Network { learner: network.learner.held(), ..*network };
+            networks.iter().map(held).collect()
+        });
+        hands.value(&mut self.accuracy);
+        hands.value(&mut self.step);
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

@@ -179,8 +179,13 @@ impl Record {
         Ok(())
     }
 
-    /// The points of one head.
-    pub fn of(&self, at: HeadAt, heads: u32) -> Result<Vec<(u32, Statistics)>, Refusal> {
+    /// The points of one head in the first `steps` steps.
+    pub fn of(
+        &self,
+        at: HeadAt,
+        heads: u32,
+        steps: u32,
+    ) -> Result<Vec<(u32, Statistics)>, Refusal> {
         if self.windows.is_empty() {
             return Err(Refusal(
                 "The text is too short to hold any of it out, so there is nothing to watch the \
@@ -189,7 +194,9 @@ impl Record {
             ));
         }
         let index = ((at.layer - 1) * heads + at.head - 1) as usize;
-        Ok(self.points.iter().filter_map(|(step, all)| Some((*step, *all.get(index)?))).collect())
+        let known = self.points.partition_point(|(step, _)| *step <= steps);
+        let points = self.points[..known].iter();
+        Ok(points.filter_map(|(step, all)| Some((*step, *all.get(index)?))).collect())
     }
 }
 

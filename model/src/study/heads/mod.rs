@@ -10,7 +10,7 @@ use unroll_protocol::{
 };
 
 use super::{
-    Built, Refusal, StudySlice,
+    Built, Hands, Refusal, StudySlice,
     learner::{Gradients, Learner, steady},
     training::{Pending, Training},
 };
@@ -146,6 +146,10 @@ impl super::Study for Study {
         self.training.parameters_of(model)
     }
 
+    fn hold(&mut self, hands: &mut Hands<'_>) {
+        self.training.hold(hands);
+    }
+
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {
         let step = self.step();
         match question {
@@ -169,7 +173,7 @@ impl super::Study for Study {
                 at: self.has(*at)?,
                 tokens: self.record.tokens(),
                 length: self.record.length(),
-                points: self.record.of(*at, self.spec.heads)?,
+                points: self.record.of(*at, self.spec.heads, self.training.step())?,
             })),
         }
     }
@@ -217,7 +221,7 @@ impl Study {
 
     /// The model as it is after [`step`](super::Study::step) steps: not that of a half-done one.
     fn shown(&self) -> &Gpt {
-        &self.training.settled()[0].model
+        self.training.model(0)
     }
 
     /// The held-out losses of the shown model with all heads on.

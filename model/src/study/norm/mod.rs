@@ -13,7 +13,7 @@ use unroll_protocol::{
 };
 
 use super::{
-    Built, Refusal, StudySlice,
+    Built, Hands, Refusal, StudySlice,
     learner::{Gradients, Learner, usable_rate},
 };
 use crate::{
@@ -84,6 +84,10 @@ impl super::Study for Study {
 
     fn named_parameters(&self, model: usize) -> Vec<Named> {
         each!(&self.models, models => models.named_parameters(model))
+    }
+
+    fn hold(&mut self, hands: &mut Hands<'_>) {
+        each!(&mut self.models, models => models.hold(hands));
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

@@ -7,7 +7,7 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 use unroll_protocol::study::norm::{Offset, Treatment};
 
 use super::{
-    super::{Built, Refusal, StudySlice},
+    super::{Built, Hands, Refusal, StudySlice},
     Corpus, measured,
 };
 use crate::{
@@ -100,6 +100,12 @@ impl Offsets {
             vector.map(|vector| (name.to_owned(), vector.dims().to_vec(), vector.clone()))
         };
         vectors.into_iter().flatten().filter_map(named).collect()
+    }
+
+    pub fn hold(&mut self, hands: &mut Hands<'_>) {
+        hands.value(&mut self.layers);
+        hands.value(&mut self.rate);
+        hands.value(&mut self.step);
     }
 
     pub fn step(&self) -> u32 {

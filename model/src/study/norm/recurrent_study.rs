@@ -8,7 +8,7 @@ use unroll_protocol::{
 };
 
 use super::{
-    super::{Built, Refusal, StudySlice},
+    super::{Built, Hands, Refusal, StudySlice},
     Corpus, Gradients, Learner, measured, optimizer,
     recurrent::{NormedRnn, UNITS, Use},
 };
@@ -102,6 +102,14 @@ impl Steps {
 
     pub fn named_parameters(&self, model: usize) -> Vec<Named> {
         Learner::parameters_of(&self.state.learners, model)
+    }
+
+    pub fn hold(&mut self, hands: &mut Hands<'_>) {
+        hands.hold(&mut self.state, |state| State {
+            step: state.step,
+            learners: Learner::all_held(&state.learners),
+            running: state.running.clone(),
+        });
     }
 
     pub fn step(&self) -> u32 {

@@ -16,7 +16,7 @@ use unroll_protocol::{
 };
 
 use super::{
-    Built, Refusal, StudySlice,
+    Built, Hands, Refusal, StudySlice,
     learner::Gradients,
     training::{Pending, is_measured},
 };
@@ -136,6 +136,10 @@ impl super::Study for Study {
 
     fn named_parameters(&self, model: usize) -> Vec<Named> {
         self.models.training.parameters_of(model)
+    }
+
+    fn hold(&mut self, hands: &mut Hands<'_>) {
+        self.models.training.hold(hands);
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

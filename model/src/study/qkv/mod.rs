@@ -15,7 +15,7 @@ use unroll_protocol::{
 };
 
 use super::{
-    Built, Refusal, StudySlice,
+    Built, Hands, Refusal, StudySlice,
     learner::{Gradients, Learner, steady, usable_rate},
 };
 use crate::{
@@ -159,6 +159,13 @@ impl super::Study for Study {
         match &self.models {
             Trained::Text(text) => Learner::parameters_of(slice::from_ref(&text.learner), model),
             Trained::Order(order) => order.named_parameters(model),
+        }
+    }
+
+    fn hold(&mut self, hands: &mut Hands<'_>) {
+        match &mut self.models {
+            Trained::Text(text) => hands.hold(&mut text.learner, Learner::held),
+            Trained::Order(order) => order.hold(hands),
         }
     }
 

@@ -7,7 +7,7 @@ use unroll_protocol::{
     study::qkv::{HEADS, LAYERS, LETTERS, Reader, WIDTH, Word},
 };
 
-use super::{OPTIMIZER, Refusal, StudySlice};
+use super::{Hands, OPTIMIZER, Refusal, StudySlice};
 use crate::study::learner::{Gradients, Learner};
 use crate::{
     GptConfig, Named, cross_entropy,
@@ -61,6 +61,10 @@ impl Order {
 
     pub(super) fn named_parameters(&self, model: usize) -> Vec<Named> {
         Learner::parameters_of(&self.learners, model)
+    }
+
+    pub(super) fn hold(&mut self, hands: &mut Hands<'_>) {
+        hands.hold(&mut self.learners, |learners| Learner::all_held(learners));
     }
 
     pub(super) fn steps(&self) -> u32 {
