@@ -6,6 +6,7 @@
 
 mod answer;
 mod experiment;
+mod history;
 mod measure;
 mod present;
 mod study;
@@ -169,9 +170,9 @@ impl<S: Studies> Session<S> {
             Command::SetLearningRate(rate) => {
                 self.present()?.set_learning_rate(rate)?;
             }
-            Command::Ask { id, question } => {
+            Command::Ask { id, question, at } => {
                 let question = question.unpack().map_err(said)?;
-                self.answer(id, question, post).await?;
+                self.answer(id, question, at, post).await?;
             }
             Command::Save => {
                 let checkpoint = self.gpt()?.trainer().checkpoint().await;
@@ -203,20 +204,23 @@ impl<S: Studies> Session<S> {
         &mut self,
         id: u32,
         question: Question,
+        at: Option<u32>,
         post: &mut impl FnMut(Event),
     ) -> Result<(), String> {
         let now = (self.now)();
         let (step, answer) = match (self.present()?, question) {
-            (Present::Study(study), question) => (study.step(), study.ask(&question).await?),
+            (Present::Study(study), question) => study.ask(&question, at).await?,
             (Present::Gpt(experiment, _), Question::Gpt(gpt::Question::Writing(question))) => {
-                let writing = Writing::new(id, experiment.trainer(), question, now)?;
+                let model = experiment.model_at(at);
+                let writing = Writing::new(id, experiment.trainer(), model, question, now)?;
                 self.writings.retain(|other| !writing.replaces(other));
                 self.writings.push_back(writing);
                 return Ok(());
             }
             (Present::Gpt(experiment, _), question) => {
-                let trainer = experiment.trainer();
-                (trainer.step(), answer::answer(trainer, question).await?)
+                let (step, model) = experiment.model_at(at);
+                let tokenizer = experiment.trainer().tokenizer();
+                (step, answer::answer(&model, tokenizer, step, question).await?)
             }
         };
         post(Event::Answered { id, step, answer, more: false });
@@ -259,6 +263,10 @@ impl<S: Studies> Session<S> {
 
     fn go(&mut self, going: Going, post: &mut impl FnMut(Event)) {
         self.going = going;
+        // Where it rests it can be looked at for long: that moment can be returned to.
+        if let Some(present) = self.present.as_mut().filter(|_| going == Going::Paused) {
+            present.record();
+        }
         self.flush(post);
         if going == Going::Paused {
             self.meter.stop();
@@ -371,11 +379,12 @@ impl<S: Studies> Session<S> {
 
     /// Reports what happened since the last report.
     fn flush(&mut self, post: &mut impl FnMut(Event)) {
-        let Some(progress) = self.present.as_mut().and_then(|p| p.progress(&self.meter)) else {
-            return;
-        };
-        self.told_at = (self.now)();
-        post(progress);
+        let Some(present) = &mut self.present else { return };
+        let progress = present.progress(&self.meter);
+        if progress.is_some() {
+            self.told_at = (self.now)();
+        }
+        [progress, present.recorded()].into_iter().flatten().for_each(post);
     }
 }
 

@@ -6,7 +6,7 @@ use burn::tensor::Device;
 use unroll_engine::session::Session;
 use unroll_protocol::{
     Architecture, Ask, Command, CommandKind, CurvePoint, Event, ExperimentSpec, GptSpec, Link,
-    OptimizerSpec, Packed, RunState, SampleSpec, Started, Trace,
+    OptimizerSpec, Packed, Question, RunState, SampleSpec, Started, Trace,
     gpt::{Written, ask},
     study::tokens,
 };
@@ -215,9 +215,50 @@ fn traces_are_answered_in_mid_step_and_rows_sum_to_one() {
     assert_eq!(command, CommandKind::Ask(9));
     assert!(reason.ends_with("not this chapter's."), "{reason}");
     let damaged = Packed::of(&[200u8; 3]);
-    let (command, reason) = refused(&driven.say(Command::Ask { id: 5, question: damaged }));
+    let (command, reason) =
+        refused(&driven.say(Command::Ask { id: 5, question: damaged, at: None }));
     assert_eq!(command, CommandKind::Ask(5));
     assert!(reason.ends_with('.'), "{reason}");
+}
+
+#[test]
+fn a_kept_moment_is_answered_as_it_was_while_training_goes_on() {
+    let mut driven = Driven::started(spec(), TEXT);
+    let mut undisturbed = Driven::started(spec(), TEXT);
+    let text = "abc";
+    let mut seen = vec![driven.trace(text)];
+    for steps in [1, 2, 4] {
+        driven.say(Command::Steps(steps));
+        driven.until(|_| false);
+        seen.push(driven.trace(text));
+    }
+    let kept = driven.events.iter().rev().find_map(|event| match event {
+        Event::Recorded(recorded) => Some(recorded.clone()),
+        _ => None,
+    });
+    let kept = kept.expect("it said what it keeps");
+    assert_eq!(kept.steps, [0, 1, 2, 3, 4, 5, 6, 7]);
+    let parameters = driven.events.iter().find_map(|event| match event {
+        Event::Started(started) => Some(started.parameters),
+        _ => None,
+    });
+    assert_eq!(Some(kept.bytes), parameters.map(|parameters| 8 * 4 * parameters));
+    driven.say(Command::Run);
+    for _ in 0..7 {
+        driven.slice();
+        for trace in &seen {
+            let question = Packed::of(&Question::from(ask::Trace { text: text.to_owned() }));
+            let at = Some(trace.step);
+            let said = driven.say(Command::Ask { id: 9, question, at });
+            let [Event::Answered { id: 9, step, answer, more: false }] = said.as_slice() else {
+                panic!("no answer: {said:?}");
+            };
+            assert_eq!((*step, answer.unpack::<Trace>().as_ref()), (trace.step, Ok(trace)));
+        }
+    }
+    driven.train(20);
+    undisturbed.train(20);
+    assert_eq!(driven.points()[..20], undisturbed.points()[..20]);
 }
 
 #[test]

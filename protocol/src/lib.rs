@@ -32,8 +32,8 @@ pub use checkpoint::Checkpoint;
 pub use gpt::SampleSpec;
 pub use link::Link;
 pub use message::{
-    Command, CommandKind, CurvePoint, DeviceKind, DeviceReport, Event, Progress, RunState,
-    SelfCheck, Started,
+    Command, CommandKind, CurvePoint, DeviceKind, DeviceReport, Event, Progress, Recorded,
+    RunState, SelfCheck, Started,
 };
 pub use number::read_number;
 pub use pool::PoolReport;

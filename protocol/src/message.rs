@@ -13,7 +13,6 @@ pub enum Command {
     /// by [`Event::Refused`], in which case the present experiment continues untouched. With a
     /// checkpoint, resumes from it. `workers` share each step, see
     /// [`pool::workers`](crate::pool::workers); the engine does the work of missing ones.
-    /// [`pool::workers`](crate::pool::workers); those that are missing are made up for.
     Start { spec: ExperimentSpec, text: String, resume: Option<Box<Checkpoint>>, workers: u32 },
     /// Builds a chapter's models, which replace the present model. Answered by
     /// [`Event::StudyStarted`], or by [`Event::Refused`], in which case nothing changed.
@@ -26,9 +25,10 @@ pub enum Command {
     Steps(u32),
     /// Changes the peak learning rate from the next update on.
     SetLearningRate(f32),
-    /// Asks something of the models as they are. Answered by [`Event::Answered`] with the same `id`.
-    /// The [`Question`](crate::Question) is packed: the page compares and keeps questions as bytes.
-    Ask { id: u32, question: Packed },
+    /// Asks something of the models as they are, or as they were at the recorded moment nearest to
+    /// step `at` (see [`Event::Recorded`]). Answered by [`Event::Answered`] with the same `id`. The
+    /// [`Question`](crate::Question) is packed: the page compares and keeps questions as bytes.
+    Ask { id: u32, question: Packed, at: Option<u32> },
     /// Asks for an [`Event::Checkpoint`].
     Save,
     /// Takes a few steps with a temporary model, whenever there is nothing else to do. Answered by
@@ -60,9 +60,9 @@ pub enum CommandKind {
 }
 
 impl Command {
-    /// Asks `question`.
+    /// Asks `question` of the models as they are.
     pub fn ask(id: u32, question: impl Ask) -> Self {
-        Self::Ask { id, question: Packed::of(&question.into()) }
+        Self::Ask { id, question: Packed::of(&question.into()), at: None }
     }
 
     /// The kind of this command.
@@ -119,6 +119,8 @@ pub enum Event {
         answer: Packed,
         more: bool,
     },
+    /// Which moments can be asked about now.
+    Recorded(Recorded),
     /// The loss or gradient of step `step` was not a finite number, or the loss was far above that
     /// of a uniform guess, so that step was not taken and training stopped. `last_good` is the step
     /// to which [`Command::RestoreLastGood`] returns; a chapter's models have only their start, 0.
@@ -173,6 +175,15 @@ impl SelfCheck {
     pub fn passes(&self) -> bool {
         [self.logits, self.loss, self.gradients].iter().all(|d| *d <= Self::TOLERANCE)
     }
+}
+
+/// The moments of a run that are kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recorded {
+    /// Their steps, in order.
+    pub steps: Vec<u32>,
+    /// Bytes of weights that they take up.
+    pub bytes: u64,
 }
 
 /// What was built.

@@ -1,6 +1,6 @@
 //! What the lab's model says to questions that are answered at once.
 
-use unroll_model::{Trainer, named_parameters, read_parameters};
+use unroll_model::{CharTokenizer, Gpt, named_parameters, read_parameters};
 use unroll_protocol::{
     Ask, Packed, Question,
     gpt::{self, ask},
@@ -10,12 +10,16 @@ use super::said;
 
 const NOT_OURS: &str = "The model in training is not this chapter's.";
 
-/// The answer to a question about `trainer`'s model.
-pub(super) async fn answer(trainer: &Trainer, question: Question) -> Result<Packed, String> {
-    let (model, tokenizer) = (trainer.model(), trainer.tokenizer());
+/// The answer to a question about a model after `step` steps.
+pub(super) async fn answer(
+    model: &Gpt,
+    tokenizer: &CharTokenizer,
+    step: u32,
+    question: Question,
+) -> Result<Packed, String> {
     let (asked, question) = question.opened().map_err(said)?;
     let parameters = match &asked {
-        Some(asked) => read_parameters(named_parameters(&model), &asked.under).await?,
+        Some(asked) => read_parameters(named_parameters(model), &asked.under).await?,
         None => Vec::new(),
     };
     let Question::Gpt(question) = question else {
@@ -23,18 +27,18 @@ pub(super) async fn answer(trainer: &Trainer, question: Question) -> Result<Pack
     };
     let answer = match question {
         gpt::Question::Trace(question) => {
-            let trace = unroll_model::trace(&model, tokenizer, &question.text, trainer.step());
+            let trace = unroll_model::trace(model, tokenizer, &question.text, step);
             question.answered(&trace.await.map_err(said)?)
         }
         gpt::Question::Row(question) => {
             let ask::Row { ref text, layer, head, query } = question;
             let cell = [layer, head, query].map(|at| at as usize);
-            let row = unroll_model::inspect(&model, tokenizer, text, cell);
+            let row = unroll_model::inspect(model, tokenizer, text, cell);
             question.answered(&row.await.map_err(said)?)
         }
         gpt::Question::Pass(question) => {
             let ask::Pass { ref text, block } = question;
-            let pass = unroll_model::pass(&model, tokenizer, text, block, trainer.step());
+            let pass = unroll_model::pass(model, tokenizer, text, block, step);
             question.answered(&pass.await.map_err(said)?)
         }
         // Text is written bit by bit, not along with parameters.

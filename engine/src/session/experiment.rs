@@ -2,10 +2,11 @@
 
 use burn::tensor::Tensor;
 use unroll_model::{
-    Evaluation, EvaluationSlice, Slice, Snapshot, StepGradients, Trainer, read_all,
+    Evaluation, EvaluationSlice, Gpt, Slice, Snapshot, StepGradients, Trainer, read_all,
 };
 use unroll_protocol::{CurvePoint, Started};
 
+use super::history::History;
 use crate::pool::{Pool, Shared};
 
 /// Steps between measurements on held-out text.
@@ -59,6 +60,7 @@ pub struct Experiment {
     /// Every step before this one is checked before the next is taken, because an unchecked one
     /// went wrong.
     careful_until: u32,
+    history: History<Gpt>,
 }
 
 /// Steps taken without reading what they computed.
@@ -102,7 +104,8 @@ impl Experiment {
     pub fn new(trainer: Trainer) -> Self {
         let good = Good::of(&trainer);
         let best_loss = f32::INFINITY;
-        Self {
+        let history = History::new(trainer.parameter_count());
+        let mut experiment = Self {
             trainer,
             points: Vec::new(),
             evaluation: None,
@@ -111,6 +114,31 @@ impl Experiment {
             rate_before: None,
             ahead: None,
             careful_until: 0,
+            history,
+        };
+        experiment.record();
+        experiment
+    }
+
+    /// Keeps the weights as they are, unless they are kept already. Not on a GPU: there they lie in
+    /// one buffer with the optimizer's moments, three times as large, and reading them back stalls it.
+    pub fn record(&mut self) {
+        let step = self.trainer.step();
+        if !self.trainer.reads_wait() && !self.history.ends_with(step) {
+            self.history.keep(step, self.trainer.model());
+        }
+    }
+
+    /// See [`History::report`].
+    pub fn report(&mut self) -> Option<(Vec<u32>, u64)> {
+        self.history.report()
+    }
+
+    /// The model as it is, or as it was at the kept moment nearest to step `at`, and its step.
+    pub fn model_at(&mut self, at: Option<u32>) -> (u32, Gpt) {
+        match at.and_then(|at| self.history.nearest(at)) {
+            Some((step, model)) => (step, model.clone()),
+            None => (self.trainer.step(), self.trainer.model()),
         }
     }
 
@@ -169,6 +197,7 @@ impl Experiment {
         self.ahead = None;
         self.points.clear();
         self.trainer.restore(&self.good.snapshot);
+        self.history.forget_after(self.trainer.step());
         let rate = self.good.learning_rate;
         self.trainer.set_learning_rate(rate).expect("a rate that was trained with");
         self.best_loss = f32::INFINITY;
@@ -311,6 +340,9 @@ impl Experiment {
         self.trainer.apply();
         let step = self.trainer.step();
         self.note(step, &seen);
+        if self.history.is_due(step) {
+            self.record();
+        }
         if step.is_multiple_of(EVALUATE_EVERY) {
             self.evaluation = Evaluation::new(&self.trainer, EVALUATION_WINDOWS);
         }

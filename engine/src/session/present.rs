@@ -1,6 +1,6 @@
 //! What an engine is training: the GPT lab's model or a chapter's models.
 
-use unroll_protocol::{Event, Progress, StudyProgress};
+use unroll_protocol::{Event, Progress, Recorded, StudyProgress};
 
 use super::{
     experiment::{Experiment, Taken},
@@ -71,6 +71,23 @@ impl<S: Studies> Present<S> {
             Self::Gpt(experiment, _) => experiment.last_good_step(),
             Self::Study(_) => 0,
         }
+    }
+
+    /// Keeps the moment, to be asked about later.
+    pub fn record(&mut self) {
+        match self {
+            Self::Gpt(experiment, _) => experiment.record(),
+            Self::Study(study) => study.record(),
+        }
+    }
+
+    /// Which moments can be asked about, if that is not as it was when it was last asked for.
+    pub fn recorded(&mut self) -> Option<Event> {
+        let (steps, bytes) = match self {
+            Self::Gpt(experiment, _) => experiment.report()?,
+            Self::Study(study) => study.report()?,
+        };
+        Some(Event::Recorded(Recorded { steps, bytes }))
     }
 
     /// What happened since the last report, if anything.

@@ -3,10 +3,10 @@
 use core::convert::Infallible;
 
 use burn::tensor::Device;
-use unroll_model::{AnyStudy, Refusal, StudySlice};
+use unroll_model::{AnyStudy, Moment, Refusal, StudySlice};
 use unroll_protocol::{Packed, Question, StudyPoint, StudySpec, StudyStarted};
 
-use super::experiment::Taken;
+use super::{experiment::Taken, history::History};
 
 /// What an engine can train for the chapters of the course.
 #[allow(async_fn_in_trait, reason = "a worker has one thread")]
@@ -29,12 +29,23 @@ pub trait Studies: Sized {
     fn discard(&mut self);
     /// See [`AnyStudy::set_learning_rate`].
     fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal>;
+    /// What [`ask_at`](Self::ask_at) is asked about.
+    type Moment;
+    /// See [`AnyStudy::moment`].
+    fn moment(&mut self) -> Self::Moment;
     /// See [`AnyStudy::ask`].
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal>;
+    /// See [`AnyStudy::ask_at`].
+    async fn ask_at(
+        &mut self,
+        moment: &mut Self::Moment,
+        question: &Question,
+    ) -> Result<Packed, Refusal>;
 }
 
 impl Studies for AnyStudy {
     type Lab = Infallible;
+    type Moment = Moment;
 
     fn lab() -> Option<Infallible> {
         None
@@ -64,8 +75,20 @@ impl Studies for AnyStudy {
         self.set_learning_rate(rate)
     }
 
+    fn moment(&mut self) -> Moment {
+        self.moment()
+    }
+
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {
         self.ask(question).await
+    }
+
+    async fn ask_at(
+        &mut self,
+        moment: &mut Moment,
+        question: &Question,
+    ) -> Result<Packed, Refusal> {
+        self.ask_at(moment, question).await
     }
 }
 
@@ -74,6 +97,7 @@ pub enum NoStudies {}
 
 impl Studies for NoStudies {
     type Lab = ();
+    type Moment = Infallible;
 
     fn lab() -> Option<()> {
         Some(())
@@ -103,20 +127,45 @@ impl Studies for NoStudies {
         match *self {}
     }
 
+    fn moment(&mut self) -> Infallible {
+        match *self {}
+    }
+
     async fn ask(&mut self, _: &Question) -> Result<Packed, Refusal> {
+        match *self {}
+    }
+
+    async fn ask_at(&mut self, _: &mut Infallible, _: &Question) -> Result<Packed, Refusal> {
         match *self {}
     }
 }
 
-/// A study with its measurements since the last report.
-pub struct StudyRun<S> {
+/// A study with its measurements since the last report, and its moments.
+pub struct StudyRun<S: Studies> {
     study: S,
     points: Vec<StudyPoint>,
+    history: History<S::Moment>,
 }
 
 impl<S: Studies> StudyRun<S> {
     pub fn new(study: S) -> Self {
-        Self { study, points: Vec::new() }
+        let history = History::new(study.started().parameters);
+        let mut run = Self { study, points: Vec::new(), history };
+        run.record();
+        run
+    }
+
+    /// Keeps the moment, unless it is kept already.
+    pub fn record(&mut self) {
+        let step = self.study.step();
+        if !self.history.ends_with(step) {
+            self.history.keep(step, self.study.moment());
+        }
+    }
+
+    /// See [`History::report`].
+    pub fn report(&mut self) -> Option<(Vec<u32>, u64)> {
+        self.history.report()
     }
 
     /// A report of what was built, for the page.
@@ -147,7 +196,11 @@ impl<S: Studies> StudyRun<S> {
         match self.study.advance().await {
             StudySlice::More => Taken::Nothing,
             StudySlice::Step(values) => {
-                self.points.push(StudyPoint { step: self.study.step(), values });
+                let step = self.study.step();
+                self.points.push(StudyPoint { step, values });
+                if self.history.is_due(step) {
+                    self.record();
+                }
                 Taken::Steps(1)
             }
             StudySlice::Diverged { loss } => {
@@ -157,8 +210,18 @@ impl<S: Studies> StudyRun<S> {
         }
     }
 
-    pub async fn ask(&mut self, question: &Question) -> Result<Packed, String> {
-        self.study.ask(question).await.map_err(said)
+    /// The answer as it is, or as it was at the kept moment nearest to step `at`, and its step.
+    pub async fn ask(
+        &mut self,
+        question: &Question,
+        at: Option<u32>,
+    ) -> Result<(u32, Packed), String> {
+        let moment = at.and_then(|at| self.history.nearest(at));
+        let (step, answer) = match moment {
+            Some((step, moment)) => (step, self.study.ask_at(moment, question).await),
+            None => (self.study.step(), self.study.ask(question).await),
+        };
+        Ok((step, answer.map_err(said)?))
     }
 }
 

@@ -21,23 +21,18 @@ pub struct Writing {
 }
 
 impl Writing {
+    /// What `model` writes, which is that of `trainer` after `step` steps.
     pub fn new(
         id: u32,
         trainer: &Trainer,
+        (step, model): (u32, Gpt),
         question: ask::Writing,
         now: f64,
     ) -> Result<Self, String> {
         let context = trainer.spec().gpt.context as usize;
         let generator = Generator::new(trainer.tokenizer(), &question.sample, context)
             .map_err(|error| error.to_string())?;
-        Ok(Self {
-            id,
-            question,
-            step: trainer.step(),
-            generator,
-            model: trainer.model(),
-            told_at: now,
-        })
+        Ok(Self { id, question, step, generator, model, told_at: now })
     }
 
     /// Whether it is asked for in place of `other`, being after the same text.
