@@ -7,7 +7,7 @@ use core::time::Duration;
 use std::{rc::Rc, sync::Arc};
 
 use leptos::prelude::*;
-use unroll_protocol::{Ask, Command, Packed, RunState};
+use unroll_protocol::{Ask, Command, Packed, Recorded, RunState};
 
 use crate::{
     controls::use_timer,
@@ -35,6 +35,10 @@ pub struct Questions {
     pub state: RwSignal<RunState>,
     /// Optimizer steps taken.
     pub step: RwSignal<u32>,
+    /// The moment that is looked at, by its step; `None` is the present.
+    pub at: RwSignal<Option<u32>>,
+    /// The moments that can be looked at.
+    pub recorded: RwSignal<Arc<Recorded>>,
     /// How many standing questions have no answer yet for what they ask now, of the model as it
     /// is now.
     pub behind: RwSignal<u32>,
@@ -71,6 +75,8 @@ impl Questions {
             generation: RwSignal::new(0),
             state: RwSignal::new(RunState::Paused),
             step: RwSignal::new(0),
+            at: RwSignal::new(None),
+            recorded: RwSignal::default(),
             behind: RwSignal::new(0),
             watched,
             alive: RwSignal::new(false),
@@ -78,7 +84,19 @@ impl Questions {
         }
     }
 
-    /// Asks once. `take` is called with the answer, more than once where it is written bit by bit.
+    /// The step that is looked at: the present one, or that of a moment. Tracks it.
+    pub fn shown(self) -> u32 {
+        self.at.get().unwrap_or_else(|| self.step.get())
+    }
+
+    /// Looks at the moment after `step` steps, or at the present.
+    pub fn look_at(self, step: Option<u32>) {
+        if self.at.get_untracked() != step {
+            self.at.set(step);
+        }
+    }
+
+    /// Asks once, about the moment that is looked at. `take` is called with the answer, more than once where it is written bit by bit.
     /// Returns what [`Self::forget`] takes.
     pub fn ask(self, question: Packed, take: Taker) -> u32 {
         let asked = self.open.try_update_value(|open| {
@@ -87,7 +105,7 @@ impl Questions {
             (open.last, open.send.clone())
         });
         let Some((id, send)) = asked else { return 0 };
-        send(&Command::Ask { id, question });
+        send(&Command::Ask { id, question, at: self.at.get_untracked() });
         id
     }
 
@@ -110,6 +128,9 @@ impl Questions {
 
     /// Another model, or the same with other weights, is there to ask.
     pub fn model_built(self) {
+        // Those of the model before are gone with it.
+        self.look_at(None);
+        self.recorded.set(Arc::default());
         self.generation.update(|generation| *generation += 1);
         self.alive.set(true);
     }
@@ -223,10 +244,14 @@ struct Standing {
 /// Reads an answer and puts it on show; or says why it can't be read.
 type Show = Rc<dyn Fn(&Packed) -> Result<(), String>>;
 
-/// What was asked, of which model at which step, when.
+/// Which weights of a model: those after so many steps, and whether that is a moment that was looked
+/// at. What is said of the present may be of a later step than the page knew of.
+type When = (u32, bool);
+
+/// What was asked, of which model when in its training, and when.
 #[derive(Default)]
 struct Asked {
-    last: Option<(Packed, u32, u32)>,
+    last: Option<(Packed, u32, When)>,
     open: Option<u32>,
     at: f64,
 }
@@ -249,8 +274,11 @@ fn use_standing(
     let due = memo(move || {
         let asking = questions.alive.get() && questions.watched.get();
         let question = question.get().filter(|_| asking)?;
-        let step = follows.get().then(|| questions.step.get());
-        Some((question, questions.generation.get(), step))
+        let when = follows.get().then(|| match questions.at.get() {
+            Some(step) => (step, true),
+            None => (questions.step.get(), false),
+        });
+        Some((question, questions.generation.get(), when))
     });
     let asked = StoredValue::new_local(Asked::default());
     let again = RwSignal::new(0u32);
@@ -286,17 +314,19 @@ fn use_standing(
         }
         // No figure shows an answer while it rests.
         let wait = (PAUSE - since).max(rest_left());
-        if only_step && wait > 0.0 {
+        let looks_back = now.2.is_some_and(|when| when.1);
+        if only_step && !looks_back && wait > 0.0 {
             timer.start(Duration::from_millis(wait.ceil() as u64), move || {
                 again.try_update(|again| *again += 1);
             });
             return;
         }
-        let (question, generation, step) = now;
-        let step = step.unwrap_or_else(|| questions.step.get_untracked());
+        let (question, generation, when) = now;
+        let when =
+            when.unwrap_or_else(|| untrack(|| (questions.shown(), questions.at.get().is_some())));
         let id = questions.ask(question.clone(), take.clone());
         asked.update_value(|asked| {
-            let last = Some((question, generation, step));
+            let last = Some((question, generation, when));
             *asked = Asked { last, open: Some(id), at: clock() };
         });
     });
@@ -314,11 +344,11 @@ fn use_standing(
     Standing { problem: problem.into(), of: of.into(), sight }
 }
 
-/// Whether what was asked last answers what is due now: the same of the same model, at its step if
-/// that matters.
-fn answers(last: Option<&(Packed, u32, u32)>, due: &(Packed, u32, Option<u32>)) -> bool {
+/// Whether what was asked last answers what is due now: the same of the same model, with the same
+/// weights if that matters.
+fn answers(last: Option<&(Packed, u32, When)>, due: &(Packed, u32, Option<When>)) -> bool {
     last.is_some_and(|last| {
-        (&last.0, last.1) == (&due.0, due.1) && due.2.is_none_or(|step| step == last.2)
+        (&last.0, last.1) == (&due.0, due.1) && due.2.is_none_or(|when| when == last.2)
     })
 }
 

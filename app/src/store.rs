@@ -153,6 +153,13 @@ impl Store {
                 store.keep_pace();
             }
         });
+        // Each moment writes as it did then.
+        effect(move || {
+            questions.at.track();
+            if store.started.with_untracked(Option::is_some) {
+                store.write_again();
+            }
+        });
         // As long as the page, like the store.
         window_event_listener(ev::visibilitychange, move |_| {
             store.watched.set(!document().hidden());
@@ -384,7 +391,7 @@ impl Store {
     /// holds up training.
     fn keep_pace(self) {
         let (step, running) =
-            (self.step.get_untracked(), self.state.get_untracked() == RunState::Running);
+            (untrack(|| self.questions.shown()), self.state.get_untracked() == RunState::Running);
         let now = now();
         // Behind another tab nobody looks; what is due then is asked for when somebody does. At
         // rest, what is out of sight is brought up to date too: see `use_answer`.

@@ -110,7 +110,7 @@ impl Shown {
         Some(format!(
             "After {} steps {right} of {letters} letters lie nearer to the middle of their own kind, \
              vowels or consonants, than to the middle of the other. {told}",
-            self.lab.step.get(),
+            self.lab.shown(),
         ))
     }
 

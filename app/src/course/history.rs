@@ -22,6 +22,8 @@ pub struct Series {
     skipped: u32,
     /// The last value measured, kept or not.
     last: Option<(u32, f32)>,
+    /// What was measured later is not shown.
+    until: Option<u32>,
 }
 
 impl Series {
@@ -47,20 +49,40 @@ impl Series {
         }
     }
 
-    /// Step and value, in order, for a figure; the last one measured always.
-    pub fn points(&self) -> Vec<(f64, f64)> {
+    /// What was measured, kept or the last.
+    fn all(&self) -> impl DoubleEndedIterator<Item = (u32, f32)> {
         let last = self.last.filter(|last| self.values.last() != Some(last));
-        let all = self.values.iter().copied().chain(last);
-        all.map(|(step, value)| (f64::from(step), f64::from(value))).collect()
+        self.values.iter().copied().chain(last)
     }
 
-    /// The last value measured.
+    /// Step and value, in order, for a figure, up to the moment that is looked at.
+    pub fn points(&self) -> Vec<(f64, f64)> {
+        let until = self.until.unwrap_or(u32::MAX);
+        pairs(self.all().take_while(|(step, _)| *step <= until))
+    }
+
+    /// Step and value of the whole run, in order.
+    pub fn whole(&self) -> Vec<(f64, f64)> {
+        pairs(self.all())
+    }
+
+    /// The last value measured, up to the moment that is looked at.
     pub fn last(&self) -> Option<f32> {
-        self.last.map(|(_, value)| value)
+        let until = self.until.unwrap_or(u32::MAX);
+        self.all().rev().find(|(step, _)| *step <= until).map(|(_, value)| value)
     }
 }
 
+fn pairs(points: impl Iterator<Item = (u32, f32)>) -> Vec<(f64, f64)> {
+    points.map(|(step, value)| (f64::from(step), f64::from(value))).collect()
+}
+
 impl History {
+    /// Shows what was measured up to a moment, or all of it.
+    pub fn look_at(&mut self, step: Option<u32>) {
+        self.series.iter_mut().for_each(|series| series.until = step);
+    }
+
     /// Nothing measured yet of the series with these names.
     pub fn new(names: &[String]) -> Self {
         Self { series: names.iter().map(|name| Series::new(name)).collect(), last_step: 0 }
@@ -107,6 +129,14 @@ mod tests {
         assert_eq!((loss.last(), points.last()), (Some(20_000.0), Some(&(20_000.0, 20_000.0))));
         assert!(points.is_sorted_by(|a, b| a.0 < b.0));
         assert_eq!(history.series()[1].points().len(), 200);
+        history.look_at(Some(450));
+        let held_out = &history.series()[1];
+        assert_eq!(
+            (held_out.points().len(), held_out.whole().len(), held_out.last()),
+            (4, 200, Some(2.0))
+        );
+        history.look_at(Some(50));
+        assert_eq!(history.series()[1].last(), None);
         assert_eq!(history.last_step(), 20_000);
     }
 }

@@ -110,7 +110,16 @@ impl Lab {
         });
         lab.start_engine();
         lab.follow_settings();
+        effect(move || {
+            let at = questions.at.get();
+            lab.history.update(|history| history.look_at(at));
+        });
         lab
+    }
+
+    /// The step of what is on show, see [`Questions::shown`].
+    pub fn shown(self) -> u32 {
+        self.questions.shown()
     }
 
     /// Trains until told otherwise.
@@ -241,6 +250,7 @@ impl Lab {
                 self.problem.set(Some(reason));
             }
             Event::Refused { reason, .. } => self.store.notify(Severity::Refusal, reason),
+            Event::Recorded(recorded) => self.questions.recorded.set(Arc::new(recorded)),
             Event::Diverged { step, .. } => {
                 self.set_runs(false);
                 self.diverged.set(Some(step));

@@ -9,6 +9,7 @@ use unroll_protocol::{RunState, link::Chapter};
 use super::{Lab, Labs};
 use crate::{
     controls::use_timer,
+    questions::Questions,
     reactive::{effect, effect_with_last, memo},
     store::{Device, Store},
 };
@@ -50,6 +51,8 @@ pub struct Run {
     pub track: Signal<Arc<Vec<Series>>>,
     /// Why nothing can be trained now, or `None` when it can.
     pub idle: Memo<Option<String>>,
+    /// Which moment is looked at, and which can be.
+    pub questions: Questions,
     wanted: RwSignal<Option<RunState>>,
     order: Callback<Order>,
 }
@@ -78,7 +81,7 @@ impl Run {
             Arc::new(lab.history.with(|history| {
                 let series = history.series().iter().take(MOST_TRACKS);
                 series
-                    .map(|s| Series { name: s.name.clone(), points: thinned(&s.points()) })
+                    .map(|s| Series { name: s.name.clone(), points: thinned(&s.whole()) })
                     .collect()
             }))
         });
@@ -89,14 +92,18 @@ impl Run {
         });
         let built = Signal::derive(move || lab.started.with(Option::is_some));
         let pace = lab.milliseconds_per_step.into();
-        Self::new(lab.state, lab.step, lab.device, built, pace, readings, track, order)
+        let questions = Questions::from(lab);
+        Self::new(questions, lab.device, built, pace, readings, track, order)
     }
 
     fn of_store(store: Store) -> Self {
+        let questions = Questions::from(store);
         let readings = memo(move || {
             store.curve.with(|curve| {
-                let loss = curve.points().last().map(|point| point.loss);
-                let held_out = curve.held_out().next_back().map(|(_, loss)| loss);
+                let until = questions.at.get().unwrap_or(u32::MAX);
+                let points = curve.points().iter();
+                let loss = points.rev().find(|point| point.step <= until).map(|point| point.loss);
+                let held_out = curve.held_out_before(until).map(|(_, loss)| loss);
                 vec![("loss".to_owned(), loss), ("held out".to_owned(), held_out)]
             })
         });
@@ -120,13 +127,11 @@ impl Run {
         let built = Signal::derive(move || store.started.with(Option::is_some));
         let pace =
             Signal::derive(move || store.speed.get().map(|speed| speed.milliseconds_per_step));
-        Self::new(store.state, store.step, store.device, built, pace, readings, track, order)
+        Self::new(questions, store.device, built, pace, readings, track, order)
     }
 
-    #[expect(clippy::too_many_arguments, reason = "both callers are above")]
     fn new(
-        told: RwSignal<RunState>,
-        step: RwSignal<u32>,
+        questions: Questions,
         device: RwSignal<Device>,
         built: Signal<bool>,
         milliseconds_per_step: Signal<Option<f32>>,
@@ -141,6 +146,7 @@ impl Run {
                 (!built.get()).then(|| "The model is still being built.".to_owned())
             }
         });
+        let (told, step) = (questions.state, questions.step);
         let wanted = RwSignal::new(None::<RunState>);
         // Only a change is an answer: a Pause so soon after Train that the engine has not even said
         // that it trains would be taken for done, and the next press for its opposite.
@@ -160,7 +166,18 @@ impl Run {
             None => doubt.stop(),
         });
         let state = Signal::derive(move || wanted.get().unwrap_or_else(|| told.get()));
-        Self { told, state, step, milliseconds_per_step, readings, track, idle, wanted, order }
+        Self {
+            told,
+            state,
+            step,
+            milliseconds_per_step,
+            readings,
+            track,
+            idle,
+            questions,
+            wanted,
+            order,
+        }
     }
 
     pub fn is_running(self) -> bool {
@@ -176,6 +193,10 @@ impl Run {
             RunState::Running => (RunState::Paused, Order::Pause),
             RunState::Paused => (RunState::Running, Order::Train),
         };
+        if order == Order::Train {
+            // Who trains wants to see it.
+            self.questions.look_at(None);
+        }
         self.wanted.set(Some(state));
         self.order.run(order);
     }
@@ -183,6 +204,7 @@ impl Run {
     /// Takes one step; nothing while there is no model.
     pub fn take_step(self) {
         if self.idle.get_untracked().is_none() {
+            self.questions.look_at(None);
             self.wanted.set(Some(RunState::Paused));
             self.order.run(Order::Step);
         }

@@ -343,7 +343,7 @@ fn Inspector(page: Page) -> impl IntoView {
         <p class="view-note">
             {move || if is_blind.get() {
                 "Give one of the models attention. Without it, nothing is scored."
-            } else if lab.step.get() == 0 {
+            } else if lab.shown() == 0 {
                 "Nothing is learned yet. These numbers come from the first, random weights."
             } else {
                 ""

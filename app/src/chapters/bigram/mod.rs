@@ -93,7 +93,7 @@ fn lives(vocabulary: Memo<Vec<String>>) -> Vec<Live> {
     vec![
         live("after", move || after.get().unwrap_or_else(|| "…".into())),
         live("k", move || k.get().to_string()),
-        live("step", move || lab.step.get().to_string()),
+        live("step", move || lab.shown().to_string()),
         live("loss", move || loss.get().map_or_else(|| "…".into(), |l| format!("{l:.3} nats"))),
         live("perplexity", move || {
             loss.get().map_or_else(|| "…".into(), |l| format!("{:.1}", l.exp()))

@@ -21,7 +21,7 @@ pub fn view(page: Page) -> AnyView {
         ))
     };
     let verdict = move || {
-        if page.lab.step.get() == 0 {
+        if page.lab.shown() == 0 {
             return Some(
                 "These are the lengths before training. Train to see the lines grow.".to_owned(),
             );

@@ -33,7 +33,7 @@ fn shut<R>(
     units: Memo<Vec<u32>>,
     read: impl FnOnce(&Shut) -> R,
 ) -> Option<R> {
-    let step = gates.lab.step.get();
+    let step = gates.lab.shown();
     let is_now = |shut: &Shut| shut.step == step && units.with(|units| *units == shut.units);
     answered.read(|shut| is_now(shut).then(|| read(shut))).flatten()
 }

@@ -117,7 +117,7 @@ impl Page {
             row_problem: rows.problem,
             alone,
             costs: memo(move || {
-                let step = lab.step.get();
+                let step = lab.shown();
                 alone.with(|alone| alone.iter().filter(|cost| cost.step == step).cloned().collect())
             }),
             cost_problem,
@@ -176,7 +176,7 @@ fn use_alone(lab: Lab, shape: Memo<(u32, u32)>) -> (RwSignal<Vec<Cost>>, Signal<
     let alone = RwSignal::new(Vec::<Cost>::new());
     let shown = lab.on_view("numbers");
     let answered = use_answer(lab, move || {
-        let step = lab.step.get();
+        let step = lab.shown();
         let needed = shown.get() || lab.check_seen.get();
         if !needed || lab.state.get() == RunState::Running || step < INFO.warm_steps {
             return None;

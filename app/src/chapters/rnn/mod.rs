@@ -181,7 +181,7 @@ fn UnrolledView(shared: Shared) -> impl IntoView {
         let columns = columns.get();
         shared.all.with(|all| {
             all.as_ref().map_or_else(Diagram::default, |all| {
-                Diagram::new(all, columns, lab.step.get_untracked())
+                Diagram::new(all, columns, untrack(|| lab.shown()))
             })
         })
     });

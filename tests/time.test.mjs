@@ -1,0 +1,88 @@
+// The time bar: any recorded moment of training on show, while training goes on.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { byId, eventually, exported, live, number, numberUntil, paused, settled, useSite } from "./harness.mjs";
+
+const site = useSite();
+const SMALL = "?layers=1&heads=2&width=16&context=24&batch=4&workers=1&device=cpu";
+
+const track = (page) => byId(page, "time-track");
+const shown = (page) => byId(page, "time-shown");
+
+/** Takes so many steps more, one press each, and waits for the picture. */
+async function steps(page, count) {
+  for (let i = 0; i < count; i++) {
+    const before = await number(page, "loss-step");
+    await byId(page, "train-step").click();
+    await numberUntil(page, "loss-step", (step) => step === before + 1, `${before + 1}`);
+  }
+  await paused(page);
+}
+
+test("every moment of the lab is shown as it was, while training goes on", async (t) => {
+  const page = await site.open(t, SMALL);
+  await live(page, "attention");
+  await settled(page);
+  assert.equal(await track(page).getAttribute("aria-disabled"), "true", "there is no past yet");
+  const seen = [(await exported(page, "attention")).values];
+  for (let step = 1; step <= 3; step++) {
+    await steps(page, 1);
+    seen.push((await exported(page, "attention")).values);
+  }
+  assert.notDeepEqual(seen[0], seen[3]);
+  await track(page).focus();
+  for (const step of [2, 1, 0]) {
+    await page.keyboard.press("ArrowLeft");
+    await settled(page);
+    assert.equal(await number(page, "time-shown"), step);
+    assert.deepEqual((await exported(page, "attention")).values, seen[step], `step ${step}`);
+    await track(page).focus();
+  }
+  // It trains on, and the moment stays on show.
+  await page.keyboard.press("End");
+  assert.equal(await shown(page).count(), 0);
+  await byId(page, "train-toggle").click();
+  await numberUntil(page, "loss-step", (step) => step >= 8, "at least 8");
+  await track(page).focus();
+  await page.keyboard.press("Home");
+  await numberUntil(page, "loss-step", (step) => step >= 16, "at least 16");
+  assert.equal(await number(page, "time-shown"), 0);
+  await settled(page);
+  assert.deepEqual((await exported(page, "attention")).values, seen[0]);
+  await byId(page, "train-toggle").click();
+  await paused(page);
+  assert.equal(await number(page, "time-shown"), 0, "a pause changes nothing of what is looked at");
+  // Who trains wants to see it.
+  await byId(page, "train-step").click();
+  await eventually(async () => (await shown(page).count()) === 0, "the present is back");
+});
+
+test("a drag leads to a moment, the button back; questions about the past change no training", async (t) => {
+  const losses = async (look) => {
+    const page = await site.open(t, "?chapter=rnn&rnn-hidden=8");
+    await byId(page, "chapter-rnn").waitFor();
+    await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
+    await paused(page);
+    if (look) {
+      const box = await track(page).boundingBox();
+      const at = (share) => [box.x + share * box.width, box.y + box.height / 2];
+      await page.mouse.move(...at(0.9));
+      await page.mouse.down();
+      await page.mouse.move(...at(0.5), { steps: 4 });
+      await page.mouse.up();
+      const middle = await number(page, "time-shown");
+      assert(middle > 2 && middle < 60, `${middle}`);
+      await settled(page);
+      const [now, value] = [await track(page).getAttribute("aria-valuenow"), await track(page).getAttribute("aria-valuetext")];
+      assert.equal(Number(now), middle);
+      assert.match(value, new RegExp(`^step ${middle} of \\d+$`));
+      await byId(page, "time-live").click();
+      assert.equal(await shown(page).count(), 0);
+      await settled(page);
+    }
+    await steps(page, 2);
+    return byId(page, "loss-value").textContent();
+  };
+  assert.equal(await losses(true), await losses(false));
+});
