@@ -18,6 +18,7 @@ mod provenance;
 mod review;
 mod run;
 mod script;
+mod scrub;
 mod sentence;
 mod setting;
 mod stage;

@@ -2,15 +2,15 @@
 
 use std::fmt::Write;
 
-use leptos::{ev, html, prelude::*};
-use unroll_protocol::{Recorded, RunState};
+use leptos::{context::Provider, ev, html, prelude::*};
+use unroll_protocol::RunState;
 use wasm_bindgen::JsCast;
 
-use super::{Run, run::Series, undo::is_text_field};
+use super::{Run, run::Series, scrub::scrub, undo::is_text_field};
 use crate::{
     controls::{four_digits, grouped},
+    fetched::{Fetch, Settled, View, fetched, part},
     figures::{use_frame, use_visible},
-    questions::Questions,
     reactive::memo,
 };
 
@@ -100,12 +100,6 @@ pub fn TimeBar(run: Run) -> impl IntoView {
                 </p>
             </div>
             <Track run/>
-            {move || at().is_some().then(|| view! {
-                <button type="button" class="time-live" data-testid="time-live" title="Back to the present (End)"
-                    on:click=move |_| run.questions.look_at(None)>
-                    "Live"
-                </button>
-            })}
         </section>
     }
     .into_any()
@@ -122,125 +116,48 @@ fn is_meant_for_control(event: &web_sys::KeyboardEvent) -> bool {
 
 /// Where a step lies on the track, as a share of it: the first steps change most, so the scale is
 /// logarithmic.
-fn place(step: f64, last: f64) -> f64 {
+pub(super) fn place(step: f64, last: f64) -> f64 {
     (1.0 + step).ln() / (1.0 + last.max(1.0)).ln()
 }
 
-/// The recorded moment, or else the present, that is nearest to this share of the track.
-fn nearest(recorded: &[u32], last: u32, share: f64) -> Option<u32> {
-    let away = |step: u32| (place(step.into(), last.into()) - share).abs();
-    let past = recorded.iter().copied().filter(|step| *step < last);
-    past.min_by(|a, b| away(*a).total_cmp(&away(*b))).filter(|step| away(*step) < away(last))
-}
-
-/// Where a key leads from a moment, or from the present; `None` if it leads nowhere.
-fn stepped(key: &str, recorded: &[u32], last: u32, at: Option<u32>) -> Option<Option<u32>> {
-    let past = &recorded[..recorded.partition_point(|step| *step < last)];
-    let now = at.map_or(past.len(), |at| past.partition_point(|step| *step < at));
-    let next = match key {
-        "ArrowLeft" | "ArrowDown" => now.saturating_sub(1),
-        "ArrowRight" | "ArrowUp" => now + 1,
-        "PageDown" => now.saturating_sub(10),
-        "PageUp" => now + 10,
-        "Home" => 0,
-        "End" => past.len(),
-        _ => return None,
-    };
-    Some(past.get(next).copied())
-}
-
-/// The curves of a run as the track of a film, from the first step to the last. Its head is dragged
-/// to a moment that was recorded.
+/// The curves of a run as the track of a film, from the first step to the last.
 #[component]
 fn Track(run: Run) -> impl IntoView {
-    let Questions { at, recorded, .. } = run.questions;
     let root = NodeRef::<html::Div>::new();
     let shown = use_frame(run.track, use_visible(root));
     let curves = memo(move || shown.with(|series| paths(series)));
     let empty = memo(move || run.step.get() == 0);
-    // Nothing but the present can be looked at.
-    let fixed = memo(move || {
-        let last = run.step.get();
-        recorded.with(|recorded| recorded.steps.first().is_none_or(|first| *first >= last))
-    });
-    let steps = move || recorded.with_untracked(|recorded| recorded.clone());
-    let seek = move |event: &ev::PointerEvent| {
-        let Some(track) = root.get_untracked().filter(|_| !fixed.get_untracked()) else { return };
-        let room = track.get_bounding_client_rect();
-        let share = (f64::from(event.client_x()) - room.left()) / room.width();
-        run.questions.look_at(nearest(&steps().steps, run.step.get_untracked(), share));
-    };
-    let press = move |event: ev::PointerEvent| {
-        if let Some(track) = root.get_untracked().filter(|_| event.button() == 0) {
-            // A pointer that is gone already can't be followed.
-            let _ = track.set_pointer_capture(event.pointer_id());
-            seek(&event);
-        }
-    };
-    let drag = move |event: ev::PointerEvent| {
-        if root.get_untracked().is_some_and(|t| t.has_pointer_capture(event.pointer_id())) {
-            seek(&event);
-        }
-    };
-    let key = move |event: ev::KeyboardEvent| {
-        if event.key() == " " {
-            event.prevent_default();
-            run.toggle();
-        } else if !fixed.get_untracked()
-            && let Some(to) =
-                stepped(&event.key(), &steps().steps, run.step.get_untracked(), at.get_untracked())
-        {
-            // The story turns its pages otherwise.
-            event.prevent_default();
-            run.questions.look_at(to);
-        }
-    };
-    let head = move || {
-        let last = run.step.get();
-        let share = at.get().map_or(1.0, |at| place(at.into(), last.into()));
-        format!("left:{:.2}%", 100.0 * share)
-    };
-    let value = move || match at.get() {
-        Some(step) => format!("step {step} of {}", run.step.get()),
-        None => format!("live, step {}", run.step.get()),
-    };
+    let Settled(settled) = expect_context();
     view! {
-        <div class="time-track" class:time-fixed=fixed data-testid="time-track" node_ref=root role="slider" tabindex="0"
-            aria-valuemin="0" aria-valuemax=move || run.step.get() aria-valuenow=move || run.questions.shown()
-            aria-valuetext=value aria-disabled=move || fixed.get().then_some("true")
-            on:pointerdown=press on:pointermove=drag on:keydown=key
-            title=move || kept(&recorded.get())
-            aria-label=move || {
-            if empty.get() {
-                return "Not trained yet".to_owned();
-            }
-            // The curve follows a frame later.
-            Some(spoken(&shown.get())).filter(|said| !said.is_empty()).unwrap_or("The loss".into())
-        }>
-            <svg viewBox=format!("0 0 {WIDTH} {HEIGHT}") preserveAspectRatio="none" aria-hidden="true">
-                <line class="time-axis" x1="0" x2=WIDTH y1=HEIGHT - 1.0 y2=HEIGHT - 1.0/>
-                {(0..3).rev().map(|i| view! {
-                    <path class=format!("time-curve time-curve-{i}")
-                        d=move || curves.with(|c| c.get(i).cloned().unwrap_or_default())/>
-                }).collect_view()}
-            </svg>
+        <div class="time-track" node_ref=root>
+            <div class="time-film" role="img" aria-label=move || {
+                if empty.get() {
+                    return "Not trained yet".to_owned();
+                }
+                // The curve follows a frame later.
+                Some(spoken(&shown.get())).filter(|said| !said.is_empty()).unwrap_or("The loss".into())
+            }>
+                <svg viewBox=format!("0 0 {WIDTH} {HEIGHT}") preserveAspectRatio="none" aria-hidden="true">
+                    <line class="time-axis" x1="0" x2=WIDTH y1=HEIGHT - 1.0 y2=HEIGHT - 1.0/>
+                    {(0..3).rev().map(|i| view! {
+                        <path class=format!("time-curve time-curve-{i}")
+                            d=move || curves.with(|c| c.get(i).cloned().unwrap_or_default())/>
+                    }).collect_view()}
+                </svg>
+            </div>
             {move || empty.get().then(|| view! {
                 <p class="time-empty"><span>"Untrained. "</span><span>"Press Train and watch its loss fall."</span></p>
             })}
-            {move || (!fixed.get()).then(|| view! {
-                <span class="time-after" aria-hidden="true" style=head></span>
-                <span class="time-head" aria-hidden="true" style=head></span>
+            {move || settled.get().then(|| view! {
+                <Provider value=run>{fetched(SCRUB, "The way back in time")}</Provider>
             })}
         </div>
     }
     .into_any()
 }
 
-/// What is kept of a run, in words.
-fn kept(recorded: &Recorded) -> String {
-    let megabytes = recorded.bytes as f64 / 1e6;
-    format!("{} moments kept, {megabytes:.1} MB", recorded.steps.len())
-}
+/// Fetched ahead: there is no past before the first picture.
+const SCRUB: Fetch = part!(time: View = scrub);
 
 /// The track in words.
 fn spoken(series: &[Series]) -> String {
@@ -282,25 +199,6 @@ fn paths(series: &[Series]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_drag_and_keys_lead_to_recorded_moments_and_back_to_the_present() {
-        let recorded = [0, 1, 4, 9, 20];
-        assert_eq!(nearest(&recorded, 20, 0.0), Some(0));
-        assert_eq!(nearest(&recorded, 20, place(3.0, 20.0)), Some(4));
-        assert_eq!([1.0, 2.0].map(|share| nearest(&recorded, 20, share)), [None, None]);
-        assert_eq!(nearest(&recorded, 30, 0.99), None, "trained on since");
-        let from = |at, key| stepped(key, &recorded, 20, at);
-        assert_eq!(from(None, "ArrowLeft"), Some(Some(9)));
-        assert_eq!(from(Some(9), "ArrowRight"), Some(None));
-        assert_eq!(from(Some(4), "ArrowUp"), Some(Some(9)));
-        assert_eq!(from(Some(4), "PageDown"), Some(Some(0)));
-        assert_eq!(
-            (from(Some(0), "ArrowLeft"), from(None, "Home")),
-            (Some(Some(0)), Some(Some(0)))
-        );
-        assert_eq!((from(Some(1), "End"), from(None, "a")), (Some(None), None));
-    }
 
     #[test]
     fn a_track_spans_its_run_and_keeps_its_end() {

@@ -1,0 +1,130 @@
+//! The way back in time: the head of the time bar, dragged to any moment that was recorded.
+
+use leptos::{ev, html, prelude::*};
+use unroll_protocol::Recorded;
+
+use super::{Run, time_bar::place};
+use crate::{questions::Questions, reactive::memo};
+
+/// The recorded moment, or else the present, that is nearest to this share of the track.
+fn nearest(recorded: &[u32], last: u32, share: f64) -> Option<u32> {
+    let away = |step: u32| (place(step.into(), last.into()) - share).abs();
+    let past = recorded.iter().copied().filter(|step| *step < last);
+    past.min_by(|a, b| away(*a).total_cmp(&away(*b))).filter(|step| away(*step) < away(last))
+}
+
+/// Where a key leads from a moment, or from the present; `None` if it leads nowhere.
+fn stepped(key: &str, recorded: &[u32], last: u32, at: Option<u32>) -> Option<Option<u32>> {
+    let past = &recorded[..recorded.partition_point(|step| *step < last)];
+    let now = at.map_or(past.len(), |at| past.partition_point(|step| *step < at));
+    let next = match key {
+        "ArrowLeft" | "ArrowDown" => now.saturating_sub(1),
+        "ArrowRight" | "ArrowUp" => now + 1,
+        "PageDown" => now.saturating_sub(10),
+        "PageUp" => now + 10,
+        "Home" => 0,
+        "End" => past.len(),
+        _ => return None,
+    };
+    Some(past.get(next).copied())
+}
+
+/// What is kept of a run, in words.
+fn kept(recorded: &Recorded) -> String {
+    let megabytes = recorded.bytes as f64 / 1e6;
+    format!("{} moments kept, {megabytes:.1} MB", recorded.steps.len())
+}
+
+/// The slider over the track of the run in the context, and the button that leads back to the present.
+pub fn scrub() -> AnyView {
+    let run: Run = expect_context();
+    let Questions { at, recorded, .. } = run.questions;
+    let root = NodeRef::<html::Div>::new();
+    // Nothing but the present can be looked at.
+    let fixed = memo(move || {
+        let last = run.step.get();
+        recorded.with(|recorded| recorded.steps.first().is_none_or(|first| *first >= last))
+    });
+    let steps = move || recorded.with_untracked(|recorded| recorded.clone());
+    let seek = move |event: &ev::PointerEvent| {
+        let Some(slider) = root.get_untracked().filter(|_| !fixed.get_untracked()) else { return };
+        let room = slider.get_bounding_client_rect();
+        let share = (f64::from(event.client_x()) - room.left()) / room.width();
+        run.questions.look_at(nearest(&steps().steps, run.step.get_untracked(), share));
+    };
+    let press = move |event: ev::PointerEvent| {
+        if let Some(slider) = root.get_untracked().filter(|_| event.button() == 0) {
+            // A pointer that is gone already can't be followed.
+            let _ = slider.set_pointer_capture(event.pointer_id());
+            seek(&event);
+        }
+    };
+    let drag = move |event: ev::PointerEvent| {
+        if root.get_untracked().is_some_and(|s| s.has_pointer_capture(event.pointer_id())) {
+            seek(&event);
+        }
+    };
+    let key = move |event: ev::KeyboardEvent| {
+        if event.key() == " " {
+            event.prevent_default();
+            run.toggle();
+        } else if !fixed.get_untracked()
+            && let Some(to) =
+                stepped(&event.key(), &steps().steps, run.step.get_untracked(), at.get_untracked())
+        {
+            // The story turns its pages otherwise.
+            event.prevent_default();
+            run.questions.look_at(to);
+        }
+    };
+    let head = move || {
+        let last = run.step.get();
+        let share = at.get().map_or(1.0, |at| place(at.into(), last.into()));
+        format!("left:{:.2}%", 100.0 * share)
+    };
+    let value = move || match at.get() {
+        Some(step) => format!("step {step} of {}", run.step.get()),
+        None => format!("live, step {}", run.step.get()),
+    };
+    view! {
+        <div class="time-slider" class:time-fixed=fixed data-testid="time-track" node_ref=root role="slider" tabindex="0"
+            aria-label="Moment of training on show" aria-valuemin="0" aria-valuemax=move || run.step.get()
+            aria-valuenow=move || run.questions.shown() aria-valuetext=value
+            aria-disabled=move || fixed.get().then_some("true") title=move || kept(&recorded.get())
+            on:pointerdown=press on:pointermove=drag on:keydown=key>
+            <span class="time-after" style=head></span>
+            <span class="time-head" style=head></span>
+        </div>
+        {move || at.get().is_some().then(|| view! {
+            <button type="button" class="time-live" data-testid="time-live" title="Back to the present (End)"
+                on:click=move |_| run.questions.look_at(None)>
+                "Live"
+            </button>
+        })}
+    }
+    .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drag_and_keys_lead_to_recorded_moments_and_back_to_the_present() {
+        let recorded = [0, 1, 4, 9, 20];
+        assert_eq!(nearest(&recorded, 20, 0.0), Some(0));
+        assert_eq!(nearest(&recorded, 20, place(3.0, 20.0)), Some(4));
+        assert_eq!([1.0, 2.0].map(|share| nearest(&recorded, 20, share)), [None, None]);
+        assert_eq!(nearest(&recorded, 30, 0.99), None, "trained on since");
+        let from = |at, key| stepped(key, &recorded, 20, at);
+        assert_eq!(from(None, "ArrowLeft"), Some(Some(9)));
+        assert_eq!(from(Some(9), "ArrowRight"), Some(None));
+        assert_eq!(from(Some(4), "ArrowUp"), Some(Some(9)));
+        assert_eq!(from(Some(4), "PageDown"), Some(Some(0)));
+        assert_eq!(
+            (from(Some(0), "ArrowLeft"), from(None, "Home")),
+            (Some(Some(0)), Some(Some(0)))
+        );
+        assert_eq!((from(Some(1), "End"), from(None, "a")), (Some(None), None));
+    }
+}
