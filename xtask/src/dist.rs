@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(first_load(&site(280_000, 350_000)), 642_000);
         assert_eq!(check(&site(280_000, 350_000)), Ok(()));
         assert!(check(&site(285_001, 350_000)).unwrap_err().contains("The app's wasm"));
-        assert!(check(&site(280_000, 410_001)).unwrap_err().contains("engine_cpu_bg.wasm"));
+        assert!(check(&site(280_000, 414_001)).unwrap_err().contains("engine_cpu_bg.wasm"));
         let mut sizes = site(280_000, 399_000);
         sizes.push(Size { name: "corpora/names.txt".to_owned(), raw: 2, brotli: 50_000 });
         assert_eq!(check(&sizes), Ok(()));

@@ -80,7 +80,8 @@ pub const SCRIPT: Script = Script {
                    [loss](loss) is the model’s average surprise at the characters that really come. Then all weights \
                    move a little, so that the same text would surprise it less.\n\n\
                    It never trains on the [held-out](held-out) text. If the loss falls but the held-out loss rises, \
-                   it is learning accidents of its text. This is [overfitting](overfitting).",
+                   it is learning accidents of its text. This is [overfitting](overfitting).\n\n\
+                   Drag the handle on the curve below the figure, and you see any earlier moment again.",
             set: |link| link.view = "loss".into(),
             asks: &["gpt-loss"],
         },
