@@ -31,6 +31,9 @@ fn stepped(key: &str, recorded: &[u32], last: u32, at: Option<u32>) -> Option<Op
 
 /// What is kept of a run, in words.
 fn kept(recorded: &Recorded) -> String {
+    if recorded.steps.is_empty() {
+        return "No moments are kept on this device".to_owned();
+    }
     let megabytes = recorded.bytes as f64 / 1e6;
     format!("{} moments kept, {megabytes:.1} MB", recorded.steps.len())
 }
@@ -65,9 +68,14 @@ pub fn scrub() -> AnyView {
         }
     };
     let key = move |event: ev::KeyboardEvent| {
+        if event.ctrl_key() || event.meta_key() || event.alt_key() {
+            return;
+        }
         if event.key() == " " {
             event.prevent_default();
-            run.toggle();
+            if !event.repeat() {
+                run.toggle();
+            }
         } else if !fixed.get_untracked()
             && let Some(to) =
                 stepped(&event.key(), &steps().steps, run.step.get_untracked(), at.get_untracked())
@@ -97,7 +105,13 @@ pub fn scrub() -> AnyView {
         </div>
         {move || at.get().is_some().then(|| view! {
             <button type="button" class="time-live" data-testid="time-live" title="Back to the present (End)"
-                on:click=move |_| run.questions.look_at(None)>
+                on:click=move |_| {
+                    run.questions.look_at(None);
+                    // The button goes with the past.
+                    if let Some(slider) = root.get_untracked() {
+                        let _ = slider.focus();
+                    }
+                }>
                 "Live"
             </button>
         })}

@@ -124,7 +124,7 @@ pub fn lengths(page: Page) -> AnyView {
     let lab = use_lab();
     let lines = Signal::derive(move || {
         let bins = page.settings.with(|s| s.spec(0).bins());
-        let step = f64::from(lab.step.get());
+        let step = f64::from(lab.shown());
         lab.history.with(|history| {
             let at = |until: f64| {
                 let points = bins.iter().filter_map(|&bin| {
