@@ -89,6 +89,16 @@ impl Questions {
         self.at.get().unwrap_or_else(|| self.step.get())
     }
 
+    /// The moments that can be looked at are these now.
+    pub fn recorded(self, recorded: Recorded) {
+        // The engine answers for the nearest one.
+        if let Some(at) = self.at.get_untracked() {
+            let nearest = recorded.steps.iter().min_by_key(|step| step.abs_diff(at));
+            self.look_at(nearest.copied());
+        }
+        self.recorded.set(Arc::new(recorded));
+    }
+
     /// Looks at the moment after `step` steps, or at the present.
     pub fn look_at(self, step: Option<u32>) {
         if self.at.get_untracked() != step {
@@ -128,9 +138,7 @@ impl Questions {
 
     /// Another model, or the same with other weights, is there to ask.
     pub fn model_built(self) {
-        // Those of the model before are gone with it.
-        self.look_at(None);
-        self.recorded.set(Arc::default());
+        self.no_moments();
         self.generation.update(|generation| *generation += 1);
         self.alive.set(true);
     }
@@ -138,10 +146,17 @@ impl Questions {
     /// The engine is gone, and with it whoever could have answered.
     pub fn engine_gone(self) {
         self.alive.set(false);
+        self.no_moments();
         let takers = self.open.try_update_value(|open| core::mem::take(&mut open.takers));
         for (_, take) in takers.unwrap_or_default() {
             take(None);
         }
+    }
+
+    /// Those of the model before are gone with it.
+    fn no_moments(self) {
+        self.look_at(None);
+        self.recorded.set(Arc::default());
     }
 
     /// Counts a standing question among [`Self::behind`] while `behind` holds.

@@ -181,9 +181,15 @@ impl Store {
 
     /// Trains until told otherwise.
     pub fn run(self) {
-        self.diverged.set(None);
-        self.call_helpers();
+        self.set_out();
         self.send(&Command::Run);
+    }
+
+    /// Who trains wants to see it.
+    fn set_out(self) {
+        self.diverged.set(None);
+        self.questions.look_at(None);
+        self.call_helpers();
     }
 
     /// Stops training; the weights stay as they are.
@@ -193,8 +199,7 @@ impl Store {
 
     /// Takes one optimizer step.
     pub fn take_step(self) {
-        self.diverged.set(None);
-        self.call_helpers();
+        self.set_out();
         self.send(&Command::Steps(1));
     }
 

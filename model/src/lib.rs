@@ -67,7 +67,7 @@ pub use seq2seq::{
     AlignmentLayer, AlignmentTrace, DecoderState, Encoded, Hypothesis, Seq2seq, Seq2seqConfig,
     Seq2seqTrace, Source,
 };
-pub use study::{AnyStudy, Built, Hands, Moment, Refusal, Study, StudySlice};
+pub use study::{AnyStudy, Built, Holder, Moment, Refusal, Study, StudySlice};
 pub use tasks::{
     BatchTensors, Brackets, END, FillIn, LookAhead, NthSymbol, PairBatch, PairTensors, Pairs,
     Quotes, Recall, SequenceBatch, Split, Task, TaskError, TextPair,

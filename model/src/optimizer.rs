@@ -60,8 +60,8 @@ impl AdamW {
         }
     }
 
-    /// What says how many steps were taken, and can take none.
-    pub fn without_moments(&self) -> Self {
+    /// The same without its running means: it knows how many steps were taken, and can take none.
+    pub fn spent(&self) -> Self {
         Self::resume(&self.spec, self.steps, Vec::new())
     }
 

@@ -26,7 +26,7 @@ use burn::tensor::Device;
 use unroll_protocol::{Packed, Question, StudySpec, StudyStarted};
 
 use crate::{Named, read_parameters};
-pub use moment::{Hands, Moment};
+pub use moment::{Holder, Moment};
 
 /// Why a study can't be built or a question not be answered, as a sentence for the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,9 +97,9 @@ pub trait Study: Sized {
     /// The parameters of one of the models, counted from 0; none if there are not so many.
     fn named_parameters(&self, model: usize) -> Vec<Named>;
 
-    /// Passes to `hands`, always in the same order, whatever answers are computed from and training
+    /// Passes to `holder`, always in the same order, whatever answers are computed from and training
     /// changes; [`step`](Self::step) follows from it. A half-done step stays as it is.
-    fn hold(&mut self, hands: &mut Hands<'_>);
+    fn hold(&mut self, holder: &mut Holder<'_>);
 
     /// Answers a question with the models as they are, see [`Ask`](unroll_protocol::Ask). May keep
     /// what it computed, but changes nothing that training reads.
@@ -184,7 +184,7 @@ impl AnyStudy {
 
     /// What answers are computed from at present.
     pub fn moment(&mut self) -> Moment {
-        Moment::taken(|hands| each!(&mut self.kind, study => study.hold(hands)))
+        Moment::taken(|holder| each!(&mut self.kind, study => study.hold(holder)))
     }
 
     /// Answers a question with the models as they were at a moment of this study.
@@ -193,9 +193,9 @@ impl AnyStudy {
         moment: &mut Moment,
         question: &Question,
     ) -> Result<Packed, Refusal> {
-        moment.exchanged(|hands| each!(&mut self.kind, study => study.hold(hands)));
+        moment.exchanged(|holder| each!(&mut self.kind, study => study.hold(holder)));
         let answer = self.ask(question).await;
-        moment.exchanged(|hands| each!(&mut self.kind, study => study.hold(hands)));
+        moment.exchanged(|holder| each!(&mut self.kind, study => study.hold(holder)));
         answer
     }
 

@@ -19,6 +19,7 @@ use crate::{
     figures::{
         AttentionFigure, HeadsFigure, Inspection, LossFigure, NextFigure, Selection, SentenceFigure,
     },
+    questions::Questions,
     reactive::memo,
     store::Store,
     teaching::{CheckYourself, Kind, Quiz, live},
@@ -409,7 +410,9 @@ fn Loss() -> impl IntoView {
     let vocabulary =
         memo(move || store.started.with(|s| s.as_ref().map_or(0, |s| s.vocabulary.len())));
     let provenance = use_provenance();
-    view! { <LossFigure curve=store.curve vocabulary provenance/> }.into_any()
+    let at = Questions::from(store).at;
+    let marker = Signal::derive(move || at.get().map(f64::from));
+    view! { <LossFigure curve=store.curve vocabulary marker provenance/> }.into_any()
 }
 
 /// How sure it is of what comes next.

@@ -10,6 +10,7 @@ use super::{
 use crate::{
     course::use_provenance,
     figures::{Dash, Hue, Line, Lines, LinesFigure},
+    questions::Questions,
     reactive::memo,
     store::Store,
     teaching::{live, prose},
@@ -27,13 +28,13 @@ pub const OPTIMIZER: &str = "The learning rate above is the peak. In the [warm-u
 /// Points of the curve after the warm-up.
 const POINTS: u32 = 200;
 
-/// The rate of the present model's last step, in a line.
+/// The rate of the last step of what is on show, in a line.
 #[component]
 pub fn RateNow() -> impl IntoView {
     let store = expect_context::<Store>();
     let said = move || {
         let spec = store.built.with(|link| link.experiment().optimizer);
-        now(&spec, store.step.get())
+        now(&spec, Questions::from(store).shown())
     };
     view! { <p class="hint" data-testid="schedule-now">{said}</p> }
 }
@@ -55,7 +56,7 @@ pub fn Schedule() -> impl IntoView {
         lines.series.extend(other(&spec.get(), &planned.get(), end.get()));
         lines
     });
-    let marker = Signal::derive(move || Some(f64::from(store.step.get())));
+    let marker = Signal::derive(move || Some(f64::from(Questions::from(store).shown())));
     let of_spec = |name, read: fn(&OptimizerSpec) -> String| live(name, move || spec.with(read));
     let words = prose(
         OPTIMIZER,

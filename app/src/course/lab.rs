@@ -124,9 +124,15 @@ impl Lab {
 
     /// Trains until told otherwise.
     pub fn run(self) {
-        self.diverged.set(None);
+        self.set_out();
         self.set_runs(true);
         self.send(&Command::Run);
+    }
+
+    /// Who trains wants to see it.
+    fn set_out(self) {
+        self.diverged.set(None);
+        self.questions.look_at(None);
     }
 
     /// Stops training.
@@ -137,7 +143,7 @@ impl Lab {
 
     /// Takes so many optimizer steps.
     pub fn take_steps(self, count: u32) {
-        self.diverged.set(None);
+        self.set_out();
         self.set_runs(false);
         self.send(&Command::Steps(count));
     }
@@ -250,7 +256,7 @@ impl Lab {
                 self.problem.set(Some(reason));
             }
             Event::Refused { reason, .. } => self.store.notify(Severity::Refusal, reason),
-            Event::Recorded(recorded) => self.questions.recorded.set(Arc::new(recorded)),
+            Event::Recorded(recorded) => self.questions.recorded(recorded),
             Event::Diverged { step, .. } => {
                 self.set_runs(false);
                 self.diverged.set(Some(step));

@@ -1,11 +1,13 @@
 //! Where a figure's numbers come from, for exports.
 
 use leptos::prelude::*;
+use unroll_protocol::RunState;
 
 use super::{Lab, Labs};
 use crate::{
     chapters,
     figures::{Experiment, Provenance},
+    questions::Questions,
     reactive::memo,
     store::{Device, Store},
 };
@@ -42,6 +44,7 @@ fn of_lab(lab: Lab, text: String) -> Provenance {
     let started = lab.started.get();
     Provenance {
         experiment: started.as_ref().map(|s| Experiment::Study(s.spec.clone())),
+        step: settled_step(lab.into()),
         parameters: started.map(|started| started.parameters),
         text,
         device: lab.device.with(name),
@@ -53,11 +56,18 @@ fn of_store(store: Store, text: String) -> Provenance {
     let started = store.started.get();
     Provenance {
         experiment: started.as_ref().map(|s| Experiment::Gpt(s.spec)),
+        step: settled_step(store.into()),
         parameters: started.as_ref().map(|s| s.parameters),
         text,
         device: store.device.with(name),
         workers: started.map(|s| s.workers),
     }
+}
+
+/// The step of what is on show, unless it is about to be another.
+fn settled_step(questions: Questions) -> Option<u32> {
+    let at_rest = questions.state.get() == RunState::Paused;
+    (at_rest || questions.at.get().is_some()).then(|| questions.shown())
 }
 
 fn name(device: &Device) -> String {

@@ -193,10 +193,6 @@ impl Run {
             RunState::Running => (RunState::Paused, Order::Pause),
             RunState::Paused => (RunState::Running, Order::Train),
         };
-        if order == Order::Train {
-            // Who trains wants to see it.
-            self.questions.look_at(None);
-        }
         self.wanted.set(Some(state));
         self.order.run(order);
     }
@@ -204,7 +200,6 @@ impl Run {
     /// Takes one step; nothing while there is no model.
     pub fn take_step(self) {
         if self.idle.get_untracked().is_none() {
-            self.questions.look_at(None);
             self.wanted.set(Some(RunState::Paused));
             self.order.run(Order::Step);
         }

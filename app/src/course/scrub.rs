@@ -1,7 +1,7 @@
 //! The way back in time: the head of the time bar, dragged to any moment that was recorded.
 
 use leptos::{ev, html, prelude::*};
-use unroll_protocol::Recorded;
+use unroll_protocol::{Recorded, RunState};
 
 use super::{Run, time_bar::place};
 use crate::{questions::Questions, reactive::memo};
@@ -90,10 +90,16 @@ pub fn scrub() -> AnyView {
         let share = at.get().map_or(1.0, |at| place(at.into(), last.into()));
         format!("left:{:.2}%", 100.0 * share)
     };
-    let value = move || match at.get() {
-        Some(step) => format!("step {step} of {}", run.step.get()),
-        None => format!("live, step {}", run.step.get()),
-    };
+    // Screen readers say it anew whenever it changes: not at every step of training.
+    let value = memo(move || {
+        let total = (run.told.get() == RunState::Paused).then(|| run.step.get());
+        match (at.get(), total) {
+            (Some(step), Some(total)) => format!("step {step} of {total}"),
+            (Some(step), None) => format!("step {step}"),
+            (None, Some(total)) => format!("live, step {total}"),
+            (None, None) => "live".to_owned(),
+        }
+    });
     view! {
         <div class="time-slider" class:time-fixed=fixed data-testid="time-track" node_ref=root role="slider" tabindex="0"
             aria-label="Moment of training on show" aria-valuemin="0" aria-valuemax=move || run.step.get()

@@ -85,9 +85,12 @@ pub fn TimeBar(run: Run) -> impl IntoView {
             <div class="time-numbers" translate="no">
                 <p class="time-steps">
                     {move || at().map(|step| view! {
-                        "step "<span class="time-shown" data-testid="time-shown">{grouped(step.into())}</span>" of "
+                        "step "<span class="time-shown" data-testid="time-shown">{grouped(step.into())}</span>
                     })}
-                    <strong data-testid="loss-step">{move || grouped(run.step.get().into())}</strong>
+                    <span class="time-of">
+                        {move || at().map(|_| " of ")}
+                        <strong data-testid="loss-step">{move || grouped(run.step.get().into())}</strong>
+                    </span>
                     {move || match (at(), run.step.get()) {
                         (Some(_), _) => "",
                         (None, 1) => " step",

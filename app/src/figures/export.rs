@@ -14,6 +14,9 @@ use super::{curve::Curve, view::HeadView};
 pub struct Provenance {
     /// The chapter's experiment: model, optimizer, task, `seed`; `None` before one started.
     pub experiment: Option<Experiment>,
+    /// Optimizer steps of the model on show, while that is settled: at rest, or in the past. What is
+    /// exported in the middle of training may be a step older than the model is by then.
+    pub step: Option<u32>,
     /// Trained parameters of the model as built.
     pub parameters: Option<u64>,
     /// What the training text is called, e.g. `tales` or a file's name.
@@ -50,6 +53,9 @@ pub const RELEASE: &str = env!("CARGO_PKG_VERSION");
 impl Provenance {
     pub fn write_into(&self, map: &mut Map<String, Value>) {
         map.insert("experiment".into(), json!(self.experiment_json()));
+        if let Some(step) = self.step {
+            map.entry("step").or_insert(json!(step));
+        }
         map.insert("parameters".into(), json!(self.parameters));
         map.insert("text".into(), json!(self.text));
         map.insert("device".into(), json!(self.device));
@@ -68,11 +74,12 @@ impl Provenance {
         let experiment = self.experiment_json();
         let seed = experiment.as_ref().and_then(|e| e.get("seed"));
         let seed = seed.map_or(String::new(), |seed| format!(", seed {seed}"));
+        let step = self.step.map_or(String::new(), |step| format!(", step {step}"));
         let workers = match self.workers {
             Some(workers @ 2..) => format!(", {workers} workers"),
             Some(0 | 1) | None => String::new(),
         };
-        format!("Unroll {RELEASE}{seed}, {}{workers}", self.device)
+        format!("Unroll {RELEASE}{seed}{step}, {}{workers}", self.device)
     }
 }
 
@@ -275,6 +282,7 @@ mod tests {
     fn provenance() -> Provenance {
         Provenance {
             experiment: Some(Experiment::Gpt(unroll_protocol::Link::default().experiment())),
+            step: Some(7),
             parameters: Some(1234),
             text: "tales".into(),
             device: "CPU".into(),

@@ -18,11 +18,13 @@ use super::{
 
 /// Training and held-out loss in nats per token over steps, with the loss of knowing nothing.
 ///
-/// `vocabulary` is V, 0 while unknown. The axes are there before training begins.
+/// `vocabulary` is V, 0 while unknown; `marker` is a step to mark. The axes are there before training
+/// begins.
 #[component]
 pub fn LossFigure(
     #[prop(into)] curve: Signal<Curve>,
     #[prop(into)] vocabulary: Signal<usize>,
+    marker: Signal<Option<f64>>,
     #[prop(into)] provenance: Signal<Provenance>,
 ) -> impl IntoView {
     let root = NodeRef::<html::Section>::new();
@@ -31,7 +33,7 @@ pub fn LossFigure(
     // Every step of what is drawn, which is a point of the first line.
     let xs = memo(move || shown.get().series[0].points.iter().map(|p| p.0).collect());
     let last = memo(move || xs.with(|xs: &Vec<f64>| xs.last().copied().unwrap_or(0.0)));
-    let lines_reading = LinesReading::new(shown, xs, Signal::stored(None));
+    let lines_reading = LinesReading::new(shown, xs, marker);
     let text = memo(move || {
         shown.track();
         let step = lines_reading.read.get().unwrap_or(0.0) as u32;

@@ -38,7 +38,7 @@ impl Store {
                 self.questions.answered(id, Some(Ok((step, answer))), more);
                 self.keep_pace();
             }
-            Event::Recorded(recorded) => self.questions.recorded.set(Arc::new(recorded)),
+            Event::Recorded(recorded) => self.questions.recorded(recorded),
             Event::Diverged { step, loss, last_good } => {
                 self.diverged.set(Some(Diverged { step, loss, last_good }));
             }

@@ -120,12 +120,11 @@ impl Experiment {
         experiment
     }
 
-    /// Keeps the weights as they are, unless they are kept already. Not on a GPU: there they lie in
-    /// one buffer with the optimizer's moments, three times as large, and reading them back stalls it.
+    /// Keeps the weights as they are, unless they are kept already.
     pub fn record(&mut self) {
         let step = self.trainer.step();
-        if !self.trainer.reads_wait() && !self.history.ends_with(step) {
-            self.history.keep(step, self.trainer.model());
+        if !self.history.ends_with(step) {
+            self.history.keep(step, self.trainer.model_to_keep());
         }
     }
 
@@ -136,7 +135,7 @@ impl Experiment {
 
     /// The model as it is, or as it was at the kept moment nearest to step `at`, and its step.
     pub fn model_at(&mut self, at: Option<u32>) -> (u32, Gpt) {
-        match at.and_then(|at| self.history.nearest(at)) {
+        match self.history.ask(at) {
             Some((step, model)) => (step, model.clone()),
             None => (self.trainer.step(), self.trainer.model()),
         }

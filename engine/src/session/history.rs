@@ -13,7 +13,9 @@ pub struct History<T> {
     /// Of one moment.
     bytes: u64,
     most: usize,
-    /// Whether it is another than when it was last reported.
+    /// The step of the moment that was asked about last.
+    asked: Option<u32>,
+    /// Whether a moment came or went since the last report.
     changed: bool,
 }
 
@@ -22,7 +24,7 @@ impl<T> History<T> {
     pub fn new(parameters: u64) -> Self {
         let bytes = (size_of::<f32>() as u64 * parameters).max(1);
         let most = (BUDGET / bytes).clamp(2, MOST) as usize;
-        Self { kept: Vec::new(), bytes, most, changed: false }
+        Self { kept: Vec::new(), bytes, most, asked: None, changed: false }
     }
 
     /// Whether the moment after `step` steps is to be kept.
@@ -37,25 +39,28 @@ impl<T> History<T> {
     }
 
     /// Keeps the moment after `step` steps, which must be later than all others. Where there is no
-    /// room for it, the moment goes whose neighbors are nearest to each other.
+    /// room for it, the moment goes whose neighbors are nearest to each other; not the one that was
+    /// asked about last, for it is on show.
     pub fn keep(&mut self, step: u32, moment: T) {
         debug_assert!(self.kept.last().is_none_or(|(last, _)| *last < step));
         self.kept.push((step, moment));
         self.changed = true;
-        if self.kept.len() > self.most {
+        while self.kept.len() > self.most {
             let place = |at: usize| f64::from(self.kept[at].0 + 1).ln();
             let gap = |at: &usize| place(at + 1) - place(at - 1);
             let inner = 1..self.kept.len() - 1;
-            if let Some(nearest) = inner.min_by(|a, b| gap(a).total_cmp(&gap(b))) {
-                self.kept.remove(nearest);
-            }
+            let inner = inner.filter(|at| Some(self.kept[*at].0) != self.asked);
+            let Some(nearest) = inner.min_by(|a, b| gap(a).total_cmp(&gap(b))) else { break };
+            self.kept.remove(nearest);
         }
     }
 
-    /// The moment nearest to `step`, and its step.
-    pub fn nearest(&mut self, step: u32) -> Option<(u32, &mut T)> {
-        let nearest = self.kept.iter_mut().min_by_key(|(kept, _)| kept.abs_diff(step))?;
-        Some((nearest.0, &mut nearest.1))
+    /// The moment nearest to step `at`, and its step; `None` for the present.
+    pub fn ask(&mut self, at: Option<u32>) -> Option<(u32, &mut T)> {
+        let nearest =
+            at.and_then(|at| self.kept.iter_mut().min_by_key(|(kept, _)| kept.abs_diff(at)));
+        self.asked = nearest.as_ref().map(|(step, _)| *step);
+        nearest.map(|(step, moment)| (*step, moment))
     }
 
     /// The run is back at `step`: what came later is gone.
@@ -122,14 +127,33 @@ mod tests {
     }
 
     #[test]
+    fn the_moment_on_show_stays() {
+        // Room for two moments, the first and the last; and for the one on show.
+        let mut history = History::new(12_000_000);
+        for step in 0..=9 {
+            history.keep(step, ());
+            if step == 3 {
+                history.ask(Some(3));
+            }
+        }
+        assert_eq!(history.report().map(|(steps, _)| steps), Some(vec![0, 3, 9]));
+        history.ask(None);
+        history.keep(10, ());
+        history.keep(11, ());
+        let (steps, _) = history.report().expect("it has changed");
+        assert!(steps.len() <= 3 && !steps.contains(&3), "{steps:?}");
+    }
+
+    #[test]
     fn the_nearest_is_found_and_what_came_later_is_forgotten() {
         let mut history = History::new(10);
-        assert!(history.nearest(3).is_none());
+        assert!(history.ask(Some(3)).is_none());
         for step in [0, 4, 9] {
             history.keep(step, step);
         }
-        let near = |history: &mut History<u32>, step| history.nearest(step).map(|(step, _)| step);
-        assert_eq!([0, 3, 7, 99].map(|step| near(&mut history, step)), [0, 4, 9, 9].map(Some));
+        let near = |history: &mut History<u32>, step| history.ask(step).map(|(step, _)| step);
+        assert_eq!([0, 3, 7, 99].map(|at| near(&mut history, Some(at))), [0, 4, 9, 9].map(Some));
+        assert_eq!(near(&mut history, None), None);
         history.forget_after(5);
         assert_eq!(history.report(), Some((vec![0, 4], 80)));
         assert!(history.ends_with(4) && !history.ends_with(5));

@@ -216,8 +216,7 @@ impl<S: Studies> StudyRun<S> {
         question: &Question,
         at: Option<u32>,
     ) -> Result<(u32, Packed), String> {
-        let moment = at.and_then(|at| self.history.nearest(at));
-        let (step, answer) = match moment {
+        let (step, answer) = match self.history.ask(at) {
             Some((step, moment)) => (step, self.study.ask_at(moment, question).await),
             None => (self.study.step(), self.study.ask(question).await),
         };

@@ -12,7 +12,7 @@ use unroll_protocol::{
 };
 
 use super::{
-    Built, Hands, Refusal, StudySlice,
+    Built, Holder, Refusal, StudySlice,
     learner::{steady, usable_rate},
 };
 use crate::{
@@ -140,9 +140,9 @@ impl super::Study for Study {
         table.map_or_else(Vec::new, named_parameters)
     }
 
-    fn hold(&mut self, hands: &mut Hands<'_>) {
-        hands.value(&mut self.table);
-        hands.hold(&mut self.optimizer, AdamW::without_moments);
+    fn hold(&mut self, holder: &mut Holder<'_>) {
+        holder.value(&mut self.table);
+        holder.hold(&mut self.optimizer, AdamW::spent);
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

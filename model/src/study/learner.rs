@@ -91,7 +91,7 @@ impl<M: Module> Learner<M> {
 
     /// What answers need of it: it can't train.
     pub(super) fn held(&self) -> Self {
-        Self { model: self.model.clone(), optimizer: self.optimizer.without_moments() }
+        Self { model: self.model.clone(), optimizer: self.optimizer.spent() }
     }
 
     /// [`held`](Self::held), of each.

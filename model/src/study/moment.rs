@@ -9,27 +9,27 @@ pub struct Moment(Vec<Box<dyn Any>>);
 
 impl Moment {
     /// The present of the study whose `hold` this is.
-    pub(super) fn taken(hold: impl FnOnce(&mut Hands<'_>)) -> Self {
+    pub(super) fn taken(hold: impl FnOnce(&mut Holder<'_>)) -> Self {
         let mut values = Vec::new();
-        hold(&mut Hands(Doing::Copying(&mut values)));
+        hold(&mut Holder(Doing::Copying(&mut values)));
         Self(values)
     }
 
-    /// Exchanges the moment and the present of the study whose `hold` this is. Twice is as before.
-    pub(super) fn exchanged(&mut self, hold: impl FnOnce(&mut Hands<'_>)) {
-        hold(&mut Hands(Doing::Exchanging(self.0.iter_mut())));
+    /// Exchanges the moment and the present of the study whose `hold` this is. A second exchange undoes it.
+    pub(super) fn exchanged(&mut self, hold: impl FnOnce(&mut Holder<'_>)) {
+        hold(&mut Holder(Doing::Exchanging(self.0.iter_mut())));
     }
 }
 
 /// What goes through all that training changes of a study, see [`Study::hold`](super::Study::hold).
-pub struct Hands<'a>(Doing<'a>);
+pub struct Holder<'a>(Doing<'a>);
 
 enum Doing<'a> {
     Copying(&'a mut Vec<Box<dyn Any>>),
     Exchanging(slice::IterMut<'a, Box<dyn Any>>),
 }
 
-impl Hands<'_> {
+impl Holder<'_> {
     /// A value that is copied whole.
     pub(super) fn value<T: Clone + 'static>(&mut self, value: &mut T) {
         self.hold(value, T::clone);

@@ -8,7 +8,7 @@
 use burn::module::Module;
 
 use super::{
-    Hands, Refusal, StudySlice,
+    Holder, Refusal, StudySlice,
     learner::{Gradients, Learner, usable_rate},
 };
 use crate::Named;
@@ -146,16 +146,16 @@ impl<M: Module, P: Default> Training<M, P> {
     }
 
     /// See [`Study::hold`](super::Study::hold).
-    pub(super) fn hold(&mut self, hands: &mut Hands<'_>)
+    pub(super) fn hold(&mut self, holder: &mut Holder<'_>)
     where
         M: 'static,
         P: 'static,
     {
         let Self { learners, gradients, pending, .. } = self;
         let before = pending.as_ref().map(|pending| &pending.before);
-        hands.hold(learners, |learners| Learner::all_held(before.unwrap_or(learners)));
-        hands.hold(gradients, |_| Vec::new());
-        hands.hold(pending, |_| None);
+        holder.hold(learners, |learners| Learner::all_held(before.unwrap_or(learners)));
+        holder.hold(gradients, |_| Vec::new());
+        holder.hold(pending, |_| None);
     }
 
     /// Changes the learning rate: see

@@ -7,6 +7,8 @@ mod shard;
 
 use core::{fmt, ops::Range};
 
+#[cfg(feature = "webgpu")]
+use burn::module::{Module, ModuleMapper, Param};
 use burn::tensor::{Device, Tensor};
 use unroll_protocol::{ExperimentSpec, LearningRateSchedule, SpecError, spec::MAX_PARAMETERS};
 
@@ -40,6 +42,19 @@ pub struct Trainer {
     model: Option<Gpt>,
     optimizer: AdamW,
     progress: Progress,
+}
+
+/// Copies every parameter to a buffer of its own.
+#[cfg(feature = "webgpu")]
+struct Apart;
+
+#[cfg(feature = "webgpu")]
+impl ModuleMapper for Apart {
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        let (id, value, mapper) = param.consume();
+        // Exact, and the only way to a copy: `clone` shares the buffer.
+        Param::from_mapped_value(id, value.mul_scalar(1.0), mapper)
+    }
 }
 
 /// Progress of the current step.
@@ -231,6 +246,16 @@ impl Trainer {
     /// but as long as it is kept, the next update copies the weights.
     pub fn model(&self) -> Gpt {
         self.model.clone().expect("the model is back after every update")
+    }
+
+    /// The same, to be kept for long. On a GPU the weights are copied, without reading them back: there
+    /// they lie in one buffer with the optimizer's moments, three times as large, which must not stay.
+    pub fn model_to_keep(&self) -> Gpt {
+        #[cfg(feature = "webgpu")]
+        if self.reads_wait() {
+            return self.model().map(&mut Apart);
+        }
+        self.model()
     }
 
     /// The experiment, with the present peak learning rate.

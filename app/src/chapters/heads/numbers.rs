@@ -276,7 +276,7 @@ fn summary(page: Page) -> Option<String> {
 #[component]
 fn Definitions(page: Page) -> impl IntoView {
     let measured = memo(move || {
-        page.alone.with(|alone| alone.first().map(|c| (c.windows, c.tokens, c.before)))
+        page.costs.with(|costs| costs.first().map(|c| (c.windows, c.tokens, c.before)))
     });
     view! {
         <details class="heads-definitions">

@@ -38,9 +38,7 @@ pub struct Page {
     pub wanted: RwSignal<Option<[u32; 3]>>,
     pub row: Signal<Option<Arc<AttentionRow>>>,
     pub row_problem: Signal<Option<String>>,
-    /// What each head alone costs, as last measured.
-    pub alone: RwSignal<Vec<Cost>>,
-    /// Those of them that are of the model as it is now.
+    /// What each head alone costs the model on show, as far as that is measured.
     pub costs: Memo<Vec<Cost>>,
     pub cost_problem: Signal<Option<String>>,
     /// What all heads that are off cost together.
@@ -115,7 +113,6 @@ impl Page {
             wanted,
             row: row.into(),
             row_problem: rows.problem,
-            alone,
             costs: memo(move || {
                 let step = lab.shown();
                 alone.with(|alone| alone.iter().filter(|cost| cost.step == step).cloned().collect())
@@ -190,7 +187,7 @@ fn use_alone(lab: Lab, shape: Memo<(u32, u32)>) -> (RwSignal<Vec<Cost>>, Signal<
     effect(move || {
         let Some(cost) = answered.read(Clone::clone) else { return };
         alone.update(|alone| {
-            alone.retain(|old| old.off != cost.off);
+            alone.retain(|old| (&old.off, old.step) != (&cost.off, cost.step));
             alone.push(cost);
         });
     });

@@ -40,7 +40,7 @@ pub fn view() -> AnyView {
             .flat_map(|t| (0..Reader::ALL.len()).map(move |r| (r, t)))
             .collect::<Vec<_>>()
     });
-    let marker = Signal::derive(move || Some(f64::from(lab.step.get())));
+    let marker = Signal::derive(move || Some(f64::from(lab.shown())));
     let again = move |_| {
         store.link.update(|link: &mut Link| link.qkv.draw = link.qkv.draw % 1000 + 1);
     };

@@ -13,7 +13,7 @@ use unroll_protocol::{
 };
 
 use super::{
-    Built, Hands, Refusal, StudySlice,
+    Built, Holder, Refusal, StudySlice,
     learner::{Gradients, Learner, steady},
     training::{Pending, Training, is_measured},
 };
@@ -132,9 +132,9 @@ impl super::Study for Study {
         self.training.parameters_of(model)
     }
 
-    fn hold(&mut self, hands: &mut Hands<'_>) {
-        self.training.hold(hands);
-        hands.value(&mut self.measured);
+    fn hold(&mut self, holder: &mut Holder<'_>) {
+        self.training.hold(holder);
+        holder.value(&mut self.measured);
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

@@ -12,7 +12,7 @@ use unroll_protocol::{
 
 use self::task::Gaps;
 use super::{
-    Built, Hands, Refusal, StudySlice,
+    Built, Holder, Refusal, StudySlice,
     learner::{Gradients, Learner, usable_rate},
 };
 use crate::{
@@ -151,13 +151,13 @@ impl super::Study for Study {
         network.map_or_else(Vec::new, |network| named_parameters(&network.learner.model))
     }
 
-    fn hold(&mut self, hands: &mut Hands<'_>) {
-        hands.hold(&mut self.networks, |networks| {
+    fn hold(&mut self, holder: &mut Holder<'_>) {
+        holder.hold(&mut self.networks, |networks| {
             let held = |network: &Network| Network { learner: network.learner.held(), ..*network };
             networks.iter().map(held).collect()
         });
-        hands.value(&mut self.accuracy);
-        hands.value(&mut self.step);
+        holder.value(&mut self.accuracy);
+        holder.value(&mut self.step);
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

@@ -13,7 +13,7 @@ use unroll_protocol::{
 };
 
 use super::{
-    Built, Hands, Refusal, StudySlice,
+    Built, Holder, Refusal, StudySlice,
     learner::{Gradients, Learner, steady},
     training::{Training, is_measured},
 };
@@ -131,8 +131,8 @@ impl super::Study for Study {
         self.training.parameters_of(model)
     }
 
-    fn hold(&mut self, hands: &mut Hands<'_>) {
-        self.training.hold(hands);
+    fn hold(&mut self, holder: &mut Holder<'_>) {
+        self.training.hold(holder);
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

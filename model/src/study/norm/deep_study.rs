@@ -10,7 +10,7 @@ use unroll_protocol::{
 };
 
 use super::{
-    super::{Built, Hands, Refusal, StudySlice},
+    super::{Built, Holder, Refusal, StudySlice},
     Corpus, Gradients, Learner,
     deep::{Between, DeepNet, LayerPass},
     measured, optimizer,
@@ -116,8 +116,8 @@ impl Layers {
         Learner::parameters_of(&self.state.learners, model)
     }
 
-    pub fn hold(&mut self, hands: &mut Hands<'_>) {
-        hands.hold(&mut self.state, |state| State {
+    pub fn hold(&mut self, holder: &mut Holder<'_>) {
+        holder.hold(&mut self.state, |state| State {
             step: state.step,
             learners: Learner::all_held(&state.learners),
             running: state.running.clone(),

@@ -13,7 +13,7 @@ use unroll_protocol::{
 };
 
 use super::{
-    Built, Hands, Refusal, StudySlice,
+    Built, Holder, Refusal, StudySlice,
     learner::{Gradients, Learner, usable_rate},
 };
 use crate::{
@@ -86,8 +86,8 @@ impl super::Study for Study {
         each!(&self.models, models => models.named_parameters(model))
     }
 
-    fn hold(&mut self, hands: &mut Hands<'_>) {
-        each!(&mut self.models, models => models.hold(hands));
+    fn hold(&mut self, holder: &mut Holder<'_>) {
+        each!(&mut self.models, models => models.hold(holder));
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

@@ -7,7 +7,7 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 use unroll_protocol::study::norm::{Offset, Treatment};
 
 use super::{
-    super::{Built, Hands, Refusal, StudySlice},
+    super::{Built, Holder, Refusal, StudySlice},
     Corpus, measured,
 };
 use crate::{
@@ -102,10 +102,10 @@ impl Offsets {
         vectors.into_iter().flatten().filter_map(named).collect()
     }
 
-    pub fn hold(&mut self, hands: &mut Hands<'_>) {
-        hands.value(&mut self.layers);
-        hands.value(&mut self.rate);
-        hands.value(&mut self.step);
+    pub fn hold(&mut self, holder: &mut Holder<'_>) {
+        holder.value(&mut self.layers);
+        holder.value(&mut self.rate);
+        holder.value(&mut self.step);
     }
 
     pub fn step(&self) -> u32 {

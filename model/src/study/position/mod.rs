@@ -16,7 +16,7 @@ use unroll_protocol::{
 };
 
 use super::{
-    Built, Hands, Refusal, StudySlice,
+    Built, Holder, Refusal, StudySlice,
     learner::Gradients,
     training::{Pending, is_measured},
 };
@@ -138,8 +138,8 @@ impl super::Study for Study {
         self.models.training.parameters_of(model)
     }
 
-    fn hold(&mut self, hands: &mut Hands<'_>) {
-        self.models.training.hold(hands);
+    fn hold(&mut self, holder: &mut Holder<'_>) {
+        self.models.training.hold(holder);
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

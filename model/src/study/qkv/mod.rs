@@ -15,7 +15,7 @@ use unroll_protocol::{
 };
 
 use super::{
-    Built, Hands, Refusal, StudySlice,
+    Built, Holder, Refusal, StudySlice,
     learner::{Gradients, Learner, steady, usable_rate},
 };
 use crate::{
@@ -162,10 +162,10 @@ impl super::Study for Study {
         }
     }
 
-    fn hold(&mut self, hands: &mut Hands<'_>) {
+    fn hold(&mut self, holder: &mut Holder<'_>) {
         match &mut self.models {
-            Trained::Text(text) => hands.hold(&mut text.learner, Learner::held),
-            Trained::Order(order) => order.hold(hands),
+            Trained::Text(text) => holder.hold(&mut text.learner, Learner::held),
+            Trained::Order(order) => order.hold(holder),
         }
     }
 

@@ -7,7 +7,7 @@ use unroll_protocol::{
     study::qkv::{HEADS, LAYERS, LETTERS, Reader, WIDTH, Word},
 };
 
-use super::{Hands, OPTIMIZER, Refusal, StudySlice};
+use super::{Holder, OPTIMIZER, Refusal, StudySlice};
 use crate::study::learner::{Gradients, Learner};
 use crate::{
     GptConfig, Named, cross_entropy,
@@ -63,8 +63,8 @@ impl Order {
         Learner::parameters_of(&self.learners, model)
     }
 
-    pub(super) fn hold(&mut self, hands: &mut Hands<'_>) {
-        hands.hold(&mut self.learners, |learners| Learner::all_held(learners));
+    pub(super) fn hold(&mut self, holder: &mut Holder<'_>) {
+        holder.hold(&mut self.learners, |learners| Learner::all_held(learners));
     }
 
     pub(super) fn steps(&self) -> u32 {
