@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { byId, eventually, exported, live, number, numberUntil, paused, settled, useSite } from "./harness.mjs";
+import { byId, eventually, exported, live, number, numberUntil, openSettings, paused, settled, useSite } from "./harness.mjs";
 
 const site = useSite();
 const SMALL = "?layers=1&heads=2&width=16&context=24&batch=4&workers=1&device=cpu";
@@ -85,4 +85,44 @@ test("a drag leads to a moment, the button back; questions about the past change
     return byId(page, "loss-value").textContent();
   };
   assert.equal(await losses(true), await losses(false));
+});
+
+test("a link holds a moment: it trains there first, to the same weights", async (t) => {
+  const page = await site.open(t, SMALL);
+  await live(page, "attention");
+  await steps(page, 4);
+  await track(page).focus();
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("ArrowLeft");
+  await settled(page);
+  const then = await exported(page, "attention");
+  assert.equal(then.step, 2);
+  await byId(page, "copy-link").click();
+  const link = async () => new URL(await byId(page, "link-address").inputValue()).searchParams;
+  const held = await link();
+  assert.equal(held.get("step"), "2");
+  assert.equal(await byId(page, "link-missing").count(), 0);
+  await byId(page, "link-trains").uncheck();
+  assert.equal((await link()).get("step"), null);
+  await page.locator('[data-testid="link-missing"]', { hasText: "starts untrained" }).waitFor();
+
+  const other = await site.open(t, `?${held}`);
+  await numberUntil(other, "loss-step", (step) => step === 2, "2");
+  await paused(other);
+  await settled(other);
+  const there = await exported(other, "attention");
+  assert.deepEqual([there.step, there.values], [2, then.values]);
+});
+
+test("a chapter trains to its link’s step, and the next model is not that one", async (t) => {
+  const page = await site.open(t, "?chapter=rnn&rnn-hidden=8&step=75");
+  await byId(page, "chapter-rnn").waitFor();
+  await numberUntil(page, "loss-step", (step) => step === 75, "75");
+  await paused(page);
+  assert.equal(new URL(page.url()).searchParams.get("step"), "75");
+  await openSettings(page);
+  await byId(page, "control-rnn-hidden").fill("9");
+  await byId(page, "control-rnn-hidden").press("Enter");
+  await eventually(async () => !new URL(page.url()).searchParams.has("step"), "the address forgets the step");
+  await numberUntil(page, "loss-step", (step) => step === 120, "120, the steps it takes by itself");
 });

@@ -239,7 +239,7 @@ fn obey(
         (Request::Run, Subject::Chapter(lab)) => lab.run(),
         (Request::Pause, Subject::Gpt) => store.pause(),
         (Request::Pause, Subject::Chapter(lab)) => lab.pause(),
-        (Request::Step, Subject::Gpt) => store.take_step(),
+        (Request::Step, Subject::Gpt) => store.take_steps(1),
         (Request::Step, Subject::Chapter(lab)) => lab.take_steps(1),
         (Request::Reset, Subject::Gpt) => {
             store.link.with_untracked(|l| l.experiment().validate()).map_err(|e| e.to_string())?;

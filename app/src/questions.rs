@@ -37,6 +37,8 @@ pub struct Questions {
     pub step: RwSignal<u32>,
     /// The moment that is looked at, by its step; `None` is the present.
     pub at: RwSignal<Option<u32>>,
+    /// The step that it trains to by itself, because a link says so; 0 for none.
+    pub goal: RwSignal<u32>,
     /// The moments that can be looked at.
     pub recorded: RwSignal<Arc<Recorded>>,
     /// How many standing questions have no answer yet for what they ask now, of the model as it
@@ -76,6 +78,7 @@ impl Questions {
             state: RwSignal::new(RunState::Paused),
             step: RwSignal::new(0),
             at: RwSignal::new(None),
+            goal: RwSignal::new(0),
             recorded: RwSignal::default(),
             behind: RwSignal::new(0),
             watched,

@@ -82,6 +82,8 @@ pub struct Store {
     /// Names of the settings in the address that the page was opened with, until its chapter has
     /// taken them up.
     given: StoredValue<Option<Vec<String>>>,
+    /// See [`Self::take_goal`].
+    goal: StoredValue<Option<u32>>,
     /// Why this device; shown with it.
     device_note: RwSignal<Option<String>>,
     engine: StoredValue<Engine, LocalStorage>,
@@ -94,6 +96,7 @@ impl Store {
     /// A store for what the URL said. Starts no engine yet: see [`Self::open`].
     pub fn new(link: Link, given: Vec<String>, problems: &[LinkProblem]) -> Self {
         let (source, missing) = first_source(&link);
+        let goal = link.chapter.has_model().then_some(link.step);
         let probe = link.written.probe.clone();
         let probe = probe.unwrap_or_else(|| corpora::probe(source.corpus).to_owned());
         let engine = StoredValue::new_local(Engine::default());
@@ -133,6 +136,7 @@ impl Store {
             questions,
             usual: RwSignal::new(Link::default()),
             given: StoredValue::new(Some(given)),
+            goal: StoredValue::new(goal),
             device_note: RwSignal::new(None),
             engine,
             helpers: StoredValue::new_local(Helpers::default()),
@@ -167,6 +171,16 @@ impl Store {
         store
     }
 
+    /// The step to which the address that the page was opened with wants the first model trained;
+    /// later models are not that one, and the link forgets it.
+    pub fn take_goal(self) -> u32 {
+        let goal = self.goal.try_update_value(Option::take).flatten();
+        if goal.is_none() && self.link.with_untracked(|link| link.step > 0) {
+            self.link.update(|link| link.step = 0);
+        }
+        goal.unwrap_or(0)
+    }
+
     /// Has the chapter that comes on show next begin with the beat that the link names, as though the
     /// page were opened with an address that gives these settings.
     pub fn give(self, given: Vec<String>) {
@@ -189,18 +203,20 @@ impl Store {
     fn set_out(self) {
         self.diverged.set(None);
         self.questions.look_at(None);
+        self.questions.goal.set(0);
         self.call_helpers();
     }
 
     /// Stops training; the weights stay as they are.
     pub fn pause(self) {
+        self.questions.goal.set(0);
         self.send(&Command::Pause);
     }
 
-    /// Takes one optimizer step.
-    pub fn take_step(self) {
+    /// Takes so many optimizer steps.
+    pub fn take_steps(self, count: u32) {
         self.set_out();
-        self.send(&Command::Steps(1));
+        self.send(&Command::Steps(count));
     }
 
     /// Changes the learning rate of the present model, running or not.

@@ -10,7 +10,7 @@ mod table;
 
 pub use fragment::{FRAGMENT_LIMIT, FragmentError, Written};
 pub(crate) use table::TableRow;
-pub use table::{Kind, Setting, Value, Words, general_words, settings, words};
+pub use table::{Kind, MOST_STEPS, Setting, Value, Words, general_words, settings, words};
 
 use core::fmt;
 
@@ -43,6 +43,8 @@ macro_rules! link {
             /// The chapter's view on the stage; empty means the first.
             pub view: String,
             pub autostart: bool,
+            /// How many steps the first model trains by itself.
+            pub step: u32,
             pub embed: bool,
             pub hide: Vec<Part>,
             pub theme: Theme,
@@ -65,6 +67,7 @@ macro_rules! link {
                     idea: 0,
                     view: String::new(),
                     autostart: false,
+                    step: 0,
                     embed: false,
                     hide: Vec::new(),
                     theme: Theme::Auto,

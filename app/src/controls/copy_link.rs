@@ -3,27 +3,32 @@
 use core::pin::Pin;
 use std::sync::Arc;
 
-use leptos::{html, prelude::*};
+use leptos::{ev, html, prelude::*};
+use unroll_protocol::{Link, link::MOST_STEPS};
 
 use wasm_bindgen_futures::JsFuture;
 
 use super::{
-    format::{counted, rate},
+    format::{counted, grouped, rate},
     packing,
     url::{Share, share as share_link},
 };
 use crate::{
+    chapters,
     fetched::{Fetch, part},
-    reactive::effect_with_last,
+    reactive::{effect_with_last, memo},
     store::{Severity, Store},
 };
 
 /// A button that copies the link, and beside the copied link what it does not include.
+///
+/// `trained` is the step of what is on show, and how many milliseconds a step takes.
 #[component]
-pub fn CopyLink() -> impl IntoView {
+pub fn CopyLink(trained: Signal<(u32, Option<f32>)>) -> impl IntoView {
     let store = expect_context::<Store>();
     let shared = Shared {
         store,
+        trained,
         departed: use_departure(store),
         shown: RwSignal::new(None),
         copied: RwSignal::new(false),
@@ -55,6 +60,7 @@ pub fn CopyLink() -> impl IntoView {
 #[derive(Clone, Copy)]
 struct Shared {
     store: Store,
+    trained: Signal<(u32, Option<f32>)>,
     departed: Signal<bool>,
     /// The popup, while it is open.
     shown: RwSignal<Option<Arc<dyn Fn() -> AnyView + Send + Sync>>>,
@@ -70,27 +76,48 @@ const SHARE: Fetch<fn(Shared) -> Sharing> =
     part!(share: fn(Shared) -> Sharing = |shared| Box::pin(copy(shared)));
 
 async fn copy(shared: Shared) {
-    let Shared { store, departed, shown, copied, .. } = shared;
+    let Shared { store, trained, shown, copied, .. } = shared;
     let link = store.link.get_untracked();
-    let mut share = untrack(|| share_link(store, &link));
-    if packing::is_underway() {
-        if packing::fetch().await.is_none() {
-            store.notify(
-                Severity::Failure,
-                "What packs your writing into a link could not be fetched: is the connection gone?",
-            );
-        }
-        share = untrack(|| share_link(store, &link));
+    let (step, pace) = trained.get_untracked();
+    let warm = chapters::info(link.chapter).warm_steps;
+    // So far it trains by itself.
+    let step = if step != warm && step <= MOST_STEPS { step } else { 0 };
+    if packing::is_underway() && packing::fetch().await.is_none() {
+        store.notify(
+            Severity::Failure,
+            "What packs your writing into a link could not be fetched: is the connection gone?",
+        );
     }
-    let missing = untrack(|| left_out(store, &share, departed.get_untracked()));
-    let address = share.absolute();
-    let field = Field::new();
+    let offer = Offer { link: StoredValue::new(link), step, pace, trains: RwSignal::new(step > 0) };
     copied.try_set(false);
-    shown.try_set(Some(Arc::new({
-        let address = address.clone();
-        move || popup(shared, address.clone(), missing.clone(), field)
-    })));
-    copied.try_set(to_clipboard(&address).await);
+    let field = Field::new();
+    shown.try_set(Some(Arc::new(move || popup(shared, offer, field))));
+    put_on_clipboard(shared, offer, field).await;
+}
+
+/// What the popup offers.
+#[derive(Clone, Copy)]
+struct Offer {
+    link: StoredValue<Link>,
+    /// The step that the link can train to; 0 for none.
+    step: u32,
+    /// Milliseconds that a step takes here.
+    pace: Option<f32>,
+    /// Whether it is to train there.
+    trains: RwSignal<bool>,
+}
+
+impl Offer {
+    /// The link as it is offered now.
+    fn share(self, store: Store) -> Share {
+        let step = if self.trains.get() { self.step } else { 0 };
+        share_link(store, &Link { step, ..self.link.get_value() })
+    }
+}
+
+async fn put_on_clipboard(shared: Shared, offer: Offer, field: Field) {
+    let address = untrack(|| offer.share(shared.store)).absolute();
+    shared.copied.try_set(to_clipboard(&address).await);
     if let Some(field) = field.try_get_untracked().flatten() {
         field.select();
     }
@@ -98,7 +125,22 @@ async fn copy(shared: Shared) {
 
 type Field = NodeRef<html::Input>;
 
-fn popup(shared: Shared, address: String, missing: Vec<String>, field: Field) -> AnyView {
+fn popup(shared: Shared, offer: Offer, field: Field) -> AnyView {
+    let Shared { store, departed, .. } = shared;
+    // As it was when the button was pressed: the model may train on meanwhile.
+    let share = memo(move || {
+        offer.trains.track();
+        untrack(|| offer.share(store))
+    });
+    let missing = move || {
+        let share = share.get();
+        untrack(|| left_out(store, &share, departed.get_untracked(), offer.trains.get()))
+    };
+    let trains = move |event: ev::Event| {
+        offer.trains.set(event_target_checked(&event));
+        shared.copied.set(false);
+        wasm_bindgen_futures::spawn_local(put_on_clipboard(shared, offer, field));
+    };
     // The focus goes back to where it came from.
     let close = move || {
         shared.shown.set(None);
@@ -117,8 +159,14 @@ fn popup(shared: Shared, address: String, missing: Vec<String>, field: Field) ->
                 }}
             </p>
             <input type="text" readonly node_ref=field data-testid="link-address"
-                aria-label="Link" prop:value=address/>
-            {(!missing.is_empty()).then(|| view! {
+                aria-label="Link" prop:value=move || share.get().absolute()/>
+            {(offer.step > 0).then(|| view! {
+                <label class="popup-choice">
+                    <input type="checkbox" data-testid="link-trains" prop:checked=offer.trains on:change=trains/>
+                    {format!("Train to step {} first{}", grouped(offer.step.into()), duration(offer))}
+                </label>
+            })}
+            {move || Some(missing()).filter(|missing| !missing.is_empty()).map(|missing| view! {
                 <div data-testid="link-missing">
                     <p>"Not in the link:"</p>
                     <ul>{missing.into_iter().map(|m| view! { <li>{m}</li> }).collect_view()}</ul>
@@ -130,8 +178,19 @@ fn popup(shared: Shared, address: String, missing: Vec<String>, field: Field) ->
     .into_any()
 }
 
-/// What someone who opens the link will miss, as sentences.
-fn left_out(store: Store, share: &Share, departed: bool) -> Vec<String> {
+/// How long the training of the link takes on this device.
+fn duration(offer: Offer) -> String {
+    let Some(pace) = offer.pace else { return String::new() };
+    let seconds = f64::from(pace) * f64::from(offer.step) / 1000.0;
+    match seconds {
+        ..1.5 => " (about a second here)".to_owned(),
+        ..100.0 => format!(" (about {seconds:.0} seconds here)"),
+        _ => format!(" (about {:.0} minutes here)", seconds / 60.0),
+    }
+}
+
+/// What someone who opens the link will miss, as sentences; `trains` is whether it trains first.
+fn left_out(store: Store, share: &Share, departed: bool, trains: bool) -> Vec<String> {
     let mut missing = Vec::new();
     if share.without_text {
         let (name, length) =
@@ -149,6 +208,9 @@ fn left_out(store: Store, share: &Share, departed: bool) -> Vec<String> {
         return missing;
     }
     if !chapter.shows_lab() {
+        if trains {
+            return missing;
+        }
         missing.push(
             "What the models have learned beyond the steps they take by themselves: from the link \
              they start anew, and learn the same."
@@ -166,7 +228,7 @@ fn left_out(store: Store, share: &Share, departed: bool) -> Vec<String> {
         missing.push(
             "The model on show: the link has the settings as they stand in the form.".to_owned(),
         );
-    } else if store.step.get() > 0 {
+    } else if store.step.get() > 0 && !trains {
         missing.push(
             "What the model has learned: from the link it starts untrained, and learns the same."
                 .to_owned(),

@@ -133,11 +133,13 @@ impl Lab {
     fn set_out(self) {
         self.diverged.set(None);
         self.questions.look_at(None);
+        self.questions.goal.set(0);
     }
 
     /// Stops training.
     pub fn pause(self) {
         self.set_runs(false);
+        self.questions.goal.set(0);
         self.send(&Command::Pause);
     }
 
@@ -280,11 +282,16 @@ impl Lab {
         self.problem.set(None);
         self.started.set(Some(Arc::new(started)));
         self.questions.model_built();
-        match chapters::info(self.chapter).warm_steps {
-            _ if self.inner.with_value(|inner| inner.runs) => self.run(),
-            0 => {}
-            steps => self.take_steps(steps),
+        let goal = self.store.take_goal();
+        if self.inner.with_value(|inner| inner.runs) {
+            self.run();
+            return;
         }
+        let steps = if goal > 0 { goal } else { chapters::info(self.chapter).warm_steps };
+        if steps > 0 {
+            self.take_steps(steps);
+        }
+        self.questions.goal.set(goal);
     }
 
     fn engine_died(self, reason: &str) {

@@ -122,7 +122,7 @@ impl Run {
         let order = Callback::new(move |order| match order {
             Order::Train => store.run(),
             Order::Pause => store.pause(),
-            Order::Step => store.take_step(),
+            Order::Step => store.take_steps(1),
         });
         let built = Signal::derive(move || store.started.with(Option::is_some));
         let pace =

@@ -4,7 +4,7 @@ use leptos::{ev, html, prelude::*};
 use unroll_protocol::{Recorded, RunState};
 
 use super::{Run, time_bar::place};
-use crate::{questions::Questions, reactive::memo};
+use crate::{controls::grouped, questions::Questions, reactive::memo};
 
 /// The recorded moment, or else the present, that is nearest to this share of the track.
 fn nearest(recorded: &[u32], last: u32, share: f64) -> Option<u32> {
@@ -41,7 +41,7 @@ fn kept(recorded: &Recorded) -> String {
 /// The slider over the track of the run in the context, and the button that leads back to the present.
 pub fn scrub() -> AnyView {
     let run: Run = expect_context();
-    let Questions { at, recorded, .. } = run.questions;
+    let Questions { at, goal, recorded, .. } = run.questions;
     let root = NodeRef::<html::Div>::new();
     // Nothing but the present can be looked at.
     let fixed = memo(move || {
@@ -109,6 +109,11 @@ pub fn scrub() -> AnyView {
             <span class="time-after" style=head></span>
             <span class="time-head" style=head></span>
         </div>
+        {move || (goal.get() > run.step.get()).then(|| view! {
+            <p class="time-goal" role="status" data-testid="time-goal">
+                "The link trains to step "{grouped(goal.get().into())}"."
+            </p>
+        })}
         {move || at.get().is_some().then(|| view! {
             <button type="button" class="time-live" data-testid="time-live" title="Back to the present (End)"
                 on:click=move |_| {

@@ -165,7 +165,7 @@ mod tests {
         let mut settings =
             parsed(&Outgoing::Ready { settings, figures: vec![] })["settings"].clone();
         assert_eq!(settings["lr"], json!(0.005));
-        for name in ["chapter", "device", "adapter", "autostart", "embed"] {
+        for name in ["chapter", "device", "adapter", "autostart", "step", "embed"] {
             settings.as_object_mut().and_then(|s| s.remove(name)).expect("a setting");
         }
         let set = json!({"unroll": 1, "type": "set", "settings": settings}).to_string();

@@ -11,7 +11,7 @@ use super::VERSION;
 /// Longest message read, in bytes. All settings together take under a kilobyte.
 pub const MOST_BYTES: usize = 64 * 1024;
 /// Settings decided when the page opens: a host puts them into the address of its frame.
-const ADDRESS_ONLY: [&str; 5] = ["chapter", "device", "adapter", "autostart", "embed"];
+const ADDRESS_ONLY: [&str; 6] = ["chapter", "device", "adapter", "autostart", "step", "embed"];
 
 /// A change of settings; each was read by its row of the table.
 pub struct Changes(Vec<(&'static Setting, Value)>);

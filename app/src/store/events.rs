@@ -84,10 +84,16 @@ impl Store {
             self.notify_of_text(note.clone());
         }
         self.speed.set(None);
+        let step = started.step;
         self.take_up(started);
         let run_on =
             self.pace.try_update_value(|pace| core::mem::take(&mut pace.run_on)) == Some(true);
-        if autostart || run_on {
+        // Another engine goes on where the one before was.
+        let goal = if run_on { self.questions.goal.get_untracked() } else { self.take_goal() };
+        if goal > step && !autostart {
+            self.take_steps(goal - step);
+            self.questions.goal.set(goal);
+        } else if autostart || run_on {
             self.run();
         }
         self.offer_hand_over();

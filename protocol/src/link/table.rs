@@ -97,6 +97,8 @@ pub enum Value {
     Word(String),
 }
 
+/// The longest training that a link may ask for.
+pub const MOST_STEPS: u32 = 100_000;
 /// Length of the longest [`Value::Word`].
 const LONGEST_WORD: usize = 24;
 
@@ -359,6 +361,9 @@ const GENERAL: &[TableRow] = &[
     },
     plain!("autostart", "Start at once", autostart: Flag, Kind::Flag,
         "Starts training when the page opens."),
+    plain!("step", "Trained to step", step: Whole, Kind::Whole { min: 0, max: MOST_STEPS },
+        "Trains so many steps when the page opens, and rests there. On the CPU the same link leads to \
+         the same weights."),
     plain!("embed", "Embedded", embed: Flag, Kind::Flag,
         "Shows the figure alone, for an iframe in another page."),
     TableRow {
