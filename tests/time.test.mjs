@@ -126,3 +126,28 @@ test("a chapter trains to its link’s step, and the next model is not that one"
   await eventually(async () => !new URL(page.url()).searchParams.has("step"), "the address forgets the step");
   await numberUntil(page, "loss-step", (step) => step === 120, "120, the steps it takes by itself");
 });
+
+test("a moment is held, and the cells show how far they have moved since", async (t) => {
+  const page = await site.open(t, "?chapter=rnn&rnn-hidden=8&view=sum&step=3");
+  await numberUntil(page, "loss-step", (step) => step === 3, "3");
+  await paused(page);
+  await settled(page);
+  const then = await exported(page, "rnn-matrix");
+  const compare = byId(page, "rnn-matrix-since");
+  await compare.click();
+  assert.equal(await compare.getAttribute("aria-pressed"), "true");
+  await steps(page, 2);
+  await settled(page);
+  const moved = await exported(page, "rnn-matrix");
+  assert.match(moved.value, /change since step 3$/);
+  await compare.click();
+  const now = await exported(page, "rnn-matrix");
+  assert.equal(now.value, then.value);
+  const differences = now.values.map((row, i) => row.map((value, j) => Math.fround(value - then.values[i][j])));
+  assert.deepEqual(moved.values, differences);
+  assert(differences.flat().some((value) => value !== 0));
+  // Another matrix is not what was held.
+  await compare.click();
+  await byId(page, "control-rnn-matrix-w").check();
+  await eventually(async () => (await compare.getAttribute("aria-pressed")) === "false", "let go");
+});

@@ -17,6 +17,7 @@ use super::{
     readout::Readout,
     select::{Cell, Selection},
     sight::use_visible,
+    since::use_since,
     slot::Slot,
     table::WeightTable,
     theme::{Colors, use_colors},
@@ -78,6 +79,10 @@ pub fn AttentionFigure(
         use_kept_cell(selection, kept);
     }
     let colors = use_colors();
+    let matrix = memo(move || Arc::new(HeadView::to_matrix(view.get().as_ref())));
+    let known = Signal::derive(move || view.with(|v| Some(v.as_ref()?.trace().step)));
+    let since = use_since(matrix, known)
+        .only_of(move || (layer.get(), head.get(), provenance.with(|p| p.experiment.clone())));
     // The model's shape is known before its first trace: the heads' room is kept free from then on.
     let shape = memo(move || {
         view.with(|v| v.as_ref().map(|v| (v.layers(), v.heads()))).or_else(|| planned.get())
@@ -101,7 +106,7 @@ pub fn AttentionFigure(
             <Tokens view selection colors editor />
             <div class="attention-body">
                 <div class="attention-main">
-                    <Heatmap view selection colors />
+                    <Heatmap view matrix=since.shown selection colors />
                 </div>
                 <div class="attention-side">
                     <div class="attention-lists">
@@ -109,7 +114,7 @@ pub fn AttentionFigure(
                         <TopKeys view selection />
                     </div>
                     <HeadGrid view shape layer head colors switches />
-                    <WeightScale view selection colors />
+                    <WeightScale view since selection colors />
                     {inspection.map(|inspection| inspected(view, selection, inspection, provenance))}
                 </div>
             </div>
@@ -118,9 +123,15 @@ pub fn AttentionFigure(
                     {title} <span class="hint">{move || step().map(|step| format!(" after step {step}"))}</span>
                 </h3>
                 <Readout view selection />
+                {move || since.is_on().then(|| view! {
+                    <p class="readout" translate="no" data-testid="attention-change">
+                        {move || selection.focus().and_then(|cell| since.describe((cell.query, cell.key?)))}
+                    </p>
+                })}
             </div>
             <div class="figure-foot">
                 <WeightTable view selection />
+                {since.button("attention")}
                 <ExportMenu figure="attention" choices=choices("", view, provenance, colors) />
             </div>
         </section>

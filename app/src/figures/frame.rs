@@ -9,11 +9,13 @@ use super::{
     export::Provenance,
     matrix_data::{Matrix, matrix_csv, matrix_json},
     matrix_svg::matrix_svg,
+    since::Since,
     table::{SlicedTable, TableData},
     theme::{Colors, use_colors},
 };
 
-/// A section with `title` above, `children`, and below them the table and the export menu.
+/// A section with `title` above, `children`, and below them the table, the comparison with another
+/// moment and the export menu.
 ///
 /// `empty` is whether there is nothing to see yet.
 #[component]
@@ -24,6 +26,7 @@ pub fn Frame(
     root: NodeRef<html::Section>,
     empty: Signal<bool>,
     #[prop(optional)] table: Option<TableData>,
+    #[prop(optional)] since: Option<Since>,
     choices: Vec<Choice>,
     children: Children,
 ) -> impl IntoView {
@@ -38,7 +41,8 @@ pub fn Frame(
             <h3 class="figure-title">{title}</h3>
             {children()}
             <div class="figure-foot">
-                {table.map(|data| view! { <SlicedTable data /> })} <ExportMenu figure=name choices />
+                {table.map(|data| view! { <SlicedTable data /> })}
+                {since.map(|since| since.button(name))} <ExportMenu figure=name choices />
             </div>
         </section>
     }

@@ -9,10 +9,12 @@ use super::{
     canvas::use_size,
     cells::{Cells, Marks},
     hue::Hue,
+    matrix_data::Matrix,
     matrix_paint::{Geometry, Look},
     reading::{Reading, offset, step_cell},
-    scale::{ScaleBar, ValueMap},
+    scale::ScaleBar,
     select::{Cell, Selection},
+    since::Since,
     theme::Colors,
     token,
     view::HeadView,
@@ -25,12 +27,13 @@ const LOOK: Look = Look { shrinks: true, row_hue: Hue::Query, column_hue: Hue::K
 #[component]
 pub fn Heatmap(
     view: Memo<Option<HeadView>>,
+    /// The view's weights, or what they are compared with.
+    matrix: Memo<Arc<Matrix>>,
     selection: Selection,
     colors: Memo<Colors>,
 ) -> impl IntoView {
     let square = NodeRef::<html::Div>::new();
     let size = use_size(square);
-    let matrix = memo(move || Arc::new(HeadView::to_matrix(view.get().as_ref())));
     let geometry = memo(move || matrix.with(|m| Geometry::new(m, size.get(), LOOK)));
     let hit = move |e| {
         let (g, (x, y)) = (geometry.get_untracked(), offset(&e));
@@ -126,6 +129,7 @@ pub fn Heatmap(
 #[component]
 pub fn WeightScale(
     view: Memo<Option<HeadView>>,
+    since: Since,
     selection: Selection,
     colors: Memo<Colors>,
 ) -> impl IntoView {
@@ -133,12 +137,15 @@ pub fn WeightScale(
         move |query, key| view.with(|v| v.as_ref().is_some_and(|v| v.is_blocked(query, key)));
     let weight = move || {
         let Cell { query, key: Some(key) } = selection.focus()? else { return None };
+        if since.is_on() {
+            return Some(since.shown.get().value(query, key)).filter(|v| v.is_finite());
+        }
         view.with(|v| Some(v.as_ref()?.weight(query, key))).filter(|_| !blocked(query, key))
     };
     view! {
         <ScaleBar
-            label="attention weight"
-            map=Signal::stored(ValueMap::Probability)
+            label=Signal::derive(move || since.shown.get().value_name.clone())
+            map=Signal::derive(move || since.shown.get().map)
             colors
             value=Signal::derive(weight)
             absent="blocked by the mask"

@@ -16,6 +16,7 @@ use super::{
     scale::ScaleBar,
     select::Pointing,
     sight::use_visible,
+    since::use_since,
     table::TableData,
     theme::use_colors,
 };
@@ -49,7 +50,10 @@ pub fn MatrixFigure(
     let scroller = NodeRef::<html::Div>::new();
     let size = use_size(scroller);
     let colors = use_colors();
-    let shown = use_latest(matrix, use_visible(root));
+    let latest = use_latest(matrix, use_visible(root));
+    let since = use_since(latest, Signal::derive(move || provenance.with(|p| p.step)))
+        .only_of(move || (title.get(), provenance.with(|p| p.experiment.clone())));
+    let shown = since.shown;
     let [head, foot] = [&above, &below].map(|strip| strip.as_ref().map(|strip| strip.height));
     let height_of = |strip: Option<Signal<f64>>| strip.map_or(0.0, |height| height.get());
     let geometry = memo(move || {
@@ -110,6 +114,7 @@ pub fn MatrixFigure(
     };
 
     let sentence = move |(row, column): Place, matrix: &Matrix| match describe {
+        _ if since.is_on() => since.describe((row, column)).unwrap_or_default(),
         Some(describe) => describe.run((row, column, matrix.value(row, column))),
         None => matrix.describe(row, column),
     };
@@ -155,6 +160,7 @@ pub fn MatrixFigure(
             root
             empty=Signal::derive(move || shape.get() == (0, 0))
             table
+            since
             choices=choices(name, title, shown, Signal::stored(None), provenance, colors, files)
         >
             <div class="matrix-scroller" class:pickable=on_pick.is_some() node_ref=scroller>

@@ -99,11 +99,7 @@ impl Between for Matrix {
             let before = to.map.value(self.map.share(*before));
             before + (after - before) * share as f32
         };
-        let has_way = self.shape() == to.shape()
-            && self.shape() != (0, 0)
-            && self.rows == to.rows
-            && self.columns == to.columns;
-        has_way.then(|| Self {
+        self.has_cells_of(to).then(|| Self {
             row_axis: to.row_axis.clone(),
             column_axis: to.column_axis.clone(),
             rows: to.rows.clone(),

@@ -46,6 +46,7 @@ pub mod scale;
 pub mod select;
 mod sheet;
 pub mod sight;
+mod since;
 pub mod slot;
 mod steps;
 pub mod svg;
