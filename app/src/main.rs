@@ -7,6 +7,7 @@ mod course;
 mod embed;
 mod fetched;
 mod figures;
+mod kept;
 mod page;
 mod questions;
 mod reactive;

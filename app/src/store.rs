@@ -24,6 +24,7 @@ use unroll_protocol::{
 use crate::{
     corpora,
     figures::{Curve, Sight},
+    kept::Keeping,
     questions::{Answered, Questions, Said, use_answer},
     reactive::effect,
 };
@@ -41,6 +42,9 @@ struct Previous {
     curve: Curve,
     checkpoint: Box<Checkpoint>,
 }
+
+/// How a kept run is offered.
+pub type Offer = Arc<dyn Fn() -> AnyView + Send + Sync>;
 
 /// All state of the page. `Copy`: a bundle of arena handles owned by the root component.
 #[derive(Clone, Copy)]
@@ -76,6 +80,12 @@ pub struct Store {
     pub writing_sight: Sight,
     /// Whether the page is in sight, rather than behind another tab: nobody reads answers there.
     pub watched: RwSignal<bool>,
+    /// A kept run is offered to go on with, while this holds how that looks.
+    pub offer: RwSignal<Option<Offer>>,
+    /// How the present run is kept.
+    pub keeping: StoredValue<Keeping, LocalStorage>,
+    /// Notified when a run was kept or deleted.
+    pub kept: Trigger,
     questions: Questions,
     /// The link that a reader has in mind who is told only the beat in focus: what links leave out.
     pub usual: RwSignal<Link>,
@@ -133,6 +143,9 @@ impl Store {
             pool: RwSignal::new(PoolReport::default()),
             writing_sight: Sight::new(),
             watched,
+            offer: RwSignal::new(None),
+            keeping: StoredValue::new_local(Keeping::default()),
+            kept: Trigger::new(),
             questions,
             usual: RwSignal::new(Link::default()),
             given: StoredValue::new(Some(given)),
@@ -166,7 +179,12 @@ impl Store {
         });
         // As long as the page, like the store.
         window_event_listener(ev::visibilitychange, move |_| {
-            store.watched.set(!document().hidden());
+            let seen = !document().hidden();
+            store.watched.set(seen);
+            // A page out of sight may never be seen again.
+            if !seen && store.started.with_untracked(Option::is_some) {
+                store.save(true);
+            }
         });
         store
     }
@@ -311,6 +329,7 @@ impl Store {
         let Some(previous) = self.previous.try_update_value(Option::take).flatten() else { return };
         self.can_bring_back.set(None);
         let Previous { link, source, curve, checkpoint } = previous;
+        self.keeping.update_value(|keeping| keeping.anew(None));
         self.link.update(|form| *form = form.clone().with_experiment_of(&link));
         self.send_start(Starting { link, source, curve: Some(curve) }, Some(checkpoint));
     }
@@ -362,7 +381,49 @@ impl Store {
             self.send(&Command::Save);
         }
         self.pace.update_value(|pace| pace.keep_previous = trained);
+        self.keeping.update_value(|keeping| keeping.anew(None));
         self.send_start(Starting { link, source, curve: None }, None);
+    }
+
+    /// Goes on with a kept run, which is kept in `file` from now on. The present one can be brought back.
+    pub fn take_up_run(
+        self,
+        link: &Link,
+        source: Source,
+        curve: Curve,
+        probe: String,
+        checkpoint: Box<Checkpoint>,
+        file: Option<String>,
+    ) {
+        let trained = self.step.get_untracked() > 0;
+        if trained {
+            self.send(&Command::Save);
+        }
+        self.pace.update_value(|pace| pace.keep_previous = trained);
+        self.link.update(|form| *form = form.clone().with_experiment_of(link));
+        self.probe.set(probe);
+        self.keeping.update_value(|keeping| keeping.anew(file));
+        let link = Link { corpus: source.corpus, ..self.link.get_untracked() };
+        self.send_start(Starting { link, source, curve: Some(curve) }, Some(checkpoint));
+    }
+
+    /// The last checkpoint of the present model.
+    pub fn saved(self) -> Option<Arc<Checkpoint>> {
+        self.pace.with_value(|pace| pace.saved.clone())
+    }
+
+    /// Asks for a checkpoint of a model that rests and was trained since the last.
+    fn save_at_rest(self) {
+        if self.state.try_get_untracked() == Some(RunState::Paused) {
+            self.save(true);
+        }
+    }
+
+    fn save(self, at_rest: bool) {
+        let (step, now) = (self.step.get_untracked(), now());
+        if self.pace.try_update_value(|pace| pace.save_due(now, step, at_rest)) == Some(true) {
+            self.send(&Command::Save);
+        }
     }
 
     /// Has another text be the one that is learned. A sentence the learner did not touch follows it.
@@ -431,8 +492,8 @@ impl Store {
             let id = self.questions.ask(Packed::of(&Question::from(ask::Writing { sample })), take);
             self.pace.update_value(|pace| pace.writing_asked(id, now, step));
         }
-        if self.pace.try_update_value(|pace| pace.save_due(now, running)) == Some(true) {
-            self.send(&Command::Save);
+        if running {
+            self.save(false);
         }
     }
 

@@ -62,6 +62,16 @@ impl Packed {
         )
     }
 
+    /// A message that [`Self::into_bytes`] was told of.
+    pub fn from_bytes(bytes: Vec<u8>) -> Self {
+        Self(bytes)
+    }
+
+    /// The message's bytes, without a version.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.0
+    }
+
     /// The message, if it is an `M` and nothing more.
     pub fn unpack<M: DeserializeOwned>(&self) -> Result<M, WireError> {
         match postcard::take_from_bytes(&self.0) {

@@ -10,7 +10,7 @@ use unroll_protocol::link::{Chapter as ChapterId, Part};
 
 use super::Info;
 use crate::{
-    controls::{Settings, Writing, percent, use_probe},
+    controls::{Settings, Writing, model_name, percent, use_probe},
     course::{
         Beat, Borrow, ChapterFrame, Further, Script, StageView, Telling, Trial, WayIn, further,
         use_part, use_provenance, use_right, use_setting,
@@ -19,8 +19,9 @@ use crate::{
     figures::{
         AttentionFigure, HeadsFigure, Inspection, LossFigure, NextFigure, Selection, SentenceFigure,
     },
+    kept,
     questions::Questions,
-    reactive::memo,
+    reactive::{effect_with_last, memo},
     store::Store,
     teaching::{CheckYourself, Kind, Quiz, live},
 };
@@ -220,6 +221,7 @@ fn Chapter() -> impl IntoView {
         views.push(StageView::new("loss", "Loss", later));
     }
     use_ahead(LATER);
+    offer_kept(store);
     let model = use_model_name(store);
     let weights = memo(move || {
         store
@@ -244,20 +246,22 @@ fn Chapter() -> impl IntoView {
     }
 }
 
+/// Offers the run that was kept last, once the first picture is there.
+fn offer_kept(store: Store) {
+    let Settled(settled) = expect_context();
+    let embedded = store.link.with_untracked(|link| link.embed);
+    effect_with_last(move |before: Option<bool>| {
+        let now = settled.get() && !embedded;
+        if now && before != Some(true) {
+            kept::offer(store);
+        }
+        now
+    });
+}
+
 /// The lab's model in a few words.
 pub fn use_model_name(store: Store) -> Signal<String> {
-    Signal::derive(move || {
-        store.built.with(|l| {
-            let plural =
-                |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-            format!(
-                "{}, {}, {} wide",
-                plural(l.gpt.layers, "layer"),
-                plural(l.gpt.heads, "head"),
-                l.gpt.width
-            )
-        })
-    })
+    Signal::derive(move || store.built.with(model_name))
 }
 
 /// What the page opens without: fetched when the first picture is there.

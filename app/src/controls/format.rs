@@ -1,6 +1,9 @@
 //! Numbers as people read them.
 
-use unroll_protocol::link::{Setting, Words, general_words, settings, words};
+use unroll_protocol::{
+    Link,
+    link::{Setting, Words, general_words, settings, words},
+};
 
 /// A whole number with its thousands apart: `104,960`.
 pub fn grouped(number: u64) -> String {
@@ -40,6 +43,13 @@ pub fn rate(rate: f32) -> String {
 /// A count with its noun: `1 step`, `2 steps`.
 pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
+}
+
+/// The lab's model of a link in a few words.
+pub fn model_name(link: &Link) -> String {
+    let (layers, heads) =
+        (counted(link.gpt.layers.into(), "layer"), counted(link.gpt.heads.into(), "head"));
+    format!("{layers}, {heads}, {} wide", link.gpt.width)
 }
 
 /// The row of the settings table with this name, which must be there.

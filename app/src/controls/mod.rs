@@ -26,7 +26,7 @@ mod writing;
 pub use copy_link::{CopyLink, to_clipboard};
 pub use device_badge::DeviceBadge;
 pub use diverged::DivergedAlert;
-pub use format::{counted, four_digits, grouped, percent};
+pub use format::{counted, four_digits, grouped, model_name, percent};
 pub use notices::Notices;
 pub use probe::{TokenField, unknown_sentence, use_probe};
 #[cfg(test)]
@@ -36,5 +36,5 @@ pub use slider_field::{ChoiceField, FlagField, SliderField};
 pub use text_chooser::TextChooser;
 pub use theme::{ThemeChoice, use_theme};
 pub use timer::{Timer, use_timer};
-pub use url::{read_first_url, read_query, share, use_url};
+pub use url::{pairs_of, read_first_url, read_query, share, use_url};
 pub use writing::Writing;

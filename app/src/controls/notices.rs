@@ -27,6 +27,7 @@ pub fn Notices() -> impl IntoView {
             <For each=move || store.notices.get() key=|notice| notice.sentence.clone() let:notice>
                 <Item notice dismiss/>
             </For>
+            {move || store.offer.get().map(|offer| offer())}
         </section>
     }
 }

@@ -14,7 +14,7 @@ use super::{
     timer::use_timer,
     url::share,
 };
-use crate::{reactive::memo, store::Store};
+use crate::{fetched::fetched, kept, reactive::memo, store::Store};
 
 /// Always in sight, in this order; the learning rate follows with its slider.
 const MAIN: [&str; 6] = ["layers", "heads", "width", "context", "batch", "seed"];
@@ -151,6 +151,7 @@ pub fn Settings() -> impl IntoView {
                     "Back to the defaults"
                 </button>
             </div>
+            {fetched(kept::LIST, "The list of kept runs")}
         </form>
     }
 }
@@ -175,7 +176,7 @@ fn DeviceField() -> impl IntoView {
         <SelectField name="device" chosen on_entry>
             <p class="field-more" role="status">
                 {move || differs().then(|| view! {
-                    "Takes effect when the page is opened anew; a trained model is lost then. "
+                    "Takes effect when the page is opened anew. The present run is offered again then. "
                     <a href=address data-testid="device-reload">"Open it with this device"</a>
                 })}
             </p>

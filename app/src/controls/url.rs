@@ -50,9 +50,13 @@ fn parse(pairs: &[(String, String)]) -> (Link, Vec<LinkProblem>) {
 
 /// Names and values in the query of the page's address.
 fn query_pairs() -> Vec<(String, String)> {
-    let query = window().location().search().unwrap_or_default();
+    pairs_of(&window().location().search().unwrap_or_default())
+}
+
+/// Names and values in a query.
+pub fn pairs_of(query: &str) -> Vec<(String, String)> {
     let mut pairs = Vec::new();
-    if let Ok(parameters) = UrlSearchParams::new_with_str(&query)
+    if let Ok(parameters) = UrlSearchParams::new_with_str(query)
         && let Ok(Some(entries)) = js_sys::try_iter(&parameters)
     {
         for entry in entries.flatten() {

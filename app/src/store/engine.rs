@@ -1,5 +1,7 @@
 //! Which engine the store talks to, and what happens when one is ready or dies.
 
+use std::sync::Arc;
+
 use leptos::prelude::*;
 use unroll_protocol::{
     Checkpoint, Command, DeviceKind, DeviceReport, Event, Link, RunState,
@@ -131,7 +133,7 @@ impl Store {
         let note = self.device_note.get_untracked();
         self.device.set(Device::Ready { report, note });
         let saved = self.pace.try_update_value(|pace| pace.saved.take()).flatten();
-        self.resume(saved);
+        self.resume(saved.map(|saved| Box::new(Arc::unwrap_or_clone(saved))));
     }
 
     pub(super) fn engine_died(self, reason: &str) {

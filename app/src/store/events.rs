@@ -1,5 +1,6 @@
 //! What the engine says, and what the store makes of it.
 
+use core::time::Duration;
 use std::sync::Arc;
 
 use leptos::prelude::*;
@@ -9,7 +10,10 @@ use super::{
     Diverged, Previous, Severity, Speed, Store,
     pace::{Pace, Starting},
 };
-use crate::figures::set_training;
+use crate::{figures::set_training, kept};
+
+/// A model that rests is kept so long after its last step: steps come in a row.
+const SAVE_AFTER: Duration = Duration::from_secs(1);
 
 impl Store {
     pub(super) fn receive(self, event: Event) {
@@ -32,6 +36,9 @@ impl Store {
                 self.state.set(state);
                 self.step.set(step);
                 self.keep_pace();
+                if state == RunState::Paused {
+                    set_timeout(move || self.save_at_rest(), SAVE_AFTER);
+                }
             }
             Event::Progress(progress) => self.on_progress(progress),
             Event::Answered { id, step, answer, more } => {
@@ -129,7 +136,10 @@ impl Store {
                 checkpoint,
             }));
         } else {
-            self.pace.update_value(|pace| pace.saved = Some(checkpoint));
+            self.pace.update_value(|pace| pace.saved = Some(Arc::from(checkpoint)));
+            if !self.link.with_untracked(|link| link.embed) {
+                kept::keep(self);
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! When to ask the engine for the next piece of writing and the next checkpoint.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, sync::Arc};
 
 use unroll_protocol::{Checkpoint, CommandKind, Link};
 
@@ -11,8 +11,8 @@ use crate::{figures::Curve, worker::Deaths};
 const WRITING_SHARE: f64 = 0.1;
 /// Never a new piece of writing sooner than this, in milliseconds: people have to read it.
 const WRITING_PAUSE: f64 = 2000.0;
-/// Between checkpoints kept against a crash, in milliseconds.
-const SAVE_PAUSE: f64 = 15_000.0;
+/// Between checkpoints in training, in milliseconds: so much is lost at most when engine or page end.
+const SAVE_PAUSE: f64 = 9000.0;
 
 /// What was asked and not yet answered, and when things were last done.
 #[derive(Default)]
@@ -24,7 +24,7 @@ pub struct Pace {
     /// The next checkpoint is the model about to be replaced.
     pub keep_previous: bool,
     /// The last checkpoint, against a crash.
-    pub saved: Option<Box<Checkpoint>>,
+    pub saved: Option<Arc<Checkpoint>>,
     /// Engines that died since training last went forward.
     pub deaths: Deaths,
     notices: u32,
@@ -35,6 +35,8 @@ pub struct Pace {
     writing_began: f64,
     writing_after: f64,
     saved_at: f64,
+    /// The step of the model that was asked for last.
+    saved_step: u32,
 }
 
 /// A start under way.
@@ -80,11 +82,13 @@ impl Pace {
         self.writing_after = now + (took / WRITING_SHARE - took).max(WRITING_PAUSE);
     }
 
-    /// Whether a checkpoint should be asked for.
-    pub fn save_due(&mut self, now: f64, running: bool) -> bool {
-        let due = running && now - self.saved_at > SAVE_PAUSE;
+    /// Whether a checkpoint should be asked for: now and then while it trains, `at_rest` whenever there
+    /// is something new.
+    pub fn save_due(&mut self, now: f64, step: u32, at_rest: bool) -> bool {
+        let due = step != self.saved_step && (at_rest || now - self.saved_at > SAVE_PAUSE);
         if due {
             self.saved_at = now;
+            self.saved_step = step;
         }
         due
     }
@@ -102,6 +106,7 @@ impl Pace {
     /// The weights are others now: nothing asked of the old ones matters.
     pub fn restored(&mut self) {
         self.saved = None;
+        self.saved_step = 0;
     }
 
     /// A command was refused and will not be answered otherwise.

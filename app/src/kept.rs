@@ -1,0 +1,284 @@
+//! Runs outlive the page: the lab's present run is kept in the browser as it trains, and offered when the
+//! page is opened again. Nothing of it leaves the browser.
+
+mod file;
+mod folder;
+mod list;
+
+use core::pin::Pin;
+use std::{rc::Rc, sync::Arc};
+
+use js_sys::{Date, Math, Promise, Uint8Array};
+use leptos::{prelude::*, task::spawn_local};
+use unroll_protocol::{Checkpoint, Link};
+use wasm_bindgen_futures::JsFuture;
+
+use self::{
+    file::{Body, Damaged, Head, Reader},
+    folder::{Entry, Trouble, Writer},
+};
+use crate::{
+    controls::{model_name, pairs_of},
+    fetched::{Fetch, View, part},
+    figures::Curve,
+    store::{Severity, Source, Store},
+};
+
+/// Runs kept at most; beyond them the oldest goes.
+const MOST: usize = 6;
+/// Bytes that are written or read at a time, so that no task of the page is long.
+const PIECE: usize = 1 << 20;
+/// The head of a file is within so many bytes.
+const HEAD: f64 = 8192.0;
+
+/// What the part does that has all of this.
+struct Keep {
+    save: fn(Store) -> Task,
+    offer: fn(Store) -> Task,
+    list: View,
+}
+
+type Task = Pin<Box<dyn Future<Output = ()>>>;
+
+const KEEP: Fetch<Keep> = part!(keep: Keep = Keep {
+    save: |store| Box::pin(save(store)),
+    offer: |store| Box::pin(list::offer(store)),
+    list: list::list,
+});
+
+/// The list of kept runs.
+pub const LIST: Fetch = || Box::pin(async { KEEP().await.map(|keep| keep.list) });
+
+/// Keeps the last checkpoint. Where the part can't be fetched, the next one tries again.
+pub fn keep(store: Store) {
+    spawn_local(async move {
+        if let Ok(keep) = KEEP().await {
+            (keep.save)(store).await;
+        }
+    });
+}
+
+/// Offers the run that was kept last, if there is one.
+pub fn offer(store: Store) {
+    spawn_local(async move {
+        if let Ok(keep) = KEEP().await {
+            (keep.offer)(store).await;
+        }
+    });
+}
+
+/// How the present run is kept.
+#[derive(Default)]
+pub struct Keeping {
+    /// Its file; `None` before the first time.
+    pub file: Option<String>,
+    /// It is being written.
+    busy: bool,
+    /// The learner deleted it: it is not kept any more.
+    deleted: bool,
+    /// The learner was told of this trouble.
+    told: Option<Trouble>,
+}
+
+impl Keeping {
+    /// Of another run.
+    pub fn anew(&mut self, file: Option<String>) {
+        *self = Self { file, busy: self.busy, told: self.told, deleted: false };
+    }
+}
+
+async fn save(store: Store) {
+    let Some(checkpoint) = store.saved() else { return };
+    let busy = store
+        .keeping
+        .try_update_value(|keeping| core::mem::replace(&mut keeping.busy, true) || keeping.deleted);
+    if busy != Some(false) {
+        return;
+    }
+    let (head, body) = untrack(|| contents(store, &checkpoint));
+    let known = store.keeping.with_value(|keeping| keeping.file.clone());
+    let name = match &known {
+        Some(name) => name.clone(),
+        None => format!("run-{:.0}-{:04x}", Date::now(), (Math::random() * 65536.0) as u32),
+    };
+    let done = match known {
+        Some(_) => true,
+        None => folder::hold(&name).await,
+    };
+    let done = match done {
+        true => write(&name, &head, &body, &checkpoint).await,
+        // A name that nobody had before.
+        false => Err(Trouble::Other),
+    };
+    store.keeping.try_update_value(|keeping| {
+        keeping.busy = false;
+        // Unless another run has begun meanwhile.
+        if done.is_ok() && keeping.file.is_none() && untrack(|| is_present(store, &checkpoint)) {
+            keeping.file = Some(name.clone());
+        }
+    });
+    match done {
+        Ok(()) => prune().await,
+        Err(trouble) => {
+            let told = store.keeping.try_update_value(|keeping| keeping.told.replace(trouble));
+            if told != Some(Some(trouble)) {
+                store.notify(Severity::Note, trouble.sentence());
+            }
+        }
+    }
+    store.kept.notify();
+}
+
+/// Whether the checkpoint is one of the model on show.
+fn is_present(store: Store, checkpoint: &Arc<Checkpoint>) -> bool {
+    store.saved().is_some_and(|saved| Arc::ptr_eq(&saved, checkpoint))
+}
+
+fn contents(store: Store, checkpoint: &Checkpoint) -> (Head, Body) {
+    let Checkpoint { spec, step, vocabulary, parameters } = checkpoint;
+    let (link, source) = (store.built.get(), store.source.get());
+    let points = store.curve.with(|curve| {
+        let points = curve.points().iter().filter(|point| point.step <= *step);
+        points.copied().collect::<Vec<_>>()
+    });
+    let head = Head {
+        step: *step,
+        loss: points.last().map(|point| point.loss),
+        text: source.name,
+        model: model_name(&link),
+        parameters: parameters.len() as u32,
+    };
+    let body = Body {
+        query: Link { corpus: source.corpus, ..link }.query(),
+        text: source.text.to_string(),
+        probe: store.probe.get(),
+        points,
+        spec: *spec,
+        vocabulary: vocabulary.clone(),
+    };
+    (head, body)
+}
+
+async fn write(
+    name: &str,
+    head: &Head,
+    body: &Body,
+    checkpoint: &Checkpoint,
+) -> Result<(), Trouble> {
+    let writer = Writer::open(name).await?;
+    match pour(&writer, head, body, checkpoint).await {
+        Ok(()) => writer.close().await,
+        Err(trouble) => {
+            writer.abandon().await;
+            Err(trouble)
+        }
+    }
+}
+
+async fn pour(
+    writer: &Writer,
+    head: &Head,
+    body: &Body,
+    checkpoint: &Checkpoint,
+) -> Result<(), Trouble> {
+    let mut piece = [file::beginning(), file::record(head), file::record(body)].concat();
+    for parameter in &checkpoint.parameters {
+        if piece.len() > PIECE {
+            writer.write(&piece).await?;
+            piece.clear();
+        }
+        piece.extend(file::record(parameter));
+    }
+    writer.write(&piece).await
+}
+
+/// Lets the oldest runs go that no tab has open.
+async fn prune() {
+    let Ok(entries) = folder::entries().await else { return };
+    if entries.len() > MOST {
+        let held = folder::held().await;
+        for entry in entries.iter().skip(MOST).filter(|entry| !held.contains(&entry.name)) {
+            // What can't be deleted now will be the next time.
+            let _ = folder::delete(&entry.name).await;
+        }
+    }
+}
+
+/// The head of a file.
+async fn head_of(entry: &Entry) -> Result<Head, Damaged> {
+    let slice = entry.file.slice_with_f64_and_f64(0.0, HEAD).map_err(|_| Damaged)?;
+    let bytes = JsFuture::from(slice.array_buffer()).await.map_err(|_| Damaged)?;
+    let bytes = Uint8Array::new(&bytes).to_vec();
+    Reader::new(|range| bytes[range].to_vec(), bytes.len())?.head()
+}
+
+/// A run that was read.
+struct Run {
+    link: Link,
+    source: Source,
+    curve: Curve,
+    probe: String,
+    checkpoint: Box<Checkpoint>,
+}
+
+async fn read(entry: &Entry) -> Result<Run, Damaged> {
+    let buffer = JsFuture::from(entry.file.array_buffer()).await.map_err(|_| Damaged)?;
+    let bytes = Uint8Array::new(&buffer);
+    let length = bytes.length() as usize;
+    let since = Rc::new(core::cell::Cell::new(0));
+    let piece = {
+        let since = since.clone();
+        move |range: core::ops::Range<usize>| {
+            since.set(since.get() + range.len());
+            bytes.subarray(range.start as u32, range.end as u32).to_vec()
+        }
+    };
+    let mut reader = Reader::new(piece, length)?;
+    let head = reader.head()?;
+    let body: Body = reader.next()?;
+    let mut parameters = Vec::new();
+    for _ in 0..head.parameters {
+        parameters.push(reader.next()?);
+        if since.get() > PIECE {
+            since.set(0);
+            rest().await;
+        }
+    }
+    let checkpoint = Box::new(file::checkpoint(&head, &body, parameters));
+    let pairs = pairs_of(&body.query);
+    let (link, _) = Link::parse_query(pairs.iter().map(|(name, value)| (&**name, &**value)));
+    let source = Source { corpus: link.corpus, name: head.text, text: body.text.into() };
+    let mut curve = Curve::default();
+    curve.extend(&body.points);
+    Ok(Run { link, source, curve, probe: body.probe, checkpoint })
+}
+
+/// Lets the page do something else first.
+async fn rest() {
+    let promise = Promise::new(&mut |resolve, _| {
+        // Where it fails, the page rests less.
+        if window().set_timeout_with_callback(&resolve).is_err() {
+            let _ = resolve.call0(&wasm_bindgen::JsValue::UNDEFINED);
+        }
+    });
+    let _ = JsFuture::from(promise).await;
+}
+
+/// Goes on with a kept run.
+async fn go_on(store: Store, name: &str) {
+    let entries = folder::entries().await.unwrap_or_default();
+    let Some(entry) = entries.into_iter().find(|entry| entry.name == name) else {
+        store.notify(Severity::Refusal, "That run is not kept any more.");
+        return;
+    };
+    let Ok(Run { link, source, curve, probe, checkpoint }) = read(&entry).await else {
+        store.notify(
+            Severity::Refusal,
+            "That run can’t be read: its file is damaged. The model on show goes on.",
+        );
+        return;
+    };
+    // Where another tab has it open, this one goes on in a file of its own.
+    let file = folder::hold(name).await.then(|| name.to_owned());
+    store.take_up_run(&link, source, curve, probe, checkpoint, file);
+}

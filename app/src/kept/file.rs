@@ -1,0 +1,199 @@
+//! A run as a file: records one after the other, each with its length and checksum, so that a torn or
+//! changed file is known for what it is. No browser in here.
+//!
+//! The first record is a [`Head`], the second a [`Body`], then comes one for each parameter.
+
+use core::ops::Range;
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use unroll_protocol::{Checkpoint, CurvePoint, ExperimentSpec, Packed, checkpoint::SavedParameter};
+
+/// What every such file begins with; the last byte is the version of what follows.
+const MAGIC: [u8; 8] = *b"unroll\0\x01";
+/// Length and checksum, before each record.
+const PREFIX: usize = 8;
+/// No record of ours is longer: a text of 5 MB, the largest parameter of the largest model.
+const LONGEST: usize = 1 << 28;
+/// The lab's models have fewer parameters, of which each is a record.
+const MOST_PARAMETERS: u32 = 10_000;
+
+/// What a list of runs says of one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Head {
+    pub step: u32,
+    /// The last training loss, in nats per token.
+    pub loss: Option<f32>,
+    /// What the text is called.
+    pub text: String,
+    /// The model in a few words.
+    pub model: String,
+    /// Records of parameters.
+    pub parameters: u32,
+}
+
+/// Everything else but the parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Body {
+    /// The settings, as in a link.
+    pub query: String,
+    pub text: String,
+    pub probe: String,
+    pub points: Vec<CurvePoint>,
+    pub spec: ExperimentSpec,
+    pub vocabulary: Vec<char>,
+}
+
+/// The file is not one of ours, or not whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Damaged;
+
+/// What the file begins with.
+pub fn beginning() -> Vec<u8> {
+    MAGIC.to_vec()
+}
+
+/// A record.
+pub fn record(of: &impl Serialize) -> Vec<u8> {
+    let content = Packed::of(of).into_bytes();
+    let mut bytes = Vec::with_capacity(PREFIX + content.len());
+    bytes.extend((content.len() as u32).to_le_bytes());
+    bytes.extend(checksum(&content).to_le_bytes());
+    bytes.extend(content);
+    bytes
+}
+
+/// FNV-1a of 32 bits, four bytes at a time: it need not withstand malice, for a checkpoint is looked
+/// through by the engine.
+fn checksum(bytes: &[u8]) -> u32 {
+    let mix = |sum: u32, word: u32| (sum ^ word).wrapping_mul(0x0100_0193);
+    let (words, rest) = bytes.as_chunks::<4>();
+    let sum = words.iter().fold(0x811c_9dc5, |sum, word| mix(sum, u32::from_le_bytes(*word)));
+    rest.iter().fold(sum, |sum, byte| mix(sum, (*byte).into()))
+}
+
+/// Reads a file record by record; `read` gives a range of its bytes.
+pub struct Reader<R> {
+    read: R,
+    length: usize,
+    at: usize,
+}
+
+impl<R: Fn(Range<usize>) -> Vec<u8>> Reader<R> {
+    /// Of a file of so many bytes.
+    pub fn new(read: R, length: usize) -> Result<Self, Damaged> {
+        let mut reader = Self { read, length, at: 0 };
+        if reader.take(MAGIC.len())? == MAGIC { Ok(reader) } else { Err(Damaged) }
+    }
+
+    fn take(&mut self, count: usize) -> Result<Vec<u8>, Damaged> {
+        let end = self.at.checked_add(count).filter(|end| *end <= self.length).ok_or(Damaged)?;
+        let bytes = (self.read)(self.at..end);
+        self.at = end;
+        if bytes.len() == count { Ok(bytes) } else { Err(Damaged) }
+    }
+
+    /// The next record.
+    pub fn next<T: DeserializeOwned>(&mut self) -> Result<T, Damaged> {
+        let prefix = self.take(PREFIX)?;
+        let word =
+            |at: usize| prefix[at..].first_chunk().map_or(0, |word| u32::from_le_bytes(*word));
+        let (length, sum) = (word(0) as usize, word(4));
+        if length > LONGEST {
+            return Err(Damaged);
+        }
+        let content = self.take(length)?;
+        if checksum(&content) != sum {
+            return Err(Damaged);
+        }
+        Packed::from_bytes(content).unpack().map_err(|_| Damaged)
+    }
+
+    /// The head, if it is one that can be.
+    pub fn head(&mut self) -> Result<Head, Damaged> {
+        self.next().and_then(|head: Head| match head.parameters <= MOST_PARAMETERS {
+            true => Ok(head),
+            false => Err(Damaged),
+        })
+    }
+}
+
+/// The checkpoint that a file holds, from what was read of it.
+pub fn checkpoint(head: &Head, body: &Body, parameters: Vec<SavedParameter>) -> Checkpoint {
+    let (spec, vocabulary) = (body.spec, body.vocabulary.clone());
+    Checkpoint { spec, step: head.step, vocabulary, parameters }
+}
+
+#[cfg(test)]
+mod tests {
+    use unroll_protocol::{Array, Link};
+
+    use super::*;
+
+    fn head() -> Head {
+        let (text, model) = ("Tales".into(), "2 layers".into());
+        Head { step: 12, loss: Some(1.5), text, model, parameters: 1 }
+    }
+
+    fn parameter() -> SavedParameter {
+        SavedParameter {
+            name: "head.weight".into(),
+            value: Array { shape: vec![2], values: vec![-0.0, f32::NAN] },
+            first_moment: vec![1.0, 2.0],
+            second_moment: vec![3.0, 1e-42],
+        }
+    }
+
+    fn whole() -> Vec<u8> {
+        let point = CurvePoint {
+            step: 1,
+            loss: 4.0,
+            held_out: None,
+            gradient_norm: 1.0,
+            learning_rate: 0.1,
+        };
+        let body = Body {
+            query: "chapter=gpt".into(),
+            text: "text".into(),
+            probe: "probe".into(),
+            points: vec![point],
+            spec: Link::default().experiment(),
+            vocabulary: vec!['a', 'é'],
+        };
+        [beginning(), record(&head()), record(&body), record(&parameter())].concat()
+    }
+
+    fn read(bytes: &[u8]) -> Result<(Head, Body, SavedParameter), Damaged> {
+        let mut reader = Reader::new(|range| bytes[range].to_vec(), bytes.len())?;
+        Ok((reader.head()?, reader.next()?, reader.next()?))
+    }
+
+    #[test]
+    fn every_bit_of_a_run_comes_back() {
+        let (read_head, body, read_parameter) = read(&whole()).unwrap();
+        assert_eq!((&read_head, body.vocabulary.as_slice()), (&head(), ['a', 'é'].as_slice()));
+        let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+        let (read_value, value) = (&read_parameter.value.values, &parameter().value.values);
+        assert_eq!(bits(read_value), bits(value));
+        assert_eq!(bits(&read_parameter.second_moment), bits(&parameter().second_moment));
+        let checkpoint = checkpoint(&read_head, &body, vec![read_parameter]);
+        assert_eq!((checkpoint.step, checkpoint.parameters.len()), (12, 1));
+    }
+
+    #[test]
+    fn a_damaged_file_is_known_for_what_it_is() {
+        let whole = whole();
+        for end in 0..whole.len() {
+            assert_eq!(read(&whole[..end]).err(), Some(Damaged), "cut off at {end}");
+        }
+        for at in 0..whole.len() {
+            let mut changed = whole.clone();
+            changed[at] ^= 0x10;
+            assert_eq!(read(&changed).err(), Some(Damaged), "changed at {at}");
+        }
+        let long = [beginning(), u32::MAX.to_le_bytes().to_vec(), vec![0; 40]].concat();
+        assert_eq!(read(&long).err(), Some(Damaged));
+        let many = [beginning(), record(&Head { parameters: u32::MAX, ..head() })].concat();
+        assert_eq!(read(&many).err(), Some(Damaged));
+        assert_eq!(read(b"GIF89a, or any other file").err(), Some(Damaged));
+    }
+}

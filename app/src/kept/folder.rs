@@ -1,0 +1,196 @@
+//! Where runs are kept: the browser's private file system, which only this page can read.
+//!
+//! It was chosen over IndexedDB because a file that is written there takes the old one's place only
+//! when it is closed: a tab that ends in the middle leaves the old run whole. And a file is written in
+//! pieces, so that no task of the page copies a whole model.
+
+use js_sys::{Array, AsyncIterator, Function, IteratorNext, Object, Promise, Reflect, Uint8Array};
+use wasm_bindgen::{JsCast, JsValue, closure::Closure};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{
+    DomException, File, FileSystemDirectoryHandle, FileSystemFileHandle,
+    FileSystemGetDirectoryOptions, FileSystemGetFileOptions, FileSystemWritableFileStream,
+};
+
+/// The folder of all runs.
+const FOLDER: &str = "runs";
+
+/// Why something can't be kept. `Display` would say it to the learner: see [`Trouble::sentence`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// The browser has no such place, or does not let this page have one.
+    NoPlace,
+    Full,
+    Other,
+}
+
+impl Trouble {
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Self::NoPlace => {
+                "This browser keeps no runs for this page: it is a private window, an old browser, or \
+                 set to keep nothing. A reload starts anew."
+            }
+            Self::Full => {
+                "The browser has no room left, so this run is not kept. Delete a kept run in the settings."
+            }
+            Self::Other => {
+                "The browser could not keep this run. What was kept before is still there."
+            }
+        }
+    }
+}
+
+impl From<JsValue> for Trouble {
+    fn from(error: JsValue) -> Self {
+        let name = error.dyn_ref::<DomException>().map(DomException::name);
+        match name.as_deref() {
+            Some("QuotaExceededError") => Self::Full,
+            Some("SecurityError" | "NotAllowedError" | "UnknownError") => Self::NoPlace,
+            _ => Self::Other,
+        }
+    }
+}
+
+async fn result<T: JsCast>(promise: Promise) -> Result<T, Trouble> {
+    Ok(JsFuture::from(promise).await?.unchecked_into())
+}
+
+/// The folder, made if it is not there.
+async fn folder() -> Result<FileSystemDirectoryHandle, Trouble> {
+    let storage = leptos::prelude::window().navigator().storage();
+    // Missing where the page did not come over https, and in older browsers.
+    let has = |object: &JsValue, name: &str| {
+        Reflect::get(object, &name.into()).is_ok_and(|value| value.is_function())
+    };
+    if !storage.is_object() || !has(&storage, "getDirectory") {
+        return Err(Trouble::NoPlace);
+    }
+    let root: FileSystemDirectoryHandle =
+        result(storage.get_directory()).await.map_err(|_| Trouble::NoPlace)?;
+    let options = FileSystemGetDirectoryOptions::new();
+    options.set_create(true);
+    result(root.get_directory_handle_with_options(FOLDER, &options)).await
+}
+
+/// One kept file.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    pub name: String,
+    /// When it was written, in milliseconds since 1970.
+    pub at: f64,
+    pub bytes: f64,
+    pub file: File,
+}
+
+/// All files, the newest first.
+pub async fn entries() -> Result<Vec<Entry>, Trouble> {
+    let handles: AsyncIterator = folder().await?.values();
+    let mut entries = Vec::new();
+    loop {
+        let next: IteratorNext = result(handles.next()?).await?;
+        if next.done() {
+            break;
+        }
+        let handle: FileSystemFileHandle = next.value().unchecked_into();
+        // One that another tab has just deleted is no longer there.
+        if let Ok(file) = result::<File>(handle.get_file()).await
+            && file.size() > 0.0
+        {
+            entries.push(Entry {
+                name: handle.name(),
+                at: file.last_modified(),
+                bytes: file.size(),
+                file,
+            });
+        }
+    }
+    entries.sort_by(|a, b| b.at.total_cmp(&a.at));
+    Ok(entries)
+}
+
+pub async fn delete(name: &str) -> Result<(), Trouble> {
+    JsFuture::from(folder().await?.remove_entry(name)).await?;
+    Ok(())
+}
+
+/// A file that is being written. It takes the old one's place with [`Self::close`], and not before.
+pub struct Writer(FileSystemWritableFileStream);
+
+impl Writer {
+    pub async fn open(name: &str) -> Result<Self, Trouble> {
+        let options = FileSystemGetFileOptions::new();
+        options.set_create(true);
+        let handle: FileSystemFileHandle =
+            result(folder().await?.get_file_handle_with_options(name, &options)).await?;
+        if !Reflect::get(&handle, &"createWritable".into()).is_ok_and(|f| f.is_function()) {
+            return Err(Trouble::NoPlace);
+        }
+        Ok(Self(result(handle.create_writable()).await?))
+    }
+
+    pub async fn write(&self, bytes: &[u8]) -> Result<(), Trouble> {
+        // Copied: the page's memory may move before it is written.
+        let bytes = Uint8Array::from(bytes);
+        JsFuture::from(self.0.write_with_buffer_source(&bytes)?).await?;
+        Ok(())
+    }
+
+    pub async fn close(self) -> Result<(), Trouble> {
+        JsFuture::from(self.0.close()).await?;
+        Ok(())
+    }
+
+    /// Gives up: the old file stays.
+    pub async fn abandon(self) {
+        let _ = JsFuture::from(self.0.abort()).await;
+    }
+}
+
+/// The browser's locks: names that one tab at a time can hold, until it ends. `None` where it has none.
+fn locks() -> Option<Object> {
+    let locks = Reflect::get(&leptos::prelude::window().navigator(), &"locks".into()).ok()?;
+    locks.dyn_into().ok()
+}
+
+fn method(of: &Object, name: &str) -> Option<Function> {
+    Reflect::get(of, &name.into()).ok()?.dyn_into().ok()
+}
+
+/// Holds a run for this tab until the tab ends. `false` if another tab holds it.
+pub async fn hold(name: &str) -> bool {
+    let Some((locks, request)) =
+        locks().and_then(|locks| Some((locks.clone(), method(&locks, "request")?)))
+    else {
+        return true;
+    };
+    let options = Object::new();
+    let _ = Reflect::set(&options, &"ifAvailable".into(), &true.into());
+    let mut asked = Err(JsValue::UNDEFINED);
+    let granted = Promise::new(&mut |resolve, _| {
+        let callback = Closure::once_into_js(move |lock: JsValue| -> JsValue {
+            let held = lock.is_object();
+            let _ = resolve.call1(&JsValue::UNDEFINED, &held.into());
+            // Held as long as this is not settled: for ever.
+            if held { Promise::new(&mut |_, _| {}).into() } else { JsValue::UNDEFINED }
+        });
+        asked = request.call3(&locks, &name.into(), &options, &callback);
+    });
+    match asked {
+        Ok(_) => JsFuture::from(granted).await.is_ok_and(|held| held.is_truthy()),
+        // Locks that are not to be had are nobody's.
+        Err(_) => true,
+    }
+}
+
+/// The names that any tab holds.
+pub async fn held() -> Vec<String> {
+    let asked = locks().and_then(|locks| method(&locks, "query")?.call0(&locks).ok());
+    let Some(asked) = asked.and_then(|asked| asked.dyn_into::<Promise>().ok()) else {
+        return Vec::new();
+    };
+    let held = JsFuture::from(asked).await.and_then(|all| Reflect::get(&all, &"held".into()));
+    let held: Array = held.map_or_else(|_| Array::new(), |held| Array::from(&held));
+    let name = |lock: JsValue| Reflect::get(&lock, &"name".into()).ok()?.as_string();
+    held.iter().filter_map(name).collect()
+}

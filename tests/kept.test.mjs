@@ -1,0 +1,165 @@
+// Runs are kept in the browser: a reload, a crash and a closed tab lose nothing that rested.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { byId, eventually, live, number, numberUntil, openSettings, paused, settled, useSite } from "./harness.mjs";
+
+const site = useSite();
+const SMALL = "?layers=1&heads=2&width=16&context=24&batch=4&workers=1&device=cpu";
+
+const offer = (page) => byId(page, "kept-offer");
+const loss = (page) => byId(page, "loss-value").textContent();
+
+async function ready(page) {
+  await live(page, "attention");
+  await settled(page);
+}
+
+/** One step after another, as far as `until`. */
+async function stepTo(page, until) {
+  for (let step = await number(page, "loss-step"); step < until; step++) {
+    await byId(page, "train-step").click();
+    await numberUntil(page, "loss-step", (now) => now === step + 1, `${step + 1}`);
+  }
+  await paused(page);
+}
+
+/** The names and sizes of the files that the page has kept. */
+const files = (page) => page.evaluate(async () => {
+  const all = [];
+  const root = await navigator.storage.getDirectory();
+  const folder = await root.getDirectoryHandle("runs", { create: true });
+  for await (const [name, handle] of folder.entries()) {
+    const { size } = await handle.getFile();
+    if (size > 0) all.push({ name, size });
+  }
+  return all;
+});
+
+/** Replaces a kept file's bytes by what `change`, the source of a function, makes of them. */
+const rewrite = (page, name, change) => page.evaluate(async ([name, change]) => {
+  const root = await navigator.storage.getDirectory();
+  const handle = await (await root.getDirectoryHandle("runs")).getFileHandle(name);
+  const bytes = new Uint8Array(await (await handle.getFile()).arrayBuffer());
+  const writer = await handle.createWritable();
+  await writer.write(new Function("bytes", change)(bytes));
+  await writer.close();
+}, [name, change]);
+
+/** Waits until the run is kept as it is now: its file says the step. */
+async function kept(page, step) {
+  await openSettings(page);
+  await page.locator('[data-testid="kept-run"]', { hasText: `step ${step},` }).first().waitFor();
+}
+
+test("after a reload the run goes on where it was, to the same losses", async (t) => {
+  const straight = await site.open(t, SMALL);
+  await ready(straight);
+  await stepTo(straight, 9);
+  const wanted = await loss(straight);
+
+  const page = await site.open(t, SMALL);
+  await ready(page);
+  assert.equal(await offer(page).count(), 0, "nothing is kept at first");
+  await stepTo(page, 6);
+  await kept(page, 6);
+  await page.reload();
+  await ready(page);
+  await offer(page).waitFor();
+  assert.match(await offer(page).textContent(), /Tales: 1 layer, 2 heads, 16 wide, step 6, loss/);
+  assert.equal(await number(page, "loss-step"), 0, "it is offered, not forced");
+  await byId(page, "kept-continue").click();
+  await numberUntil(page, "loss-step", (step) => step === 6, "6");
+  assert.equal(await offer(page).count(), 0);
+  await stepTo(page, 9);
+  assert.equal(await loss(page), wanted);
+  // It goes on in its own file.
+  await kept(page, 9);
+  assert.equal((await files(page)).length, 1);
+});
+
+test("another tab does not take a run away, and goes on with a copy", async (t) => {
+  const page = await site.open(t, SMALL);
+  await ready(page);
+  await stepTo(page, 2);
+  await kept(page, 2);
+  const other = await page.context().newPage();
+  await other.goto(new URL(SMALL, site.url).href);
+  await ready(other);
+  await openSettings(other);
+  await other.locator('[data-testid="kept-run"]', { hasText: "open in another tab" }).waitFor();
+  assert.equal(await offer(other).count(), 0);
+  await byId(other, "kept-run").getByRole("button", { name: "Continue" }).click();
+  await numberUntil(other, "loss-step", (step) => step === 2, "2");
+  await stepTo(other, 3);
+  await kept(other, 3);
+  assert.equal((await files(other)).length, 2);
+  await stepTo(page, 4);
+  await kept(page, 4);
+  assert.equal((await files(page)).length, 2);
+});
+
+test("a damaged file is said to be one, and the model on show goes on", async (t) => {
+  const page = await site.open(t, SMALL);
+  await ready(page);
+  await stepTo(page, 2);
+  await kept(page, 2);
+  const [{ name, size }] = await files(page);
+  // A weight near the end is another: only the checksum knows.
+  await rewrite(page, name, "bytes[bytes.length - 5] ^= 1; return bytes;");
+  await page.reload();
+  await ready(page);
+  await byId(page, "kept-continue").click();
+  await page.locator('[data-testid="notice"]', { hasText: "its file is damaged" }).waitFor();
+  await stepTo(page, 1);
+  // What is no run at all is listed as what it is, and can be deleted.
+  await rewrite(page, name, "return new Uint8Array(100);");
+  assert(size > 1000);
+  await page.reload();
+  await ready(page);
+  await openSettings(page);
+  const row = page.locator('[data-testid="kept-run"]', { hasText: "A damaged file" });
+  await row.getByRole("button", { name: "Delete" }).click();
+  await row.waitFor({ state: "detached" });
+});
+
+test("all that is kept can be deleted, and a deleted run does not come back", async (t) => {
+  const page = await site.open(t, SMALL);
+  await ready(page);
+  await stepTo(page, 2);
+  await kept(page, 2);
+  await byId(page, "kept-delete-all").click();
+  await eventually(async () => (await files(page)).length === 0, "no file is left");
+  await byId(page, "kept-runs").getByText("None yet.").waitFor();
+  await stepTo(page, 3);
+  // Another model is kept again.
+  await byId(page, "start-over").click();
+  await numberUntil(page, "loss-step", (step) => step === 0, "0");
+  await stepTo(page, 1);
+  await kept(page, 1);
+  assert.equal((await files(page)).length, 1);
+});
+
+test("where nothing can be kept the page says so once and trains on", async (t) => {
+  const denied = () => {
+    const refuse = () => Promise.reject(new DOMException("no", "SecurityError"));
+    navigator.storage.constructor.prototype.getDirectory = refuse;
+  };
+  const page = await site.open(t, SMALL, { init: [denied] });
+  await ready(page);
+  await stepTo(page, 2);
+  const notice = page.locator('[data-testid="notice"]', { hasText: "keeps no runs for this page" });
+  await notice.waitFor();
+  await stepTo(page, 4);
+  assert.equal(await notice.count(), 1);
+
+  const full = () => {
+    const refuse = () => Promise.reject(new DOMException("full", "QuotaExceededError"));
+    FileSystemWritableFileStream.prototype.write = refuse;
+  };
+  const other = await site.open(t, SMALL, { init: [full] });
+  await ready(other);
+  await stepTo(other, 2);
+  await other.locator('[data-testid="notice"]', { hasText: "no room left" }).waitFor();
+  await stepTo(other, 3);
+});
