@@ -70,6 +70,8 @@ pub fn Arcs(view: Memo<Option<HeadView>>, selection: Selection, row: Memo<Row>) 
             aria-label=move || read(|v, q, _| in_words(v, q)).unwrap_or("No attention yet".into())
             style=move || format!("width:{}em;height:{HEIGHT}em", row.with(Row::width))
             viewBox=move || format!("0 0 {} {HEIGHT}", row.with(Row::width))
+            // Flatter where a style sheet says so: on a phone.
+            preserveAspectRatio="none"
         >
             <g inner_html=move || read(paths).unwrap_or_default()></g>
         </svg>
