@@ -6,9 +6,10 @@ use leptos::{
     prelude::*,
 };
 use wasm_bindgen::JsCast;
-use web_sys::{Element, HtmlElement};
+use web_sys::{Element, EventTarget, HtmlElement};
 
 use super::select::Pointing;
+use crate::reactive::memo;
 
 /// What reads an element: spread its [`Self::handlers`] over the element that has the focus.
 ///
@@ -50,7 +51,7 @@ impl<C: Copy + PartialEq + Send + Sync + 'static> Reading<C> {
             }
         };
         let on_key = move |e: ev::KeyboardEvent| {
-            let Some(at) = start.run(()) else { return };
+            let Some(at) = start.run(()).filter(|_| !is_shortcut(&e)) else { return };
             let key = e.key();
             match (key.as_str(), pick) {
                 ("Escape", _) => pointing.unpin(),
@@ -86,6 +87,122 @@ impl<C: Copy + PartialEq + Send + Sync + 'static> Reading<C> {
             ev::on(ev::blur, move |_| pointing.leave()),
         )
     }
+}
+
+/// A cell by its row and its place in that; of one drawn as a strip of numbers, also the number that
+/// the pointer is on. All from 0.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct At {
+    pub row: usize,
+    pub column: usize,
+    pub unit: Option<usize>,
+}
+
+/// What reads rows of cells that are buttons, of which Tab reaches one: spread its
+/// [`Self::handlers`] over what holds them all. What belongs to a cell names it as `data-cell`,
+/// "row-column"; where cells are strips, their row says in `data-units` how many numbers each has.
+///
+/// The cell that has the focus counts as pinned: it shows whenever none is pointed at.
+#[derive(Clone, Copy)]
+pub struct Buttons {
+    pub pointing: Pointing<At>,
+    /// How many cells each row has.
+    counts: Memo<Vec<usize>>,
+    /// Where the focus was last.
+    visited: RwSignal<(usize, usize)>,
+    /// The cell that Tab reaches.
+    home: Memo<(usize, usize)>,
+}
+
+impl Buttons {
+    pub fn new(counts: Memo<Vec<usize>>) -> Self {
+        let pointing = Pointing::new(move |at: &At| {
+            counts.with(|counts| counts.get(at.row).is_some_and(|count| at.column < *count))
+        });
+        let visited = RwSignal::new((0, 0));
+        let home = memo(move || counts.with(|counts| nearest(counts, visited.get())));
+        Self { pointing, counts, visited, home }
+    }
+
+    pub fn tab_index(self, row: usize, column: usize) -> &'static str {
+        if self.home.get() == (row, column) { "0" } else { "-1" }
+    }
+
+    pub fn handlers(self) -> impl Attribute {
+        let Self { pointing, counts, visited, .. } = self;
+        let on_point = move |e: ev::PointerEvent| {
+            if let Some(at) = part_under(&e) {
+                pointing.point(at);
+            }
+        };
+        let on_key = move |e: ev::KeyboardEvent| {
+            let Some((row, column)) = e.target().and_then(place_of).filter(|_| !is_shortcut(&e))
+            else {
+                return;
+            };
+            let to = counts.with_untracked(|counts| {
+                let count = counts.get(row).copied()?;
+                let to = step_cell(&e.key(), (row, column), (counts.len(), count))?;
+                Some(nearest(counts, to))
+            });
+            let Some((row, column)) = to else { return };
+            e.prevent_default();
+            let cell = format!("button[data-cell=\"{row}-{column}\"]");
+            let cell = listener(&e).and_then(|all| all.query_selector(&cell).ok().flatten());
+            if let Some(cell) = cell {
+                // Keys read too, wherever the pointer rests.
+                pointing.leave();
+                // Focusing an element that is still there cannot fail.
+                let _ = cell.unchecked_into::<HtmlElement>().focus();
+            }
+        };
+        let on_focus = move |e: ev::FocusEvent| {
+            if let Some((row, column)) = e.target().and_then(place_of) {
+                visited.set((row, column));
+                pointing.pin(At { row, column, unit: None });
+            }
+        };
+        (
+            ev::on(ev::pointermove, on_point),
+            ev::on(ev::pointerdown, on_point),
+            ev::on(ev::pointerleave, move |e: ev::PointerEvent| leave(&e, pointing)),
+            ev::on(ev::keydown, on_key),
+            ev::on(ev::focusin, on_focus),
+            ev::on(ev::focusout, move |_| pointing.unpin()),
+        )
+    }
+}
+
+/// Row and column of the cell of [`Buttons`] that an element belongs to.
+pub fn place_of(target: EventTarget) -> Option<(usize, usize)> {
+    let cell = target.dyn_into::<Element>().ok()?.closest("[data-cell]").ok()??;
+    let name = cell.get_attribute("data-cell")?;
+    let (row, column) = name.split_once('-')?;
+    row.parse().ok().zip(column.parse().ok())
+}
+
+/// The cell under the pointer, and the number of its strip.
+fn part_under(e: &ev::PointerEvent) -> Option<At> {
+    let (row, column) = place_of(e.target()?)?;
+    let cell = e.target()?.unchecked_into::<Element>();
+    let unit = || {
+        let units: f64 =
+            cell.closest("[data-units]").ok()??.get_attribute("data-units")?.parse().ok()?;
+        let share = f64::from(e.offset_y()) / f64::from(cell.client_height().max(1));
+        Some((share.clamp(0.0, 0.999) * units) as usize)
+    };
+    Some(At { row, column, unit: unit() })
+}
+
+/// The place that is nearest to this one among rows of so many cells.
+fn nearest(counts: &[usize], (row, column): (usize, usize)) -> (usize, usize) {
+    let row = row.min(counts.len().saturating_sub(1));
+    (row, column.min(counts.get(row).map_or(0, |count| count.saturating_sub(1))))
+}
+
+/// Whether a key is pressed for the browser: Alt with an arrow goes back a page.
+pub fn is_shortcut(e: &ev::KeyboardEvent) -> bool {
+    e.ctrl_key() || e.meta_key() || e.alt_key()
 }
 
 /// A lifted finger has read something: that stays until the next tap.
@@ -192,5 +309,12 @@ mod tests {
         assert_eq!(keys.map(cell), places.map(Some));
         assert_eq!((cell("Home"), cell("End")), (Some((1, 0)), Some((1, 3))));
         assert_eq!((cell("a"), step_cell("Home", (0, 0), (0, 3))), (None, None));
+    }
+
+    #[test]
+    fn a_place_that_is_gone_leads_to_the_nearest() {
+        let at = |place| nearest(&[4, 2], place);
+        assert_eq!([at((0, 3)), at((1, 3)), at((7, 0))], [(0, 3), (1, 1), (1, 0)]);
+        assert_eq!((nearest(&[0, 0], (1, 5)), nearest(&[], (2, 2))), ((1, 0), (0, 0)));
     }
 }

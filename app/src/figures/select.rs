@@ -99,7 +99,10 @@ impl<C: Copy + PartialEq + Send + Sync + 'static> Pointing<C> {
     }
 
     pub fn unpin(&self) {
-        self.pinned.set(None);
+        // As in `leave`.
+        if self.pinned.try_get_untracked().flatten().is_some() {
+            self.pinned.set(None);
+        }
     }
 }
 

@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use leptos::{ev, html, prelude::*};
+use leptos::{html, prelude::*};
 use unroll_protocol::Array;
-use wasm_bindgen::JsCast;
-use web_sys::HtmlElement;
 
 use crate::figures::{
     canvas::{put_pixels, use_latest},
@@ -13,6 +11,7 @@ use crate::figures::{
     frame::{Files, Frame, choices},
     matrix_data::{Matrix, matrix_csv, matrix_json},
     matrix_svg::matrix_svg,
+    reading::{At, Buttons},
     scale::ValueMap,
     sight::use_visible,
     theme::{Colors, use_colors},
@@ -61,14 +60,6 @@ pub struct Written {
     pub right: Option<bool>,
 }
 
-/// A cell: row 0 is the source, row 1 what is written.
-#[derive(Clone, Copy, PartialEq)]
-struct At {
-    row: usize,
-    column: usize,
-    unit: Option<usize>,
-}
-
 /// One column a state, one row a number, drawn from -1 to 1, which is all that such a state can hold.
 fn strips(states: &Array, range: core::ops::Range<usize>, colors: &Colors) -> (Vec<u8>, u32) {
     let units = states.shape.get(1).map_or(0, |units| *units as usize);
@@ -84,8 +75,9 @@ fn strips(states: &Array, range: core::ops::Range<usize>, colors: &Colors) -> (V
     (pixels, columns as u32)
 }
 
-/// The figure. `shown` steps of the decoder are written so far, the last of them is looked at, or
-/// the one that `chosen` says; `on_pick` hears of a click on a written character.
+/// The figure: row 0 is the source, row 1 what is written. `shown` steps of the decoder are written
+/// so far, the last of them is looked at, or the one that `chosen` says; `on_pick` hears of a click on
+/// a written character.
 #[component]
 pub fn TransferFigure(
     #[prop(into)] transfer: Signal<Transfer>,
@@ -97,13 +89,11 @@ pub fn TransferFigure(
     let root = NodeRef::<html::Section>::new();
     let latest = use_latest(transfer, use_visible(root));
     let colors = use_colors();
-    let pointed = RwSignal::new(None::<At>);
-    let focused = RwSignal::new(None::<At>);
-    let home = RwSignal::new((0usize, 0usize));
-    let read = memo(move || pointed.get().or(focused.get()));
     let length = memo(move || latest.get().source.len());
     let steps = memo(move || latest.get().written.len());
     let units = memo(move || latest.get().states.shape.get(1).copied().unwrap_or(0));
+    let cells = Buttons::new(memo(move || vec![length.get(), steps.get()]));
+    let read = memo(move || cells.pointing.shown());
 
     let canvases = [(); 3].map(|()| NodeRef::<html::Canvas>::new());
     effect(move || {
@@ -124,49 +114,9 @@ pub fn TransferFigure(
         });
     });
 
-    let on_key = move |e: ev::KeyboardEvent| {
-        let Some(At { row, column, .. }) = focused.get_untracked() else { return };
-        let last = |row: usize| {
-            let count = if row == 0 { length.get_untracked() } else { steps.get_untracked() };
-            count.saturating_sub(1)
-        };
-        let (row, column) = match e.key().as_str() {
-            "ArrowLeft" => (row, column.saturating_sub(1)),
-            "ArrowRight" => (row, (column + 1).min(last(row))),
-            "ArrowUp" => (0, column.min(last(0))),
-            "ArrowDown" => (1, column.min(last(1))),
-            "Home" => (row, 0),
-            "End" => (row, last(row)),
-            _ => return,
-        };
-        e.prevent_default();
-        home.set((row, column));
-        let Some(root) = root.get_untracked() else { return };
-        let cell = root.query_selector(&format!("[data-cell=\"{row}-{column}\"]")).ok().flatten();
-        if let Some(cell) = cell.and_then(|cell| cell.dyn_into::<HtmlElement>().ok()) {
-            let _ = cell.focus();
-        }
-    };
-    let point = move |row: usize, column: usize, on_state: bool, e: &ev::PointerEvent| {
-        let unit = on_state.then(|| {
-            let target = e.current_target().and_then(|t| t.dyn_into::<HtmlElement>().ok());
-            let height = target.map_or(1, |target| target.client_height().max(1));
-            let share = f64::from(e.offset_y()) / f64::from(height);
-            (share.clamp(0.0, 0.999) * f64::from(units.get_untracked())) as usize
-        });
-        let at = Some(At { row, column, unit });
-        if pointed.get_untracked() != at {
-            pointed.set(at);
-        }
-    };
-    let tab = move |row: usize, column: usize| {
-        let (at, column_at) = home.get();
-        let count = if at == 0 { length.get() } else { steps.get() };
-        if (at, column_at.min(count.saturating_sub(1))) == (row, column) { "0" } else { "-1" }
-    };
     let state = move |row: usize, column: usize| {
         view! {
-            <span class="transfer-state" on:pointermove=move |e| point(row, column, true, &e)
+            <span class="transfer-state" data-cell=format!("{row}-{column}")
                 class:is-lit=move || read.get().is_some_and(|at| (at.row, at.column) == (row, column))>
             </span>
         }
@@ -175,10 +125,8 @@ pub fn TransferFigure(
         let text = memo(move || latest.get().source.get(column).cloned().unwrap_or_default());
         view! {
             <button type="button" class="transfer-cell transfer-in" data-cell=format!("0-{column}")
-                tabindex=move || tab(0, column)
-                aria-label=move || format!("read {}: {}", column + 1, token::spoken(&text.get()))
-                on:pointermove=move |e| point(0, column, false, &e)
-                on:focus=move |_| focused.set(Some(At { row: 0, column, unit: None }))>
+                tabindex=move || cells.tab_index(0, column)
+                aria-label=move || format!("read {}: {}", column + 1, token::spoken(&text.get()))>
                 {move || token::mark(&text.get())}
             </button>
         }
@@ -206,14 +154,12 @@ pub fn TransferFigure(
         };
         view! {
             <button type="button" class="transfer-cell transfer-out" data-cell=format!("1-{column}")
-                tabindex=move || tab(1, column)
+                tabindex=move || cells.tab_index(1, column)
                 class:is-wrong=move || there.get() && step.with(|s| s.right == Some(false))
                 class:is-chosen=move || chosen.get() == Some(column)
                 aria-pressed=move || (chosen.get() == Some(column)).to_string()
                 aria-label=label
-                on:pointermove=move |e| point(1, column, false, &e)
-                on:focus=move |_| focused.set(Some(At { row: 1, column, unit: None }))
-                on:click=move |_| { home.set((1, column)); on_pick.run(column) }>
+                on:click=move |_| on_pick.run(column)>
                 <span class="transfer-token" class:is-long=move || step.with(|s| s.token.chars().nth(1).is_some())>
                     {move || if there.get() { token::mark(&step.with(|s| s.token.clone())) } else { "·".to_owned() }}
                 </span>
@@ -228,11 +174,6 @@ pub fn TransferFigure(
         }
         .into_any()
     };
-    let leave = move |e: ev::PointerEvent| {
-        if e.pointer_type() != "touch" {
-            pointed.set(None);
-        }
-    };
     let title = Signal::stored("From the source through one vector to what is written".to_owned());
     let states = memo(move || Arc::new(latest.get().states()));
     let files = Files { json: matrix_json, csv: matrix_csv, svg: matrix_svg };
@@ -241,8 +182,7 @@ pub fn TransferFigure(
         <Frame name="transfer" kind="transfer" title root
             empty=Signal::derive(move || length.get() == 0)
             choices=choices("transfer", title, states, none, provenance, colors, files)>
-            <div class="figure-box transfer-box" role="group" on:keydown=on_key on:pointerleave=leave
-                on:focusout=move |_| focused.set(None)
+            <div {..cells.handlers()} class="figure-box transfer-box" role="group"
                 aria-label="Arrow keys move from character to character.">
                 <div class="transfer-flow" style=move || format!(
                     "--read:{0};--steps:{1};--shown:{2};\
@@ -253,7 +193,7 @@ pub fn TransferFigure(
                 )>
                     <p class="transfer-label transfer-left">"The encoder reads"</p>
                     <p class="transfer-label transfer-right">"The decoder writes"</p>
-                    <div class="transfer-states transfer-left">
+                    <div class="transfer-states transfer-left" data-units=units>
                         <canvas node_ref=canvases[0] aria-hidden="true"></canvas>
                         {move || (0..length.get()).map(|c| state(0, c)).collect_view()}
                     </div>
@@ -264,7 +204,7 @@ pub fn TransferFigure(
                         <canvas node_ref=canvases[1] aria-hidden="true"></canvas>
                     </div>
                     <span class="transfer-arrow transfer-out-arrow" aria-hidden="true">"→"</span>
-                    <div class="transfer-states transfer-right">
+                    <div class="transfer-states transfer-right" data-units=units>
                         <canvas class="transfer-part" node_ref=canvases[2] aria-hidden="true"></canvas>
                         {move || (0..steps.get()).map(|c| state(1, c)).collect_view()}
                     </div>

@@ -12,13 +12,11 @@ use std::sync::Arc;
 use crate::reactive::memo;
 use leptos::{ev, html, prelude::*};
 use unroll_protocol::study::birnn::Reader;
-use wasm_bindgen::JsCast;
-use web_sys::HtmlElement;
 
 use crate::figures::{
     export::Provenance,
     frame::{Files, Frame, choices},
-    reading::step_cell,
+    reading::{At, Buttons, is_shortcut, place_of},
     theme::use_colors,
 };
 pub use data::{Columns, Content, Row, likeliest, softmax};
@@ -26,17 +24,9 @@ use files::{columns_csv, columns_json, columns_svg};
 use strips::Strips;
 use words::{cell_text, connection, is_target, sentence};
 
-/// A cell: row 0 is the inputs, row n the n-th of [`Columns::rows`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct At {
-    pub row: usize,
-    pub column: usize,
-    /// The unit of a state the pointer is on.
-    pub unit: Option<usize>,
-}
-
-/// The figure. `editing` is whether a click on an input and a typed character change it, which
-/// `on_edit` is told (`None` for a click); otherwise `on_pick` is told the column.
+/// The figure: row 0 is the inputs, row n the n-th of [`Columns::rows`]. `editing` is whether a click
+/// on an input and a typed character change it, which `on_edit` is told (`None` for a click);
+/// otherwise `on_pick` is told the column.
 #[component]
 pub fn TwoWayFigure(
     #[prop(into)] columns: Signal<Columns>,
@@ -54,12 +44,6 @@ pub fn TwoWayFigure(
 ) -> impl IntoView {
     let columns = memo(move || columns.get());
     let root = NodeRef::<html::Section>::new();
-    let body = NodeRef::<html::Div>::new();
-    // What the pointer is on wins over what has the focus.
-    let pointed = RwSignal::new(None::<At>);
-    let focused = RwSignal::new(None::<At>);
-    let home = RwSignal::new((0usize, 0usize));
-    let read = memo(move || pointed.get().or(focused.get()));
     let length = memo(move || columns.with(|c| c.tokens.len()));
     // Rows stay while only numbers change.
     let kinds = memo(move || {
@@ -74,30 +58,13 @@ pub fn TwoWayFigure(
             c.rows.iter().map(kind).collect::<Vec<_>>()
         })
     });
-    let tab = memo(move || {
-        let (row, column) = home.get();
-        (row.min(kinds.with(Vec::len)), column.min(length.get().saturating_sub(1)))
-    });
-
-    let go = move |row: usize, column: usize| {
-        home.set((row, column));
-        let Some(body) = body.get_untracked() else { return };
-        let cell = body.query_selector(&format!("[data-cell=\"{row}-{column}\"]")).ok().flatten();
-        if let Some(cell) = cell.and_then(|cell| cell.dyn_into::<HtmlElement>().ok()) {
-            let _ = cell.focus();
-        }
-    };
+    let counts = memo(move || vec![length.get(); kinds.with(Vec::len) + 1]);
+    let cells = Buttons::new(counts);
+    let read = memo(move || cells.pointing.shown());
     let on_key = move |e: ev::KeyboardEvent| {
-        let Some(At { row, column, .. }) = focused.get_untracked() else { return };
-        let key = e.key();
-        let shape = (kinds.with_untracked(Vec::len) + 1, length.get_untracked());
-        if let Some((row, column)) = step_cell(&key, (row, column), shape) {
-            e.prevent_default();
-            go(row, column);
-            return;
-        }
-        match key.as_str() {
-            _ if !editing.get_untracked() || e.ctrl_key() || e.meta_key() || e.alt_key() => {}
+        let Some((row, column)) = e.target().and_then(place_of) else { return };
+        match e.key().as_str() {
+            _ if !editing.get_untracked() || is_shortcut(&e) => {}
             "Escape" | "Backspace" | "Delete" => {
                 e.prevent_default();
                 on_restore.run(());
@@ -113,27 +80,24 @@ pub fn TwoWayFigure(
             }
         }
     };
-    let on_click = move |row: usize, column: usize| {
+    let on_click = move |column: usize| {
         if editing.get_untracked() {
             on_edit.run((column, None));
         } else {
             on_pick.run(column);
         }
-        home.set((row, column));
     };
-    let cell = Cell {
-        columns,
-        read,
-        pointed,
-        focused,
-        tab,
-        pinned,
-        on_click: Callback::new(move |(row, column)| on_click(row, column)),
-    };
+    let cell = Cell { columns, cells, read, pinned, on_click: Callback::new(on_click) };
     let band = move |index: usize| {
         let (reader, backward) = kinds.with_untracked(|kinds| kinds[index]);
         let first = index == 0 || kinds.with_untracked(|kinds| kinds[index - 1].0 != reader);
         let row = index + 1;
+        let units = memo(move || {
+            columns.with(|c| match &c.rows.get(index)?.content {
+                Content::States { values, .. } => values.shape.get(1).copied(),
+                Content::Answers(_) => None,
+            })
+        });
         let answers = memo(move || {
             // The score belongs to the answers, the last row of the band.
             let at = kinds.with(|kinds| (index..kinds.len()).find(|i| kinds[*i].1.is_none()));
@@ -153,6 +117,7 @@ pub fn TwoWayFigure(
         view! {
             {name}
             <div class="birnn-row" class:birnn-states=backward.is_some() class:birnn-answers=backward.is_none()
+                data-units=units
                 data-testid=format!("birnn-row-{}-{}", reader_id(reader), match backward {
                     Some(false) => "forward", Some(true) => "backward", None => "answers" })>
                 {backward.map(|backward| view! { <Strips columns index backward read/> })}
@@ -170,14 +135,10 @@ pub fn TwoWayFigure(
     view! {
         <Frame name="birnn" kind="birnn" title root empty choices>
             <div class="figure-box birnn-scroll">
-                <div class="birnn-body" role="group" node_ref=body class:birnn-editing=editing
+                <div {..cells.handlers()} class="birnn-body" role="group" class:birnn-editing=editing
                     aria-label="Columns are positions. Arrow keys move from cell to cell."
                     style=move || format!("--columns: {}", length.get().max(1))
-                    on:keydown=on_key
-                    on:pointerleave=move |e: ev::PointerEvent| {
-                        if e.pointer_type() != "touch" { pointed.set(None) }
-                    }
-                    on:focusout=move |_| focused.set(None)>
+                    on:keydown=on_key>
                     <div class="birnn-row birnn-inputs" data-testid="birnn-row-inputs">
                         {move || (0..length.get()).map(|column| cell.view(0, column)).collect_view()}
                     </div>
@@ -206,18 +167,15 @@ pub fn reader_id(reader: Reader) -> &'static str {
 #[derive(Clone, Copy)]
 struct Cell {
     columns: Memo<Columns>,
+    cells: Buttons,
     read: Memo<Option<At>>,
-    pointed: RwSignal<Option<At>>,
-    focused: RwSignal<Option<At>>,
-    /// The one cell that Tab reaches.
-    tab: Memo<(usize, usize)>,
     pinned: Signal<Option<usize>>,
-    on_click: Callback<(usize, usize)>,
+    on_click: Callback<usize>,
 }
 
 impl Cell {
     fn view(self, row: usize, column: usize) -> AnyView {
-        let Self { columns, read, pointed, focused, tab, pinned, on_click } = self;
+        let Self { columns, cells, read, pinned, on_click } = self;
         let text = memo(move || columns.with(|c| cell_text(c, row, column)));
         let lit = memo(move || columns.with(|c| connection(c, read.get(), row, column)));
         // Where the answer that is read stands among the inputs.
@@ -225,16 +183,9 @@ impl Cell {
             let read = read.get().filter(|_| row == 0);
             read.is_some_and(|at| columns.with(|c| is_target(c, at, column)))
         });
-        let on_point = move |e: ev::PointerEvent| {
-            let unit = columns.with_untracked(|c| unit_under(c, row, column, &e));
-            let at = Some(At { row, column, unit });
-            if pointed.get_untracked() != at {
-                pointed.set(at);
-            }
-        };
         view! {
             <button type="button" class="birnn-cell" data-cell=format!("{row}-{column}")
-                tabindex=move || if tab.get() == (row, column) { "0" } else { "-1" }
+                tabindex=move || cells.tab_index(row, column)
                 class:is-lit=move || lit.get() == Some(true)
                 class:is-dim=move || lit.get() == Some(false)
                 class:is-pinned=move || pinned.get() == Some(column)
@@ -250,22 +201,10 @@ impl Cell {
                 data-change=move || text.with(|t| t.change.map(|c| c.to_string()))
                 aria-label=move || text.with(|t| t.label.clone())
                 aria-pressed=move || (row == 0).then(|| (pinned.get() == Some(column)).to_string())
-                on:pointermove=on_point on:pointerdown=on_point
-                on:focus=move |_| focused.set(Some(At { row, column, unit: None }))
-                on:click=move |_| on_click.run((row, column))>
+                on:click=move |_| on_click.run(column)>
                 {move || text.with(|t| t.shown.clone())}
             </button>
         }
         .into_any()
     }
-}
-
-/// The unit of a state under the pointer.
-fn unit_under(columns: &Columns, row: usize, column: usize, e: &ev::PointerEvent) -> Option<usize> {
-    let row = columns.rows.get(row.checked_sub(1)?)?;
-    let Content::States { values, .. } = &row.content else { return None };
-    let units = values.block(&[column])?.len();
-    let target: HtmlElement = e.current_target()?.dyn_into().ok()?;
-    let share = f64::from(e.offset_y()) / f64::from(target.client_height().max(1));
-    Some(((share.clamp(0.0, 0.999)) * units as f64) as usize)
 }

@@ -17,7 +17,7 @@ use crate::figures::{
     canvas::{Size, use_latest, use_size, use_turn},
     export::Provenance,
     frame::{Files, Frame, choices},
-    reading::leave,
+    reading::{Reading, is_shortcut, step_cell},
     readout::SpokenReading,
     select::Pointing,
     sight::use_visible,
@@ -207,61 +207,52 @@ pub fn UnrolledFigure(
             .shown_untracked()
             .unwrap_or(Place { column: pinned.unwrap_or(last), unit: Some(unit) })
     };
+    let step = move |(key, Place { column, unit }): (String, Place)| {
+        let (hidden, steps) = (shown.with_untracked(|d| d.hidden), unrolled.get_untracked().max(1));
+        let (unit, column) = step_cell(&key, (unit.unwrap_or(0), column), (hidden, steps))?;
+        let place = Place { column: column.min(steps - 1), unit: Some(unit.min(hidden - 1)) };
+        on_screen(place);
+        Some(place)
+    };
+    let reader = Reading {
+        pointing,
+        hit: Callback::new(move |e| hit(&e).map(|(place, ..)| place)),
+        start: Callback::new(move |()| (length.get_untracked() > 0).then(start)),
+        step: Callback::new(step),
+        // What a click does depends on which part of a column it is on.
+        pick: None,
+        tap_reads: true,
+        focus_reads: false,
+    };
     let on_key = move |e: ev::KeyboardEvent| {
-        if e.ctrl_key() || e.meta_key() || e.alt_key() || length.get_untracked() == 0 {
+        if is_shortcut(&e) || length.get_untracked() == 0 {
             return;
         }
-        let Place { column, unit: at_unit } = start();
-        let hidden = shown.with_untracked(|d| d.hidden);
-        let row = at_unit.unwrap_or(0);
-        let last = unrolled.get_untracked().max(1) - 1;
-        let to = |column: usize, unit: usize| {
-            Some(Place { column: column.min(last), unit: Some(unit.min(hidden - 1)) })
-        };
-        let place = match e.key().as_str() {
-            "ArrowLeft" => to(column.saturating_sub(1), row),
-            "ArrowRight" => to(column + 1, row),
-            "ArrowUp" => to(column, row.saturating_sub(1)),
-            "ArrowDown" => to(column, row + 1),
-            "Home" => to(0, row),
-            "End" => to(last, row),
+        let Place { column, unit } = start();
+        let column = column.min(unrolled.get_untracked().saturating_sub(1));
+        match e.key().as_str() {
             "Enter" | " " => {
                 if unrolled.get_untracked() == 0 {
                     change_columns(1);
                 } else {
-                    open(Place { column: column.min(last), unit: at_unit });
+                    open(Place { column, unit });
                 }
-                None
             }
-            "+" | "=" => {
-                change_columns(1);
-                None
-            }
-            "-" => {
-                change_columns(-1);
-                None
-            }
+            "+" | "=" => change_columns(1),
+            "-" => change_columns(-1),
             "e" => {
                 if unrolled.get_untracked() > 0 {
-                    on_edit.run(column.min(last));
+                    on_edit.run(column);
                 }
-                None
             }
-            key @ ("w" | "u" | "v") => {
-                on_matrix.run(key.to_owned());
-                None
-            }
+            key @ ("w" | "u" | "v") => on_matrix.run(key.to_owned()),
             "Escape" => {
                 at.set(0);
                 return;
             }
             _ => return,
-        };
-        e.prevent_default();
-        if let Some(place) = place {
-            pointing.point(place);
-            on_screen(place);
         }
+        e.prevent_default();
     };
 
     let reading = move || {
@@ -350,19 +341,7 @@ pub fn UnrolledFigure(
                     data-columns=move || unrolled.get().to_string()
                     data-step=move || turns[TURNS - 1].with(|d| d.step.to_string())
                     style=move || layout.with(|l| format!("width:{}px;height:{}px", l.width(), l.height))
-                    on:pointermove=move |e: ev::PointerEvent| match hit(&e) {
-                        Some((place, ..)) => pointing.point(place),
-                        None => pointing.leave(),
-                    }
-                    on:pointerdown=move |e: ev::PointerEvent| {
-                        if let Some((place, ..)) = hit(&e) {
-                            pointing.press(place, e.pointer_type() == "touch");
-                        }
-                    }
-                    on:pointerleave=move |e: ev::PointerEvent| leave(&e, pointing)
-                    on:click=on_click
-                    on:keydown=on_key
-                    on:blur=move |_| pointing.leave()>
+                    {..reader.handlers()} on:click=on_click on:keydown=on_key>
                     <canvas class="rnn-strips" node_ref=canvas aria-hidden="true"
                         style=move || layout.with(|l| {
                             let width = l.column * (l.unrolled + usize::from(l.folded)) as f64;
