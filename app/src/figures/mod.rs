@@ -15,6 +15,7 @@ mod cells;
 pub mod color;
 mod curve;
 pub mod download;
+pub mod drag;
 mod editor;
 pub mod export;
 mod exporters;

@@ -11,6 +11,7 @@ use web_sys::Element;
 use super::clock_export::{Drawn, clock_csv, clock_json, clock_svg, tip};
 use crate::figures::{
     canvas::use_latest,
+    drag::dragging,
     export::Provenance,
     frame::{Files, Frame, choices},
     plot::short,
@@ -59,7 +60,7 @@ pub fn ClockFigure(
     #[prop(into)] provenance: Signal<Provenance>,
 ) -> impl IntoView {
     let dial = NodeRef::<html::Div>::new();
-    let drag = StoredValue::new(None::<Drag>);
+    let held = RwSignal::new(None::<Drag>);
     let count = memo(move || clock.with(|c| c.as_ref().map_or(0, |c| c.frequencies.len())));
     let pair = memo(move || pair.get().min(count.get().saturating_sub(1)));
 
@@ -71,8 +72,8 @@ pub fn ClockFigure(
         let y = f64::from(e.client_y()) - place.top() - place.height() / 2.0;
         Some(x.atan2(-y))
     };
-    let on_down = move |e: ev::PointerEvent| {
-        let (Some(angle), Some(clock)) = (angle_of(&e), clock.get_untracked()) else { return };
+    let take = move |e: &ev::PointerEvent| {
+        let (angle, clock) = (angle_of(e)?, clock.get_untracked()?);
         let away = |encoding: &[f64], pair: usize| {
             let angle_of = tip(encoding, pair, 1.0).map_or(0.0, |(x, y)| x.atan2(-y));
             let turn = (angle_of - angle).rem_euclid(TAU);
@@ -93,20 +94,16 @@ pub fn ClockFigure(
         let (pair, later, _) = held;
         let speed = clock.frequencies.get(pair).copied().unwrap_or(1.0);
         let reached = f64::from(if later { clock.k } else { clock.at });
-        drag.set_value(Some(Drag { later, angle, speed, reached }));
-        if let Some(dial) = dial.get_untracked() {
-            let _ = dial.set_pointer_capture(e.pointer_id());
-        }
+        Some(Drag { later, angle, speed, reached })
     };
-    let on_move = move |e: ev::PointerEvent| {
-        let (Some(held), Some(angle)) = (drag.get_value(), angle_of(&e)) else { return };
-        let turn = (angle - held.angle + PI).rem_euclid(TAU) - PI;
-        let reached = (held.reached + turn / held.speed).max(0.0);
-        drag.set_value(Some(Drag { angle, reached, ..held }));
-        let to = if held.later { shift } else { go };
+    let drag = move |e: &ev::PointerEvent, now: Drag| {
+        let Some(angle) = angle_of(e) else { return };
+        let turn = (angle - now.angle + PI).rem_euclid(TAU) - PI;
+        let reached = (now.reached + turn / now.speed).max(0.0);
+        held.set(Some(Drag { angle, reached, ..now }));
+        let to = if now.later { shift } else { go };
         to.run(reached.round() as u32);
     };
-    let on_up = move |_: ev::PointerEvent| drag.set_value(None);
     let on_key = move |e: ev::KeyboardEvent| {
         let Some(at) = clock.with_untracked(|c| c.as_ref().map(|c| c.at)) else { return };
         let to = match e.key().as_str() {
@@ -200,10 +197,9 @@ pub fn ClockFigure(
         <Frame name="clock" kind="clock" title root empty choices=choices("clock", title, drawn, none, provenance, colors, files)>
             <div class="figure-box clock-box">
                 <div class="clock-parts">
-                    <div class="clock-dial" node_ref=dial tabindex="0" role="slider" data-testid="clock-dial"
+                    <div {..dragging(held, take, drag)} class="clock-dial" node_ref=dial tabindex="0" role="slider" data-testid="clock-dial"
                         aria-label="Position" aria-valuemin="0" aria-valuenow=move || at().to_string()
-                        aria-valuetext=said on:pointerdown=on_down on:pointermove=on_move on:pointerup=on_up
-                        on:pointercancel=on_up on:keydown=on_key>
+                        aria-valuetext=said on:keydown=on_key>
                         <svg viewBox="-102 -102 204 204" aria-hidden="true">
                             <circle class="clock-face" cx="0" cy="0" r="100"></circle>
                             {(0..12).map(tick).collect_view()}

@@ -11,6 +11,7 @@ use unroll_protocol::read_number;
 use crate::figures::{
     Colors, Provenance, Slot,
     canvas::{use_latest, use_size},
+    drag::dragging,
     export::{csv_comment, field, head},
     frame::{Caption, Files, Frame, choices},
     hue::Hue,
@@ -212,23 +213,15 @@ fn Drawing(
         let size = size.get();
         inside(board, &drawn.get().numbers, (size.width, size.height), Paint::page(), true).0
     };
-    let held = StoredValue::new(None::<usize>);
-    let grip_under = |event: &ev::PointerEvent| {
+    let take = |event: &ev::PointerEvent| {
         let target: web_sys::Element = event_target(event);
-        let grip = target.closest("[data-grip]").ok().flatten()?;
-        grip.get_attribute("data-grip")?.parse::<usize>().ok()
-    };
-    let take = move |event: ev::PointerEvent| {
-        let Some(grip) = grip_under(&event) else { return };
-        held.set_value(Some(grip));
-        if let Some(room) = room.get_untracked() {
-            // The pointer may leave the picture on its way. A pointer that is gone captures nothing.
-            let _ = room.set_pointer_capture(event.pointer_id());
-        }
+        let grip = target.closest("[data-grip]").ok()??;
+        let grip = grip.get_attribute("data-grip")?.parse::<usize>().ok()?;
         event.prevent_default();
+        Some(grip)
     };
-    let drag = move |event: ev::PointerEvent| {
-        let (Some(held), Some(room)) = (held.get_value(), room.get_untracked()) else { return };
+    let drag = move |event: &ev::PointerEvent, held: usize| {
+        let Some(room) = room.get_untracked() else { return };
         let rect = room.get_bounding_client_rect();
         let at =
             (f64::from(event.client_x()) - rect.left(), f64::from(event.client_y()) - rect.top());
@@ -240,7 +233,6 @@ fn Drawing(
         let y = grip.y.map(|axis| (axis.number, axis.read(at.1)));
         set.run(x.into_iter().chain(y).collect());
     };
-    let drop = move |_| held.set_value(None);
     let title = Signal::stored(board.title.to_owned());
     let provenance = Signal::stored(Provenance {
         device: "a drawing moved by hand, without a model".to_owned(),
@@ -251,10 +243,9 @@ fn Drawing(
         choices(board.name, title, drawn, Signal::stored(None), provenance, use_colors(), files);
     view! {
         <Frame name=board.name kind="board" title root empty=Signal::stored(false) choices>
-            <div class="figure-box board" node_ref=room role="img"
+            <div {..dragging(RwSignal::new(None), take, drag)} class="figure-box board" node_ref=room role="img"
                 aria-label=move || (board.says)(&drawn.get().numbers)
-                data-testid=format!("{}-picture", board.name)
-                on:pointerdown=take on:pointermove=drag on:pointerup=drop on:pointercancel=drop>
+                data-testid=format!("{}-picture", board.name)>
                 <svg aria-hidden="true" inner_html=picture></svg>
             </div>
         </Frame>

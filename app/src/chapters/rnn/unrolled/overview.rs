@@ -5,7 +5,7 @@ use std::sync::Arc;
 use leptos::{ev, html, prelude::*};
 
 use super::{data::Diagram, layout::Layout, paint::paint_overview};
-use crate::figures::{canvas::Size, theme::use_colors};
+use crate::figures::{canvas::Size, drag::dragging, theme::use_colors};
 use crate::reactive::{effect, memo};
 
 /// For eyes and pointers only: keys move along the diagram itself.
@@ -34,11 +34,8 @@ pub fn Overview(
         let last = ((scrolled.get() + size.get().width - l.left) / l.column).clamp(first, unrolled);
         (first / length, last / length)
     });
-    let drag = move |e: &ev::PointerEvent| {
-        let (Some(strip), Some(scroller)) = (strip.get_untracked(), scroller.get_untracked())
-        else {
-            return;
-        };
+    let scroll = move |e: &ev::PointerEvent| {
+        let (strip, scroller) = (strip.get_untracked()?, scroller.get_untracked()?);
         let rect = strip.get_bounding_client_rect();
         let share =
             ((f64::from(e.client_x()) - rect.left()) / rect.width().max(1.0)).clamp(0.0, 1.0);
@@ -46,24 +43,14 @@ pub fn Overview(
         let l = layout.get_untracked();
         let middle = l.left + l.column * share * length as f64;
         scroller.set_scroll_left((middle - f64::from(scroller.client_width()) / 2.0) as i32);
+        Some(())
     };
+    let drag = dragging(RwSignal::new(None), scroll, move |e, ()| _ = scroll(e));
     // Where everything is in view it would only take room.
     let needed = memo(move || layout.get().width() > size.get().width + 1.0);
     view! {
-        <div class="rnn-overview" class:rnn-needless=move || !needed.get() node_ref=strip aria-hidden="true" data-testid="rnn-overview"
-            title="The whole sentence: drag to scroll"
-            on:pointerdown=move |e: ev::PointerEvent| {
-                if let Some(strip) = strip.get_untracked() {
-                    // Without capture a drag merely ends at the edge.
-                    let _ = strip.set_pointer_capture(e.pointer_id());
-                }
-                drag(&e);
-            }
-            on:pointermove=move |e: ev::PointerEvent| {
-                if e.buttons() & 1 == 1 {
-                    drag(&e);
-                }
-            }>
+        <div {..drag} class="rnn-overview" class:rnn-needless=move || !needed.get() node_ref=strip aria-hidden="true" data-testid="rnn-overview"
+            title="The whole sentence: drag to scroll">
             <canvas node_ref=canvas></canvas>
             <div class="rnn-window" style=move || {
                 let (first, last) = view.get();

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use crate::reactive::memo;
-use leptos::{ev, html, prelude::*};
+use leptos::{ev, prelude::*};
 use serde_json::json;
 use unroll_protocol::study::tokens::{Piece, Window};
-use wasm_bindgen::JsCast;
 
 use crate::figures::{
-    Provenance, Sheet, SheetExport, exact,
+    Provenance, Sheet, SheetExport,
+    drag::dragging,
+    exact,
     token::{mark, spoken},
 };
 
@@ -43,26 +44,19 @@ pub fn WindowFigure(
         memo(move || window.with(|w| w.as_ref().map_or((0, 0, 0), |w| (w.at, w.length, w.last))));
     // Where in the window the pointer took hold of it.
     let held = RwSignal::new(None::<u32>);
-    let down = move |event: ev::PointerEvent| {
-        let Some(index) = index_under(&event) else { return };
+    let take = move |event: &ev::PointerEvent| {
+        let index = index_under(event)?;
         let (at, length, last) = place.get_untracked();
         let inside = (at..at + length).contains(&index);
         if inside {
             event.prevent_default();
-            held.set(Some(index - at));
-        } else {
-            held.set(Some(0));
-            on_move.run(index.min(last));
+            return Some(index - at);
         }
-        if let Some(ribbon) =
-            event.current_target().and_then(|t| t.dyn_into::<web_sys::Element>().ok())
-        {
-            // Without it the drag only ends at the ribbon's edge.
-            let _ = ribbon.set_pointer_capture(event.pointer_id());
-        }
+        on_move.run(index.min(last));
+        Some(0)
     };
-    let drag = move |event: ev::PointerEvent| {
-        let (Some(held), Some(index)) = (held.get_untracked(), index_under(&event)) else { return };
+    let drag = move |event: &ev::PointerEvent, held: u32| {
+        let Some(index) = index_under(event) else { return };
         let (at, length, last) = place.get_untracked();
         let (first, shown) = pieces.with_untracked(|(first, pieces)| (*first, pieces.len() as u32));
         // Within the stretch on show: another one under a held pointer would be another text.
@@ -72,7 +66,6 @@ pub fn WindowFigure(
             on_move.run(to);
         }
     };
-    let drop = move |_: ev::PointerEvent| held.set(None);
     let keys = move |event: ev::KeyboardEvent| {
         let (at, length, last) = place.get_untracked();
         let stride = if event.shift_key() { length } else { 1 };
@@ -95,7 +88,6 @@ pub fn WindowFigure(
             Some(format!("from token {at}: {}; then {}", inputs.join(" "), name(target)))
         })
     };
-    let ribbon = NodeRef::<html::Div>::new();
     let chips = move || {
         let (first, pieces) = pieces.get();
         pieces
@@ -125,13 +117,11 @@ pub fn WindowFigure(
         <section class="figure tokens-window" data-testid="figure-tokens-window"
             data-state=move || if window.with(Option::is_some) { "live" } else { "empty" }
             aria-label="The window on the text">
-            <div class="ribbon" node_ref=ribbon class:ribbon-held=move || held.get().is_some()
+            <div {..dragging(held, take, drag)} class="ribbon" class:ribbon-held=move || held.get().is_some()
                 role="slider" tabindex="0" data-testid="window-ribbon"
                 aria-label="Window on the text: arrow keys move it by a token, with Shift by a window"
                 aria-valuemin="0" aria-valuemax=move || place.get().2 aria-valuenow=move || place.get().0
-                aria-valuetext=spoken_place
-                on:pointerdown=down on:pointermove=drag on:pointerup=drop on:pointercancel=drop
-                on:keydown=keys>
+                aria-valuetext=spoken_place on:keydown=keys>
                 {chips}
             </div>
             <label class="window-whole">
