@@ -17,6 +17,11 @@ impl Rgb {
         format!("#{:02x}{:02x}{:02x}", self.0, self.1, self.2)
     }
 
+    /// As one pixel of an image, RGBA.
+    pub fn pixel(self, opacity: u8) -> [u8; 4] {
+        [self.0, self.1, self.2, opacity]
+    }
+
     /// `share` of this color painted over `ground`.
     pub fn over(self, ground: Self, share: f64) -> Self {
         let mix =

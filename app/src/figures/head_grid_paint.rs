@@ -1,4 +1,8 @@
 //! The small pictures of all heads, painted on one canvas that lies over their buttons.
+//!
+//! They are not small [`super::MatrixFigure`]s. Those are images of one pixel a cell, which the browser
+//! scales and averages where several cells share a pixel. Here each pixel shows its largest weight,
+//! and all heads are written into one image, so that a hundred of them are one call.
 
 use core::ops::Range;
 
@@ -7,7 +11,7 @@ use wasm_bindgen::JsCast;
 use web_sys::HtmlCanvasElement;
 
 use super::{
-    canvas::{NextFrame, frame_is_full, put_pixels, time_frame, use_next_frame, use_size},
+    canvas::{NextFrame, clock, frame_is_full, put_pixels, time_frame, use_next_frame, use_size},
     theme::Colors,
     view::HeadView,
 };
@@ -184,15 +188,14 @@ impl Sheet {
     fn paint_slice(&mut self, colors: &Colors, off: &[(u32, u32)]) -> bool {
         let Self { slots, width, pixels, current, .. } = self;
         let Some(Current { view, cells, done }) = current else { return true };
-        let now = || window().performance().map_or(0.0, |p| p.now());
-        let begun = now();
+        let begun = clock();
         while let Some(&slot) = slots.get(*done) {
             // `of` clamps: a trace of another shape than this grid's is on its way out.
             let (layer, head) = (*done as u32 / view.heads() + 1, *done as u32 % view.heads() + 1);
             let opacity = if off.contains(&(layer, head)) { FAINT } else { 255 };
             paint_head(&view.of(layer, head), colors, opacity, cells, slot, pixels, *width);
             *done += 1;
-            if now() - begun > SLICE {
+            if clock() - begun > SLICE {
                 break;
             }
         }
@@ -222,10 +225,9 @@ impl Cells {
             queries.clone().any(|query| keys.clone().any(|key| mask[query * t + key]))
         };
         let open = ranges.iter().flat_map(|q| ranges.iter().map(move |k| (q, k)));
-        let end = |row: &[bool]| row.iter().rposition(|open| *open).map_or(0, |last| last + 1);
         Self {
             open: open.map(|(queries, keys)| is_open(queries, keys)).collect(),
-            ends: mask.chunks_exact(t).map(end).collect(),
+            ends: (0..t).map(|query| view.last_key(query) + 1).collect(),
             ranges,
         }
     }
@@ -243,8 +245,6 @@ fn paint_head(
     width: usize,
 ) {
     let (t, side, weights) = (view.size(), cells.ranges.len(), view.matrix());
-    let ground = colors.palette.blocked;
-    let ground = [ground.0, ground.1, ground.2, opacity];
     // The largest of the queries of a line, for each key; blocked weights are exactly 0.
     let mut largest = vec![0.0f32; t];
     let mut of = &(0..0);
@@ -267,12 +267,8 @@ fn paint_head(
                 largest[keys.clone()].iter().fold(0.0, |a: f32, &b| if a >= b { a } else { b });
             // What is not a number is not shown as one.
             let shown = open && !weight.is_nan();
-            let color = colors.ramp.at(weight);
-            pixel.copy_from_slice(&if shown {
-                [color.0, color.1, color.2, opacity]
-            } else {
-                ground
-            });
+            let color = if shown { colors.ramp.at(weight) } else { colors.palette.blocked };
+            pixel.copy_from_slice(&color.pixel(opacity));
         }
     }
 }
@@ -310,18 +306,16 @@ mod tests {
     }
 
     fn color(weight: f32) -> [u8; 4] {
-        let color = Colors::new(&Palette::LIGHT).ramp.at(weight);
-        [color.0, color.1, color.2, 255]
+        Colors::new(&Palette::LIGHT).ramp.at(weight).pixel(255)
     }
 
     #[test]
     fn pixels_of_several_cells_show_the_largest_weight() {
-        let blocked = Palette::LIGHT.blocked;
         let pixels = painted(&view(100, 3), 50, 255);
         let at = |x: usize, y: usize| pixels[60 * y + x];
         assert_eq!(at(4 + 1, 6 + 49), color(1.0));
         assert_eq!(at(4 + 2, 6 + 49), color(0.0));
-        assert_eq!(at(4 + 49, 6), [blocked.0, blocked.1, blocked.2, 255]);
+        assert_eq!(at(4 + 49, 6), Palette::LIGHT.blocked.pixel(255));
         // Sides that do not divide lose nothing either.
         for key in 0..64 {
             let pixels = painted(&view(64, key), 37, 255);

@@ -312,8 +312,7 @@ fn pixels(matrix: &Matrix, colors: &Colors) -> Vec<u8> {
     let mut pixels = vec![0; matrix.values.len() * 4];
     for (pixel, &value) in pixels.chunks_exact_mut(4).zip(&matrix.values) {
         if value.is_finite() {
-            let color = matrix.map.color(value, colors);
-            pixel.copy_from_slice(&[color.0, color.1, color.2, 255]);
+            pixel.copy_from_slice(&matrix.map.color(value, colors).pixel(255));
         }
     }
     pixels
