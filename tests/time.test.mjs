@@ -1,8 +1,11 @@
 // The time bar: any recorded moment of training on show, while training goes on.
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 
-import { byId, eventually, exported, live, number, numberUntil, openSettings, paused, settled, useSite } from "./harness.mjs";
+import {
+  byId, eventually, exported, live, number, numberUntil, openSettings, openView, paused, running, settled, train, useSite,
+} from "./harness.mjs";
 
 const site = useSite();
 const SMALL = "?layers=1&heads=2&width=16&context=24&batch=4&workers=1&device=cpu";
@@ -150,4 +153,144 @@ test("a moment is held, and the cells show how far they have moved since", async
   await compare.click();
   await byId(page, "control-rnn-matrix-w").check();
   await eventually(async () => (await compare.getAttribute("aria-pressed")) === "false", "let go");
+});
+
+/** Waits until what the time bar plays is `state`: "rests", "plays" or "films". */
+const plays = (page, state) => page.locator(`[data-testid="time-replay"][data-state="${state}"]`).waitFor();
+
+test("a replay goes from the first moment to the present; whoever steers stops it there", async (t) => {
+  const page = await site.open(t, SMALL);
+  await live(page, "attention");
+  await settled(page);
+  const replay = byId(page, "time-replay");
+  assert(!(await replay.isVisible()), "there is nothing to replay yet");
+  const last = await train(page, 40);
+  await byId(page, "time-length").selectOption("5");
+  assert.match(await replay.getAttribute("aria-label"), /^Replay the run in 5 seconds/);
+  // Each moment that comes on show.
+  await track(page).evaluate((slider) => {
+    window.seen = [];
+    const see = () => window.seen.push(Number(slider.getAttribute("aria-valuenow")));
+    new MutationObserver(see).observe(slider, { attributeFilter: ["aria-valuenow"] });
+  });
+  // A press of the button, not of Train.
+  await replay.focus();
+  await page.keyboard.press("Space");
+  await plays(page, "plays");
+  await plays(page, "rests");
+  assert.equal(await shown(page).count(), 0, "it ends in the present");
+  assert.equal(await number(page, "loss-step"), last);
+  const seen = await page.evaluate(() => window.seen);
+  assert.deepEqual([seen[0], seen.at(-1)], [0, last]);
+  assert(seen.length > 4 && seen.every((step, i) => i === 0 || step > seen[i - 1]), `${seen}`);
+  // A key on the slider, Escape and a second press stop it, and what was on show stays.
+  const stops = [
+    async () => (await track(page).focus(), await page.keyboard.press("x")),
+    () => page.keyboard.press("Escape"),
+    () => replay.click(),
+  ];
+  await byId(page, "time-live").waitFor({ state: "detached" });
+  for (const stop of stops) {
+    await replay.click();
+    await numberUntil(page, "time-shown", (step) => step >= 1, "at least 1");
+    await stop();
+    await plays(page, "rests");
+    const step = await number(page, "time-shown");
+    await settled(page);
+    assert.equal(await number(page, "time-shown"), step);
+  }
+  // Training goes on meanwhile, and its button stops the replay.
+  await byId(page, "train-toggle").click();
+  await running(page);
+  await replay.click();
+  await numberUntil(page, "time-shown", (step) => step === 0, "0");
+  await numberUntil(page, "loss-step", (step) => step > last + 2, `above ${last + 2}`);
+  await byId(page, "train-toggle").click();
+  await plays(page, "rests");
+});
+
+/** The menu's line that makes a film of a figure. */
+async function filmed(page, figure) {
+  await byId(page, `export-${figure}`).click();
+  await byId(page, `export-${figure}-film`).click();
+}
+
+/** The pictures of an animated PNG as the browser decodes them; and which of them are, pixel for pixel, these PNG files. */
+function decoded(page, film, stills) {
+  return page.evaluate(
+    async ([film, stills]) => {
+      const bytes = async (base64) => (await fetch(`data:image/png;base64,${base64}`)).arrayBuffer();
+      const pixels = (image, width, height) => {
+        const context = new OffscreenCanvas(width, height).getContext("2d");
+        context.drawImage(image, 0, 0);
+        return context.getImageData(0, 0, width, height).data;
+      };
+      const decoder = new ImageDecoder({ data: await bytes(film), type: "image/png" });
+      await decoder.tracks.ready;
+      await decoder.completed;
+      const { frameCount, repetitionCount } = decoder.tracks.selectedTrack;
+      const [durations, same] = [[], []];
+      for (let frameIndex = 0; frameIndex < frameCount; frameIndex++) {
+        const { image } = await decoder.decode({ frameIndex });
+        durations.push(image.duration / 1000);
+        if (stills[frameIndex]) {
+          const still = await createImageBitmap(new Blob([await bytes(stills[frameIndex])]));
+          const [a, b] = [image, still].map((i) => pixels(i, still.width, still.height));
+          same.push(image.displayWidth === still.width && a.every((value, at) => value === b[at]));
+        }
+      }
+      return { frameCount, endless: repetitionCount === Infinity, durations, same };
+    },
+    [film.toString("base64"), stills.map((still) => still.toString("base64"))],
+  );
+}
+
+test("a figure’s film has each moment as it was, and leads back to what was on show", async (t) => {
+  const page = await site.open(t, SMALL);
+  await live(page, "attention");
+  const stills = [await exported(page, "attention", "png")];
+  await byId(page, "export-attention").click();
+  assert(!(await byId(page, "export-attention-film").isVisible()), "there is no run yet");
+  await page.keyboard.press("Escape");
+  for (let step = 1; step <= 3; step++) {
+    await steps(page, 1);
+    stills.push(await exported(page, "attention", "png"));
+  }
+  await track(page).focus();
+  await page.keyboard.press("ArrowLeft");
+  await settled(page);
+  const waiting = page.waitForEvent("download");
+  await filmed(page, "attention");
+  const download = await waiting;
+  assert.match(download.suggestedFilename(), /^unroll-attention-step3-.*-film\.png$/);
+  const film = await readFile(await download.path());
+  assert.equal(film.subarray(0, 8).toString("latin1"), "\x89PNG\r\n\x1a\n");
+  assert.equal(film.subarray(37, 41).toString("latin1"), "acTL");
+  assert.equal(film.readUInt32BE(41), 4, "one picture each");
+  await page.locator('[data-testid="film-said"]', { hasText: /^Saved: 4 pictures, \d+\.\d MB\.$/ }).waitFor();
+  const { frameCount, endless, durations, same } = await decoded(page, film, stills);
+  assert.deepEqual([frameCount, endless], [4, true]);
+  assert.deepEqual(same, [true, true, true, true], "the pictures are those that PNG export made then");
+  const whole = durations.reduce((sum, duration) => sum + duration);
+  assert(Math.abs(whole - 11_500) < 5, `10 seconds and the last picture for longer: ${durations}`);
+  assert.equal(await number(page, "time-shown"), 2);
+  t.diagnostic(`${film.length} bytes`);
+});
+
+test("a film can be stopped, and one of what never changes is refused", async (t) => {
+  const page = await site.open(t, SMALL);
+  await live(page, "attention");
+  await train(page, 30);
+  await filmed(page, "attention");
+  const progress = byId(page, "film-progress");
+  await numberUntil(page, "film-progress", (picture) => picture >= 2, "at least 2");
+  assert.match(await progress.textContent(), /^Film: picture \d+ of \d+$/);
+  await byId(page, "time-replay").click();
+  await page.locator('[data-testid="film-said"]', { hasText: "The film was stopped." }).waitFor();
+  assert.equal(await progress.count(), 0);
+  await eventually(async () => (await shown(page).count()) === 0, "the present is back");
+  await openView(page, "loss");
+  await filmed(page, "loss");
+  await page.locator('[data-testid="film-said"]', { hasText: "shows the same at every moment" }).waitFor();
+  assert.equal(await shown(page).count(), 0);
 });

@@ -5,6 +5,7 @@
 //! every chapter alike.
 
 mod attempt;
+mod film;
 mod frame;
 mod history;
 mod lab;
@@ -12,6 +13,7 @@ mod labs;
 mod list;
 mod machine_map;
 mod notebook;
+mod play;
 mod print;
 mod progress;
 mod provenance;

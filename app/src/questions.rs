@@ -11,7 +11,7 @@ use unroll_protocol::{Ask, Command, Packed, Recorded, RunState};
 
 use crate::{
     controls::use_timer,
-    figures::{Sight, rest_left, time_frame},
+    figures::{Sight, clock, rest_left, time_frame},
     reactive::{effect, memo},
 };
 
@@ -368,9 +368,4 @@ fn answers(last: Option<&(Packed, u32, When)>, due: &(Packed, u32, Option<When>)
     last.is_some_and(|last| {
         (&last.0, last.1) == (&due.0, due.1) && due.2.is_none_or(|when| when == last.2)
     })
-}
-
-/// Milliseconds on the page's monotonic clock.
-fn clock() -> f64 {
-    window().performance().map_or(0.0, |performance| performance.now())
 }

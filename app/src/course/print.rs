@@ -8,13 +8,12 @@ use core::pin::Pin;
 
 use leptos::{ev, prelude::*, task::spawn_local};
 use wasm_bindgen::JsCast;
-use wasm_bindgen_futures::JsFuture;
 use web_sys::{Element, HtmlCanvasElement, HtmlElement, Node};
 
 use super::story::Beats;
 use crate::{
     fetched::{Fetch, part},
-    figures::motion,
+    figures::{motion, next_frame},
     store::Store,
 };
 
@@ -148,12 +147,4 @@ fn remove_copies() {
             copy.unchecked_into::<Element>().remove();
         }
     }
-}
-
-async fn next_frame() {
-    let promise = js_sys::Promise::new(&mut |resolve, _| {
-        // A page that is left has no further frames, and nothing to print.
-        let _ = window().request_animation_frame(&resolve);
-    });
-    let _ = JsFuture::from(promise).await;
 }

@@ -53,7 +53,8 @@ pub struct Run {
     pub idle: Memo<Option<String>>,
     /// Which moment is looked at, and which can be.
     pub questions: Questions,
-    wanted: RwSignal<Option<RunState>>,
+    /// What the learner has just asked for, while the engine has not answered.
+    pub wanted: RwSignal<Option<RunState>>,
     order: Callback<Order>,
 }
 

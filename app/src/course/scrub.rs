@@ -1,10 +1,20 @@
-//! The way back in time: the head of the time bar, dragged to any moment that was recorded.
+//! The way back in time: the head of the time bar, dragged to any moment that was recorded, or moving
+//! by itself as the run is played.
 
 use leptos::{ev, html, prelude::*};
 use unroll_protocol::{Recorded, RunState};
 
-use super::{Run, time_bar::place};
-use crate::{controls::grouped, questions::Questions, reactive::memo};
+use super::{
+    Run,
+    play::{LENGTHS, Player, State},
+    time_bar::place,
+};
+use crate::{
+    controls::grouped,
+    figures::writers::set_films,
+    questions::Questions,
+    reactive::{effect, memo},
+};
 
 /// The recorded moment, or else the present, that is nearest to this share of the track.
 fn nearest(recorded: &[u32], last: u32, share: f64) -> Option<u32> {
@@ -48,6 +58,8 @@ pub fn scrub() -> AnyView {
         let last = run.step.get();
         recorded.with(|recorded| recorded.steps.first().is_none_or(|first| *first >= last))
     });
+    let player = use_player(run);
+    let is_past = memo(move || at.get().is_some());
     let steps = move || recorded.with_untracked(|recorded| recorded.clone());
     let seek = move |event: &ev::PointerEvent| {
         let Some(slider) = root.get_untracked().filter(|_| !fixed.get_untracked()) else { return };
@@ -59,6 +71,7 @@ pub fn scrub() -> AnyView {
         if let Some(slider) = root.get_untracked().filter(|_| event.button() == 0) {
             // A pointer that is gone already can't be followed.
             let _ = slider.set_pointer_capture(event.pointer_id());
+            player.stop();
             seek(&event);
         }
     };
@@ -68,9 +81,10 @@ pub fn scrub() -> AnyView {
         }
     };
     let key = move |event: ev::KeyboardEvent| {
-        if event.ctrl_key() || event.meta_key() || event.alt_key() {
+        if event.ctrl_key() || event.meta_key() || event.alt_key() || event.key() == "Tab" {
             return;
         }
+        player.stop();
         if event.key() == " " {
             event.prevent_default();
             if !event.repeat() {
@@ -114,18 +128,75 @@ pub fn scrub() -> AnyView {
                 "The link trains to step "{grouped(goal.get().into())}"."
             </p>
         })}
-        {move || at.get().is_some().then(|| view! {
-            <button type="button" class="time-live" data-testid="time-live" title="Back to the present (End)"
-                on:click=move |_| {
+        <div class="time-replay" hidden=fixed>
+            <button type="button" class="time-small" data-testid="time-replay" data-state=move || player.name()
+                title=move || player.does() aria-label=move || player.does() on:click=move |_| player.toggle()>
+                {move || if player.is_on() { "Stop" } else { "Replay" }}
+            </button>
+            {move || if is_past.get() {
+                let back = move |_| {
+                    player.stop();
                     run.questions.look_at(None);
                     // The button goes with the past.
                     if let Some(slider) = root.get_untracked() {
                         let _ = slider.focus();
                     }
-                }>
-                "Live"
-            </button>
-        })}
+                };
+                view! {
+                    <button type="button" class="time-small" data-testid="time-live" title="Back to the present (End)"
+                        on:click=back>
+                        "Live"
+                    </button>
+                }
+                .into_any()
+            } else {
+                view! { <Length player/> }.into_any()
+            }}
+        </div>
+        {move || {
+            let State::Films(done, of) = player.state.get() else { return None };
+            Some(view! {
+                <p class="time-said" role="progressbar" aria-label="The film of the run" aria-valuemin="0"
+                    aria-valuemax=of aria-valuenow=done data-testid="film-progress">
+                    "Film: picture "{done + 1}" of "{of}
+                </p>
+            })
+        }}
+        <p class="time-said" role="status" data-testid="film-said">{player.said}</p>
+    }
+    .into_any()
+}
+
+/// Plays the run, and films figures for their menus.
+fn use_player(run: Run) -> Player {
+    let player = Player::new(run);
+    let escape = window_event_listener(ev::keydown, move |event| {
+        if event.key() == "Escape" && !event.default_prevented() {
+            player.stop();
+        }
+    });
+    on_cleanup(move || escape.remove());
+    // Who trains or pauses has seen enough. A film goes on: it does not show what is new.
+    effect(move || {
+        if run.wanted.get().is_some() && player.state.get_untracked() == State::Plays {
+            player.stop();
+        }
+    });
+    set_films(Callback::new(move |picture| player.film(picture)));
+    player
+}
+
+/// How long the run takes to be played.
+#[component]
+fn Length(player: Player) -> impl IntoView {
+    let choose = move |event| player.choose(event_target_value(&event).parse().unwrap_or(10));
+    view! {
+        <select class="time-small" aria-label="Length of the replay" title="Length of the replay and of films"
+            data-testid="time-length" on:change=choose>
+            {LENGTHS.map(|length| view! {
+                <option value=length selected=move || player.length.get() == length>{length}" s"</option>
+            }).collect_view()}
+        </select>
     }
     .into_any()
 }

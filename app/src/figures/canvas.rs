@@ -6,6 +6,7 @@ use std::{cell::Cell, sync::Arc};
 use crate::reactive::effect;
 use leptos::{html::ElementType, prelude::*, tachys::html::node_ref::NodeRefContainer};
 use wasm_bindgen::{Clamped, JsCast, closure::Closure};
+use wasm_bindgen_futures::JsFuture;
 use web_sys::{CanvasRenderingContext2d, Element, HtmlCanvasElement, ImageData, ResizeObserver};
 
 type Disconnect = Box<dyn Fn()>;
@@ -65,7 +66,8 @@ pub fn time_frame() {
     });
 }
 
-pub(super) fn clock() -> f64 {
+/// Milliseconds on the page's monotonic clock.
+pub fn clock() -> f64 {
     window().performance().map_or(0.0, |performance| performance.now())
 }
 
@@ -138,6 +140,15 @@ where
         },
     );
     size.into()
+}
+
+/// Ends in the next frame.
+pub async fn next_frame() {
+    let promise = js_sys::Promise::new(&mut |resolve, _| {
+        // A page that is left has no further frames, and nothing to draw.
+        let _ = window().request_animation_frame(&resolve);
+    });
+    let _ = JsFuture::from(promise).await;
 }
 
 /// Something to do in the next frame, once, taken back when its owner is gone. `Copy`, as

@@ -12,6 +12,10 @@ use web_sys::{
     HtmlImageElement, Url,
 };
 
+/// The menu's line that is not written here but by whoever plays the run. The style sheet shows it
+/// while there is a run to play.
+const FILM: &str = "film";
+
 /// PNG pixels for each SVG unit: sharp on slides and in print.
 const PNG_SCALE: u32 = 2;
 
@@ -26,6 +30,8 @@ pub enum File {
     Svg(String),
     /// Drawn from this SVG.
     Png(String),
+    /// An animated PNG in pieces, each an array of bytes.
+    Film(js_sys::Array),
 }
 
 /// One line of the menu. `make` returns the file's name without its ending; `None` says that
@@ -46,6 +52,9 @@ pub type LocalFile = send_wrapper::SendWrapper<File>;
 #[component]
 pub fn ExportMenu(figure: &'static str, choices: Vec<Choice>) -> impl IntoView {
     use_exporter(figure, &choices);
+    // What can be a picture can be one at every moment of a run.
+    let png = choices.iter().find(|choice| choice.id == "png").copied();
+    let film = png.map(|png| Choice { id: FILM, label: "Film of the run", ..png });
     let details = NodeRef::<html::Details>::new();
     let problem = RwSignal::new("");
     let close = move || {
@@ -58,7 +67,7 @@ pub fn ExportMenu(figure: &'static str, choices: Vec<Choice>) -> impl IntoView {
             close();
         }
     };
-    let buttons = choices.into_iter().map(|choice| {
+    let buttons = choices.into_iter().chain(film).map(|choice| {
         let save = move |_| {
             problem.set("");
             spawn_local(async move {
@@ -66,6 +75,10 @@ pub fn ExportMenu(figure: &'static str, choices: Vec<Choice>) -> impl IntoView {
                     problem.try_set("What makes files could not be fetched. Try again.");
                     return;
                 };
+                if choice.id == FILM {
+                    close();
+                    return (writers.film)(choice);
+                }
                 // The figure may be gone by now.
                 let Some(made) = choice.make.try_run(writers) else { return };
                 let Some((name, file)) = made else {
@@ -79,7 +92,7 @@ pub fn ExportMenu(figure: &'static str, choices: Vec<Choice>) -> impl IntoView {
             });
         };
         view! {
-            <button type="button" data-testid=format!("export-{figure}-{}", choice.id) on:click=save>
+            <button type="button" class=choice.id data-testid=format!("export-{figure}-{}", choice.id) on:click=save>
                 {choice.label}
             </button>
         }
@@ -110,6 +123,11 @@ pub async fn save(name: String, file: File) -> Result<(), JsValue> {
         File::Csv(text) => (text_blob(&[text], "text/csv")?, "csv"),
         File::Svg(text) => (text_blob(&[text], "image/svg+xml")?, "svg"),
         File::Png(svg) => (png(svg).await?, "png"),
+        File::Film(pieces) => {
+            let options = BlobPropertyBag::new();
+            options.set_type("image/png");
+            (Blob::new_with_u8_array_sequence_and_options(&pieces, &options)?, "png")
+        }
     };
     let url = Url::create_object_url_with_blob(&blob)?;
     let link: HtmlAnchorElement = document().create_element("a")?.unchecked_into();
@@ -138,20 +156,44 @@ async fn next_task() -> Result<(), JsValue> {
 
 /// The browser's own rendering of the SVG, enlarged.
 async fn png(svg: String) -> Result<Blob, JsValue> {
+    let image = image_of(svg).await?;
+    let (width, height) = (image.natural_width() * PNG_SCALE, image.natural_height() * PNG_SCALE);
+    let (canvas, context) = canvas_of_size(width, height)?;
+    let (width, height) = (f64::from(width), f64::from(height));
+    context.draw_image_with_html_image_element_and_dw_and_dh(&image, 0.0, 0.0, width, height)?;
+    png_of(&canvas).await
+}
+
+/// The SVG as an image.
+pub async fn image_of(svg: String) -> Result<HtmlImageElement, JsValue> {
     let url = Url::create_object_url_with_blob(&text_blob(&[svg], "image/svg+xml")?)?;
     let image = HtmlImageElement::new()?;
     image.set_src(&url);
     let loaded = JsFuture::from(image.decode()).await;
     Url::revoke_object_url(&url)?;
     loaded?;
+    Ok(image)
+}
+
+/// An empty canvas that is on no page.
+pub fn canvas_of_size(
+    width: u32,
+    height: u32,
+) -> Result<(HtmlCanvasElement, CanvasRenderingContext2d), JsValue> {
     let canvas: HtmlCanvasElement = document().create_element("canvas")?.unchecked_into();
-    canvas.set_width(image.natural_width() * PNG_SCALE);
-    canvas.set_height(image.natural_height() * PNG_SCALE);
+    canvas.set_width(width);
+    canvas.set_height(height);
     let none = || JsValue::from_str("no canvas");
-    let context: CanvasRenderingContext2d =
-        canvas.get_context("2d")?.ok_or_else(none)?.unchecked_into();
-    let (width, height) = (f64::from(canvas.width()), f64::from(canvas.height()));
-    context.draw_image_with_html_image_element_and_dw_and_dh(&image, 0.0, 0.0, width, height)?;
+    let options = js_sys::Object::new();
+    // Kept where pixels are read, not on the graphics card.
+    js_sys::Reflect::set(&options, &"willReadFrequently".into(), &true.into())?;
+    let context = canvas.get_context_with_context_options("2d", &options)?;
+    let context = context.ok_or_else(none)?.unchecked_into();
+    Ok((canvas, context))
+}
+
+/// What is on the canvas, as a PNG file.
+pub async fn png_of(canvas: &HtmlCanvasElement) -> Result<Blob, JsValue> {
     let promise = js_sys::Promise::new(&mut |resolve, reject| {
         let take = Closure::once_into_js(move |blob: JsValue| {
             // Resolving a promise cannot fail.

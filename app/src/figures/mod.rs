@@ -6,6 +6,7 @@
 //! Here is what at least two chapters use, and what such figures are made of; a figure of one
 //! chapter is with that chapter.
 
+pub mod apng;
 mod arcs;
 mod attention;
 mod bars;
@@ -61,7 +62,7 @@ pub mod writers;
 pub use attention::{AttentionFigure, HeadsFigure, Inspection, KeptCell, SentenceFigure};
 pub use bars::{Bar, top_bars};
 pub use bars_figure::BarsFigure;
-pub use canvas::{rest_left, set_training, time_frame, use_frame};
+pub use canvas::{clock, next_frame, rest_left, set_training, time_frame, use_frame};
 pub use curve::Curve;
 pub use editor::Editor;
 pub use export::{Experiment, Provenance, attention_json, loss_json};

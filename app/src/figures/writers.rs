@@ -1,13 +1,14 @@
 //! What makes files of the figures that are part of the page's own wasm. It is fetched when the
 //! first file is asked for: most visits ask for none.
 
-use core::pin::Pin;
+use core::{cell::Cell, pin::Pin};
 
+use leptos::prelude::*;
 use wasm_bindgen::JsValue;
 
 use super::{
     curve::Curve,
-    download::{File, save},
+    download::{Choice, File, save},
     export::{Provenance, attention_csv, attention_json, attention_json_all, loss_csv, loss_json},
     frame::Caption,
     lines_plot::lines_svg,
@@ -27,13 +28,29 @@ pub struct Writers {
     pub attention: fn(&str, &HeadView, &Provenance, &Colors) -> Option<File>,
     pub loss: fn(&str, &Curve, usize, &Provenance, &Colors) -> Option<File>,
     pub save: fn(String, File) -> Saving,
+    /// Has a film made of what this line draws.
+    pub film: fn(Choice),
 }
 
 pub const WRITERS: Fetch<Writers> = part!(writers: Writers = Writers {
     attention,
     loss,
     save: |name, file| Box::pin(save(name, file)),
+    film: |picture| {
+        // Nobody where the run has left the page.
+        let _ = FILMS.get().and_then(|films| films.try_run(picture));
+    },
 });
+
+thread_local! {
+    /// Whoever plays the run on the page makes films, see [`set_films`].
+    static FILMS: Cell<Option<Callback<Choice>>> = const { Cell::new(None) };
+}
+
+/// From here on `films` makes films of figures, for as long as its owner lives.
+pub fn set_films(films: Callback<Choice>) {
+    FILMS.set(Some(films));
+}
 
 fn attention(id: &str, view: &HeadView, provenance: &Provenance, colors: &Colors) -> Option<File> {
     let trace = view.trace();
