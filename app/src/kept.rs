@@ -89,14 +89,13 @@ impl Keeping {
 
 async fn save(store: Store) {
     let Some(checkpoint) = store.saved() else { return };
-    let busy = store
-        .keeping
-        .try_update_value(|keeping| core::mem::replace(&mut keeping.busy, true) || keeping.deleted);
-    if busy != Some(false) {
+    let busy =
+        store.keeping(|keeping| core::mem::replace(&mut keeping.busy, true) || keeping.deleted);
+    if busy {
         return;
     }
     let (head, body) = untrack(|| contents(store, &checkpoint));
-    let known = store.keeping.with_value(|keeping| keeping.file.clone());
+    let known = store.keeping(|keeping| keeping.file.clone());
     let name = match &known {
         Some(name) => name.clone(),
         None => format!("run-{:.0}-{:04x}", Date::now(), (Math::random() * 65536.0) as u32),
@@ -110,18 +109,19 @@ async fn save(store: Store) {
         // A name that nobody had before.
         false => Err(Trouble::Other),
     };
-    store.keeping.try_update_value(|keeping| {
+    let is_present = is_present(store, &checkpoint);
+    store.keeping(|keeping| {
         keeping.busy = false;
         // Unless another run has begun meanwhile.
-        if done.is_ok() && keeping.file.is_none() && untrack(|| is_present(store, &checkpoint)) {
+        if done.is_ok() && keeping.file.is_none() && is_present {
             keeping.file = Some(name.clone());
         }
     });
     match done {
         Ok(()) => prune().await,
         Err(trouble) => {
-            let told = store.keeping.try_update_value(|keeping| keeping.told.replace(trouble));
-            if told != Some(Some(trouble)) {
+            let told = store.keeping(|keeping| keeping.told.replace(trouble));
+            if told != Some(trouble) {
                 store.notify(Severity::Note, trouble.sentence());
             }
         }

@@ -82,8 +82,6 @@ pub struct Store {
     pub watched: RwSignal<bool>,
     /// A kept run is offered to go on with, while this holds how that looks.
     pub offer: RwSignal<Option<Offer>>,
-    /// How the present run is kept.
-    pub keeping: StoredValue<Keeping, LocalStorage>,
     /// Notified when a run was kept or deleted.
     pub kept: Trigger,
     questions: Questions,
@@ -144,7 +142,6 @@ impl Store {
             writing_sight: Sight::new(),
             watched,
             offer: RwSignal::new(None),
-            keeping: StoredValue::new_local(Keeping::default()),
             kept: Trigger::new(),
             questions,
             usual: RwSignal::new(Link::default()),
@@ -329,7 +326,7 @@ impl Store {
         let Some(previous) = self.previous.try_update_value(Option::take).flatten() else { return };
         self.can_bring_back.set(None);
         let Previous { link, source, curve, checkpoint } = previous;
-        self.keeping.update_value(|keeping| keeping.anew(None));
+        self.keeping(|keeping| keeping.anew(None));
         self.link.update(|form| *form = form.clone().with_experiment_of(&link));
         self.send_start(Starting { link, source, curve: Some(curve) }, Some(checkpoint));
     }
@@ -381,7 +378,7 @@ impl Store {
             self.send(&Command::Save);
         }
         self.pace.update_value(|pace| pace.keep_previous = trained);
-        self.keeping.update_value(|keeping| keeping.anew(None));
+        self.keeping(|keeping| keeping.anew(None));
         self.send_start(Starting { link, source, curve: None }, None);
     }
 
@@ -402,9 +399,14 @@ impl Store {
         self.pace.update_value(|pace| pace.keep_previous = trained);
         self.link.update(|form| *form = form.clone().with_experiment_of(link));
         self.probe.set(probe);
-        self.keeping.update_value(|keeping| keeping.anew(file));
+        self.keeping(|keeping| keeping.anew(file));
         let link = Link { corpus: source.corpus, ..self.link.get_untracked() };
         self.send_start(Starting { link, source, curve: Some(curve) }, Some(checkpoint));
+    }
+
+    /// Reads or changes how the present run is kept.
+    pub fn keeping<R: Default>(self, act: impl FnOnce(&mut Keeping) -> R) -> R {
+        self.pace.try_update_value(|pace| act(&mut pace.keeping)).unwrap_or_default()
     }
 
     /// The last checkpoint of the present model.

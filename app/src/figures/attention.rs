@@ -80,9 +80,7 @@ pub fn AttentionFigure(
     }
     let colors = use_colors();
     let matrix = memo(move || Arc::new(HeadView::to_matrix(view.get().as_ref())));
-    let known = Signal::derive(move || view.with(|v| Some(v.as_ref()?.trace().step)));
-    let since = use_since(matrix, known)
-        .only_of(move || (layer.get(), head.get(), provenance.with(|p| p.experiment.clone())));
+    let since = use_since(matrix);
     // The model's shape is known before its first trace: the heads' room is kept free from then on.
     let shape = memo(move || {
         view.with(|v| v.as_ref().map(|v| (v.layers(), v.heads()))).or_else(|| planned.get())
@@ -123,15 +121,15 @@ pub fn AttentionFigure(
                     {title} <span class="hint">{move || step().map(|step| format!(" after step {step}"))}</span>
                 </h3>
                 <Readout view selection />
-                {move || since.is_on().then(|| view! {
-                    <p class="readout" translate="no" data-testid="attention-change">
-                        {move || selection.focus().and_then(|cell| since.describe((cell.query, cell.key?)))}
-                    </p>
-                })}
             </div>
             <div class="figure-foot">
                 <WeightTable view selection />
-                {since.button("attention")}
+                {since.button(
+                    "attention",
+                    Signal::derive(title),
+                    provenance,
+                    Signal::derive(move || selection.focus().and_then(|cell| Some((cell.query, cell.key?)))),
+                )}
                 <ExportMenu figure="attention" choices=choices("", view, provenance, colors) />
             </div>
         </section>

@@ -9,13 +9,11 @@ use super::{
     export::Provenance,
     matrix_data::{Matrix, matrix_csv, matrix_json},
     matrix_svg::matrix_svg,
-    since::Since,
     table::{SlicedTable, TableData},
     theme::{Colors, use_colors},
 };
 
-/// A section with `title` above, `children`, and below them the table, the comparison with another
-/// moment and the export menu.
+/// A section with `title` above, `children`, and below them the table and the export menu.
 ///
 /// `empty` is whether there is nothing to see yet.
 #[component]
@@ -26,7 +24,9 @@ pub fn Frame(
     root: NodeRef<html::Section>,
     empty: Signal<bool>,
     #[prop(optional)] table: Option<TableData>,
-    #[prop(optional)] since: Option<Since>,
+    /// The comparison with another moment.
+    #[prop(optional)]
+    since: Option<ViewFn>,
     choices: Vec<Choice>,
     children: Children,
 ) -> impl IntoView {
@@ -42,7 +42,7 @@ pub fn Frame(
             {children()}
             <div class="figure-foot">
                 {table.map(|data| view! { <SlicedTable data /> })}
-                {since.map(|since| since.button(name))} <ExportMenu figure=name choices />
+                {since.map(|since| since.run())} <ExportMenu figure=name choices />
             </div>
         </section>
     }

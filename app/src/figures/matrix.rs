@@ -51,8 +51,7 @@ pub fn MatrixFigure(
     let size = use_size(scroller);
     let colors = use_colors();
     let latest = use_latest(matrix, use_visible(root));
-    let since = use_since(latest, Signal::derive(move || provenance.with(|p| p.step)))
-        .only_of(move || (title.get(), provenance.with(|p| p.experiment.clone())));
+    let since = use_since(latest);
     let shown = since.shown;
     let [head, foot] = [&above, &below].map(|strip| strip.as_ref().map(|strip| strip.height));
     let height_of = |strip: Option<Signal<f64>>| strip.map_or(0.0, |height| height.get());
@@ -160,7 +159,13 @@ pub fn MatrixFigure(
             root
             empty=Signal::derive(move || shape.get() == (0, 0))
             table
-            since
+            since=ViewFn::from(move || since.button(
+                name,
+                title,
+                provenance,
+                // The readout says it.
+                Signal::stored(None),
+            ))
             choices=choices(name, title, shown, Signal::stored(None), provenance, colors, files)
         >
             <div class="matrix-scroller" class:pickable=on_pick.is_some() node_ref=scroller>

@@ -84,6 +84,14 @@ impl Matrix {
         }
     }
 
+    /// Whether its cells have the same names as another's.
+    pub fn has_cells_of(&self, other: &Self) -> bool {
+        self.shape() == other.shape()
+            && self.shape() != (0, 0)
+            && self.rows == other.rows
+            && self.columns == other.columns
+    }
+
     pub fn has_absent(&self) -> bool {
         self.values.iter().any(|v| !v.is_finite())
     }

@@ -32,7 +32,7 @@ struct Row {
 
 async fn rows(store: Store) -> Result<Vec<Row>, Trouble> {
     let held = folder::held().await;
-    let own = store.keeping.with_value(|keeping| keeping.file.clone());
+    let own = store.keeping(|keeping| keeping.file.clone());
     let mut rows = Vec::new();
     for entry in folder::entries().await? {
         let head = head_of(&entry).await.ok();
@@ -73,7 +73,7 @@ pub(super) async fn offer(store: Store) {
     let Ok(rows) = rows(store).await else { return };
     let newest = rows.into_iter().find(|row| row.head.is_some() && !row.elsewhere);
     // The learner may have begun, and been kept, in the meantime.
-    let Some(row) = newest.filter(|_| store.keeping.with_value(|k| k.file.is_none())) else {
+    let Some(row) = newest.filter(|_| store.keeping(|keeping| keeping.file.is_none())) else {
         return;
     };
     store.offer.set(Some(Arc::new(move || card(store, row.clone()))));
@@ -122,7 +122,7 @@ async fn delete(store: Store, names: Vec<String>) {
         if folder::delete(&name).await.is_err() {
             store.notify(Severity::Refusal, "A kept run could not be deleted.");
         }
-        store.keeping.update_value(|keeping| {
+        store.keeping(|keeping| {
             if keeping.file.as_ref() == Some(&name) {
                 keeping.deleted = true;
             }
@@ -157,10 +157,8 @@ pub(super) fn list() -> AnyView {
         spawn_local(async move { delete(store, names).await });
     };
     let item = move |row: Row| {
-        let (own, elsewhere) = (
-            store.keeping.with_value(|keeping| keeping.file.as_ref() == Some(&row.name)),
-            row.elsewhere,
-        );
+        let (own, elsewhere) =
+            (store.keeping(|keeping| keeping.file.as_ref() == Some(&row.name)), row.elsewhere);
         let can_go_on = row.head.is_some() && !own;
         let sentence = said(&row);
         let (going, deleted) = (row.name.clone(), row.name);

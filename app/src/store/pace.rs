@@ -5,7 +5,7 @@ use std::{collections::VecDeque, sync::Arc};
 use unroll_protocol::{Checkpoint, CommandKind, Link};
 
 use super::Source;
-use crate::{figures::Curve, worker::Deaths};
+use crate::{figures::Curve, kept::Keeping, worker::Deaths};
 
 /// Writing may take this share of the engine's time while it trains.
 const WRITING_SHARE: f64 = 0.1;
@@ -25,6 +25,8 @@ pub struct Pace {
     pub keep_previous: bool,
     /// The last checkpoint, against a crash.
     pub saved: Option<Arc<Checkpoint>>,
+    /// How the present run is kept in the browser.
+    pub keeping: Keeping,
     /// Engines that died since training last went forward.
     pub deaths: Deaths,
     notices: u32,
