@@ -90,7 +90,7 @@ impl Keeping {
 async fn save(store: Store) {
     let Some(checkpoint) = store.saved() else { return };
     let busy =
-        store.keeping(|keeping| core::mem::replace(&mut keeping.busy, true) || keeping.deleted);
+        store.keeping(|keeping| keeping.deleted || core::mem::replace(&mut keeping.busy, true));
     if busy {
         return;
     }
