@@ -33,36 +33,39 @@ const HEAD: f64 = 8192.0;
 
 /// What the part does that has all of this.
 struct Keep {
-    save: fn(Store) -> Task,
-    offer: fn(Store) -> Task,
+    act: fn(Store, Act) -> Task,
     list: View,
 }
 
 type Task = Pin<Box<dyn Future<Output = ()>>>;
 
+/// What is done about runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// Keeps the last checkpoint.
+    Keep,
+    /// Offers the run that was kept last, if there is one.
+    Offer,
+}
+
 const KEEP: Fetch<Keep> = part!(keep: Keep = Keep {
-    save: |store| Box::pin(save(store)),
-    offer: |store| Box::pin(list::offer(store)),
+    act: |store, act| Box::pin(async move {
+        match act {
+            Act::Keep => save(store).await,
+            Act::Offer => list::offer(store).await,
+        }
+    }),
     list: list::list,
 });
 
 /// The list of kept runs.
 pub const LIST: Fetch = || Box::pin(async { KEEP().await.map(|keep| keep.list) });
 
-/// Keeps the last checkpoint. Where the part can't be fetched, the next one tries again.
-pub fn keep(store: Store) {
+/// Does it as soon as the part is there. Where that can't be fetched, the next one tries again.
+pub fn kept(store: Store, act: Act) {
     spawn_local(async move {
         if let Ok(keep) = KEEP().await {
-            (keep.save)(store).await;
-        }
-    });
-}
-
-/// Offers the run that was kept last, if there is one.
-pub fn offer(store: Store) {
-    spawn_local(async move {
-        if let Ok(keep) = KEEP().await {
-            (keep.offer)(store).await;
+            (keep.act)(store, act).await;
         }
     });
 }

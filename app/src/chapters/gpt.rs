@@ -253,7 +253,7 @@ fn offer_kept(store: Store) {
     effect_with_last(move |before: Option<bool>| {
         let now = settled.get() && !embedded;
         if now && before != Some(true) {
-            kept::offer(store);
+            kept::kept(store, kept::Act::Offer);
         }
         now
     });

@@ -16,7 +16,6 @@ use super::{
     script::Telling,
     stage::{Stage, StageView},
     story::{Story, Told, use_beats, use_page_keys},
-    undo::use_undo,
 };
 use crate::{
     chapters,
@@ -97,17 +96,16 @@ pub fn ChapterFrame(
         let controls = !hidden.contains(&Part::Controls);
         return view! {
             <main id="main" class="embed" data-testid=testid data-answers=answers>
-                <Stage views settings model run alerts foot undo=None controls/>
+                <Stage views settings model run alerts foot ways_back=false controls/>
             </main>
         }
         .into_any();
     }
-    let undo = use_undo(store);
     use_print(store, beats, behind);
     view! {
         <main id="main" class="chapter" data-testid=testid data-answers=answers>
             <Story title=info.title() before=script.before place=apart(further, Further::Place) beats told/>
-            <Stage views settings model run alerts foot undo=Some(undo) controls=true/>
+            <Stage views settings model run alerts foot ways_back=true controls=true/>
         </main>
     }
     .into_any()

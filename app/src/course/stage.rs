@@ -4,7 +4,7 @@ use leptos::{ev, html, prelude::*};
 use unroll_protocol::link::Chapter;
 use wasm_bindgen::JsCast;
 
-use super::{Labs, Run, time_bar::TimeBar, undo::Undo};
+use super::{Labs, Run, time_bar::TimeBar, undo::WAYS_BACK};
 use crate::{
     chapters,
     controls::TextChooser,
@@ -44,7 +44,8 @@ pub fn Stage(
     alerts: ViewFn,
     /// A line over the time bar that stays whichever view is on show.
     foot: Option<ViewFn>,
-    undo: Option<Undo>,
+    /// Whether changes can be undone.
+    ways_back: bool,
     /// Whether settings and the time bar are there.
     controls: bool,
 ) -> impl IntoView {
@@ -179,7 +180,9 @@ pub fn Stage(
                 </div>
                 {controls.then(|| view! {
                     <div class="stage-tools">
-                        {undo.map(|undo| view! { <WaysBack undo/> })}
+                        {ways_back.then(|| view! {
+                            <div class="ways-back">{move || settled.get().then(|| fetched(WAYS_BACK, "Undo"))}</div>
+                        })}
                         {uses_text.then(|| opener("source", "Text", text))}
                         {settings.is_some().then(|| opener("settings", "Model", model))}
                     </div>
@@ -225,24 +228,4 @@ fn notes(chapter: Chapter) -> Option<AnyView> {
         </p>
     };
     Some(notes.into_any())
-}
-
-/// Undo, and back to the chapter's start.
-#[component]
-fn WaysBack(undo: Undo) -> impl IntoView {
-    let store = expect_context::<Store>();
-    let chapter = store.link.with_untracked(|link| link.chapter);
-    let labs = expect_context::<Labs>();
-    view! {
-        <button type="button" class="stage-icon" data-testid="undo" title="Undo (Ctrl+Z)"
-            aria-disabled=move || (!undo.is_possible()).then_some("true")
-            on:click=move |_| undo.undo()>
-            <span aria-hidden="true">"↶"</span><span class="visually-hidden">"Undo"</span>
-        </button>
-        <button type="button" class="stage-icon" data-testid="back-to-start" title="Back to the start"
-            on:click=move |_| undo.back_to_start(&labs, chapter)>
-            <span aria-hidden="true">"⟲"</span><span class="visually-hidden">"Back to the start"</span>
-        </button>
-    }
-    .into_any()
 }

@@ -10,6 +10,7 @@ use super::{Labs, print::is_printing};
 use crate::{
     controls::{Timer, use_timer},
     corpora,
+    fetched::{Fetch, View, part},
     reactive::effect,
     store::Store,
 };
@@ -39,7 +40,7 @@ impl Snapshot {
 
 /// The undo of the chapter on show.
 #[derive(Clone, Copy)]
-pub struct Undo {
+struct Undo {
     store: Store,
     stack: RwSignal<Vec<Snapshot>>,
     /// What the next change is a change of.
@@ -48,8 +49,30 @@ pub struct Undo {
     together: Timer,
 }
 
+/// Fetched behind the first picture: until then there is nothing to undo.
+pub const WAYS_BACK: Fetch = part!(undo: View = ways_back);
+
+/// Undo, and back to the chapter's start.
+fn ways_back() -> AnyView {
+    let (store, labs) = (expect_context::<Store>(), expect_context::<Labs>());
+    let chapter = store.link.with_untracked(|link| link.chapter);
+    let undo = use_undo(store);
+    view! {
+        <button type="button" class="stage-icon" data-testid="undo" title="Undo (Ctrl+Z)"
+            aria-disabled=move || (!undo.is_possible()).then_some("true")
+            on:click=move |_| undo.undo()>
+            <span aria-hidden="true">"↶"</span><span class="visually-hidden">"Undo"</span>
+        </button>
+        <button type="button" class="stage-icon" data-testid="back-to-start" title="Back to the start"
+            on:click=move |_| undo.back_to_start(&labs, chapter)>
+            <span aria-hidden="true">"⟲"</span><span class="visually-hidden">"Back to the start"</span>
+        </button>
+    }
+    .into_any()
+}
+
 /// Watches the chapter's settings while it is on show.
-pub fn use_undo(store: Store) -> Undo {
+fn use_undo(store: Store) -> Undo {
     let undo = Undo {
         store,
         stack: RwSignal::new(Vec::new()),
@@ -84,7 +107,7 @@ pub fn use_undo(store: Store) -> Undo {
 }
 
 impl Undo {
-    pub fn is_possible(self) -> bool {
+    fn is_possible(self) -> bool {
         self.stack.with(|stack| !stack.is_empty())
     }
 
@@ -93,7 +116,7 @@ impl Undo {
     }
 
     /// Takes the last change back.
-    pub fn undo(self) {
+    fn undo(self) {
         let Some(snapshot) = self.stack.try_update(Vec::pop).flatten() else { return };
         self.store.link.update(|link| {
             let seed = snapshot.link.seed;
@@ -109,7 +132,7 @@ impl Undo {
 
     /// The chapter as a newcomer finds it; its models are built anew. Can be undone but for the
     /// training.
-    pub fn back_to_start(self, labs: &Labs, chapter: Chapter) {
+    fn back_to_start(self, labs: &Labs, chapter: Chapter) {
         let usual = Link { chapter, ..Link::default() };
         self.store.link.update(|link| {
             let link_now = link.clone().with_chapter_of(&usual);

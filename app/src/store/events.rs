@@ -138,7 +138,7 @@ impl Store {
         } else {
             self.pace.update_value(|pace| pace.saved = Some(Arc::from(checkpoint)));
             if !self.link.with_untracked(|link| link.embed) {
-                kept::keep(self);
+                kept::kept(self, kept::Act::Keep);
             }
         }
     }
