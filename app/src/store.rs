@@ -90,8 +90,6 @@ pub struct Store {
     /// Names of the settings in the address that the page was opened with, until its chapter has
     /// taken them up.
     given: StoredValue<Option<Vec<String>>>,
-    /// See [`Self::take_goal`].
-    goal: StoredValue<Option<u32>>,
     /// Why this device; shown with it.
     device_note: RwSignal<Option<String>>,
     engine: StoredValue<Engine, LocalStorage>,
@@ -104,7 +102,6 @@ impl Store {
     /// A store for what the URL said. Starts no engine yet: see [`Self::open`].
     pub fn new(link: Link, given: Vec<String>, problems: &[LinkProblem]) -> Self {
         let (source, missing) = first_source(&link);
-        let goal = link.chapter.has_model().then_some(link.step);
         let probe = link.written.probe.clone();
         let probe = probe.unwrap_or_else(|| corpora::probe(source.corpus).to_owned());
         let engine = StoredValue::new_local(Engine::default());
@@ -146,7 +143,6 @@ impl Store {
             questions,
             usual: RwSignal::new(Link::default()),
             given: StoredValue::new(Some(given)),
-            goal: StoredValue::new(goal),
             device_note: RwSignal::new(None),
             engine,
             helpers: StoredValue::new_local(Helpers::default()),
@@ -186,14 +182,14 @@ impl Store {
         store
     }
 
-    /// The step to which the address that the page was opened with wants the first model trained;
-    /// later models are not that one, and the link forgets it.
-    pub fn take_goal(self) -> u32 {
-        let goal = self.goal.try_update_value(Option::take).flatten();
-        if goal.is_none() && self.link.with_untracked(|link| link.step > 0) {
+    /// The step to which the address wants the model trained that was just built; 0 for none. That is
+    /// the `first` of the chapter; a later one is not meant, and the link forgets the step.
+    pub fn take_goal(self, first: bool) -> u32 {
+        let goal = self.link.with_untracked(|link| link.step);
+        if goal > 0 && !first {
             self.link.update(|link| link.step = 0);
         }
-        goal.unwrap_or(0)
+        if first { goal } else { 0 }
     }
 
     /// Has the chapter that comes on show next begin with the beat that the link names, as though the

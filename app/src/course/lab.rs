@@ -280,9 +280,10 @@ impl Lab {
         self.milliseconds_per_step.set(None);
         self.diverged.set(None);
         self.problem.set(None);
+        let first = self.started.with_untracked(Option::is_none);
         self.started.set(Some(Arc::new(started)));
         self.questions.model_built();
-        let goal = self.store.take_goal();
+        let goal = self.store.take_goal(first);
         if self.inner.with_value(|inner| inner.runs) {
             self.run();
             return;

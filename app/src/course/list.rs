@@ -22,6 +22,7 @@ fn go(store: Store, chapter: Chapter, idea: u32) {
     store.link.update(|link| {
         link.chapter = chapter;
         link.idea = idea;
+        link.step = 0;
         link.view.clear();
     });
     if idea > 0 {

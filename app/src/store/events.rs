@@ -80,7 +80,8 @@ impl Store {
     fn on_started(self, started: Started) {
         let starting = self.pace.try_update_value(Pace::started).flatten();
         let Some(Starting { link, source, curve }) = starting else { return };
-        let autostart = link.autostart && self.started.get_untracked().is_none();
+        let first = self.started.with_untracked(Option::is_none);
+        let autostart = link.autostart && first;
         self.built.set(link);
         self.take_source(source);
         // Not before now: until here the engine may still have told of the old model.
@@ -96,7 +97,7 @@ impl Store {
         let run_on =
             self.pace.try_update_value(|pace| core::mem::take(&mut pace.run_on)) == Some(true);
         // Another engine goes on where the one before was.
-        let goal = if run_on { self.questions.goal.get_untracked() } else { self.take_goal() };
+        let goal = if run_on { self.questions.goal.get_untracked() } else { self.take_goal(first) };
         if goal > step && !autostart {
             self.take_steps(goal - step);
             self.questions.goal.set(goal);
