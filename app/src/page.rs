@@ -10,7 +10,6 @@ use crate::{
     embed::{self, Exports, use_embed},
     fetched::{Fetch, Settled, part},
     figures::{Exporters, FigureTheme, attention_json, loss_json, provide_exporters},
-    questions::Questions,
     reactive::memo,
     store::{Severity, Store},
     teaching::{Glossary, Note, provide_lit},
@@ -46,14 +45,6 @@ pub fn page(link: Link, given: Vec<String>, problems: &[LinkProblem]) -> AnyView
     let badge_labs = labs.clone();
     let lab = memo(move || chapter.with(|chapter| badge_labs.of(*chapter).map(|l| l.device)));
     let device = move || lab.get().map_or_else(|| store.device.get(), |device| device.get());
-    let timed = labs.clone();
-    let trained = Signal::derive(move || match timed.of(chapter.get()) {
-        Some(lab) => (lab.shown(), lab.milliseconds_per_step.get()),
-        None if store.needs_start_over() => (0, None),
-        None => {
-            (Questions::from(store).shown(), store.speed.get().map(|s| s.milliseconds_per_step))
-        }
-    });
     let retry = move || match labs.of(chapter.get_untracked()) {
         Some(lab) => lab.retry_engine(),
         None => store.retry_engine(),
@@ -71,7 +62,7 @@ pub fn page(link: Link, given: Vec<String>, problems: &[LinkProblem]) -> AnyView
                 <DeviceBadge device=Signal::derive(device) retry=Callback::new(move |()| retry())/>
                 <Glossary/>
                 <Note/>
-                <CopyLink trained/>
+                <CopyLink/>
                 <ThemeChoice/>
             </div>
         </header>

@@ -371,7 +371,7 @@ fn Outputs(page: Page) -> impl IntoView {
         <BarsFigure name="mask-next" title=Signal::derive(move || format!("After {}", name.get()))
             bars top=LIKELIEST hue=Hue::Output provenance=page.provenance
             compare_name="with its own mask"/>
-        <MatrixFigure name="mask-vector" matrix=vector provenance=page.provenance
+        <MatrixFigure name="mask-vector" matrix=vector provenance=page.provenance small=true
             title=Signal::derive(move || format!("Output vector of {}", name.get()))/>
         <p class="hint" data-testid="mask-moved">{moved}</p>
     }

@@ -15,29 +15,29 @@ use super::{
 };
 use crate::{
     chapters,
+    course::{Lab, Labs},
     fetched::{Fetch, part},
+    questions::Questions,
     reactive::{effect_with_last, memo},
     store::{Severity, Store},
 };
 
 /// A button that copies the link, and beside the copied link what it does not include.
-///
-/// `trained` is the step of what is on show, and how many milliseconds a step takes.
 #[component]
-pub fn CopyLink(trained: Signal<(u32, Option<f32>)>) -> impl IntoView {
-    let store = expect_context::<Store>();
+pub fn CopyLink() -> impl IntoView {
+    let (store, labs) = (expect_context::<Store>(), expect_context::<Labs>());
     let shared = Shared {
         store,
-        trained,
         departed: use_departure(store),
         shown: RwSignal::new(None),
         copied: RwSignal::new(false),
         button: NodeRef::new(),
     };
     let copy = move |_| {
+        let lab = labs.of(store.link.with_untracked(|link| link.chapter));
         wasm_bindgen_futures::spawn_local(async move {
             match SHARE().await {
-                Ok(share) => share(shared).await,
+                Ok(share) => share(shared, lab).await,
                 Err(_) => store.notify(
                     Severity::Failure,
                     "What makes links could not be fetched: is the connection gone?",
@@ -60,7 +60,6 @@ pub fn CopyLink(trained: Signal<(u32, Option<f32>)>) -> impl IntoView {
 #[derive(Clone, Copy)]
 struct Shared {
     store: Store,
-    trained: Signal<(u32, Option<f32>)>,
     departed: Signal<bool>,
     /// The popup, while it is open.
     shown: RwSignal<Option<Arc<dyn Fn() -> AnyView + Send + Sync>>>,
@@ -72,13 +71,13 @@ struct Shared {
 type Sharing = Pin<Box<dyn Future<Output = ()>>>;
 
 /// Most visits share nothing.
-const SHARE: Fetch<fn(Shared) -> Sharing> =
-    part!(share: fn(Shared) -> Sharing = |shared| Box::pin(copy(shared)));
+const SHARE: Fetch<fn(Shared, Option<Lab>) -> Sharing> =
+    part!(share: fn(Shared, Option<Lab>) -> Sharing = |shared, lab| Box::pin(copy(shared, lab)));
 
-async fn copy(shared: Shared) {
-    let Shared { store, trained, shown, copied, .. } = shared;
+async fn copy(shared: Shared, lab: Option<Lab>) {
+    let Shared { store, shown, copied, .. } = shared;
     let link = store.link.get_untracked();
-    let (step, pace) = trained.get_untracked();
+    let (step, pace) = untrack(|| trained(store, lab));
     let warm = chapters::info(link.chapter).warm_steps;
     // So far it trains by itself.
     let step = if step != warm && step <= MOST_STEPS { step } else { 0 };
@@ -93,6 +92,19 @@ async fn copy(shared: Shared) {
     let field = Field::new();
     shown.try_set(Some(Arc::new(move || popup(shared, offer, field))));
     put_on_clipboard(shared, offer, field).await;
+}
+
+/// The step of what is on show, and how many milliseconds a step takes; 0 where the link is of another
+/// model.
+fn trained(store: Store, lab: Option<Lab>) -> (u32, Option<f32>) {
+    match lab {
+        Some(lab) => (lab.shown(), lab.milliseconds_per_step.get()),
+        None if store.needs_start_over() => (0, None),
+        None => {
+            let pace = store.speed.get().map(|speed| speed.milliseconds_per_step);
+            (Questions::from(store).shown(), pace)
+        }
+    }
 }
 
 /// What the popup offers.

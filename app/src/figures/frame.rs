@@ -25,7 +25,7 @@ pub fn Frame(
     empty: Signal<bool>,
     #[prop(optional)] table: Option<TableData>,
     /// The comparison with another moment.
-    #[prop(optional)]
+    #[prop(optional_no_strip)]
     since: Option<ViewFn>,
     choices: Vec<Choice>,
     children: Children,

@@ -45,6 +45,9 @@ pub fn MatrixFigure(
     #[prop(optional)] on_point: Option<Callback<Option<(usize, usize)>>>,
     #[prop(optional)] above: Option<ColumnStrip>,
     #[prop(optional)] below: Option<ColumnStrip>,
+    /// One of several small figures: without the comparison with another moment.
+    #[prop(optional)]
+    small: bool,
 ) -> impl IntoView {
     let root = NodeRef::<html::Section>::new();
     let scroller = NodeRef::<html::Div>::new();
@@ -151,6 +154,8 @@ pub fn MatrixFigure(
         absent: "–",
         start: Callback::new(move |()| start()),
     };
+    // The readout says the change.
+    let compare = move || since.button(name, title, provenance, Signal::stored(None));
     view! {
         <Frame
             name
@@ -159,13 +164,7 @@ pub fn MatrixFigure(
             root
             empty=Signal::derive(move || shape.get() == (0, 0))
             table
-            since=ViewFn::from(move || since.button(
-                name,
-                title,
-                provenance,
-                // The readout says it.
-                Signal::stored(None),
-            ))
+            since=(!small).then(|| ViewFn::from(compare))
             choices=choices(name, title, shown, Signal::stored(None), provenance, colors, files)
         >
             <div class="matrix-scroller" class:pickable=on_pick.is_some() node_ref=scroller>
