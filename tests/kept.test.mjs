@@ -140,6 +140,25 @@ test("all that is kept can be deleted, and a deleted run does not come back", as
   assert.equal((await files(page)).length, 1);
 });
 
+test("a run that was started over can be gone back to, in the same tab", async (t) => {
+  const page = await site.open(t, SMALL);
+  await ready(page);
+  await stepTo(page, 3);
+  await kept(page, 3);
+  await byId(page, "start-over").click();
+  await numberUntil(page, "loss-step", (step) => step === 0, "0");
+  await stepTo(page, 1);
+  await kept(page, 1);
+  assert.equal((await files(page)).length, 2);
+  const before = page.locator('[data-testid="kept-run"]', { hasText: "step 3," });
+  assert.doesNotMatch(await before.textContent(), /another tab/);
+  await before.getByRole("button", { name: "Continue" }).click();
+  await numberUntil(page, "loss-step", (step) => step === 3, "3");
+  await stepTo(page, 4);
+  await kept(page, 4);
+  assert.equal((await files(page)).length, 2);
+});
+
 test("where nothing can be kept the page says so once and trains on", async (t) => {
   const denied = () => {
     const refuse = () => Promise.reject(new DOMException("no", "SecurityError"));

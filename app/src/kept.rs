@@ -75,6 +75,8 @@ pub fn kept(store: Store, act: Act) {
 pub struct Keeping {
     /// Its file; `None` before the first time.
     pub file: Option<String>,
+    /// All files that this tab holds, also those of runs that it has left.
+    mine: Vec<String>,
     /// It is being written.
     busy: bool,
     /// The learner deleted it: it is not kept any more.
@@ -86,7 +88,8 @@ pub struct Keeping {
 impl Keeping {
     /// Of another run.
     pub fn anew(&mut self, file: Option<String>) {
-        *self = Self { file, busy: self.busy, told: self.told, deleted: false };
+        self.file = file;
+        self.deleted = false;
     }
 }
 
@@ -105,7 +108,7 @@ async fn save(store: Store) {
     };
     let done = match known {
         Some(_) => true,
-        None => folder::hold(&name).await,
+        None => hold(store, &name).await,
     };
     let done = match done {
         true => write(&name, &head, &body, &checkpoint).await,
@@ -121,7 +124,7 @@ async fn save(store: Store) {
         }
     });
     match done {
-        Ok(()) => prune().await,
+        Ok(()) => prune(store).await,
         Err(trouble) => {
             let told = store.keeping(|keeping| keeping.told.replace(trouble));
             if told != Some(trouble) {
@@ -130,6 +133,18 @@ async fn save(store: Store) {
         }
     }
     store.kept.notify();
+}
+
+/// Holds a run for this tab. `false` if another tab holds it.
+async fn hold(store: Store, name: &str) -> bool {
+    if store.keeping(|keeping| keeping.mine.iter().any(|mine| mine == name)) {
+        return true;
+    }
+    let held = folder::hold(name).await;
+    if held {
+        store.keeping(|keeping| keeping.mine.push(name.to_owned()));
+    }
+    held
 }
 
 /// Whether the checkpoint is one of the model on show.
@@ -195,12 +210,19 @@ async fn pour(
     writer.write(&piece).await
 }
 
+/// The runs that other tabs hold.
+async fn elsewhere(store: Store) -> Vec<String> {
+    let mut held = folder::held().await;
+    held.retain(|name| store.keeping(|keeping| !keeping.mine.contains(name)));
+    held
+}
+
 /// Lets the oldest runs go that no tab has open.
-async fn prune() {
+async fn prune(store: Store) {
     let Ok(entries) = folder::entries().await else { return };
     if entries.len() > MOST {
-        let held = folder::held().await;
-        for entry in entries.iter().skip(MOST).filter(|entry| !held.contains(&entry.name)) {
+        let elsewhere = elsewhere(store).await;
+        for entry in entries.iter().skip(MOST).filter(|entry| !elsewhere.contains(&entry.name)) {
             // What can't be deleted now will be the next time.
             let _ = folder::delete(&entry.name).await;
         }
@@ -282,6 +304,6 @@ async fn go_on(store: Store, name: &str) {
         return;
     };
     // Where another tab has it open, this one goes on in a file of its own.
-    let file = folder::hold(name).await.then(|| name.to_owned());
+    let file = hold(store, name).await.then(|| name.to_owned());
     store.take_up_run(&link, source, curve, probe, checkpoint, file);
 }

@@ -7,6 +7,7 @@ use js_sys::Date;
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{
+    elsewhere,
     file::Head,
     folder::{self, Trouble},
     go_on, head_of,
@@ -31,12 +32,11 @@ struct Row {
 }
 
 async fn rows(store: Store) -> Result<Vec<Row>, Trouble> {
-    let held = folder::held().await;
-    let own = store.keeping(|keeping| keeping.file.clone());
+    let others = elsewhere(store).await;
     let mut rows = Vec::new();
     for entry in folder::entries().await? {
         let head = head_of(&entry).await.ok();
-        let elsewhere = own.as_ref() != Some(&entry.name) && held.contains(&entry.name);
+        let elsewhere = others.contains(&entry.name);
         rows.push(Row { name: entry.name, at: entry.at, bytes: entry.bytes, head, elsewhere });
     }
     Ok(rows)
