@@ -6,7 +6,7 @@ use unroll_protocol::{
     study::empty::{Question, Spec},
 };
 
-use super::{Built, Hands, Refusal, StudySlice};
+use super::{Built, Holder, Refusal, StudySlice};
 use crate::Named;
 
 pub struct Study {
@@ -50,9 +50,9 @@ impl super::Study for Study {
         Vec::new()
     }
 
-    fn hold(&mut self, hands: &mut Hands<'_>) {
-        hands.value(&mut self.numbers);
-        hands.value(&mut self.steps);
+    fn hold(&mut self, holder: &mut Holder<'_>) {
+        holder.value(&mut self.numbers);
+        holder.value(&mut self.steps);
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {
