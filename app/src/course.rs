@@ -27,6 +27,7 @@ mod stage;
 mod story;
 mod time_bar;
 mod together;
+mod twin;
 mod undo;
 
 use attempt::Try;

@@ -33,7 +33,7 @@ use core::time::Duration;
 use leptos::{ev, prelude::*, task::spawn_local};
 use unroll_protocol::{
     RunState,
-    link::{Corpus, settings},
+    link::{Chapter, Corpus, settings},
 };
 use wasm_bindgen::JsValue;
 use web_sys::{MessageEvent, Window};
@@ -92,8 +92,21 @@ pub fn use_embed(store: Store, labs: Labs, exports: Exports, exporters: Exporter
     if !store.link.with_untracked(|link| link.embed) {
         return;
     }
-    let Some(host) = host() else { return };
     let chapter = store.link.with_untracked(|link| link.chapter);
+    let owner = Owner::current().unwrap_or_default();
+    let begun = StoredValue::new(false);
+    // A chapter that is still being fetched has no lab yet.
+    effect(move || {
+        let is_here = labs.follow(chapter).is_some() || chapter.shows_lab() || !chapter.has_model();
+        if is_here && !begun.get_value() {
+            begun.set_value(true);
+            owner.with(|| untrack(|| begin(store, &labs, chapter, exports, exporters)));
+        }
+    });
+}
+
+fn begin(store: Store, labs: &Labs, chapter: Chapter, exports: Exports, exporters: Exporters) {
+    let Some(host) = host() else { return };
     let subject = match labs.of(chapter) {
         Some(lab) => Subject::Chapter(lab),
         None if chapter.has_model() => Subject::Gpt,

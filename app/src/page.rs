@@ -43,7 +43,7 @@ pub fn page(link: Link, given: Vec<String>, problems: &[LinkProblem]) -> AnyView
     }
     use_navigation(store, progress);
     let badge_labs = labs.clone();
-    let lab = memo(move || chapter.with(|chapter| badge_labs.of(*chapter).map(|l| l.device)));
+    let lab = memo(move || chapter.with(|chapter| badge_labs.follow(*chapter).map(|l| l.device)));
     let device = move || lab.get().map_or_else(|| store.device.get(), |device| device.get());
     let retry = move || match labs.of(chapter.get_untracked()) {
         Some(lab) => lab.retry_engine(),

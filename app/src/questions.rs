@@ -122,6 +122,14 @@ impl Questions {
         id
     }
 
+    /// Has the engine take so many steps more, whatever is on show.
+    pub fn take_steps(self, count: u32) {
+        let send = self.open.try_with_value(|open| open.send.clone());
+        if let Some(send) = send {
+            send(&Command::Steps(count));
+        }
+    }
+
     /// Nobody waits for that answer any more.
     pub fn forget(self, id: u32) {
         self.open.try_update_value(|open| open.take(id));

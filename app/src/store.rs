@@ -17,7 +17,7 @@ use unroll_protocol::{
     AttentionRow, Checkpoint, Command, Link, Packed, PoolReport, Question, RunState, SampleSpec,
     Started, Trace,
     gpt::{Written, ask},
-    link::{Corpus, LinkProblem},
+    link::{Corpus, DeviceChoice, LinkProblem},
     text::Accepted,
 };
 
@@ -170,8 +170,7 @@ impl Store {
                 store.write_again();
             }
         });
-        // As long as the page, like the store.
-        window_event_listener(ev::visibilitychange, move |_| {
+        let listener = window_event_listener(ev::visibilitychange, move |_| {
             let seen = !document().hidden();
             store.watched.set(seen);
             // A page out of sight may never be seen again.
@@ -179,7 +178,27 @@ impl Store {
                 store.save(true);
             }
         });
+        on_cleanup(move || listener.remove());
         store
+    }
+
+    /// This store with settings of its own, for the models of a twin: all else is the same.
+    pub fn with_link(self, link: Link) -> Self {
+        Self { link: RwSignal::new(link), usual: RwSignal::new(Link::default()), ..self }
+    }
+
+    /// A second lab with settings of its own, on the same text and sentence. Starts its engine, on the
+    /// device of this one.
+    pub fn lab_beside(self, link: Link) -> Self {
+        let device = if self.is_on_gpu() { DeviceChoice::WebGpu } else { DeviceChoice::Cpu };
+        let lab = Self::new(Link { device, ..link }, Vec::new(), &[]);
+        // What it has to say is said on the one page.
+        let lab = Self { notices: self.notices, ..lab };
+        lab.pace.update_value(Pace::number_apart);
+        lab.source.set(self.source.get_untracked());
+        lab.probe.set(self.probe.get_untracked());
+        lab.open();
+        lab
     }
 
     /// The step to which the address wants the model trained that was just built; 0 for none. That is

@@ -45,6 +45,8 @@ macro_rules! link {
             pub autostart: bool,
             /// How many steps the first model trains by itself.
             pub step: u32,
+            /// What a second run beside this one has otherwise: see [`Self::with_twin`]. Empty without one.
+            pub twin: String,
             pub embed: bool,
             pub hide: Vec<Part>,
             pub theme: Theme,
@@ -68,6 +70,7 @@ macro_rules! link {
                     view: String::new(),
                     autostart: false,
                     step: 0,
+                    twin: String::new(),
                     embed: false,
                     hide: Vec::new(),
                     theme: Theme::Auto,

@@ -25,7 +25,7 @@ use leptos::prelude::*;
 use unroll_protocol::link::Chapter;
 
 use crate::{
-    course::{Borrow, Neighbors},
+    course::{Borrow, Labs, Neighbors},
     fetched::{Fetch, Fetched, View, part},
     store::Store,
 };
@@ -84,10 +84,16 @@ macro_rules! elsewhere {
             $chapter::INFO,
             Content::Elsewhere(part!($chapter: View = || match use_context::<Borrow>() {
                 Some(borrow) => borrow.lend(&$chapter::SCRIPT),
-                None => ($chapter::INFO.view)(),
+                None => visit(&$chapter::INFO),
             })),
         )
     };
+}
+
+/// What a fetched chapter shows.
+fn visit(info: &Info) -> AnyView {
+    expect_context::<Labs>().visit(info.id);
+    (info.view)()
 }
 
 /// Makes [`ALL`] from the list of chapters: one that this page does not have does not compile.

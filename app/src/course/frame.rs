@@ -16,6 +16,7 @@ use super::{
     script::Telling,
     stage::{Stage, StageView},
     story::{Story, Told, use_beats, use_page_keys},
+    twin::{Pane, Shown},
 };
 use crate::{
     chapters,
@@ -56,6 +57,9 @@ pub fn ChapterFrame(
     #[prop(into, optional)]
     foot: Option<ViewFn>,
 ) -> impl IntoView {
+    if let Some(Pane(show)) = use_context() {
+        return show(Shown { views, settings, model });
+    }
     let store = expect_context::<Store>();
     let labs = expect_context::<Labs>();
     let (chapter, embedded, hidden) =

@@ -47,6 +47,8 @@ pub struct Lab {
     /// Whether the question to the learner is in sight.
     pub check_seen: RwSignal<bool>,
     questions: Questions,
+    /// Whether a model takes some steps by itself once it is built.
+    warms: bool,
     ready: RwSignal<bool>,
     /// Asks for the models to be built anew though nothing changed.
     again: Trigger,
@@ -80,7 +82,7 @@ fn send(inner: StoredValue<Inner, LocalStorage>, command: &Command) {
 
 impl Lab {
     /// Of a chapter visited for the first time: starts its engine.
-    pub(super) fn new(store: Store, chapter: Chapter) -> Self {
+    pub(super) fn new(store: Store, chapter: Chapter, warms: bool) -> Self {
         let inner = StoredValue::new_local(Inner::default());
         let active = memo(move || store.link.with(|link| link.chapter == chapter));
         let watched = Signal::derive(move || active.get() && store.watched.get());
@@ -100,6 +102,7 @@ impl Lab {
             stage: RwSignal::new(""),
             check_seen: RwSignal::new(false),
             questions,
+            warms,
             ready: RwSignal::new(false),
             again: Trigger::new(),
             store,
@@ -289,7 +292,7 @@ impl Lab {
             return;
         }
         let steps = if goal > 0 { goal } else { chapters::info(self.chapter).warm_steps };
-        if steps > 0 {
+        if steps > 0 && self.warms {
             self.take_steps(steps);
         }
         self.questions.goal.set(goal);

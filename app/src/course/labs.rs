@@ -1,7 +1,5 @@
 //! The labs of all chapters, and the one on show.
 
-use std::cell::RefCell;
-
 use leptos::prelude::*;
 use unroll_protocol::link::Chapter;
 
@@ -13,30 +11,44 @@ use crate::store::Store;
 pub struct Labs {
     store: Store,
     owner: Owner,
-    labs: StoredValue<RefCell<Vec<(Chapter, Lab)>>, LocalStorage>,
+    /// Whether a model takes some steps by itself once it is built.
+    warms: bool,
+    labs: RwSignal<Vec<(Chapter, Lab)>>,
 }
 
 impl Labs {
     /// No labs yet. Call in the page's root, which will own them.
     pub fn new(store: Store) -> Self {
         let owner = Owner::current().unwrap_or_default();
-        Self { store, owner, labs: StoredValue::new_local(RefCell::default()) }
+        Self { store, owner, warms: true, labs: RwSignal::default() }
     }
 
-    /// The lab of a chapter, started by the first visit; `None` where there is no model, or where it
-    /// is the GPT lab's, which is the store's own.
+    /// As [`Self::new`], for models that are told how many steps to take.
+    pub fn led(store: Store) -> Self {
+        Self { warms: false, ..Self::new(store) }
+    }
+
+    /// The lab of a chapter that was visited; `None` where there is no model, or where it is the GPT
+    /// lab's, which is the store's own.
     pub fn of(&self, chapter: Chapter) -> Option<Lab> {
-        if chapter.shows_lab() || !chapter.has_model() {
-            return None;
+        self.labs
+            .with_untracked(|labs| labs.iter().find(|(of, _)| *of == chapter).map(|(_, lab)| *lab))
+    }
+
+    /// As [`Self::of`], and tracks the visits.
+    pub fn follow(&self, chapter: Chapter) -> Option<Lab> {
+        self.labs.track();
+        self.of(chapter)
+    }
+
+    /// A chapter is visited: starts its lab, if it has one of its own and this is the first time. Called
+    /// where chapters are fetched: the page opens without what labs are made of.
+    pub fn visit(&self, chapter: Chapter) {
+        let has_lab = chapter.has_model() && !chapter.shows_lab();
+        if has_lab && self.of(chapter).is_none() {
+            let lab = self.owner.with(|| untrack(|| Lab::new(self.store, chapter, self.warms)));
+            self.labs.update(|labs| labs.push((chapter, lab)));
         }
-        self.labs.with_value(|labs| {
-            let known = labs.borrow().iter().find(|(of, _)| *of == chapter).map(|(_, lab)| *lab);
-            Some(known.unwrap_or_else(|| {
-                let lab = self.owner.with(|| untrack(|| Lab::new(self.store, chapter)));
-                labs.borrow_mut().push((chapter, lab));
-                lab
-            }))
-        })
     }
 }
 

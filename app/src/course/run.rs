@@ -49,6 +49,8 @@ pub struct Run {
     pub readings: Memo<Vec<(String, Option<f32>)>>,
     /// The quantities over time that the time bar draws.
     pub track: Signal<Arc<Vec<Series>>>,
+    /// Quantities of another run that it draws beside them.
+    pub beside: RwSignal<Option<Series>>,
     /// Why nothing can be trained now, or `None` when it can.
     pub idle: Memo<Option<String>>,
     /// Which moment is looked at, and which can be.
@@ -58,8 +60,8 @@ pub struct Run {
     order: Callback<Order>,
 }
 
-/// Most quantities in the track of the time bar.
-const MOST_TRACKS: usize = 3;
+/// Most quantities of a run in the track of the time bar.
+pub(super) const MOST_TRACKS: usize = 3;
 /// About so many points of a long run are handed to the time bar: it has no more pixels.
 const MOST_POINTS: usize = 400;
 
@@ -78,13 +80,15 @@ impl Run {
                 history.series().iter().map(|s| (s.name.clone(), s.last())).collect::<Vec<_>>()
             })
         });
+        let beside = RwSignal::new(None);
         let track = Signal::derive(move || {
-            Arc::new(lab.history.with(|history| {
+            let series = lab.history.with(|history| {
                 let series = history.series().iter().take(MOST_TRACKS);
                 series
                     .map(|s| Series { name: s.name.clone(), points: thinned(&s.whole()) })
                     .collect()
-            }))
+            });
+            with_beside(series, beside)
         });
         let order = Callback::new(move |order| match order {
             Order::Train => lab.run(),
@@ -94,7 +98,7 @@ impl Run {
         let built = Signal::derive(move || lab.started.with(Option::is_some));
         let pace = lab.milliseconds_per_step.into();
         let questions = Questions::from(lab);
-        Self::new(questions, lab.device, built, pace, readings, track, order)
+        Self::new(questions, lab.device, built, pace, readings, (track, beside), order)
     }
 
     fn of_store(store: Store) -> Self {
@@ -108,8 +112,9 @@ impl Run {
                 vec![("loss".to_owned(), loss), ("held out".to_owned(), held_out)]
             })
         });
+        let beside = RwSignal::new(None);
         let track = Signal::derive(move || {
-            Arc::new(store.curve.with(|curve| {
+            let series = store.curve.with(|curve| {
                 let loss = thinned(curve.points());
                 let loss = loss.into_iter().map(|p| (p.step.into(), p.loss.into())).collect();
                 let held_out: Vec<_> =
@@ -118,7 +123,8 @@ impl Run {
                     Series { name: "loss".to_owned(), points: loss },
                     Series { name: "held out".to_owned(), points: thinned(&held_out) },
                 ]
-            }))
+            });
+            with_beside(series, beside)
         });
         let order = Callback::new(move |order| match order {
             Order::Train => store.run(),
@@ -128,7 +134,7 @@ impl Run {
         let built = Signal::derive(move || store.started.with(Option::is_some));
         let pace =
             Signal::derive(move || store.speed.get().map(|speed| speed.milliseconds_per_step));
-        Self::new(questions, store.device, built, pace, readings, track, order)
+        Self::new(questions, store.device, built, pace, readings, (track, beside), order)
     }
 
     fn new(
@@ -137,7 +143,7 @@ impl Run {
         built: Signal<bool>,
         milliseconds_per_step: Signal<Option<f32>>,
         readings: Memo<Vec<(String, Option<f32>)>>,
-        track: Signal<Arc<Vec<Series>>>,
+        (track, beside): (Signal<Arc<Vec<Series>>>, RwSignal<Option<Series>>),
         order: Callback<Order>,
     ) -> Self {
         let idle = memo(move || match device.get() {
@@ -174,6 +180,7 @@ impl Run {
             milliseconds_per_step,
             readings,
             track,
+            beside,
             idle,
             questions,
             wanted,
@@ -205,6 +212,17 @@ impl Run {
             self.order.run(Order::Step);
         }
     }
+}
+
+/// The track of a run, and one quantity of another run as the last of it. Tracks that.
+fn with_beside(mut series: Vec<Series>, beside: RwSignal<Option<Series>>) -> Arc<Vec<Series>> {
+    beside.with(|beside| {
+        if let Some(beside) = beside {
+            series.resize_with(MOST_TRACKS, Series::default);
+            series.push(beside.clone());
+        }
+    });
+    Arc::new(series)
 }
 
 /// Evenly spaced ones of the points of a run, the first and the last among them.

@@ -1,14 +1,19 @@
 //! The stage: the chapter's views as tabs, the one on show, the settings, and the time bar.
 
-use leptos::{ev, html, prelude::*};
+use leptos::{context::Provider, ev, html, prelude::*};
 use unroll_protocol::link::Chapter;
 use wasm_bindgen::JsCast;
 
-use super::{Labs, Run, time_bar::TimeBar, undo::WAYS_BACK};
+use super::{
+    Labs, Run,
+    time_bar::TimeBar,
+    twin::{self, NO_CHANGE},
+    undo::WAYS_BACK,
+};
 use crate::{
     chapters,
     controls::TextChooser,
-    fetched::{Fetch, Settled, View, fetched, part},
+    fetched::{Fetch, Fetched, Settled, View, fetched, part},
     figures::use_visible,
     reactive::{effect, memo},
     store::{Severity, Store},
@@ -169,6 +174,12 @@ pub fn Stage(
             </section>
         }
     };
+    let has_twin = memo(move || store.link.with(|link| !link.twin.is_empty()));
+    let toggle_twin = move |_| {
+        store.link.update(|link| {
+            link.twin = if link.twin.is_empty() { NO_CHANGE.to_owned() } else { String::new() };
+        });
+    };
     let text = Signal::derive(move || store.source.with(|source| format!("Text: {}", source.name)));
     let model = Signal::derive(move || format!("Model: {}", model.get()));
     view! {
@@ -183,11 +194,19 @@ pub fn Stage(
                         {ways_back.then(|| view! {
                             <div class="ways-back">{move || settled.get().then(|| fetched(WAYS_BACK, "Undo"))}</div>
                         })}
+                        {(run.is_some() && ways_back).then(|| view! {
+                            <button type="button" class="stage-open" data-testid="twin-open"
+                                title="A second run beside this one, with one thing changed"
+                                aria-pressed=move || has_twin.get().to_string() on:click=toggle_twin>
+                                "Twin"
+                            </button>
+                        })}
                         {uses_text.then(|| opener("source", "Text", text))}
                         {settings.is_some().then(|| opener("settings", "Model", model))}
                     </div>
                 })}
             </div>
+            <div class="stage-pair" class:stage-twins=has_twin>
             <div class="stage-view" id="stage-view" role="tabpanel"
                 aria-labelledby=move || format!("view-{}", names.with_value(|names| names[current.get()]))>
                 {on_show}
@@ -198,6 +217,12 @@ pub fn Stage(
                     })}
                 })}
             </div>
+            {run.map(|run| move || has_twin.get().then(|| view! {
+                <Provider value=run>
+                    <Fetched fetch=TWIN what="The twin" style=Some("twin") around=|notice| notice/>
+                </Provider>
+            }))}
+            </div>
             <div class="stage-alerts">{alerts.run()}</div>
             {foot.map(|foot| foot.run())}
             {run.filter(|_| controls).map(|run| view! { <TimeBar run/> })}
@@ -205,6 +230,8 @@ pub fn Stage(
     }
     .into_any()
 }
+
+const TWIN: Fetch = part!(twin: View = twin::twin);
 
 const TEXT_CHOOSER: Fetch = part!(text_chooser: View = || view! { <TextChooser/> }.into_any());
 

@@ -29,7 +29,7 @@ const SETTLED: Duration = Duration::from_millis(140);
 const LEAD: f64 = 0.2;
 
 /// What decides the model of a link.
-fn model_of(link: &Link) -> (Option<StudySpec>, ExperimentSpec) {
+pub(super) fn model_of(link: &Link) -> (Option<StudySpec>, ExperimentSpec) {
     (link.study(), link.experiment())
 }
 

@@ -6,7 +6,12 @@ use leptos::{context::Provider, ev, html, prelude::*};
 use unroll_protocol::RunState;
 use wasm_bindgen::JsCast;
 
-use super::{Run, run::Series, scrub::scrub, undo::is_text_field};
+use super::{
+    Run,
+    run::{MOST_TRACKS, Series},
+    scrub::scrub,
+    undo::is_text_field,
+};
 use crate::{
     controls::{four_digits, grouped},
     fetched::{Fetch, Settled, View, fetched, part},
@@ -142,7 +147,7 @@ fn Track(run: Run) -> impl IntoView {
             }>
                 <svg viewBox=format!("0 0 {WIDTH} {HEIGHT}") preserveAspectRatio="none" aria-hidden="true">
                     <line class="time-axis" x1="0" x2=WIDTH y1=HEIGHT - 1.0 y2=HEIGHT - 1.0/>
-                    {(0..3).rev().map(|i| view! {
+                    {(0..=MOST_TRACKS).rev().map(|i| view! {
                         <path class=format!("time-curve time-curve-{i}")
                             d=move || curves.with(|c| c.get(i).cloned().unwrap_or_default())/>
                     }).collect_view()}

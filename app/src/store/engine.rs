@@ -233,7 +233,7 @@ impl Store {
         }
     }
 
-    fn is_on_gpu(self) -> bool {
+    pub(super) fn is_on_gpu(self) -> bool {
         self.device.with_untracked(
             |device| matches!(device, Device::Ready { report, .. } if report.kind == DeviceKind::WebGpu),
         )

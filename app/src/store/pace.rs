@@ -57,6 +57,11 @@ impl Pace {
         self.notices
     }
 
+    /// Another store numbers notices on the same page too.
+    pub fn number_apart(&mut self) {
+        self.notices = u32::MAX / 2;
+    }
+
     /// Makes the next writing due at once. The question that is being answered, if one is.
     pub fn write_now(&mut self) -> Option<u32> {
         self.writing_after = 0.0;

@@ -81,6 +81,8 @@ pub enum Kind {
     Heads,
     /// A name that only the current chapter can interpret.
     Word,
+    /// What a twin has otherwise.
+    Changes,
 }
 
 /// A setting's value. `Display` is its form in a query.
@@ -99,8 +101,10 @@ pub enum Value {
 
 /// The longest training that a link may ask for.
 pub const MOST_STEPS: u32 = 100_000;
-/// Length of the longest [`Value::Word`].
+/// Length of the longest [`Value::Word`] that is a name.
 const LONGEST_WORD: usize = 24;
+/// Length of the longest one that says what a twin has otherwise.
+const MOST_CHANGES: usize = 400;
 
 impl Kind {
     /// Parses a value; `None` if it is of another kind or out of range.
@@ -142,11 +146,15 @@ impl Kind {
                 let given = given.split(',').filter(|head| !head.is_empty());
                 given.map(heads::HeadAt::parse).collect::<Option<_>>().map(Value::Heads)
             }
-            Self::Word => {
-                let fits = given.len() <= LONGEST_WORD
+            Self::Word | Self::Changes => {
+                let (longest, signs) = match self {
+                    Self::Word => (LONGEST_WORD, "-"),
+                    _ => (MOST_CHANGES, "-:;,."),
+                };
+                let fits = given.len() <= longest
                     && given
-                        .bytes()
-                        .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+                        .chars()
+                        .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || signs.contains(c));
                 fits.then(|| Value::Word(given.to_owned()))
             }
         }
@@ -171,6 +179,7 @@ impl fmt::Display for Kind {
             }
             Self::Heads => write!(f, "heads such as 1.4 (layer 1, head 4), separated by commas"),
             Self::Word => write!(f, "the name of one of the chapter’s views"),
+            Self::Changes => write!(f, "settings with their values, such as seed:2"),
         }
     }
 }
@@ -356,6 +365,20 @@ const GENERAL: &[TableRow] = &[
         set: |link, value| {
             if let Value::Word(view) = value {
                 link.view = view;
+            }
+        },
+    },
+    TableRow {
+        name: "twin",
+        label: "Twin",
+        help: "A second run beside this one, which differs in these settings only: “same” or, for example, \
+               “seed:2;layers:3”.",
+        of: None,
+        kind: Kind::Changes,
+        get: |link| Value::Word(link.twin.clone()),
+        set: |link, value| {
+            if let Value::Word(twin) = value {
+                link.twin = twin;
             }
         },
     },

@@ -1,0 +1,217 @@
+//! A twin: a second run beside the one on the stage, from the same seed, on the same text and batches,
+//! with something changed.
+//!
+//! The twin is the chapter itself, made a second time around a store whose link differs in what the
+//! address says under `twin`. So every chapter has twins with no code of its own. What makes another
+//! model is the twin's alone; what is looked at is the same in both. The run leads and the twin follows:
+//! it takes as many steps, and it shows the same moment.
+
+mod changes;
+mod follow;
+
+use leptos::{context::Provider, ev, html, prelude::*};
+use unroll_protocol::{
+    Link,
+    link::{Chapter, Kind, Setting, Value, words},
+};
+
+use super::{Labs, Run, StageView};
+use crate::{
+    chapters,
+    controls::{four_digits, grouped},
+    figures::provide_exporters,
+    reactive::{effect, memo},
+    store::Store,
+};
+pub use changes::NO_CHANGE;
+use changes::changes;
+use follow::{follow_link, follow_run};
+
+/// What a chapter puts on a stage.
+pub struct Shown {
+    pub views: Vec<StageView>,
+    pub settings: Option<ViewFn>,
+    pub model: Signal<String>,
+}
+
+/// Around a chapter that is a twin: what shows it instead of the frame.
+#[derive(Clone, Copy)]
+pub struct Pane(pub fn(Shown) -> AnyView);
+
+/// The run that leads, around its twin.
+#[derive(Clone, Copy)]
+struct Leader {
+    store: Store,
+    run: Run,
+    /// Its settings: those that its model was built with.
+    link: Memo<Link>,
+    chapter: Chapter,
+}
+
+/// The twin of the run on the stage.
+pub fn twin() -> AnyView {
+    let (store, run) = (expect_context::<Store>(), expect_context::<Run>());
+    let chapter = store.link.with_untracked(|link| link.chapter);
+    let link = memo(move || {
+        let link = store.link.get();
+        match chapter.shows_lab() {
+            true => store.built.with(|built| link.with_experiment_of(built)),
+            false => link,
+        }
+    });
+    let leader = Leader { store, run, link, chapter };
+    let twin = match chapter.shows_lab() {
+        true => store.lab_beside(leader.twin()),
+        false => store.with_link(leader.twin()),
+    };
+    follow_link(leader, twin);
+    let labs = Labs::led(twin);
+    labs.visit(chapter);
+    view! {
+        <Provider value=leader>
+            <Provider value=twin>
+                <Provider value=labs>
+                    <Provider value=Pane(pane)>{content(chapter)}</Provider>
+                </Provider>
+            </Provider>
+        </Provider>
+    }
+    .into_any()
+}
+
+/// The chapter a second time. What its figures export is not what a page around this one asks for.
+fn content(chapter: Chapter) -> AnyView {
+    provide_exporters();
+    chapters::view(chapter)
+}
+
+impl Leader {
+    /// The twin's link.
+    fn twin(self) -> Link {
+        untrack(|| self.link.with(|base| self.store.link.with(|link| changes::twin_of(base, link))))
+    }
+
+    /// What the twin has otherwise: the setting's label, its value in this run, and that in the twin.
+    fn differences(self) -> Vec<(&'static str, String, String)> {
+        let changes = self.store.link.with(changes);
+        let said = |(setting, value): (&'static Setting, Value)| {
+            let label = words().find(|words| words.name == setting.name).map(|words| words.label);
+            let own = self.link.with(|link| (setting.get)(link));
+            Some((label?, in_words(setting, &own), in_words(setting, &value)))
+        };
+        changes.into_iter().filter_map(said).collect()
+    }
+}
+
+/// A setting's value as its control shows it.
+fn in_words(setting: &Setting, value: &Value) -> String {
+    match (setting.kind, value) {
+        (Kind::Choice(choices), Value::Choice(id)) => {
+            choices.iter().find(|choice| choice.0 == *id).map_or(*id, |choice| choice.1).to_owned()
+        }
+        (_, Value::Flag(on)) => if *on { "on" } else { "off" }.to_owned(),
+        (_, value) => value.to_string(),
+    }
+}
+
+/// The twin's own half of the stage, and above both halves what they differ in.
+fn pane(shown: Shown) -> AnyView {
+    let Shown { views, settings, model } = shown;
+    let leader = expect_context::<Leader>();
+    let store = expect_context::<Store>();
+    let run = Run::of(leader.chapter);
+    follow_run(leader, run);
+    let names: Vec<&'static str> = views.iter().map(|view| view.id).collect();
+    let current = memo(move || {
+        let at = store.link.with(|link| names.iter().position(|id| *id == link.view));
+        at.unwrap_or(0)
+    });
+    let views = StoredValue::new(views);
+    if let Some(lab) = expect_context::<Labs>().of(leader.chapter) {
+        effect(move || lab.stage.set(views.with_value(|views| views[current.get()].id)));
+    }
+    let on_show = move || {
+        let (id, content) = views.with_value(|views| {
+            let view = &views[current.get()];
+            (view.id, view.content.clone())
+        });
+        view! { <div class="view" data-view=id>{untrack(|| content.run())}</div> }.into_any()
+    };
+    // Whoever asks for a twin wants to change something.
+    let open = RwSignal::new(leader.store.link.with_untracked(|link| link.twin == NO_CHANGE));
+    let opener = NodeRef::<html::Button>::new();
+    let close_panel = move || {
+        open.set(false);
+        if let Some(opener) = opener.get_untracked() {
+            let _ = opener.focus();
+        }
+    };
+    let end = move |_| leader.store.link.update(|link| link.twin.clear());
+    let list = move |twin: bool| {
+        let one = move |(label, own, theirs): (&'static str, String, String)| {
+            let value = if twin { theirs } else { own };
+            view! { <span class="twin-value">{label}": "<strong translate="no">{value}</strong></span> }
+        };
+        move || leader.differences().into_iter().map(one).collect_view()
+    };
+    let differs = memo(move || !leader.differences().is_empty());
+    let loss = move || {
+        let value = run.readings.with(|all| all.first().and_then(|reading| reading.1));
+        value.map_or_else(|| "–".to_owned(), four_digits)
+    };
+    let answers = move || if run.questions.behind.get() > 0 { "behind" } else { "current" };
+    view! {
+        <div class="twin-bar twin-own" data-testid="twin-own">
+            <span class="twin-name">"This run"</span>
+            {list(false)}
+        </div>
+        <div class="twin-bar" data-testid="twin-bar">
+            <span class="twin-name">"Its twin"</span>
+            {list(true)}
+            {move || (!differs.get()).then(|| view! {
+                <span class="twin-value">"the same so far"</span>
+            })}
+            <span class="twin-numbers" translate="no">
+                "step "<span data-testid="twin-step">{move || grouped(run.questions.shown().into())}</span>
+                ", loss "<span data-testid="twin-loss">{loss}</span>
+            </span>
+            <span class="twin-tools">
+                {settings.is_some().then(|| view! {
+                    <button type="button" class="stage-open" node_ref=opener data-testid="twin-change"
+                        title=move || format!("The twin’s model: {}", model.get())
+                        aria-expanded=move || open.get().to_string() aria-controls="twin-panel"
+                        on:click=move |_| open.update(|open| *open = !*open)>
+                        "Change"
+                        <span class="stage-caret" aria-hidden="true">"▾"</span>
+                    </button>
+                })}
+                <button type="button" class="stage-close" aria-label="End the twin" title="End the twin"
+                    data-testid="twin-end" on:click=end>
+                    "×"
+                </button>
+            </span>
+        </div>
+        <section class="stage-view twin-view" aria-label="The twin" data-testid="twin"
+            data-answers=answers>
+            {on_show}
+            {settings.map(|settings| view! {
+                <section class="stage-panel" id="twin-panel" aria-label="What the twin has otherwise"
+                    data-testid="twin-panel" tabindex="-1" hidden=move || !open.get()
+                    on:keydown=move |event: ev::KeyboardEvent| if event.key() == "Escape" {
+                        event.stop_propagation();
+                        close_panel();
+                    }>
+                    <div class="stage-panel-head">
+                        <h2>"Change one thing in the twin"</h2>
+                        <button type="button" class="stage-close" aria-label="Close" data-testid="twin-panel-close"
+                            on:click=move |_| close_panel()>
+                            "×"
+                        </button>
+                    </div>
+                    {settings.run()}
+                </section>
+            })}
+        </section>
+    }
+    .into_any()
+}

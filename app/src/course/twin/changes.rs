@@ -1,0 +1,117 @@
+//! What a twin has otherwise, as the link holds it: `seed:2;layers:3`.
+
+use unroll_protocol::{
+    Link,
+    link::{Setting, Value, settings},
+};
+
+use super::super::story::model_of;
+
+/// What the link says of a twin that has nothing otherwise yet.
+pub const NO_CHANGE: &str = "same";
+
+/// Settings that are about the page, not about a run or what is seen of it.
+const OF_THE_PAGE: [&str; 10] =
+    ["chapter", "idea", "device", "adapter", "autostart", "step", "twin", "embed", "hide", "theme"];
+
+/// Whether another value of this setting makes another model.
+fn is_of_model(link: &Link, setting: &Setting, value: &Value) -> bool {
+    let mut with = link.clone();
+    (setting.set)(&mut with, value.clone());
+    model_of(&with) != model_of(link)
+}
+
+/// The changes that a link names, those that can't be read left out.
+pub fn changes(link: &Link) -> Vec<(&'static Setting, Value)> {
+    let named = link.twin.split(';').filter_map(|change| change.split_once(':'));
+    let read = |(name, value): (&str, &str)| {
+        let setting = settings().find(|setting| setting.name == name)?;
+        let is_possible = !OF_THE_PAGE.contains(&name);
+        Some((setting, setting.kind.parse(value).filter(|_| is_possible)?))
+    };
+    named.filter_map(read).collect()
+}
+
+/// The link of the twin that `link` describes, of a run with the settings of `base`.
+pub fn twin_of(base: &Link, link: &Link) -> Link {
+    let mut twin = base.clone();
+    for (setting, value) in changes(link) {
+        (setting.set)(&mut twin, value);
+    }
+    Link { twin: String::new(), autostart: false, step: 0, embed: true, hide: Vec::new(), ..twin }
+}
+
+/// `link` after the twin's own controls have made `twin` of it: what makes another model is the
+/// twin's alone, what is looked at is the same in both.
+pub fn taken_over(base: &Link, link: &Link, twin: &Link) -> Link {
+    let mut next = link.clone();
+    let mut changes = Vec::new();
+    for setting in settings().filter(|setting| !OF_THE_PAGE.contains(&setting.name)) {
+        let theirs = (setting.get)(twin);
+        if theirs == (setting.get)(base) {
+            continue;
+        }
+        // Some settings matter only beside another that the twin has otherwise too.
+        let mut without = twin.clone();
+        (setting.set)(&mut without, (setting.get)(base));
+        if is_of_model(base, setting, &theirs) || model_of(&without) != model_of(twin) {
+            changes.push(format!("{}:{theirs}", setting.name));
+        } else {
+            (setting.set)(&mut next, theirs);
+        }
+    }
+    next.twin = if changes.is_empty() { NO_CHANGE.to_owned() } else { changes.join(";") };
+    next
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use unroll_protocol::link::Chapter;
+
+    fn parsed(query: &str) -> Link {
+        let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+        let (link, problems) = Link::parse_query(pairs);
+        assert_eq!(problems, [], "{query}");
+        link
+    }
+
+    #[test]
+    fn a_twin_differs_in_what_the_link_says_and_in_nothing_else() {
+        let link = parsed("chapter=norm&norm-batch=8&twin=seed:2;norm-batch:16");
+        let twin = twin_of(&link, &link);
+        assert_eq!((twin.seed, twin.norm.batch, twin.twin.as_str()), (2, 16, ""));
+        let same = Link { seed: link.seed, norm: link.norm.clone(), ..twin.clone() };
+        assert_eq!(same.study(), link.study());
+        assert_eq!(taken_over(&link, &link, &twin), link, "nothing is lost on the way back");
+        // It goes through an address and back.
+        assert_eq!(parsed(&link.query()), link);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_left_out() {
+        let link = parsed("chapter=norm&twin=seed:x;nothing:1;embed:1;layers:99;seed:3");
+        let named: Vec<_> = changes(&link).iter().map(|(s, v)| format!("{}={v}", s.name)).collect();
+        assert_eq!(named, ["seed=3"]);
+    }
+
+    #[test]
+    fn what_is_looked_at_is_the_same_in_both() {
+        let link = Link { chapter: Chapter::Gpt, twin: NO_CHANGE.to_owned(), ..Link::default() };
+        let mut twin = twin_of(&link, &link);
+        twin.gpt.head = 2;
+        twin.view = "heads".into();
+        let after = taken_over(&link, &link, &twin);
+        assert_eq!(
+            (after.gpt.head, after.view.as_str(), after.twin.as_str()),
+            (2, "heads", NO_CHANGE)
+        );
+        twin.gpt.layers += 1;
+        let after = taken_over(&link, &link, &twin);
+        assert_eq!(after.gpt.layers, link.gpt.layers);
+        assert_eq!(after.twin, format!("layers:{}", link.gpt.layers + 1));
+        // Back to what the run itself has.
+        twin.gpt.layers -= 1;
+        assert_eq!(taken_over(&link, &after, &twin).twin, NO_CHANGE);
+    }
+}

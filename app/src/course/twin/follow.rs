@@ -1,0 +1,132 @@
+//! How a twin follows the run that leads: its settings, its steps and the moment it shows.
+
+use leptos::prelude::*;
+use unroll_protocol::RunState;
+
+use super::{
+    Leader,
+    changes::{taken_over, twin_of},
+};
+use crate::{
+    course::{Labs, Run, run::Series},
+    reactive::{effect, effect_with_last},
+    store::Store,
+};
+
+/// Keeps the links of a run and its twin together, whichever of the two is changed.
+pub fn follow_link(leader: Leader, twin: Store) {
+    let Leader { store, link: base, chapter, .. } = leader;
+    effect(move || {
+        let now = base.with(|base| store.link.with(|link| twin_of(base, link)));
+        if twin.link.with_untracked(|link| *link != now) {
+            twin.link.set(now);
+        }
+    });
+    effect(move || {
+        let now = twin.link.get();
+        if now.chapter != chapter || now == leader.twin() {
+            return;
+        }
+        let link = store.link.get_untracked();
+        let next = base.with_untracked(|base| taken_over(base, &link, &now));
+        store.link.set(next);
+    });
+    // Another chapter has a twin of its own.
+    on_cleanup(move || {
+        let is_left =
+            store.link.with_untracked(|link| link.chapter != chapter && !link.twin.is_empty());
+        if is_left {
+            store.link.update(|link| link.twin.clear());
+        }
+    });
+    if !chapter.shows_lab() {
+        return;
+    }
+    // The lab builds no model before it is told to.
+    effect(move || {
+        let (link, built) = (twin.link.get(), twin.built.get_untracked());
+        let rate = link.gpt.learning_rate;
+        let mut with_rate = built;
+        with_rate.gpt.learning_rate = rate;
+        if link.experiment() == with_rate.experiment() && link.gpt.workers == with_rate.gpt.workers
+        {
+            if twin.built.with_untracked(|built| built.gpt.learning_rate != rate) {
+                twin.set_learning_rate(rate);
+            }
+        } else {
+            twin.start_over();
+        }
+    });
+    effect(move || {
+        let source = store.source.get();
+        if twin.source.with_untracked(|old| *old != source) {
+            twin.source.set(source);
+            twin.start_over();
+        }
+    });
+    // One sentence for both.
+    effect(move || {
+        let probe = store.probe.get();
+        if twin.probe.with_untracked(|old| *old != probe) {
+            twin.set_probe(probe);
+        }
+    });
+    effect(move || {
+        let probe = twin.probe.get();
+        if store.probe.with_untracked(|old| *old != probe) {
+            store.set_probe(probe);
+        }
+    });
+}
+
+/// Has the twin take as many steps as the run, and show the same moment of them.
+pub fn follow_run(leader: Leader, twin: Run) {
+    let run = leader.run;
+    let store = expect_context::<Store>();
+    let lab = expect_context::<Labs>().of(leader.chapter);
+    let diverged = move || match lab {
+        Some(lab) => lab.diverged.with(Option::is_some),
+        None => store.diverged.with(Option::is_some),
+    };
+    // From which step of which model it was last told to go on. It is told only where it rests, when
+    // its step is known: so both come to rest after the same one.
+    let told = StoredValue::new(None::<(u32, u32)>);
+    effect(move || {
+        let (to, from) = (run.step.get(), twin.step.get());
+        let of = twin.questions.generation.get();
+        let can = twin.idle.with(Option::is_none) && twin.told.get() == RunState::Paused;
+        if can && from < to && !diverged() && told.get_value() != Some((of, from)) {
+            told.set_value(Some((of, from)));
+            twin.questions.take_steps(to - from);
+        }
+    });
+    // Whoever starts over does so with the twin.
+    effect_with_last(move |before: Option<u32>| {
+        let now = run.questions.generation.get();
+        let is_ahead = twin.step.get_untracked() > run.step.get_untracked();
+        if before.is_some_and(|before| before != now) && is_ahead {
+            match lab {
+                Some(lab) => lab.start_over(),
+                None => store.start_over(),
+            }
+        }
+        now
+    });
+    effect(move || {
+        let at = run.questions.at.get();
+        let nearest = |at: u32| {
+            twin.questions
+                .recorded
+                .with(|all| all.steps.iter().min_by_key(|step| step.abs_diff(at)).copied())
+        };
+        twin.questions.look_at(at.and_then(nearest));
+    });
+    effect(move || {
+        let first = twin.track.with(|all| all.first().cloned());
+        let named = |first: Series| Series { name: format!("{} of the twin", first.name), ..first };
+        run.beside.set(first.map(named));
+    });
+    on_cleanup(move || {
+        run.beside.try_set(None);
+    });
+}
