@@ -8,6 +8,7 @@ use unroll_protocol::{
 };
 
 use super::format::{general, rate, setting};
+use crate::figures::own;
 use crate::reactive::{effect, memo};
 use crate::store::Store;
 
@@ -94,8 +95,7 @@ pub fn NumberField(
         _ => {}
     };
 
-    let (id, hint, error) =
-        (format!("control-{name}"), format!("hint-{name}"), format!("error-{name}"));
+    let (id, hint, error) = (own("control", name), own("hint", name), own("error", name));
     let (least, most) = match setting.kind {
         Kind::Whole { min, max } => (min.to_string(), max.to_string()),
         Kind::Real { min, max } => (min.to_string(), max.to_string()),
@@ -138,7 +138,7 @@ pub fn FlagField(
         Some(on_entry) => on_entry.run(value),
         None => store.link.update(|link| (setting.set)(link, value)),
     };
-    let (id, hint) = (format!("control-{name}"), format!("hint-{name}"));
+    let (id, hint) = (own("control", name), own("hint", name));
     view! {
         <div class="field field-flag" title=words.help>
             <label for=id.clone()>{words.label}</label>
@@ -172,7 +172,7 @@ pub fn SelectField(
             on_entry.run(value);
         }
     };
-    let (id, hint) = (format!("control-{name}"), format!("hint-{name}"));
+    let (id, hint) = (own("control", name), own("hint", name));
     view! {
         <div class="field" title=words.help>
             <label for=id.clone()>{words.label}</label>

@@ -3,7 +3,11 @@
 use leptos::prelude::*;
 use unroll_protocol::Trace;
 
-use crate::{figures::Editor, reactive::memo, store::Store};
+use crate::{
+    figures::{Editor, own},
+    reactive::memo,
+    store::Store,
+};
 
 /// More than any context, in UTF-16 units. What is longer would only slow the typing down.
 const LONGEST: u32 = 4000;
@@ -44,19 +48,19 @@ pub fn TokenField(editor: Editor) -> impl IntoView {
     let lines = move || value.with(|v| v.split('\n').count());
     view! {
         <div class="probe">
-            <label for="probe-input">{label}</label>
+            <label for=own("probe", "input")>{label}</label>
             <div class="probe-strip">
-                <textarea id="probe-input" data-testid="probe-input" wrap="off"
+                <textarea id=own("probe", "input") data-testid="probe-input" wrap="off"
                     rows=move || lines().to_string() style=move || format!("--cells:{}", longest() + 1)
                     autocomplete="off" autocapitalize="off" spellcheck="false"
-                    aria-describedby="probe-note probe-problem"
+                    aria-describedby=format!("{} {}", own("probe", "note"), own("probe", "problem"))
                     aria-invalid=move || problem.with(Option::is_some).then_some("true")
                     prop:value=move || value.get()
                     on:input=move |event| on_input.run(event_target_value(&event))>
                 </textarea>
             </div>
-            <p class="hint probe-note" id="probe-note" role="status" data-testid="probe-note">{note}</p>
-            <p class="field-error" id="probe-problem" role="alert" data-testid="probe-problem">
+            <p class="hint probe-note" id=own("probe", "note") role="status" data-testid="probe-note">{note}</p>
+            <p class="field-error" id=own("probe", "problem") role="alert" data-testid="probe-problem">
                 {move || problem.get()}
             </p>
         </div>

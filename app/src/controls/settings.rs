@@ -210,7 +210,9 @@ fn help_at(event: &web_sys::Event) -> Option<&'static str> {
     let element: web_sys::Element = event.target()?.dyn_into().ok()?;
     let field = element.closest(".field").ok()??;
     let control = field.query_selector("[id^=control-]").ok()??;
-    Some(general(control.id().strip_prefix("control-")?).help)
+    let id = control.id();
+    let name = id.strip_prefix("control-")?;
+    Some(general(name.strip_suffix("-twin").unwrap_or(name)).help)
 }
 
 #[cfg(test)]

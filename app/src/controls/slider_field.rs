@@ -10,7 +10,7 @@ use super::{
     field::{self, two_digits},
     format::{any, setting},
 };
-use crate::{reactive::memo, store::Store};
+use crate::{figures::own, reactive::memo, store::Store};
 
 /// Where a slider's knob can stand.
 #[derive(Clone, Debug, PartialEq)]
@@ -135,7 +135,7 @@ pub fn SliderField(
             on_change.run(value.get_untracked());
         }
     };
-    let (id, hint) = (format!("control-{name}"), format!("hint-{name}"));
+    let (id, hint) = (own("control", name), own("hint", name));
     view! {
         <div class="slider-field">
             <label for=id.clone()>{words.label}</label>
@@ -175,7 +175,7 @@ pub fn ChoiceField(
     let (setting, words) = (setting(name), any(name));
     let Kind::Choice(choices) = setting.kind else { unreachable!("a choice in the table") };
     let value = memo(move || store.link.with(setting.get));
-    let hint = format!("hint-{name}");
+    let hint = own("hint", name);
     let described = hint.clone();
     let segment = move |&(id, label): &'static (&'static str, &'static str)| {
         let choose = move |_| {

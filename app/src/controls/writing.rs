@@ -7,7 +7,7 @@ use super::{
     field::{Entry, NumberField},
     format::{general, grouped, setting},
 };
-use crate::{course::use_part, reactive::memo, store::Store};
+use crate::{course::use_part, figures::own, reactive::memo, store::Store};
 
 /// Hottest writing on the slider. Above it every character is as likely as any other.
 const HOTTEST: f32 = 2.0;
@@ -29,14 +29,15 @@ pub fn Writing() -> impl IntoView {
             store.write_again();
         }
     };
+    let (id, hint) = (own("control", "temperature"), own("hint", "temperature"));
     let (temperature_row, words) = (setting("temperature"), general("temperature"));
     view! {
         <div class="writing view-fill" node_ref=part>
             <div class="view-bar">
                 <div class="field" title=words.help>
-                    <label for="control-temperature">{words.label}</label>
-                    <input type="range" id="control-temperature" data-testid="control-temperature"
-                        min="0" max=HOTTEST.to_string() step="0.05" aria-describedby="hint-temperature"
+                    <label for=id.clone()>{words.label}</label>
+                    <input type="range" id=id.clone() data-testid="control-temperature"
+                        min="0" max=HOTTEST.to_string() step="0.05" aria-describedby=hint.clone()
                         prop:value=move || temperature().to_string()
                         on:input=move |event| {
                             if let Some(heat) = read_number(&event_target_value(&event)) {
@@ -45,10 +46,10 @@ pub fn Writing() -> impl IntoView {
                             }
                         }
                         on:change=move |_| store.write_again()/>
-                    <output class="field-range" for="control-temperature">
+                    <output class="field-range" for=id>
                         {move || format!("{:.2}", temperature())}
                     </output>
-                    <span class="visually-hidden" id="hint-temperature">{words.help}</span>
+                    <span class="visually-hidden" id=hint>{words.help}</span>
                 </div>
                 <NumberField name="topk" on_entry=Callback::new(top_k)/>
                 <button type="button" class="button" data-testid="write-again"

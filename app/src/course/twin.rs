@@ -19,7 +19,7 @@ use super::{Labs, Run, StageView};
 use crate::{
     chapters,
     controls::{four_digits, grouped},
-    figures::provide_exporters,
+    figures::{Second, provide_exporters},
     reactive::{effect, memo},
     store::Store,
 };
@@ -81,6 +81,7 @@ pub fn twin() -> AnyView {
 
 /// The chapter a second time. What its figures export is not what a page around this one asks for.
 fn content(chapter: Chapter) -> AnyView {
+    provide_context(Second);
     provide_exporters();
     chapters::view(chapter)
 }
@@ -191,8 +192,9 @@ fn pane(shown: Shown) -> AnyView {
                 </button>
             </span>
         </div>
-        <section class="stage-view twin-view" aria-label="The twin" data-testid="twin"
-            data-answers=answers>
+        // A form of its own: its radio buttons are not those of the run.
+        <form class="stage-view twin-view" aria-label="The twin" data-testid="twin" data-answers=answers
+            on:submit=|event| event.prevent_default()>
             {on_show}
             {settings.map(|settings| view! {
                 <section class="stage-panel" id="twin-panel" aria-label="What the twin has otherwise"
@@ -211,7 +213,7 @@ fn pane(shown: Shown) -> AnyView {
                     {settings.run()}
                 </section>
             })}
-        </section>
+        </form>
     }
     .into_any()
 }

@@ -5,6 +5,7 @@ use leptos::{ev, html, prelude::*};
 
 use super::{
     row::Row,
+    second::own,
     select::{Cell, Selection},
 };
 
@@ -123,10 +124,10 @@ pub(super) fn EditorField(editor: Editor, field: Field, row: Memo<Row>) -> impl 
     };
     view! {
         <div class="token-edit">
-            <label class="visually-hidden" for="probe-input">{label}</label>
-            <textarea id="probe-input" data-testid="probe-input" node_ref=node wrap="off" rows="1"
+            <label class="visually-hidden" for=own("probe", "input")>{label}</label>
+            <textarea id=own("probe", "input") data-testid="probe-input" node_ref=node wrap="off" rows="1"
                 autocomplete="off" autocapitalize="off" spellcheck="false"
-                aria-describedby="probe-note probe-problem"
+                aria-describedby=format!("{} {}", own("probe", "note"), own("probe", "problem"))
                 aria-invalid=move || problem.with(Option::is_some).then_some("true")
                 style=move || format!(
                     "--pitch:{}em;--before:{};--cells:{}",
@@ -145,8 +146,8 @@ pub(super) fn EditorField(editor: Editor, field: Field, row: Memo<Row>) -> impl 
 pub(super) fn EditorNotes(editor: Editor) -> impl IntoView {
     view! {
         <div class="token-notes">
-            <p class="hint" id="probe-note" role="status" data-testid="probe-note">{editor.note}</p>
-            <p class="field-error" id="probe-problem" role="alert" data-testid="probe-problem">
+            <p class="hint" id=own("probe", "note") role="status" data-testid="probe-note">{editor.note}</p>
+            <p class="field-error" id=own("probe", "problem") role="alert" data-testid="probe-problem">
                 {move || editor.problem.get()}
             </p>
         </div>

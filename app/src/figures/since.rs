@@ -1,9 +1,9 @@
 //! How far a matrix has moved since a moment of training: its picture is held, and from then on the
-//! cells show the difference.
+//! cells show the difference. In a twin, how far it is from the same matrix of the run.
 //!
 //! A figure has no more of it than [`Since`]: what holds the picture is fetched behind the first one.
 
-use std::sync::Arc;
+use std::{cell::RefCell, sync::Arc};
 
 use leptos::{context::Provider, prelude::*};
 
@@ -12,6 +12,7 @@ use super::{
     export::Provenance,
     matrix_data::Matrix,
     scale::{ValueMap, limit},
+    second::Second,
 };
 use crate::{
     fetched::{Fetch, Settled, View, fetched, part},
@@ -33,10 +34,19 @@ pub struct Since {
 /// A picture, and what is done with it.
 #[derive(Clone)]
 struct Held {
-    step: u32,
+    from: From,
     matrix: Arc<Matrix>,
     moved: fn(&Self, &Arc<Matrix>) -> Arc<Matrix>,
     describe: fn(&Self, &Matrix, Place) -> String,
+}
+
+/// Where a held picture is from.
+#[derive(Clone, Copy)]
+enum From {
+    /// The moment after so many steps.
+    Step(u32),
+    /// The run whose twin this is, as it is now.
+    Run,
 }
 
 pub fn use_since(live: Memo<Arc<Matrix>>) -> Since {
@@ -94,9 +104,44 @@ struct Comparing {
     place: Signal<Option<Place>>,
 }
 
+/// A figure's name and its matrix.
+type Named = (&'static str, Memo<Arc<Matrix>>);
+
+thread_local! {
+    /// The matrices on the page that can be compared; none of a twin.
+    static OF_RUN: RefCell<Vec<Named>> = const { RefCell::new(Vec::new()) };
+    static CHANGED: ArcTrigger = ArcTrigger::new();
+}
+
+/// Has a twin find the matrix for as long as its owner lives.
+fn register(name: &'static str, live: Memo<Arc<Matrix>>) {
+    OF_RUN.with_borrow_mut(|all| all.push((name, live)));
+    CHANGED.with(ArcTrigger::notify);
+    on_cleanup(move || {
+        OF_RUN.with_borrow_mut(|all| {
+            // The oldest: a view may be made anew before the old one is gone.
+            if let Some(at) = all.iter().position(|one| one.0 == name) {
+                all.remove(at);
+            }
+        });
+    });
+}
+
+/// The matrix of the run that is shown under this name, as it is now. Tracks it.
+fn of_run(name: &str) -> Option<Arc<Matrix>> {
+    CHANGED.with(ArcTrigger::track);
+    let found = OF_RUN.with_borrow(|all| all.iter().rev().find(|one| one.0 == name).copied());
+    found.and_then(|(_, live)| live.try_get())
+}
+
 fn button() -> AnyView {
-    let Comparing { since, name, title: of, provenance, place } = expect_context();
+    let comparing: Comparing = expect_context();
+    if use_context::<Second>().is_some() {
+        return with_run(comparing);
+    }
+    let Comparing { since, name, title: of, provenance, place } = comparing;
     let Since { live, held, .. } = since;
+    register(name, live);
     let let_go = move || {
         if held.with_untracked(Option::is_some) {
             held.set(None);
@@ -116,30 +161,68 @@ fn button() -> AnyView {
         }
     });
     let cannot = memo(move || held.with(Option::is_none) && step.get().is_none());
-    let press = move |_| match step.get_untracked() {
+    let press = move |()| match step.get_untracked() {
         _ if held.with_untracked(Option::is_some) => held.set(None),
         Some(step) => {
             let matrix = live.get_untracked();
-            held.set(Some(Held { step, matrix, moved, describe }));
+            held.set(Some(Held { from: From::Step(step), matrix, moved, describe }));
         }
         None => {}
     };
-    let title = move || match held.with(|held| held.as_ref().map(|held| held.step)) {
-        Some(step) => {
+    let title = move || match held.with(|held| held.as_ref().map(|held| held.from)) {
+        Some(From::Step(step)) => {
             format!("Now it shows the change since step {step}. Press to see the values again")
         }
-        None if cannot.get() => {
-            "Pause first: then this moment can be compared with others".to_owned()
-        }
-        None => {
+        _ if cannot.get() => "Pause first: then this moment can be compared with others".to_owned(),
+        _ => {
             "Hold this moment. Move on in time, and each cell shows how far it has moved".to_owned()
         }
     };
+    let title = Signal::derive(title);
+    switch(name, since, place, title, cannot.into(), Callback::new(press))
+}
+
+/// In a twin: the button that compares with the run, and goes on doing so as both train.
+fn with_run(
+    Comparing { since: Since { live, held, shown }, name, place, .. }: Comparing,
+) -> AnyView {
+    let is_on = RwSignal::new(false);
+    let other =
+        memo(move || of_run(name).filter(|other| live.with(|live| live.has_cells_of(other))));
+    effect(move || {
+        let run = other.get().filter(|_| is_on.get());
+        if run.is_some() || held.with_untracked(Option::is_some) {
+            held.set(run.map(|matrix| Held { from: From::Run, matrix, moved, describe }));
+        }
+    });
+    let cannot = memo(move || other.with(Option::is_none));
+    let title = move || match (is_on.get(), cannot.get()) {
+        (_, true) => "The run has no cells like these to compare with",
+        (true, _) => "Now it shows how far the twin is from the run. Press to see the values again",
+        (false, _) => "Each cell shows how far the twin is from the run",
+    };
+    let title = Signal::derive(move || title().to_owned());
+    let press = Callback::new(move |()| {
+        let can = other.with_untracked(Option::is_some);
+        is_on.update(|on| *on = can && !*on);
+    });
+    switch(name, Since { live, held, shown }, place, title, cannot.into(), press)
+}
+
+/// The button, and what is said of the cell at `place` while a picture is held.
+fn switch(
+    name: &'static str,
+    since: Since,
+    place: Signal<Option<Place>>,
+    title: Signal<String>,
+    cannot: Signal<bool>,
+    press: Callback<()>,
+) -> AnyView {
     let said = move || place.get().and_then(|place| since.describe(place));
     view! {
         <button type="button" class="figure-act figure-since" data-testid=format!("{name}-since") title=title
             aria-pressed=move || since.is_on().to_string() aria-disabled=move || cannot.get().then_some("true")
-            on:click=press>
+            on:click=move |_| press.run(())>
             "Compare"
         </button>
         {move || said().map(|said| view! {
@@ -150,22 +233,23 @@ fn button() -> AnyView {
 }
 
 fn moved(held: &Held, live: &Arc<Matrix>) -> Arc<Matrix> {
-    live.since(&held.matrix, held.step).map_or_else(|| live.clone(), Arc::new)
+    live.since(&held.matrix, held.from).map_or_else(|| live.clone(), Arc::new)
 }
 
 fn describe(held: &Held, live: &Matrix, (row, column): Place) -> String {
     let (then, now) = (held.matrix.value(row, column), live.value(row, column));
-    let place = live.since(&held.matrix, held.step).map(|moved| moved.describe(row, column));
+    let place = live.since(&held.matrix, held.from).map(|moved| moved.describe(row, column));
     let place = place.unwrap_or_default();
-    match then.is_finite() && now.is_finite() {
-        true => format!("{place} ({then:.4} at step {}, {now:.4} here)", held.step),
-        false => place,
+    match (then.is_finite() && now.is_finite(), held.from) {
+        (true, From::Step(step)) => format!("{place} ({then:.4} at step {step}, {now:.4} here)"),
+        (true, From::Run) => format!("{place} ({then:.4} in the run, {now:.4} in the twin)"),
+        (false, _) => place,
     }
 }
 
 impl Matrix {
-    /// Each value minus what it was `then`, after `step` steps; `None` unless the cells are the same.
-    fn since(&self, then: &Self, step: u32) -> Option<Self> {
+    /// Each value minus what it is in `then`; `None` unless the cells are the same.
+    fn since(&self, then: &Self, from: From) -> Option<Self> {
         if !self.has_cells_of(then) {
             return None;
         }
@@ -174,7 +258,10 @@ impl Matrix {
         let moved = values.iter().copied().filter(|v| v.is_finite()).map(f64::from);
         Some(Self {
             map: ValueMap::Signed { limit: limit(moved).max(LEAST) as f32 },
-            value_name: format!("{}, change since step {step}", self.value_name),
+            value_name: match from {
+                From::Step(step) => format!("{}, change since step {step}", self.value_name),
+                From::Run => format!("{}, twin minus run", self.value_name),
+            },
             values,
             ..self.clone()
         })
@@ -192,16 +279,22 @@ mod tests {
         let mut now = small();
         now.values[0] = 0.25;
         now.values[5] = f32::NAN;
-        let moved = now.since(&then, 12).unwrap();
+        let moved = now.since(&then, From::Step(12)).unwrap();
         assert_eq!(moved.map, ValueMap::Signed { limit: 0.5 });
         assert_eq!(moved.values[..3], [-0.25, 0.0, 0.0]);
         assert!(moved.values[3].is_nan() && moved.values[5].is_nan());
         assert_eq!(moved.value_name, "h, change since step 12");
-        assert_eq!(then.since(&then, 1).unwrap().map, ValueMap::Signed { limit: LEAST as f32 });
+        assert_eq!(
+            then.since(&then, From::Run).unwrap().map,
+            ValueMap::Signed { limit: LEAST as f32 }
+        );
         let other = Matrix { columns: vec!["a".into(), "b".into(), "c".into()], ..small() };
-        assert_eq!(other.since(&then, 1), None, "another sentence");
-        let held = Held { step: 12, matrix: Arc::new(then), moved: super::moved, describe };
+        assert_eq!(other.since(&then, From::Run), None, "another sentence");
+        let held =
+            Held { from: From::Step(12), matrix: Arc::new(then), moved: super::moved, describe };
         let said = (held.describe)(&held, &now, (0, 0));
         assert_eq!(said, "unit ‘u1’ (1), time ‘a’ (1): -0.2500 (0.5000 at step 12, 0.2500 here)");
+        let said = (held.describe)(&Held { from: From::Run, ..held.clone() }, &now, (0, 0));
+        assert!(said.ends_with("-0.2500 (0.5000 in the run, 0.2500 in the twin)"), "{said}");
     }
 }

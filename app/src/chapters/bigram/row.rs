@@ -8,7 +8,7 @@ use unroll_protocol::study::bigram::{Order, Row, ask, smoothed};
 use super::{code_point, named, short, use_vocabulary};
 use crate::{
     course::{use_lab, use_provenance, use_setting},
-    figures::{Bar, BarsFigure, Hue, power_of_ten},
+    figures::{Bar, BarsFigure, Hue, own, power_of_ten},
     questions::{use_answer, use_fixed_answer},
     reactive::memo,
     store::Store,
@@ -224,8 +224,8 @@ pub fn RowChoice() -> impl IntoView {
     };
     view! {
         <div class="field">
-            <label for="control-bigram-row">"Row pinned"</label>
-            <select id="control-bigram-row" data-testid="control-bigram-row" on:change=choose
+            <label for=own("control", "bigram-row")>"Row pinned"</label>
+            <select id=own("control", "bigram-row") data-testid="control-bigram-row" on:change=choose
                 prop:value=move || row.get().to_string()>
                 <option value="0">"chosen by the page"</option>
                 {move || vocabulary.with(|v| {

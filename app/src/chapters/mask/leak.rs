@@ -7,7 +7,7 @@ use super::{Page, Presets, Refused, exact, round_up};
 use crate::{
     controls::SliderField,
     course::{Sentence, use_setting},
-    figures::{Matrix, MatrixFigure, ValueMap, token},
+    figures::{Matrix, MatrixFigure, ValueMap, own, token},
     reactive::memo,
 };
 
@@ -45,11 +45,11 @@ pub fn view(page: Page) -> AnyView {
             <label class="mask-letter">
                 <span>"New character"</span>
                 <input type="text" size="2" data-testid="control-mask-letter" autocomplete="off"
-                    autocapitalize="off" spellcheck="false" prop:value=put aria-describedby="mask-letter-hint"
+                    autocapitalize="off" spellcheck="false" prop:value=put aria-describedby=own("hint", "mask-letter")
                     on:input=move |e| letter.set(
                         event_target_value(&e).chars().last().map_or(0, |c| c as u32)
                     )/>
-                <span class="hint" id="mask-letter-hint">"if empty, the next of the vocabulary"</span>
+                <span class="hint" id=own("hint", "mask-letter")>"if empty, the next of the vocabulary"</span>
             </label>
         </div>
         <Refused page/>

@@ -19,7 +19,7 @@ use super::Info;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField, percent},
     course::{ChapterFrame, StageView, further, use_lab, use_task_provenance},
-    figures::Provenance,
+    figures::{Provenance, own},
     questions::{Answered, use_answer},
     reactive::memo,
     store::Store,
@@ -253,7 +253,7 @@ fn SourceField(page: Page) -> impl IntoView {
             <span class="hint">"Source"</span>
             <input type="text" data-testid="seq2seq-source"
                 autocomplete="off" autocapitalize="off" spellcheck="false"
-                aria-describedby="seq2seq-notes probe-problem"
+                aria-describedby=format!("{} {}", own("seq2seq", "notes"), own("probe", "problem"))
                 aria-invalid=move || answered.problem.with(Option::is_some).then_some("true")
                 prop:value=value on:input=on_input/>
         </label>
@@ -293,7 +293,7 @@ fn Notes(page: Page) -> impl IntoView {
         (!notes.is_empty()).then(|| notes.join(" "))
     });
     view! {
-        <p class="view-note seq2seq-notes" id="seq2seq-notes" role="status" data-testid="seq2seq-notes">{notes}</p>
+        <p class="view-note seq2seq-notes" id=own("seq2seq", "notes") role="status" data-testid="seq2seq-notes">{notes}</p>
         <p class="field-error" id="probe-problem" role="alert" data-testid="probe-problem">
             {move || answered.problem.get()}
         </p>
