@@ -206,7 +206,7 @@ export function views(page) {
 export async function openView(page, name) {
   await byId(page, `view-${name}`).click();
   await page.locator(`[data-testid="view-${name}"][aria-selected="true"]`).waitFor();
-  await page.locator(`.view[data-view="${name}"]`).waitFor();
+  await page.locator(`#stage-view > .view[data-view="${name}"]`).waitFor();
   await settled(page);
 }
 
@@ -295,7 +295,7 @@ export async function running(page) {
 export async function settled(page) {
   // A figure that has just come into sight has not asked yet: first its observer is told.
   await drawn(page);
-  await page.locator('main:not([data-answers="behind"])').waitFor();
+  await page.locator('main:not([data-answers="behind"]):not(:has(.twin-view[data-answers="behind"]))').waitFor();
   // A figure draws an answer in the frame after it.
   await drawn(page);
 }
@@ -354,11 +354,12 @@ export function answerTime(page, pressed, shown, observed, beginning = "") {
   );
 }
 
-/** What the figure's menu exports: JSON read, a picture as bytes, anything else as text. */
-export async function exported(page, figure, kind = "json") {
-  const item = byId(page, `export-${figure}-${kind}`);
-  await byId(page, `export-${figure}`).scrollIntoViewIfNeeded();
-  if (!(await item.isVisible())) await byId(page, `export-${figure}`).click();
+/** What the figure's menu exports: JSON read, a picture as bytes, anything else as text. The figure is
+ *  that `within` a part of the page, where it is there twice. */
+export async function exported(page, figure, kind = "json", within = page) {
+  const item = byId(within, `export-${figure}-${kind}`);
+  await byId(within, `export-${figure}`).scrollIntoViewIfNeeded();
+  if (!(await item.isVisible())) await byId(within, `export-${figure}`).click();
   const waiting = page.waitForEvent("download");
   await item.click();
   const text = await readFile(await (await waiting).path(), kind === "png" ? undefined : "utf8");

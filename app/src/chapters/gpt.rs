@@ -129,7 +129,16 @@ pub const SCRIPT: Script = Script {
             "rate",
             "While it trains, raise the learning rate to 3, then lower it to 0.005. Does it relearn what it lost?",
         ),
-        trial("seed", "Change the seed and start over. Do the same heads find the same jobs?"),
+        Trial {
+            text: "Train a twin from other random numbers, on the same text. Do the same heads find the same jobs?",
+            label: "Add the twin",
+            id: "seed",
+            set: |link| {
+                link.view = "heads".into();
+                link.twin = "seed:2".into();
+            },
+            sentence: None,
+        },
     ],
     quizzes: &[
         Quiz {

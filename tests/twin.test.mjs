@@ -1,0 +1,175 @@
+// Twins: a second run beside the first, from the same seed, on the same text and batches, with one thing
+// changed.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import {
+  accessibilityProblems, byId, drawn, eventually, exported, live, number, numberUntil, openView, parameter, paused,
+  settled, train, useSite,
+} from "./harness.mjs";
+
+const site = useSite();
+const SMALL = "?layers=1&heads=2&width=16&context=24&batch=4&workers=1&device=cpu";
+
+/** The figure of the run, and that of its twin. */
+const halves = (page) => [page.locator("#stage-view"), byId(page, "twin")];
+
+/** Waits until the twin has taken as many steps as the run at rest; returns their number. */
+async function followed(page) {
+  await paused(page);
+  const step = await number(page, "loss-step");
+  await numberUntil(page, "twin-step", (twin) => twin === step, `${step}`);
+  await settled(page);
+  return step;
+}
+
+/** The data of both figures. */
+async function both(page, figure) {
+  const [run, twin] = halves(page);
+  return [await exported(page, figure, "json", run), await exported(page, figure, "json", twin)];
+}
+
+test("a twin with nothing changed is the run again, bit for bit", async (t) => {
+  const page = await site.open(t, "?chapter=rnn&rnn-hidden=8&view=sum");
+  await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
+  await byId(page, "twin-open").click();
+  await eventually(() => parameter(page, "twin") === "same", "the link has a twin");
+  const before = await followed(page);
+  assert.equal(await byId(page, "twin-loss").innerText(), await byId(page, "loss-value").innerText());
+  await byId(page, "twin-panel-close").click();
+  const [run, twin] = await both(page, "rnn-matrix");
+  assert.deepEqual(twin.values, run.values);
+  assert.deepEqual(twin.experiment, run.experiment);
+  await train(page, before + 20);
+  const after = await followed(page);
+  assert(after >= before + 20, `${before}, ${after}`);
+  const [later, its] = await both(page, "rnn-matrix");
+  assert.notDeepEqual(later.values, run.values);
+  assert.deepEqual(its.values, later.values);
+});
+
+test("one thing is changed in the twin alone; a link has both, and both show one moment", async (t) => {
+  const page = await site.open(t, "?chapter=rnn&rnn-hidden=8");
+  await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
+  await paused(page);
+  const alone = page.workers().length;
+  const built = await byId(page, "loss-value").innerText();
+  await byId(page, "twin-open").click();
+  const control = byId(page, "twin-panel").locator("#control-rnn-hidden-twin");
+  await control.fill("9");
+  await control.press("Enter");
+  await eventually(() => /^rnn-hidden:9$/.test(parameter(page, "twin") ?? ""), "the link names the change");
+  assert.equal(parameter(page, "rnn-hidden"), "8", "the run stays as it is");
+  const step = await followed(page);
+  assert.equal(await byId(page, "loss-value").innerText(), built, "and goes on where it was");
+  assert.notEqual(await byId(page, "twin-loss").innerText(), built);
+  assert.match(await byId(page, "twin-own").innerText(), /Hidden units: 8/i);
+  assert.match(await byId(page, "twin-bar").innerText(), /Hidden units: 9/i);
+  assert.equal(page.workers().length, alone + 1);
+  // One time bar for both.
+  await byId(page, "time-track").focus();
+  await page.keyboard.press("Home");
+  await numberUntil(page, "twin-step", (step) => step === 0, "0");
+  await settled(page);
+  await page.keyboard.press("End");
+  await numberUntil(page, "twin-step", (now) => now === step, `${step}`);
+  // Whoever opens the link has both.
+  await page.reload();
+  await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
+  await followed(page);
+  assert.notEqual(await byId(page, "twin-loss").innerText(), await byId(page, "loss-value").innerText());
+  assert(await byId(page, "twin-panel").isHidden(), "nothing is over its figure");
+  await byId(page, "twin-end").click();
+  await byId(page, "twin").waitFor({ state: "detached" });
+  assert.equal(parameter(page, "twin"), null);
+  await eventually(() => page.workers().length === alone, "its engine is gone");
+  await byId(page, "story").waitFor();
+});
+
+test("a twin is compared with its run cell by cell", async (t) => {
+  const page = await site.open(t, "?chapter=rnn&rnn-hidden=8&view=sum&twin=seed:2");
+  await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
+  await byId(page, "twin").waitFor();
+  await followed(page);
+  const [run, twin] = await both(page, "rnn-matrix");
+  assert.equal(twin.experiment.seed, 2);
+  const { seed, ...rest } = run.experiment;
+  assert.deepEqual({ ...twin.experiment, seed }, { ...rest, seed }, "nothing else differs");
+  const [, half] = halves(page);
+  const compare = byId(half, "rnn-matrix-since");
+  await compare.click();
+  await compare.and(page.locator('[aria-pressed="true"]')).waitFor();
+  await settled(page);
+  const moved = await exported(page, "rnn-matrix", "json", half);
+  assert.match(moved.value, /twin minus run$/);
+  const f32 = Math.fround;
+  const differences = twin.values.map((row, i) => row.map((value, j) => f32(f32(value) - f32(run.values[i][j]))));
+  assert.deepEqual(moved.values.map((row) => row.map(f32)), differences);
+  // It goes on as both train.
+  await train(page, (await number(page, "loss-step")) + 3);
+  await followed(page);
+  const [later, its] = await both(page, "rnn-matrix");
+  assert.match(its.value, /twin minus run$/);
+  assert.notDeepEqual(its.values, moved.values);
+  await compare.click();
+  const plain = await exported(page, "rnn-matrix", "json", half);
+  assert.deepEqual(
+    its.values.map((row) => row.map(f32)),
+    plain.values.map((row, i) => row.map((value, j) => f32(f32(value) - f32(later.values[i][j])))),
+  );
+});
+
+test("the lab has a twin too, and both start over together", async (t) => {
+  const page = await site.open(t, `${SMALL}&twin=seed:2`);
+  await live(page.locator("#stage-view"), "attention");
+  await byId(page, "twin").waitFor();
+  await live(byId(page, "twin"), "attention");
+  await train(page, 5);
+  const step = await followed(page);
+  assert(step >= 5, `${step}`);
+  const [run, twin] = await both(page, "attention");
+  assert.deepEqual([run.experiment.seed, twin.experiment.seed], [1, 2]);
+  assert.notDeepEqual(twin.values, run.values);
+  await byId(page, "settings-open").click();
+  await byId(byId(page, "settings-panel"), "start-over").click();
+  await numberUntil(page, "loss-step", (step) => step === 0, "0");
+  await numberUntil(page, "twin-step", (step) => step === 0, "0");
+  await byId(page, "settings-open").click();
+  await train(page, step);
+  await numberUntil(page, "twin-step", (twin) => twin >= step, `${step}`);
+  assert((await followed(page)) >= step);
+});
+
+test("what is looked at is the same in both halves, whichever is used", async (t) => {
+  const page = await site.open(t, "?chapter=norm&twin=norm-batch:4");
+  await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
+  await followed(page);
+  const [run, twin] = halves(page);
+  await byId(twin, "control-norm-axis-layer").check();
+  await byId(run, "control-norm-axis-layer").and(page.locator(":checked")).waitFor();
+  assert(!(parameter(page, "twin") ?? "").includes("axis"), parameter(page, "twin"));
+  await openView(page, "depth");
+  for (const half of [run, twin]) await half.locator('.view[data-view="depth"]').waitFor();
+  // Another chapter begins without.
+  await page.evaluate(() => document.querySelector('a[href*="chapter=rnn"]').click());
+  await byId(page, "chapter-rnn").waitFor();
+  await eventually(() => parameter(page, "twin") === null, "no twin");
+});
+
+test("twins fit every screen and are read well", async (t) => {
+  const page = await site.open(t, "?chapter=block&twin=seed:2", { reducedMotion: "reduce" });
+  await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
+  await followed(page);
+  for (const [width, height] of [[1280, 720], [1920, 1080], [390, 844]]) {
+    await page.setViewportSize({ width, height });
+    await settled(page);
+    await drawn(page);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    assert(wide <= 0, `${width}: the page is ${wide} px wider than the window`);
+    for (const colorScheme of ["light", "dark"]) {
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      await drawn(page);
+      assert.deepEqual(await accessibilityProblems(page), [], `${width}, ${colorScheme}`);
+    }
+  }
+});
