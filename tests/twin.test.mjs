@@ -81,7 +81,7 @@ test("one thing is changed in the twin alone; a link has both, and both show one
   assert(await byId(page, "twin-panel").isHidden(), "nothing is over its figure");
   await byId(page, "twin-end").click();
   await byId(page, "twin").waitFor({ state: "detached" });
-  assert.equal(parameter(page, "twin"), null);
+  await eventually(() => parameter(page, "twin") === null, "the link has none");
   await eventually(() => page.workers().length === alone, "its engine is gone");
   await byId(page, "story").waitFor();
 });

@@ -198,7 +198,8 @@ pub fn Stage(
                             <button type="button" class="stage-open" data-testid="twin-open"
                                 title="A second run beside this one, with one thing changed"
                                 aria-pressed=move || has_twin.get().to_string() on:click=toggle_twin>
-                                "Twin"
+                                <span class="stage-open-long">"Twin"</span>
+                                <span class="stage-open-short" aria-hidden="true">"⧉"</span>
                             </button>
                         })}
                         {uses_text.then(|| opener("source", "Text", text))}

@@ -163,6 +163,8 @@ fn pane(shown: Shown) -> AnyView {
     let answers = move || if run.questions.behind.get() > 0 { "behind" } else { "current" };
     view! {
         <div class="twin-bar twin-own" data-testid="twin-own">
+            // Where two stages leave the story no room, its heading is here.
+            <h1 class="twin-title">{leader.chapter.label()}</h1>
             <span class="twin-name">"This run"</span>
             {list(false)}
         </div>
