@@ -356,3 +356,38 @@ test("no chapter blocks the page for long while it trains", async (t) => {
     await page.close();
   }
 });
+
+test("a beat lets a drawing fade into the next, where motion is wanted", async (t) => {
+  for (const reducedMotion of ["no-preference", "reduce"]) {
+    // Two beats on the same network, drawn with one column and with all.
+    const page = await site.open(t, "?chapter=rnn&idea=2", { reducedMotion });
+    await live(page, "rnn-unrolled");
+    await paused(page);
+    await page.evaluate(() => {
+      window.__copies = [];
+      new MutationObserver((changes) => {
+        for (const node of changes.flatMap((change) => [...change.addedNodes])) {
+          if (!node.classList?.contains("fading")) continue;
+          const [here, there] = [node, node.previousElementSibling].map((e) => e.getBoundingClientRect());
+          const apart = Math.max(Math.abs(here.x - there.x), Math.abs(here.y - there.y));
+          window.__copies.push({ apart, ids: node.querySelectorAll("[id], [data-testid]").length, inert: node.inert });
+        }
+      }).observe(document.getElementById("stage-view"), { subtree: true, childList: true });
+    });
+    const copies = () => page.evaluate(() => window.__copies);
+    // What drawings fade with may still be on its way at the first beat.
+    for (let i = 0; i < 6 && (await copies()).length === 0; i++) {
+      await byId(page, i % 2 ? "idea-back" : "idea-next").click();
+      await settled(page);
+    }
+    await page.locator(".fading").waitFor({ state: "detached" });
+    const seen = await copies();
+    if (reducedMotion === "reduce") assert.deepEqual(seen, [], "it jumps");
+    else assert(seen.length > 0, "nothing faded");
+    for (const { apart, ids, inert } of seen) {
+      assert(apart < 1, `it lies ${apart} px beside its drawing`);
+      assert.deepEqual([ids, inert], [0, true], "there is no second control");
+    }
+    await page.close();
+  }
+});

@@ -18,7 +18,10 @@ use web_sys::{HtmlElement, HtmlTemplateElement};
 pub type View = fn() -> AnyView;
 
 /// Brings a part, at once where it was fetched before. After a failure a further call tries again.
-pub type Fetch<T = View> = fn() -> Pin<Box<dyn Future<Output = Result<T, SplitLoaderError>>>>;
+pub type Fetch<T = View> = fn() -> Fetching<T>;
+
+/// Ends when the part is here, or can't be had.
+pub type Fetching<T> = Pin<Box<dyn Future<Output = Result<T, SplitLoaderError>>>>;
 
 /// A [`Fetch`] of `$part`, a function or closure that captures nothing: `part!(name: Type = $part)`.
 /// The name is that of the file, so no two parts may have the same.

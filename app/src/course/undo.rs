@@ -11,6 +11,7 @@ use crate::{
     controls::{Timer, use_timer},
     corpora,
     fetched::{Fetch, View, part},
+    figures::motion,
     reactive::effect,
     store::Store,
 };
@@ -57,6 +58,7 @@ fn ways_back() -> AnyView {
     let (store, labs) = (expect_context::<Store>(), expect_context::<Labs>());
     let chapter = store.link.with_untracked(|link| link.chapter);
     let undo = use_undo(store);
+    motion::be_ready();
     view! {
         <button type="button" class="stage-icon" data-testid="undo" title="Undo (Ctrl+Z)"
             aria-disabled=move || (!undo.is_possible()).then_some("true")

@@ -20,6 +20,7 @@ pub mod drag;
 mod editor;
 pub mod export;
 mod exporters;
+mod fading;
 pub mod frame;
 mod head_grid;
 mod head_grid_paint;

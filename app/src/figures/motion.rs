@@ -1,18 +1,29 @@
 //! Figures move from what they showed to what a beat of the story shows, so that the eye can follow.
 //! Only the picture moves: what is read and exported is what is there.
 
-use core::{cell::Cell, time::Duration};
+use core::{
+    cell::Cell,
+    task::{Context, Poll, Waker},
+    time::Duration,
+};
 use std::sync::Arc;
 
-use leptos::prelude::*;
+use leptos::{prelude::*, task::spawn_local};
 
-use super::canvas::{NextFrame, clock, use_next_frame};
+use super::{
+    canvas::{NextFrame, clock, use_next_frame},
+    fading,
+};
+use crate::fetched::{Fetch, Fetching, part};
 
 /// How long a figure moves, in milliseconds.
 const MOVES: f64 = 220.0;
 /// After a beat figures move to whatever is new for so many milliseconds, for the model's answer takes
 /// a while to come. Later changes are drawn as they come.
 const LISTENS: u64 = 800;
+
+/// Fetched behind the first picture.
+const FADE: Fetch<fn()> = part!(fade: fn() = fading::fade);
 
 /// On the page while figures move, for what style sheets move.
 const CLASS: &str = "moving";
@@ -33,8 +44,23 @@ pub fn begin() {
     if is_still() {
         return;
     }
+    let mut fade = FADE();
+    match fade.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(fade) => _ = fade.map(|fade| fade()),
+        // Until it is here, drawings jump.
+        Poll::Pending => fetch_ahead(fade),
+    }
     set(MOVING.get() + 1);
     set_timeout(|| set(MOVING.get().saturating_sub(1)), Duration::from_millis(LISTENS));
+}
+
+/// What drawings fade with is here before the first beat.
+pub fn be_ready() {
+    fetch_ahead(FADE());
+}
+
+fn fetch_ahead(fade: Fetching<fn()>) {
+    spawn_local(async move { drop(fade.await) });
 }
 
 /// What moves is there at its next drawing.
