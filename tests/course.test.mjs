@@ -361,7 +361,7 @@ test("a beat lets a drawing fade into the next, where motion is wanted", async (
   for (const reducedMotion of ["no-preference", "reduce"]) {
     // Two beats on the same network, drawn with one column and with all.
     const page = await site.open(t, "?chapter=rnn&idea=2", { reducedMotion });
-    await live(page, "rnn-unrolled");
+    await live(page, "unrolled");
     await paused(page);
     await page.evaluate(() => {
       window.__copies = [];

@@ -150,6 +150,12 @@ test("what is looked at is the same in both halves, whichever is used", async (t
   assert(!(parameter(page, "twin") ?? "").includes("axis"), parameter(page, "twin"));
   await openView(page, "depth");
   for (const half of [run, twin]) await half.locator('.view[data-view="depth"]').waitFor();
+  // Another experiment goes with another view, in both.
+  const otherwise = parameter(page, "twin");
+  await openView(page, "outside");
+  await twin.locator('.view[data-view="outside"]').waitFor();
+  await followed(page);
+  assert.equal(parameter(page, "twin"), otherwise);
   // Another chapter begins without.
   await page.evaluate(() => document.querySelector('a[href*="chapter=rnn"]').click());
   await byId(page, "chapter-rnn").waitFor();

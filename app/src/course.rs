@@ -47,3 +47,5 @@ pub use sentence::{Sentence, use_sentence};
 pub use setting::use_setting;
 pub use stage::StageView;
 pub use together::use_together;
+#[cfg(test)]
+pub use twin::{changes, twin_of};

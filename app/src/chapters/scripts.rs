@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use unroll_protocol::{Link, link::Chapter};
+
 use crate::{
-    course::Script,
+    course::{Script, changes, twin_of},
     teaching::{WORDS, Word, plain},
 };
 
@@ -65,6 +67,26 @@ fn scripts_keep_to_their_form() {
         assert!(kinds.contains("Explain") && kinds.contains("FindError"), "{chapter}: {kinds:?}");
         assert!(asks.len() > script.quizzes.len(), "{chapter}: nothing is asked of the model");
     }
+}
+
+#[test]
+fn a_twin_that_a_trial_adds_is_another_model() {
+    let mut twins = 0;
+    for (chapter, script) in all() {
+        for trial in script.tries {
+            let chapter = Chapter::from_id(chapter).expect("the id of a chapter");
+            let mut link = Link { chapter, ..Link::default() };
+            (trial.set)(&mut link);
+            if link.twin.is_empty() {
+                continue;
+            }
+            assert_eq!(changes(&link).len(), link.twin.split(';').count(), "{}", trial.id);
+            let twin = twin_of(&link, &link);
+            assert_ne!((twin.study(), twin.experiment()), (link.study(), link.experiment()));
+            twins += 1;
+        }
+    }
+    assert!(twins > 0);
 }
 
 #[test]

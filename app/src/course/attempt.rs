@@ -21,6 +21,7 @@ pub fn Try(
             let usual = Link { chapter: link.chapter, ..Link::default() };
             *link = link.clone().with_chapter_of(&usual);
             link.view.clear();
+            link.twin.clear();
             set(link);
         });
         if let Some(sentence) = sentence {

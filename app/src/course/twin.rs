@@ -23,8 +23,7 @@ use crate::{
     reactive::{effect, memo},
     store::Store,
 };
-pub use changes::NO_CHANGE;
-use changes::changes;
+pub use changes::{NO_CHANGE, changes, twin_of};
 use follow::{follow_link, follow_run};
 
 /// What a chapter puts on a stage.
@@ -89,7 +88,7 @@ fn content(chapter: Chapter) -> AnyView {
 impl Leader {
     /// The twin's link.
     fn twin(self) -> Link {
-        untrack(|| self.link.with(|base| self.store.link.with(|link| changes::twin_of(base, link))))
+        untrack(|| self.link.with(|base| self.store.link.with(|link| twin_of(base, link))))
     }
 
     /// What the twin has otherwise: the setting's label, its value in this run, and that in the twin.

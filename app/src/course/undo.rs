@@ -138,7 +138,8 @@ impl Undo {
         let usual = Link { chapter, ..Link::default() };
         self.store.link.update(|link| {
             let link_now = link.clone().with_chapter_of(&usual);
-            *link = Link { seed: usual.seed, idea: 0, view: String::new(), ..link_now };
+            let (view, twin) = (String::new(), String::new());
+            *link = Link { seed: usual.seed, idea: 0, view, twin, ..link_now };
         });
         let probe = self.store.source.with_untracked(|s| corpora::probe_for(s.corpus, &s.text));
         self.store.set_probe(probe);

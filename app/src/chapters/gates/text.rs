@@ -158,14 +158,11 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "A GRU has no c to count in, and its h stays between −1 and 1. Where does it keep the depth? Look \
-                   for the unit that follows it.",
-            label: "Train a GRU",
+            text: "A GRU has no c to count in, and its h stays between −1 and 1. Train one beside the LSTM. Where does \
+                   it keep the depth? Look for the unit that follows it.",
+            label: "A GRU beside it",
             id: "gru",
-            set: |link| {
-                link.gates.cell = CellChoice::Gru;
-                link.gates.shown = Quantity::Hidden;
-            },
+            set: |link| link.twin = "gates-cell:gru".into(),
             sentence: None,
         },
         Trial {

@@ -147,11 +147,11 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Train one head of the whole width, then four heads for just as many steps. Both models have the \
-                   same number of parameters. Which loss is lower?",
-            label: "One head",
+            text: "Beside the four heads, train a twin with one head of the whole width. Both models have the same \
+                   number of parameters. Which loss is lower?",
+            label: "One head beside it",
             id: "heads-one",
-            set: |link| link.many_heads.heads = 1,
+            set: |link| link.twin = "heads-count:1".into(),
             sentence: None,
         },
         Trial {
@@ -162,10 +162,13 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Train on Brackets, then once more with another seed. Do the same jobs go to the same heads?",
-            label: "Brackets",
+            text: "Train on Brackets, beside a twin from another seed. Do the same jobs go to the same heads?",
+            label: "Brackets, two seeds",
             id: "heads-brackets",
-            set: |link| link.corpus = Corpus::Brackets,
+            set: |link| {
+                (link.corpus, link.twin) = (Corpus::Brackets, "seed:2".into());
+                link.view = "heads".into();
+            },
             sentence: None,
         },
     ],

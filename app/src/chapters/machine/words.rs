@@ -107,10 +107,11 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "In the settings, double the width. Read the counts in the bar at the foot. Which ones double, and which grow about fourfold?",
-            label: "",
+            text: "Put a machine of twice the width beside it. Read the counts in the bar at the foot of both. Which ones \
+                   double, and which grow about fourfold?",
+            label: "Twice as wide",
             id: "wider",
-            set: |_| {},
+            set: |link| link.twin = format!("width:{}", 2 * link.gpt.width),
             sentence: None,
         },
     ],

@@ -136,13 +136,13 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Give the network two numbers as its whole memory. Train until the loss stops falling. How low does \
-                   it get, and which characters do the two numbers tell apart?",
-            label: "Set it up",
+            text: "Give a twin only two numbers as its whole memory. Train both until the losses stop falling. How much \
+                   lower does the larger one get, and which characters do the two numbers tell apart?",
+            label: "Two units beside it",
             id: "two",
             set: |link| {
                 link.rnn.columns = 64;
-                link.rnn.hidden = 2;
+                link.twin = "rnn-hidden:2".into();
             },
             sentence: None,
         },
