@@ -168,7 +168,7 @@ test("a replay goes from the first moment to the present; whoever steers stops i
   assert(!(await replay.isVisible()), "there is nothing to replay yet");
   const last = await train(page, 40);
   await byId(page, "time-length").selectOption("5");
-  assert.match(await replay.getAttribute("aria-label"), /^Replay the run in 5 seconds/);
+  assert.match(await replay.getAttribute("aria-label"), /^Replay the run over 5 seconds/);
   // Each moment that comes on show.
   await track(page).evaluate((slider) => {
     window.seen = [];

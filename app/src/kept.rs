@@ -293,13 +293,16 @@ async fn rest() {
 async fn go_on(store: Store, name: &str) {
     let entries = folder::entries().await.unwrap_or_default();
     let Some(entry) = entries.into_iter().find(|entry| entry.name == name) else {
-        store.notify(Severity::Refusal, "That run is not kept any more.");
+        store.notify(
+            Severity::Refusal,
+            "That run is gone: it was deleted, or newer runs took its place.",
+        );
         return;
     };
     let Ok(Run { link, source, curve, probe, checkpoint }) = read(&entry).await else {
         store.notify(
             Severity::Refusal,
-            "That run can’t be read: its file is damaged. The model on show goes on.",
+            "That run can’t be opened: its file is damaged. The model you see is unchanged.",
         );
         return;
     };

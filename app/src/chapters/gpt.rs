@@ -130,7 +130,8 @@ pub const SCRIPT: Script = Script {
             "While it trains, raise the learning rate to 3, then lower it to 0.005. Does it relearn what it lost?",
         ),
         Trial {
-            text: "Train a twin from other random numbers, on the same text. Do the same heads find the same jobs?",
+            text: "Train a twin on the same text, but from another seed: other random numbers. Do the same heads learn the same \
+                   jobs?",
             label: "Add the twin",
             id: "seed",
             set: |link| {

@@ -40,7 +40,7 @@ pub fn CopyLink() -> impl IntoView {
                 Ok(share) => share(shared, lab).await,
                 Err(_) => store.notify(
                     Severity::Failure,
-                    "What makes links could not be fetched: is the connection gone?",
+                    "The part of the page that makes links could not be loaded. Are you offline?",
                 ),
             }
         });
@@ -84,7 +84,7 @@ async fn copy(shared: Shared, lab: Option<Lab>) {
     if packing::is_underway() && packing::fetch().await.is_none() {
         store.notify(
             Severity::Failure,
-            "What packs your writing into a link could not be fetched: is the connection gone?",
+            "The part of the page that puts your text into the link could not be loaded. Are you offline?",
         );
     }
     let offer = Offer { link: StoredValue::new(link), step, pace, trains: RwSignal::new(step > 0) };
@@ -165,7 +165,7 @@ fn popup(shared: Shared, offer: Offer, field: Field) -> AnyView {
             on:keydown=move |event| if event.key() == "Escape" { close() }>
             <p role="status">
                 {move || if shared.copied.get() {
-                    "Copied. It opens this experiment."
+                    "Link copied. It opens this experiment."
                 } else {
                     "This link opens this experiment."
                 }}
@@ -175,7 +175,7 @@ fn popup(shared: Shared, offer: Offer, field: Field) -> AnyView {
             {(offer.step > 0).then(|| view! {
                 <label class="popup-choice">
                     <input type="checkbox" data-testid="link-trains" prop:checked=offer.trains on:change=trains/>
-                    {format!("Train to step {} first{}", grouped(offer.step.into()), duration(offer))}
+                    {format!("Train to step {} when opened{}", grouped(offer.step.into()), duration(offer))}
                 </label>
             })}
             {move || Some(missing()).filter(|missing| !missing.is_empty()).map(|missing| view! {
@@ -208,12 +208,12 @@ fn left_out(store: Store, share: &Share, departed: bool, trains: bool) -> Vec<St
         let (name, length) =
             store.source.with(|source| (source.name.clone(), source.text.chars().count()));
         missing.push(format!(
-            "The text “{name}” ({}): it is too long, so send it along as a file.",
+            "The text “{name}” ({}): it is too long for a link, so send it as a file.",
             counted(length as u64, "character")
         ));
     }
     if share.without_probe {
-        missing.push("The sentence you typed: it is too long.".to_owned());
+        missing.push("The sentence you typed. It is too long for a link.".to_owned());
     }
     let chapter = store.link.with(|link| link.chapter);
     if !chapter.has_model() {
@@ -224,25 +224,25 @@ fn left_out(store: Store, share: &Share, departed: bool, trains: bool) -> Vec<St
             return missing;
         }
         missing.push(
-            "What the models have learned beyond the steps they take by themselves: from the link \
-             they start anew, and learn the same."
+            "What the models learned after the steps they take on their own. From the link they \
+             start over and can learn the same again."
                 .to_owned(),
         );
         return missing;
     }
     if departed {
         missing.push(format!(
-            "The change of the learning rate while training: from the link it is {} from the first step on.",
+            "Your change to the learning rate during training. From the link, it is {} from the first step on.",
             rate(store.link.with(|link| link.gpt.learning_rate))
         ));
     }
     if store.needs_start_over() {
         missing.push(
-            "The model on show: the link has the settings as they stand in the form.".to_owned(),
+            "The model you see. The link has the settings in the form, which this model does not use yet.".to_owned(),
         );
     } else if store.step.get() > 0 && !trains {
         missing.push(
-            "What the model has learned: from the link it starts untrained, and learns the same."
+            "What the model has learned. From the link it starts untrained and can learn the same again."
                 .to_owned(),
         );
     }

@@ -76,7 +76,7 @@ enum Cut {
 
 impl From<JsValue> for Cut {
     fn from(_: JsValue) -> Self {
-        Self::Failed("This browser did not let the film be made.")
+        Self::Failed("This browser could not make the film.")
     }
 }
 
@@ -92,8 +92,9 @@ async fn shoot(
     seconds: u32,
     told: &Told,
 ) -> Result<String, Cut> {
-    let writers =
-        WRITERS().await.map_err(|_| "What makes films could not be fetched. Try again.")?;
+    let writers = WRITERS()
+        .await
+        .map_err(|_| "The part of the page that makes films could not be loaded. Try again.")?;
     let recorded = questions.recorded.get_untracked();
     let moments = chosen(&recorded.steps, MOST, 1000.0 * f64::from(seconds));
     let Some((last, _)) = moments.last() else { return Err("No moments are kept.".into()) };
@@ -129,7 +130,7 @@ async fn shoot(
         let chunks = film.picture(&png, change.0, (wait + hold).round() as u16)?;
         bytes += chunks.len();
         if bytes > MOST_BYTES {
-            return Err("This film is too large. Make one of a smaller figure.".into());
+            return Err("This film would be too large. Try a smaller figure.".into());
         }
         parts.push(&js_sys::Uint8Array::from(&chunks[..]));
         before = now;
@@ -223,7 +224,7 @@ impl Camera {
     async fn take(&self, svg: &str) -> Result<Vec<u8>, Cut> {
         let image = image_of(svg.to_owned()).await?;
         if (image.natural_width(), image.natural_height()) != self.size {
-            return Err("The figure’s size changes on the way. There is no film of it.".into());
+            return Err("This figure changes size during the run, so it can’t be filmed.".into());
         }
         let (width, height) = (f64::from(self.width), f64::from(self.height));
         self.context.clear_rect(0.0, 0.0, width, height);

@@ -86,7 +86,7 @@ impl Player {
     /// What its button does. Begins with what is written on the button.
     pub fn does(self) -> String {
         match self.state.get() {
-            State::Rest => format!("Replay the run in {} seconds", self.length.get()),
+            State::Rest => format!("Replay the run over {} seconds", self.length.get()),
             State::Plays => "Stop here (Escape)".to_owned(),
             State::Films(..) => "Stop the film (Escape)".to_owned(),
         }
@@ -167,7 +167,8 @@ impl Player {
         spawn_local(async move {
             let said = match FILM().await {
                 Ok(film) => film(picture, questions, length, told).await,
-                Err(_) => "What makes films could not be fetched. Try again.".to_owned(),
+                Err(_) => "The part of the page that makes films could not be loaded. Try again."
+                    .to_owned(),
             };
             // The chapter may be gone by now.
             self.films.try_set_value(false);

@@ -10,7 +10,7 @@ use super::{
     time_bar::place,
 };
 use crate::{
-    controls::grouped,
+    controls::{counted, grouped},
     figures::writers::set_films,
     questions::Questions,
     reactive::{effect, memo},
@@ -42,10 +42,11 @@ fn stepped(key: &str, recorded: &[u32], last: u32, at: Option<u32>) -> Option<Op
 /// What is kept of a run, in words.
 fn kept(recorded: &Recorded) -> String {
     if recorded.steps.is_empty() {
-        return "No moments are kept on this device".to_owned();
+        return "No moments recorded yet".to_owned();
     }
     let megabytes = recorded.bytes as f64 / 1e6;
-    format!("{} moments kept, {megabytes:.1} MB", recorded.steps.len())
+    let count = counted(recorded.steps.len() as u64, "moment");
+    format!("{count} recorded, {megabytes:.1} MB")
 }
 
 /// The slider over the track of the run in the context, and the button that leads back to the present.
@@ -125,7 +126,7 @@ pub fn scrub() -> AnyView {
         </div>
         {move || (goal.get() > run.step.get()).then(|| view! {
             <p class="time-goal" role="status" data-testid="time-goal">
-                "The link trains to step "{grouped(goal.get().into())}"."
+                "Training to step "{grouped(goal.get().into())}", as the link asks."
             </p>
         })}
         <div class="time-replay" hidden=fixed>

@@ -196,7 +196,7 @@ pub fn Stage(
                         })}
                         {(run.is_some() && ways_back).then(|| view! {
                             <button type="button" class="stage-open" data-testid="twin-open"
-                                title="A second run beside this one, with one thing changed"
+                                title="Train a second run beside this one, with one thing changed"
                                 aria-pressed=move || has_twin.get().to_string() on:click=toggle_twin>
                                 <span class="stage-open-long">"Twin"</span>
                                 <span class="stage-open-short" aria-hidden="true">"⧉"</span>

@@ -180,7 +180,7 @@ fn pane(shown: Shown) -> AnyView {
             <span class="twin-tools">
                 {settings.is_some().then(|| view! {
                     <button type="button" class="stage-open" node_ref=opener data-testid="twin-change"
-                        title=move || format!("The twin’s model: {}", model.get())
+                        title=move || format!("Change the twin’s model ({})", model.get())
                         aria-expanded=move || open.get().to_string() aria-controls="twin-panel"
                         on:click=move |_| open.update(|open| *open = !*open)>
                         "Change"
@@ -198,7 +198,7 @@ fn pane(shown: Shown) -> AnyView {
             on:submit=|event| event.prevent_default()>
             {on_show}
             {settings.map(|settings| view! {
-                <section class="stage-panel" id="twin-panel" aria-label="What the twin has otherwise"
+                <section class="stage-panel" id="twin-panel" aria-label="The twin’s settings"
                     data-testid="twin-panel" tabindex="-1" hidden=move || !open.get()
                     on:keydown=move |event: ev::KeyboardEvent| if event.key() == "Escape" {
                         event.stop_propagation();

@@ -171,12 +171,11 @@ fn button() -> AnyView {
     };
     let title = move || match held.with(|held| held.as_ref().map(|held| held.from)) {
         Some(From::Step(step)) => {
-            format!("Now it shows the change since step {step}. Press to see the values again")
+            format!("Showing the change since step {step}. Press to show the values again")
         }
-        _ if cannot.get() => "Pause first: then this moment can be compared with others".to_owned(),
-        _ => {
-            "Hold this moment. Move on in time, and each cell shows how far it has moved".to_owned()
-        }
+        _ if cannot.get() => "Pause first. Then you can compare this moment with others".to_owned(),
+        _ => "Hold these values. Then train on or go to another moment: each cell shows its change"
+            .to_owned(),
     };
     let title = Signal::derive(title);
     switch(name, since, place, title, cannot.into(), Callback::new(press))
@@ -198,8 +197,8 @@ fn with_run(
     let cannot = memo(move || other.with(Option::is_none));
     let title = move || match (is_on.get(), cannot.get()) {
         (_, true) => "The run has no cells like these to compare with",
-        (true, _) => "Now it shows how far the twin is from the run. Press to see the values again",
-        (false, _) => "Each cell shows how far the twin is from the run",
+        (true, _) => "Showing twin minus run. Press to show the values again",
+        (false, _) => "Show in each cell the twin’s value minus the run’s",
     };
     let title = Signal::derive(move || title().to_owned());
     let press = Callback::new(move |()| {

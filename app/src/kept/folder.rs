@@ -28,11 +28,11 @@ impl Trouble {
     pub fn sentence(self) -> &'static str {
         match self {
             Self::NoPlace => {
-                "This browser keeps no runs for this page: it is a private window, an old browser, or \
-                 set to keep nothing. A reload starts anew."
+                "This browser keeps no runs for this page. The window may be private, the browser old, or \
+                 storage turned off. If you reload, training starts over."
             }
             Self::Full => {
-                "The browser has no room left, so this run is not kept. Delete a kept run in the settings."
+                "The browser has no room left, so this run is not kept. Open “Model” and delete a kept run."
             }
             Self::Other => {
                 "The browser could not keep this run. What was kept before is still there."

@@ -99,7 +99,7 @@ fn card(store: Store, row: Row) -> AnyView {
     view! {
         <div class="notice kept-offer" role="status" data-testid="kept-offer">
             <div>
-                <p><strong>"Your last run is kept. "</strong><span translate="no">{sentence}</span>"."</p>
+                <p><strong>"Your last run is still here. "</strong><span translate="no">{sentence}</span>"."</p>
                 <div class="button-row">
                     <button type="button" class="button button-primary" data-testid="kept-continue"
                         aria-disabled=move || store.started.with(Option::is_none).then_some("true")
@@ -147,7 +147,7 @@ pub(super) fn list() -> AnyView {
             Some(Ok(rows)) => rows.iter().map(|row| row.bytes).sum(),
             _ => 0.0,
         });
-        format!("{:.1} MB in this browser. Nothing of it is sent anywhere.", bytes / 1e6)
+        format!("{:.1} MB in this browser. None of it is sent anywhere.", bytes / 1e6)
     };
     let delete_all = move |_| {
         let names = all.with_untracked(|all| match all {
@@ -174,7 +174,7 @@ pub(super) fn list() -> AnyView {
             <li data-testid="kept-run">
                 <p>
                     <span translate="no">{sentence}</span>
-                    {own.then_some(" (this one)")}{elsewhere.then_some(" (open in another tab)")}
+                    {own.then_some(" (the run on this page)")}{elsewhere.then_some(" (open in another tab)")}
                 </p>
                 <div class="button-row">
                     {can_go_on.then(|| view! {
@@ -192,7 +192,7 @@ pub(super) fn list() -> AnyView {
         None => ().into_any(),
         Some(Err(trouble)) => view! { <p class="hint">{trouble.sentence()}</p> }.into_any(),
         Some(Ok(rows)) if rows.is_empty() => view! {
-            <p class="hint">"None yet. A run is kept every ten seconds while it trains, and whenever it rests."</p>
+            <p class="hint">"None yet. While a run trains, it is saved here about every ten seconds, and again when training stops."</p>
         }
         .into_any(),
         Some(Ok(rows)) => view! {

@@ -371,8 +371,8 @@ const GENERAL: &[TableRow] = &[
     TableRow {
         name: "twin",
         label: "Twin",
-        help: "A second run beside this one, which differs in these settings only: “same” or, for example, \
-               “seed:2;layers:3”.",
+        help: "Adds a second run beside this one that differs only in these settings, such as \
+               “seed:2;layers:3”. “same” changes nothing yet.",
         of: None,
         kind: Kind::Changes,
         get: |link| Value::Word(link.twin.clone()),
@@ -385,7 +385,7 @@ const GENERAL: &[TableRow] = &[
     plain!("autostart", "Start at once", autostart: Flag, Kind::Flag,
         "Starts training when the page opens."),
     plain!("step", "Trained to step", step: Whole, Kind::Whole { min: 0, max: MOST_STEPS },
-        "Trains so many steps when the page opens, and rests there. On the CPU the same link leads to \
+        "Trains this many steps when the page opens, then pauses. On the CPU, the same link leads to \
          the same weights."),
     plain!("embed", "Embedded", embed: Flag, Kind::Flag,
         "Shows the figure alone, for an iframe in another page."),
