@@ -17,7 +17,7 @@ const FADED: Duration = Duration::from_millis(400);
 /// Lays a copy of every drawing over it, which fades away.
 pub fn fade() {
     let Ok(drawings) = document().query_selector_all(DRAWINGS) else { return };
-    for drawing in elements(&drawings) {
+    for drawing in elements::<HtmlElement>(&drawings) {
         // One beat after the other: what fades already goes on.
         let fades = drawing.next_element_sibling().is_some_and(|e| e.class_list().contains(CLASS));
         if !fades && drawing.client_width() > 0 && lay_over(&drawing).is_none() {
@@ -27,23 +27,22 @@ pub fn fade() {
     }
 }
 
-fn elements(list: &NodeList) -> impl Iterator<Item = HtmlElement> {
+fn elements<E: JsCast>(list: &NodeList) -> impl Iterator<Item = E> {
     (0..list.length()).filter_map(|i| list.get(i)?.dyn_into().ok())
 }
 
 fn lay_over(drawing: &HtmlElement) -> Option<()> {
     let copy: HtmlElement = drawing.clone_node_with_deep(true).ok()?.dyn_into().ok()?;
     let canvases = |of: &HtmlElement| of.query_selector_all("canvas").ok();
-    for (from, to) in elements(&canvases(drawing)?).zip(elements(&canvases(&copy)?)) {
-        let (from, to): (HtmlCanvasElement, HtmlCanvasElement) =
-            (from.dyn_into().ok()?, to.dyn_into().ok()?);
+    let (from, to) = (canvases(drawing)?, canvases(&copy)?);
+    for (from, to) in elements::<HtmlCanvasElement>(&from).zip(elements::<HtmlCanvasElement>(&to)) {
         let context: CanvasRenderingContext2d = to.get_context("2d").ok()??.dyn_into().ok()?;
         // An empty one has no picture to give.
         let _ = context.draw_image_with_html_canvas_element(&from, 0.0, 0.0);
     }
     // Each name stays with the one element that it is of.
     nameless(&copy);
-    for named in elements(&copy.query_selector_all("[id], [data-testid]").ok()?) {
+    for named in elements::<Element>(&copy.query_selector_all("[id], [data-testid]").ok()?) {
         nameless(&named);
     }
     copy.class_list().add_1(CLASS).ok()?;
