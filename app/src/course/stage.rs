@@ -195,7 +195,7 @@ pub fn Stage(
                             <div class="ways-back">{move || settled.get().then(|| fetched(WAYS_BACK, "Undo"))}</div>
                         })}
                         {(run.is_some() && ways_back).then(|| view! {
-                            <button type="button" class="stage-open" data-testid="twin-open"
+                            <button type="button" class="stage-open stage-twin" data-testid="twin-open"
                                 title="Train a second run beside this one, with one thing changed"
                                 aria-pressed=move || has_twin.get().to_string() on:click=toggle_twin>
                                 <span class="stage-open-long">"Twin"</span>
