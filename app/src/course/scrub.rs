@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     controls::{counted, grouped},
-    figures::writers::set_films,
+    figures::{drag::dragging, writers::set_films},
     questions::Questions,
     reactive::{effect, memo},
 };
@@ -68,19 +68,12 @@ pub fn scrub() -> AnyView {
         let share = (f64::from(event.client_x()) - room.left()) / room.width();
         run.questions.look_at(nearest(&steps().steps, run.step.get_untracked(), share));
     };
-    let press = move |event: ev::PointerEvent| {
-        if let Some(slider) = root.get_untracked().filter(|_| event.button() == 0) {
-            // A pointer that is gone already can't be followed.
-            let _ = slider.set_pointer_capture(event.pointer_id());
-            player.stop();
-            seek(&event);
-        }
+    let take = move |event: &ev::PointerEvent| {
+        player.stop();
+        seek(event);
+        Some(())
     };
-    let drag = move |event: ev::PointerEvent| {
-        if root.get_untracked().is_some_and(|s| s.has_pointer_capture(event.pointer_id())) {
-            seek(&event);
-        }
-    };
+    let drag = move |event: &ev::PointerEvent, ()| seek(event);
     let key = move |event: ev::KeyboardEvent| {
         if event.ctrl_key() || event.meta_key() || event.alt_key() || event.key() == "Tab" {
             return;
@@ -116,11 +109,12 @@ pub fn scrub() -> AnyView {
         }
     });
     view! {
-        <div class="time-slider" class:time-fixed=fixed data-testid="time-track" node_ref=root role="slider" tabindex="0"
+        <div {..dragging(RwSignal::new(None), take, drag)} class="time-slider" class:time-fixed=fixed
+            data-testid="time-track" node_ref=root role="slider" tabindex="0"
             aria-label="Moment of training on show" aria-valuemin="0" aria-valuemax=move || run.step.get()
             aria-valuenow=move || run.questions.shown() aria-valuetext=value
             aria-disabled=move || fixed.get().then_some("true") title=move || kept(&recorded.get())
-            on:pointerdown=press on:pointermove=drag on:keydown=key>
+            on:keydown=key>
             <span class="time-after" style=head></span>
             <span class="time-head" style=head></span>
         </div>

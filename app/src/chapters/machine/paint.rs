@@ -50,7 +50,7 @@ fn pixels(cells: &Cells, colors: &Colors) -> Vec<u8> {
         let (row, at) = (i / cells.column.count, i % cells.column.count);
         if let Some(value) = cells.get(row, at).filter(|value| value.is_finite()) {
             let color = cells.map.color(value, colors);
-            pixel.copy_from_slice(&[color.0, color.1, color.2, 255]);
+            pixel.copy_from_slice(&color.pixel(255));
         }
     }
     pixels
@@ -146,7 +146,7 @@ fn small_map(
     let Some(weights) = pass.head(block, head) else { return Some(()) };
     let pixel = |(weight, allowed): (&f32, &bool)| {
         let color = colors.ramp.at(*weight);
-        [color.0, color.1, color.2, if *allowed { 255 } else { 0 }]
+        color.pixel(if *allowed { 255 } else { 0 })
     };
     let pixels: Vec<u8> = weights.iter().zip(&pass.mask).flat_map(pixel).collect();
     put_pixels(hidden, &pixels, scene.shape.rows as u32)?;

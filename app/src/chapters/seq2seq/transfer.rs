@@ -69,7 +69,7 @@ fn strips(states: &Array, range: core::ops::Range<usize>, colors: &Colors) -> (V
         for (unit, value) in states.block(&[state]).unwrap_or_default().iter().enumerate() {
             let at = unit * columns + column;
             let color = colors.signed.at(*value);
-            pixels[4 * at..4 * at + 4].copy_from_slice(&[color.0, color.1, color.2, 255]);
+            pixels[4 * at..4 * at + 4].copy_from_slice(&color.pixel(255));
         }
     }
     (pixels, columns as u32)

@@ -23,7 +23,7 @@ pub fn paint_strips(canvas: &HtmlCanvasElement, diagram: &Diagram, colors: &Colo
             for (x, value) in [(1, before), (2, now)] {
                 let at = 4 * (unit * columns + c * ACROSS + x);
                 let color = colors.signed.at(value);
-                pixels[at..at + 4].copy_from_slice(&[color.0, color.1, color.2, 255]);
+                pixels[at..at + 4].copy_from_slice(&color.pixel(255));
             }
         }
     }
@@ -43,7 +43,7 @@ pub fn paint_overview(
         for (unit, value) in column.states.iter().enumerate() {
             let at = 4 * (unit * columns + c);
             let color = colors.signed.at(*value);
-            pixels[at..at + 4].copy_from_slice(&[color.0, color.1, color.2, opacity]);
+            pixels[at..at + 4].copy_from_slice(&color.pixel(opacity));
         }
     }
     put_pixels(canvas, &pixels, columns as u32)
