@@ -41,24 +41,26 @@ impl Labs {
         self.of(chapter)
     }
 
-    /// A chapter is visited: starts its lab, if it has one of its own and this is the first time. Called
-    /// where chapters are fetched: the page opens without what labs are made of.
+    /// A chapter is visited: starts its lab, if it has one of its own and this is the first time, and
+    /// provides it for [`use_lab`]. Called where chapters are fetched: the page opens without what labs
+    /// are made of.
     pub fn visit(&self, chapter: Chapter) {
         let has_lab = chapter.has_model() && !chapter.shows_lab();
         if has_lab && self.of(chapter).is_none() {
             let lab = self.owner.with(|| untrack(|| Lab::new(self.store, chapter, self.warms)));
             self.labs.update(|labs| labs.push((chapter, lab)));
         }
+        if let Some(lab) = self.of(chapter) {
+            provide_context(lab);
+        }
     }
 }
 
-/// The lab of the chapter on show.
+/// The lab of the chapter around this, also while another one is already coming on show.
 ///
 /// # Panics
 ///
-/// Panics outside a chapter of the course.
+/// Panics outside a chapter with a lab of its own.
 pub fn use_lab() -> Lab {
-    let store = expect_context::<Store>();
-    let chapter = store.link.with_untracked(|link| link.chapter);
-    expect_context::<Labs>().of(chapter).expect("a chapter with a lab of its own")
+    expect_context()
 }
