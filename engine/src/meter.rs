@@ -40,11 +40,16 @@ impl Meter {
         }
     }
 
-    /// Median milliseconds of a recent step, 0 before the first.
+    /// Median milliseconds of a recent step, 0 before the first. Short steps are averaged: Firefox
+    /// and Safari tell whole milliseconds, so each of them took 0 or 1.
     pub fn milliseconds_per_step(&self) -> f32 {
         let mut sorted: Vec<f64> = self.durations.iter().copied().collect();
         sorted.sort_by(f64::total_cmp);
-        sorted.get(sorted.len() / 2).map_or(0.0, |ms| *ms as f32)
+        match sorted.get(sorted.len() / 2) {
+            Some(&median) if median > 2.0 => median as f32,
+            Some(_) => (sorted.iter().sum::<f64>() / sorted.len() as f64) as f32,
+            None => 0.0,
+        }
     }
 
     /// Tokens per second of wall time over the recent steps, each of `tokens`.
@@ -78,6 +83,13 @@ mod tests {
         }
         assert_eq!(meter.milliseconds_per_step(), 10.0);
         assert_eq!(meter.tokens_per_second(8), 800.0);
+        // A clock of whole milliseconds: three steps of four seem to take no time.
+        let mut meter = Meter::default();
+        meter.start(0.0);
+        for step in 1..=20 {
+            meter.finish_steps(1, f64::from(step / 4));
+        }
+        assert_eq!(meter.milliseconds_per_step(), 0.25);
         // Steps whose results are read together count as equally long.
         let mut meter = Meter::default();
         meter.start(0.0);
