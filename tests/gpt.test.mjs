@@ -444,6 +444,36 @@ test("warm-up, weight decay and clipping are settings of the next model", async 
   assert.equal(await number(page, "loss-step"), step);
 });
 
+test("the optimizer and the first weights are settings of the next model", async (t) => {
+  const trained = async (query, steps) => {
+    const page = await site.open(t, SMALL + query);
+    await live(page, "attention");
+    await train(page, steps);
+    await openView(page, "loss");
+    const { values, knows_nothing } = await exported(page, "loss");
+    return { page, losses: values.map((point) => point[1]), knows_nothing };
+  };
+  // Where all weights are 0, every character is equally likely, and no gradient can change that.
+  const zero = await trained("&init=zero&optimizer=muon", 10);
+  assert(zero.losses.every((loss) => Math.abs(loss - zero.knows_nothing) < 1e-5), zero.losses.join());
+  // From the same weights, each rule takes another way.
+  const starts = new Set();
+  const ends = new Set();
+  for (const optimizer of ["adamw", "adam", "sgd", "muon"]) {
+    const { losses } = await trained(`&optimizer=${optimizer}`, 20);
+    starts.add(losses[0]);
+    ends.add(losses[19]);
+    assert(losses[19] < losses[0] - 0.1, `${optimizer}: ${losses.join()}`);
+  }
+  assert.deepEqual([starts.size, ends.size], [1, 4]);
+  // What the settings say about it.
+  await openSettings(zero.page);
+  const words = zero.page.locator('[data-testid="schedule"] .course-more-text');
+  await eventually(async () => (await words.textContent()).includes("The optimizer is Muon."));
+  await byId(zero.page, "control-optimizer").selectOption("sgd");
+  await eventually(() => parameter(zero.page, "optimizer") === "sgd");
+});
+
 test("of two passages one is held-out text, and the other is the model's", async (t) => {
   const page = await site.open(t, SMALL);
   await live(page, "attention");

@@ -27,7 +27,7 @@ export const SUB_PATH = "/course/unroll/";
 /** The chapters with models of their own, and all of them, in the course's order, as links name them. */
 const LIST = readFileSync(new URL("../protocol/src/chapters.rs", import.meta.url), "utf8");
 export const STUDIES = [...LIST.matchAll(/^ +[A-Z]\w+ \w+ \w+ "(\w+)" /gm)].map((line) => line[1]);
-export const CHAPTERS = ["start", ...STUDIES, "machine", "gpt"];
+export const CHAPTERS = ["start", ...STUDIES, "machine", "decode", "gpt"];
 
 /** The widths the page is made for: a phone, a laptop, a projector. */
 export const VIEWPORTS = {

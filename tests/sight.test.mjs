@@ -196,12 +196,20 @@ const CHAPTERS = [
     address: "?chapter=machine&layers=1&heads=2&width=16&context=24&batch=4&workers=1",
     views: { gpt: ["Pass"], transformer: [], bahdanau: [], "encoder-decoder": [], gates: [], elman: [] },
   },
+  {
+    address: "?chapter=decode&layers=1&heads=2&width=16&context=24&batch=4&workers=1",
+    views: { choose: ["After"], beside: ["Writing"], tree: ["After", "Beams"], surprise: ["Surprise"], cache: ["Cached"] },
+  },
 ];
+
+/** Chapters about the lab's model, which waits for the learner. */
+const OF_THE_LAB = ["machine", "decode"];
+const chapterOf = (address) => /chapter=(\w+)/.exec(address)[1];
 
 /** The names of a chapter's questions, by their numbers. */
 function questionsOf(address) {
-  const chapter = /chapter=(\w+)/.exec(address)[1];
-  const file = chapter === "machine" ? "gpt" : `study/${chapter}`;
+  const chapter = chapterOf(address);
+  const file = OF_THE_LAB.includes(chapter) ? "gpt" : `study/${chapter}`;
   const source = join(import.meta.dirname, `../protocol/src/${file}.rs`);
   const list = readFileSync(source, "utf8").split("questions! {\n")[1].split("\n}\n")[0];
   return [...list.matchAll(/^ {4}([A-Z]\w*) \{/gm)].map((match) => match[1]);
@@ -229,8 +237,8 @@ async function untilAsked(page, names, wanted, from, when) {
 
 for (const { address, views } of CHAPTERS) {
   test(`${address}: a view asks for itself, while it is on the stage`, async (t) => {
-    // The lab's model waits for the learner.
-    const page = await training(t, address, address.includes("machine") ? (page) => live(page, "machine") : begun);
+    const chapter = chapterOf(address);
+    const page = await training(t, address, OF_THE_LAB.includes(chapter) ? (page) => live(page, chapter) : begun);
     const names = questionsOf(address);
     const tabs = page.locator(".view-tab");
     const ids = await tabs.evaluateAll((tabs) => tabs.map((tab) => tab.id.replace("view-", "")));

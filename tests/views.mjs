@@ -33,7 +33,7 @@ try {
     const problems = watch(page);
     await page.goto(new URL(`?chapter=${chapter}`, site.url).href);
     await byId(page, `chapter-${chapter}`).waitFor();
-    const isLab = ["machine", "gpt"].includes(chapter);
+    const isLab = ["machine", "decode", "gpt"].includes(chapter);
     if (isLab) await byId(page, "train-toggle").click();
     if (chapter !== "start") await numberUntil(page, "loss-step", (step) => step >= (STUDIES.includes(chapter) ? 1 : LAB_STEPS), "far enough");
     if (isLab) await byId(page, "train-toggle").click();

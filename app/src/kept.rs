@@ -171,7 +171,7 @@ fn contents(store: Store, checkpoint: &Checkpoint) -> (Head, Body) {
         text: source.text.to_string(),
         probe: store.probe.get(),
         points,
-        spec: *spec,
+        spec: (*spec).into(),
         vocabulary: vocabulary.clone(),
     };
     (head, body)
@@ -269,9 +269,9 @@ async fn read(entry: &Entry) -> Result<Run, Damaged> {
             rest().await;
         }
     }
-    let checkpoint = Box::new(file::checkpoint(&head, &body, parameters));
     let pairs = pairs_of(&body.query);
     let (link, _) = Link::parse_query(pairs.iter().map(|(name, value)| (&**name, &**value)));
+    let checkpoint = Box::new(file::checkpoint(&head, &body, &link, parameters));
     let source = Source { corpus: link.corpus, name: head.text, text: body.text.into() };
     let mut curve = Curve::default();
     curve.extend(&body.points);

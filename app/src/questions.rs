@@ -255,7 +255,7 @@ fn use_typed<Q: Ask>(
         }
         Err(error) => Err(error.to_string()),
     };
-    let question = memo(move || question().map(|question| Packed::of(&question.into())));
+    let question = memo(move || question().map(|question| question.packed()));
     let Standing { problem, of, sight } = use_standing(questions, trained, question, Rc::new(take));
     Answered { answer: answer.into(), problem, of, sight }
 }

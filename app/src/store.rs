@@ -14,9 +14,8 @@ use std::{rc::Rc, sync::Arc};
 
 use leptos::{ev, prelude::*};
 use unroll_protocol::{
-    AttentionRow, Checkpoint, Command, Link, Packed, PoolReport, Question, RunState, SampleSpec,
-    Started, Trace,
-    gpt::{Written, ask},
+    Ask, AttentionRow, Checkpoint, Command, Link, PoolReport, RunState, SampleSpec, Started, Trace,
+    gpt::{Place, Written, ask},
     link::{Corpus, DeviceChoice, LinkProblem},
     text::Accepted,
 };
@@ -501,12 +500,12 @@ impl Store {
             let sample = SampleSpec {
                 prompt: String::new(),
                 length: WRITTEN_LENGTH,
-                temperature: link.gpt.temperature,
-                top_k: link.gpt.top_k,
+                sampling: link.gpt.sampling(),
                 seed: link.seed,
+                place: Place::Lab,
             };
             let take = Rc::new(move |said| self.on_written(said));
-            let id = self.questions.ask(Packed::of(&Question::from(ask::Writing { sample })), take);
+            let id = self.questions.ask(ask::Writing { sample }.packed(), take);
             self.pace.update_value(|pace| pace.writing_asked(id, now, step));
         }
         if running {
@@ -525,7 +524,7 @@ impl Store {
             self.pace.update_value(|pace| pace.writing_done(now()));
         }
         match read {
-            Some(Ok((step, Written { text, done }))) => {
+            Some(Ok((step, Written { text, done, .. }))) => {
                 self.written.set(Writing { step, text, done });
             }
             Some(Err(reason)) => self.notify(Severity::Refusal, reason),

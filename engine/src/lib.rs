@@ -40,7 +40,11 @@ pub async fn serve<S: session::Studies>(
                     Ok(command) => session.handle(command, &mut post).await,
                     Err(error) => session.refuse_unreadable(error.to_string(), &mut post),
                 },
-                Incoming::Port(0, port) => return help(device, inbox, port).await,
+                // Only steps of the lab's model are shared.
+                Incoming::Port(0, port) => match S::lab() {
+                    Some(_) => return help(device, inbox, port).await,
+                    None => {}
+                },
                 Incoming::Port(number, port) => {
                     session.add_helper(number, inbox.open(number, port));
                 }

@@ -36,6 +36,9 @@ use writing::Writing;
 /// screens can show.
 const PROGRESS_EVERY: f64 = 50.0;
 
+/// Why an engine of the chapters' models refuses what is for the lab.
+const NOT_THE_LAB: &str = "This engine trains the chapters' models, not the GPT lab's.";
+
 /// Whether training runs.
 #[derive(Clone, Copy, PartialEq)]
 enum Going {
@@ -53,7 +56,8 @@ pub struct Session<S: Studies = NoStudies> {
     going: Going,
     /// The first is being written; the others wait.
     writings: VecDeque<Writing>,
-    measuring: Option<Measuring>,
+    /// The second says that there can be one.
+    measuring: Option<(Measuring, S::Lab)>,
     /// Whether generation has the next slice if there is both training and generation to do.
     writing_turn: bool,
     meter: Meter,
@@ -180,10 +184,11 @@ impl<S: Studies> Session<S> {
                 post(Event::Checkpoint(Box::new(checkpoint)));
             }
             Command::Measure { id, spec, text } => {
+                let lab = S::lab().ok_or(NOT_THE_LAB)?;
                 check_size(text.len() as u64).map_err(said)?;
                 let trainer = Trainer::new(&spec, &text, &self.device);
                 let trainer = trainer.map_err(said)?;
-                self.measuring = Some(Measuring::new(id, trainer, (self.now)()));
+                self.measuring = Some((Measuring::new(id, trainer, (self.now)()), lab));
             }
             Command::RestoreLastGood => {
                 let workers = self.pool.shards();
@@ -240,7 +245,7 @@ impl<S: Studies> Session<S> {
             }
         } else if training {
             self.train_slice(post).await;
-        } else if let Some(measuring) = &mut self.measuring
+        } else if let Some((measuring, _)) = &mut self.measuring
             && let Some(milliseconds_per_step) = measuring.advance(self.now).await
         {
             let id = measuring.id();
@@ -288,7 +293,7 @@ impl<S: Studies> Session<S> {
         workers: u32,
         post: &mut impl FnMut(Event),
     ) -> Result<(), String> {
-        let lab = S::lab().ok_or("This engine trains the chapters' models, not the GPT lab's.")?;
+        let lab = S::lab().ok_or(NOT_THE_LAB)?;
         check_size(text.len() as u64).map_err(said)?;
         let trainer = match resume {
             None => Trainer::new(spec, &text, &self.device).map_err(said)?,

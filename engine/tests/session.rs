@@ -6,8 +6,8 @@ use burn::tensor::Device;
 use unroll_engine::session::Session;
 use unroll_protocol::{
     Architecture, Ask, Command, CommandKind, CurvePoint, Event, ExperimentSpec, GptSpec, Link,
-    OptimizerSpec, Packed, Question, RunState, SampleSpec, Started, Trace,
-    gpt::{Written, ask},
+    OptimizerSpec, Packed, Question, RunState, SampleSpec, Sampling, Started, Trace,
+    gpt::{Place, Written, ask},
     study::tokens,
 };
 
@@ -122,8 +122,13 @@ fn refused(said: &[Event]) -> (CommandKind, String) {
 
 #[test]
 fn without_a_model_everything_is_refused_with_a_sentence() {
-    let sample =
-        SampleSpec { prompt: String::new(), length: 1, temperature: 1.0, top_k: 0, seed: 0 };
+    let sample = SampleSpec {
+        prompt: String::new(),
+        length: 1,
+        sampling: Sampling::PLAIN,
+        seed: 0,
+        place: Place::Lab,
+    };
     let mut driven = Driven::new();
     for command in [
         Command::Run,
@@ -290,14 +295,21 @@ fn rows_are_worked_out_in_mid_step_and_agree_with_the_trace() {
 
 #[test]
 fn writing_goes_on_beside_training_with_the_weights_it_began_with() {
-    let sample =
-        SampleSpec { prompt: "the".into(), length: 40, temperature: 0.0, top_k: 0, seed: 3 };
+    let sample = SampleSpec {
+        prompt: "the".into(),
+        length: 40,
+        sampling: Sampling::GREEDY,
+        seed: 3,
+        place: Place::Lab,
+    };
     let write = || Command::ask(1, ask::Writing { sample: sample.clone() });
     let written = |driven: &Driven| {
         driven.events.iter().rev().find_map(|event| match event {
             Event::Answered { answer, more: false, step, .. } => {
-                let Written { text, done } = answer.unpack().expect("what was written");
+                let Written { text, done, surprises } = answer.unpack().expect("what was written");
                 assert!(done);
+                assert_eq!(surprises.len(), text.chars().count());
+                assert!(surprises.iter().all(|nats| *nats >= 0.0));
                 Some((text, *step))
             }
             _ => None,
@@ -318,16 +330,16 @@ fn writing_goes_on_beside_training_with_the_weights_it_began_with() {
 }
 
 #[test]
-fn writing_waits_for_another_text_and_replaces_its_own() {
-    let write = |id, prompt: &str| {
-        let prompt = prompt.to_owned();
-        let sample = SampleSpec { prompt, length: 20, temperature: 0.0, top_k: 0, seed: 3 };
+fn writing_waits_for_another_place_and_replaces_its_own() {
+    let write = |id, place| {
+        let prompt = "the".to_owned();
+        let sample = SampleSpec { prompt, length: 20, sampling: Sampling::GREEDY, seed: 3, place };
         Command::ask(id, ask::Writing { sample })
     };
     let mut driven = Driven::started(spec(), TEXT);
-    driven.say(write(1, ""));
-    driven.say(write(2, "the"));
-    driven.say(write(3, ""));
+    driven.say(write(1, Place::Lab));
+    driven.say(write(2, Place::Beside(0)));
+    driven.say(write(3, Place::Lab));
     driven.until(|_| false);
     let done = driven.events.iter().filter_map(|event| match event {
         Event::Answered { id, more: false, .. } => Some(*id),

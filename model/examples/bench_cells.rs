@@ -16,7 +16,7 @@ use burn::{
     },
 };
 use unroll_model::{
-    AdamW, BatchTensors, CellKind, GradientSum, Initialization, LookAhead, SequenceConfig,
+    BatchTensors, CellKind, GradientSum, Initialization, LookAhead, Optimizer, SequenceConfig,
     SequenceModel, Split, Task, global_norm, masked_cross_entropy,
 };
 use unroll_protocol::OptimizerSpec;
@@ -122,14 +122,14 @@ impl Plain {
 /// One model in training.
 struct Run<M> {
     model: Option<M>,
-    optimizer: AdamW,
+    optimizer: Optimizer,
     milliseconds: Vec<f64>,
     loss: f32,
 }
 
 impl<M: Module> Run<M> {
     fn new(model: M) -> Self {
-        let optimizer = AdamW::new(&OptimizerSpec::default(), &model);
+        let optimizer = Optimizer::new(&OptimizerSpec::default(), &model);
         Self { model: Some(model), optimizer, milliseconds: Vec::new(), loss: 0.0 }
     }
 

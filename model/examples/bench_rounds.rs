@@ -32,7 +32,7 @@ use burn::{
 };
 use serde_json::{Value, json};
 use unroll_model::{
-    AdamW, CellKind, CharTokenizer, Dataset, GradientSum, Initialization, Pairs, Seq2seq,
+    CellKind, CharTokenizer, Dataset, GradientSum, Initialization, Optimizer, Pairs, Seq2seq,
     Seq2seqConfig, SequenceConfig, SequenceModel, Slice, Split, Trainer, global_norm,
     masked_cross_entropy, token_tensor,
 };
@@ -132,7 +132,7 @@ enum Run {
 /// A model with its optimizer.
 struct Learner<M> {
     model: Option<M>,
-    optimizer: AdamW,
+    optimizer: Optimizer,
     rate: f64,
     batch: usize,
     context: usize,
@@ -142,7 +142,7 @@ struct Learner<M> {
 impl<M: Module> Learner<M> {
     fn new(request: &Request, model: M) -> Box<Self> {
         Box::new(Self {
-            optimizer: AdamW::new(&request.optimizer(), &model),
+            optimizer: Optimizer::new(&request.optimizer(), &model),
             model: Some(model),
             rate: request.number("rate"),
             batch: request.whole("batch"),
@@ -187,7 +187,13 @@ impl Run {
                     architecture: Architecture::GPT2,
                 };
                 let (optimizer, batch) = (request.optimizer(), size("batch"));
-                let spec = ExperimentSpec { seed: 1, gpt, optimizer, batch };
+                let spec = ExperimentSpec {
+                    seed: 1,
+                    initialization: unroll_protocol::Initialization::Gpt2,
+                    gpt,
+                    optimizer,
+                    batch,
+                };
                 let trainer = Trainer::new(&spec, text, &device);
                 return Self::Gpt(Box::new(trainer.unwrap_or_else(|e| fail(&e.to_string()))));
             }

@@ -9,6 +9,7 @@ use unroll_protocol::architecture::{Architecture, NormPlacement};
 
 use crate::{
     attention::{Attention, AttentionConfig, AttentionRules, AttentionTrace},
+    deviations::Deviations,
     dropout::Dropout,
     feed_forward::{FeedForward, FeedForwardConfig},
     fused::layer_norm,
@@ -23,8 +24,7 @@ pub struct BlockConfig {
     /// Attention heads; divides `width`.
     pub heads: usize,
     pub architecture: Architecture,
-    /// Standard deviation of the initial weights of the layers that write into the residual stream.
-    pub output_deviation: f64,
+    pub deviations: Deviations,
 }
 
 /// Attention, then a feed-forward layer, each around a residual connection: `x + f(norm(x))` with
@@ -62,17 +62,17 @@ pub struct LayerTrace {
 impl BlockConfig {
     /// Draws the block's weights.
     pub(crate) fn init(&self, draws: &mut Normals, device: &Device) -> Block {
-        let Self { width, heads, architecture, output_deviation } = *self;
+        let Self { width, heads, architecture, deviations } = *self;
         let Architecture { norm, residual, scaled, .. } = architecture;
         let norm_if = |there: bool| {
             let there = there && norm != NormPlacement::None;
             there.then(|| LayerNormConfig::new(width).init(device))
         };
-        let attention = architecture.attention.then(|| {
-            AttentionConfig { width, heads, scaled, output_deviation }.init(draws, device)
-        });
+        let attention = architecture
+            .attention
+            .then(|| AttentionConfig { width, heads, scaled, deviations }.init(draws, device));
         let feed_forward = architecture.feed_forward.map(|activation| {
-            FeedForwardConfig { width, activation, output_deviation }.init(draws, device)
+            FeedForwardConfig { width, activation, deviations }.init(draws, device)
         });
         Block {
             attention_norm: norm_if(attention.is_some()),
@@ -141,6 +141,31 @@ impl Block {
             feed_forward_output,
             output: stream,
         }
+    }
+
+    /// Like [`forward`](Self::forward) for one token more, with the keys and values of those before
+    /// it in `kept`, to which its own are added. Returns its query, key, value and weights too, where
+    /// there is attention: see [`Attention::forward_next`].
+    #[allow(clippy::type_complexity, reason = "a row of attention has no other name")]
+    pub fn forward_next(
+        &self,
+        input: Tensor<3>,
+        rules: &AttentionRules,
+        kept: Option<&mut [Tensor<4>; 2]>,
+    ) -> (Tensor<3>, Option<[Tensor<4>; 4]>) {
+        let (mut stream, mut row) = (input, None);
+        if let Some(attention) = &self.attention {
+            let read = self.read(&self.attention_norm, &stream);
+            let (output, computed) = attention.forward_next(read, rules, kept);
+            row = Some(computed);
+            stream = self.write(&self.attention_norm, stream, output);
+        }
+        if let Some(feed_forward) = &self.feed_forward {
+            let read = self.read(&self.feed_forward_norm, &stream);
+            let output = feed_forward.forward(read, &Dropout::off());
+            stream = self.write(&self.feed_forward_norm, stream, output);
+        }
+        (stream, row)
     }
 
     /// What a layer reads from the residual stream.

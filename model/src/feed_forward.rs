@@ -13,6 +13,7 @@ use burn::{
 use unroll_protocol::architecture::Activation;
 
 use crate::{
+    deviations::Deviations,
     dropout::Dropout,
     fused::{gelu, linear, recurrent::tanh},
     parameters::{bias, matrix},
@@ -25,8 +26,7 @@ pub struct FeedForwardConfig {
     /// Width of the residual stream; the hidden layer is four times as wide.
     pub width: usize,
     pub activation: Activation,
-    /// Standard deviation of the second layer's initial weights.
-    pub output_deviation: f64,
+    pub deviations: Deviations,
 }
 
 /// `f(x W1 + b1) W2 + b2`, for each token independently.
@@ -41,17 +41,19 @@ pub struct FeedForward {
 impl FeedForwardConfig {
     /// Draws the layer's weights.
     pub(crate) fn init(&self, draws: &mut Normals, device: &Device) -> FeedForward {
-        let (width, hidden) = (self.width, 4 * self.width);
+        let Self { width, activation, deviations } = *self;
+        let hidden = 4 * width;
+        let [shape, back] = [[width, hidden], [hidden, width]];
         FeedForward {
             hidden: Linear {
-                weight: matrix([width, hidden], 0.02, draws, device),
+                weight: matrix(shape, deviations.inner(shape), draws, device),
                 bias: Some(bias(hidden, device)),
             },
             output: Linear {
-                weight: matrix([hidden, width], self.output_deviation, draws, device),
+                weight: matrix(back, deviations.output(back), draws, device),
                 bias: Some(bias(width, device)),
             },
-            activation: self.activation,
+            activation,
         }
     }
 }

@@ -6,13 +6,14 @@ use burn::{
     tensor::{Device, Int, Tensor},
 };
 use unroll_protocol::{
-    Architecture, GptSpec,
+    Architecture, GptSpec, Initialization,
     architecture::{MaskKind, NormPlacement, Positions},
 };
 
 use crate::{
     attention::{AttentionRules, Mask},
     block::{Block, BlockConfig, LayerTrace},
+    deviations::Deviations,
     dropout::Dropout,
     fused::{self, layer_norm, linear, product},
     parameters::matrix,
@@ -27,6 +28,7 @@ pub struct GptConfig {
     pub spec: GptSpec,
     /// Number of tokens it knows.
     pub vocabulary: usize,
+    pub initialization: Initialization,
     /// Decides every initial weight.
     pub seed: u32,
 }
@@ -58,6 +60,20 @@ pub struct Intervention {
     pub heads_off: Vec<(usize, usize)>,
 }
 
+/// What a block's attention keeps of the tokens it has read: keys and values, each
+/// `[batch, heads, T, d]`.
+pub type KeysAndValues = [Tensor<4>; 2];
+
+/// What one token more reads and computes, with those before it in a cache.
+#[derive(Clone, Debug)]
+pub struct GptRow {
+    /// For each block that has attention, the token's queries, `[batch, heads, 1, d]`, and its row
+    /// of weights, `[batch, heads, 1, T]`.
+    pub attention: Vec<[Tensor<4>; 2]>,
+    /// `[batch, 1, vocabulary]`
+    pub logits: Tensor<3>,
+}
+
 /// Intermediate results of a model.
 #[derive(Clone, Debug)]
 pub struct GptTrace {
@@ -80,7 +96,8 @@ pub struct GptTrace {
 impl GptConfig {
     /// Draws the initial weights as GPT-2 does: from N(0, 0.02²), scaled down by `sqrt(2 * layers)`
     /// in the layers that write into the residual stream, because that many of them add up in it.
-    /// Biases are 0 and norms are the identity. The draws are the same on every device.
+    /// Biases are 0 and norms are the identity. The draws are the same on every device. Another
+    /// [`Initialization`] takes the same draws, scaled otherwise.
     ///
     /// Where positions are fixed vectors, such as sines up to 1 or integers, token embeddings of
     /// 0.02 would be lost beside them: there they are drawn from N(0, 1 / width) and multiplied by
@@ -93,22 +110,26 @@ impl GptConfig {
         let GptSpec { layers, heads, width, context, tied, architecture, .. } = self.spec;
         let (width, heads, context) = (width as usize, heads as usize, context as usize);
         let mut draws = Normals::new(stream(self.seed, Purpose::Weights, [0; 3]));
-        let output_deviation = 0.02 / f64::from(2 * layers).sqrt();
-        let block = BlockConfig { width, heads, architecture, output_deviation };
+        let deviations = Deviations { initialization: self.initialization, layers };
+        let block = BlockConfig { width, heads, architecture, deviations };
         let vocabulary = self.vocabulary;
-        let deviation = if adds_vectors(architecture) { 1.0 / (width as f64).sqrt() } else { 0.02 };
+        let usual = if adds_vectors(architecture) { 1.0 / (width as f64).sqrt() } else { 0.02 };
+        let deviation = deviations.embedding(usual);
+        let learned_deviation = deviations.embedding(0.02);
+        let head_shape = [width, vocabulary];
         let learned = architecture.positions == Positions::Learned;
         let normed = architecture.norm == NormPlacement::Pre;
         Gpt {
             token_embedding: Embedding {
                 weight: matrix([vocabulary, width], deviation, &mut draws, device),
             },
-            position_embedding: learned
-                .then(|| Embedding { weight: matrix([context, width], 0.02, &mut draws, device) }),
+            position_embedding: learned.then(|| Embedding {
+                weight: matrix([context, width], learned_deviation, &mut draws, device),
+            }),
             blocks: (0..layers).map(|_| block.init(&mut draws, device)).collect(),
             final_norm: normed.then(|| LayerNormConfig::new(width).init(device)),
             head: (!tied).then(|| Linear {
-                weight: matrix([width, vocabulary], 0.02, &mut draws, device),
+                weight: matrix(head_shape, deviations.inner(head_shape), &mut draws, device),
                 bias: None,
             }),
             architecture,
@@ -163,7 +184,7 @@ impl Gpt {
     pub fn forward_traced(&self, tokens: Tensor<2, Int>, intervention: &Intervention) -> GptTrace {
         let [_, length] = tokens.dims();
         let rules = self.rules(length, intervention);
-        let (tokens, positions) = self.embed_apart(tokens);
+        let (tokens, positions) = self.embed_apart(tokens, 0);
         let embeddings = sum(tokens.clone(), positions.clone());
         let mut layers: Vec<LayerTrace> = Vec::with_capacity(self.blocks.len());
         for (block, rules) in self.blocks.iter().zip(&rules) {
@@ -174,6 +195,54 @@ impl Gpt {
         let final_norm = self.normalize(stream);
         let logits = self.head(final_norm.clone());
         GptTrace { tokens, positions, embeddings, layers, rules, final_norm, logits }
+    }
+
+    /// What a cache holds after [`forward_traced`](Self::forward_traced): one entry for each block
+    /// that has attention.
+    pub fn cache(trace: &GptTrace) -> Vec<KeysAndValues> {
+        let attention = trace.layers.iter().filter_map(|layer| layer.attention.as_ref());
+        attention.map(|attention| [attention.keys.clone(), attention.values.clone()]).collect()
+    }
+
+    /// Logits after one token more, whose position is `first`. Of the tokens before it, the model
+    /// reads nothing but the keys and values in `cache`, to which the token's own are added; an empty
+    /// cache is filled. Equal to [`forward_last`](Self::forward_last) up to rounding, as long as no
+    /// token looks at later ones.
+    ///
+    /// # Shapes
+    ///
+    /// - token: `[batch, 1]`
+    ///
+    /// # Panics
+    ///
+    /// Panics if `first` is beyond [`most_tokens`](Self::most_tokens).
+    pub fn forward_next(
+        &self,
+        token: Tensor<2, Int>,
+        first: usize,
+        cache: &mut Vec<KeysAndValues>,
+    ) -> GptRow {
+        let band = match self.architecture.mask {
+            MaskKind::Band => self.architecture.band as usize,
+            MaskKind::Causal | MaskKind::Full => usize::MAX,
+        };
+        let mask = Mask::from_fn(1, first + 1, |_, key| first - key < band);
+        let rules = self.rules_with(mask, first);
+        let (token, position) = self.embed_apart(token, first);
+        let mut stream = sum(token, position);
+        let mut attention = Vec::with_capacity(self.blocks.len());
+        for block in &self.blocks {
+            let kept = cache.get_mut(attention.len());
+            let (output, row) = block.forward_next(stream, &rules, kept);
+            stream = output;
+            if let Some([query, key, value, weights]) = row {
+                if attention.len() == cache.len() {
+                    cache.push([key, value]);
+                }
+                attention.push([query, weights]);
+            }
+        }
+        GptRow { attention, logits: self.logits(stream) }
     }
 
     /// The residual stream before the first block.
@@ -187,18 +256,22 @@ impl Gpt {
     ///
     /// Panics if T is longer than [`most_tokens`](Self::most_tokens).
     pub fn embed(&self, tokens: Tensor<2, Int>, dropout: &Dropout) -> Tensor<3> {
-        let (tokens, positions) = self.embed_apart(tokens);
+        let (tokens, positions) = self.embed_apart(tokens, 0);
         dropout.apply(sum(tokens, positions), 0)
     }
 
     /// Embeddings of the tokens, `[batch, T, width]`, and of their positions, `[T, width]`, if
-    /// positions are added.
-    pub(crate) fn embed_apart(&self, tokens: Tensor<2, Int>) -> (Tensor<3>, Option<Tensor<2>>) {
+    /// positions are added. The first token stands at position `first`.
+    pub(crate) fn embed_apart(
+        &self,
+        tokens: Tensor<2, Int>,
+        first: usize,
+    ) -> (Tensor<3>, Option<Tensor<2>>) {
         let [_, length] = tokens.dims();
-        let most = self.most_tokens();
+        let (most, end) = (self.most_tokens(), first + length);
         assert!(
-            most.is_none_or(|most| length <= most),
-            "{length} tokens are longer than the context of {}",
+            most.is_none_or(|most| end <= most),
+            "{end} tokens are longer than the context of {}",
             self.context
         );
         let mut embedded = fused::embed(&self.token_embedding, tokens);
@@ -207,15 +280,15 @@ impl Gpt {
             embedded = embedded * (width as f64).sqrt();
         }
         let positions = match &self.position_embedding {
-            Some(learned) => Some(learned.weight.val().narrow(0, 0, length)),
-            None => added(self.architecture.positions, 0, length, width, &self.device()),
+            Some(learned) => Some(learned.weight.val().narrow(0, first, length)),
+            None => added(self.architecture.positions, first, length, width, &self.device()),
         };
         (embedded, positions)
     }
 
     /// What the attention of every layer needs for sequences of `length` tokens.
     pub fn attention_rules(&self, length: usize) -> AttentionRules {
-        self.rules_with(self.mask(length), length)
+        self.rules_with(self.mask(length), 0)
     }
 
     /// The attention mask for a sequence of `length` tokens.
@@ -230,14 +303,15 @@ impl Gpt {
         }
     }
 
-    fn rules_with(&self, mask: Mask, length: usize) -> AttentionRules {
-        let device = self.device();
+    /// The rules of queries that stand at position `first` and behind it.
+    fn rules_with(&self, mask: Mask, first: usize) -> AttentionRules {
+        let (device, queries) = (self.device(), mask.queries());
         let rules = AttentionRules::new(mask, &device);
         match self.architecture.positions {
-            Positions::Alibi => rules.with_alibi(self.heads, &device),
+            Positions::Alibi => rules.with_alibi(self.heads, first, &device),
             Positions::Rotary => {
                 let [_, width] = self.token_embedding.weight.dims();
-                rules.with_rotation(Rotation::new(length, width / self.heads, &device))
+                rules.with_rotation(Rotation::at(first, queries, width / self.heads, &device))
             }
             _ => rules,
         }
@@ -246,7 +320,7 @@ impl Gpt {
     /// The rules of each layer.
     fn rules(&self, length: usize, intervention: &Intervention) -> Vec<AttentionRules> {
         let mask = intervention.mask.clone().unwrap_or_else(|| self.mask(length));
-        let all = self.rules_with(mask, length);
+        let all = self.rules_with(mask, 0);
         let device = self.device();
         let rules = (0..self.blocks.len()).map(|layer| {
             let off = |head| intervention.heads_off.contains(&(layer, head));

@@ -13,6 +13,8 @@ mod block;
 mod bpe;
 mod clock;
 mod data;
+mod decode;
+mod deviations;
 mod dropout;
 mod feed_forward;
 mod fused;
@@ -43,13 +45,14 @@ pub use block::{Block, BlockConfig, LayerTrace};
 pub use bpe::{BpeLearner, Pair};
 pub use clock::set_clock;
 pub use data::{Batch, DataError, Dataset, Window, token_tensor};
+pub use decode::{after, beams, cached, race, surprise};
 pub use dropout::Dropout;
 pub use feed_forward::{FeedForward, FeedForwardConfig, activate};
 pub use fused::gelu;
-pub use gpt::{Gpt, GptConfig, GptTrace, Intervention};
+pub use gpt::{Gpt, GptConfig, GptRow, GptTrace, Intervention, KeysAndValues};
 pub use loss::{cross_entropy, cross_entropy_each, masked_accuracy, masked_cross_entropy};
 pub use norm::{BatchNorm, BatchOfOne, LayerNorm, NORM_EPSILON, NormTrace, RunningStatistics};
-pub use optimizer::{AdamW, Moments, clip_coefficient, global_norm};
+pub use optimizer::{Moments, Optimizer, clip_coefficient, global_norm};
 pub use parameters::{GradientSum, Named, named_parameters, parameter_count, read_parameters};
 pub use pass::pass;
 pub use position::{Rotation, added, alibi_slopes, frequency, shift, sinusoidal};
@@ -61,7 +64,7 @@ pub use recurrent::{
     SequenceConfig, SequenceInput, SequenceModel, SequenceOutput, SequenceTrace, State,
     norm_per_step, rescale_to_radius, spectral_radius,
 };
-pub use sample::{Generator, SampleError, distribution};
+pub use sample::{Generator, SampleError};
 pub use self_check::{SelfCheckError, self_check};
 pub use seq2seq::{
     AlignmentLayer, AlignmentTrace, DecoderState, Encoded, Hypothesis, Seq2seq, Seq2seqConfig,

@@ -1,10 +1,10 @@
-//! AdamW (Loshchilov and Hutter 2019).
+//! The rules that make a step of the gradients.
 
 use burn::{
     module::{Module, ModuleMapper, Param},
     tensor::Tensor,
 };
-use unroll_protocol::OptimizerSpec;
+use unroll_protocol::{OptimizerKind, OptimizerSpec};
 
 #[cfg(feature = "webgpu")]
 use crate::fused::shaders;
@@ -13,21 +13,37 @@ use crate::{
     parameters::named_parameters,
 };
 
-/// Running means of one parameter's gradient and squared gradient, flat.
+/// Muon's momentum, whatever AdamW's `beta1` is for the parameters beside it.
+const MUON_MOMENTUM: f64 = 0.95;
+/// A step of Muon is as long as one of AdamW usually is: that long for each number of a matrix, in
+/// the root mean square, times the rate (Liu et al. 2025).
+const MUON_LENGTH: f64 = 0.2;
+/// The quintic that takes singular values from 0 to 1 to about 1 in five rounds (Jordan et al. 2024).
+const QUINTIC: [f64; 3] = [3.4445, -4.775, 2.0315];
+const ROUNDS: usize = 5;
+
+/// Running means of one parameter's gradient and squared gradient, flat. Without a mean of squares
+/// in the rule, `second` stays 0.
 #[derive(Clone, Debug)]
 pub struct Moments {
     pub first: Tensor<1>,
     pub second: Tensor<1>,
 }
 
-/// Adam with decoupled weight decay; each step equals that of PyTorch's `AdamW`:
+/// Takes steps by the rule of an [`OptimizerKind`]. With the clipped gradient g, the rate η and the
+/// weight decay λ:
 ///
-/// `θ ← θ (1 - η λ) - η / (1 - β1^t) · m / (sqrt(v / (1 - β2^t)) + ε)`
+/// - AdamW, as PyTorch's: `θ ← θ (1 - η λ) - η / (1 - β1^t) · m / (sqrt(v / (1 - β2^t)) + ε)`
+/// - Adam, as PyTorch's: the same without decay, of the gradient `g + λ θ`
+/// - SGD, as PyTorch's: `b ← β1 b + g + λ θ`, `θ ← θ - η b`
+/// - Muon, as PyTorch's with Nesterov momentum and steps as long as AdamW's, for the blocks' matrices;
+///   AdamW for all others: `b ← 0.95 b + 0.05 g`, `θ ← θ (1 - η λ) - 0.2 η sqrt(max(rows, columns)) ·
+///   orthogonal(0.05 g + 0.95 b)`
 ///
 /// Matrices decay, vectors (biases, gains) do not. Every tensor is consumed by the operation that
 /// replaces it, so that it is updated in place on a CPU.
 #[derive(Clone, Debug)]
-pub struct AdamW {
+pub struct Optimizer {
     spec: OptimizerSpec,
     steps: u32,
     moments: Vec<Moments>,
@@ -36,7 +52,7 @@ pub struct AdamW {
     decays: Option<Tensor<1>>,
 }
 
-impl AdamW {
+impl Optimizer {
     /// An optimizer before its first step.
     pub fn new(spec: &OptimizerSpec, model: &impl Module) -> Self {
         let moments = named_parameters(model)
@@ -103,11 +119,18 @@ impl AdamW {
             decay: (1.0 - rate * f64::from(spec.weight_decay)) as f32,
         };
         #[cfg(feature = "webgpu")]
-        if fused::go_together(&gradients) {
+        if spec.kind == OptimizerKind::AdamW && fused::go_together(&gradients) {
             return self.update_at_once(model, gradients, norm, step);
         }
         let clip = f64::from(spec.clip_norm);
+        let inner = match spec.kind {
+            OptimizerKind::Muon => inner_matrices(&model),
+            _ => Vec::new(),
+        };
         let mut update = Update {
+            spec,
+            rate,
+            inner: inner.into_iter(),
             gradients: gradients.into_iter(),
             moments: core::mem::take(&mut self.moments).into_iter(),
             updated: Vec::new(),
@@ -166,8 +189,19 @@ impl ModuleMapper for Replace {
     }
 }
 
-/// Updates parameter by parameter, in place, on a device with [kernels](fused::has_kernels).
+/// Which parameters are matrices of a block, in the order of [`named_parameters`].
+fn inner_matrices(model: &impl Module) -> Vec<bool> {
+    let named = named_parameters(model).into_iter();
+    named.map(|(name, shape, _)| shape.len() == 2 && name.starts_with("blocks.")).collect()
+}
+
+/// Updates parameter by parameter; with AdamW in place, on a device with
+/// [kernels](fused::has_kernels).
 struct Update {
+    spec: OptimizerSpec,
+    rate: f64,
+    /// For Muon alone: what it moves itself.
+    inner: std::vec::IntoIter<bool>,
     gradients: std::vec::IntoIter<Tensor<1>>,
     moments: std::vec::IntoIter<Moments>,
     updated: Vec<Moments>,
@@ -180,15 +214,94 @@ impl ModuleMapper for Update {
         let same_model = "the moments and gradients belong to this model";
         let gradient = self.gradients.next().expect(same_model);
         let Moments { first, second } = self.moments.next().expect(same_model);
-        let decay = if D >= 2 { self.step.decay } else { 1.0 };
-        let step = AdamStep { decay, ..self.step };
         let (id, value, mapper) = param.consume();
         let shape = value.shape();
         let before = [value.reshape([-1]), first, second];
-        let [value, first, second] = fused::adam(step, &self.coefficient, &gradient, before);
+        let decays = D >= 2;
+        let [value, first, second] = match self.spec.kind {
+            OptimizerKind::Muon if self.inner.next() == Some(true) => {
+                self.muon([shape[0], shape[1]], gradient, before)
+            }
+            OptimizerKind::AdamW | OptimizerKind::Muon => {
+                let decay = if decays { self.step.decay } else { 1.0 };
+                let step = AdamStep { decay, ..self.step };
+                adam(step, &self.coefficient, gradient, before)
+            }
+            OptimizerKind::Adam => {
+                let gradient = self.with_decay(decays, gradient, &before[0]);
+                let step = AdamStep { decay: 1.0, ..self.step };
+                adam(step, &self.coefficient.ones_like(), gradient, before)
+            }
+            OptimizerKind::Sgd => {
+                let gradient = self.with_decay(decays, gradient, &before[0]);
+                let [value, first, second] = before;
+                let first = first * self.spec.beta1 + gradient;
+                [value - first.clone() * self.rate, first, second]
+            }
+        };
         self.updated.push(Moments { first, second });
         Param::from_mapped_value(id, value.reshape(shape), mapper)
     }
+}
+
+impl Update {
+    /// The clipped gradient with weight decay as a part of it.
+    fn with_decay(&self, decays: bool, gradient: Tensor<1>, value: &Tensor<1>) -> Tensor<1> {
+        let gradient = gradient * self.coefficient.clone();
+        match f64::from(self.spec.weight_decay) {
+            decay if decays && decay > 0.0 => gradient + value.clone() * decay,
+            _ => gradient,
+        }
+    }
+
+    /// One step of Muon for a matrix.
+    fn muon(
+        &self,
+        [rows, columns]: [usize; 2],
+        gradient: Tensor<1>,
+        [value, first, second]: [Tensor<1>; 3],
+    ) -> [Tensor<1>; 3] {
+        let gradient = gradient * self.coefficient.clone();
+        let first = first * MUON_MOMENTUM + gradient.clone() * (1.0 - MUON_MOMENTUM);
+        let ahead = gradient * (1.0 - MUON_MOMENTUM) + first.clone() * MUON_MOMENTUM;
+        let direction = orthogonal(ahead.reshape([rows, columns])).reshape([-1]);
+        let length = MUON_LENGTH * (rows.max(columns) as f64).sqrt() * self.rate;
+        [value * self.step.decay - direction * length, first, second]
+    }
+}
+
+/// One step of AdamW for a parameter, where there are kernels with them.
+fn adam(
+    step: AdamStep,
+    coefficient: &Tensor<1>,
+    gradient: Tensor<1>,
+    before: [Tensor<1>; 3],
+) -> [Tensor<1>; 3] {
+    if fused::has_kernels(gradient.device()) {
+        return fused::adam(step, coefficient, &gradient, before);
+    }
+    let [value, first, second] = before;
+    let gradient = gradient * coefficient.clone();
+    let first = first * step.beta1 + gradient.clone() * (1.0 - step.beta1);
+    let second = second * step.beta2 + gradient.clone() * gradient * (1.0 - step.beta2);
+    let size = second.clone().sqrt() * step.second_scale + step.epsilon;
+    [value * step.decay - first.clone() * step.step_size / size, first, second]
+}
+
+/// Nearly the orthogonal matrix that is closest to `matrix`, by a Newton-Schulz iteration: every
+/// singular value goes to between about 0.7 and 1.2.
+fn orthogonal(matrix: Tensor<2>) -> Tensor<2> {
+    let [rows, columns] = matrix.dims();
+    let wide = if rows > columns { matrix.transpose() } else { matrix };
+    let norm = wide.clone().powi_scalar(2).sum().sqrt() + 1e-7;
+    let mut turned = wide / norm.reshape([1, 1]);
+    let [a, b, c] = QUINTIC;
+    for _ in 0..ROUNDS {
+        let gram = fused::product(turned.clone(), turned.clone().transpose());
+        let rest = gram.clone() * b + fused::product(gram.clone(), gram) * c;
+        turned = turned.clone() * a + fused::product(rest, turned);
+    }
+    if rows > columns { turned.transpose() } else { turned }
 }
 
 /// The Euclidean norm of all gradients taken together.

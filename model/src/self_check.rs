@@ -6,7 +6,7 @@ use burn::{
     module::Module,
     tensor::{Device, Tensor, TensorData, activation::softmax},
 };
-use unroll_protocol::{Architecture, GptSpec, SelfCheck};
+use unroll_protocol::{Architecture, GptSpec, Initialization, SelfCheck};
 
 use crate::{
     data::token_tensor,
@@ -94,7 +94,12 @@ async fn known_results(device: &Device) -> Result<(), SelfCheckError> {
 /// Logits, loss and every gradient of one pass.
 async fn tiny_pass(device: &Device) -> Result<Vec<Vec<f32>>, ReadError> {
     let device = device.clone().inner();
-    let config = GptConfig { spec: MODEL, vocabulary: VOCABULARY, seed: 1 };
+    let config = GptConfig {
+        spec: MODEL,
+        vocabulary: VOCABULARY,
+        initialization: Initialization::Gpt2,
+        seed: 1,
+    };
     let model = config.init(&device).train();
     let tokens: Vec<u32> =
         (0..SEQUENCES * MODEL.context as usize + 1).map(|i| (i * i + 3) as u32 % 11).collect();

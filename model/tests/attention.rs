@@ -11,7 +11,7 @@ use unroll_model::{
     Gpt, GptConfig, Intervention, Mask, Trainer, parameter_count, token_tensor, trace,
 };
 use unroll_protocol::{
-    Architecture, ExperimentSpec, GptSpec,
+    Architecture, ExperimentSpec, GptSpec, Initialization,
     architecture::{Activation, MaskKind, NormPlacement, Positions},
 };
 
@@ -60,7 +60,12 @@ fn model(architecture: Architecture) -> Gpt {
         }
     }
 
-    let config = GptConfig { spec: spec(architecture), vocabulary: VOCABULARY, seed: 5 };
+    let config = GptConfig {
+        spec: spec(architecture),
+        vocabulary: VOCABULARY,
+        initialization: Initialization::Gpt2,
+        seed: 5,
+    };
     config.init(&device()).map(&mut Larger)
 }
 

@@ -8,7 +8,7 @@ use unroll_model::{
     CharTokenizer, Dropout, GptConfig, GradientSum, Intervention, TraceError, cross_entropy,
     named_parameters, self_check, token_tensor, trace,
 };
-use unroll_protocol::{Architecture, GptSpec};
+use unroll_protocol::{Architecture, GptSpec, Initialization};
 
 const VOCABULARY: usize = 13;
 
@@ -25,6 +25,7 @@ fn configs() -> impl Iterator<Item = GptConfig> {
                 architecture: Architecture::GPT2,
             },
             vocabulary: VOCABULARY,
+            initialization: Initialization::Gpt2,
             seed: layers,
         },
     )
@@ -204,4 +205,33 @@ fn a_device_agrees_with_itself() {
     let check = ready(self_check(&device(), &device())).unwrap();
     assert_eq!((check.logits, check.loss, check.gradients), (0.0, 0.0, 0.0));
     assert!(check.passes());
+}
+
+#[test]
+fn other_first_weights_are_the_same_draws_on_another_scale() {
+    let config = configs().next().unwrap();
+    let of = |initialization| {
+        let model = GptConfig { initialization, ..config }.init(&device());
+        named_parameters(&model)
+            .into_iter()
+            .map(|(name, shape, value)| (name, shape, values(value)))
+    };
+    for initialization in [Initialization::Xavier, Initialization::He, Initialization::Large] {
+        for ((name, shape, usual), (_, _, other)) in
+            of(Initialization::Gpt2).zip(of(initialization))
+        {
+            if shape.len() < 2 {
+                assert_eq!(usual, other, "{name}");
+                continue;
+            }
+            let scale = other[0] / usual[0];
+            let close = |(a, b): (&f32, &f32)| (a * scale - b).abs() <= 1e-5 * b.abs().max(1e-6);
+            assert!(usual.iter().zip(&other).all(close), "{name}, {initialization:?}");
+            let embeds = name.contains("embedding") && initialization != Initialization::Large;
+            assert_eq!((scale - 1.0).abs() < 1e-5, embeds, "{name}, {initialization:?}: {scale}");
+        }
+    }
+    for (name, shape, zero) in of(Initialization::Zero) {
+        assert!(shape.len() < 2 || zero.iter().all(|value| *value == 0.0), "{name}");
+    }
 }

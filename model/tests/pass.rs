@@ -5,7 +5,7 @@ mod support;
 use support::{device, ready, relative_difference, same_bits};
 use unroll_model::{CharTokenizer, Gpt, GptConfig, TraceError, parameter_count, pass, trace};
 use unroll_protocol::{
-    Architecture, Array, GptSpec,
+    Architecture, Array, GptSpec, Initialization,
     architecture::{NormPlacement, Positions},
     gpt::MOST_ROWS,
 };
@@ -15,7 +15,12 @@ const TEXT: &str = "said Fenn the smith";
 fn model(architecture: Architecture, tied: bool, context: u32) -> (Gpt, CharTokenizer) {
     let tokenizer = CharTokenizer::from_text(TEXT);
     let spec = GptSpec { layers: 2, heads: 2, width: 8, context, dropout: 0.0, tied, architecture };
-    let config = GptConfig { spec, vocabulary: tokenizer.len(), seed: 3 };
+    let config = GptConfig {
+        spec,
+        vocabulary: tokenizer.len(),
+        initialization: Initialization::Gpt2,
+        seed: 3,
+    };
     (config.init(&device()), tokenizer)
 }
 

@@ -253,7 +253,7 @@ fn learn(config: SequenceConfig, task: &dyn Task, delay: usize, steps: u32, rate
     let device = device();
     let mut model = config.init(&device);
     let spec = OptimizerSpec { weight_decay: 0.0, clip_norm: 1.0, ..OptimizerSpec::default() };
-    let mut optimizer = AdamW::new(&spec, &model);
+    let mut optimizer = Optimizer::new(&spec, &model);
     for step in 0..steps {
         let batch = task.batch(1, Split::Training, step, 16).delayed(delay).unwrap();
         let batch = batch.tensors(&device);

@@ -14,6 +14,7 @@ use unroll_model::{
     token_tensor,
 };
 use unroll_protocol::{
+    Initialization,
     attention::Scoring,
     study::heads::{Cost, HeadAt, Seen, Settings, Statistics, Track, Written, ask},
 };
@@ -163,7 +164,9 @@ fn losses(model: &Gpt, off: &[(usize, usize)]) -> Vec<f32> {
 #[test]
 fn a_head_that_writes_nothing_costs_exactly_nothing() {
     let gpt = Settings::default().spec(4).gpt();
-    let mut model = GptConfig { spec: gpt, vocabulary: 20, seed: 4 }.init(&device());
+    let mut model =
+        GptConfig { spec: gpt, vocabulary: 20, initialization: Initialization::Gpt2, seed: 4 }
+            .init(&device());
     // Head 2 of layer 1 has rows 8 to 15 of W_O.
     let output = &mut model.blocks[0].attention.as_mut().unwrap().output;
     let weight = output.weight.val();

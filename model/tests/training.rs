@@ -5,12 +5,13 @@ mod support;
 use burn::{module::Module, tensor::Tensor};
 use support::{TEXT, device, gradients, ready, relative_difference, same_bits, step, tiny, values};
 use unroll_model::{
-    AdamW, BuildError, CheckpointError, Dataset, Evaluation, EvaluationSlice, Generator, Gpt,
-    GradientSum, SampleError, Trainer, cross_entropy, global_norm, named_parameters, token_tensor,
+    BuildError, CheckpointError, Dataset, Evaluation, EvaluationSlice, Generator, Gpt, GradientSum,
+    Optimizer, SampleError, Trainer, cross_entropy, global_norm, named_parameters, token_tensor,
 };
 use unroll_protocol::{
     Architecture, Checkpoint, ExperimentSpec, GptSpec, LearningRateSchedule, OptimizerSpec,
-    SampleSpec,
+    SampleSpec, Sampling,
+    gpt::{Place, SamplingError},
 };
 
 fn trainer(spec: &ExperimentSpec) -> Trainer {
@@ -133,8 +134,13 @@ fn a_pattern_is_learned() {
     };
     assert!(held_out < 0.02, "{held_out}");
 
-    let sample =
-        SampleSpec { prompt: "def".into(), length: 20, temperature: 1.0, top_k: 3, seed: 5 };
+    let sample = SampleSpec {
+        prompt: "def".into(),
+        length: 20,
+        sampling: Sampling { top_k: 3, ..Sampling::PLAIN },
+        seed: 5,
+        place: Place::Lab,
+    };
     let mut generator = Generator::new(trainer.tokenizer(), &sample, 8).unwrap();
     while !generator.is_done() {
         ready(generator.advance(&trainer.model())).unwrap();
@@ -190,7 +196,7 @@ fn a_snapshot_brings_everything_back_but_the_learning_rate() {
 
 /// The model after one update by gradients that are all `gradient`, and the running means of those.
 fn updated(spec: &OptimizerSpec, model: Gpt, gradient: f32) -> (Gpt, Vec<f32>) {
-    let mut optimizer = AdamW::new(spec, &model);
+    let mut optimizer = Optimizer::new(spec, &model);
     let parameters = named_parameters(&model);
     let gradients: Vec<_> = parameters.iter().map(|p| p.2.zeros_like() + gradient).collect();
     let norm = global_norm(&gradients);
@@ -337,9 +343,14 @@ fn writing_slides_the_context_and_reports_bad_weights() {
     spec.optimizer.learning_rate = 1e30;
     spec.optimizer.warmup_steps = 0;
     let mut trainer = trainer(&spec);
-    let sample =
-        SampleSpec { prompt: String::new(), length: 30, temperature: 0.0, top_k: 0, seed: 1 };
-    let write = |trainer: &Trainer, sample: &SampleSpec| {
+    let sample = SampleSpec {
+        prompt: String::new(),
+        length: 30,
+        sampling: Sampling::GREEDY,
+        seed: 1,
+        place: Place::Lab,
+    };
+    let write = |trainer: &Trainer, sample: &SampleSpec| -> Result<String, SampleError> {
         let mut generator = Generator::new(trainer.tokenizer(), sample, 8)?;
         while !generator.is_done() {
             ready(generator.advance(&trainer.model()))?;
@@ -349,10 +360,16 @@ fn writing_slides_the_context_and_reports_bad_weights() {
     let text = write(&trainer, &sample).unwrap();
     assert_eq!(text.chars().count(), 30);
     assert_eq!(write(&trainer, &SampleSpec { seed: 2, ..sample.clone() }), Ok(text));
-    let negative = write(&trainer, &SampleSpec { temperature: -1.0, ..sample.clone() });
-    assert_eq!(negative, Err(SampleError::Temperature { value: -1.0 }));
+    let negative = write(
+        &trainer,
+        &SampleSpec {
+            sampling: Sampling { temperature: -1.0, ..Sampling::PLAIN },
+            ..sample.clone()
+        },
+    );
+    assert_eq!(negative, Err(SamplingError::Temperature { value: -1.0 }.into()));
     (0..3).for_each(|_| _ = step(&mut trainer));
-    assert_eq!(write(&trainer, &sample), Err(SampleError::NotANumber));
+    assert_eq!(write(&trainer, &sample), Err(SamplingError::NotANumber.into()));
 }
 
 #[test]

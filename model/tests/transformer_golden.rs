@@ -13,7 +13,7 @@ use unroll_model::{
     named_parameters,
 };
 use unroll_protocol::{
-    Architecture, GptSpec,
+    Architecture, GptSpec, Initialization,
     architecture::{Activation, NormPlacement, Positions},
 };
 
@@ -127,7 +127,7 @@ fn model(width: usize, heads: usize, architecture: Architecture) -> Gpt {
         tied: false,
         architecture,
     };
-    GptConfig { spec, vocabulary: 3, seed: 1 }.init(&device())
+    GptConfig { spec, vocabulary: 3, initialization: Initialization::Gpt2, seed: 1 }.init(&device())
 }
 
 fn close(case: &str, what: &str, expected: &[f32], found: &[f32]) {
@@ -193,7 +193,7 @@ fn attention_is_pytorchs() {
             Positions::Rotary => {
                 rules.with_rotation(Rotation::new(queries, width / heads, &device()))
             }
-            Positions::Alibi => rules.with_alibi(heads, &device()),
+            Positions::Alibi => rules.with_alibi(heads, 0, &device()),
             _ => rules,
         };
         let input = given(&case.tensors, "input", [batch, queries, width]).unwrap();

@@ -29,7 +29,7 @@ pub mod wire;
 pub use architecture::Architecture;
 pub use attention::AttentionRow;
 pub use checkpoint::Checkpoint;
-pub use gpt::SampleSpec;
+pub use gpt::{SampleSpec, Sampling};
 pub use link::Link;
 pub use message::{
     Command, CommandKind, CurvePoint, DeviceKind, DeviceReport, Event, Progress, Recorded,
@@ -39,7 +39,7 @@ pub use number::read_number;
 pub use pool::PoolReport;
 pub use question::{Ask, Question};
 pub use schedule::LearningRateSchedule;
-pub use spec::{ExperimentSpec, GptSpec, OptimizerSpec, SpecError};
+pub use spec::{ExperimentSpec, GptSpec, Initialization, OptimizerKind, OptimizerSpec, SpecError};
 pub use study::{StudyPoint, StudyProgress, StudySpec, StudyStarted};
 pub use text::TextError;
 pub use trace::{Array, Trace};

@@ -26,6 +26,7 @@ macro_rules! link {
                 Start = "start", "The math to start with";
                 $($variant = $id, $title;)+
                 Machine = "machine", "The whole machine";
+                Decode = "decode", "Choosing the next character";
                 Gpt = "gpt", "The GPT lab";
             }
         }
@@ -53,6 +54,7 @@ macro_rules! link {
             pub start: start::Settings,
             pub gpt: gpt::Settings,
             pub machine: gpt::MachineSettings,
+            pub decode: gpt::DecodeSettings,
             $(pub $field: study::$module::Settings,)+
             /// From the fragment.
             pub written: Written,
@@ -77,6 +79,7 @@ macro_rules! link {
                     start: start::Settings::default(),
                     gpt: gpt::Settings::default(),
                     machine: gpt::MachineSettings::default(),
+                    decode: gpt::DecodeSettings::default(),
                     $($field: study::$module::Settings::default(),)+
                     written: Written::default(),
                 }
@@ -89,7 +92,9 @@ macro_rules! link {
             pub fn study(&self) -> Option<StudySpec> {
                 Some(match self.chapter {
                     $(Chapter::$variant => StudySpec::$variant(self.$field.spec(self.seed)),)+
-                    Chapter::Start | Chapter::Machine | Chapter::Gpt => return None,
+                    Chapter::Start | Chapter::Machine | Chapter::Decode | Chapter::Gpt => {
+                        return None;
+                    },
                 })
             }
         }
@@ -106,7 +111,7 @@ impl Chapter {
 
     /// Whether it is about the GPT lab's model, rather than models of its own.
     pub fn shows_lab(self) -> bool {
-        matches!(self, Self::Machine | Self::Gpt)
+        matches!(self, Self::Machine | Self::Decode | Self::Gpt)
     }
 
     /// Whether a setting of `owner`, or of all chapters, changes what this one shows.
@@ -262,10 +267,10 @@ impl Link {
 
     /// This link with the experiment of `other`.
     pub fn with_experiment_of(self, other: &Self) -> Self {
-        let gpt::Settings { temperature, top_k, layer, head, .. } = self.gpt;
+        let gpt::Settings { temperature, top_k, top_p, min_p, layer, head, .. } = self.gpt;
         Self {
             seed: other.seed,
-            gpt: gpt::Settings { temperature, top_k, layer, head, ..other.gpt },
+            gpt: gpt::Settings { temperature, top_k, top_p, min_p, layer, head, ..other.gpt },
             ..self
         }
     }

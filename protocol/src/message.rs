@@ -62,7 +62,7 @@ pub enum CommandKind {
 impl Command {
     /// Asks `question` of the models as they are.
     pub fn ask(id: u32, question: impl Ask) -> Self {
-        Self::Ask { id, question: Packed::of(&question.into()), at: None }
+        Self::Ask { id, question: question.packed(), at: None }
     }
 
     /// The kind of this command.

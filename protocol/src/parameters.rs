@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Array, Ask, Packed, wire::WireError};
+use crate::{Array, Ask, Packed, question::Variant, wire::WireError};
 
 /// Most numbers that are given away at once.
 pub const MOST_NUMBERS: u64 = 500_000;
@@ -26,6 +26,10 @@ impl From<WithParameters> for crate::Question {
 
 impl Ask for WithParameters {
     type Answer = Parameters;
+
+    fn packed(&self) -> Packed {
+        Packed::of(&(Variant::WithParameters as u32, self))
+    }
 }
 
 impl WithParameters {

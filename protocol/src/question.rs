@@ -11,6 +11,10 @@ use crate::{Packed, gpt, parameters::WithParameters, study};
 pub trait Ask: Into<Question> + Clone + PartialEq + Send + Sync + 'static {
     type Answer: Serialize + DeserializeOwned + Send + Sync + 'static;
 
+    /// This question, ready to travel: the bytes of the [`Question`] that it is. Made from its own
+    /// fields alone, so that a page which asks this needs no code for writing all the others.
+    fn packed(&self) -> Packed;
+
     /// The answer to this question, ready to travel.
     fn answered(&self, answer: &Self::Answer) -> Packed {
         Packed::of(answer)
@@ -47,8 +51,18 @@ macro_rules! questions {
         $(
             impl crate::Ask for ask::$name {
                 type Answer = $answer;
+
+                fn packed(&self) -> crate::Packed {
+                    let chapter = crate::question::Variant::$chapter as u32;
+                    crate::Packed::variant([chapter, Variant::$name as u32], self)
+                }
             }
         )+
+
+        /// The variants of [`Question`], as they are numbered in its bytes.
+        enum Variant {
+            $($name,)+
+        }
 
         /// Any of the chapter's questions.
         #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -69,7 +83,33 @@ macro_rules! of_chapters {
             WithParameters(WithParameters),
             $($variant(study::$module::Question),)+
         }
+
+        /// The variants of [`Question`], as they are numbered in its bytes.
+        pub(crate) enum Variant {
+            Gpt,
+            WithParameters,
+            $($variant,)+
+        }
     };
 }
 
 crate::with_chapters!(of_chapters);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_has_the_bytes_of_the_enum() {
+        let same = |packed: Packed, question: Question| {
+            assert_eq!(packed, Packed::of(&question));
+            assert_eq!(packed.unpack(), Ok(question));
+        };
+        let first = gpt::ask::Trace { text: "a".into() };
+        same(first.packed(), first.into());
+        let last = gpt::ask::Race { text: "é".into(), length: 300 };
+        same(last.packed(), last.into());
+        let of_study = study::tokens::ask::Chain { sentence: "the end".into() };
+        same(of_study.packed(), of_study.into());
+    }
+}

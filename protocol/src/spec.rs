@@ -4,7 +4,10 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::architecture::{Architecture, ArchitectureError, NormPlacement, Positions};
+use crate::{
+    architecture::{Architecture, ArchitectureError, NormPlacement, Positions},
+    link::rows::choice,
+};
 
 /// Largest number of parameters an engine will build: AdamW keeps three more copies of each, and a
 /// training step keeps its activations; in a tab all of that must stay well below 1 GB.
@@ -39,16 +42,51 @@ pub struct GptSpec {
     pub architecture: Architecture,
 }
 
-/// AdamW (Loshchilov and Hutter 2019) with linear warm-up and cosine decay.
+choice! {
+    /// The rule that makes a step of the gradients.
+    OptimizerKind {
+        /// Adam with decoupled weight decay (Loshchilov and Hutter 2019).
+        AdamW = "adamw", "AdamW";
+        /// Adam (Kingma and Ba 2015); weight decay is part of the gradient.
+        Adam = "adam", "Adam";
+        /// Gradient descent with momentum (Polyak 1964), which is `beta1`; weight decay is part of
+        /// the gradient.
+        Sgd = "sgd", "SGD with momentum";
+        /// The blocks' matrices move by their orthogonalized momentum (Jordan et al. 2024),
+        /// everything else as under AdamW.
+        Muon = "muon", "Muon";
+    }
+}
+
+choice! {
+    /// What the weights are at the start: normal draws, times a standard deviation. Biases are 0.
+    Initialization {
+        /// 0.02, and less in the layers that write into the residual stream (Radford et al. 2019).
+        Gpt2 = "gpt2", "As in GPT-2";
+        /// `sqrt(2 / (inputs + outputs))` (Glorot and Bengio 2010); embeddings as in GPT-2.
+        Xavier = "xavier", "Xavier";
+        /// `sqrt(2 / inputs)` (He et al. 2015); embeddings as in GPT-2.
+        He = "he", "He";
+        /// 1 for every weight.
+        Large = "large", "Far too large";
+        /// Every weight is 0.
+        Zero = "zero", "All zero";
+    }
+}
+
+/// An optimizer with linear warm-up and cosine decay of its learning rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OptimizerSpec {
+    /// Defaults to AdamW, for golden-value files that do not name it.
+    #[serde(default = "OptimizerKind::usual")]
+    pub kind: OptimizerKind,
     /// Peak learning rate, reached at the end of the warm-up.
     pub learning_rate: f32,
     /// Steps over which the learning rate rises linearly from 0.
     pub warmup_steps: u32,
     /// Step at which the cosine reaches its floor, a tenth of the peak; it stays there afterwards.
     pub decay_steps: u32,
-    /// Decoupled weight decay of matrices; biases, norms and gains are not decayed.
+    /// Weight decay of matrices; biases, norms and gains are not decayed.
     pub weight_decay: f32,
     pub beta1: f32,
     pub beta2: f32,
@@ -57,9 +95,16 @@ pub struct OptimizerSpec {
     pub clip_norm: f32,
 }
 
+impl OptimizerKind {
+    const fn usual() -> Self {
+        Self::AdamW
+    }
+}
+
 impl Default for OptimizerSpec {
     fn default() -> Self {
         Self {
+            kind: OptimizerKind::usual(),
             learning_rate: 5e-3,
             warmup_steps: 20,
             decay_steps: 5000,
@@ -76,6 +121,7 @@ impl Default for OptimizerSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExperimentSpec {
     pub seed: u32,
+    pub initialization: Initialization,
     pub gpt: GptSpec,
     pub optimizer: OptimizerSpec,
     /// Sequences in one training step (B).

@@ -2,12 +2,13 @@
 
 use core::fmt;
 
+use postcard::ser_flavors::{ExtendFlavor, Flavor};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// Increment this when [`crate::Command`] or [`crate::Event`] changes, so that a cached engine of
 /// another release is recognized instead of being misread.
-pub const VERSION: u8 = 10;
+pub const VERSION: u8 = 12;
 
 /// Why bytes are not a message. `Display` is the sentence the page shows.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,10 +34,19 @@ impl fmt::Display for WireError {
 
 impl std::error::Error for WireError {}
 
+/// The one writer of everything here: a second kind would be all code for writing once more.
+type Writer = postcard::Serializer<ExtendFlavor<Vec<u8>>>;
+
+/// What is written behind `start`.
+fn written(start: Vec<u8>, write: &dyn Fn(&mut Writer) -> postcard::Result<()>) -> Vec<u8> {
+    let mut writer = Writer { output: ExtendFlavor::new(start) };
+    let done = write(&mut writer).and_then(|()| writer.output.finalize());
+    done.expect("our messages hold nothing postcard can't write")
+}
+
 /// Encodes a message.
 pub fn encode<M: Serialize>(message: &M) -> Vec<u8> {
-    postcard::to_extend(message, vec![VERSION])
-        .expect("our messages hold nothing postcard can't write")
+    written(vec![VERSION], &|writer| message.serialize(writer))
 }
 
 /// Decodes a message. Fails on bytes of another version, truncated bytes, and trailing bytes.
@@ -57,9 +67,16 @@ pub struct Packed(Vec<u8>);
 
 impl Packed {
     pub fn of<M: Serialize>(message: &M) -> Self {
-        Self(
-            postcard::to_allocvec(message).expect("our messages hold nothing postcard can't write"),
-        )
+        Self(written(Vec::new(), &|writer| message.serialize(writer)))
+    }
+
+    /// The bytes of an enum's variant, which is the variant of an enum itself, from what is in it.
+    pub(crate) fn variant<M: Serialize>([outer, inner]: [u32; 2], message: &M) -> Self {
+        Self(written(Vec::new(), &|writer| {
+            outer.serialize(&mut *writer)?;
+            inner.serialize(&mut *writer)?;
+            message.serialize(writer)
+        }))
     }
 
     /// A message that [`Self::into_bytes`] was told of.

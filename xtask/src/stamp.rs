@@ -99,7 +99,8 @@ fn remove_names(folder: &Path) -> Result {
     for file in files.iter().filter(|file| is_wasm(file) && !is_shared(file)) {
         let wasm = fs::read(file)
             .map_err(|error| format!("{} can't be read: {error}.", paths::short(file)))?;
-        let small = wasm::without_names(&wasm)
+        let small = wasm::without_unreached(&wasm)
+            .and_then(|wasm| wasm::without_names(&wasm))
             .map_err(|error| format!("{} is no whole wasm file: {error}.", paths::short(file)))?;
         if small.len() < wasm.len() {
             write(file, &small)?;

@@ -1,11 +1,13 @@
 //! Edits wasm files section by section: strips what browsers do not need, and shortens the names of
 //! imports.
 
+use std::collections::HashSet;
+
 use wasm_encoder::{
-    ImportSection, Module, RawSection,
+    CodeSection, Function, ImportSection, Module, RawSection,
     reencode::{Error, RoundtripReencoder, utils},
 };
-use wasmparser::{Parser, Payload, TypeRef};
+use wasmparser::{BinaryReader, CodeSectionReader, KnownCustom, Name, Parser, Payload, TypeRef};
 
 type Result<T> = std::result::Result<T, Error>;
 
@@ -13,7 +15,8 @@ type Result<T> = std::result::Result<T, Error>;
 enum Fate {
     Kept,
     Left,
-    Replaced(ImportSection),
+    Imports(ImportSection),
+    Code(CodeSection),
 }
 
 /// `wasm` with each section treated as `fate` says. Sections that are kept are copied byte for
@@ -29,7 +32,8 @@ fn rewrite(wasm: &[u8], mut fate: impl FnMut(&Payload) -> Result<Fate>) -> Resul
                 module.section(&RawSection { id, data })
             }
             Fate::Left => &mut module,
-            Fate::Replaced(imports) => module.section(&imports),
+            Fate::Imports(imports) => module.section(&imports),
+            Fate::Code(code) => module.section(&code),
         };
     }
     Ok(module.finish())
@@ -44,6 +48,64 @@ pub fn without_names(wasm: &[u8]) -> Result<Vec<u8>> {
             }
             _ => Fate::Kept,
         })
+    })
+}
+
+/// What is compiled into an engine and can't be reached: burn chooses by the type of a tensor's
+/// elements while it runs, and no tensor of ours has doubles, half floats or quantized numbers.
+const UNREACHED: [&str; 8] = [
+    "burn_autodiff::ops::qtensor::",
+    "burn_backend::backend::ops::qtensor::",
+    "burn_backend::quantization::",
+    "burn_dispatch::ops::qtensor::",
+    "burn_flex::ops::qtensor::",
+    "burn_std::tensor::quantization::",
+    "gemm_f16::",
+    "gemm_f64::",
+];
+
+/// `wasm` with a trap in place of each function that is [`UNREACHED`] by its name. Without names
+/// nothing changes.
+pub fn without_unreached(wasm: &[u8]) -> Result<Vec<u8>> {
+    let mut imported = 0;
+    let mut unreached = HashSet::new();
+    for payload in Parser::new(0).parse_all(wasm) {
+        match payload? {
+            Payload::ImportSection(imports) => {
+                for import in imports.into_imports() {
+                    imported += u32::from(matches!(import?.ty, TypeRef::Func(_)));
+                }
+            }
+            Payload::CustomSection(custom) => {
+                let KnownCustom::Name(names) = custom.as_known() else { continue };
+                for part in names {
+                    let Name::Function(functions) = part? else { continue };
+                    for function in functions {
+                        let function = function?;
+                        if UNREACHED.iter().any(|start| function.name.starts_with(start)) {
+                            unreached.insert(function.index);
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    rewrite(wasm, |payload| {
+        let Payload::CodeSectionStart { range, .. } = payload else { return Ok(Fate::Kept) };
+        let data = &wasm[range.start as usize..range.end as usize];
+        let bodies = CodeSectionReader::new(BinaryReader::new(data, range.start))?;
+        let mut code = CodeSection::new();
+        for (body, index) in bodies.into_iter().zip(imported..) {
+            if unreached.contains(&index) {
+                let mut trap = Function::new([]);
+                trap.instructions().unreachable().end();
+                code.function(&trap);
+            } else {
+                code.raw(body?.as_bytes());
+            }
+        }
+        Ok(Fate::Code(code))
     })
 }
 
@@ -69,14 +131,16 @@ pub fn with_short_imports(wasm: &[u8], script: &str, module: &str) -> Result<(Ve
             }
             utils::parse_import(&mut RoundtripReencoder, &mut renamed, import)?;
         }
-        Ok(Fate::Replaced(renamed))
+        Ok(Fate::Imports(renamed))
     })?;
     Ok((wasm, shortened))
 }
 
 #[cfg(test)]
 mod tests {
-    use wasm_encoder::{CustomSection, EntityType, MemoryType};
+    use wasm_encoder::{
+        CustomSection, EntityType, FunctionSection, MemoryType, NameMap, NameSection, TypeSection,
+    };
 
     use super::*;
 
@@ -150,10 +214,52 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_reached_becomes_a_trap_and_keeps_its_number() {
+        let number = |value| {
+            let mut function = Function::new([]);
+            function.instructions().i32_const(value).drop().end();
+            function
+        };
+        let mut trap = Function::new([]);
+        trap.instructions().unreachable().end();
+        let names = ["imported", "gemm_f32::x", "gemm_f64::x", "of::gemm_f64::x"];
+        let module = |bodies: [&Function; 3], named: bool| {
+            let (mut types, mut imports) = (TypeSection::new(), ImportSection::new());
+            let (mut functions, mut code) = (FunctionSection::new(), CodeSection::new());
+            types.ty().function([], []);
+            imports.import("m", "f", EntityType::Function(0));
+            for body in bodies {
+                functions.function(0);
+                code.function(body);
+            }
+            let mut map = NameMap::new();
+            for (index, name) in names.iter().enumerate() {
+                map.append(index as u32, name);
+            }
+            let mut section = NameSection::new();
+            section.functions(&map);
+            let mut module = Module::new();
+            module.section(&types).section(&imports).section(&functions).section(&code);
+            if named {
+                module.section(&section);
+            }
+            module.finish()
+        };
+        let [one, two, three] = [1, 2, 3].map(number);
+        let whole = [&one, &two, &three];
+        assert_eq!(
+            without_unreached(&module(whole, true)).unwrap(),
+            module([&one, &trap, &three], true)
+        );
+        assert_eq!(without_unreached(&module(whole, false)).unwrap(), module(whole, false));
+    }
+
+    #[test]
     fn what_is_no_whole_file_is_refused() {
         let whole = module(&[("m", "f", FUNCTION)]);
         for broken in [&whole[..whole.len() - 1], b"\0as", &[0; 8], b"\0asm\x01\0\0\0\x02\x05"] {
             assert!(without_names(broken).is_err());
+            assert!(without_unreached(broken).is_err());
             assert!(with_short_imports(broken, "", "m").is_err());
         }
     }

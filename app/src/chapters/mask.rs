@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use unroll_protocol::{
+    gpt::likeliest,
     link::Chapter,
     study::mask::{CONTEXT, Change, Combine, Drawn, Preset, SERIES, Seen, Settings, ask},
 };
@@ -385,8 +386,7 @@ fn bars(seen: &Seen) -> Vec<Bar> {
     let next = next.and_then(|next| seen.vocabulary.iter().position(|token| token == next));
     let now = seen.probabilities.block(&[row]).unwrap_or_default();
     let usual = seen.usual_probabilities.block(&[row]).unwrap_or_default();
-    let mut ids: Vec<usize> = (0..now.len()).collect();
-    ids.sort_by(|a, b| now[*b].total_cmp(&now[*a]).then(a.cmp(b)));
+    let mut ids = likeliest(now);
     ids.truncate(LIKELIEST);
     if let (Some(next), Some(last)) = (next, ids.len().checked_sub(1))
         && !ids.contains(&next)

@@ -9,6 +9,7 @@ mod bigram;
 mod birnn;
 mod block;
 mod bptt;
+mod decode;
 mod gates;
 mod heads;
 mod machine;
@@ -101,7 +102,7 @@ macro_rules! all {
     ($($variant:ident $module:ident $field:ident $id:literal $title:literal,)+) => {
         /// Every chapter, in the course's order.
         pub static ALL: &[&Entry] =
-            &[elsewhere!(start), $(elsewhere!($module),)+ elsewhere!(machine), here!(gpt)];
+            &[elsewhere!(start), $(elsewhere!($module),)+ elsewhere!(machine), elsewhere!(decode), here!(gpt)];
     };
 }
 

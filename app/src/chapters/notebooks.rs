@@ -74,7 +74,7 @@ impl<S: Studies> Engine<S> {
 fn filled<S: Studies>(link: &Link, notebook: &Notebook, text: &str, sentence: &str) -> String {
     let mut engine = Engine::<S>::trained(link, text);
     let question = (notebook.asks)(link, sentence).unwrap();
-    let (step, said) = engine.ask(Packed::of(&question_for(notebook, link, &question)));
+    let (step, said) = engine.ask(question_for(notebook, link, question));
     assert_eq!(step, STEPS);
     let provenance = Provenance { device: "a test".to_owned(), ..Provenance::default() };
     let chapter = chapters::info(link.chapter).title();

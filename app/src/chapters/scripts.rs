@@ -14,7 +14,7 @@ macro_rules! scripts {
     ($($variant:ident $module:ident $field:ident $id:literal $title:literal,)+) => {
         /// Every chapter's script, in the course's order.
         fn all() -> Vec<(&'static str, &'static Script)> {
-            vec![("start", &super::start::SCRIPT), $(($id, &super::$module::SCRIPT),)+ ("machine", &super::machine::SCRIPT), ("gpt", &super::gpt::SCRIPT)]
+            vec![("start", &super::start::SCRIPT), $(($id, &super::$module::SCRIPT),)+ ("machine", &super::machine::SCRIPT), ("decode", &super::decode::SCRIPT), ("gpt", &super::gpt::SCRIPT)]
         }
     };
 }

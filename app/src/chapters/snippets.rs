@@ -18,7 +18,7 @@ macro_rules! names {
     ($($variant:ident $module:ident $field:ident $id:literal $title:literal,)+) => {
         /// Every chapter's names in code.
         const NAMES: &[(&str, Names)] =
-            &[("start", super::start::NAMES), ("gpt", super::gpt::NAMES), $((stringify!($module), super::$module::NAMES),)+];
+            &[("start", super::start::NAMES), ("decode", super::decode::NAMES), ("gpt", super::gpt::NAMES), $((stringify!($module), super::$module::NAMES),)+];
     };
 }
 

@@ -1,7 +1,7 @@
 //! The schedule of the learning rate: its curve, the rate now, and what else the optimizer does.
 
 use leptos::prelude::*;
-use unroll_protocol::{LearningRateSchedule, OptimizerSpec};
+use unroll_protocol::{LearningRateSchedule, OptimizerKind, OptimizerSpec};
 
 use super::{
     field::two_digits,
@@ -20,10 +20,9 @@ use crate::{
 pub const OPTIMIZER: &str = "The learning rate above is the peak. In the [warm-up](warm-up) the rate climbs to it. \
      Here the warm-up {warmup}. After it the rate falls along half a cosine. At step {end} it is a tenth of the \
      peak, and it stays there. Such a plan is a [learning-rate schedule](learning-rate-schedule).\n\n\
-     The [optimizer](optimizer) is AdamW. Its [weight decay](weight-decay) is {decay}. At each step every weight \
-     matrix loses a share of itself: {decay} times the rate. [Clipping](gradient-clipping) sets a maximum norm \
-     (length). A longer gradient is scaled down to it. Here {clip}. To change the warm-up, the decay or the maximum \
-     norm, start over.";
+     The [optimizer](optimizer) is {kind}. {rule} The [weight decay](weight-decay) is {decay}: {decays}. [Clipping](gradient-clipping) sets a maximum norm \
+     (length). A longer gradient is scaled down to it. Here {clip}. To change any of this \
+     but the rate, start over.";
 
 /// Points of the curve after the warm-up.
 const POINTS: u32 = 200;
@@ -67,7 +66,10 @@ pub fn Schedule() -> impl IntoView {
                 steps => format!("takes {steps} steps"),
             }),
             of_spec("end", |spec| grouped(spec.decay_steps.into())),
+            of_spec("kind", |spec| spec.kind.label().to_owned()),
+            of_spec("rule", |spec| rule(spec.kind).to_owned()),
             of_spec("decay", |spec| spec.weight_decay.to_string()),
+            of_spec("decays", |spec| decays(spec.kind).to_owned()),
             of_spec("clip", |spec| match spec.clip_norm {
                 0.0 => "clipping is off".to_owned(),
                 norm => format!("the maximum norm is {norm}"),
@@ -80,6 +82,35 @@ pub fn Schedule() -> impl IntoView {
         <div class="course-more-text">{words}</div>
     }
     .into_any()
+}
+
+/// What an optimizer does, in short.
+fn rule(kind: OptimizerKind) -> &'static str {
+    match kind {
+        OptimizerKind::AdamW | OptimizerKind::Adam => {
+            "It gives each weight a step of its own size, from the gradients that the weight has seen so far."
+        }
+        OptimizerKind::Sgd => {
+            "Each step is the gradient plus nine tenths of the step before, times the rate. All weights \
+             share that rate, whether their gradients are large or small."
+        }
+        OptimizerKind::Muon => {
+            "It moves each matrix of a block by about the same amount in every direction, even where the gradient \
+             is small. The embeddings, the head and all vectors are left to AdamW."
+        }
+    }
+}
+
+/// How weights decay under it.
+fn decays(kind: OptimizerKind) -> &'static str {
+    match kind {
+        OptimizerKind::AdamW | OptimizerKind::Muon => {
+            "at each step every weight matrix loses that share of itself, times the rate"
+        }
+        OptimizerKind::Adam | OptimizerKind::Sgd => {
+            "at each step that share of every weight matrix is added to its gradient"
+        }
+    }
 }
 
 /// The rate after starting over, where that is another one.

@@ -21,13 +21,15 @@ const MAIN: [&str; 6] = ["layers", "heads", "width", "context", "batch", "seed"]
 /// Beside the schedule of the learning rate.
 const OPTIMIZER: [&str; 3] = ["warmup", "decay", "clip"];
 /// Settings that "back to the defaults" puts back.
-const FORM: [&str; 20] = [
+const FORM: [&str; 22] = [
     "layers",
     "heads",
     "width",
     "context",
     "batch",
     "lr",
+    "optimizer",
+    "init",
     "warmup",
     "decay",
     "clip",
@@ -124,12 +126,13 @@ pub fn Settings() -> impl IntoView {
             </p>
             <details class="disclosure" data-testid="schedule" open>
                 <summary>"The rate over the steps"</summary>
-                <div class="fields">{OPTIMIZER.map(number)}</div>
+                <div class="fields">{choice("optimizer")} {OPTIMIZER.map(number)}</div>
                 <Schedule/>
             </details>
             <details class="disclosure">
                 <summary>"More settings"</summary>
                 <div class="fields">
+                    {choice("init")}
                     {number("dropout")}
                     {flag("tied")}
                     {number("workers")}

@@ -60,6 +60,7 @@ fn lit(chapter: Chapter) -> Option<(&'static str, &'static [Station])> {
             ("one whole block", &[Panels, Queries, Weights, Values, Mix, FeedForward])
         }
         Chapter::Machine => return None,
+        Chapter::Decode => ("the next character", &[Next, Text]),
         Chapter::Start => ("the arithmetic of every part", &ALL),
         Chapter::Gpt => ("all of it", &ALL),
     })

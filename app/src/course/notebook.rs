@@ -10,7 +10,7 @@ use std::{fmt::Write, rc::Rc};
 use leptos::{prelude::*, task::spawn_local};
 use serde_json::{Value, json};
 use unroll_protocol::{
-    Array, Link, Packed, Question,
+    Array, Ask, Link, Packed,
     parameters::{Parameter, Parameters, WithParameters},
 };
 
@@ -72,7 +72,7 @@ pub struct Notebook {
     pub weights: fn(&Link) -> Vec<String>,
     /// The question whose answer the code arrives at, by the link and the learner's sentence; or,
     /// as a sentence, why the settings on show are not what the code computes.
-    pub asks: fn(&Link, &str) -> Result<Question, &'static str>,
+    pub asks: fn(&Link, &str) -> Result<Packed, &'static str>,
     /// What is taken from the answer; or why there is nothing to compute.
     pub page: fn(&Packed) -> Result<Numbers, String>,
 }
@@ -134,7 +134,7 @@ fn open(
         let sentence = store.probe.get();
         store.link.with(|link| {
             let question = (notebook.asks)(link, &sentence)?;
-            Ok::<_, &str>((link.chapter, question_for(notebook, link, &question)))
+            Ok::<_, &str>((link.chapter, question_for(notebook, link, question)))
         })
     });
     let (chapter, question) = match asked {
@@ -163,17 +163,13 @@ fn open(
             });
         });
     };
-    questions.ask(Packed::of(&question), Rc::new(take));
+    questions.ask(question, Rc::new(take));
 }
 
 /// The question to the engine: the notebook's own, with the parameters it is answered from.
-pub fn question_for(notebook: &Notebook, link: &Link, question: &Question) -> Question {
-    WithParameters {
-        model: (notebook.model)(link),
-        under: (notebook.weights)(link),
-        question: Packed::of(question),
-    }
-    .into()
+pub fn question_for(notebook: &Notebook, link: &Link, question: Packed) -> Packed {
+    let (model, under) = ((notebook.model)(link), (notebook.weights)(link));
+    WithParameters { model, under, question }.packed()
 }
 
 async fn save(notebook: &Notebook, said: &Packed, origin: &Origin) -> Result<String, String> {

@@ -45,7 +45,10 @@ fn about(end: Chapter) -> (&'static str, Vec<Chapter>) {
     match end {
         Chapter::Norm => ("the chapters on memory", MEMORY.to_vec()),
         Chapter::Block => ("the chapters on attention", ATTENTION.to_vec()),
-        _ => ("the whole course", [MEMORY, ATTENTION, &[Chapter::Machine, Chapter::Gpt]].concat()),
+        _ => (
+            "the whole course",
+            [MEMORY, ATTENTION, &[Chapter::Machine, Chapter::Decode, Chapter::Gpt]].concat(),
+        ),
     }
 }
 

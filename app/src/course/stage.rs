@@ -199,7 +199,7 @@ pub fn Stage(
                                 title="Train a second run beside this one, with one thing changed"
                                 aria-pressed=move || has_twin.get().to_string() on:click=toggle_twin>
                                 <span class="stage-open-long">"Twin"</span>
-                                <span class="stage-open-short" aria-hidden="true">"⧉"</span>
+                                <span class="stage-open-short" aria-hidden="true"></span>
                             </button>
                         })}
                         {uses_text.then(|| opener("source", "Text", text))}

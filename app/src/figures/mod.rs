@@ -86,7 +86,7 @@ pub use plot::{power_of_ten, short, superscript};
 pub use scale::ValueMap;
 pub use second::{Second, own};
 pub use select::Selection;
-pub use sheet::{Sheet, SheetExport, exact};
+pub use sheet::{Sheet, SheetExport, exact, sheet_csv, sheet_json};
 pub use sight::{Sight, use_visible};
 pub use slot::Slot;
 pub use steps::StepRow;

@@ -248,8 +248,12 @@ pub fn place_labels(wanted: &[f64], height: f64, low: f64, high: f64) -> Vec<f64
     }
     // Too many for the space: closer together, never out of it.
     let height = if n > 1 { height.min((high - low) / (n - 1) as f64) } else { height };
-    let mut order: Vec<usize> = (0..n).collect();
-    order.sort_by(|&a, &b| wanted[a].total_cmp(&wanted[b]));
+    // A handful: the library's sort would be a hundred times as much code.
+    let mut order: Vec<usize> = Vec::with_capacity(n);
+    for label in 0..n {
+        let below = |&other: &usize| wanted[other].total_cmp(&wanted[label]).is_le();
+        order.insert(order.partition_point(below), label);
+    }
     // What is left after taking off the heights above must not fall: pool neighbors that do.
     let mut pools: Vec<(f64, usize)> = vec![];
     for (i, &label) in order.iter().enumerate() {
@@ -282,12 +286,10 @@ pub fn clip(line: &[(f64, f64)], top: f64, bottom: f64) -> Vec<Vec<(f64, f64)>> 
             // Where the segment crosses an edge, in the order of travel.
             let crossing = |edge: f64| {
                 let t = (edge - a.1) / (b.1 - a.1);
-                ((0.0..=1.0).contains(&t) && a.1 != b.1)
-                    .then_some((t, (a.0 + t * (b.0 - a.0), edge)))
+                ((0.0..=1.0).contains(&t) && a.1 != b.1).then_some((a.0 + t * (b.0 - a.0), edge))
             };
-            let mut cuts: Vec<_> = [top, bottom].into_iter().filter_map(crossing).collect();
-            cuts.sort_by(|x, y| x.0.total_cmp(&y.0));
-            for (_, cut) in cuts {
+            let edges = if a.1 < b.1 { [top, bottom] } else { [bottom, top] };
+            for cut in edges.into_iter().filter_map(crossing) {
                 piece.push(cut);
                 if piece.len() > 1 && !inside(b) {
                     pieces.push(std::mem::take(&mut piece));

@@ -54,8 +54,12 @@ pub fn SheetExport(
         })
     };
     let sheets = [
-        Choice { id: "json", label: "JSON", make: file(|s, n, t, p| File::Json(json(s, n, t, p))) },
-        Choice { id: "csv", label: "CSV", make: file(|s, _, t, p| File::Csv(csv(s, t, p))) },
+        Choice {
+            id: "json",
+            label: "JSON",
+            make: file(|s, n, t, p| File::Json(sheet_json(s, n, t, p))),
+        },
+        Choice { id: "csv", label: "CSV", make: file(|s, _, t, p| File::Csv(sheet_csv(s, t, p))) },
     ];
     let pictures = [
         drawn(File::Svg).map(|make| Choice { id: "svg", label: "SVG", make }),
@@ -65,14 +69,16 @@ pub fn SheetExport(
     view! { <div class="figure-foot"><ExportMenu figure=name choices/></div> }.into_any()
 }
 
-fn json(sheet: &Sheet, name: &str, title: &str, provenance: &Provenance) -> String {
+/// The sheet as JSON.
+pub fn sheet_json(sheet: &Sheet, name: &str, title: &str, provenance: &Provenance) -> String {
     let mut map = head(name, title, provenance);
     map.insert("columns".into(), json!(sheet.columns));
     map.insert("rows".into(), json!(sheet.rows));
     Value::Object(map).to_string()
 }
 
-fn csv(sheet: &Sheet, title: &str, provenance: &Provenance) -> String {
+/// The sheet as CSV.
+pub fn sheet_csv(sheet: &Sheet, title: &str, provenance: &Provenance) -> String {
     let cell = |value: &Value| match value {
         Value::Null => String::new(),
         Value::String(text) => field(text),
@@ -97,11 +103,11 @@ mod tests {
     fn numbers_keep_their_digits_and_text_its_commas() {
         let mut sheet = Sheet::new(&["token", "p"]);
         sheet.rows = vec![vec![json!(", "), exact(0.1)], vec![json!("a"), Value::Null]];
-        let text = csv(&sheet, "Title", &Provenance::default());
+        let text = sheet_csv(&sheet, "Title", &Provenance::default());
         let lines: Vec<&str> = text.lines().skip(1).collect();
         assert_eq!(lines, ["token,p", "\", \",0.1", "a,"]);
         let read: Value =
-            serde_json::from_str(&json(&sheet, "x", "X", &Provenance::default())).unwrap();
+            serde_json::from_str(&sheet_json(&sheet, "x", "X", &Provenance::default())).unwrap();
         assert_eq!(read["rows"][0], json!([", ", 0.1]));
     }
 }

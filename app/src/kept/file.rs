@@ -6,7 +6,10 @@
 use core::ops::Range;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use unroll_protocol::{Checkpoint, CurvePoint, ExperimentSpec, Packed, checkpoint::SavedParameter};
+use unroll_protocol::{
+    Checkpoint, CurvePoint, ExperimentSpec, GptSpec, Link, OptimizerSpec, Packed,
+    checkpoint::SavedParameter,
+};
 
 /// What every such file begins with; the last byte is the version of what follows.
 const MAGIC: [u8; 8] = *b"unroll\0\x01";
@@ -39,8 +42,87 @@ pub struct Body {
     pub text: String,
     pub probe: String,
     pub points: Vec<CurvePoint>,
-    pub spec: ExperimentSpec,
+    pub spec: SavedSpec,
     pub vocabulary: Vec<char>,
+}
+
+/// What the first files held of an [`ExperimentSpec`]. What came later is among the settings, so that
+/// those files can still be read.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SavedSpec {
+    seed: u32,
+    gpt: GptSpec,
+    optimizer: SavedOptimizer,
+    batch: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct SavedOptimizer {
+    learning_rate: f32,
+    warmup_steps: u32,
+    decay_steps: u32,
+    weight_decay: f32,
+    beta1: f32,
+    beta2: f32,
+    epsilon: f32,
+    clip_norm: f32,
+}
+
+impl From<ExperimentSpec> for SavedSpec {
+    fn from(spec: ExperimentSpec) -> Self {
+        let ExperimentSpec { seed, initialization: _, gpt, optimizer, batch } = spec;
+        let OptimizerSpec {
+            kind: _,
+            learning_rate,
+            warmup_steps,
+            decay_steps,
+            weight_decay,
+            beta1,
+            beta2,
+            epsilon,
+            clip_norm,
+        } = optimizer;
+        let optimizer = SavedOptimizer {
+            learning_rate,
+            warmup_steps,
+            decay_steps,
+            weight_decay,
+            beta1,
+            beta2,
+            epsilon,
+            clip_norm,
+        };
+        Self { seed, gpt, optimizer, batch }
+    }
+}
+
+impl SavedSpec {
+    /// With what only the settings say.
+    fn with(self, link: &Link) -> ExperimentSpec {
+        let Self { seed, gpt, optimizer, batch } = self;
+        let SavedOptimizer {
+            learning_rate,
+            warmup_steps,
+            decay_steps,
+            weight_decay,
+            beta1,
+            beta2,
+            epsilon,
+            clip_norm,
+        } = optimizer;
+        let optimizer = OptimizerSpec {
+            kind: link.gpt.optimizer,
+            learning_rate,
+            warmup_steps,
+            decay_steps,
+            weight_decay,
+            beta1,
+            beta2,
+            epsilon,
+            clip_norm,
+        };
+        ExperimentSpec { seed, initialization: link.gpt.initialization, gpt, optimizer, batch }
+    }
 }
 
 /// The file is not one of ours, or not whole.
@@ -117,15 +199,20 @@ impl<R: Fn(Range<usize>) -> Vec<u8>> Reader<R> {
     }
 }
 
-/// The checkpoint that a file holds, from what was read of it.
-pub fn checkpoint(head: &Head, body: &Body, parameters: Vec<SavedParameter>) -> Checkpoint {
-    let (spec, vocabulary) = (body.spec, body.vocabulary.clone());
+/// The checkpoint that a file holds, from what was read of it. `link` has the file's settings.
+pub fn checkpoint(
+    head: &Head,
+    body: &Body,
+    link: &Link,
+    parameters: Vec<SavedParameter>,
+) -> Checkpoint {
+    let (spec, vocabulary) = (body.spec.with(link), body.vocabulary.clone());
     Checkpoint { spec, step: head.step, vocabulary, parameters }
 }
 
 #[cfg(test)]
 mod tests {
-    use unroll_protocol::{Array, Link};
+    use unroll_protocol::{Array, Initialization, OptimizerKind};
 
     use super::*;
 
@@ -143,6 +230,14 @@ mod tests {
         }
     }
 
+    /// Settings that files of the first release did not know.
+    fn other() -> Link {
+        let mut link = Link::default();
+        link.gpt.optimizer = OptimizerKind::Muon;
+        link.gpt.initialization = Initialization::Xavier;
+        link
+    }
+
     fn whole() -> Vec<u8> {
         let point = CurvePoint {
             step: 1,
@@ -156,7 +251,7 @@ mod tests {
             text: "text".into(),
             probe: "probe".into(),
             points: vec![point],
-            spec: Link::default().experiment(),
+            spec: other().experiment().into(),
             vocabulary: vec!['a', 'é'],
         };
         [beginning(), record(&head()), record(&body), record(&parameter())].concat()
@@ -175,8 +270,23 @@ mod tests {
         let (read_value, value) = (&read_parameter.value.values, &parameter().value.values);
         assert_eq!(bits(read_value), bits(value));
         assert_eq!(bits(&read_parameter.second_moment), bits(&parameter().second_moment));
-        let checkpoint = checkpoint(&read_head, &body, vec![read_parameter]);
+        let checkpoint = checkpoint(&read_head, &body, &other(), vec![read_parameter]);
         assert_eq!((checkpoint.step, checkpoint.parameters.len()), (12, 1));
+        assert_eq!(checkpoint.spec, other().experiment());
+    }
+
+    #[test]
+    fn files_of_the_first_release_are_still_read() {
+        // What they held: the seed, the model, eight numbers of the optimizer and the batch.
+        let spec = Link::default().experiment();
+        let optimizer = spec.optimizer;
+        let rates = (optimizer.learning_rate, optimizer.warmup_steps, optimizer.decay_steps);
+        let rest = (optimizer.weight_decay, optimizer.beta1, optimizer.beta2);
+        let ends = (optimizer.epsilon, optimizer.clip_norm);
+        let old = Packed::of(&(spec.seed, spec.gpt, (rates, rest, ends), spec.batch));
+        assert_eq!(old, Packed::of(&SavedSpec::from(spec)));
+        let read: SavedSpec = old.unpack().unwrap();
+        assert_eq!(read.with(&Link::default()), spec);
     }
 
     #[test]

@@ -41,6 +41,29 @@ pub(super) async fn answer(
             let pass = unroll_model::pass(model, tokenizer, text, block, step);
             question.answered(&pass.await.map_err(said)?)
         }
+        gpt::Question::After(question) => {
+            let ask::After { ref text, ref endings } = question;
+            let after = unroll_model::after(model, tokenizer, text, endings);
+            question.answered(&after.await.map_err(said)?)
+        }
+        gpt::Question::Beams(question) => {
+            let ask::Beams { ref text, width, length } = question;
+            let beams = unroll_model::beams(model, tokenizer, text, width, length);
+            question.answered(&beams.await.map_err(said)?)
+        }
+        gpt::Question::Surprise(question) => {
+            let surprise = unroll_model::surprise(model, tokenizer, &question.text);
+            question.answered(&surprise.await.map_err(said)?)
+        }
+        gpt::Question::Cached(question) => {
+            let cached = unroll_model::cached(model, tokenizer, &question.text);
+            question.answered(&cached.await.map_err(said)?)
+        }
+        gpt::Question::Race(question) => {
+            let ask::Race { ref text, length } = question;
+            let race = unroll_model::race(model, tokenizer, text, length);
+            question.answered(&race.await.map_err(said)?)
+        }
         // Text is written bit by bit, not along with parameters.
         gpt::Question::Writing(_) => return Err(NOT_OURS.to_owned()),
     };

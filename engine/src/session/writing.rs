@@ -35,9 +35,9 @@ impl Writing {
         Ok(Self { id, question, step, generator, model, told_at: now })
     }
 
-    /// Whether it is asked for in place of `other`, being after the same text.
+    /// Whether it is asked for in place of `other`, being for the same place.
     pub fn replaces(&self, other: &Self) -> bool {
-        self.question.sample.prompt == other.question.sample.prompt
+        self.question.sample.place == other.question.sample.place
     }
 
     /// Generates one more token. Returns whether it was the last.
@@ -53,7 +53,8 @@ impl Writing {
         let now = now();
         if done || now - self.told_at >= TOLD_EVERY {
             self.told_at = now;
-            let answer = self.question.answered(&Written { text: self.generator.text(), done });
+            let (text, surprises) = (self.generator.text(), self.generator.surprises().to_vec());
+            let answer = self.question.answered(&Written { text, surprises, done });
             post(Event::Answered { id: self.id, step: self.step, answer, more: !done });
         }
         done

@@ -18,6 +18,7 @@ pub use statistics::head_statistics;
 pub use trace::{AttentionTrace, RowError, attention_row};
 
 use crate::{
+    deviations::Deviations,
     dropout::Dropout,
     fused::{self, linear},
     parameters::{bias, matrix},
@@ -33,8 +34,7 @@ pub struct AttentionConfig {
     pub heads: usize,
     /// Whether scores are divided by the square root of the head's width.
     pub scaled: bool,
-    /// Standard deviation of the output projection's initial weights.
-    pub output_deviation: f64,
+    pub deviations: Deviations,
 }
 
 /// `softmax(Q K^T / sqrt(d) + bias) V` in `heads` subspaces of width `d = width / heads` each,
@@ -65,14 +65,19 @@ impl AttentionConfig {
     ///
     /// Panics if `heads` does not divide `width`.
     pub(crate) fn init(&self, draws: &mut Normals, device: &Device) -> Attention {
-        let Self { width, heads, scaled, output_deviation } = *self;
+        let Self { width, heads, scaled, deviations } = *self;
         assert!(width.is_multiple_of(heads), "{heads} heads do not divide a width of {width}");
-        let mut weight = |deviation| matrix([width, width], deviation, draws, device);
+        let shape = [width, width];
+        let mut weight = |deviation| matrix(shape, deviation, draws, device);
+        let inner = deviations.inner(shape);
         Attention {
-            query: Linear { weight: weight(0.02), bias: Some(bias(width, device)) },
-            key: Linear { weight: weight(0.02), bias: None },
-            value: Linear { weight: weight(0.02), bias: Some(bias(width, device)) },
-            output: Linear { weight: weight(output_deviation), bias: Some(bias(width, device)) },
+            query: Linear { weight: weight(inner), bias: Some(bias(width, device)) },
+            key: Linear { weight: weight(inner), bias: None },
+            value: Linear { weight: weight(inner), bias: Some(bias(width, device)) },
+            output: Linear {
+                weight: weight(deviations.output(shape)),
+                bias: Some(bias(width, device)),
+            },
             heads,
             scaled,
         }
@@ -131,6 +136,38 @@ impl Attention {
         dropout: &Dropout,
     ) -> (Tensor<3>, AttentionTrace) {
         self.run_traced(input, Some(memory), rules, dropout)
+    }
+
+    /// Self-attention of one token more. Its query looks at the keys in `kept` and at its own, which
+    /// is added to them, and so is its value. Returns the output, and the token's query, key, value
+    /// (rotated by their position if positions are rotary) and weights.
+    ///
+    /// # Shapes
+    ///
+    /// - input: `[batch, 1, width]`
+    /// - kept: `[batch, heads, T - 1, d]` each
+    /// - output: `[batch, 1, width]`
+    /// - query, key and value: `[batch, heads, 1, d]`
+    /// - weights: `[batch, heads, 1, T]`
+    pub fn forward_next(
+        &self,
+        input: Tensor<3>,
+        rules: &AttentionRules,
+        kept: Option<&mut [Tensor<4>; 2]>,
+    ) -> (Tensor<3>, [Tensor<4>; 4]) {
+        let (factors, [query, key, value]) = self.project(input, None, rules, &Dropout::off());
+        let all = match kept {
+            Some(kept) => {
+                for (kept, new) in kept.iter_mut().zip([&key, &value]) {
+                    *kept = Tensor::cat(vec![kept.clone(), new.clone()], 2);
+                }
+                kept.clone()
+            }
+            None => [key.clone(), value.clone()],
+        };
+        let [keys, values] = all;
+        let (weights, mixed) = factors.attend([query.clone(), keys, values]);
+        (self.join(mixed), [query, key, value, weights])
     }
 
     /// Number of heads.

@@ -39,14 +39,15 @@ impl AttentionRules {
     }
 
     /// Adds ALiBi: each score is lowered by the distance between query and key times the head's
-    /// slope (Press, Smith and Lewis 2022).
-    pub fn with_alibi(self, heads: usize, device: &Device) -> Self {
+    /// slope (Press, Smith and Lewis 2022). The mask's first query stands at position `first`, its
+    /// first key at 0.
+    pub fn with_alibi(self, heads: usize, first: usize, device: &Device) -> Self {
         let slopes = alibi_slopes(heads);
         let (queries, keys) = (self.mask.queries(), self.mask.keys());
         let mut lowered = Vec::with_capacity(heads * queries * keys);
         for &slope in &slopes {
             for query in 0..queries {
-                lowered.extend((0..keys).map(|key| penalty(slope, query, key)));
+                lowered.extend((0..keys).map(|key| penalty(slope, first + query, key)));
             }
         }
         let data = TensorData::new(lowered, [1, heads, queries, keys]);

@@ -19,7 +19,7 @@ use crate::{
     Named,
     data::Dataset,
     named_parameters,
-    optimizer::{AdamW, global_norm},
+    optimizer::{Optimizer, global_norm},
     read::read_all,
     tokenizer::CharTokenizer,
 };
@@ -41,7 +41,7 @@ pub struct Study {
     notes: Vec<String>,
     /// `None` only while the optimizer has it.
     table: Option<LogitTable>,
-    optimizer: AdamW,
+    optimizer: Optimizer,
     rate: f64,
     shares: Tensor<2>,
     /// The table as it was last read back, with its step.
@@ -77,7 +77,7 @@ impl super::Study for Study {
         let table = LogitTable::new(tokenizer.len(), spec.seed, &device);
         Ok(Self {
             shares: shares(&training, &device),
-            optimizer: AdamW::new(&OPTIMIZER, &table),
+            optimizer: Optimizer::new(&OPTIMIZER, &table),
             rate: f64::from(OPTIMIZER.learning_rate),
             table: Some(table),
             tokenizer,
@@ -142,7 +142,7 @@ impl super::Study for Study {
 
     fn hold(&mut self, holder: &mut Holder<'_>) {
         holder.value(&mut self.table);
-        holder.hold(&mut self.optimizer, AdamW::spent);
+        holder.hold(&mut self.optimizer, Optimizer::spent);
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

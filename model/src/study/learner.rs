@@ -1,11 +1,11 @@
 //! A model in training with its optimizer. Every chapter has at least one.
 
 use burn::{module::Module, tensor::Tensor};
-use unroll_protocol::OptimizerSpec;
+use unroll_protocol::{OptimizerKind, OptimizerSpec};
 
 use super::{Refusal, StudySlice};
 use crate::{
-    optimizer::{AdamW, global_norm},
+    optimizer::{Optimizer, global_norm},
     parameters::{GradientSum, Named, named_parameters, parameter_count},
     read::read_all,
 };
@@ -14,6 +14,7 @@ use crate::{
 /// and train too briefly to need a schedule or decay.
 pub(super) const fn steady(learning_rate: f32) -> OptimizerSpec {
     OptimizerSpec {
+        kind: OptimizerKind::AdamW,
         learning_rate,
         warmup_steps: 0,
         decay_steps: 0,
@@ -42,7 +43,7 @@ pub(super) fn usable_rate(rate: f32) -> Result<f64, Refusal> {
 #[derive(Clone)]
 pub(super) struct Learner<M> {
     pub(super) model: M,
-    optimizer: AdamW,
+    optimizer: Optimizer,
 }
 
 /// Loss and gradients of one batch.
@@ -86,7 +87,7 @@ impl Gradients {
 impl<M: Module> Learner<M> {
     /// `model` before its first step.
     pub(super) fn new(model: M, optimizer: &OptimizerSpec) -> Self {
-        Self { optimizer: AdamW::new(optimizer, &model), model }
+        Self { optimizer: Optimizer::new(optimizer, &model), model }
     }
 
     /// What answers need of it: it can't train.

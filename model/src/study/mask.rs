@@ -6,7 +6,7 @@ mod writing;
 
 use burn::tensor::{Device, Tensor};
 use unroll_protocol::{
-    Architecture, Ask, GptSpec, Packed,
+    Architecture, Ask, GptSpec, Initialization, Packed,
     architecture::{MaskKind, Positions},
     study::mask::{CONTEXT, HEADS, LAYERS, Question, SERIES, Spec, Trained, WIDTH, ask},
 };
@@ -71,7 +71,12 @@ impl super::Study for Study {
         let dataset = Dataset::new(tokens, window)?;
         let learners = Trained::ALL.iter().map(|&trained| {
             let spec_of = model_spec(trained);
-            let config = GptConfig { spec: spec_of, vocabulary: tokenizer.len(), seed: spec.seed };
+            let config = GptConfig {
+                spec: spec_of,
+                vocabulary: tokenizer.len(),
+                initialization: Initialization::Gpt2,
+                seed: spec.seed,
+            };
             Learner::new(config.init(device), &steady(RATE))
         });
         Ok(Self {

@@ -10,7 +10,7 @@ use unroll_protocol::{Array, Checkpoint, checkpoint::SavedParameter};
 
 use super::{BuildError, Trainer};
 use crate::{
-    optimizer::{AdamW, Moments},
+    optimizer::{Moments, Optimizer},
     parameters::named_parameters,
     read::{ReadError, read_all},
     tokenizer::{CharTokenizer, VocabularyError},
@@ -122,7 +122,7 @@ impl Trainer {
             })
             .collect();
         trainer.model = Some(model.map(&mut Load { parameters: checkpoint.parameters.iter() }));
-        trainer.optimizer = AdamW::resume(&spec.optimizer, checkpoint.step, moments);
+        trainer.optimizer = Optimizer::resume(&spec.optimizer, checkpoint.step, moments);
         Ok(trainer)
     }
 }

@@ -21,7 +21,7 @@ use crate::{
     data::{DataError, Dataset},
     fused::has_kernels,
     gpt::{Gpt, GptConfig},
-    optimizer::{AdamW, global_norm},
+    optimizer::{Optimizer, global_norm},
     tokenizer::CharTokenizer,
 };
 use pass::{DropoutSource, Pass, sequences_per_slice};
@@ -40,7 +40,7 @@ pub struct Trainer {
     /// `None` only while the optimizer has it: a second owner of the weights would prevent updates
     /// in place.
     model: Option<Gpt>,
-    optimizer: AdamW,
+    optimizer: Optimizer,
     progress: Progress,
 }
 
@@ -88,7 +88,7 @@ pub struct StepGradients {
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     model: Gpt,
-    optimizer: AdamW,
+    optimizer: Optimizer,
 }
 
 impl Snapshot {
@@ -148,14 +148,15 @@ impl Trainer {
             return Err(SpecError::TooManyParameters { parameters }.into());
         }
         let device = device.clone().inner();
-        let config = GptConfig { spec: spec.gpt, vocabulary: tokenizer.len(), seed: spec.seed };
+        let ExperimentSpec { seed, initialization, gpt, .. } = *spec;
+        let config = GptConfig { spec: gpt, vocabulary: tokenizer.len(), initialization, seed };
         let model = config.init(&device);
         Ok(Self {
             spec: *spec,
             tokenizer,
             dataset,
             rules: model.attention_rules(spec.gpt.context as usize),
-            optimizer: AdamW::new(&spec.optimizer, &model),
+            optimizer: Optimizer::new(&spec.optimizer, &model),
             device,
             model: Some(model),
             progress: Progress::Idle,

@@ -11,7 +11,7 @@ use std::{
 
 use burn::tensor::{Device, Tensor};
 use unroll_model::{Slice, StepGradients, Trainer};
-use unroll_protocol::{Architecture, ExperimentSpec, GptSpec, OptimizerSpec};
+use unroll_protocol::{Architecture, ExperimentSpec, GptSpec, Initialization, OptimizerSpec};
 
 /// Runs a future that never has to wait, as all of them do on the CPU.
 pub fn ready<T>(future: impl Future<Output = T>) -> T {
@@ -45,6 +45,7 @@ pub fn relative_difference(expected: &[f32], found: &[f32]) -> f32 {
 
 pub fn tiny() -> ExperimentSpec {
     ExperimentSpec {
+        initialization: Initialization::Gpt2,
         seed: 1,
         gpt: GptSpec {
             layers: 2,

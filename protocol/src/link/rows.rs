@@ -1,5 +1,7 @@
 //! Macros for rows of the settings table, which make seventy of them short.
 
+use serde::Deserialize;
+
 /// A row whose field holds the value itself.
 macro_rules! plain {
     ($(of $chapter:ident,)? $name:literal, $label:literal, $($field:ident).+: $variant:ident,
@@ -74,8 +76,15 @@ macro_rules! of {
 macro_rules! choice {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $id:literal, $label:literal;)+ }) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
         pub enum $name { $($(#[$vdoc])* $variant,)+ }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let names = &[$(stringify!($variant),)+];
+                crate::link::rows::read_choice(deserializer, names).map(|at| Self::ALL[at])
+            }
+        }
 
         impl $name {
             /// Id in URLs and label on the page, in order.
@@ -99,6 +108,22 @@ macro_rules! choice {
             }
         }
     };
+}
+
+/// The place of a choice among `names`, as it was written by serde's own `Serialize`: by its place in
+/// messages, by its name in JSON. What serde would derive is several times as much code for each.
+pub(crate) fn read_choice<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+    names: &[&str],
+) -> Result<usize, D::Error> {
+    let at = if deserializer.is_human_readable() {
+        let name = String::deserialize(deserializer)?;
+        names.iter().position(|known| **known == *name)
+    } else {
+        Some(u32::deserialize(deserializer)? as usize)
+    };
+    let unknown = || serde::de::Error::custom("no such choice");
+    at.filter(|at| *at < names.len()).ok_or_else(unknown)
 }
 
 pub(crate) use {choice, chosen, numbers, of, plain};

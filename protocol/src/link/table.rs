@@ -7,6 +7,7 @@ use super::{
     rows::{chosen, plain},
 };
 use crate::{
+    Initialization, OptimizerKind,
     architecture::{Activation, MaskKind, NormPlacement, Positions},
     gpt,
     pool::MOST_WORKERS,
@@ -259,7 +260,11 @@ macro_rules! of_chapters {
         pub fn settings() -> impl Iterator<Item = &'static Setting> + Clone {
             static GENERAL_SETTINGS: &[Setting] = settings!(GENERAL);
             static OF_CHAPTERS: &[&[Setting]] = &[$(settings!(study::$module::ROWS)),+];
-            static FURTHER: [&[Setting]; 2] = [settings!(gpt::MACHINE_ROWS), settings!(start::ROWS)];
+            static FURTHER: [&[Setting]; 3] = [
+                settings!(gpt::MACHINE_ROWS),
+                settings!(gpt::DECODE_ROWS),
+                settings!(start::ROWS),
+            ];
             let chapters = OF_CHAPTERS.iter().chain(&FURTHER);
             GENERAL_SETTINGS.iter().chain(chapters.copied().flatten())
         }
@@ -267,7 +272,11 @@ macro_rules! of_chapters {
         /// The words of every setting, in the order of [`settings`].
         pub fn words() -> impl Iterator<Item = &'static Words> + Clone {
             static OF_CHAPTERS: &[&[Words]] = &[$(words!(study::$module::ROWS)),+];
-            static FURTHER: [&[Words]; 2] = [words!(gpt::MACHINE_ROWS), words!(start::ROWS)];
+            static FURTHER: [&[Words]; 3] = [
+                words!(gpt::MACHINE_ROWS),
+                words!(gpt::DECODE_ROWS),
+                words!(start::ROWS),
+            ];
             general_words().chain(OF_CHAPTERS.iter().chain(&FURTHER).copied().flatten())
         }
     };
@@ -305,6 +314,10 @@ const GENERAL: &[TableRow] = &[
         "Share of itself that each weight matrix loses in a step, times the learning rate; 0 is none."),
     plain!(of Gpt, "clip", "Clip norm", gpt.clip_norm: Real, Kind::Real { min: 0.0, max: 10.0 },
         "Largest length of the gradient; 0 switches clipping off."),
+    chosen!(of Gpt, "optimizer", "Optimizer", gpt.optimizer: OptimizerKind,
+        "The rule that makes a step of the gradients. Each has its own best learning rate."),
+    chosen!(of Gpt, "init", "First weights", gpt.initialization: Initialization,
+        "How large the random weights are at the start. The random draws stay the same; only their scale changes."),
     plain!("seed", "Seed", seed: Whole, Kind::Whole { min: 0, max: u32::MAX },
         "Start of every random choice: the same seed gives the same run."),
     plain!(of Gpt, "dropout", "Dropout", gpt.dropout: Real, Kind::Real { min: 0.0, max: 0.9 },
@@ -342,6 +355,10 @@ const GENERAL: &[TableRow] = &[
         "How boldly the model writes: 0 always takes the likeliest character."),
     plain!(of Gpt, "topk", "Top k", gpt.top_k: Whole, Kind::Whole { min: 0, max: 512 },
         "Writes only with the k likeliest characters; 0 allows all."),
+    plain!(of Gpt, "topp", "Top p", gpt.top_p: Real, Kind::Real { min: 0.0, max: 1.0 },
+        "Writes only with the likeliest characters that together have this share; 1 allows all."),
+    plain!(of Gpt, "minp", "Min p", gpt.min_p: Real, Kind::Real { min: 0.0, max: 1.0 },
+        "Writes only with characters at least this many times as likely as the likeliest; 0 allows all."),
     plain!(of Gpt, "layer", "Layer shown", gpt.layer: Whole, Kind::Whole { min: 1, max: 12 },
         "Layer of the large heatmap."),
     plain!(of Gpt, "head", "Head shown", gpt.head: Whole, Kind::Whole { min: 1, max: 16 },

@@ -2,6 +2,7 @@
 //! each one read of every other.
 
 use leptos::{ev, html, prelude::*};
+use unroll_protocol::gpt::likeliest;
 use web_sys::HtmlCanvasElement;
 
 use crate::figures::{
@@ -85,8 +86,7 @@ pub fn read_sentence(alignment: &Alignment, place: Place) -> Option<String> {
             name_at(token, at)
         ));
     }
-    let mut order: Vec<usize> = (0..row.len()).collect();
-    order.sort_by(|a, b| row[*b].total_cmp(&row[*a]));
+    let order = likeliest(row);
     let read = order.iter().take(3).map(|&j| {
         let name = name_at(alignment.source.get(j).map_or("", |s| s), j);
         format!("{name} {}", controls::percent(row[j], 2))

@@ -1,7 +1,7 @@
 //! The chapter's code with the live model's numbers.
 
 use unroll_protocol::{
-    AttentionRow, Link, Packed, Question, study::alignment::ask, transduction::AttentionKind,
+    Ask, AttentionRow, Link, Packed, study::alignment::ask, transduction::AttentionKind,
 };
 
 use super::source;
@@ -20,7 +20,7 @@ pub const CONTEXT: Notebook = Notebook {
     page,
 };
 
-fn asks(link: &Link, sentence: &str) -> Result<Question, &'static str> {
+fn asks(link: &Link, sentence: &str) -> Result<Packed, &'static str> {
     let settings = &link.alignment;
     let kinds = settings.spec(link.seed).kinds();
     let model = kinds.iter().position(|kind| *kind != AttentionKind::None);
@@ -28,7 +28,7 @@ fn asks(link: &Link, sentence: &str) -> Result<Question, &'static str> {
         .ok_or("No model on the page has attention. Choose a kind of attention in the settings.")?
         as u32;
     let source = source(settings, || sentence.to_owned());
-    Ok(ask::Row { source, model, at: 0 }.into())
+    Ok(ask::Row { source, model, at: 0 }.packed())
 }
 
 fn page(answer: &Packed) -> Result<Numbers, String> {

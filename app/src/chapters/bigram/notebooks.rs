@@ -1,7 +1,7 @@
 //! The chapter's code with the live model's numbers.
 
 use unroll_protocol::{
-    Link, Packed, Question,
+    Ask, Link, Packed,
     study::bigram::{Sentence, Term, ask},
 };
 
@@ -19,8 +19,8 @@ pub const SOFTMAX: Notebook = Notebook {
     page,
 };
 
-fn asks(link: &Link, sentence: &str) -> Result<Question, &'static str> {
-    Ok(ask::Sentence { text: sentence.to_owned(), k: link.bigram.k }.into())
+fn asks(link: &Link, sentence: &str) -> Result<Packed, &'static str> {
+    Ok(ask::Sentence { text: sentence.to_owned(), k: link.bigram.k }.packed())
 }
 
 fn page(answer: &Packed) -> Result<Numbers, String> {

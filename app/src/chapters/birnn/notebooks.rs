@@ -1,7 +1,7 @@
 //! The chapter's code with the live model's numbers.
 
 use unroll_protocol::{
-    Link, Packed, Question,
+    Ask, Link, Packed,
     study::birnn::{Reader, Reading, TaskChoice},
 };
 
@@ -20,13 +20,13 @@ pub const LOGITS: Notebook = Notebook {
     page,
 };
 
-fn asks(link: &Link, sentence: &str) -> Result<Question, &'static str> {
+fn asks(link: &Link, sentence: &str) -> Result<Packed, &'static str> {
     if link.birnn.task == TaskChoice::Fill {
         return Err(
             "With “Missing letters”, the page hides a different letter at each position, so each position needs a run of its own. Choose the task “Symbols ahead” in the settings.",
         );
     }
-    Ok(question(&link.birnn, sentence.to_owned(), None).into())
+    Ok(question(&link.birnn, sentence.to_owned(), None).packed())
 }
 
 fn page(answer: &Packed) -> Result<Numbers, String> {

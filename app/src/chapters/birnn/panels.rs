@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use unroll_protocol::study::birnn::{
-    self, MOST_AHEAD, Passage, Reader, Reading, TaskChoice, accuracy_series,
+use unroll_protocol::{
+    gpt,
+    study::birnn::{self, MOST_AHEAD, Passage, Reader, Reading, TaskChoice, accuracy_series},
 };
 
 use super::figure::{likeliest, reader_id, softmax};
@@ -332,11 +333,7 @@ fn Passages(page: Page) -> impl IntoView {
 /// The right letter and what the models thought of first, in order, filled up to four.
 fn options(passage: &Passage) -> Vec<usize> {
     let mut options = vec![passage.right as usize];
-    let ranked = passage.models.iter().map(|(_, probabilities)| {
-        let mut ids: Vec<usize> = (0..probabilities.len()).collect();
-        ids.sort_by(|a, b| probabilities[*b].total_cmp(&probabilities[*a]));
-        ids
-    });
+    let ranked = passage.models.iter().map(|(_, probabilities)| gpt::likeliest(probabilities));
     let ranked: Vec<_> = ranked.collect();
     for place in 0..passage.answers.len() {
         for ids in &ranked {

@@ -1,7 +1,7 @@
 //! The chapter's code with the live model's numbers.
 
 use unroll_protocol::{
-    Link, Packed, Question,
+    Ask, Link, Packed,
     study::block::{Shown, Stream, ask},
 };
 
@@ -19,10 +19,10 @@ pub const CONTRIBUTION: Notebook = Notebook {
     page,
 };
 
-fn asks(link: &Link, sentence: &str) -> Result<Question, &'static str> {
+fn asks(link: &Link, sentence: &str) -> Result<Packed, &'static str> {
     let settings = &link.block;
     let (shown, position, token) = (settings.shown, settings.position, settings.token);
-    Ok(ask::Stream { text: sentence.to_owned(), shown, position, token }.into())
+    Ok(ask::Stream { text: sentence.to_owned(), shown, position, token }.packed())
 }
 
 fn page(answer: &Packed) -> Result<Numbers, String> {

@@ -1,7 +1,7 @@
 //! The chapter's code with the live network's numbers.
 
 use unroll_protocol::{
-    Link, Packed, Question,
+    Ask, Link, Packed,
     study::bptt::{Cell, Nudged, ask},
 };
 
@@ -19,13 +19,13 @@ pub const LAST: Notebook = Notebook {
     page,
 };
 
-fn asks(link: &Link, _: &str) -> Result<Question, &'static str> {
+fn asks(link: &Link, _: &str) -> Result<Packed, &'static str> {
     if link.bptt.truncation != 0 {
         return Err(
             "The notebook goes all the way back. Set “Truncate to” to 0 in the view “Memory”.",
         );
     }
-    Ok(ask::Nudge { cell: Cell::Rnn, ..link.bptt.nudge() }.into())
+    Ok(ask::Nudge { cell: Cell::Rnn, ..link.bptt.nudge() }.packed())
 }
 
 fn page(answer: &Packed) -> Result<Numbers, String> {

@@ -1,7 +1,7 @@
 //! The chapter's code with the live model's numbers.
 
 use unroll_protocol::{
-    Link, Packed, Question,
+    Ask, Link, Packed,
     study::gates::{CellChoice, Quantity, Seen, ask},
 };
 
@@ -19,7 +19,7 @@ pub const LSTM: Notebook = Notebook {
     page,
 };
 
-fn asks(link: &Link, sentence: &str) -> Result<Question, &'static str> {
+fn asks(link: &Link, sentence: &str) -> Result<Packed, &'static str> {
     let settings = &link.gates;
     if settings.cell != CellChoice::Lstm {
         return Err("The notebook computes an LSTM. Choose that cell in the settings.");
@@ -32,7 +32,7 @@ fn asks(link: &Link, sentence: &str) -> Result<Question, &'static str> {
         quantity: Quantity::Cell,
         forced: Vec::new(),
     }
-    .into())
+    .packed())
 }
 
 fn page(answer: &Packed) -> Result<Numbers, String> {

@@ -1,7 +1,7 @@
 //! One block and the whole model as code, with the live model's numbers.
 
 use unroll_protocol::{
-    Architecture, Link, Packed, Question, Trace,
+    Architecture, Ask, Link, Packed, Trace,
     architecture::{Activation, MaskKind, NormPlacement, Positions},
     gpt::ask,
 };
@@ -31,7 +31,7 @@ pub const WHOLE: Notebook = Notebook {
     page,
 };
 
-fn asks(link: &Link, sentence: &str) -> Result<Question, &'static str> {
+fn asks(link: &Link, sentence: &str) -> Result<Packed, &'static str> {
     let Architecture { positions, mask, norm, residual, attention, scaled, feed_forward, .. } =
         link.gpt.architecture;
     let is_gpt_2 = positions == Positions::Learned
@@ -44,7 +44,7 @@ fn asks(link: &Link, sentence: &str) -> Result<Question, &'static str> {
              connections, norms before the layers, GELU. Choose these in the settings.",
         );
     }
-    Ok(ask::Trace { text: sentence.to_owned() }.into())
+    Ok(ask::Trace { text: sentence.to_owned() }.packed())
 }
 
 fn page(answer: &Packed) -> Result<Numbers, String> {

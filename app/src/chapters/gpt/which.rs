@@ -4,8 +4,8 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 use unroll_protocol::{
-    Ask, Packed, Question, SampleSpec, Trace,
-    gpt::{Written, ask},
+    Ask, SampleSpec, Trace,
+    gpt::{Place, Written, ask},
 };
 
 use super::super::machine::number;
@@ -131,8 +131,7 @@ impl Play {
         let held_out = store.started.with_untracked(|s| s.as_ref().map(|s| s.held_out_tokens));
         let round = self.round.get_value();
         self.round.set_value(round.wrapping_add(1));
-        let (seed, temperature, top_k) =
-            store.link.with_untracked(|link| (link.seed, link.gpt.temperature, link.gpt.top_k));
+        let (seed, sampling) = store.link.with_untracked(|link| (link.seed, link.gpt.sampling()));
         let step = store.step.get_untracked();
         let drawn = store.source.with_untracked(|source| {
             draw(&source.text, usize::try_from(held_out?).ok()?, seed, step, round)
@@ -145,8 +144,9 @@ impl Play {
         self.pair.set(None);
         self.open.set(true);
         let (prompt, seed) = (drawn.before.clone(), drawn.seed);
-        let sample = SampleSpec { prompt, length: LENGTH as u32, temperature, top_k, seed };
-        self.ask(ask::Writing { sample }, move |step, Written { text, done }| {
+        let place = Place::Guess;
+        let sample = SampleSpec { prompt, length: LENGTH as u32, sampling, seed, place };
+        self.ask(ask::Writing { sample }, move |step, Written { text, done, .. }| {
             if done {
                 let written = Pair { drawn: drawn.clone(), written: text, step, losses: [None; 2] };
                 self.show(written);
@@ -183,8 +183,7 @@ impl Play {
                 Err(reason) => self.fail(&reason),
             }
         });
-        let question: Question = question.into();
-        let id = Questions::from(self.store).ask(Packed::of(&question), take);
+        let id = Questions::from(self.store).ask(question.packed(), take);
         self.asked.update_value(|asked| asked.push(id));
     }
 

@@ -1,7 +1,7 @@
 //! The chapter's code with the live model's numbers.
 
 use unroll_protocol::{
-    Link, Packed, Question,
+    Ask, Link, Packed,
     study::heads::{Seen, ask},
 };
 
@@ -19,11 +19,11 @@ pub const JOINED: Notebook = Notebook {
     page,
 };
 
-fn asks(link: &Link, sentence: &str) -> Result<Question, &'static str> {
+fn asks(link: &Link, sentence: &str) -> Result<Packed, &'static str> {
     if !link.many_heads.off.is_empty() {
         return Err("The notebook uses all heads. Switch them all on first.");
     }
-    Ok(ask::Seen { text: sentence.to_owned(), off: Vec::new() }.into())
+    Ok(ask::Seen { text: sentence.to_owned(), off: Vec::new() }.packed())
 }
 
 fn page(answer: &Packed) -> Result<Numbers, String> {

@@ -1,6 +1,6 @@
 //! The chapter's code with the live model's numbers.
 
-use unroll_protocol::{Link, Packed, Question, study::mask::Seen};
+use unroll_protocol::{Ask, Link, Packed, study::mask::Seen};
 
 use super::question;
 
@@ -18,8 +18,8 @@ pub const AVERAGE: Notebook = Notebook {
     page,
 };
 
-fn asks(link: &Link, sentence: &str) -> Result<Question, &'static str> {
-    Ok(question(&link.mask, sentence.to_owned()).into())
+fn asks(link: &Link, sentence: &str) -> Result<Packed, &'static str> {
+    Ok(question(&link.mask, sentence.to_owned()).packed())
 }
 
 fn page(answer: &Packed) -> Result<Numbers, String> {

@@ -1,7 +1,7 @@
 //! The chapter's code with the live model's numbers.
 
 use unroll_protocol::{
-    Link, Packed, Question,
+    Ask, Link, Packed,
     study::norm::{Axis, Experiment, Layer, Statistics},
 };
 
@@ -20,7 +20,7 @@ pub const NORMALIZE: Notebook = Notebook {
     page,
 };
 
-fn asks(link: &Link, sentence: &str) -> Result<Question, &'static str> {
+fn asks(link: &Link, sentence: &str) -> Result<Packed, &'static str> {
     let settings = &link.norm;
     if settings.experiment != Experiment::Layers {
         return Err("The notebook covers the deep network. Open the first view to see it.");
@@ -35,7 +35,7 @@ fn asks(link: &Link, sentence: &str) -> Result<Question, &'static str> {
             "The notebook uses the learned γ and β. Turn off “Undo it with γ and β” first.",
         );
     }
-    Ok(question(settings, sentence.to_owned()).into())
+    Ok(question(settings, sentence.to_owned()).packed())
 }
 
 fn page(answer: &Packed) -> Result<Numbers, String> {

@@ -1,7 +1,7 @@
 //! The chapter's code with the live model's numbers.
 
 use unroll_protocol::{
-    Link, Packed, Question,
+    Ask, Link, Packed,
     architecture::Positions,
     study::position::{Encoding, ask},
 };
@@ -20,8 +20,8 @@ pub const SINUSOID: Notebook = Notebook {
     page,
 };
 
-fn asks(_: &Link, _: &str) -> Result<Question, &'static str> {
-    Ok(ask::Encoding { positions: Positions::Sinusoidal }.into())
+fn asks(_: &Link, _: &str) -> Result<Packed, &'static str> {
+    Ok(ask::Encoding { positions: Positions::Sinusoidal }.packed())
 }
 
 fn page(answer: &Packed) -> Result<Numbers, String> {

@@ -1,7 +1,7 @@
 //! The chapter's code with the live model's numbers.
 
 use unroll_protocol::{
-    Link, Packed, Question,
+    Ask, Link, Packed,
     study::qkv::{Head, Models, ask},
 };
 
@@ -19,7 +19,7 @@ pub const ATTENTION: Notebook = Notebook {
     page,
 };
 
-fn asks(link: &Link, sentence: &str) -> Result<Question, &'static str> {
+fn asks(link: &Link, sentence: &str) -> Result<Packed, &'static str> {
     let settings = &link.qkv;
     if settings.spec(link.seed).models != Models::Text {
         return Err(
@@ -39,7 +39,7 @@ fn asks(link: &Link, sentence: &str) -> Result<Question, &'static str> {
         head: settings.head - 1,
         query: settings.query.saturating_sub(1),
     }
-    .into())
+    .packed())
 }
 
 fn page(answer: &Packed) -> Result<Numbers, String> {

@@ -1,7 +1,7 @@
 //! The chapter's code with the live network's numbers.
 
 use unroll_protocol::{
-    Link, Packed, Question,
+    Ask, Link, Packed,
     study::rnn::{CellChoice, ReadoutChoice, Unrolled, ask},
 };
 
@@ -28,7 +28,7 @@ pub const OUTPUT: Notebook = Notebook {
     page,
 };
 
-fn asks(link: &Link, sentence: &str) -> Result<Question, &'static str> {
+fn asks(link: &Link, sentence: &str) -> Result<Packed, &'static str> {
     if link.rnn.cell != CellChoice::Tanh {
         return Err(
             "The notebook computes a tanh network with biases. Choose “PyTorch: tanh, biases” in the settings.",
@@ -40,7 +40,7 @@ fn asks(link: &Link, sentence: &str) -> Result<Question, &'static str> {
         );
     }
     let text = sentence.to_owned();
-    Ok(ask::Unrolled { text, edit: None, example: link.rnn.example }.into())
+    Ok(ask::Unrolled { text, edit: None, example: link.rnn.example }.packed())
 }
 
 fn page(answer: &Packed) -> Result<Numbers, String> {

@@ -1,7 +1,7 @@
 //! The chapter's code with the live model's numbers.
 
 use unroll_protocol::{
-    Link, Packed, Question,
+    Ask, Link, Packed,
     study::seq2seq::{Reading, ask},
 };
 
@@ -19,10 +19,10 @@ pub const ENCODER: Notebook = Notebook {
     page,
 };
 
-fn asks(link: &Link, sentence: &str) -> Result<Question, &'static str> {
+fn asks(link: &Link, sentence: &str) -> Result<Packed, &'static str> {
     let (example, beam) = (link.seq2seq.example, link.seq2seq.beam);
     let text = (example == 0).then(|| sentence.to_owned());
-    Ok(ask::Reading { text, example, beam }.into())
+    Ok(ask::Reading { text, example, beam }.packed())
 }
 
 fn page(answer: &Packed) -> Result<Numbers, String> {

@@ -1,7 +1,7 @@
 //! The chapter's code with the live model's numbers.
 
 use unroll_protocol::{
-    Link, Packed, Question,
+    Ask, Link, Packed,
     study::tokens::{Chain, ask},
 };
 
@@ -19,8 +19,8 @@ pub const LOGITS: Notebook = Notebook {
     page,
 };
 
-fn asks(_: &Link, sentence: &str) -> Result<Question, &'static str> {
-    Ok(ask::Chain { sentence: sentence.to_owned() }.into())
+fn asks(_: &Link, sentence: &str) -> Result<Packed, &'static str> {
+    Ok(ask::Chain { sentence: sentence.to_owned() }.packed())
 }
 
 fn page(answer: &Packed) -> Result<Numbers, String> {

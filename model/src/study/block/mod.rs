@@ -10,7 +10,7 @@ use burn::{
     tensor::{Device, Int, Tensor},
 };
 use unroll_protocol::{
-    Ask, Packed,
+    Ask, Initialization, Packed,
     study::block::{BATCH, CONTEXT, Question, Shown, Spec, TRAINED_DROPOUT, Without, ask},
 };
 
@@ -47,8 +47,12 @@ impl super::Study for Study {
         let tokenizer = CharTokenizer::from_text(text);
         let data = Dataset::new(tokenizer.encode(text), CONTEXT as usize)?;
         let (vocabulary, seed) = (tokenizer.len(), spec.seed);
-        let full = GptConfig { spec: spec.full(), vocabulary, seed }.init(device);
-        let cut = GptConfig { spec: spec.cut(), vocabulary, seed }.init(device);
+        let full =
+            GptConfig { spec: spec.full(), vocabulary, initialization: Initialization::Gpt2, seed }
+                .init(device);
+        let cut =
+            GptConfig { spec: spec.cut(), vocabulary, initialization: Initialization::Gpt2, seed }
+                .init(device);
         let cut = with_weights_of(cut, &full);
         let learner = |model| Learner::new(model, &steady(LEARNING_RATE));
         Ok(Self {

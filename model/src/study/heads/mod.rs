@@ -5,7 +5,7 @@ mod seen;
 
 use burn::tensor::Device;
 use unroll_protocol::{
-    Ask, Packed,
+    Ask, Initialization, Packed,
     study::heads::{CONTEXT, Cost, HeadAt, Question, Spec, Track, ask},
 };
 
@@ -76,7 +76,13 @@ impl super::Study for Study {
                 )),
             })?;
         let vocabulary = tokenizer.len();
-        let model = GptConfig { spec: gpt, vocabulary, seed: spec.seed }.init(device);
+        let model = GptConfig {
+            spec: gpt,
+            vocabulary,
+            initialization: Initialization::Gpt2,
+            seed: spec.seed,
+        }
+        .init(device);
         let windows = dataset.held_out_windows(affordable(spec, COST_WORK, 16), context);
         Ok(Self {
             spec: spec.clone(),

@@ -1,19 +1,20 @@
 //! Text generation, with each model's own mask: there is no future to look at.
 
-use unroll_protocol::study::mask::{CONTEXT, MOST_WRITTEN, Writing};
+use unroll_protocol::{
+    gpt::{Sampling, choose, shares},
+    study::mask::{CONTEXT, MOST_WRITTEN, Writing},
+};
 
 use super::Refusal;
 use crate::{
-    CharTokenizer, Gpt, distribution,
+    CharTokenizer, Gpt,
     random::{Purpose, stream, unit},
-    read_all,
-    sample::choose,
-    token_tensor,
+    read_all, token_tensor,
 };
 
 /// Number of characters read from the end of the prompt, which leaves room for what is generated.
 const PROMPT: usize = 16;
-const TEMPERATURE: f32 = 0.8;
+const SAMPLING: Sampling = Sampling { temperature: 0.8, ..Sampling::PLAIN };
 
 /// What `model` generates after `prompt`. The draw for each position is the same for every model.
 pub(super) async fn writing(
@@ -36,7 +37,7 @@ pub(super) async fn writing(
         let window = &tokens[tokens.len().saturating_sub(CONTEXT as usize)..];
         let logits = model.forward_last(token_tensor(window, 1, &model.device()));
         let logits = read_all([logits.reshape([-1])]).await?.concat();
-        let probabilities = distribution(&logits, TEMPERATURE, 0)?;
+        let probabilities = shares(&logits, &SAMPLING)?;
         let mut rng = stream(seed, Purpose::MaskWriting, [place, 0, 0]);
         tokens.push(choose(&probabilities, unit(&mut rng)) as u32);
     }

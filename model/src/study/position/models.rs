@@ -2,7 +2,7 @@
 
 use burn::tensor::{Device, Tensor};
 use unroll_protocol::{
-    Architecture, GptSpec,
+    Architecture, GptSpec, Initialization,
     architecture::{MaskKind, Positions},
     study::position::{CONTEXT, LONGEST, SYMBOLS, Spec},
 };
@@ -49,7 +49,13 @@ impl Models {
             let valid = gpt.validate().map_err(|error| error.to_string());
             if valid.is_ok() {
                 let vocabulary = (SYMBOLS + LONGEST) as usize;
-                let model = GptConfig { spec: gpt, vocabulary, seed: spec.seed }.init(device);
+                let model = GptConfig {
+                    spec: gpt,
+                    vocabulary,
+                    initialization: Initialization::Gpt2,
+                    seed: spec.seed,
+                }
+                .init(device);
                 learners.push(Learner::new(model, &steady(RATE)));
                 measured += readable(positions).count();
             }

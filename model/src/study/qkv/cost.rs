@@ -9,6 +9,7 @@ use crate::{
     SequenceInput,
     attention::AttentionConfig,
     clock,
+    deviations::Deviations,
     random::{Normals, Purpose, stream},
     read_all,
 };
@@ -37,7 +38,9 @@ pub(super) async fn cost(
     let mut normals = Normals::new(stream(0, Purpose::QkvCost, [0; 3]));
     let vectors = TensorData::new(normals.draw(steps * width, 1.0), [1, steps, width]);
     let vectors: Tensor<3> = Tensor::from_data(vectors, device);
-    let config = AttentionConfig { width, heads: 1, scaled: true, output_deviation: 0.02 };
+    let deviations =
+        Deviations { initialization: unroll_protocol::Initialization::Gpt2, layers: 1 };
+    let config = AttentionConfig { width, heads: 1, scaled: true, deviations };
     let attention_layer = attention.then(|| {
         let rules = AttentionRules::new(Mask::full(steps, steps), device);
         (config.init(&mut normals, device), rules)

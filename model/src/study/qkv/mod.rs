@@ -10,7 +10,7 @@ use core::slice;
 
 use burn::tensor::Device;
 use unroll_protocol::{
-    Architecture, Ask, GptSpec, OptimizerSpec, Packed,
+    Architecture, Ask, GptSpec, Initialization, OptimizerSpec, Packed,
     study::qkv::{CONTEXT, HEADS, LAYERS, Models, Question, Reader, Spec, WIDTH, ask},
 };
 
@@ -72,7 +72,13 @@ impl Text {
             tied: true,
             architecture: Architecture::GPT2,
         };
-        let model = GptConfig { spec, vocabulary: tokenizer.len(), seed }.init(device);
+        let model = GptConfig {
+            spec,
+            vocabulary: tokenizer.len(),
+            initialization: Initialization::Gpt2,
+            seed,
+        }
+        .init(device);
         Ok(Self { tokenizer, data, learner: Learner::new(model, &OPTIMIZER) })
     }
 

@@ -2,7 +2,7 @@
 
 use burn::tensor::{Device, Int, Tensor, TensorData, activation::softmax};
 use unroll_protocol::{
-    Architecture, GptSpec,
+    Architecture, GptSpec, Initialization,
     architecture::{MaskKind, Positions},
     study::qkv::{HEADS, LAYERS, LETTERS, Reader, WIDTH, Word},
 };
@@ -49,7 +49,13 @@ impl Order {
                 tied: false,
                 architecture,
             };
-            let model = GptConfig { spec, vocabulary: LETTERS as usize, seed }.init(device);
+            let model = GptConfig {
+                spec,
+                vocabulary: LETTERS as usize,
+                initialization: Initialization::Gpt2,
+                seed,
+            }
+            .init(device);
             Learner::new(model, &OPTIMIZER)
         });
         Self { seed, learners: learners.collect(), gradients: Vec::new() }

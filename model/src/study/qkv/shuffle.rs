@@ -49,7 +49,7 @@ fn outputs(text: &Text, tokens: &[u32], positions: bool, causal: bool) -> Tensor
     let (model, length) = (&text.learner.model, tokens.len());
     let device = model.device();
     let rules = text.rules(length, causal);
-    let (tokens, places) = model.embed_apart(token_tensor(tokens, 1, &device));
+    let (tokens, places) = model.embed_apart(token_tensor(tokens, 1, &device), 0);
     let start = match places {
         Some(places) if positions => tokens + places.unsqueeze::<3>(),
         _ => tokens,

@@ -1,15 +1,16 @@
 //! Text generation by both models, with one odd character forced on them.
 
 use rand::rngs::ChaCha8Rng;
-use unroll_protocol::study::rnn::{Character, MOST_WRITTEN, Odd, Writing, Written};
+use unroll_protocol::{
+    gpt::{Sampling, choose, shares},
+    study::rnn::{Character, MOST_WRITTEN, Odd, Writing, Written},
+};
 
 use super::{Refusal, task::Text};
 use crate::{
-    LayerStates, RunOptions, SequenceModel, distribution,
+    LayerStates, RunOptions, SequenceModel,
     random::{Purpose, stream, unit},
-    read_all,
-    sample::choose,
-    token_tensor,
+    read_all, token_tensor,
 };
 
 /// Number of characters read from the end of the prompt.
@@ -46,7 +47,7 @@ impl Pen<'_> {
 
     /// Appends `token`, which anyone may have chosen, and reads it.
     async fn write(&mut self, token: u32) -> Result<(), Refusal> {
-        let probability = distribution(&self.logits, 1.0, 0)?[token as usize];
+        let probability = shares(&self.logits, &Sampling::PLAIN)?[token as usize];
         self.written.push((token, -probability.ln()));
         self.read(&[token]).await
     }
@@ -110,7 +111,8 @@ pub async fn writing(
 
 /// Draws one token and appends it.
 async fn go_on(pen: &mut Pen<'_>, position: u32, asked: &Asked<'_>) -> Result<(), Refusal> {
-    let probabilities = distribution(&pen.logits, asked.temperature, 0)?;
+    let sampling = Sampling { temperature: asked.temperature, ..Sampling::PLAIN };
+    let probabilities = shares(&pen.logits, &sampling)?;
     let mut rng: ChaCha8Rng = stream(asked.seed, Purpose::RnnWriting, [position, 0, 0]);
     let token = choose(&probabilities, unit(&mut rng)) as u32;
     pen.write(token).await

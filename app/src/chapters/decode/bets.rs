@@ -1,0 +1,261 @@
+//! The drawing of one choice: the model's shares, what is left of them, and the number drawn.
+
+use serde_json::json;
+use unroll_protocol::gpt::{Sampling, SamplingError, choose, likeliest, shares};
+
+use super::picture::{Drawing, Spot, smaller};
+use crate::{
+    controls::percent,
+    figures::{
+        Hue, Sheet, exact,
+        pen::{Anchor, Pen},
+        theme::Colors,
+        token,
+    },
+};
+
+/// The next character as it is about to be chosen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bets {
+    pub vocabulary: Vec<String>,
+    pub logits: Vec<f32>,
+    /// The model's own shares.
+    pub plain: Vec<f32>,
+    /// The shares that the character is drawn from.
+    pub left: Vec<f32>,
+    /// Between 0 and 1.
+    pub number: f64,
+    /// What the number falls on.
+    pub chosen: usize,
+    /// Ids, the likeliest first.
+    order: Vec<usize>,
+}
+
+impl Bets {
+    pub fn new(
+        vocabulary: Vec<String>,
+        logits: Vec<f32>,
+        sampling: &Sampling,
+        number: f64,
+    ) -> Result<Self, SamplingError> {
+        let plain = shares(&logits, &Sampling::PLAIN)?;
+        let left = shares(&logits, sampling)?;
+        let chosen = choose(&left, number);
+        let order = likeliest(&logits);
+        Ok(Self { vocabulary, logits, plain, left, number, chosen, order })
+    }
+
+    /// How many characters can still be drawn.
+    pub fn kept(&self) -> usize {
+        self.left.iter().filter(|share| **share > 0.0).count()
+    }
+
+    pub fn character(&self, id: usize) -> &str {
+        self.vocabulary.get(id).map_or("", String::as_str)
+    }
+
+    /// The stretch of 0 to 1 that a character has, the likeliest character first.
+    pub fn stretch(&self, id: usize) -> (f64, f64) {
+        let before = self.left[..id].iter().map(|share| f64::from(*share)).sum::<f64>();
+        (before, before + f64::from(self.left[id]))
+    }
+
+    /// How surprising the model finds a character, in nats.
+    pub fn surprise(&self, id: usize) -> f64 {
+        -f64::from(self.plain[id]).ln()
+    }
+
+    fn words(&self, id: usize) -> String {
+        let name = format!("‘{}’", token::mark(self.character(id)));
+        let plain = percent(self.plain[id], 2);
+        let start = format!("{name}: logit {:.3}, model’s share {plain}.", self.logits[id]);
+        match self.left[id] {
+            0.0 => format!("{start} Its chance is now 0, so it can’t be drawn."),
+            left => format!("{start} Its chance of being drawn is {}.", percent(left, 2)),
+        }
+    }
+}
+
+impl Drawing for Bets {
+    fn height(&self, _: f64, font: f64) -> f64 {
+        11.0 * font
+    }
+
+    fn draw(&self, (width, height): (f64, f64), pen: &mut Pen, _: &Colors) -> Vec<Spot> {
+        let font = pen.font;
+        let mut spots = Vec::new();
+        let strip_high = 2.0 * font;
+        let strip_top = height - strip_high - 1.7 * font;
+        let top = 1.8 * font;
+        // Where there is hardly room for rows, they come before words about them.
+        let caption_high = if height > 16.0 * font { 2.2 * font } else { 0.5 * font };
+        // A line at the end says what the others have together.
+        let line = if height > 16.0 * font { 1.65 } else { 1.4 } * font;
+        let lines = (((strip_top - caption_high - top) / line) as usize).max(2);
+        let listed = if self.order.len() > lines { lines - 1 } else { self.order.len() };
+        let label = 2.6 * font;
+        let numbers = (12.5 * font).min(width * 0.42);
+        let (zero, room) = (label, (width - label - numbers).max(20.0));
+        let largest =
+            self.left.iter().chain(&self.plain).fold(0f32, |most, share| most.max(*share));
+        let long = |share: f32| f64::from(share / largest.max(f32::MIN_POSITIVE)) * room;
+        pen.sized(
+            Hue::Muted,
+            false,
+            smaller(font),
+            (width - numbers / 2.0, font),
+            Anchor::End,
+            "model",
+        );
+        pen.sized(Hue::Output, true, smaller(font), (width, font), Anchor::End, "chance");
+        let rest: Vec<usize> = self.order[listed..].to_vec();
+        let of = |all: &[f32], ids: &[usize]| ids.iter().map(|&id| all[id]).sum::<f32>();
+        let listed = self.order[..listed].iter().map(|&id| vec![id]);
+        let rows = listed.chain((!rest.is_empty()).then_some(rest));
+        for (at, ids) in rows.enumerate() {
+            let middle = top + (at as f64 + 0.5) * line;
+            let (plain, left) = (of(&self.plain, &ids), of(&self.left, &ids));
+            let chosen = ids.contains(&self.chosen);
+            let cut = left == 0.0;
+            let (hue, one) = (if cut { Hue::Muted } else { Hue::Ink }, ids.len() == 1);
+            let base = middle + 0.35 * font;
+            if one {
+                let name = token::mark(self.character(ids[0]));
+                pen.text(hue, chosen, (label - 0.7 * font, base), Anchor::End, &name);
+            }
+            let bar = line * 0.34;
+            // The model's share above, what it is drawn with below. Others are no bar of their own:
+            // theirs would be longer than any character's.
+            if one {
+                pen.shade(Hue::Muted, (zero, middle - bar), (long(plain).max(1.0), bar), 0.45);
+                if !cut {
+                    pen.shade(Hue::Output, (zero, middle), (long(left).max(1.0), bar), 1.0);
+                }
+            } else {
+                let others = format!("{} others together", ids.len());
+                pen.text(Hue::Muted, false, (zero, base), Anchor::Start, &others);
+            }
+            let at_end = (width - numbers / 2.0, base);
+            pen.text(Hue::Muted, false, at_end, Anchor::End, &percent(plain, 1));
+            let said = if cut { "0%".to_owned() } else { percent(left, 1) };
+            pen.text(hue, chosen, (width, base), Anchor::End, &said);
+            let words = match ids.as_slice() {
+                [id] => self.words(*id),
+                ids => format!(
+                    "The other {} characters: the model gives them {} in all. The chance that one of them is drawn is {}.",
+                    ids.len(),
+                    percent(plain, 2),
+                    percent(left, 2)
+                ),
+            };
+            spots.push(Spot { place: [0.0, middle - line / 2.0, width, line], words });
+        }
+        // The line from 0 to 1, cut into stretches in the order of the vocabulary.
+        let caption = "All shares in a row, from 0 to 1. The number falls on one of them:";
+        if caption_high > font {
+            let at = (0.0, strip_top - 0.9 * font);
+            pen.sized(Hue::Muted, false, smaller(font), at, Anchor::Start, caption);
+        }
+        for (id, share) in self.left.iter().enumerate().filter(|(_, share)| **share > 0.0) {
+            let (from, to) = self.stretch(id);
+            let (x, wide) = (from * width, (to - from) * width);
+            let tint = if id == self.chosen { 0.95 } else { 0.28 };
+            let gap = if wide > 4.0 { 1.0 } else { 0.0 };
+            pen.shade(Hue::Output, (x, strip_top), ((wide - gap).max(0.2), strip_high), tint);
+            let name = token::mark(self.character(id));
+            if wide > 1.4 * font {
+                let hue = if id == self.chosen { None } else { Some(Hue::Ink) };
+                let at = (x + wide / 2.0, strip_top + 0.65 * strip_high);
+                match hue {
+                    Some(hue) => pen.text(hue, false, at, Anchor::Middle, &name),
+                    None => on_fill(pen, at, &name),
+                }
+            }
+            if wide > 2.0 {
+                let words = format!(
+                    "‘{name}’ has the stretch from {from:.4} to {to:.4}: its share of {}.",
+                    percent(*share, 2)
+                );
+                let wide = wide.min(width - x);
+                spots.push(Spot { place: [x, strip_top, wide, strip_high], words });
+            }
+        }
+        let x = self.number * width;
+        let (low, high) = (strip_top - 0.45 * font, strip_top + strip_high + 0.45 * font);
+        pen.wire(Hue::Ink, 2.5, &format!("M{x:.1} {low:.1}V{high:.1}"));
+        let anchor = match self.number {
+            n if n < 0.1 => Anchor::Start,
+            n if n > 0.9 => Anchor::End,
+            _ => Anchor::Middle,
+        };
+        let said = format!("{:.4}", self.number);
+        pen.text(Hue::Ink, true, (x, high + font), anchor, &said);
+        spots
+    }
+
+    fn sheet(&self) -> Sheet {
+        let mut sheet =
+            Sheet::new(&["character", "logit", "share", "drawn_with", "from", "to", "chosen"]);
+        let row = |&id: &usize| {
+            let (from, to) = self.stretch(id);
+            vec![
+                json!(self.character(id)),
+                exact(self.logits[id]),
+                exact(self.plain[id]),
+                exact(self.left[id]),
+                json!(from),
+                json!(to),
+                json!(id == self.chosen),
+            ]
+        };
+        sheet.rows = self.order.iter().map(row).collect();
+        sheet
+    }
+}
+
+/// Text on a full color.
+fn on_fill(pen: &mut Pen, (x, y): (f64, f64), text: &str) {
+    let (paper, font) = (pen.paint.paper(), pen.font);
+    let text = crate::figures::svg::escape(text);
+    pen.svg.push_str(&format!(
+        r#"<text x="{x:.1}" y="{y:.1}" font-size="{font:.1}" font-weight="650" text-anchor="middle" fill="{paper}">{text}</text>"#
+    ));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::picture::keeps_to_its_room, *};
+
+    pub fn bets(sampling: Sampling, number: f64) -> Bets {
+        let vocabulary: Vec<String> =
+            "\u{fffd}\n abcdefghijklmnopqrstuvwxyz".chars().map(String::from).collect();
+        let logits = (0..vocabulary.len()).map(|at| 3.0 - 0.4 * ((at * 7) % 29) as f32).collect();
+        Bets::new(vocabulary, logits, &sampling, number).unwrap()
+    }
+
+    #[test]
+    fn what_is_drawn_is_what_the_engine_would_draw() {
+        let plain = bets(Sampling::PLAIN, 0.5);
+        assert_eq!(plain.left, plain.plain);
+        assert_eq!(plain.kept(), plain.vocabulary.len());
+        let (from, to) = plain.stretch(plain.chosen);
+        assert!((from..to).contains(&0.5));
+        let greedy = bets(Sampling::GREEDY, 0.99);
+        assert_eq!((greedy.kept(), greedy.chosen), (1, greedy.order[0]));
+        let cut = bets(Sampling { top_k: 4, ..Sampling::PLAIN }, 0.99);
+        assert_eq!(cut.kept(), 4);
+        assert!(cut.words(cut.order[5]).contains("can’t be drawn"));
+        assert!(cut.left[cut.order[0]] > cut.plain[cut.order[0]]);
+        let diverged = Bets::new(vec!["a".into()], vec![f32::NAN], &Sampling::PLAIN, 0.5);
+        assert!(diverged.unwrap_err().to_string().contains("diverged"));
+    }
+
+    #[test]
+    fn the_drawing_keeps_to_its_room() {
+        for number in [0.0, 0.5, 0.9999] {
+            keeps_to_its_room(&bets(Sampling::PLAIN, number));
+            keeps_to_its_room(&bets(Sampling::GREEDY, number));
+            keeps_to_its_room(&bets(Sampling { top_p: 0.6, ..Sampling::PLAIN }, number));
+        }
+    }
+}

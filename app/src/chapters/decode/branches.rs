@@ -1,0 +1,327 @@
+//! The drawing of a tree of continuations.
+
+use serde_json::json;
+use unroll_protocol::gpt::{After, Beams, Sampling, likeliest, shares};
+
+use super::picture::{Drawing, Spot, smaller};
+use crate::{
+    controls::percent,
+    figures::{
+        Hue, Sheet,
+        pen::{Anchor, Pen},
+        theme::Colors,
+        token,
+    },
+};
+
+/// Branches of an open node: of the sentence, of one that beam search kept, and of one that was
+/// pressed. What is open itself is always shown.
+const FIRST: usize = 3;
+const FEW: usize = 2;
+const MANY: usize = 5;
+
+/// One character of a continuation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// The continuation up to and with it.
+    pub ending: String,
+    pub character: String,
+    /// Its share after what is before it.
+    pub share: f32,
+    /// The logarithm of the probability of the whole continuation.
+    pub log_probability: f64,
+    /// The place of its parent among the nodes; the first node is the sentence itself.
+    pub parent: Option<usize>,
+    pub open: bool,
+    /// Its rank among what beam search kept at last, or at least on the way there.
+    pub rank: Option<usize>,
+    depth: usize,
+    /// Where it stands among the rows; a half for one between two.
+    row: f64,
+}
+
+/// The tree, its nodes in the order in which they are drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tree {
+    pub nodes: Vec<Node>,
+    /// The end of the sentence.
+    sentence: String,
+    rows: usize,
+}
+
+/// What an open node's logits say: the ids of its branches, the likeliest first, and all shares.
+struct Open<'a> {
+    ending: &'a str,
+    shares: Vec<f32>,
+}
+
+impl Tree {
+    /// Open are the nodes that `after` answers for, of which the first is the sentence itself.
+    /// `pressed` are those that the learner opened.
+    pub fn new(after: &After, beams: &Beams, pressed: &[String]) -> Option<Self> {
+        let known = after.vocabulary.len();
+        let sentence = after.text.as_str();
+        let rows = after.endings.iter().zip(after.logits.values.chunks(known.max(1)));
+        let opened: Option<Vec<Open>> = rows
+            .map(|(ending, logits)| {
+                let shares = shares(logits, &Sampling::PLAIN).ok()?;
+                Some(Open { ending, shares })
+            })
+            .collect();
+        let kept: Vec<&str> = beams.kept.last()?.iter().map(|beam| beam.text.as_str()).collect();
+        // The search may still be about another sentence.
+        let kept = if beams.text == after.text { kept } else { Vec::new() };
+        let start = sentence.chars().count().saturating_sub(10);
+        let mut tree = Self {
+            nodes: vec![Node {
+                ending: String::new(),
+                character: String::new(),
+                share: 1.0,
+                log_probability: 0.0,
+                parent: None,
+                open: true,
+                rank: Some(0),
+                depth: 0,
+                row: 0.0,
+            }],
+            sentence: sentence.chars().skip(start).collect(),
+            rows: 0,
+        };
+        tree.grow(0, &opened?, &after.vocabulary, &kept, pressed);
+        Some(tree)
+    }
+
+    fn grow(
+        &mut self,
+        at: usize,
+        opened: &[Open],
+        vocabulary: &[String],
+        kept: &[&str],
+        pressed: &[String],
+    ) {
+        let ending = self.nodes[at].ending.clone();
+        let Some(open) = opened.iter().find(|open| open.ending == ending) else {
+            self.nodes[at].row = self.rows as f64;
+            self.rows += 1;
+            return;
+        };
+        let order = likeliest(&open.shares);
+        let count = match at {
+            _ if pressed.contains(&ending) => MANY,
+            0 => FIRST,
+            _ => FEW,
+        };
+        let mut shown = Vec::new();
+        for (place, &id) in order.iter().enumerate() {
+            let Some(character) = vocabulary.get(id) else { continue };
+            let child = format!("{ending}{character}");
+            let rank = kept.iter().position(|text| text.starts_with(&child));
+            let is_open = opened.iter().any(|open| open.ending == child);
+            if place < count || rank.is_some() || is_open {
+                shown.push((id, character, child, rank, is_open));
+            }
+        }
+        let (log_probability, depth) = (self.nodes[at].log_probability, self.nodes[at].depth);
+        let mut middle = Vec::new();
+        for (id, character, child, rank, open_too) in shown {
+            let share = open.shares[id];
+            self.nodes.push(Node {
+                ending: child,
+                character: character.clone(),
+                share,
+                log_probability: log_probability + f64::from(share).ln(),
+                parent: Some(at),
+                open: open_too,
+                rank,
+                depth: depth + 1,
+                row: 0.0,
+            });
+            let new = self.nodes.len() - 1;
+            self.grow(new, opened, vocabulary, kept, pressed);
+            middle.push(self.nodes[new].row);
+        }
+        let sum: f64 = middle.iter().sum();
+        self.nodes[at].row = sum / middle.len().max(1) as f64;
+    }
+
+    fn columns(&self) -> usize {
+        self.nodes.iter().map(|node| node.depth).max().unwrap_or_default()
+    }
+
+    fn words(&self, node: &Node) -> String {
+        let Some(parent) = node.parent.map(|at| &self.nodes[at]) else {
+            return format!("The sentence ends with “{}”.", marked(&self.sentence));
+        };
+        let name = token::mark(&node.character);
+        let before = match parent.ending.as_str() {
+            "" => "the sentence".to_owned(),
+            ending => format!("“{}”", marked(ending)),
+        };
+        format!(
+            "‘{name}’ after {before}: share {}. “{}” as a whole: {}, logarithm {}.",
+            percent(node.share, 1),
+            marked(&node.ending),
+            small(node.log_probability.exp()),
+            format!("{:.2}", node.log_probability).replace('-', "−")
+        )
+    }
+}
+
+/// A text with its spaces and line breaks to be seen.
+pub fn marked(text: &str) -> String {
+    text.chars().map(|c| token::mark(c.encode_utf8(&mut [0; 4]))).collect()
+}
+
+/// A probability that may be far below a percent.
+pub fn small(probability: f64) -> String {
+    match probability {
+        p if p >= 0.001 => percent(p, 2),
+        p if p >= 0.000_001 => {
+            format!("1 in {}", crate::controls::grouped((1.0 / p).round() as u64))
+        }
+        _ => "less than 1 in a million".to_owned(),
+    }
+}
+
+impl Drawing for Tree {
+    fn height(&self, _: f64, font: f64) -> f64 {
+        1.2 * font * self.rows as f64 + 0.5 * font
+    }
+
+    fn draw(&self, (width, height): (f64, f64), pen: &mut Pen, _: &Colors) -> Vec<Spot> {
+        let font = pen.font;
+        let columns = self.columns().max(1) as f64;
+        let root = (7.5 * font).min(width * 0.24);
+        // The last column holds its label and a share.
+        let column = (width - root - 0.5 * font) / columns;
+        let line = (height - 0.5 * font) / self.rows.max(1) as f64;
+        let y = |node: &Node| 0.25 * font + (node.row + 0.5) * line;
+        let x = |node: &Node| root + (node.depth as f64 - 1.0) * column;
+        // Labels stand at the ends of their branches.
+        let reach = (column - 5.4 * font).max(0.28 * column);
+        let thickest = (0.8 * line).min(1.1 * font).max(3.0);
+        for node in &self.nodes {
+            let Some(parent) = node.parent.map(|at| &self.nodes[at]) else { continue };
+            let from = match parent.parent {
+                None => (root, y(parent)),
+                Some(_) => (x(parent) + column, y(parent)),
+            };
+            let to = (x(node) + reach, y(node));
+            let bend = from.0 + 0.55 * (to.0 - from.0);
+            let hue = if node.rank.is_some() { Hue::Output } else { Hue::Muted };
+            let thick = (f64::from(node.share) * thickest).max(0.75);
+            let path = format!(
+                "M{:.1} {:.1}C{bend:.1} {:.1} {bend:.1} {:.1} {:.1} {:.1}",
+                from.0, from.1, from.1, to.1, to.0, to.1
+            );
+            let shade = if node.rank.is_some() { 0.9 } else { 0.35 };
+            pen.svg.push_str(&format!(r#"<g opacity="{shade}">"#));
+            pen.wire(hue, (thick * 100.0).round() / 100.0, &path);
+            pen.svg.push_str("</g>");
+        }
+        let mut spots = Vec::new();
+        for node in &self.nodes {
+            let base = y(node) + 0.35 * font;
+            if node.parent.is_none() {
+                let fits = ((root / (0.62 * font)) as usize).max(3);
+                let all: Vec<char> = marked(&self.sentence).chars().collect();
+                let text: String = all[all.len().saturating_sub(fits)..].iter().collect();
+                pen.text(Hue::Ink, true, (root - 0.4 * font, base), Anchor::End, &text);
+                let place = [0.0, y(node) - line / 2.0, root, line];
+                spots.push(Spot { place, words: self.words(node) });
+                continue;
+            }
+            let left = x(node) + reach + 0.35 * font;
+            let best = node.rank == Some(0);
+            let hue = if node.rank.is_some() { Hue::Ink } else { Hue::Muted };
+            let name = token::mark(&node.character);
+            pen.text(hue, best, (left, base), Anchor::Start, &name);
+            let places = if node.share < 0.1 { 1 } else { 0 };
+            let room = x(node) + column - left;
+            if room > 3.6 * font {
+                let share = percent(node.share, places);
+                let at = (left + 1.3 * font, base);
+                pen.sized(Hue::Muted, false, smaller(font), at, Anchor::Start, &share);
+            }
+            let wide = (width - x(node)).min(column);
+            let place = [x(node), y(node) - line / 2.0, wide, line];
+            spots.push(Spot { place, words: self.words(node) });
+        }
+        spots
+    }
+
+    fn sheet(&self) -> Sheet {
+        let mut sheet =
+            Sheet::new(&["continuation", "share", "probability", "log_probability", "rank"]);
+        let row = |node: &Node| {
+            vec![
+                json!(node.ending),
+                crate::figures::exact(node.share),
+                json!(node.log_probability.exp()),
+                json!(node.log_probability),
+                node.rank.map_or(json!(null), |rank| json!(rank + 1)),
+            ]
+        };
+        sheet.rows = self.nodes[1..].iter().map(row).collect();
+        sheet
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use unroll_protocol::{Array, gpt::Beam};
+
+    use super::{super::picture::keeps_to_its_room, *};
+
+    fn tree(pressed: &[&str]) -> Tree {
+        let vocabulary: Vec<String> = "\u{fffd}abcdefg".chars().map(String::from).collect();
+        let mut endings: Vec<String> = ["", "a", "ab", "b", "ba"].map(str::to_owned).to_vec();
+        endings.extend(pressed.iter().map(|&ending| ending.to_owned()));
+        let one = [-5.0, 3.0, 2.5, 1.0, 0.0, -1.0, -2.0, -3.0];
+        let values = endings.iter().flat_map(|_| one).collect();
+        let shape = vec![endings.len() as u32, 8];
+        let text = "the cat sat".to_owned();
+        let after =
+            After { text: text.clone(), endings, vocabulary, logits: Array { shape, values } };
+        let beam = |text: &str| Beam { text: text.to_owned(), log_probability: -1.0 };
+        let beams = Beams { text, kept: vec![vec![beam("aba"), beam("bab")]] };
+        let pressed: Vec<String> = pressed.iter().map(|&ending| ending.to_owned()).collect();
+        Tree::new(&after, &beams, &pressed).unwrap()
+    }
+
+    #[test]
+    fn nodes_carry_the_product_of_their_shares() {
+        let tree = tree(&[]);
+        let node = |ending: &str| tree.nodes.iter().find(|node| node.ending == ending).unwrap();
+        let product = f64::from(node("a").share) * f64::from(node("ab").share);
+        assert!((node("ab").log_probability - product.ln()).abs() < 1e-9);
+        assert_eq!((node("ab").rank, node("ba").rank, node("c").rank), (Some(0), Some(1), None));
+        assert!(node("ab").open && !node("abb").open);
+        // Three branches of the sentence, two of each other, and no two leaves in one row.
+        assert_eq!(tree.nodes.len(), 1 + 3 + 4 * 2);
+        let mut rows: Vec<f64> =
+            tree.nodes.iter().filter(|node| !node.open).map(|node| node.row).collect();
+        rows.sort_by(f64::total_cmp);
+        assert_eq!(rows, (0..rows.len()).map(|row| row as f64).collect::<Vec<_>>());
+        assert!(tree.words(node("ab")).starts_with("‘b’ after “a”: share "));
+    }
+
+    #[test]
+    fn a_pressed_node_shows_more() {
+        let tree = tree(&["c"]);
+        assert_eq!(tree.nodes.iter().filter(|node| node.ending.starts_with('c')).count(), 1 + 5);
+    }
+
+    #[test]
+    fn the_tree_keeps_to_its_room() {
+        keeps_to_its_room(&tree(&[]));
+        keeps_to_its_room(&tree(&["c", "cd", "cde", "cdef"]));
+    }
+
+    #[test]
+    fn small_probabilities_are_said_in_words() {
+        assert_eq!(small(0.0123), "1.23%");
+        assert_eq!(small(0.0004), "1 in 2,500");
+        assert_eq!(small(1e-9), "less than 1 in a million");
+    }
+}

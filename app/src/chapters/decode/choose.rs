@@ -1,0 +1,225 @@
+//! One character: the model's shares, what the settings make of them, and the number that is drawn.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use unroll_protocol::gpt::{After, Sampling, shares};
+
+use super::{
+    super::machine::number,
+    Page,
+    bets::Bets,
+    picture::{Picture, Shown},
+};
+use crate::{
+    controls::{SliderField, TokenField, counted, percent, use_probe},
+    course::{use_part, use_right},
+    figures::token,
+    reactive::memo,
+    teaching::{CheckYourself, Live, live},
+};
+
+impl Page {
+    /// The number drawn after `text`.
+    pub fn number(self, text: &str) -> f64 {
+        let seed = self.store.link.with(|link| link.seed).wrapping_mul(10_000);
+        number(seed.wrapping_add(self.draw.get()), text)
+    }
+
+    /// The next character as the settings would have it chosen, or why it can't be.
+    pub fn bets(self) -> Option<Result<Bets, String>> {
+        let after = self.after.answer.get()?;
+        let number = self.number(&after.text);
+        let sampling = self.store.link.with(|link| link.gpt.sampling());
+        let bets =
+            Bets::new(after.vocabulary.clone(), after.logits.values.clone(), &sampling, number);
+        Some(bets.map_err(|error| error.to_string()))
+    }
+
+    /// Writes the character that the number falls on, unless the answer is still about another text.
+    /// Returns it with what was known of it.
+    pub fn write(self) -> Option<(Bets, String)> {
+        let bets = untrack(|| self.bets())?.ok()?;
+        let text = self.store.probe.get_untracked();
+        let about = |after: &After| after.text == text;
+        if untrack(|| self.after.read(about)) != Some(true) {
+            return None;
+        }
+        let text = text + bets.character(bets.chosen);
+        self.store.set_probe(text.clone());
+        Some((bets, text))
+    }
+}
+
+#[component]
+pub fn Choose(page: Page) -> impl IntoView {
+    let part = use_part(page.after.sight);
+    let bets = memo(move || page.bets());
+    let drawing = Signal::derive(move || {
+        let bets = bets.get()?.ok()?;
+        Some(Arc::new(bets) as Arc<dyn super::picture::Drawing>) as Shown
+    });
+    // What was written last, and after which text that stands.
+    let written = RwSignal::new(None::<(String, String)>);
+    let write = move |_| {
+        if let Some((bets, text)) = page.write() {
+            written.set(Some((said(&bets), text)));
+        }
+    };
+    let note = move || {
+        if let Some(problem) = page.after.problem.get() {
+            return problem;
+        }
+        if let Some(Err(problem)) = bets.get() {
+            return problem;
+        }
+        let written = written.get().filter(|(_, text)| page.store.probe.with(|now| now == text));
+        match written {
+            Some((said, _)) => said,
+            None => bets.with(|bets| match bets {
+                Some(Ok(bets)) => kept(bets),
+                _ => String::new(),
+            }),
+        }
+    };
+    let title = Signal::derive(move || {
+        let sampling = page.store.link.with(|link| link.gpt.sampling());
+        format!("The next character, {}", named(&sampling))
+    });
+    view! {
+        <div class="view-fill" node_ref=part>
+            <div class="view-bar decode-bar">
+                <TokenField editor=use_probe()/>
+                <button type="button" class="button" data-testid="decode-write" on:click=write>
+                    "Write it"
+                </button>
+                <button type="button" class="button button-quiet" data-testid="decode-draw-again"
+                    on:click=move |_| page.draw.update(|draw| *draw = *draw % 9999 + 1)>
+                    "Draw again"
+                </button>
+            </div>
+            <div class="decode-main">
+                <Picture name="decode" title drawing
+                    label="The likeliest characters as rows with their shares, and below them all shares in a line from 0 to 1. Arrow keys move between them."
+                    hint="Point at a row, or at a stretch of the line, to read it."/>
+                <div class="decode-side">
+                    <SliderField name="temperature" most=2.0 step=0.05/>
+                    <SliderField name="topk" most=30.0/>
+                    <SliderField name="topp" step=0.01/>
+                    <SliderField name="minp" step=0.01/>
+                </div>
+            </div>
+            <p class="view-note decode-note" role="status" data-testid="decode-note">{note}</p>
+        </div>
+    }
+    .into_any()
+}
+
+/// What a sampling is called.
+pub fn named(sampling: &Sampling) -> String {
+    let Sampling { temperature, top_k, top_p, min_p } = *sampling;
+    if temperature == 0.0 {
+        return "greedy".to_owned();
+    }
+    let cuts = [
+        (top_k > 0).then(|| format!("top k {top_k}")),
+        (top_p < 1.0).then(|| format!("top p {top_p}")),
+        (min_p > 0.0).then(|| format!("min p {min_p}")),
+    ];
+    let parts =
+        [format!("temperature {temperature}")].into_iter().chain(cuts.into_iter().flatten());
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+/// How much is left to choose from.
+fn kept(bets: &Bets) -> String {
+    let (kept, all) = (bets.kept(), bets.vocabulary.len());
+    if kept == all {
+        return format!("All {all} characters can be drawn.");
+    }
+    let pairs = bets.left.iter().zip(&bets.plain);
+    let held: f32 = pairs.filter(|(left, _)| **left > 0.0).map(|(_, plain)| plain).sum();
+    let held = percent(held, 1);
+    match kept {
+        1 => format!(
+            "1 character of {all} is left. The model’s own share for it is {held}. Now it has 100%."
+        ),
+        _ => format!(
+            "{kept} characters of {all} are left. The model’s own shares for them add up to {held}. Now they add up to 100%."
+        ),
+    }
+}
+
+/// What became of the number.
+fn said(bets: &Bets) -> String {
+    let (from, to) = bets.stretch(bets.chosen);
+    format!(
+        "Written: ‘{}’. The number {:.4} fell on its stretch, {from:.4} to {to:.4}. It surprised the model by {:.2} nats.",
+        token::mark(bets.character(bets.chosen)),
+        bets.number,
+        bets.surprise(bets.chosen)
+    )
+}
+
+/// What the text reads off the model.
+pub fn lives(page: Page) -> Vec<Live> {
+    let of = move |read: fn(&Bets) -> String| {
+        move || match page.bets() {
+            Some(Ok(bets)) => read(&bets),
+            _ => "…".to_owned(),
+        }
+    };
+    vec![
+        live("known", of(|bets| bets.vocabulary.len().to_string())),
+        live(
+            "best",
+            of(|bets| {
+                let best = bets.plain.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
+                best.map_or(String::new(), |(id, share)| {
+                    format!("‘{}’ with {}", token::mark(bets.character(id)), percent(*share, 0))
+                })
+            }),
+        ),
+        live("kept", of(|bets| bets.kept().to_string())),
+    ]
+}
+
+/// How many characters hold half of the model's bets.
+pub fn how_many(page: Page) -> AnyView {
+    let count = memo(move || {
+        let after = page.after.answer.get()?;
+        let nucleus = Sampling { top_p: 0.5, ..Sampling::PLAIN };
+        let left = shares(&after.logits.values, &nucleus).ok()?;
+        Some(left.iter().filter(|share| **share > 0.0).count())
+    });
+    let options = ["One", "2 or 3", "More than 3"].map(str::to_owned);
+    view! {
+        <CheckYourself id="decode-cut"
+            question=Signal::stored(
+                "At temperature 1, how many characters does a top p of 0.5 keep after your sentence?".to_owned(),
+            )
+            options=Signal::stored(options.to_vec())
+            answer=Signal::derive(move || {
+                let count = count.get()?;
+                Some(usize::from(count > 1) + usize::from(count > 3))
+            })
+            explain=Signal::derive(move || {
+                let count = count.get().unwrap_or_default();
+                format!("It keeps {}.", counted(count as u64, "character"))
+            })
+            on_right=use_right("decode-cut")/>
+    }
+    .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samplings_have_names() {
+        assert_eq!(named(&Sampling::GREEDY), "greedy");
+        let all = Sampling { temperature: 0.8, top_k: 5, top_p: 0.9, min_p: 0.05 };
+        assert_eq!(named(&all), "temperature 0.8, top k 5, top p 0.9, min p 0.05");
+    }
+}

@@ -1,0 +1,231 @@
+//! Text with a bar over each character, as tall as the character is surprising.
+
+use serde_json::json;
+
+use super::picture::{Drawing, Spot, smaller};
+use crate::{
+    controls::percent,
+    figures::{
+        Hue, Sheet, exact,
+        pen::{Anchor, Pen},
+        theme::Colors,
+        token,
+    },
+};
+
+/// The surprise of the tallest bar, in nats: a share of a quarter of a percent.
+const TALLEST: f32 = 6.0;
+
+/// One character of a text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Letter {
+    pub token: String,
+    /// In nats; `None` where nothing was guessed.
+    pub surprise: Option<f32>,
+    /// What the model bet on most in its place, and with which share.
+    pub expected: Option<(String, f32)>,
+}
+
+/// A stretch of text with what is said of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Passage {
+    /// What it is called; nothing where there is one passage only.
+    pub name: String,
+    pub note: String,
+    pub letters: Vec<Letter>,
+}
+
+impl Passage {
+    /// The mean surprise of its characters, in nats.
+    pub fn mean(&self) -> Option<f64> {
+        let known: Vec<f64> =
+            self.letters.iter().filter_map(|letter| letter.surprise.map(f64::from)).collect();
+        (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+    }
+}
+
+/// Texts under each other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Skyline {
+    pub passages: Vec<Passage>,
+}
+
+/// Sizes that follow from the width and the text's size.
+struct Layout {
+    cell: f64,
+    bar: f64,
+    line: f64,
+    /// Where text begins, and how much of it stands in a line.
+    left: f64,
+    fit: usize,
+    head: f64,
+    gap: f64,
+}
+
+/// The size of the smallest text that is drawn.
+const SMALLEST: f64 = 12.0;
+
+impl Skyline {
+    fn layout(&self, width: f64, font: f64) -> Layout {
+        let named = self.passages.iter().any(|passage| !passage.name.is_empty());
+        // Names stand beside their texts where there is room, else above them.
+        let beside = named && width > 42.0 * font;
+        let left = if beside { 11.0 * font } else { 0.0 };
+        let cell = 0.7 * font;
+        let bar = if named { 0.9 * font } else { 1.7 * font };
+        Layout {
+            cell,
+            bar,
+            line: bar + 1.6 * font,
+            left,
+            fit: (((width - left) / cell) as usize).max(8),
+            head: if named && !beside { 1.4 * font } else { 0.0 },
+            gap: if named { 0.7 * font } else { 0.0 },
+        }
+    }
+
+    /// How high all of it is with text of this size.
+    fn tall(&self, width: f64, font: f64) -> f64 {
+        let layout = self.layout(width, font);
+        let high =
+            |passage: &Passage| layout.head + lines(passage, layout.fit) * layout.line + layout.gap;
+        self.passages.iter().map(high).sum::<f64>().max(font)
+    }
+}
+
+/// Lines of a passage with `fit` letters in each.
+fn lines(passage: &Passage, fit: usize) -> f64 {
+    passage.letters.len().div_ceil(fit).max(1) as f64
+}
+
+fn words(letter: &Letter) -> String {
+    let name = format!("‘{}’", token::mark(&letter.token));
+    let Some(surprise) = letter.surprise else {
+        return format!("{name} is the first character: the model was not asked to guess it.");
+    };
+    let share = percent((-f64::from(surprise)).exp(), 2);
+    let start = format!("{name}: share {share}, surprise {surprise:.2} nats.");
+    match &letter.expected {
+        Some((best, _)) if *best == letter.token => {
+            format!("{start} It was the model’s first guess.")
+        }
+        Some((best, share)) => {
+            let best = token::mark(best);
+            format!("{start} The model’s first guess was ‘{best}’ with {}.", percent(*share, 1))
+        }
+        None => start,
+    }
+}
+
+impl Drawing for Skyline {
+    fn height(&self, width: f64, font: f64) -> f64 {
+        self.tall(width, font.min(SMALLEST))
+    }
+
+    fn draw(&self, (width, height): (f64, f64), pen: &mut Pen, _: &Colors) -> Vec<Spot> {
+        let font = pen.font;
+        // As large as fits, and never too small to read: small letters need fewer lines.
+        let sizes = [1.5, 1.35, 1.2, 1.1, 1.0, 0.9, 0.8, 0.7].map(|zoom| zoom * font);
+        let fits = |size: &f64| self.tall(width, *size) <= height && *size >= SMALLEST;
+        let font = sizes.into_iter().find(fits).unwrap_or(SMALLEST);
+        pen.font = font;
+        let mut layout = self.layout(width, font);
+        // What is left makes the bars taller: then they are easier to compare.
+        let count: f64 = self.passages.iter().map(|passage| lines(passage, layout.fit)).sum();
+        let tallest = if self.passages.len() == 1 { 3.5 } else { 2.0 } * font;
+        let room = height - self.tall(width, font);
+        layout.bar += (room / count.max(1.0)).clamp(0.0, tallest - layout.bar);
+        layout.line = layout.bar + 1.6 * font;
+        let mut spots = Vec::new();
+        let mut top = 0.0;
+        for passage in &self.passages {
+            if layout.left > 0.0 {
+                let base = top + layout.bar + font;
+                pen.text(Hue::Ink, true, (0.0, base), Anchor::Start, &passage.name);
+                let below = (0.0, base + 1.15 * font);
+                pen.sized(Hue::Muted, false, smaller(font), below, Anchor::Start, &passage.note);
+            } else if layout.head > 0.0 {
+                pen.text(Hue::Ink, true, (0.0, top + font), Anchor::Start, &passage.name);
+                let beside = (width, top + font);
+                pen.sized(Hue::Muted, false, smaller(font), beside, Anchor::End, &passage.note);
+            }
+            top += layout.head;
+            for (at, letter) in passage.letters.iter().enumerate() {
+                let x = layout.left + (at % layout.fit) as f64 * layout.cell;
+                let y = top + (at / layout.fit) as f64 * layout.line;
+                let ground = y + layout.bar;
+                if let Some(surprise) = letter.surprise {
+                    let share = f64::from((surprise / TALLEST).clamp(0.0, 1.0));
+                    let high = (share * layout.bar).max(1.0);
+                    let size = (layout.cell - 1.0, high);
+                    pen.shade(Hue::Gradient, (x, ground - high), size, 0.4 + 0.6 * share);
+                }
+                let mark = token::mark(&letter.token);
+                let hue = match letter.token.trim().is_empty() {
+                    true => Hue::Muted,
+                    false => Hue::Ink,
+                };
+                let base = (x + layout.cell / 2.0, ground + 1.1 * font);
+                pen.text(hue, false, base, Anchor::Middle, &mark);
+                let place = [x, y, layout.cell, layout.line];
+                spots.push(Spot { place, words: words(letter) });
+            }
+            top += lines(passage, layout.fit) * layout.line + layout.gap;
+        }
+        spots
+    }
+
+    fn sheet(&self) -> Sheet {
+        let mut sheet =
+            Sheet::new(&["character", "text", "place", "surprise", "expected", "share"]);
+        for passage in &self.passages {
+            for (at, letter) in passage.letters.iter().enumerate() {
+                sheet.rows.push(vec![
+                    json!(letter.token),
+                    json!(passage.name),
+                    json!(at + 1),
+                    letter.surprise.map_or(json!(null), exact),
+                    letter.expected.as_ref().map_or(json!(null), |(best, _)| json!(best)),
+                    letter.expected.as_ref().map_or(json!(null), |(_, share)| exact(*share)),
+                ]);
+            }
+        }
+        sheet
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::picture::keeps_to_its_room, *};
+
+    fn passage(name: &str, length: usize) -> Passage {
+        let letter = |at: usize| Letter {
+            token: ["t", " ", "\n", "w"][at % 4].to_owned(),
+            surprise: (at > 0).then_some(at as f32 % 9.0),
+            expected: (at > 0 && at.is_multiple_of(2)).then(|| ("\n".to_owned(), 0.25)),
+        };
+        Passage {
+            name: name.to_owned(),
+            note: "mean 2.00".to_owned(),
+            letters: (0..length).map(letter).collect(),
+        }
+    }
+
+    #[test]
+    fn texts_keep_to_their_room() {
+        keeps_to_its_room(&Skyline { passages: vec![passage("", 700)] });
+        let seven = (0..7).map(|at| passage(&format!("Way {at}"), 80)).collect();
+        keeps_to_its_room(&Skyline { passages: seven });
+    }
+
+    #[test]
+    fn letters_say_what_was_expected() {
+        let all = passage("", 5).letters;
+        assert!(words(&all[0]).contains("was not asked"));
+        assert_eq!(words(&all[1]), "‘␣’: share 36.79%, surprise 1.00 nats.");
+        assert!(words(&all[2]).ends_with("It was the model’s first guess."));
+        assert!(words(&all[4]).ends_with("first guess was ‘⏎’ with 25.0%."));
+        let mean = passage("", 5).mean().unwrap();
+        assert!((mean - 2.5).abs() < 1e-9);
+    }
+}

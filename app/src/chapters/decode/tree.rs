@@ -1,0 +1,165 @@
+//! A tree of what may follow the sentence, and what beam search keeps of it.
+
+use std::sync::Arc;
+
+use leptos::{html, prelude::*};
+use unroll_protocol::gpt::{Beam, Beams, MOST_ENDINGS, ask};
+
+use super::{
+    Page,
+    branches::{Tree as Branches, marked, small},
+    picture::{Drawing, Picture, Shown},
+};
+use crate::{
+    controls::{SliderField, TokenField, use_probe},
+    figures::use_visible,
+    questions::use_answer,
+    reactive::{effect, memo},
+};
+
+/// Characters that the searches go.
+const LENGTH: u32 = 6;
+
+/// The open nodes: on the way to what beam search kept, and what the learner opened; without what
+/// the learner closed, and what is behind it.
+fn endings(beams: &Beams, opened: &[String], closed: &[String]) -> Vec<String> {
+    let mut all = vec![String::new()];
+    let kept = beams.kept.last().map_or(&[][..], Vec::as_slice);
+    for beam in kept {
+        let ends = beam.text.char_indices().skip(1).map(|(at, _)| beam.text[..at].to_owned());
+        all.extend(ends);
+    }
+    all.extend(opened.iter().cloned());
+    let is_closed = |ending: &String| closed.iter().any(|closed| ending.starts_with(closed));
+    all.retain(|ending| !is_closed(ending));
+    let mut seen = Vec::new();
+    all.retain(|ending| {
+        !seen.contains(ending) && {
+            seen.push(ending.clone());
+            true
+        }
+    });
+    all.truncate(MOST_ENDINGS);
+    all
+}
+
+#[component]
+pub fn Tree(page: Page) -> impl IntoView {
+    let probe = page.store.probe;
+    let search = move |width: Signal<u32>| {
+        use_answer(page.questions, move || {
+            Some(ask::Beams { text: probe.get(), width: width.get(), length: LENGTH })
+        })
+    };
+    let (beams, greedy) = (search(page.beams.into()), search(Signal::stored(1)));
+    let (opened, closed) =
+        (RwSignal::new(Vec::<String>::new()), RwSignal::new(Vec::<String>::new()));
+    // Another sentence has other continuations.
+    effect(move || {
+        probe.track();
+        opened.set(Vec::new());
+        closed.set(Vec::new());
+    });
+    let open = memo(move || {
+        let beams = beams.answer.get()?;
+        Some(endings(&beams, &opened.get(), &closed.get()))
+    });
+    let after = use_answer(page.questions, move || {
+        Some(ask::After { text: probe.get(), endings: open.get()? })
+    });
+    let part = NodeRef::<html::Div>::new();
+    let shown = use_visible(part);
+    after.shown_in(shown);
+    beams.shown_in(shown);
+    greedy.shown_in(shown);
+    let tree = memo(move || {
+        let (after, beams) = (after.answer.get()?, beams.answer.get()?);
+        Branches::new(&after, &beams, &opened.get())
+    });
+    let drawing =
+        Signal::derive(move || tree.get().map(|tree| Arc::new(tree) as Arc<dyn Drawing>) as Shown);
+    let press = move |at: usize| {
+        let node = tree.with_untracked(|tree| tree.as_ref()?.nodes.get(at).cloned());
+        let Some(node) = node.filter(|node| !node.ending.is_empty()) else { return };
+        let ending = node.ending;
+        if node.open {
+            opened.update(|opened| opened.retain(|other| !other.starts_with(&ending)));
+            closed.update(|closed| closed.push(ending));
+        } else {
+            closed.update(|closed| closed.retain(|other| !ending.starts_with(other.as_str())));
+            opened.update(|opened| opened.push(ending));
+        }
+    };
+    let problem = move || after.problem.get().or_else(|| beams.problem.get());
+    let note = move || {
+        if let Some(problem) = problem() {
+            return problem;
+        }
+        let found = |beams: &Beams| beams.kept.last()?.first().cloned();
+        let best = beams.read(found).flatten().zip(greedy.read(found).flatten());
+        best.map_or(String::new(), |(wide, greedy)| compared(&greedy, &wide, page.beams.get()))
+    };
+    view! {
+        <div class="view-fill" node_ref=part>
+            <div class="view-bar decode-bar">
+                <TokenField editor=use_probe()/>
+                <SliderField name="decode-beams"/>
+            </div>
+            <Picture name="tree" title="What may follow, at temperature 1" drawing
+                label="A tree that grows from the sentence to the right. Arrow keys move between characters. Enter opens or closes one."
+                hint="Press a character to see what may follow it. Colored branches are those that beam search kept."
+                on_pick=Callback::new(press)/>
+            <p class="view-note decode-note" role="status" data-testid="tree-note">{note}</p>
+        </div>
+    }
+    .into_any()
+}
+
+/// The best of both searches, in words.
+fn compared(greedy: &Beam, wide: &Beam, width: u32) -> String {
+    let said = |beam: &Beam| {
+        format!("“{}”, probability {}", marked(&beam.text), small(beam.log_probability.exp()))
+    };
+    if width == 1 {
+        return format!("One beam is greedy: {}. Keep more beams and compare.", said(greedy));
+    }
+    let start = format!(
+        "Greedy finds {}. Beam search with {width} beams finds {}",
+        said(greedy),
+        said(wide)
+    );
+    match wide.log_probability - greedy.log_probability {
+        _ if wide.text == greedy.text => format!("{start}: the same."),
+        more if more > 0.0 => format!("{start}: {:.2} times as likely.", more.exp()),
+        _ => format!("{start}: less likely. A wider search does not always find a better text."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn beam(text: &str, probability: f64) -> Beam {
+        Beam { text: text.to_owned(), log_probability: probability.ln() }
+    }
+
+    #[test]
+    fn the_ways_of_beam_search_are_open() {
+        let beams =
+            Beams { text: "the".into(), kept: vec![vec![beam("abc", 0.2), beam("abd", 0.1)]] };
+        assert_eq!(endings(&beams, &[], &[]), ["", "a", "ab"]);
+        let opened = ["x".to_owned(), "ab".to_owned()];
+        assert_eq!(endings(&beams, &opened, &[]), ["", "a", "ab", "x"]);
+        assert_eq!(endings(&beams, &opened, &["a".to_owned()]), ["", "x"]);
+        let many: Vec<String> = (0..99).map(|at| at.to_string()).collect();
+        assert_eq!(endings(&beams, &many, &[]).len(), MOST_ENDINGS);
+    }
+
+    #[test]
+    fn searches_are_compared_by_what_they_found() {
+        let said = compared(&beam("ab", 0.1), &beam("ba", 0.2), 3);
+        assert!(said.ends_with("“ba”, probability 20.00%: 2.00 times as likely."), "{said}");
+        assert!(compared(&beam("ab", 0.1), &beam("ab", 0.1), 3).ends_with("the same."));
+        assert!(compared(&beam("ab", 0.1), &beam("ab", 0.1), 1).contains("One beam is greedy"));
+    }
+}

@@ -1,0 +1,276 @@
+//! What the chapter says.
+
+use leptos::prelude::*;
+use unroll_protocol::{Link, gpt::Sampling};
+
+use crate::{
+    course::{Beat, Script, Trial},
+    teaching::{Formula, Hue, Kind, MathSym, Names, Quiz, Snippet},
+};
+
+/// The formulas' names in the code.
+pub const NAMES: Names = &[
+    ("z", "decode-logit", Hue::Output),
+    ("share", "decode-share", Hue::Output),
+    ("q", "decode-query", Hue::Query),
+    ("K", "decode-keys", Hue::Key),
+    ("V", "decode-values", Hue::Value),
+];
+
+/// Sets how the next character is chosen.
+fn choose(link: &mut Link, sampling: Sampling) {
+    let Sampling { temperature, top_k, top_p, min_p } = sampling;
+    (link.gpt.temperature, link.gpt.top_k) = (temperature, top_k);
+    (link.gpt.top_p, link.gpt.min_p) = (top_p, min_p);
+}
+
+pub const SCRIPT: Script = Script {
+    before: "You have seen how a GPT arrives at its bets. Now see what is done with them.",
+    beats: &[
+        Beat {
+            title: "",
+            text: "A language model never says which character comes next. It gives each of the {known} characters that it knows a score, the [logit](logit). [Softmax](softmax) turns the scores into shares: the probabilities of the characters. Choosing a character is a separate step, called decoding. It has no weights and needs no training. Yet it does much to make a text dull, lively or broken.\n\n\
+                   This is the model that you train in the GPT lab. Its first choice after your sentence is {best}. Press “Write it” a few times.",
+            set: |link| choose(link, Sampling::PLAIN),
+            asks: &[],
+        },
+        Beat {
+            title: "Always the first choice",
+            text: "The simplest rule takes the largest share every time. It is called greedy decoding. It leaves nothing to chance: the same sentence always goes on in the same way. But a text made only of first choices often repeats itself. A small model soon gets stuck in a loop: “and the sand the sand the s…”",
+            set: |link| choose(link, Sampling::GREEDY),
+            asks: &["decode-greedy"],
+        },
+        Beat {
+            title: "Draw by the shares",
+            text: "The other simple rule draws. Lay all the shares end to end: they make a line of length 1. Now pick a random number from 0 to 1, and write the character that it falls on. A character with a share of 20% comes up one time in five.\n\n\
+                   The numbers look random, but the [seed](seed) and the text fix them. So anyone who opens a link to this page gets the same numbers, and with the same model the same characters.",
+            set: |link| choose(link, Sampling::PLAIN),
+            asks: &[],
+        },
+        Beat {
+            title: "Temperature",
+            text: "Divide all logits by one number before softmax: the [temperature](temperature). Below 1, the gaps widen: the largest share grows and the smallest shrinks. Near 0, almost only the first choice is left. You can’t divide by 0, so a temperature of 0 simply means greedy decoding. Above 1, the shares move closer together. The order never changes.",
+            set: |link| choose(link, Sampling { temperature: 0.5, ..Sampling::PLAIN }),
+            asks: &["decode-heat"],
+        },
+        Beat {
+            title: "Cut the tail",
+            text: "Most characters have a tiny share. But they add up, so now and then an absurd character gets written. So cut them off, and scale up the rest to 100%. **Top k** keeps the k largest shares. **Top p** takes the largest shares first, and stops as soon as they add up to at least p. **Min p** keeps every character whose share is at least p times the largest share.\n\n\
+                   Top k always keeps the same number of characters. The other two keep few where the model is sure, and many where it is not. Now {kept} of {known} are left.",
+            set: |link| choose(link, Sampling { top_p: 0.9, ..Sampling::PLAIN }),
+            asks: &["decode-cut", "decode-top"],
+        },
+        Beat {
+            title: "The same beginning, seven ways",
+            text: "Here seven ways of choosing continue your sentence. All that draw use the same random numbers. The bar over a character is its surprise: −ln of the share that the model gave it before any temperature or cut, in [nats](nat). A text with hardly any surprise is dull. A text full of high bars is noise. What people write usually lies between the two.",
+            set: |link| link.view = "beside".into(),
+            asks: &[],
+        },
+        Beat {
+            title: "Look further ahead",
+            text: "The likeliest first character can lead to an unlikely text. To get the probability of a whole text, multiply the shares of all its characters. [Beam search](beam-search) follows several beginnings at once. After each character it keeps only the most probable few. Translation programs long relied on it, because most sentences have only a few good translations. For stories it is too careful: the most probable story is rarely the best one.",
+            set: |link| link.view = "tree".into(),
+            asks: &["decode-beam"],
+        },
+        Beat {
+            title: "How surprised is it?",
+            text: "The same numbers work on any text, whoever wrote it. Paste one, and see where the model stumbles. Bars are often tall where a word begins and low where it ends. The mean surprise is the [loss](loss) on this text. Raise e to that power, and you get the [perplexity](perplexity). A perplexity of 8 means that each guess is as hard, on average, as a guess among 8 equally likely characters.",
+            set: |link| link.view = "surprise".into(),
+            asks: &["decode-perplexity"],
+        },
+        Beat {
+            title: "Don’t compute it twice",
+            text: "Each new character adds just one row to what the model computes. Under a causal mask, earlier rows can’t see it, so nothing in them changes. Keep their keys and values in a [KV cache](kv-cache): then only the last row has to be computed. Each new character adds one key and one value for each head in each block.\n\n\
+                   The price is memory. There is also a limit. When the [context window](context-window) is full, the oldest character drops out and all others move up one place. A model that adds a position to each token must then compute their keys and values again.",
+            set: |link| link.view = "cache".into(),
+            asks: &[],
+        },
+        Beat {
+            title: "What you can do now",
+            text: "You can say how temperature, top k, top p and min p change the chances that a character is drawn with, and you can work out those chances by hand. You know why greedy text repeats, what beam search is for, and what a cache saves. For the same text, the model’s own bets are always the same: only the choice differs.",
+            set: |_| {},
+            asks: &[],
+        },
+    ],
+    tries: &[
+        Trial {
+            text: "Set the temperature to 0 and press “Write it” many times. How many characters does it write before the text repeats itself?",
+            label: "Set it to 0",
+            id: "loop",
+            set: |link| {
+                link.view.clear();
+                choose(link, Sampling::GREEDY);
+            },
+            sentence: None,
+        },
+        Trial {
+            text: "Raise the temperature to 2. What share do the characters in the last row, “others together,” have now? Then cut them off with top k.",
+            label: "Make it hot",
+            id: "hot",
+            set: |link| {
+                link.view.clear();
+                choose(link, Sampling { temperature: 2.0, ..Sampling::PLAIN });
+            },
+            sentence: None,
+        },
+        Trial {
+            text: "Paste a line that the model learned from, then one of your own. How far apart are the two perplexities? Train the model some more, and look again.",
+            label: "Open the surprise",
+            id: "own",
+            set: |link| link.view = "surprise".into(),
+            sentence: None,
+        },
+        Trial {
+            text: "Write with the cache until the context is full. What does the line below the picture say then? How many multiplications does one more character cost?",
+            label: "Open the cache",
+            id: "full",
+            set: |link| link.view = "cache".into(),
+            sentence: None,
+        },
+    ],
+    quizzes: &[
+        Quiz {
+            id: "decode-greedy",
+            kind: Kind::Explain,
+            asks: "Why does greedy text run into loops?",
+            options: &[
+                (
+                    "The model forgets what it wrote.",
+                    "It reads all that fits into its context, and still it loops.",
+                ),
+                (
+                    "Once a stretch has repeated, the model finds it likely to repeat again, and greedy always takes the likeliest.",
+                    "Seeing a repetition makes more of it likelier, and no random draw ever breaks the loop. Once everything the model can see is the same as before, its next choice must be the same too.",
+                ),
+                (
+                    "The largest share is always the same character.",
+                    "It changes with the text before it. Look at the rows as you write.",
+                ),
+            ],
+            right: 1,
+        },
+        Quiz {
+            id: "decode-heat",
+            kind: Kind::FindError,
+            asks: "“A higher temperature makes the model know more words.” What is wrong?",
+            options: &[
+                (
+                    "Temperature changes only how the model’s logits are turned into shares. The logits stay the same.",
+                    "They are divided by the temperature after the model has computed them.",
+                ),
+                (
+                    "It makes the model know fewer words.",
+                    "It changes nothing about what the model knows.",
+                ),
+                ("Nothing is wrong.", "Watch the logits in the readout as you move the slider."),
+            ],
+            right: 0,
+        },
+        Quiz {
+            id: "decode-top",
+            kind: Kind::Explain,
+            asks: "The model is almost sure: its first choice has 97%. What do top k 5 and top p 0.9 keep?",
+            options: &[
+                (
+                    "Both keep five characters.",
+                    "Top p counts shares, not characters. The first one alone already has more than 0.9.",
+                ),
+                (
+                    "Top k keeps five characters, top p one.",
+                    "Top p follows how sure the model is. Top k doesn’t.",
+                ),
+                ("Both keep one character.", "Top k 5 keeps five, however small their shares are."),
+            ],
+            right: 1,
+        },
+        Quiz {
+            id: "decode-beam",
+            kind: Kind::FindError,
+            asks: "“Beam search finds the most probable continuation.” What is wrong?",
+            options: &[
+                (
+                    "Nothing is wrong.",
+                    "It drops beginnings on the way. One of them might have gone on very well.",
+                ),
+                (
+                    "It finds a random one.",
+                    "It draws nothing: the same sentence gives the same beams.",
+                ),
+                (
+                    "It may drop the beginning of the most probable one, so it can miss it.",
+                    "To be certain, it might have to follow a huge number of beginnings. Each new character multiplies them.",
+                ),
+            ],
+            right: 2,
+        },
+        Quiz {
+            id: "decode-perplexity",
+            kind: Kind::Explain,
+            asks: "A model has perplexity 1 on a text. What does that mean?",
+            options: &[
+                (
+                    "It gave every character that it had to guess a share of 100%.",
+                    "Each surprise is −ln 1 = 0, and e to the power of 0 is 1.",
+                ),
+                (
+                    "It has no idea.",
+                    "A model with no idea has a perplexity as large as its vocabulary.",
+                ),
+                (
+                    "It was wrong once.",
+                    "Perplexity counts no mistakes. It says how many equally likely characters would be as hard to choose from.",
+                ),
+            ],
+            right: 0,
+        },
+    ],
+};
+
+/// Where the ways to choose come from, as formulas and code.
+pub fn more() -> AnyView {
+    view! {
+        <p>
+            "Beam search is older than neural language models: Lowerre used it for speech in 1976. Temperature comes from "
+            "physics, where the Boltzmann distribution has the same form as softmax. It reached neural networks with "<cite>"A Learning Algorithm for Boltzmann Machines"</cite>
+            " (Ackley, Hinton, Sejnowski, 1985). Top k was used for stories by Fan, Lewis and Dauphin (2018). Top p, or "
+            "nucleus sampling, is from "<cite>"The Curious Case of Neural Text Degeneration"</cite>
+            " (Holtzman, Buys, Du, Forbes, Choi, 2020), which also shows that what people write is not the most probable "
+            "text. Min p is from "<cite>"Turning Up the Heat"</cite>" (Nguyen et al., 2024)."
+        </p>
+        <Formula label="A character’s share at temperature T, over the set S of those that are kept"
+            source="Holtzman et al. 2020, sections 3.1 to 3.3">
+            <msub><MathSym part="decode-share" role=Hue::Output>"p"</MathSym><mi>"i"</mi></msub><mo>"="</mo>
+            <mfrac>
+                <mrow><mi>"exp"</mi><mo>"("</mo>
+                    <msub><MathSym part="decode-logit" role=Hue::Output>"z"</MathSym><mi>"i"</mi></msub>
+                    <mo>"/"</mo><mi>"T"</mi><mo>")"</mo></mrow>
+                <mrow><munder><mo>"∑"</mo><mrow><mi>"j"</mi><mo>"∈"</mo><mi>"S"</mi></mrow></munder>
+                    <mi>"exp"</mi><mo>"("</mo>
+                    <msub><MathSym part="decode-logit" role=Hue::Output>"z"</MathSym><mi>"j"</mi></msub>
+                    <mo>"/"</mo><mi>"T"</mi><mo>")"</mo></mrow>
+            </mfrac>
+        </Formula>
+        <Snippet of=include_str!("code/sampling.py") names=NAMES/>
+        <p>
+            "Where several are set, they are applied in this order: temperature, top k, top p, min p. Each works on the "
+            "shares that the one before it left. Equal logits keep the order of the vocabulary."
+        </p>
+        <Formula label="One new row of attention, with the keys and values of all tokens so far"
+            source="after Vaswani et al. 2017, section 3.2.1">
+            <mi>"out"</mi><mo>"="</mo><mi>"softmax"</mi><mo>"("</mo>
+            <mfrac>
+                <mrow><MathSym part="decode-query" role=Hue::Query>"q"</MathSym>
+                    <msup><MathSym part="decode-keys" role=Hue::Key>"K"</MathSym><mi>"T"</mi></msup></mrow>
+                <msqrt><mi>"d"</mi></msqrt>
+            </mfrac>
+            <mo>")"</mo><MathSym part="decode-values" role=Hue::Value>"V"</MathSym>
+        </Formula>
+        <Snippet of=include_str!("code/cache.py") names=NAMES/>
+        <p>
+            "With rotary positions or ALiBi, and without positions, a cache could go on when the context is full: the oldest "
+            "key and value are dropped. What is left then still holds what it read from the character that fell out. This page "
+            "computes all rows again instead, so that it writes the same with a cache as without one, apart from rounding."
+        </p>
+    }
+    .into_any()
+}

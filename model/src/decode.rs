@@ -1,0 +1,296 @@
+//! Choosing the next token: what may follow, what would follow that, how surprising a text is, and
+//! what a cache of keys and values saves.
+
+use burn::tensor::Tensor;
+use unroll_protocol::{
+    Array,
+    architecture::MaskKind,
+    gpt::{
+        After, Beam, Beams, Cached, MOST_BEAMS, MOST_ENDINGS, MOST_PLIES, MOST_READ, Race,
+        Sampling, Surprise, shares,
+    },
+};
+
+use crate::{
+    clock,
+    data::token_tensor,
+    gpt::{Gpt, Intervention, KeysAndValues},
+    read::read_all,
+    sample::SampleError,
+    tokenizer::CharTokenizer,
+    trace::{TraceError, as_text, last_tokens},
+};
+
+/// Milliseconds after which each half of a [`race`] ends.
+const LONGEST_RACE: f64 = 300.0;
+
+/// Logits of the next token after `text` with each of `endings`.
+///
+/// # Errors
+///
+/// Where there is no text, or the device returns nothing.
+pub async fn after(
+    model: &Gpt,
+    tokenizer: &CharTokenizer,
+    text: &str,
+    endings: &[String],
+) -> Result<After, TraceError> {
+    let endings = &endings[..endings.len().min(MOST_ENDINGS)];
+    let mut logits = Vec::with_capacity(endings.len());
+    for ending in endings {
+        let (tokens, _) = last_tokens(model, tokenizer, &format!("{text}{ending}"))?;
+        logits.push(last_logits(model, &[tokens]));
+    }
+    let values = read_all(logits).await.map_err(TraceError::Read)?.concat();
+    let shape = vec![endings.len() as u32, tokenizer.len() as u32];
+    Ok(After {
+        text: text.to_owned(),
+        endings: endings.to_vec(),
+        vocabulary: tokenizer.vocabulary(),
+        logits: Array { shape, values },
+    })
+}
+
+/// Logits after the last token of each of several texts of one length, one text after the other.
+fn last_logits(model: &Gpt, texts: &[Vec<u32>]) -> Tensor<1> {
+    let tokens = token_tensor(&texts.concat(), texts.len(), &model.device());
+    model.forward_last(tokens).reshape([-1])
+}
+
+/// Beam search (Lowerre 1976): after each token it keeps the `width` likeliest of all continuations
+/// by one token of those it kept before.
+///
+/// # Errors
+///
+/// Where there is no text, the device returns nothing, or the model's numbers ran away.
+pub async fn beams(
+    model: &Gpt,
+    tokenizer: &CharTokenizer,
+    text: &str,
+    width: u32,
+    length: u32,
+) -> Result<Beams, SampleError> {
+    let tokens = tokenizer.encode(text);
+    let width = width.clamp(1, MOST_BEAMS) as usize;
+    let mut hypotheses = vec![(Vec::new(), 0.0)];
+    let mut kept = Vec::new();
+    for _ in 0..length.min(MOST_PLIES) {
+        let mut windows = Vec::with_capacity(hypotheses.len());
+        for (ending, _) in &hypotheses {
+            let mut window: Vec<u32> = tokens.iter().chain(ending).copied().collect();
+            if window.is_empty() {
+                return Err(SampleError::Empty);
+            }
+            window.drain(..window.len().saturating_sub(model.context()));
+            windows.push(window);
+        }
+        let logits = read_all([last_logits(model, &windows)]).await.map_err(SampleError::Read)?;
+        let mut candidates = Vec::new();
+        for ((ending, so_far), logits) in hypotheses.iter().zip(logits[0].chunks(tokenizer.len())) {
+            let probabilities = shares(logits, &Sampling::PLAIN)?;
+            for (token, share) in probabilities.into_iter().enumerate() {
+                let total = so_far + libm::log(share.into());
+                candidates.push((ending, token as u32, total));
+            }
+        }
+        // Of equals, the one from the likelier hypothesis and with the lower id is kept.
+        let mut longer = Vec::with_capacity(width);
+        for _ in 0..width.min(candidates.len()) {
+            let ranked = candidates.iter().enumerate().rev();
+            let Some((best, _)) = ranked.max_by(|(_, a), (_, b)| a.2.total_cmp(&b.2)) else {
+                break;
+            };
+            let (ending, token, total) = candidates.remove(best);
+            longer.push((ending.iter().copied().chain([token]).collect::<Vec<u32>>(), total));
+        }
+        hypotheses = longer;
+        let told = hypotheses.iter().map(|(ending, log_probability)| Beam {
+            text: tokenizer.decode(ending),
+            log_probability: *log_probability,
+        });
+        kept.push(told.collect());
+    }
+    Ok(Beams { text: text.to_owned(), kept })
+}
+
+/// How surprising the model finds each character of `text`. Of a text longer than the context it
+/// reads stretches that overlap by half, so that each character has at least that many before it.
+///
+/// # Errors
+///
+/// Where there is no text, the device returns nothing, or the model's numbers ran away.
+pub async fn surprise(
+    model: &Gpt,
+    tokenizer: &CharTokenizer,
+    text: &str,
+) -> Result<Surprise, SampleError> {
+    let mut tokens = tokenizer.encode(text);
+    let dropped = tokens.len().saturating_sub(MOST_READ) as u32;
+    tokens.truncate(MOST_READ);
+    if tokens.is_empty() {
+        return Err(SampleError::Empty);
+    }
+    let (count, vocabulary) = (tokens.len(), tokenizer.len());
+    let length = model.context().min(count);
+    let half = (length / 2).max(1);
+    // The last stretch ends with the text.
+    let starts: Vec<usize> = (0..count - length).step_by(half).chain([count - length]).collect();
+    let stretches = starts.iter().flat_map(|&start| tokens[start..start + length].to_vec());
+    let stretches: Vec<u32> = stretches.collect();
+    let input = token_tensor(&stretches, starts.len(), &model.device());
+    let logits = model.forward(input).reshape([-1]);
+    let logits = read_all([logits]).await.map_err(SampleError::Read)?.concat();
+    let mut surprises = Vec::with_capacity(count - 1);
+    let mut expected = Vec::with_capacity(count - 1);
+    for (row, logits) in logits.chunks(vocabulary).enumerate() {
+        // The token that this row bets on. What an earlier stretch has said is not said again.
+        let at = starts[row / length] + row % length + 1;
+        if at != surprises.len() + 1 || at >= count {
+            continue;
+        }
+        let bets = shares(logits, &Sampling::PLAIN)?;
+        surprises.push(-libm::log(bets[tokens[at] as usize].into()) as f32);
+        let best = (0..vocabulary).rev().max_by(|&a, &b| bets[a].total_cmp(&bets[b]));
+        let best = best.unwrap_or_default();
+        expected.push((tokenizer.character(best as u32).to_string(), bets[best]));
+    }
+    let seen = if starts.len() > 1 { length - half } else { length } as u32;
+    Ok(Surprise { tokens: as_text(tokenizer, &tokens), dropped, surprises, expected, seen })
+}
+
+/// The last token of `text` read with a cache, beside the same without.
+///
+/// # Errors
+///
+/// Where there is no text, tokens look at later ones, the device returns nothing, or the model's
+/// numbers ran away.
+pub async fn cached(
+    model: &Gpt,
+    tokenizer: &CharTokenizer,
+    text: &str,
+) -> Result<Cached, SampleError> {
+    let (tokens, dropped) = last_tokens(model, tokenizer, text).map_err(|_| SampleError::Empty)?;
+    check_mask(model)?;
+    let mut cache = filled(model, &tokens[..tokens.len() - 1]);
+    let last = token_tensor(&tokens[tokens.len() - 1..], 1, &model.device());
+    let row = model.forward_next(last, tokens.len() - 1, &mut cache);
+    let blocks = cache.len();
+    let whole = last_logits(model, core::slice::from_ref(&tokens));
+    let mut wanted = vec![row.logits.reshape([-1]), whole];
+    let flat = |all: Vec<Tensor<4>>| Tensor::cat(all, 0).reshape([-1]);
+    if blocks > 0 {
+        let part = |which: usize| row.attention.iter().map(|row| row[which].clone()).collect();
+        let (queries, weights): (Vec<_>, Vec<_>) = (part(0), part(1));
+        let part = |which: usize| cache.iter().map(|kept| kept[which].clone()).collect();
+        let (keys, values): (Vec<_>, Vec<_>) = (part(0), part(1));
+        wanted.extend([queries, weights, keys, values].map(flat));
+    }
+    let shape = cache.first().map(|kept| kept[0].dims());
+    let [_, heads, count, width] = shape.unwrap_or([0; 4]).map(|size| size as u32);
+    let mut read = read_all(wanted).await.map_err(SampleError::Read)?.into_iter();
+    let mut next = || read.next().unwrap_or_default();
+    let (with, without) = (next(), next());
+    let pairs = with.iter().zip(&without);
+    let difference = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    let of = |values, shape: &[u32]| Array { shape: shape.to_vec(), values };
+    let blocks = blocks as u32;
+    let queries = of(next(), &[blocks, heads, width]);
+    let weights = of(next(), &[blocks, heads, count]);
+    let [keys, values] = [next(), next()].map(|all| of(all, &[blocks, heads, count, width]));
+    Ok(Cached {
+        products: [false, true].map(|whole| products(model, tokens.len(), whole)),
+        tokens: as_text(tokenizer, &tokens),
+        dropped,
+        blocks,
+        queries,
+        keys,
+        values,
+        weights,
+        vocabulary: tokenizer.vocabulary(),
+        shares: shares(&with, &Sampling::PLAIN)?,
+        difference,
+    })
+}
+
+/// A cache is of use only where what was computed for a token stays true when others follow.
+fn check_mask(model: &Gpt) -> Result<(), SampleError> {
+    match model.architecture().mask {
+        MaskKind::Full => Err(SampleError::LooksAhead),
+        MaskKind::Causal | MaskKind::Band => Ok(()),
+    }
+}
+
+/// The keys and values of `tokens`, which stand at the beginning.
+fn filled(model: &Gpt, tokens: &[u32]) -> Vec<KeysAndValues> {
+    if tokens.is_empty() {
+        return Vec::new();
+    }
+    let tokens = token_tensor(tokens, 1, &model.device());
+    Gpt::cache(&model.forward_traced(tokens, &Intervention::default()))
+}
+
+/// Multiplications in matrix products for the logits after `count` tokens: of the last token's row
+/// alone, or of all rows.
+fn products(model: &Gpt, count: usize, whole: bool) -> u64 {
+    let [vocabulary, width] = model.token_embedding.weight.dims();
+    let rows = if whole { count } else { 1 };
+    let blocks = model.blocks.iter().map(|block| {
+        // Queries, keys, values and output; scores and mix.
+        let attention = block.attention.as_ref().map_or(0, |_| 4 * width + 2 * count);
+        let feed_forward = block.feed_forward.as_ref().map_or(0, |_| 8 * width);
+        rows * width * (attention + feed_forward)
+    });
+    (blocks.sum::<usize>() + width * vocabulary) as u64
+}
+
+/// How fast the model goes on with `text`, always with the likeliest token, with a cache and
+/// without. Each ends after `length` tokens, or when it has taken [`LONGEST_RACE`].
+///
+/// # Errors
+///
+/// Where there is no text, tokens look at later ones, there is no clock, or the device returns
+/// nothing.
+pub async fn race(
+    model: &Gpt,
+    tokenizer: &CharTokenizer,
+    text: &str,
+    length: u32,
+) -> Result<Race, SampleError> {
+    let (start, _) = last_tokens(model, tokenizer, text).map_err(|_| SampleError::Empty)?;
+    check_mask(model)?;
+    let mut speeds = [0.0; 2];
+    let mut refilled = 0;
+    for (speed, with_cache) in speeds.iter_mut().zip([true, false]) {
+        let mut tokens = start.clone();
+        let began = clock::now().ok_or(SampleError::NoClock)?;
+        let (mut written, mut took) = (0, 0.0);
+        let mut cache = with_cache.then(|| filled(model, &tokens[..tokens.len() - 1]));
+        while written < length && took < LONGEST_RACE {
+            let logits = match &mut cache {
+                Some(cache) => {
+                    let last = tokens.len() - 1;
+                    let token = token_tensor(&tokens[last..], 1, &model.device());
+                    model.forward_next(token, last, cache).logits.reshape([-1])
+                }
+                None => last_logits(model, core::slice::from_ref(&tokens)),
+            };
+            let logits = read_all([logits]).await.map_err(SampleError::Read)?.concat();
+            let bets = shares(&logits, &Sampling::GREEDY)?;
+            let next = bets.iter().position(|&share| share > 0.0).unwrap_or_default();
+            if tokens.len() == model.context() {
+                // Every token moves one position down, and with it all that was computed from it.
+                tokens.remove(0);
+                if let Some(cache) = &mut cache {
+                    *cache = filled(model, &tokens);
+                    refilled += 1;
+                }
+            }
+            tokens.push(next as u32);
+            written += 1;
+            took = clock::now().ok_or(SampleError::NoClock)? - began;
+        }
+        *speed = (f64::from(written) * 1000.0 / took.max(1e-3)) as f32;
+    }
+    let [cached, uncached] = speeds;
+    Ok(Race { cached, uncached, refilled })
+}

@@ -1,0 +1,232 @@
+// The chapter `decode`: from the model's shares to written text.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { byId, drawn, eventually, exported, live, openView, settled, staysFree, train, useSite } from "./harness.mjs";
+
+const site = useSite();
+const SMALL = "&layers=2&heads=2&width=16&context=24&batch=4&workers=1";
+
+/** Opens a view of the chapter and waits until its picture is of the model. */
+async function open(t, view = "choose", query = SMALL, options = {}) {
+  const page = await site.open(t, `?chapter=decode&view=${view}${query}`, options);
+  await live(page, { choose: "decode" }[view] ?? view);
+  await settled(page);
+  return page;
+}
+
+const text = (page, id) => byId(page, id).textContent();
+const sentence = (page) => byId(page, "probe-input").inputValue();
+const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
+
+/** What is exported of the figure, with its columns by name. */
+async function table(page, name) {
+  const { columns, rows } = await exported(page, name);
+  return rows.map((row) => Object.fromEntries(columns.map((column, at) => [column, row[at]])));
+}
+
+/** Sets a slider to a number, as a hand would. */
+async function slide(page, name, value) {
+  await byId(page, `control-${name}`).fill(String(value));
+  await settled(page);
+}
+
+/** The shares of temperature, top k, top p and min p, worked out anew from the logits. */
+function worked(logits, { temperature, topk, topp, minp }) {
+  const largest = Math.max(...logits);
+  let kept = logits.map((logit, id) => ({ id, weight: Math.exp((logit - largest) / temperature) }));
+  kept.sort((a, b) => b.weight - a.weight || a.id - b.id);
+  if (topk) kept = kept.slice(0, topk);
+  const total = sum(kept.map(({ weight }) => weight));
+  let before = 0;
+  kept = kept.filter(({ weight }, at) => {
+    const stays = at === 0 || before / total < topp;
+    before += weight;
+    return stays;
+  });
+  kept = kept.filter(({ weight }) => weight >= minp * kept[0].weight);
+  const whole = sum(kept.map(({ weight }) => weight));
+  const shares = logits.map(() => 0);
+  for (const { id, weight } of kept) shares[id] = weight / whole;
+  return shares;
+}
+
+test("shares follow from the logits, under every cut", async (t) => {
+  const page = await open(t, "choose", `${SMALL}&temperature=1`);
+  await train(page, 30);
+  await settled(page);
+  const settings = { temperature: 1, topk: 0, topp: 1, minp: 0 };
+  for (const [name, value] of [["temperature", 0.5], ["topk", 7], ["topp", 0.8], ["minp", 0.3]]) {
+    settings[name] = value;
+    await slide(page, name, value);
+    const rows = await table(page, "decode");
+    const expected = worked(rows.map((row) => row.logit), settings);
+    rows.forEach((row, at) => assert(Math.abs(row.drawn_with - expected[at]) < 1e-5, `${name}: ${row.character}`));
+    assert(Math.abs(sum(rows.map((row) => row.share)) - 1) < 1e-5);
+    assert(Math.abs(sum(rows.map((row) => row.drawn_with)) - 1) < 1e-5);
+    const kept = rows.filter((row) => row.drawn_with > 0).length;
+    assert.match(await text(page, "decode-note"), new RegExp(`^(${kept}|All ${kept}) character`));
+  }
+  await eventually(() => /temperature=0.5.*topk=7.*topp=0.8.*minp=0.3/.test(page.url()), "the link has them");
+});
+
+test("one press writes the character that the number falls on", async (t) => {
+  const page = await open(t, "choose", `${SMALL}&temperature=1`);
+  for (let i = 0; i < 3; i++) {
+    const before = await sentence(page);
+    const [chosen] = (await table(page, "decode")).filter((row) => row.chosen);
+    await byId(page, "decode-write").click();
+    await eventually(async () => (await sentence(page)) === before + chosen.character, "it is written");
+    await settled(page);
+    const note = await text(page, "decode-note");
+    const [number, from, to] = [...note.matchAll(/0\.\d{4}|1\.0000/g)].map((match) => Number(match[0]));
+    assert(number >= from - 1e-4 && number <= to + 1e-4, note);
+    assert(Math.abs(to - from - chosen.drawn_with) < 2e-4, note);
+  }
+  // Another series of numbers, which the link holds; greedy needs none.
+  const numbers = new Set();
+  for (let i = 0; i < 4; i++) {
+    await byId(page, "decode-draw-again").click();
+    await settled(page);
+    numbers.add((await table(page, "decode")).findIndex((row) => row.chosen));
+  }
+  assert(numbers.size > 1, "other numbers fall on others");
+  await eventually(() => page.url().includes("decode-draw=5"), "the link has the series");
+  await slide(page, "temperature", 0);
+  const rows = await table(page, "decode");
+  assert.deepEqual(rows.map((row) => row.drawn_with), [1, ...Array(rows.length - 1).fill(0)]);
+  assert(rows[0].chosen);
+});
+
+test("the picture is read by keyboard alone", async (t) => {
+  const page = await open(t);
+  await byId(page, "decode-picture").focus();
+  await eventually(async () => (await text(page, "decode-readout")).includes("logit"), "the first row is read");
+  const seen = new Set();
+  for (let i = 0; i < 4; i++) {
+    seen.add(await text(page, "decode-readout"));
+    await page.keyboard.press("ArrowDown");
+    await drawn(page);
+  }
+  assert.equal(seen.size, 4);
+  await page.keyboard.press("End");
+  await eventually(async () => (await text(page, "decode-readout")).includes("stretch"), "the line is read");
+});
+
+test("seven ways go on with the same sentence, and the same link writes the same", async (t) => {
+  const done = async (page) => {
+    let rows;
+    await eventually(async () => {
+      const idle = (await byId(page, "decode-beside").getAttribute("data-busy")) === "false";
+      rows = await table(page, "beside");
+      return idle && rows.length === 7 * 80;
+    }, "all are written");
+    const ways = {};
+    for (const row of rows) (ways[row.text] ??= []).push(row);
+    return ways;
+  };
+  const page = await open(t, "beside", `${SMALL}&step=30`);
+  await eventually(async () => (await text(page, "decode-step")).includes("step 30"), "of the trained model");
+  const ways = await done(page);
+  assert.deepEqual(Object.keys(ways), ["Greedy (0)", "Cool (0.5)", "Unchanged (1)", "Hot (1.6)", "Top k 5", "Top p 0.9", "Yours"]);
+  const mean = (rows) => sum(rows.map((row) => row.surprise)) / rows.length;
+  assert(mean(ways["Greedy (0)"]) < mean(ways["Unchanged (1)"]), "greedy is less surprising");
+  assert(mean(ways["Unchanged (1)"]) < mean(ways["Hot (1.6)"]), "hot is more surprising");
+  const again = await open(t, "beside", `${SMALL}&step=30`);
+  await eventually(async () => (await text(again, "decode-step")).includes("step 30"), "of the trained model");
+  assert.deepEqual(await done(again), ways);
+  await byId(again, "decode-again").click();
+  await eventually(async () => {
+    const other = await done(again);
+    const written = (rows) => rows.map((row) => row.character).join("");
+    return written(other["Unchanged (1)"]) !== written(ways["Unchanged (1)"]) &&
+      written(other["Greedy (0)"]) === written(ways["Greedy (0)"]);
+  }, "other numbers change what is drawn, not what is greedy");
+});
+
+test("the tree multiplies its shares, opens and closes, and compares the searches", async (t) => {
+  const page = await open(t, "tree", `${SMALL}&step=30`);
+  await train(page, 31);
+  await settled(page);
+  const nodes = await table(page, "tree");
+  const by = new Map(nodes.map((node) => [node.continuation, node]));
+  for (const node of nodes) {
+    const parts = [...node.continuation].map((_, at) => by.get([...node.continuation].slice(0, at + 1).join("")).share);
+    assert(Math.abs(parts.reduce((a, b) => a * b, 1) - node.probability) < 1e-5 * Math.max(node.probability, 1e-3), node.continuation);
+  }
+  const ranked = nodes.filter((node) => [...node.continuation].length === 6 && node.rank);
+  assert.deepEqual(ranked.map((node) => node.rank).sort(), [1, 2, 3]);
+  assert.match(await text(page, "tree-note"), /^Greedy finds “.{6,}”, probability .* Beam search with 3 beams finds “/);
+  // A closed node is opened with Enter, and closed again.
+  const picture = byId(page, "tree-picture");
+  await picture.focus();
+  await page.keyboard.press("End");
+  await drawn(page);
+  await page.keyboard.press("Enter");
+  await eventually(async () => (await table(page, "tree")).length === nodes.length + 5, "five branches more");
+  await slide(page, "decode-beams", 1);
+  await eventually(async () => (await text(page, "tree-note")).startsWith("One beam is greedy"), "greedy");
+});
+
+test("any text is read with the surprise of each character", async (t) => {
+  const page = await open(t, "surprise");
+  await byId(page, "decode-text").fill("the cat sat on the mat, the cat sat on the mat");
+  await eventually(async () => (await table(page, "surprise")).length === 46, "the text is read");
+  const rows = await table(page, "surprise");
+  assert.equal(rows[0].surprise, null);
+  const surprises = rows.slice(1).map((row) => row.surprise);
+  const mean = sum(surprises) / surprises.length;
+  const note = await text(page, "surprise-note");
+  assert(note.startsWith(`Mean surprise ${mean.toFixed(3)} nats`), `${mean}: ${note}`);
+  assert.match(note, /Perplexity \d+\.\d\d:.*at least 12 characters before it, or all/);
+  // Training makes the lab's own text less surprising.
+  const begin = mean;
+  await train(page, 60);
+  await settled(page);
+  const after = (await table(page, "surprise")).slice(1).map((row) => row.surprise);
+  assert(sum(after) / after.length < begin);
+  // Too much, odd, and nothing.
+  await byId(page, "decode-text").fill("emoji 🙂 ".repeat(400));
+  await eventually(async () => (await text(page, "surprise-note")).includes("Only the first 1000 characters"), "a long text");
+  await byId(page, "decode-text").fill("");
+  await eventually(async () => (await text(page, "surprise-note")).includes("There is no text"), "an empty text");
+});
+
+test("a cache leaves one row to compute, until the context is full", async (t) => {
+  const page = await open(t, "cache");
+  await byId(page, "probe-input").fill("the cat");
+  await eventually(async () => (await table(page, "cache")).length === 7, "seven rows");
+  let rows = await table(page, "cache");
+  assert.deepEqual(rows.map((row) => row.state), [...Array(6).fill("kept"), "computed"]);
+  assert(Math.abs(sum(rows.map((row) => row.weight)) - 1) < 1e-5);
+  const note = await text(page, "cache-note");
+  assert.match(note, /^One row is computed\. The keys and values of the 6 characters before it are read/);
+  const [less, more] = [...note.matchAll(/[\d,]{4,}/g)].map((match) => Number(match[0].replaceAll(",", "")));
+  assert(less * 4 < more, note);
+  // Keys that were kept stay as they were, bit for bit of what is shown, when another character comes.
+  const keys = rows.map((row) => row.key_1);
+  await byId(page, "decode-write-cached").click();
+  await eventually(async () => (await table(page, "cache")).length === 8, "one more");
+  rows = await table(page, "cache");
+  rows.slice(0, 7).forEach((row, at) => assert(Math.abs(row.key_1 - keys[at]) < 1e-5));
+  await byId(page, "probe-input").fill("the cat sat on the mat and the dog");
+  await eventually(async () => (await text(page, "cache-note")).startsWith("The context is full"), "full");
+  rows = await table(page, "cache");
+  assert.deepEqual(rows.map((row) => row.state), Array(24).fill("computed"));
+  await byId(page, "decode-race").click();
+  await eventually(async () => /With the cache \d+ characters a second, without it \d+: /.test(await text(page, "cache-note")), "measured");
+  // A model that looks ahead has nothing to keep.
+  const ahead = await site.open(t, `?chapter=decode&view=cache&attends=full${SMALL}`);
+  await eventually(async () => (await text(ahead, "cache-note")).includes("choose a causal mask"), "why not");
+});
+
+test("no task of the page takes 50 ms while each view follows the training", async (t) => {
+  const page = await open(t);
+  await byId(page, "train-toggle").click();
+  await staysFree(t, site, page, async () => {
+    for (const view of ["beside", "tree", "surprise", "cache", "choose"]) {
+      await openView(page, view);
+      await live(page, { choose: "decode" }[view] ?? view);
+    }
+  });
+});
