@@ -1,17 +1,22 @@
 //! Runs outlive the page: the lab's present run is kept in the browser as it trains, and offered when the
-//! page is opened again. Nothing of it leaves the browser.
+//! page is opened again. Nothing of it leaves the browser, unless the learner saves its model as a file.
 
 mod file;
 mod folder;
+mod incoming;
 mod list;
+mod model_file;
+mod outgoing;
+mod places;
 
 use core::pin::Pin;
 use std::{rc::Rc, sync::Arc};
 
 use js_sys::{Date, Math, Promise, Uint8Array};
 use leptos::{prelude::*, task::spawn_local};
-use unroll_protocol::{Checkpoint, Link};
+use unroll_protocol::{Checkpoint, Link, link::Chapter};
 use wasm_bindgen_futures::JsFuture;
+use web_sys::{File, FileList};
 
 use self::{
     file::{Body, Damaged, Head, Reader},
@@ -28,12 +33,15 @@ use crate::{
 const MOST: usize = 6;
 /// Bytes that are written or read at a time, so that no task of the page is long.
 const PIECE: usize = 1 << 20;
+/// How the name of a model file ends.
+const MODEL: &str = ".safetensors";
 /// The head of a file is within so many bytes.
 const HEAD: f64 = 8192.0;
 
 /// What the part does that has all of this.
 struct Keep {
     act: fn(Store, Act) -> Task,
+    open: fn(Store, Vec<File>),
     list: View,
 }
 
@@ -55,6 +63,7 @@ const KEEP: Fetch<Keep> = part!(keep: Keep = Keep {
             Act::Offer => list::offer(store).await,
         }
     }),
+    open: model_file::open,
     list: list::list,
 });
 
@@ -68,6 +77,32 @@ pub fn kept(store: Store, act: Act) {
             (keep.act)(store, act).await;
         }
     });
+}
+
+/// Opens the model among some files, if there is one. Otherwise `false`.
+pub fn opened(store: Store, files: &FileList) -> bool {
+    let files = files_of(files);
+    let has_model = files.iter().any(is_model);
+    if has_model {
+        spawn_local(async move {
+            match KEEP().await {
+                Ok(keep) => (keep.open)(store, files),
+                Err(_) => store.notify(
+                    Severity::Refusal,
+                    "The model could not be opened: a part of this page can’t be fetched.",
+                ),
+            }
+        });
+    }
+    has_model
+}
+
+fn files_of(files: &FileList) -> Vec<File> {
+    (0..files.length()).filter_map(|at| files.get(at)).collect()
+}
+
+fn is_model(file: &File) -> bool {
+    file.name().ends_with(MODEL)
 }
 
 /// How the present run is kept.
@@ -95,9 +130,11 @@ impl Keeping {
 
 async fn save(store: Store) {
     let Some(checkpoint) = store.saved() else { return };
-    let busy =
-        store.keeping(|keeping| keeping.deleted || core::mem::replace(&mut keeping.busy, true));
+    // A model that was never trained can be had again.
+    let busy = checkpoint.step == 0
+        || store.keeping(|keeping| keeping.deleted || core::mem::replace(&mut keeping.busy, true));
     if busy {
+        store.kept.notify();
         return;
     }
     let (head, body) = untrack(|| contents(store, &checkpoint));
@@ -167,7 +204,7 @@ fn contents(store: Store, checkpoint: &Checkpoint) -> (Head, Body) {
         parameters: parameters.len() as u32,
     };
     let body = Body {
-        query: Link { corpus: source.corpus, ..link }.query(),
+        query: Link { corpus: source.corpus, chapter: Chapter::Gpt, ..link }.query(),
         text: source.text.to_string(),
         probe: store.probe.get(),
         points,

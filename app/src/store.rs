@@ -428,6 +428,11 @@ impl Store {
         self.pace.with_value(|pace| pace.saved.clone())
     }
 
+    /// Asks for a checkpoint of the present model.
+    pub fn save_now(self) {
+        self.send(&Command::Save);
+    }
+
     /// Asks for a checkpoint of a model that rests and was trained since the last.
     fn save_at_rest(self) {
         if self.state.try_get_untracked() == Some(RunState::Paused) {

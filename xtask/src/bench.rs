@@ -83,7 +83,7 @@ fn torch(python: PathBuf) -> Option<PathBuf> {
     if python.as_os_str().is_empty() {
         return None;
     }
-    let found = shell::has_torch(python.as_ref());
+    let found = shell::can_import(python.as_ref(), "torch");
     if !found {
         shell::say(&format!("without PyTorch: {} can't import torch", python.display()));
     }

@@ -45,9 +45,9 @@ pub fn find_program(name: &str) -> Option<PathBuf> {
     env::split_paths(&search_path()).map(|dir| dir.join(&file)).find(|path| path.is_file())
 }
 
-/// Whether this Python has PyTorch.
-pub fn has_torch(python: &OsStr) -> bool {
-    output(Command::new(python).args(["-c", "import torch"])).is_some()
+/// Whether this Python has these modules, such as `torch`.
+pub fn can_import(python: &OsStr, modules: &str) -> bool {
+    output(Command::new(python).args(["-c", &format!("import {modules}")])).is_some()
 }
 
 /// Prints what is about to be done.

@@ -3,7 +3,12 @@
 //! Quick checks come first, and all of them run even if one fails. The browser tests come last:
 //! their summary ends the output.
 
-use std::{env, fs, path::Path, process::Command, time::Instant};
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+    time::Instant,
+};
 
 use crate::{
     Options, Result, build, npm, paths, setup,
@@ -191,10 +196,18 @@ fn static_checks(phases: &mut Phases, webgpu: bool) {
     }
 }
 
+/// An empty folder for what Python is to check: what is made no more must not be checked.
+fn fresh(name: &str) -> Result<PathBuf> {
+    let folder = paths::target().join(name);
+    let _ = fs::remove_dir_all(&folder);
+    shell::create_folder(&folder)?;
+    Ok(folder)
+}
+
 /// Runs the course's own Python where there is a PyTorch to run it.
 fn python_checks(phases: &mut Phases) {
     let python = env::var_os("UNROLL_PYTHON").unwrap_or_else(|| "python3".into());
-    if !shell::has_torch(&python) {
+    if !shell::can_import(&python, "torch") {
         say(&format!("code and notebooks: skipped, {} can't import torch", python.display()));
         return;
     }
@@ -205,15 +218,22 @@ fn python_checks(phases: &mut Phases) {
     };
     phases.run("code beside the formulas", || shell::run(&mut script("check_code.py")));
     phases.run("notebooks", || {
-        let folder = paths::target().join("notebooks");
-        // One that is offered no more must not be run.
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(&folder)
-            .map_err(|error| format!("{} could not be made: {error}.", folder.display()))?;
+        let folder = fresh("notebooks")?;
         let mut write = cargo();
         write.args(["test", "--locked", "-p", "unroll-app", "notebook"]);
         shell::run(write.env("UNROLL_NOTEBOOKS", &folder))?;
         shell::run(script("check_notebooks.py").arg(&folder))
+    });
+    if !shell::can_import(&python, "transformers, safetensors") {
+        say(&format!("model files: skipped, {} can't import transformers", python.display()));
+        return;
+    }
+    phases.run("model files", || {
+        let folder = fresh("model-files")?;
+        let mut write = cargo();
+        write.args(["test", "--locked", "-p", "unroll-app", "model_files_for_pytorch"]);
+        shell::run(write.env("UNROLL_MODEL_FILES", &folder))?;
+        shell::run(script("check_model_file.py").arg(&folder))
     });
 }
 

@@ -8,8 +8,11 @@ use unroll_protocol::{
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{DragEvent, File, FileList, HtmlTextAreaElement};
 
-use crate::reactive::effect;
-use crate::store::{Severity, Store};
+use crate::{
+    kept,
+    reactive::effect,
+    store::{Severity, Store},
+};
 
 /// Takes texts in, and remembers why the last one was refused. `Copy`: handles of its owner.
 #[derive(Clone, Copy)]
@@ -72,6 +75,9 @@ impl Intake {
     /// Takes the first of some files.
     pub fn take_files(self, files: Option<FileList>) {
         let Some(files) = files.filter(|files| files.length() > 0) else { return };
+        if kept::opened(self.store, &files) {
+            return;
+        }
         if let Some(file) = files.get(0) {
             if files.length() > 1 {
                 self.store.notify(

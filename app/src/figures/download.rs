@@ -129,10 +129,15 @@ pub async fn save(name: String, file: File) -> Result<(), JsValue> {
             (Blob::new_with_u8_array_sequence_and_options(&pieces, &options)?, "png")
         }
     };
-    let url = Url::create_object_url_with_blob(&blob)?;
+    hand_over(&blob, &format!("{name}.{ending}"))
+}
+
+/// Has the browser save a file of this name.
+pub fn hand_over(blob: &Blob, name: &str) -> Result<(), JsValue> {
+    let url = Url::create_object_url_with_blob(blob)?;
     let link: HtmlAnchorElement = document().create_element("a")?.unchecked_into();
     link.set_href(&url);
-    link.set_download(&format!("{name}.{ending}"));
+    link.set_download(name);
     link.click();
     // The browser has taken hold of the blob when the click returns.
     Url::revoke_object_url(&url)

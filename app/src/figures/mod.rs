@@ -66,6 +66,7 @@ pub use bars::{Bar, top_bars};
 pub use bars_figure::BarsFigure;
 pub use canvas::{clock, next_frame, rest_left, set_training, time_frame, use_frame};
 pub use curve::Curve;
+pub use download::hand_over;
 pub use editor::Editor;
 pub use export::{Experiment, Provenance, attention_json, loss_json};
 pub use exporters::{Exporters, provide_exporters};

@@ -10,7 +10,7 @@ use super::{
     elsewhere,
     file::Head,
     folder::{self, Trouble},
-    go_on, head_of,
+    go_on, head_of, model_file,
 };
 use crate::{
     controls::{counted, four_digits, grouped},
@@ -204,6 +204,7 @@ pub(super) fn list() -> AnyView {
     }
     };
     view! {
+        {model_file::section(store)}
         <section class="kept" data-testid="kept-runs">
             <h3>"Kept runs"</h3>
             {shown}

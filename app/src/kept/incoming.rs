@@ -1,0 +1,776 @@
+//! A model out of a safetensors file: one that this page wrote, or any of GPT-2's form.
+
+use core::{fmt, ops::Range};
+use std::collections::BTreeMap;
+
+use half::{bf16, f16};
+use safetensors::{
+    Dtype,
+    tensor::{Metadata, TensorInfo},
+};
+use serde_json::Value;
+use unroll_protocol::{
+    Architecture, Array, Checkpoint, ExperimentSpec, GptSpec, Link, SpecError,
+    architecture::Activation, checkpoint::SavedParameter, spec::MAX_PARAMETERS,
+};
+
+use super::{
+    outgoing::{EPSILON, OPTIMIZER, UNKNOWN, activation_name},
+    places::{HEAD, PREFIX, Place, Tensor, places, tensors},
+};
+
+/// Bytes before the head, which say how long it is.
+pub const PREAMBLE: u64 = 8;
+/// The longest head that is read.
+const LONGEST_HEAD: u64 = 8 << 20;
+/// Names of the token for unknown characters.
+const UNKNOWN_NAMES: [&str; 5] = [UNKNOWN, "<unk>", "[UNK]", "<|unk|>", "<|endoftext|>"];
+/// The width of GPT-2's heads, in all its sizes.
+const HEAD_WIDTH: usize = 64;
+
+/// Why a file can't be opened. `Display` is the sentence the page shows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Refusal {
+    NotSafetensors,
+    Truncated,
+    NoModel,
+    Config { name: &'static str, value: String },
+    Spec(SpecError),
+    TooLarge { parameters: u64 },
+    Settings,
+    Missing(Vec<String>),
+    Unknown(Vec<String>),
+    Shape { name: String, found: Vec<usize>, expected: Vec<usize> },
+    Type { name: String, dtype: String },
+    NoVocabulary { tokens: usize },
+    Vocabulary(String),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotSafetensors => write!(f, "This is not a safetensors file, or it is damaged."),
+            Self::Truncated => {
+                write!(f, "This file ends too early: not all of it was saved or copied.")
+            }
+            Self::NoModel => write!(
+                f,
+                "This file holds no model of GPT-2’s form: it has no token embedding of the name \
+                 transformer.wte.weight."
+            ),
+            Self::Config { name, value } => {
+                write!(f, "Unroll can’t build a model whose “{name}” is {value}.")
+            }
+            Self::Spec(error) => error.fmt(f),
+            Self::TooLarge { parameters } => write!(
+                f,
+                "This model has {:.1} million parameters, and {} million are the most that the lab \
+                 can hold.",
+                *parameters as f64 / 1e6,
+                MAX_PARAMETERS / 1_000_000
+            ),
+            Self::Settings => write!(f, "This model is larger than the lab’s settings allow."),
+            Self::Missing(names) => {
+                write!(f, "This file lacks {}, which its model needs.", listed(names))
+            }
+            Self::Unknown(names) => {
+                write!(f, "This file holds {}, which no model of GPT-2’s form has.", listed(names))
+            }
+            Self::Shape { name, found, expected } => write!(
+                f,
+                "In this file {name} has the shape {found:?}, where its model needs {expected:?}."
+            ),
+            Self::Type { name, dtype } => write!(
+                f,
+                "In this file {name} holds numbers of the type {dtype}. Only F32, F16 and BF16 can \
+                 be opened."
+            ),
+            Self::NoVocabulary { tokens } => write!(
+                f,
+                "This file does not say which characters its {tokens} tokens are. Choose it again \
+                 together with its vocab.json."
+            ),
+            Self::Vocabulary(sentence) => f.write_str(sentence),
+        }
+    }
+}
+
+/// A few names, and how many more there are.
+fn listed(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [one, two] => format!("{one} and {two}"),
+        [one, two, rest @ ..] => format!("{one}, {two} and {} more tensors", rest.len()),
+    }
+}
+
+/// How long the head is, from the file's first bytes.
+pub fn head_length(preamble: &[u8], file: u64) -> Result<u64, Refusal> {
+    let length = preamble.first_chunk().map(|length| u64::from_le_bytes(*length));
+    let length = length.filter(|length| *length <= LONGEST_HEAD).ok_or(Refusal::NotSafetensors)?;
+    if PREAMBLE + length > file { Err(Refusal::Truncated) } else { Ok(length) }
+}
+
+/// What was chosen together with the file, and what the page has.
+#[derive(Clone, Debug, Default)]
+pub struct Beside {
+    /// transformers' `config.json`.
+    pub config: Option<Value>,
+    /// transformers' `vocab.json`: ids by token.
+    pub vocabulary: Option<Value>,
+    /// Heads of the page's present model.
+    pub heads: u32,
+    /// Tokens of the page's present text, by id.
+    pub present: Vec<String>,
+}
+
+/// Numbers to read, from where in the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Need {
+    dtype: Dtype,
+    range: Range<u64>,
+    /// The tensor, and whether it holds parameters (0) or the optimizer's means of them (1, 2).
+    tensor: usize,
+    which: usize,
+}
+
+/// A file that is being read.
+pub struct Incoming {
+    pub link: Link,
+    /// What the learner should know about how it was understood.
+    pub notes: Vec<String>,
+    spec: ExperimentSpec,
+    step: u32,
+    places: Vec<Place>,
+    tensors: Vec<Tensor>,
+    needs: Vec<Need>,
+    /// The file's token in place of each of ours.
+    order: Vec<usize>,
+    vocabulary: Vec<char>,
+    parameters: Vec<SavedParameter>,
+}
+
+impl Incoming {
+    /// Understands the head of a file of so many bytes. `settings` reads the settings of a link.
+    pub fn new(
+        head: &[u8],
+        file: u64,
+        beside: &Beside,
+        settings: impl Fn(&str) -> Link,
+    ) -> Result<Self, Refusal> {
+        let metadata: Metadata =
+            serde_json::from_slice(head).map_err(|_| Refusal::NotSafetensors)?;
+        let begins = PREAMBLE + head.len() as u64;
+        if begins + metadata.data_len() as u64 > file {
+            return Err(Refusal::Truncated);
+        }
+        let about = About::new(&metadata);
+        let mut notes = Vec::new();
+        let infos = infos(&metadata);
+        let vocabulary = infos.get(&format!("{PREFIX}wte.weight")).ok_or(Refusal::NoModel)?;
+        let count = vocabulary.shape.first().copied().unwrap_or_default();
+        let own = about.unroll.as_ref().and_then(|unroll| {
+            let link = settings(unroll.get("settings")?.as_str()?);
+            let rate = unroll.get("learning_rate").and_then(Value::as_f64);
+            let step = unroll.get("step").and_then(Value::as_u64);
+            Some((link, rate, u32::try_from(step?).ok()?))
+        });
+        let (link, rate, step) = match own {
+            Some(own) => own,
+            None => {
+                let config = beside.config.as_ref().or(about.config.as_ref());
+                (foreign(&infos, config, beside, &mut notes)?, None, 0)
+            }
+        };
+        // What the settings can't say can't be shown either.
+        if settings(&link.query()).experiment() != link.experiment() {
+            return Err(Refusal::Settings);
+        }
+        let mut spec = link.experiment();
+        if let Some(rate) = rate {
+            spec.optimizer.learning_rate = rate as f32;
+        }
+        spec.validate().map_err(Refusal::Spec)?;
+        let parameters = spec.gpt.parameter_count(count);
+        if parameters > MAX_PARAMETERS {
+            return Err(Refusal::TooLarge { parameters });
+        }
+        let places = places(&spec.gpt, count);
+        let tensors = tensors(&places);
+        let needs = needs(&infos, &tensors, begins, spec.gpt.tied)?;
+        let named = beside.vocabulary.as_ref().or(about.vocabulary.as_ref());
+        let tokens = match named {
+            Some(named) => by_id(named, count)?,
+            None if beside.present.len() == count => {
+                notes.push(
+                    "The file does not say which characters its tokens are. They are taken to be \
+                     those of the text on this page, in the order of their codes."
+                        .to_owned(),
+                );
+                beside.present.clone()
+            }
+            None => return Err(Refusal::NoVocabulary { tokens: count }),
+        };
+        let (order, vocabulary) = order(&tokens)?;
+        let parameters = places.iter().map(|place| SavedParameter {
+            name: place.parameter.clone(),
+            value: Array {
+                shape: place.shape.iter().map(|&size| size as u32).collect(),
+                values: Vec::new(),
+            },
+            first_moment: vec![0.0; place.len()],
+            second_moment: vec![0.0; place.len()],
+        });
+        let parameters = parameters.collect();
+        Ok(Self { link, notes, spec, step, places, tensors, needs, order, vocabulary, parameters })
+    }
+
+    /// What has to be read, as ranges of the file's bytes.
+    pub fn ranges(&self) -> Vec<Range<u64>> {
+        self.needs.iter().map(|need| need.range.clone()).collect()
+    }
+
+    /// Takes the bytes of the range with this number.
+    pub fn take(&mut self, number: usize, bytes: &[u8]) -> Result<(), Refusal> {
+        let Need { dtype, ref range, tensor, which } = self.needs[number];
+        if bytes.len() as u64 != range.end - range.start {
+            return Err(Refusal::Truncated);
+        }
+        let values = decoded(dtype, bytes);
+        for &at in &self.tensors[tensor].parameters {
+            let place = &self.places[at];
+            let values = self.in_our_order(place, place.take(&values));
+            let saved = &mut self.parameters[at];
+            *[&mut saved.value.values, &mut saved.first_moment, &mut saved.second_moment][which] =
+                values;
+        }
+        Ok(())
+    }
+
+    /// Values whose tokens are in the order of the file, in ours.
+    fn in_our_order(&self, place: &Place, values: Vec<f32>) -> Vec<f32> {
+        let is_ours = self.order.iter().enumerate().all(|(ours, theirs)| ours == *theirs);
+        let (Some(axis), false) = (place.tokens, is_ours) else { return values };
+        let columns = place.shape[1];
+        let from = |at: usize| match axis {
+            0 => self.order[at / columns] * columns + at % columns,
+            _ => at / columns * columns + self.order[at % columns],
+        };
+        (0..values.len()).map(|at| values[from(at)]).collect()
+    }
+
+    /// The model, once all ranges were taken.
+    pub fn checkpoint(self) -> Checkpoint {
+        let Self { spec, step, vocabulary, parameters, .. } = self;
+        Checkpoint { spec, step, vocabulary, parameters }
+    }
+}
+
+/// What the head says beside the tensors.
+#[derive(Default)]
+struct About {
+    unroll: Option<Value>,
+    config: Option<Value>,
+    vocabulary: Option<Value>,
+}
+
+impl About {
+    fn new(metadata: &Metadata) -> Self {
+        let said = |name: &str| {
+            let text = metadata.metadata().as_ref()?.get(name)?;
+            serde_json::from_str(text).ok()
+        };
+        Self { unroll: said("unroll"), config: said("config"), vocabulary: said("vocabulary") }
+    }
+}
+
+/// The tensors by their names, all with [`PREFIX`] where they are a model's.
+type Infos = BTreeMap<String, TensorInfo>;
+
+fn infos(metadata: &Metadata) -> Infos {
+    let mut infos = Infos::new();
+    for (name, info) in metadata.tensors() {
+        let is_bare = ["wte.", "wpe.", "h.", "ln_f."].iter().any(|part| name.starts_with(part));
+        let full = if is_bare { format!("{PREFIX}{name}") } else { name };
+        infos.insert(full, info.clone());
+    }
+    infos
+}
+
+/// Where each tensor's numbers are; refuses a file that has too few tensors or too many.
+fn needs(infos: &Infos, tensors: &[Tensor], begins: u64, tied: bool) -> Result<Vec<Need>, Refusal> {
+    let has_optimizer = infos.keys().any(|name| name.starts_with(OPTIMIZER[0]));
+    let mut needs = Vec::new();
+    let mut missing = Vec::new();
+    let prefixes = [("", true), (OPTIMIZER[0], has_optimizer), (OPTIMIZER[1], has_optimizer)];
+    for (which, (prefix, _)) in prefixes.iter().enumerate().filter(|(_, (_, there))| *there) {
+        for (number, tensor) in tensors.iter().enumerate() {
+            let name = format!("{prefix}{}", tensor.name);
+            let Some(info) = infos.get(&name) else {
+                missing.push(name);
+                continue;
+            };
+            if info.shape != tensor.shape {
+                let (found, expected) = (info.shape.clone(), tensor.shape.clone());
+                return Err(Refusal::Shape { name, found, expected });
+            }
+            if !matches!(info.dtype, Dtype::F32 | Dtype::F16 | Dtype::BF16) {
+                return Err(Refusal::Type { name, dtype: format!("{:?}", info.dtype) });
+            }
+            let (start, end) = info.data_offsets;
+            let range = begins + start as u64..begins + end as u64;
+            needs.push(Need { dtype: info.dtype, range, tensor: number, which });
+        }
+    }
+    if !missing.is_empty() {
+        return Err(Refusal::Missing(missing));
+    }
+    let is_known = |name: &str| {
+        let bare = OPTIMIZER.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name);
+        // Masks that old files hold, and the tied head's second name.
+        let is_mask = bare.ends_with(".attn.bias") || bare.ends_with(".attn.masked_bias");
+        is_mask || (tied && bare == HEAD) || tensors.iter().any(|tensor| tensor.name == bare)
+    };
+    let unknown: Vec<String> = infos.keys().filter(|name| !is_known(name)).cloned().collect();
+    if unknown.is_empty() { Ok(needs) } else { Err(Refusal::Unknown(unknown)) }
+}
+
+/// The settings for a model that another program wrote.
+fn foreign(
+    infos: &Infos,
+    config: Option<&Value>,
+    beside: &Beside,
+    notes: &mut Vec<String>,
+) -> Result<Link, Refusal> {
+    let said = |name: &str| config.and_then(|config| config.get(name)).filter(|v| !v.is_null());
+    let size = |name: &str, axis: usize| {
+        let info = infos.get(&format!("{PREFIX}{name}"));
+        info.and_then(|info| info.shape.get(axis)).copied().unwrap_or_default()
+    };
+    let (width, context) = (size("wte.weight", 1), size("wpe.weight", 0));
+    if context == 0 {
+        return Err(Refusal::Missing(vec![format!("{PREFIX}wpe.weight")]));
+    }
+    let layers = (0..)
+        .take_while(|block| infos.contains_key(&format!("{PREFIX}h.{block}.attn.c_attn.weight")))
+        .count();
+    let told = said("n_head").and_then(Value::as_u64);
+    let heads = told.unwrap_or_else(|| {
+        let heads = if width > 0 && width.is_multiple_of(HEAD_WIDTH) {
+            width / HEAD_WIDTH
+        } else if beside.heads > 0 && width.is_multiple_of(beside.heads as usize) {
+            beside.heads as usize
+        } else {
+            1
+        };
+        notes.push(format!(
+            "The file does not say how many heads each block has. {heads} were assumed. If that is \
+             wrong, choose the file again together with its config.json."
+        ));
+        heads as u64
+    });
+    let expect = |name: &'static str, fits: &dyn Fn(&Value) -> bool| match said(name) {
+        Some(value) if !fits(value) => Err(Refusal::Config { name, value: value.to_string() }),
+        _ => Ok(()),
+    };
+    expect("layer_norm_epsilon", &|v| v.as_f64() == Some(EPSILON))?;
+    expect("scale_attn_by_inverse_layer_idx", &|v| v.as_bool() == Some(false))?;
+    expect("add_cross_attention", &|v| v.as_bool() == Some(false))?;
+    expect("n_inner", &|v| v.as_u64() == Some(4 * width as u64))?;
+    let activation = match said("activation_function") {
+        // GPT-2's own.
+        None => Activation::GeluTanh,
+        Some(value) => {
+            let name = match value.as_str() {
+                Some("gelu_pytorch_tanh") => Some("gelu_new"),
+                name => name,
+            };
+            let known = Activation::ALL.iter().find(|known| activation_name(**known) == name);
+            let unknown =
+                || Refusal::Config { name: "activation_function", value: value.to_string() };
+            *known.filter(|_| name.is_some()).ok_or_else(unknown)?
+        }
+    };
+    let is_tied = said("tie_word_embeddings").and_then(Value::as_bool);
+    let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
+    let mut link = Link::default();
+    let gpt = &mut link.gpt;
+    (gpt.layers, gpt.width, gpt.context) = (number(layers), number(width), number(context));
+    gpt.heads = u32::try_from(heads).unwrap_or(u32::MAX);
+    gpt.tied = is_tied.unwrap_or(false) || !infos.contains_key(HEAD);
+    gpt.architecture = Architecture {
+        feed_forward: Some(activation),
+        scaled: said("scale_attn_weights").and_then(Value::as_bool).unwrap_or(true),
+        ..Architecture::GPT2
+    };
+    let GptSpec { layers, width, .. } = link.experiment().gpt;
+    // Said before anything else, for it is the usual reason.
+    let parameters = u64::from(layers).saturating_mul(12 * u64::from(width).pow(2));
+    if parameters > MAX_PARAMETERS { Err(Refusal::TooLarge { parameters }) } else { Ok(link) }
+}
+
+/// The tokens by id: from a list, or from an object of ids by token.
+fn by_id(named: &Value, count: usize) -> Result<Vec<String>, Refusal> {
+    let damaged = || {
+        Refusal::Vocabulary(format!(
+            "The vocabulary does not name each of the {count} tokens of the model once."
+        ))
+    };
+    let mut tokens = vec![None; count];
+    match named {
+        Value::Array(list) => {
+            for (id, token) in list.iter().enumerate() {
+                *tokens.get_mut(id).ok_or_else(damaged)? = token.as_str().map(str::to_owned);
+            }
+        }
+        Value::Object(ids) => {
+            for (token, id) in ids {
+                let id = id.as_u64().and_then(|id| usize::try_from(id).ok());
+                let place = id.and_then(|id| tokens.get_mut(id)).ok_or_else(damaged)?;
+                if place.replace(token.clone()).is_some() {
+                    return Err(damaged());
+                }
+            }
+        }
+        _ => return Err(damaged()),
+    }
+    tokens.into_iter().collect::<Option<_>>().ok_or_else(damaged)
+}
+
+/// Which of the file's tokens is in the place of each of ours, and our characters: the unknown one
+/// first, then the others by their codes.
+fn order(tokens: &[String]) -> Result<(Vec<usize>, Vec<char>), Refusal> {
+    let refused = |sentence: String| Err(Refusal::Vocabulary(sentence));
+    let Some(unknown) = UNKNOWN_NAMES.iter().find_map(|name| tokens.iter().position(|t| t == name))
+    else {
+        return refused(
+            "The model’s vocabulary has no token for unknown characters (such as <unk>), and the \
+             lab needs one."
+                .to_owned(),
+        );
+    };
+    let mut characters = BTreeMap::new();
+    for (id, token) in tokens.iter().enumerate().filter(|(id, _)| *id != unknown) {
+        let mut inside = token.chars();
+        let (Some(character), None) = (inside.next(), inside.next()) else {
+            return refused(format!(
+                "The model’s token “{token}” is not a single character. The lab cuts text into \
+                 characters, so it can’t use this model."
+            ));
+        };
+        if characters.insert(character, id).is_some() {
+            return refused(format!("The model’s vocabulary has “{character}” twice."));
+        }
+    }
+    let order = [unknown].into_iter().chain(characters.values().copied()).collect();
+    Ok((order, characters.into_keys().collect()))
+}
+
+/// Little-endian numbers of this type.
+fn decoded(dtype: Dtype, bytes: &[u8]) -> Vec<f32> {
+    match dtype {
+        Dtype::F16 => {
+            let (halves, _) = bytes.as_chunks();
+            halves.iter().map(|half| f16::from_le_bytes(*half).to_f32()).collect()
+        }
+        Dtype::BF16 => {
+            let (halves, _) = bytes.as_chunks();
+            halves.iter().map(|half| bf16::from_le_bytes(*half).to_f32()).collect()
+        }
+        _ => {
+            let (words, _) = bytes.as_chunks();
+            words.iter().map(|word| f32::from_le_bytes(*word)).collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{env, fs, path::PathBuf};
+
+    use burn::tensor::Device;
+    use serde_json::json;
+    use unroll_model::{Slice, Trainer, token_tensor};
+    use unroll_protocol::architecture::{MaskKind, NormPlacement, Positions};
+
+    use super::*;
+    use crate::kept::outgoing::Outgoing;
+
+    const TEXT: &str = "the cat sat on the mat. the café was shut, and the cat sat on. ";
+
+    fn settings(query: &str) -> Link {
+        Link::parse_query(query.split('&').filter_map(|pair| pair.split_once('='))).0
+    }
+
+    fn small() -> Link {
+        settings("layers=2&heads=2&width=16&context=16&batch=2&seed=5&decay=0.2&warmup=2")
+    }
+
+    /// A model that was trained a little.
+    fn trained(link: &Link, steps: u32) -> Checkpoint {
+        let text = TEXT.repeat(4);
+        let mut trainer = Trainer::new(&link.experiment(), &text, &Device::flex()).unwrap();
+        for _ in 0..steps {
+            while !matches!(trainer.advance(), Slice::Gradients(_)) {}
+            trainer.apply();
+        }
+        pollster::block_on(trainer.checkpoint()).unwrap()
+    }
+
+    fn file(checkpoint: &Checkpoint, link: &Link, with_optimizer: bool) -> Vec<u8> {
+        let outgoing = Outgoing::new(checkpoint, with_optimizer);
+        let mut bytes = outgoing.head(link, "Tales");
+        outgoing.bodies().for_each(|body| bytes.extend(body));
+        bytes
+    }
+
+    fn read(bytes: &[u8], beside: &Beside) -> Result<(Checkpoint, Link, Vec<String>), Refusal> {
+        let length = head_length(bytes, bytes.len() as u64)?;
+        let head = &bytes[8..8 + length as usize];
+        let mut incoming = Incoming::new(head, bytes.len() as u64, beside, settings)?;
+        for (number, range) in incoming.ranges().into_iter().enumerate() {
+            incoming.take(number, &bytes[range.start as usize..range.end as usize])?;
+        }
+        let (link, notes) = (incoming.link.clone(), incoming.notes.clone());
+        Ok((incoming.checkpoint(), link, notes))
+    }
+
+    fn opened(bytes: &[u8]) -> Result<Checkpoint, Refusal> {
+        read(bytes, &Beside::default()).map(|(checkpoint, ..)| checkpoint)
+    }
+
+    /// Logits at each position, by character.
+    fn logits(checkpoint: &Checkpoint, text: &str) -> Vec<BTreeMap<String, f32>> {
+        let trainer =
+            Trainer::from_checkpoint(checkpoint, &TEXT.repeat(4), &Device::flex()).unwrap();
+        let (model, tokenizer) = (trainer.model(), trainer.tokenizer());
+        let tokens = token_tensor(&tokenizer.encode(text), 1, &Device::flex());
+        let all: Vec<f32> = model.forward(tokens).into_data().try_into_vec().unwrap();
+        let vocabulary = tokenizer.vocabulary();
+        let row = |row: &[f32]| vocabulary.iter().cloned().zip(row.iter().copied()).collect();
+        all.chunks(vocabulary.len()).map(row).collect()
+    }
+
+    fn fixture(name: &str) -> Vec<u8> {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/golden/model_file/");
+        fs::read(format!("{folder}{name}")).unwrap()
+    }
+
+    fn fixture_json(name: &str) -> Value {
+        serde_json::from_slice(&fixture(name)).unwrap()
+    }
+
+    #[test]
+    fn every_form_of_model_comes_back_bit_for_bit() {
+        let with = |change: &dyn Fn(&mut Link)| {
+            let mut link = small();
+            change(&mut link);
+            link
+        };
+        let forms = [
+            small(),
+            with(&|link| link.gpt.tied = true),
+            with(&|link| link.gpt.architecture.positions = Positions::Rotary),
+            with(&|link| link.gpt.architecture.norm = NormPlacement::Post),
+            with(&|link| link.gpt.architecture.norm = NormPlacement::None),
+            with(&|link| link.gpt.architecture.mask = MaskKind::Band),
+            with(&|link| link.gpt.architecture.feed_forward = Some(Activation::Solu)),
+            with(&|link| {
+                link.gpt.optimizer = unroll_protocol::OptimizerKind::Muon;
+                link.gpt.initialization = unroll_protocol::Initialization::Xavier;
+            }),
+        ];
+        for link in forms {
+            let mut checkpoint = trained(&link, 3);
+            // As it is once the learner has moved the slider.
+            checkpoint.spec.optimizer.learning_rate = 0.0012;
+            assert_eq!(opened(&file(&checkpoint, &link, true)).unwrap(), checkpoint);
+            let bare = opened(&file(&checkpoint, &link, false)).unwrap();
+            for (bare, whole) in bare.parameters.iter().zip(&checkpoint.parameters) {
+                assert_eq!((&bare.name, &bare.value), (&whole.name, &whole.value));
+                assert!(bare.first_moment.iter().all(|moment| *moment == 0.0));
+            }
+        }
+    }
+
+    #[test]
+    fn training_goes_on_from_a_file_as_if_it_had_never_been_saved() {
+        let link = small();
+        let on = |checkpoint: &Checkpoint| {
+            let text = TEXT.repeat(4);
+            let mut trainer = Trainer::from_checkpoint(checkpoint, &text, &Device::flex()).unwrap();
+            for _ in 0..3 {
+                while !matches!(trainer.advance(), Slice::Gradients(_)) {}
+                trainer.apply();
+            }
+            pollster::block_on(trainer.checkpoint()).unwrap()
+        };
+        let checkpoint = trained(&link, 4);
+        assert_eq!(on(&opened(&file(&checkpoint, &link, true)).unwrap()), on(&checkpoint));
+        assert_eq!(on(&checkpoint), trained(&link, 7));
+    }
+
+    #[test]
+    fn a_model_that_transformers_wrote_has_the_logits_that_pytorch_finds() {
+        let expected = fixture_json("expected.json");
+        let text = expected["text"].as_str().unwrap();
+        let beside = Beside {
+            config: Some(fixture_json("config.json")),
+            vocabulary: Some(fixture_json("vocab.json")),
+            ..Beside::default()
+        };
+        for (name, key) in
+            [("model.safetensors", "logits"), ("bare-bf16.safetensors", "logits_bf16")]
+        {
+            let (checkpoint, link, notes) = read(&fixture(name), &beside).unwrap();
+            assert!(notes.is_empty(), "{notes:?}");
+            assert_eq!((link.gpt.layers, link.gpt.heads, link.gpt.width), (2, 2, 16));
+            assert_eq!((link.gpt.context, link.gpt.tied, checkpoint.step), (16, true, 0));
+            let found = logits(&checkpoint, text);
+            for (row, found) in expected[key].as_array().unwrap().iter().zip(&found) {
+                for (id, token) in expected["tokens"].as_array().unwrap().iter().enumerate() {
+                    let token =
+                        token.as_str().map(|token| token.replace("<unk>", UNKNOWN)).unwrap();
+                    let (found, expected) = (found[&token], row[id].as_f64().unwrap() as f32);
+                    assert!((found - expected).abs() < 2e-5, "{token}: {found} {expected}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_foreign_file_leaves_out_is_asked_for_or_said() {
+        let bytes = fixture("model.safetensors");
+        let vocabulary = Some(fixture_json("vocab.json"));
+        let refused = |beside: &Beside| read(&bytes, beside).unwrap_err().to_string();
+        assert!(refused(&Beside::default()).contains("which characters its 10 tokens are"));
+        let (_, link, notes) =
+            read(&bytes, &Beside { vocabulary: vocabulary.clone(), heads: 4, ..Beside::default() })
+                .unwrap();
+        assert_eq!(link.gpt.heads, 4);
+        assert!(notes[0].contains("4 were assumed"), "{notes:?}");
+        let present: Vec<String> = "\u{fffd}\n abcdefü".chars().map(String::from).collect();
+        let (checkpoint, _, notes) =
+            read(&bytes, &Beside { present, ..Beside::default() }).unwrap();
+        assert_eq!(checkpoint.vocabulary.iter().collect::<String>(), "\n abcdefü");
+        assert!(notes.iter().any(|note| note.contains("text on this page")), "{notes:?}");
+        let with = |name: &str, value: Value| {
+            let mut config = fixture_json("config.json");
+            config[name] = value;
+            refused(&Beside {
+                config: Some(config),
+                vocabulary: vocabulary.clone(),
+                ..Beside::default()
+            })
+        };
+        assert!(with("activation_function", json!("silu")).contains("“activation_function” is"));
+        assert!(with("layer_norm_epsilon", json!(1e-6)).contains("“layer_norm_epsilon” is"));
+        assert!(with("n_inner", json!(32)).contains("“n_inner” is 32"));
+        assert!(with("n_head", json!(5)).contains("5 heads do not divide"));
+        let tokens =
+            |tokens: Value| refused(&Beside { vocabulary: Some(tokens), ..Beside::default() });
+        assert!(tokens(json!(["a"])).contains("each of the 10 tokens"));
+        let words = ["<unk>", "a", "b", "c", "d", "e", "f", "g", "h", "the"];
+        assert!(tokens(json!(words)).contains("“the” is not a single character"));
+        let letters = ["z", "a", "b", "c", "d", "e", "f", "g", "h", "i"];
+        assert!(tokens(json!(letters)).contains("no token for unknown"));
+        let twice = ["<unk>", "a", "b", "c", "d", "e", "f", "g", "h", "a"];
+        assert!(tokens(json!(twice)).contains("“a” twice"));
+    }
+
+    /// The file with its head changed as text.
+    fn changed(bytes: &[u8], change: impl Fn(&str) -> String) -> Vec<u8> {
+        let begins = 8 + length_of(bytes);
+        let head = change(core::str::from_utf8(&bytes[8..begins]).unwrap());
+        let length = (head.len() as u64).to_le_bytes();
+        [&length, head.as_bytes(), &bytes[begins..]].concat()
+    }
+
+    fn length_of(bytes: &[u8]) -> usize {
+        head_length(bytes, bytes.len() as u64).unwrap() as usize
+    }
+
+    #[test]
+    fn files_that_are_wrong_are_refused_with_a_sentence() {
+        let mut link = small();
+        link.gpt.layers = 3;
+        let whole = file(&trained(&link, 1), &link, true);
+        let refused = |bytes: &[u8]| opened(bytes).map(|_| ()).unwrap_err().to_string();
+        assert!(refused(b"").contains("not a safetensors file"));
+        assert!(
+            refused(b"PK\x03\x04 a zip archive, as torch.save writes it").contains("not a saf")
+        );
+        assert!(refused(&whole[..whole.len() - 1]).contains("ends too early"));
+        assert!(refused(&whole[..100]).contains("ends too early"));
+        let head = |from: &str, to: &str| {
+            let found = changed(&whole, |head| head.replacen(from, to, 1));
+            refused(&found)
+        };
+        assert!(
+            head("transformer.h.1.ln_2.bias", "transformer.h.1.ln_2.bios").contains("ln_2.bias")
+        );
+        assert!(head("transformer.wte.weight", "embed").contains("transformer.wte.weight"));
+        assert!(head("\"shape\":[16]", "\"shape\":[17]").contains("not a safetensors file"));
+        assert!(head("\"F32\",\"shape\":[16]", "\"I32\",\"shape\":[16]").contains("type I32"));
+        assert!(head("layers=3", "layers=2").contains("transformer.h.2."));
+        assert!(head("layers=3", "layers=4").contains("transformer.h.3."));
+        // Any cut and any changed byte of the head: a sentence or a model, never a panic.
+        for end in (0..whole.len()).step_by(97) {
+            assert!(opened(&whole[..end]).is_err());
+        }
+        let length = length_of(&whole);
+        for at in (0..8 + length).step_by(7) {
+            for byte in [0, b'9', b'"', 0xff] {
+                let mut bytes = whole.clone();
+                bytes[at] = byte;
+                let _ = opened(&bytes);
+            }
+        }
+    }
+
+    #[test]
+    fn a_model_too_large_is_refused_before_its_numbers_are_read() {
+        // GPT-2's own head, with no numbers behind it.
+        let mut infos: Vec<(String, TensorInfo)> = Vec::new();
+        let mut at = 0;
+        let spec = settings("layers=12&heads=12&context=64").experiment().gpt;
+        let spec = GptSpec { width: 768, context: 1024, tied: true, ..spec };
+        for tensor in tensors(&places(&spec, 50_257)) {
+            let end = at + 4 * tensor.shape.iter().product::<usize>();
+            let info =
+                TensorInfo { dtype: Dtype::F32, shape: tensor.shape, data_offsets: (at, end) };
+            infos.push((tensor.name, info));
+            at = end;
+        }
+        let head = serde_json::to_vec(&Metadata::new(None, infos).unwrap()).unwrap();
+        let file = PREAMBLE + (head.len() + at) as u64;
+        let refusal = Incoming::new(&head, file, &Beside::default(), settings).err().unwrap();
+        assert!(refusal.to_string().contains("million parameters"), "{refusal}");
+    }
+
+    /// With UNROLL_MODEL_FILES, writes files there and what the model says about them, for
+    /// tests/golden/check_model_file.py.
+    #[test]
+    fn model_files_for_pytorch() {
+        let mut tied = small();
+        tied.gpt.tied = true;
+        let mut tanh = small();
+        tanh.gpt.architecture.feed_forward = Some(Activation::GeluTanh);
+        for (name, link, with_optimizer) in
+            [("untied", small(), false), ("tied", tied, true), ("tanh", tanh, false)]
+        {
+            let checkpoint = trained(&link, 30);
+            let bytes = file(&checkpoint, &link, with_optimizer);
+            let text = "the cat sat";
+            let last = logits(&checkpoint, text).pop().unwrap();
+            assert_eq!(last.len(), checkpoint.vocabulary.len() + 1);
+            let Some(folder) = env::var_os("UNROLL_MODEL_FILES").map(PathBuf::from) else {
+                continue;
+            };
+            fs::write(folder.join(format!("{name}.safetensors")), bytes).unwrap();
+            let expected = json!({"text": text, "logits": last}).to_string();
+            fs::write(folder.join(format!("{name}.json")), expected).unwrap();
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Which tensor of a model file holds which parameter.
+//!
+//! The names and layouts are those that Hugging Face's transformers writes for GPT-2
+//! (`GPT2LMHeadModel`): there a linear layer is a `Conv1D`, whose weight is `[in, out]`, and queries,
+//! keys and values are one layer, `c_attn`. A model of another form uses the same names as far as it has
+//! the parts, and none for what it lacks.
+
+use unroll_protocol::{
+    Architecture, GptSpec,
+    architecture::{NormPlacement, Positions},
+};
+
+/// What stands before all names but the head's. Files from elsewhere may leave it out.
+pub const PREFIX: &str = "transformer.";
+/// The output layer's weight, where it is not the token embedding's.
+pub const HEAD: &str = "lm_head.weight";
+
+const QUERIES: Lies = Lies::Third(0);
+const KEYS: Lies = Lies::Third(1);
+const VALUES: Lies = Lies::Third(2);
+
+/// How a parameter lies in its tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lies {
+    Whole,
+    /// The tensor is the parameter's transpose.
+    Transposed,
+    /// The tensor has three parts side by side along its last axis: for queries, keys and values. This
+    /// one is the parameter.
+    Third(usize),
+}
+
+/// Where a parameter is found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The parameter's path in the model.
+    pub parameter: String,
+    /// The parameter's shape.
+    pub shape: Vec<usize>,
+    /// The tensor's name, with [`PREFIX`].
+    pub tensor: String,
+    pub lies: Lies,
+    /// The axis that runs over the vocabulary, if one does.
+    pub tokens: Option<usize>,
+}
+
+impl Place {
+    /// The whole tensor's shape.
+    pub fn tensor_shape(&self) -> Vec<usize> {
+        let mut shape = self.shape.clone();
+        match self.lies {
+            Lies::Whole => {}
+            Lies::Transposed => shape.reverse(),
+            Lies::Third(_) => *shape.last_mut().expect("no parameter is a single number") *= 3,
+        }
+        shape
+    }
+
+    /// Number of values of the parameter.
+    pub fn len(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// Writes the parameter's values to where they lie in the tensor.
+    pub fn put(&self, values: &[f32], tensor: &mut [f32]) {
+        self.each(|inside, outside| tensor[outside] = values[inside]);
+    }
+
+    /// The parameter's values, out of the tensor's.
+    pub fn take(&self, tensor: &[f32]) -> Vec<f32> {
+        let mut values = vec![0.0; self.len()];
+        self.each(|inside, outside| values[inside] = tensor[outside]);
+        values
+    }
+
+    /// Calls `with` for each value with its index in the parameter and in the tensor.
+    fn each(&self, mut with: impl FnMut(usize, usize)) {
+        let columns = self.shape.last().copied().unwrap_or(1);
+        let rows = self.len() / columns.max(1);
+        for row in 0..rows {
+            for column in 0..columns {
+                let outside = match self.lies {
+                    Lies::Whole => row * columns + column,
+                    Lies::Transposed => column * rows + row,
+                    Lies::Third(part) => (3 * row + part) * columns + column,
+                };
+                with(row * columns + column, outside);
+            }
+        }
+    }
+}
+
+/// Places, one after the other.
+#[derive(Default)]
+struct List(Vec<Place>);
+
+impl List {
+    fn add(&mut self, parameter: String, shape: &[usize], tensor: String, lies: Lies) {
+        let (shape, tensor) = (shape.to_vec(), format!("{PREFIX}{tensor}"));
+        self.0.push(Place { parameter, shape, tensor, lies, tokens: None });
+    }
+
+    fn norm(&mut self, parameter: String, width: usize, tensor: String) {
+        for (part, other) in [("gamma", "weight"), ("beta", "bias")] {
+            let (parameter, tensor) = (format!("{parameter}.{part}"), format!("{tensor}.{other}"));
+            self.add(parameter, &[width], tensor, Lies::Whole);
+        }
+    }
+
+    fn linear(&mut self, parameter: String, shape: [usize; 2], tensor: String, lies: Lies) {
+        let [weight, bias] = ["weight", "bias"].map(|part| format!("{tensor}.{part}"));
+        self.add(format!("{parameter}.weight"), &shape, weight, lies);
+        // Softmax cancels key biases, so the model has none. In a file they are 0.
+        if lies != KEYS {
+            self.add(format!("{parameter}.bias"), &shape[1..], bias, lies);
+        }
+    }
+
+    fn block(&mut self, spec: &GptSpec, block: u32) {
+        let width = spec.width as usize;
+        let Architecture { norm, attention, feed_forward, .. } = spec.architecture;
+        let is_normed = norm != NormPlacement::None;
+        let ours = |name: &str| format!("blocks.{block}.{name}");
+        let theirs = |name: &str| format!("h.{block}.{name}");
+        if attention && is_normed {
+            self.norm(ours("attention_norm"), width, theirs("ln_1"));
+        }
+        if attention {
+            let shape = [width, width];
+            for (name, lies) in [("query", QUERIES), ("key", KEYS), ("value", VALUES)] {
+                let parameter = ours(&format!("attention.{name}"));
+                self.linear(parameter, shape, theirs("attn.c_attn"), lies);
+            }
+            self.linear(ours("attention.output"), shape, theirs("attn.c_proj"), Lies::Whole);
+        }
+        if feed_forward.is_some() && is_normed {
+            self.norm(ours("feed_forward_norm"), width, theirs("ln_2"));
+        }
+        if feed_forward.is_some() {
+            let (up, down) = ([width, 4 * width], [4 * width, width]);
+            self.linear(ours("feed_forward.hidden"), up, theirs("mlp.c_fc"), Lies::Whole);
+            self.linear(ours("feed_forward.output"), down, theirs("mlp.c_proj"), Lies::Whole);
+        }
+    }
+}
+
+/// Where all parameters of a model are found, in the model's own order.
+pub fn places(spec: &GptSpec, vocabulary: usize) -> Vec<Place> {
+    let (width, context) = (spec.width as usize, spec.context as usize);
+    let mut list = List::default();
+    let [tokens, positions] = [[vocabulary, width], [context, width]];
+    list.add("token_embedding.weight".into(), &tokens, "wte.weight".into(), Lies::Whole);
+    list.0[0].tokens = Some(0);
+    if spec.architecture.positions == Positions::Learned {
+        list.add("position_embedding.weight".into(), &positions, "wpe.weight".into(), Lies::Whole);
+    }
+    for block in 0..spec.layers {
+        list.block(spec, block);
+    }
+    if spec.architecture.norm == NormPlacement::Pre {
+        list.norm("final_norm".into(), width, "ln_f".into());
+    }
+    if !spec.tied {
+        list.0.push(Place {
+            parameter: "head.weight".into(),
+            shape: vec![width, vocabulary],
+            tensor: HEAD.into(),
+            lies: Lies::Transposed,
+            tokens: Some(1),
+        });
+    }
+    list.0
+}
+
+/// A tensor of the file, and the places in it of the parameters with these numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tensor {
+    pub name: String,
+    pub shape: Vec<usize>,
+    pub parameters: Vec<usize>,
+}
+
+/// The tensors that hold so many parameters.
+pub fn tensors(places: &[Place]) -> Vec<Tensor> {
+    let mut tensors: Vec<Tensor> = Vec::new();
+    for (number, place) in places.iter().enumerate() {
+        match tensors.iter_mut().find(|tensor| tensor.name == place.tensor) {
+            Some(tensor) => tensor.parameters.push(number),
+            None => tensors.push(Tensor {
+                name: place.tensor.clone(),
+                shape: place.tensor_shape(),
+                parameters: vec![number],
+            }),
+        }
+    }
+    tensors
+}
+
+#[cfg(test)]
+mod tests {
+    use unroll_protocol::Link;
+
+    use super::*;
+
+    #[test]
+    fn gpt_2_has_its_tensors() {
+        let mut spec = Link::default().experiment().gpt;
+        (spec.layers, spec.width, spec.context, spec.tied) = (2, 8, 5, true);
+        let tensors = tensors(&places(&spec, 7));
+        let shapes: Vec<(&str, &[usize])> =
+            tensors.iter().map(|tensor| (tensor.name.as_str(), tensor.shape.as_slice())).collect();
+        // As `GPT2LMHeadModel(GPT2Config(vocab_size=7, n_positions=5, n_embd=8, n_layer=2)).state_dict()`.
+        let expected: [(&str, &[usize]); 15] = [
+            ("transformer.wte.weight", &[7, 8]),
+            ("transformer.wpe.weight", &[5, 8]),
+            ("transformer.h.0.ln_1.weight", &[8]),
+            ("transformer.h.0.ln_1.bias", &[8]),
+            ("transformer.h.0.attn.c_attn.weight", &[8, 24]),
+            ("transformer.h.0.attn.c_attn.bias", &[24]),
+            ("transformer.h.0.attn.c_proj.weight", &[8, 8]),
+            ("transformer.h.0.attn.c_proj.bias", &[8]),
+            ("transformer.h.0.ln_2.weight", &[8]),
+            ("transformer.h.0.ln_2.bias", &[8]),
+            ("transformer.h.0.mlp.c_fc.weight", &[8, 32]),
+            ("transformer.h.0.mlp.c_fc.bias", &[32]),
+            ("transformer.h.0.mlp.c_proj.weight", &[32, 8]),
+            ("transformer.h.0.mlp.c_proj.bias", &[8]),
+            ("transformer.h.1.ln_1.weight", &[8]),
+        ];
+        assert_eq!(shapes[..15], expected);
+        assert_eq!(shapes.len(), 2 + 2 * 12 + 2);
+        spec.tied = false;
+        assert_eq!(super::tensors(&places(&spec, 7)).last().unwrap().shape, [7, 8]);
+    }
+
+    #[test]
+    fn what_is_put_into_a_tensor_is_taken_out_again() {
+        let place = |lies| Place {
+            parameter: "p".into(),
+            shape: vec![2, 3],
+            tensor: "t".into(),
+            lies,
+            tokens: None,
+        };
+        let values = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+        for (lies, count) in [(Lies::Whole, 6), (Lies::Transposed, 6), (VALUES, 18)] {
+            let mut tensor = vec![0.0; count];
+            place(lies).put(&values, &mut tensor);
+            assert_eq!(place(lies).take(&tensor), values);
+            assert_eq!(place(lies).tensor_shape().iter().product::<usize>(), count);
+        }
+        let mut tensor = vec![0.0; 6];
+        place(Lies::Transposed).put(&values, &mut tensor);
+        assert_eq!(tensor, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+        let mut tensor = vec![0.0; 18];
+        place(KEYS).put(&values, &mut tensor);
+        assert_eq!(tensor[..9], [0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 0.0, 0.0, 0.0]);
+    }
+}

@@ -1,0 +1,150 @@
+// The lab's model as a file: saved, opened again, opened from elsewhere, and refused with a reason.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+
+import { byId, closeSettings, eventually, exported, live, number, numberUntil, openSettings, openView, paused, settled, useSite } from "./harness.mjs";
+
+const site = useSite();
+const SMALL = "?layers=1&heads=2&width=16&context=24&batch=4&workers=1&device=cpu";
+const GOLDEN = new URL("golden/model_file/", import.meta.url);
+const golden = (name) => new URL(name, GOLDEN).pathname;
+
+const loss = (page) => byId(page, "loss-value").textContent();
+
+async function opened(t, query = SMALL) {
+  const page = await site.open(t, query);
+  await live(page, "attention");
+  await settled(page);
+  return page;
+}
+
+/** One step after another, as far as `until`. */
+async function stepTo(page, until) {
+  for (let step = await number(page, "loss-step"); step < until; step++) {
+    await byId(page, "train-step").click();
+    await numberUntil(page, "loss-step", (now) => now === step + 1, `${step + 1}`);
+  }
+  await paused(page);
+}
+
+/** What “Save the model” hands to the browser. */
+async function saved(page, withOptimizer) {
+  await openSettings(page);
+  await byId(page, "model-with-optimizer").setChecked(withOptimizer);
+  const [download] = await Promise.all([page.waitForEvent("download"), byId(page, "model-save").click()]);
+  const bytes = readFileSync(await download.path());
+  await closeSettings(page);
+  const head = JSON.parse(bytes.subarray(8, 8 + Number(bytes.readBigUInt64LE())).toString());
+  return { name: download.suggestedFilename(), bytes, head };
+}
+
+async function choose(page, files) {
+  await openSettings(page);
+  await byId(page, "model-open").setInputFiles(files);
+}
+
+test("a model that was saved goes on elsewhere, to the same losses", async (t) => {
+  const page = await opened(t);
+  await stepTo(page, 6);
+  const whole = await saved(page, true);
+  const bare = await saved(page, false);
+  assert.equal(whole.name, "unroll-step-6.safetensors");
+  assert.equal(whole.head.__metadata__.format, "pt");
+  assert.deepEqual(whole.head["transformer.h.0.attn.c_attn.weight"].shape, [16, 48]);
+  assert.equal(Object.keys(whole.head).length - 1, 3 * (Object.keys(bare.head).length - 1));
+  await stepTo(page, 9);
+  const wanted = await loss(page);
+
+  // Another page, with another model and the same text.
+  const other = await opened(t, "?layers=2&heads=4&width=32&context=16&batch=2&seed=9&workers=1&device=cpu");
+  await stepTo(other, 2);
+  await choose(other, { name: whole.name, mimeType: "", buffer: whole.bytes });
+  await numberUntil(other, "loss-step", (step) => step === 6, "6");
+  await closeSettings(other);
+  await eventually(async () => (await byId(other, "settings-open").textContent()).includes("1 layer, 2 heads, 16 wide"));
+  await stepTo(other, 9);
+  assert.equal(await loss(other), wanted);
+  // What was on the page before can be brought back.
+  await openSettings(other);
+  await byId(other, "bring-back").click();
+  await numberUntil(other, "loss-step", (step) => step === 2, "2");
+});
+
+test("an untrained model can be saved, and what the file leaves out begins anew", async (t) => {
+  const page = await opened(t);
+  const untrained = await saved(page, false);
+  assert.equal(untrained.name, "unroll-step-0.safetensors");
+  await stepTo(page, 3);
+  const wanted = await loss(page);
+  await choose(page, { name: untrained.name, mimeType: "", buffer: untrained.bytes });
+  await numberUntil(page, "loss-step", (step) => step === 0, "0");
+  await closeSettings(page);
+  await stepTo(page, 3);
+  assert.equal(await loss(page), wanted);
+});
+
+test("a file that transformers wrote is opened, and bets as PyTorch does", async (t) => {
+  const page = await opened(t);
+  await stepTo(page, 1);
+  const expected = JSON.parse(readFileSync(golden("expected.json")));
+  await byId(page, "probe-input").fill(expected.text);
+  await choose(page, ["model.safetensors", "config.json", "vocab.json"].map(golden));
+  await numberUntil(page, "loss-step", (step) => step === 0, "0");
+  await closeSettings(page);
+  await eventually(async () => (await byId(page, "settings-open").textContent()).includes("2 layers, 2 heads, 16 wide"));
+  await openView(page, "next");
+  await live(page, "next");
+  const logits = expected.logits.at(-1);
+  const weights = logits.map((logit) => Math.exp(logit - Math.max(...logits)));
+  const sum = weights.reduce((a, b) => a + b);
+  // As the figure writes them.
+  const marks = { "<unk>": "□", " ": "␣", "\n": "⏎" };
+  const shares = new Map(expected.tokens.map((token, id) => [marks[token] ?? token, weights[id] / sum]));
+  // All bars, by the character that each is for.
+  const { axes, values } = await exported(page, "next");
+  const { labels } = axes[0];
+  assert.equal(labels.length, shares.size);
+  labels.forEach((token, at) => assert(Math.abs(values[at] - shares.get(token)) < 1e-5, `${token}: ${values[at]} ${shares.get(token)}`));
+  // It trains on.
+  await stepTo(page, 2);
+});
+
+test("what can't be opened is refused with a reason, and the model on show goes on", async (t) => {
+  const page = await opened(t);
+  await stepTo(page, 3);
+  const { bytes } = await saved(page, false);
+  const nan = Buffer.from(bytes);
+  nan.writeFloatLE(NaN, nan.length - 4);
+  const hostile = Buffer.from(bytes);
+  hostile.writeBigUInt64LE(0xffff_ffff_ffffn);
+  const cases = [
+    ["bytes.safetensors", Buffer.from([0, 1, 2, 3, 255, 254]), "not a safetensors file"],
+    ["empty.safetensors", Buffer.alloc(0), "not a safetensors file"],
+    ["hostile.safetensors", hostile, "not a safetensors file"],
+    ["short.safetensors", bytes.subarray(0, bytes.length - 9), "ends too early"],
+    ["nan.safetensors", nan, "not a usable number"],
+    ["pytorch_model.bin", Buffer.from("PK\u0003\u0004"), "not a safetensors file"],
+  ];
+  for (const [name, buffer, reason] of cases) {
+    await choose(page, { name, mimeType: "", buffer });
+    await eventually(async () => (await page.locator(".notice").allTextContents()).some((said) => said.includes(reason)), `${name}: ${reason}`);
+    for (const close of await page.locator(".notice-close").all()) await close.click();
+    assert.equal(await number(page, "loss-step"), 3, name);
+  }
+  // A model without its vocabulary says what is missing.
+  await choose(page, golden("model.safetensors"));
+  await eventually(async () => (await page.locator(".notice").allTextContents()).some((said) => said.includes("which characters its 10 tokens are")), "what is missing");
+  await closeSettings(page);
+  await stepTo(page, 4);
+});
+
+test("a model among the files that are dropped as text is opened as a model", async (t) => {
+  const page = await opened(t);
+  await stepTo(page, 2);
+  const { name, bytes } = await saved(page, true);
+  await stepTo(page, 4);
+  await openSettings(page, "source");
+  await byId(page, "text-open").setInputFiles({ name, mimeType: "", buffer: bytes });
+  await numberUntil(page, "loss-step", (step) => step === 2, "2");
+});
