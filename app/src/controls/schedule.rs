@@ -91,8 +91,7 @@ fn rule(kind: OptimizerKind) -> &'static str {
             "It gives each weight a step of its own size, from the gradients that the weight has seen so far."
         }
         OptimizerKind::Sgd => {
-            "Each step is the gradient plus nine tenths of the step before, times the rate. All weights \
-             share that rate, whether their gradients are large or small."
+            "It keeps a running sum, the momentum: at each step the sum shrinks to nine tenths, and the new gradient is added. The step is that sum times the rate, taken downhill. All weights share the rate, whether their gradients are large or small."
         }
         OptimizerKind::Muon => {
             "It moves each matrix of a block by about the same amount in every direction, even where the gradient \

@@ -55,8 +55,7 @@ impl fmt::Display for Refusal {
             }
             Self::NoModel => write!(
                 f,
-                "This file holds no model of GPT-2’s form: it has no token embedding of the name \
-                 transformer.wte.weight."
+                "This file does not hold a GPT-2 model: it has no token embedding named transformer.wte.weight."
             ),
             Self::Config { name, value } => {
                 write!(f, "Unroll can’t build a model whose “{name}” is {value}.")
@@ -64,8 +63,7 @@ impl fmt::Display for Refusal {
             Self::Spec(error) => error.fmt(f),
             Self::TooLarge { parameters } => write!(
                 f,
-                "This model has {:.1} million parameters, and {} million are the most that the lab \
-                 can hold.",
+                "This model has at least {:.1} million parameters. The lab can hold {} million at most.",
                 *parameters as f64 / 1e6,
                 MAX_PARAMETERS / 1_000_000
             ),
@@ -74,7 +72,7 @@ impl fmt::Display for Refusal {
                 write!(f, "This file lacks {}, which its model needs.", listed(names))
             }
             Self::Unknown(names) => {
-                write!(f, "This file holds {}, which no model of GPT-2’s form has.", listed(names))
+                write!(f, "This file holds {}, which its model has no place for.", listed(names))
             }
             Self::Shape { name, found, expected } => write!(
                 f,
@@ -101,7 +99,7 @@ fn listed(names: &[String]) -> String {
         [] => String::new(),
         [one] => one.clone(),
         [one, two] => format!("{one} and {two}"),
-        [one, two, rest @ ..] => format!("{one}, {two} and {} more tensors", rest.len()),
+        [one, two, rest @ ..] => format!("{one}, {two} and {} more", rest.len()),
     }
 }
 
@@ -365,7 +363,7 @@ fn foreign(
             1
         };
         notes.push(format!(
-            "The file does not say how many heads each block has. {heads} were assumed. If that is \
+            "The file does not say how many heads each block has. The lab assumes {heads}. If that is \
              wrong, choose the file again together with its config.json."
         ));
         heads as u64
@@ -414,7 +412,7 @@ fn foreign(
 fn by_id(named: &Value, count: usize) -> Result<Vec<String>, Refusal> {
     let damaged = || {
         Refusal::Vocabulary(format!(
-            "The vocabulary does not name each of the {count} tokens of the model once."
+            "The vocabulary must name each of the {count} tokens of the model exactly once."
         ))
     };
     let mut tokens = vec![None; count];
@@ -649,7 +647,7 @@ mod tests {
             read(&bytes, &Beside { vocabulary: vocabulary.clone(), heads: 4, ..Beside::default() })
                 .unwrap();
         assert_eq!(link.gpt.heads, 4);
-        assert!(notes[0].contains("4 were assumed"), "{notes:?}");
+        assert!(notes[0].contains("assumes 4"), "{notes:?}");
         let present: Vec<String> = "\u{fffd}\n abcdefü".chars().map(String::from).collect();
         let (checkpoint, _, notes) =
             read(&bytes, &Beside { present, ..Beside::default() }).unwrap();

@@ -63,10 +63,10 @@ pub fn section(store: Store) -> AnyView {
     };
     let note = move || match store.built.with(|link| is_gpt2(&link.gpt.architecture)) {
         true => {
-            "The file holds the weights and the vocabulary, under the names that Hugging Face’s transformers uses for GPT-2. It can open the file, and so can PyTorch."
+            "The file holds the weights and the vocabulary. The weights have the names and shapes of GPT-2 in Hugging Face’s transformers, so transformers can use them. PyTorch can read them with the safetensors library."
         }
         false => {
-            "The file holds the weights and the vocabulary. PyTorch can read them. This model is not of GPT-2’s form, so Hugging Face’s transformers can’t run it."
+            "The file holds the weights and the vocabulary. PyTorch can read the weights with the safetensors library. This model is not built like GPT-2, so Hugging Face’s transformers can’t run it."
         }
     };
     view! {
@@ -76,7 +76,7 @@ pub fn section(store: Store) -> AnyView {
             <label class="kept-option">
                 <input type="checkbox" data-testid="model-with-optimizer"
                     on:change=move |event| with_optimizer.set(event_target_checked(&event))/>
-                "With what the optimizer remembers, so that training goes on exactly from here"
+                "Include the optimizer’s state, so that training can continue exactly from here"
             </label>
             <div class="button-row">
                 <button type="button" class="button" data-testid="model-save" on:click=ask

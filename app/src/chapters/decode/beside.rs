@@ -240,7 +240,7 @@ pub fn Beside(page: Page) -> impl IntoView {
         let yours = page.store.link.with(|link| link.gpt.sampling());
         format!(
             "The bar over a character shows how much it surprised the model. The two numbers are the mean surprise and the \
-             perplexity. All that draw use the same random numbers. Your own settings: {}.",
+             perplexity. The ones that draw at random all use the same random numbers. Your own settings: {}.",
             named(&yours)
         )
     };

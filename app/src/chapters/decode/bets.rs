@@ -151,7 +151,7 @@ impl Drawing for Bets {
             spots.push(Spot { place: [0.0, middle - line / 2.0, width, line], words });
         }
         // The line from 0 to 1, cut into stretches in the order of the vocabulary.
-        let caption = "All shares in a row, from 0 to 1. The number falls on one of them:";
+        let caption = "All chances end to end, from 0 to 1. The number falls on one of them:";
         if caption_high > font {
             let at = (0.0, strip_top - 0.9 * font);
             pen.sized(Hue::Muted, false, smaller(font), at, Anchor::Start, caption);
@@ -173,7 +173,7 @@ impl Drawing for Bets {
             }
             if wide > 2.0 {
                 let words = format!(
-                    "‘{name}’ has the stretch from {from:.4} to {to:.4}: its share of {}.",
+                    "‘{name}’ has the stretch from {from:.4} to {to:.4}: its chance of {}.",
                     percent(*share, 2)
                 );
                 let wide = wide.min(width - x);

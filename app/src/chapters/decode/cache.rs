@@ -117,13 +117,13 @@ fn cost(told: &Cached) -> String {
     let before = told.tokens.len() - 1;
     if told.dropped > 0 {
         return format!(
-            "The context is full: the oldest character dropped out, and all others moved up one place. What was kept can’t \
-             be used anymore, so all {} are computed again, with {without} multiplications instead of {with}.",
+            "The context is full: the oldest character dropped out, and all others moved up one place. This page \
+             then throws the cache away and computes all {} again, with {without} multiplications instead of {with}.",
             counted(told.tokens.len() as u64, "row")
         );
     }
     if before == 0 {
-        return "This is the first character: there is nothing to keep yet.".to_owned();
+        return "This is the first character: the cache is still empty, so there is nothing to read from it.".to_owned();
     }
     format!(
         "One row is computed. The keys and values of the {} before it are read from the cache: {with} multiplications \
@@ -151,7 +151,7 @@ fn result(race: &Race) -> String {
     let refilled = match refilled {
         0 => String::new(),
         count => format!(
-            " {} came with the context full, where the cache is filled again each time.",
+            " {} came after the context was full: then the cache must be filled again for every character.",
             counted(count.into(), "character")
         ),
     };

@@ -154,7 +154,7 @@ fn kept(bets: &Bets) -> String {
 fn said(bets: &Bets) -> String {
     let (from, to) = bets.stretch(bets.chosen);
     format!(
-        "Written: ‘{}’. The number {:.4} fell on its stretch, {from:.4} to {to:.4}. It surprised the model by {:.2} nats.",
+        "Written: ‘{}’. The number {:.4} fell on its stretch, from {from:.4} to {to:.4}. The character surprised the model by {:.2} nats.",
         token::mark(bets.character(bets.chosen)),
         bets.number,
         bets.surprise(bets.chosen)

@@ -29,7 +29,7 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "A language model never says which character comes next. It gives each of the {known} characters that it knows a score, the [logit](logit). [Softmax](softmax) turns the scores into shares: the probabilities of the characters. Choosing a character is a separate step, called decoding. It has no weights and needs no training. Yet it does much to make a text dull, lively or broken.\n\n\
+            text: "A language model never says which character comes next. It gives a score, the [logit](logit), to each of the {known} characters in its vocabulary. [Softmax](softmax) turns the scores into shares: the probabilities of the characters. Choosing a character is a separate step, called decoding. It has no weights and needs no training. Yet it does much to make a text dull, lively or broken.\n\n\
                    This is the model that you train in the GPT lab. Its first choice after your sentence is {best}. Press “Write it” a few times.",
             set: |link| choose(link, Sampling::PLAIN),
             asks: &[],
@@ -43,7 +43,7 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Draw by the shares",
             text: "The other simple rule draws. Lay all the shares end to end: they make a line of length 1. Now pick a random number from 0 to 1, and write the character that it falls on. A character with a share of 20% comes up one time in five.\n\n\
-                   The numbers look random, but the [seed](seed) and the text fix them. So anyone who opens a link to this page gets the same numbers, and with the same model the same characters.",
+                   The numbers look random, but the [seed](seed) and the text fix them, until you press “Draw again.” A link to this page remembers that too. So anyone who opens it gets the same numbers and, with the same model, the same characters.",
             set: |link| choose(link, Sampling::PLAIN),
             asks: &[],
         },
@@ -62,13 +62,13 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "The same beginning, seven ways",
-            text: "Here seven ways of choosing continue your sentence. All that draw use the same random numbers. The bar over a character is its surprise: −ln of the share that the model gave it before any temperature or cut, in [nats](nat). A text with hardly any surprise is dull. A text full of high bars is noise. What people write usually lies between the two.",
+            text: "Here seven ways of choosing continue your sentence. The ones that draw at random all use the same random numbers. The bar over a character is its surprise: −ln of the share that the model gave it before any temperature or cut, in [nats](nat). A text with hardly any surprise is dull. A text full of high bars is noise. What people write usually lies between the two.",
             set: |link| link.view = "beside".into(),
             asks: &[],
         },
         Beat {
             title: "Look further ahead",
-            text: "The likeliest first character can lead to an unlikely text. To get the probability of a whole text, multiply the shares of all its characters. [Beam search](beam-search) follows several beginnings at once. After each character it keeps only the most probable few. Translation programs long relied on it, because most sentences have only a few good translations. For stories it is too careful: the most probable story is rarely the best one.",
+            text: "The likeliest first character can lead to an unlikely text. To get the probability of a whole text, multiply the shares of all its characters. [Beam search](beam-search) follows several beginnings at once. After each character it keeps only the most probable few. Translation programs long relied on it, because the original sentence leaves little choice about what to write. For stories it is too careful: the most probable story is rarely the best one.",
             set: |link| link.view = "tree".into(),
             asks: &["decode-beam"],
         },
@@ -87,7 +87,7 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "What you can do now",
-            text: "You can say how temperature, top k, top p and min p change the chances that a character is drawn with, and you can work out those chances by hand. You know why greedy text repeats, what beam search is for, and what a cache saves. For the same text, the model’s own bets are always the same: only the choice differs.",
+            text: "You can say how temperature, top k, top p and min p change each character’s chance of being drawn, and you can work out that chance by hand. You know why greedy text repeats, what beam search is for, and what a cache saves. For the same text, the model’s own bets are always the same: only the choice differs.",
             set: |_| {},
             asks: &[],
         },
@@ -197,7 +197,7 @@ pub const SCRIPT: Script = Script {
                     "It draws nothing: the same sentence gives the same beams.",
                 ),
                 (
-                    "It may drop the beginning of the most probable one, so it can miss it.",
+                    "It may drop the beginning of the most probable continuation, and so miss it.",
                     "To be certain, it might have to follow a huge number of beginnings. Each new character multiplies them.",
                 ),
             ],
@@ -209,7 +209,7 @@ pub const SCRIPT: Script = Script {
             asks: "A model has perplexity 1 on a text. What does that mean?",
             options: &[
                 (
-                    "It gave every character that it had to guess a share of 100%.",
+                    "It gave a share of 100% to every character that it had to guess.",
                     "Each surprise is −ln 1 = 0, and e to the power of 0 is 1.",
                 ),
                 (
@@ -218,7 +218,7 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "It was wrong once.",
-                    "Perplexity counts no mistakes. It says how many equally likely characters would be as hard to choose from.",
+                    "Perplexity doesn’t count mistakes. It says how many equally likely characters would make each guess just as hard.",
                 ),
             ],
             right: 0,
