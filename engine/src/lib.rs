@@ -41,10 +41,10 @@ pub async fn serve<S: session::Studies>(
                     Err(error) => session.refuse_unreadable(error.to_string(), &mut post),
                 },
                 // Only steps of the lab's model are shared.
-                Incoming::Port(0, port) => match S::lab() {
-                    Some(_) => return help(device, inbox, port).await,
-                    None => {}
-                },
+                Incoming::Port(0, port) if S::lab().is_some() => {
+                    return help(device, inbox, port).await;
+                }
+                Incoming::Port(0, _) => {}
                 Incoming::Port(number, port) => {
                     session.add_helper(number, inbox.open(number, port));
                 }
