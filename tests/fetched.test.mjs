@@ -33,12 +33,12 @@ test("the first screen fetches no part, a chapter its own, and none is fetched t
   assert.deepEqual(files, []);
   goOn();
   await byId(page, "chapter-previous").click();
-  await opened(page, "machine");
+  await opened(page, "decode");
   assert(files.length > 0, "nothing was fetched");
   await byId(page, "chapter-next").click();
   await opened(page, "gpt");
   await byId(page, "chapter-previous").click();
-  await opened(page, "machine");
+  await opened(page, "decode");
   await byId(page, "glossary-open").click();
   await byId(page, "glossary-filter").waitFor();
   assert.deepEqual(files, [...new Set(files)]);
@@ -53,7 +53,7 @@ test("a chapter that can't be fetched says so, and is there after another try", 
     await opened(page, "gpt");
     await byId(page, "chapter-previous").click();
     await byId(page, "fetch-failed").waitFor();
-    assert.match(await page.locator("main").textContent(), /The whole machine.*could not be fetched/s);
+    assert.match(await page.locator("main").textContent(), /Choosing the next character.*could not be fetched/s);
     // The rest of the page works on.
     await byId(page, "chapter-next").click();
     await opened(page, "gpt");
@@ -61,7 +61,7 @@ test("a chapter that can't be fetched says so, and is there after another try", 
     await byId(page, "fetch-failed").waitFor();
     await page.unroute(PARTS);
     await byId(page, "fetch-again").click();
-    await opened(page, "machine");
+    await opened(page, "decode");
     await byId(page, "chapter-next").click();
     await opened(page, "gpt");
   }
@@ -80,9 +80,9 @@ test("the title keeps the focus while its chapter comes", async (t) => {
   await page.keyboard.press("Enter");
   const onTitle = () => page.evaluate(() => document.activeElement?.id === "chapter-title");
   await eventually(onTitle);
-  assert.equal(await byId(page, "chapter-machine").count(), 0);
+  assert.equal(await byId(page, "chapter-decode").count(), 0);
   goOn();
-  await opened(page, "machine");
+  await opened(page, "decode");
   await eventually(onTitle);
 });
 
