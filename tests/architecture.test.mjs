@@ -1,6 +1,6 @@
 // The GPT lab's architecture settings: each makes another model, which trains.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "./harness.mjs";
 
 import { byId, eventually, live, number, numberUntil, openSettings, parameter, train, useSite } from "./harness.mjs";
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { test } from "node:test";
+import { test } from "./harness.mjs";
 import { text } from "node:stream/consumers";
 
 import { siteFolder } from "./harness.mjs";

@@ -1,6 +1,6 @@
 // The chapter on counting: what its learner does, and what must hold of the numbers.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "./harness.mjs";
 
 import {
   byId,

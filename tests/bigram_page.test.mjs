@@ -1,6 +1,6 @@
 // The chapter on counting, on every screen and without a mouse; what it asks before it shows.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "./harness.mjs";
 
 import {
   beat,

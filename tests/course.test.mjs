@@ -1,6 +1,6 @@
 // The course around the chapters: the way through it, back, and one idea at a time.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "./harness.mjs";
 
 import {
   CHAPTERS,

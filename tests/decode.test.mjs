@@ -1,6 +1,6 @@
 // The chapter `decode`: from the model's shares to written text.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "./harness.mjs";
 
 import { byId, drawn, eventually, exported, live, openView, settled, staysFree, train, useSite } from "./harness.mjs";
 

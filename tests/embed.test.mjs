@@ -1,6 +1,6 @@
 // The embedding contract: one figure in somebody else's page.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "./harness.mjs";
 
 import { accessibilityProblems, drawn, eventually, settled, useSite } from "./harness.mjs";
 

@@ -1,6 +1,6 @@
 // Parts of the page that are fetched when they are first shown: most chapters, the glossary.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "./harness.mjs";
 
 import { byId, eventually, useSite } from "./harness.mjs";
 

@@ -1,6 +1,6 @@
 // The chapter on LSTM and GRU: every gate over the characters, and gates held open or shut.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "./harness.mjs";
 
 import {
   asNumber,

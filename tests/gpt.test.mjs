@@ -1,7 +1,7 @@
 // The GPT chapter, as a learner meets it.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { test } from "node:test";
+import { test } from "./harness.mjs";
 
 import {
   asNumber,

@@ -15,7 +15,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { delimiter, join, resolve } from "node:path";
-import { after, before } from "node:test";
+import { after, before, test as nodeTest } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { chromium } from "playwright-core";
 
@@ -97,6 +97,40 @@ export function hasWebGpuEngine() {
   return existsSync(join(siteFolder(), "engine_webgpu_bg.wasm"));
 }
 
+/** The sites of this file's tests. */
+const sites = [];
+
+/**
+ * As Node's `test`. Headless Chromium stops drawing frames now and then, perhaps once in a thousand tests:
+ * its pages go on and answer, but nothing brings the frames back. Then the test begins again in a fresh
+ * browser. Any other failure is one.
+ */
+export function test(name, ...rest) {
+  const body = rest.pop();
+  return nodeTest(name, ...rest, async (t) => {
+    try {
+      await body(t);
+    } catch (error) {
+      let frozen = false;
+      for (const site of sites) frozen = (await site.thaw()) || frozen;
+      if (!frozen) throw error;
+      t.diagnostic(`the browser drew no more frames: begun again (${error.message.split("\n")[0]})`);
+      await body(t);
+    }
+  });
+}
+
+/** What `work` comes to, or `late` if that takes longer than so many milliseconds. */
+async function within(milliseconds, work, late) {
+  let timer;
+  const limit = new Promise((resolve) => (timer = setTimeout(resolve, milliseconds, late)));
+  try {
+    return await Promise.race([work, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /**
  * For the tests of a file: the site on a server, a second server for pages that embed it, and a
  * browser. `webgpu` gives the browser the software adapter; `cors` lets other origins read the
@@ -104,6 +138,7 @@ export function hasWebGpuEngine() {
  */
 export function useSite({ webgpu = false, path = SUB_PATH, cors = false } = {}) {
   const site = new Site();
+  sites.push(site);
   before(() => site.start({ webgpu, path, cors }));
   after(() => site.stop());
   return site;
@@ -111,12 +146,32 @@ export function useSite({ webgpu = false, path = SUB_PATH, cors = false } = {}) 
 
 /** See [`useSite`]. */
 export class Site {
+  /** Browsers that were replaced. */
+  frozen = new Set();
+
   async start({ webgpu = false, path = SUB_PATH, cors = false } = {}) {
     this.server = await serve(siteFolder(), { path, cors });
     // Browsers ask for an icon of their own accord.
     this.hosts = await serve(null, { pages: new Map([["/favicon.ico", ""]]) });
+    this.webgpu = webgpu;
     this.browser = await launch({ webgpu });
     return this;
+  }
+
+  /** Replaces a browser that draws no more frames. Returns whether it was one. */
+  async thaw() {
+    const frozen = this.browser;
+    const frame = async () => {
+      const page = await frozen.newPage();
+      await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve)));
+      await page.close();
+      return true;
+    };
+    if (!frozen || (await within(10_000, frame().catch(() => true), false))) return false;
+    this.browser = await launch({ webgpu: this.webgpu });
+    this.frozen.add(frozen);
+    await within(5_000, frozen.close().catch(() => {}));
+    return true;
   }
 
   async stop() {
@@ -143,7 +198,8 @@ export class Site {
    * function and its argument, runs in the page before anything of it does.
    */
   async open(t, address = "", { viewport = VIEWPORTS.laptop, allow = [], init, ...options } = {}) {
-    const context = await this.browser.newContext({
+    const browser = this.browser;
+    const context = await browser.newContext({
       viewport,
       colorScheme: "light",
       reducedMotion: "no-preference",
@@ -154,6 +210,7 @@ export class Site {
     const problems = watch(page);
     if (init) await page.addInitScript(...init);
     t.after(async () => {
+      if (this.frozen.has(browser)) return;
       await context.close();
       const serious = problems.filter((problem) => !allow.some((pattern) => pattern.test(problem)));
       assert.deepEqual(serious, [], "the page had problems");
@@ -310,13 +367,16 @@ export async function train(page, steps) {
 }
 
 /** Waits for two frames, and for what they told observers: whatever was to be drawn is drawn. */
-export function drawn(page) {
-  return page.evaluate(
+export async function drawn(page) {
+  const frames = page.evaluate(
     () =>
       new Promise((resolve) =>
-        requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve))),
+        requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve, 0, true))),
       ),
   );
+  // A page that is closed meanwhile says so here, or nowhere.
+  frames.catch(() => {});
+  assert(await within(PATIENCE, frames, false), "the page draws no frames");
 }
 
 /** The page's main-thread tasks while `act` runs, as their milliseconds of processor time. */

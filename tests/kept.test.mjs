@@ -1,6 +1,6 @@
 // Runs are kept in the browser: a reload, a crash and a closed tab lose nothing that rested.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "./harness.mjs";
 
 import { byId, eventually, live, number, numberUntil, openSettings, paused, settled, useSite } from "./harness.mjs";
 

@@ -1,6 +1,6 @@
 // The chapter `machine`: the whole GPT in one picture, and the machines before it.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "./harness.mjs";
 
 import { byId, drawn, eventually, exported, fitsEverywhere, live, number, openSettings, openView, parameter, settled, staysFree, train, useSite } from "./harness.mjs";
 

@@ -1,6 +1,6 @@
 // The chapter `mask`: what a learner does there, and what must be true on the screen.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "./harness.mjs";
 
 import {
   byId,

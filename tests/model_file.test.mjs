@@ -1,7 +1,7 @@
 // The lab's model as a file: saved, opened again, opened from elsewhere, and refused with a reason.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { test } from "node:test";
+import { test } from "./harness.mjs";
 
 import { byId, closeSettings, eventually, exported, live, number, numberUntil, openSettings, openView, paused, settled, useSite } from "./harness.mjs";
 

@@ -1,6 +1,6 @@
 // Keeping activations in range, as a learner meets it.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "./harness.mjs";
 
 import {
   answerTime,

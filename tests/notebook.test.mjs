@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { copyFile, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "node:test";
+import { test } from "./harness.mjs";
 
 import { byId, eventually, number, numberUntil, paused, settled, STUDIES, useSite } from "./harness.mjs";
 

@@ -1,6 +1,6 @@
 // Training shared by several workers.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "./harness.mjs";
 
 import {
   asNumber,

@@ -1,6 +1,6 @@
 // Where am I, as a learner meets it.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "./harness.mjs";
 
 import { byId, eventually, live, numberUntil, openView, parameter, paused, useSite, views } from "./harness.mjs";
 

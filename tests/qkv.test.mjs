@@ -1,6 +1,6 @@
 // Query, key, value, as a learner meets them.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "./harness.mjs";
 
 import {
   answerTime,

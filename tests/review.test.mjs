@@ -1,6 +1,6 @@
 // The mixed review where a part of the course ends.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "./harness.mjs";
 
 import { accessibilityProblems, byId, eventually, useSite } from "./harness.mjs";
 

@@ -1,7 +1,7 @@
 // The chapter on unrolling, as a learner meets it. Each test is a "learner" line of the curriculum
 // or one of its promises.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "./harness.mjs";
 
 import {
   byId,

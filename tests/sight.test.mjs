@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "node:test";
+import { test } from "./harness.mjs";
 
 import { variants } from "./bench-engine.mjs";
 import {

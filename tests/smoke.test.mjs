@@ -1,6 +1,6 @@
 // The site, the server and the harness themselves: what other tests take for granted.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "./harness.mjs";
 
 import {
   accessibilityProblems,

@@ -2,7 +2,7 @@
 //
 // UNROLL_CHAPTERS, names with commas between, looks at these chapters alone.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "./harness.mjs";
 
 import {
   CHAPTERS,

@@ -1,6 +1,6 @@
 // The chapter before the first: drawings that are moved by hand, and what is worked out from them.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "./harness.mjs";
 
 import { accessibilityProblems, asNumber, byId, drawn, eventually, live, openView, parameter, settled, useSite } from "./harness.mjs";
 

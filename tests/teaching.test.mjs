@@ -1,6 +1,6 @@
 // What chapters teach with: the glossary with its live figures, and the code beside formulas.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "./harness.mjs";
 
 import { accessibilityProblems, byId, eventually, useSite, VIEWPORTS } from "./harness.mjs";
 

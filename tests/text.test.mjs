@@ -1,6 +1,6 @@
 // Texts good and bad: each bad one gets a sentence, and the model that was there goes on.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "./harness.mjs";
 
 import { byId, eventually, live, number, numberUntil, openSettings, train, useSite } from "./harness.mjs";
 

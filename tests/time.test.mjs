@@ -1,7 +1,7 @@
 // The time bar: any recorded moment of training on show, while training goes on.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { test } from "node:test";
+import { test } from "./harness.mjs";
 
 import {
   byId, eventually, exported, live, number, numberUntil, openSettings, openView, paused, running, settled, train, useSite,

@@ -1,7 +1,7 @@
 // `tokens`: text becomes numbers. One test for each line of the curriculum on what learners do,
 // then keyboard only, bad input, and the page as others read it.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "./harness.mjs";
 
 import {
   byId,

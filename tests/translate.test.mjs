@@ -2,7 +2,7 @@
 // browser's own. What may not be translated is marked so, numbers go on following the model, and
 // nothing is cut.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "./harness.mjs";
 
 import { byId, CHAPTERS, STUDIES, drawn, eventually, live, number, numberUntil, openSettings, openView, paused, settled, useSite, views } from "./harness.mjs";
 

@@ -1,7 +1,7 @@
 // Twins: a second run beside the first, from the same seed, on the same text and batches, with one thing
 // changed.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "./harness.mjs";
 
 import {
   accessibilityProblems, byId, drawn, eventually, exported, live, number, numberUntil, openView, parameter, paused,

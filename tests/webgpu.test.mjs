@@ -1,6 +1,6 @@
 // The WebGPU engine on the software adapter: right numbers, very slowly.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "./harness.mjs";
 
 import { asNumber, byId, hasWebGpuEngine, live, number, numberUntil, paused, useSite } from "./harness.mjs";
 

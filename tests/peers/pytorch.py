@@ -175,4 +175,6 @@ def main():
         print(json.dumps({"samples": samples, "losses": losses, "parameters": parameters}), flush=True)
 
 
-main()
+# Other scripts import the models.
+if __name__ == "__main__":
+    main()
