@@ -29,10 +29,16 @@ pub fn now() -> f64 {
 
 /// Sends an event to the page; its bytes are transferred, not copied.
 pub fn post(event: &Event) {
-    let bytes = Uint8Array::from(wire::encode(event).as_slice());
-    let transfer = Array::of1(&bytes.buffer());
+    let (bytes, transfer) = parcelled(event);
     // This fails only for values that can't be cloned or transferred; a fresh buffer always can.
     let _ = scope().post_message_with_transfer(&bytes, &transfer);
+}
+
+/// An event as bytes, and what of them is transferred.
+fn parcelled(event: &Event) -> (Uint8Array, Array) {
+    let bytes = Uint8Array::from(wire::encode(event).as_slice());
+    let transfer = Array::of1(&bytes.buffer());
+    (bytes, transfer)
 }
 
 /// Makes a panic notify the page before it ends the worker.
@@ -46,10 +52,19 @@ pub fn report_panics() {
     }));
 }
 
+/// Names one of the sessions that a worker holds.
+pub type Room = u32;
+/// The session that the page reaches through the worker itself, and not through a port of its own.
+pub const FIRST: Room = 0;
+
 /// What a worker receives.
 pub enum Incoming {
-    /// From the page: an encoded command.
-    Page(Vec<u8>),
+    /// From the page: an encoded command to a session.
+    Page(Room, Vec<u8>),
+    /// The page wants another session, which it will reach through this port.
+    Join(MessagePort),
+    /// The page has no more use for this session.
+    Leave(Room),
     /// A port from the page, and the number of the helper at its other end. Number 0 is the first
     /// worker, for which this worker then becomes a helper.
     Port(u32, MessagePort),
@@ -92,6 +107,8 @@ pub struct Inbox {
     last_breath: f64,
     /// Ports to other workers, with their message handlers.
     ports: Vec<(MessagePort, Listener)>,
+    /// Ports to the page, of all sessions but the first.
+    rooms: Vec<(Room, MessagePort, Listener)>,
     on_timer: Closure<dyn FnMut()>,
     _on_message: Listener,
     _on_round: Closure<dyn FnMut(JsValue)>,
@@ -106,16 +123,8 @@ impl Inbox {
         let on_message = {
             let queue = Rc::clone(&queue);
             Closure::<dyn FnMut(MessageEvent)>::new(move |message: MessageEvent| {
-                let incoming = match read_port(&message) {
-                    Some((number, port)) => Incoming::Port(number, port),
-                    // Anything that is not bytes becomes an empty message, which is refused like
-                    // any other unreadable one.
-                    None => {
-                        let data = message.data().dyn_into::<Uint8Array>();
-                        Incoming::Page(data.map(|bytes| bytes.to_vec()).unwrap_or_default())
-                    }
-                };
-                queue.borrow_mut().push(incoming);
+                let incoming = read_port(&message);
+                queue.borrow_mut().push(incoming.unwrap_or_else(|| read_page(FIRST, &message)));
             })
         };
         let on_timer = {
@@ -141,10 +150,41 @@ impl Inbox {
             round,
             last_breath: now(),
             ports: Vec::new(),
+            rooms: Vec::new(),
             on_timer,
             _on_message: on_message,
             _on_round: on_round,
         })
+    }
+
+    /// Listens to the page's commands to another session too. Returns a function that sends the
+    /// session's events.
+    pub fn join(&mut self, room: Room, port: MessagePort) -> impl FnMut(Event) + use<> {
+        let queue = Rc::clone(&self.queue);
+        let on_message = Closure::<dyn FnMut(MessageEvent)>::new(move |message: MessageEvent| {
+            let incoming = match message.data().is_null() {
+                true => Incoming::Leave(room),
+                false => read_page(room, &message),
+            };
+            queue.borrow_mut().push(incoming);
+        });
+        port.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
+        self.rooms.push((room, port.clone(), on_message));
+        move |event| {
+            let (bytes, transfer) = parcelled(&event);
+            let _ = port.post_message_with_transferable(&bytes, &transfer);
+        }
+    }
+
+    /// Listens no more to commands to this session.
+    pub fn leave(&mut self, room: Room) {
+        self.rooms.retain(|(other, port, _)| {
+            if *other == room {
+                port.set_onmessage(None);
+                port.close();
+            }
+            *other != room
+        });
     }
 
     /// Listens to another worker too, whose parcels arrive with `number`. Returns a function that
@@ -226,11 +266,21 @@ impl Inbox {
     }
 }
 
-/// The port that the page sent and its number; `None` for any other message.
-fn read_port(message: &MessageEvent) -> Option<(u32, MessagePort)> {
-    let number = message.data().as_f64().filter(|number| (0.0..256.0).contains(number))?;
+/// What to do with the port that the page sent; `None` for any other message.
+fn read_port(message: &MessageEvent) -> Option<Incoming> {
     let port = message.ports().get(0).dyn_into().ok()?;
-    Some((number as u32, port))
+    if message.data().is_null() {
+        return Some(Incoming::Join(port));
+    }
+    let number = message.data().as_f64().filter(|number| (0.0..256.0).contains(number))?;
+    Some(Incoming::Port(number as u32, port))
+}
+
+/// What the page said to a session. Anything that is not bytes becomes an empty message, which is
+/// refused like any other unreadable one.
+fn read_page(room: Room, message: &MessageEvent) -> Incoming {
+    let data = message.data().dyn_into::<Uint8Array>();
+    Incoming::Page(room, data.map(|bytes| bytes.to_vec()).unwrap_or_default())
 }
 
 fn read_parcel(data: &JsValue) -> Option<Parcel> {

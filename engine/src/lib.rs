@@ -13,14 +13,23 @@ pub mod device;
 #[cfg(target_arch = "wasm32")]
 pub mod host;
 
-/// Serves the page until it ends the worker. If the page gives a worker the port of another one, it
-/// becomes that worker's helper instead.
+/// A session with its line to the page.
+#[cfg(target_arch = "wasm32")]
+struct Served<S: session::Studies> {
+    room: host::Room,
+    session: session::Session<S>,
+    post: Box<dyn FnMut(unroll_protocol::Event)>,
+}
+
+/// Serves the page until it ends the worker. The page may ask for further sessions: the course's
+/// chapters share one worker, and each has a session of its own. If the page gives a worker the port
+/// of another one, it becomes that worker's helper instead.
 #[cfg(target_arch = "wasm32")]
 pub async fn serve<S: session::Studies>(
     device: burn::tensor::Device,
     report: unroll_protocol::DeviceReport,
 ) {
-    use host::Incoming;
+    use host::{FIRST, Incoming};
     use unroll_protocol::{Command, Event, wire};
 
     let mut inbox = match host::Inbox::listen() {
@@ -30,34 +39,60 @@ pub async fn serve<S: session::Studies>(
             return host::post(&Event::Failed { message });
         }
     };
-    let mut post = |event: Event| host::post(&event);
-    let mut session = session::Session::<S>::new(device.clone(), host::now);
-    post(Event::Ready(report));
+    let new_session = || session::Session::<S>::new(device.clone(), host::now);
+    let mut served = vec![Served {
+        room: FIRST,
+        session: new_session(),
+        post: Box::new(|event| host::post(&event)),
+    }];
+    let mut next: host::Room = FIRST + 1;
+    (served[0].post)(Event::Ready(report.clone()));
     loop {
         while let Some(incoming) = inbox.take() {
             match incoming {
-                Incoming::Page(bytes) => match wire::decode::<Command>(&bytes) {
-                    Ok(command) => session.handle(command, &mut post).await,
-                    Err(error) => session.refuse_unreadable(error.to_string(), &mut post),
-                },
+                Incoming::Page(room, bytes) => {
+                    let to = served.iter_mut().find(|served| served.room == room);
+                    // Its last words may come after it has left.
+                    let Some(Served { session, post, .. }) = to else { continue };
+                    match wire::decode::<Command>(&bytes) {
+                        Ok(command) => session.handle(command, post).await,
+                        Err(error) => session.refuse_unreadable(error.to_string(), post),
+                    }
+                }
+                Incoming::Join(port) => {
+                    let mut post = Box::new(inbox.join(next, port));
+                    post(Event::Ready(report.clone()));
+                    served.push(Served { room: next, session: new_session(), post });
+                    next += 1;
+                }
+                Incoming::Leave(room) => {
+                    served.retain(|served| served.room != room);
+                    inbox.leave(room);
+                }
                 // Only steps of the lab's model are shared.
                 Incoming::Port(0, port) if S::lab().is_some() => {
                     return help(device, inbox, port).await;
                 }
                 Incoming::Port(0, _) => {}
                 Incoming::Port(number, port) => {
-                    session.add_helper(number, inbox.open(number, port));
+                    served[0].session.add_helper(number, inbox.open(number, port));
                 }
-                Incoming::Parcel(number, parcel) => session.hear_helper(number, parcel),
+                Incoming::Parcel(number, parcel) => served[0].session.hear_helper(number, parcel),
             }
         }
-        if session.is_waiting() {
-            if !inbox.wait_at_most(pool::TICK).await {
-                session.tick();
+        let mut worked = false;
+        for Served { session, post, .. } in &mut served {
+            if session.has_work() && !session.is_waiting() {
+                session.advance(post).await;
+                worked = true;
             }
-        } else if session.has_work() {
-            session.advance(&mut post).await;
+        }
+        if worked {
             inbox.breathe().await;
+        } else if served[0].session.is_waiting() {
+            if !inbox.wait_at_most(pool::TICK).await {
+                served[0].session.tick();
+            }
         } else {
             inbox.wait().await;
         }

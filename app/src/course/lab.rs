@@ -1,7 +1,7 @@
 //! One chapter's engine: the models it trains, as signals, and what can be asked of them.
 //!
-//! Every chapter has a worker of its own, so that a chapter gone back to is as it was left. Only
-//! the chapter on show trains. The engine is always the CPU's: models this small spend more time on
+//! Every chapter has a session of its own, so that a chapter gone back to is as it was left. All
+//! sessions share one worker, and only the chapter on show trains. The engine is always the CPU's: models this small spend more time on
 //! the way to a GPU and back than a CPU takes to compute them.
 
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::{
     questions::Questions,
     reactive::{effect, memo},
     store::{Device, Severity, Source, Store},
-    worker::{Deaths, EngineBinary, EngineClient, Incoming},
+    worker::{Deaths, EngineRoom, Incoming, SharedEngine},
 };
 
 /// A chapter's models. `Copy`: handles owned by the page's root, so that the chapter's view may
@@ -58,7 +58,9 @@ pub struct Lab {
 
 #[derive(Default)]
 struct Inner {
-    client: Option<EngineClient>,
+    client: Option<EngineRoom>,
+    /// Where the session is held.
+    engine: SharedEngine,
     deaths: Deaths,
     /// What the present models were asked to be.
     sent: Option<(StudySpec, Arc<str>)>,
@@ -82,8 +84,8 @@ fn send(inner: StoredValue<Inner, LocalStorage>, command: &Command) {
 
 impl Lab {
     /// Of a chapter visited for the first time: starts its engine.
-    pub(super) fn new(store: Store, chapter: Chapter, warms: bool) -> Self {
-        let inner = StoredValue::new_local(Inner::default());
+    pub(super) fn new(store: Store, chapter: Chapter, warms: bool, engine: SharedEngine) -> Self {
+        let inner = StoredValue::new_local(Inner { engine, ..Inner::default() });
         let active = memo(move || store.link.with(|link| link.chapter == chapter));
         let watched = Signal::derive(move || active.get() && store.watched.get());
         let questions = Questions::new(move |command| send(inner, command), watched);
@@ -113,6 +115,13 @@ impl Lab {
         });
         lab.start_engine();
         lab.follow_settings();
+        effect(move || {
+            // The engine may have died while another chapter was on show.
+            let lost = || lab.inner.with_value(|inner| inner.client.is_none());
+            if lab.active.get() && lost() {
+                lab.start_engine();
+            }
+        });
         effect(move || {
             let at = questions.at.get();
             lab.history.update(|history| history.look_at(at));
@@ -213,14 +222,14 @@ impl Lab {
     fn start_engine(self) {
         self.device.set(Device::Loading);
         let receive = move |number, said| self.incoming(number, said);
-        match EngineClient::start(EngineBinary::Course, receive) {
+        match self.inner.with_value(|inner| inner.engine.clone()).join(receive) {
             Ok(client) => self.inner.update_value(|inner| inner.client = Some(client)),
             Err(sentence) => self.device.set(Device::Unavailable(sentence)),
         }
     }
 
     fn incoming(self, number: u32, incoming: Incoming) {
-        let is_current = |client: &EngineClient| client.number() == number;
+        let is_current = |client: &EngineRoom| client.number() == number;
         match incoming {
             _ if !self.inner.with_value(|inner| inner.client.as_ref().is_some_and(is_current)) => {}
             Incoming::Died(reason) => self.engine_died(&reason),
@@ -301,13 +310,18 @@ impl Lab {
     fn engine_died(self, reason: &str) {
         self.state.set(RunState::Paused);
         self.ready.set(false);
+        let is_on_show = self.active.get_untracked();
         let another = self.inner.try_update_value(|inner| {
             inner.client = None;
             inner.sent = None;
             inner.runs = false;
-            inner.deaths.one_more()
+            // Only the chapter on show had the engine compute anything.
+            !is_on_show || inner.deaths.one_more()
         });
         self.questions.engine_gone();
+        if !is_on_show {
+            return self.device.set(Device::Loading);
+        }
         if another != Some(true) {
             self.device.set(Device::Unavailable(reason.to_owned()));
             self.store.notify(Severity::Failure, Deaths::gave_up(reason));

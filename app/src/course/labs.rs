@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use unroll_protocol::link::Chapter;
 
 use super::Lab;
-use crate::store::Store;
+use crate::{store::Store, worker::SharedEngine};
 
 /// The labs of the chapters visited so far, owned by the page's root.
 #[derive(Clone)]
@@ -14,13 +14,16 @@ pub struct Labs {
     /// Whether a model takes some steps by itself once it is built.
     warms: bool,
     labs: RwSignal<Vec<(Chapter, Lab)>>,
+    /// The one that all of them share.
+    engine: StoredValue<SharedEngine, LocalStorage>,
 }
 
 impl Labs {
     /// No labs yet. Call in the page's root, which will own them.
     pub fn new(store: Store) -> Self {
         let owner = Owner::current().unwrap_or_default();
-        Self { store, owner, warms: true, labs: RwSignal::default() }
+        let engine = StoredValue::new_local(SharedEngine::default());
+        Self { store, owner, warms: true, labs: RwSignal::default(), engine }
     }
 
     /// As [`Self::new`], for models that are told how many steps to take.
@@ -47,7 +50,9 @@ impl Labs {
     pub fn visit(&self, chapter: Chapter) {
         let has_lab = chapter.has_model() && !chapter.shows_lab();
         if has_lab && self.of(chapter).is_none() {
-            let lab = self.owner.with(|| untrack(|| Lab::new(self.store, chapter, self.warms)));
+            let engine = self.engine.get_value();
+            let new = || Lab::new(self.store, chapter, self.warms, engine);
+            let lab = self.owner.with(|| untrack(new));
             self.labs.update(|labs| labs.push((chapter, lab)));
         }
         if let Some(lab) = self.of(chapter) {

@@ -39,8 +39,13 @@ pub enum Incoming {
 }
 
 thread_local! {
-    /// Engines started so far.
+    /// Engines and sessions started so far.
     static STARTED: Cell<u32> = const { Cell::new(0) };
+}
+
+/// A number that no engine or session had before.
+pub(super) fn next_number() -> u32 {
+    STARTED.replace(STARTED.get() + 1)
 }
 
 /// A worker and the closures it calls. Dropping it ends the worker at once.
@@ -59,7 +64,7 @@ impl EngineClient {
         receive: impl Fn(u32, Incoming) + Clone + 'static,
     ) -> Result<Self, String> {
         let worker = start_worker(binary)?;
-        let number = STARTED.replace(STARTED.get() + 1);
+        let number = next_number();
         let receive = move |incoming| match incoming {
             // Whoever hears it drops the client, and with it the closure that runs now.
             Incoming::Died(_) => {
@@ -118,7 +123,7 @@ impl Drop for EngineClient {
     }
 }
 
-fn read(data: &JsValue) -> Incoming {
+pub(super) fn read(data: &JsValue) -> Incoming {
     if let Some(bytes) = data.dyn_ref::<Uint8Array>() {
         return match wire::decode(&bytes.to_vec()) {
             Ok(Event::Failed { message }) => Incoming::Died(message),
@@ -136,7 +141,7 @@ fn read(data: &JsValue) -> Incoming {
 }
 
 /// Says a crash in plain words; what the browser said follows for those who can use it.
-fn describe_crash(message: &str) -> String {
+pub(super) fn describe_crash(message: &str) -> String {
     if message.is_empty() {
         // All a page learns when the worker's own script can't be loaded.
         return "The engine's files could not be loaded. In a sandboxed frame, their host must allow \
@@ -162,7 +167,7 @@ pub fn build_id() -> String {
     meta.and_then(|meta| meta.get_attribute("content")).unwrap_or_default()
 }
 
-fn start_worker(binary: EngineBinary) -> Result<Worker, String> {
+pub(super) fn start_worker(binary: EngineBinary) -> Result<Worker, String> {
     let path = format!("worker.js?engine={}&v={}", binary.name(), build_id());
     let base =
         web_sys::window().and_then(|w| w.document()).and_then(|d| d.base_uri().ok().flatten());

@@ -3,7 +3,9 @@
 mod adapter;
 mod client;
 mod deaths;
+mod room;
 
 pub use adapter::find_gpu;
 pub use client::{EngineBinary, EngineClient, Incoming, build_id, introduce};
 pub use deaths::Deaths;
+pub use room::{EngineRoom, SharedEngine};
