@@ -59,12 +59,14 @@ pub async fn serve<S: session::Studies>(
                         Err(error) => session.refuse_unreadable(error.to_string(), post),
                     }
                 }
-                Incoming::Join(port) => {
+                // Chapters share an engine; the lab has one of its own, without the code for it.
+                Incoming::Join(port) if S::lab().is_none() => {
                     let mut post = Box::new(inbox.join(next, port));
                     post(Event::Ready(report.clone()));
                     served.push(Served { room: next, session: new_session(), post });
                     next += 1;
                 }
+                Incoming::Join(_) => {}
                 Incoming::Leave(room) => {
                     served.retain(|served| served.room != room);
                     inbox.leave(room);

@@ -13,6 +13,7 @@ mod dist;
 #[cfg(test)]
 mod docs;
 mod doctor;
+mod lean;
 mod npm;
 mod paths;
 #[cfg(test)]

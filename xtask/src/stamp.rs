@@ -4,7 +4,8 @@
 //! short hash of them all, written into index.html. A browser can then cache them as long as they
 //! are unchanged, and never mixes two releases. This step also adds the WebGPU engine if it was
 //! built from the present sources, since an older one may not speak the page's protocol; splits the
-//! app's wasm (see [`split`]); and strips function names from all wasm, a fifth of the download.
+//! app's wasm (see [`split`]); strips function names from all wasm, a fifth of the download; and
+//! strips indentation and comments from scripts and style sheets (see [`lean`]).
 
 use std::{
     env, fs,
@@ -12,7 +13,7 @@ use std::{
 };
 
 use crate::{
-    Options, Result,
+    Options, Result, lean,
     paths::{self, WEBGPU_FILES},
     shell, split, wasm,
 };
@@ -62,6 +63,7 @@ pub fn apply(folder: &Path) -> Result<bool> {
         }
     }
     remove_names(folder)?;
+    lean::apply(folder)?;
     let mut hash = Hash::new();
     for name in BUILD_FILES {
         hash.file(name, &folder.join(name))?;

@@ -219,10 +219,15 @@ impl Lab {
         });
     }
 
+    /// Where its session is held, along with those of other chapters.
+    pub(super) fn engine(self) -> SharedEngine {
+        self.inner.with_value(|inner| inner.engine.clone())
+    }
+
     fn start_engine(self) {
         self.device.set(Device::Loading);
         let receive = move |number, said| self.incoming(number, said);
-        match self.inner.with_value(|inner| inner.engine.clone()).join(receive) {
+        match self.engine().join(receive) {
             Ok(client) => self.inner.update_value(|inner| inner.client = Some(client)),
             Err(sentence) => self.device.set(Device::Unavailable(sentence)),
         }

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use unroll_protocol::link::Chapter;
 
 use super::Lab;
-use crate::{store::Store, worker::SharedEngine};
+use crate::store::Store;
 
 /// The labs of the chapters visited so far, owned by the page's root.
 #[derive(Clone)]
@@ -14,16 +14,13 @@ pub struct Labs {
     /// Whether a model takes some steps by itself once it is built.
     warms: bool,
     labs: RwSignal<Vec<(Chapter, Lab)>>,
-    /// The one that all of them share.
-    engine: StoredValue<SharedEngine, LocalStorage>,
 }
 
 impl Labs {
     /// No labs yet. Call in the page's root, which will own them.
     pub fn new(store: Store) -> Self {
         let owner = Owner::current().unwrap_or_default();
-        let engine = StoredValue::new_local(SharedEngine::default());
-        Self { store, owner, warms: true, labs: RwSignal::default(), engine }
+        Self { store, owner, warms: true, labs: RwSignal::default() }
     }
 
     /// As [`Self::new`], for models that are told how many steps to take.
@@ -50,7 +47,9 @@ impl Labs {
     pub fn visit(&self, chapter: Chapter) {
         let has_lab = chapter.has_model() && !chapter.shows_lab();
         if has_lab && self.of(chapter).is_none() {
-            let engine = self.engine.get_value();
+            // All labs share one engine, which comes with the first of them.
+            let first = self.labs.with_untracked(|labs| labs.first().map(|(_, lab)| *lab));
+            let engine = first.map(Lab::engine).unwrap_or_default();
             let new = || Lab::new(self.store, chapter, self.warms, engine);
             let lab = self.owner.with(|| untrack(new));
             self.labs.update(|labs| labs.push((chapter, lab)));

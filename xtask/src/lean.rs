@@ -1,0 +1,95 @@
+//! Scripts and style sheets of the site without what only their readers need: indentation, blank lines
+//! and comments. A minifier would gain little more, and Trunk's breaks some scripts.
+
+use std::path::Path;
+
+use crate::{Result, paths, stamp};
+
+/// Makes every script and style sheet in `folder` lean.
+pub fn apply(folder: &Path) -> Result {
+    let mut files = Vec::new();
+    stamp::list(folder, &mut files)?;
+    for file in files {
+        let lean = match file.extension().and_then(|extension| extension.to_str()) {
+            Some("js") => script,
+            Some("css") => style,
+            _ => continue,
+        };
+        let text = std::fs::read_to_string(&file)
+            .map_err(|error| format!("{} can't be read: {error}.", paths::short(&file)))?;
+        stamp::write(&file, lean(&text).as_bytes())?;
+    }
+    Ok(())
+}
+
+/// The lines of a text that hold anything, without their indentation.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(str::trim).filter(|line| !line.is_empty())
+}
+
+fn joined<'a>(lines: impl Iterator<Item = &'a str>) -> String {
+    lines.flat_map(|line| [line, "\n"]).collect()
+}
+
+/// A script; as it is where a text in it spans lines, whose indentation is a part of it.
+fn script(text: &str) -> String {
+    let is_whole = |line: &str| line.matches('`').count().is_multiple_of(2);
+    if !text.lines().all(is_whole) || text.contains("\\\n") {
+        return text.to_owned();
+    }
+    // Comments that stand alone: what follows code on its line may be a part of a string.
+    let mut in_comment = false;
+    joined(lines(text).filter(|line| {
+        let begins = line.starts_with("/*");
+        let drop = in_comment || begins || line.starts_with("//");
+        in_comment = (in_comment || begins) && !line.ends_with("*/");
+        !drop
+    }))
+}
+
+/// A style sheet.
+fn style(text: &str) -> String {
+    let mut rest = text;
+    let mut without = String::new();
+    while let Some((before, comment)) = rest.split_once("/*") {
+        without += before;
+        rest = comment.split_once("*/").map_or("", |(_, after)| after);
+    }
+    joined(lines(&(without + rest)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_lose_indentation_and_comments_that_stand_alone() {
+        let long = "/** What it does.\n * More.\n */\nfunction a() {\n\n    // Why.\n    return \"//\"; // b\n}\n";
+        assert_eq!(script(long), "function a() {\nreturn \"//\"; // b\n}\n");
+        let text = "const a = `\n    kept\n`;\n";
+        assert_eq!(script(text), text);
+        let one = "/* c */\nconst a = `x`;\n";
+        assert_eq!(script(one), "const a = `x`;\n");
+    }
+
+    #[test]
+    fn style_sheets_lose_all_comments() {
+        let long = "/* Top. */\n.a {\n  color: red; /* why */\n\n  margin: 0;\n}\n";
+        assert_eq!(style(long), ".a {\ncolor: red;\nmargin: 0;\n}\n");
+        assert_eq!(style("a{}/* open"), "a{}\n");
+    }
+
+    #[test]
+    fn no_style_sheet_has_a_comment_in_a_text() {
+        let mut files = Vec::new();
+        stamp::list(&paths::root().join("assets/styles"), &mut files).unwrap();
+        assert!(!files.is_empty());
+        for file in files {
+            let text = std::fs::read_to_string(&file).unwrap();
+            let quoted = text.split('"').skip(1).step_by(2);
+            for quoted in quoted.filter(|quoted| quoted.contains("/*")) {
+                panic!("{}: {quoted}", file.display());
+            }
+        }
+    }
+}
