@@ -267,8 +267,15 @@ export async function openView(page, name) {
   await settled(page);
 }
 
+/** On a phone the stage's tools are behind one button: shows them. */
+export async function openTools(page) {
+  const more = byId(page, "stage-more");
+  if ((await more.isVisible()) && (await more.getAttribute("aria-expanded")) !== "true") await more.click();
+}
+
 /** Opens the panel with what is set beside the figure, or with the text (`"source"`), if it is closed. */
 export async function openSettings(page, panel = "settings") {
+  await openTools(page);
   const button = byId(page, `${panel}-open`);
   if ((await button.getAttribute("aria-expanded")) !== "true") await button.click();
   await byId(page, `${panel}-panel`).waitFor();
@@ -277,7 +284,7 @@ export async function openSettings(page, panel = "settings") {
 /** Closes that panel, if it is open: it lies over a part of the figure. */
 export async function closeSettings(page, panel = "settings") {
   const button = byId(page, `${panel}-open`);
-  if ((await button.getAttribute("aria-expanded")) === "true") await button.click();
+  if ((await button.getAttribute("aria-expanded")) === "true") await byId(page, `${panel}-close`).click();
   await byId(page, `${panel}-panel`).waitFor({ state: "hidden" });
 }
 

@@ -43,13 +43,12 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "This is a GPT that knows nothing yet. It reads a whole stretch of text at once. At every \
-                   character it guesses the next one from that character and all before it: it is a [language \
-                   model](language-model). In 2018 Radford and others trained one on thousands of books. This \
-                   prepared it for many other tasks, and so it is called [pre-training](pre-training). GPT is short \
-                   for generative pre-trained transformer.\n\n\
-                   Press Train, and watch what it writes. Do words come out of the noise?\n\n\
+            text: "This GPT knows nothing yet. Press Train, and watch what it writes. Do words come out of the noise?\n\n\
                    {written}\n\n\
+                   It reads a whole stretch of text at once. At every character it guesses the next one, from that \
+                   character and all before it: it is a [language model](language-model). In 2018 Radford and others \
+                   trained one on thousands of books. This prepared it for many other tasks, and so it is called \
+                   [pre-training](pre-training). GPT is short for generative pre-trained transformer.\n\n\
                    {way-in}",
             set: |_| {},
             asks: &[],

@@ -126,7 +126,9 @@ pub fn Stage(
         view! { <div class="view" data-view=id>{untrack(|| content.run())}</div> }.into_any()
     };
     let open = RwSignal::new(None::<&'static str>);
+    let more = RwSignal::new(false);
     let toggle = move |panel: &'static str| {
+        more.set(false);
         open.update(|open| *open = if *open == Some(panel) { None } else { Some(panel) });
         if open.get_untracked() == Some(panel) {
             // Where Escape closes it, and the next Tab is its first control. It is hidden until then.
@@ -136,9 +138,10 @@ pub fn Stage(
     let opener = move |panel: &'static str, short: &'static str, label: Signal<String>| {
         view! {
             <button type="button" class="stage-open" data-testid=format!("{panel}-open") id=format!("{panel}-open")
+                title=move || format!("{short}: {}", label.get())
                 aria-expanded=move || if open.get() == Some(panel) { "true" } else { "false" }
                 aria-controls=format!("{panel}-panel") on:click=move |_| toggle(panel)>
-                <span class="stage-open-long">{label}</span>
+                <span class="stage-open-long"><span class="stage-open-kind">{short}": "</span>{label}</span>
                 <span class="stage-open-short" aria-hidden="true">{short}</span>
                 <span class="stage-caret" aria-hidden="true">"▾"</span>
             </button>
@@ -147,7 +150,9 @@ pub fn Stage(
     let close = move || {
         let Some(panel) = open.get_untracked() else { return };
         open.set(None);
+        // On a phone that button is behind another.
         focus_on(&format!("{panel}-open"));
+        focus_on("stage-more-open");
     };
     let Settled(settled) = expect_context();
     let panel = move |id: &'static str, title: &'static str, content: ViewFn| {
@@ -180,8 +185,7 @@ pub fn Stage(
             link.twin = if link.twin.is_empty() { NO_CHANGE.to_owned() } else { String::new() };
         });
     };
-    let text = Signal::derive(move || store.source.with(|source| format!("Text: {}", source.name)));
-    let model = Signal::derive(move || format!("Model: {}", model.get()));
+    let text = Signal::derive(move || store.source.with(|source| source.name.clone()));
     view! {
         <section class="stage" aria-label="Stage" data-testid="stage" node_ref=root
             data-trains=if run.is_some() { "yes" } else { "never" }>
@@ -191,19 +195,27 @@ pub fn Stage(
                 </div>
                 {controls.then(|| view! {
                     <div class="stage-tools">
-                        {ways_back.then(|| view! {
-                            <div class="ways-back">{move || settled.get().then(|| fetched(WAYS_BACK, "Undo"))}</div>
-                        })}
-                        {(run.is_some() && ways_back).then(|| view! {
-                            <button type="button" class="stage-open stage-twin" data-testid="twin-open"
-                                title="Train a second run beside this one, with one thing changed"
-                                aria-pressed=move || has_twin.get().to_string() on:click=toggle_twin>
-                                <span class="stage-open-long">"Twin"</span>
-                                <span class="stage-open-short" aria-hidden="true"></span>
-                            </button>
-                        })}
-                        {uses_text.then(|| opener("source", "Text", text))}
-                        {settings.is_some().then(|| opener("settings", "Model", model))}
+                        // On a phone they are behind one button.
+                        <button type="button" class="stage-icon stage-more-open" data-testid="stage-more" id="stage-more-open"
+                            aria-label="More" title="Text, model and more" aria-controls="stage-more"
+                            aria-expanded=move || more.get().to_string() on:click=move |_| more.update(|more| *more = !*more)>
+                            "⋯"
+                        </button>
+                        <div class="stage-more" id="stage-more" class:stage-more-on=more>
+                            {ways_back.then(|| view! {
+                                <div class="ways-back">{move || settled.get().then(|| fetched(WAYS_BACK, "Undo"))}</div>
+                            })}
+                            {(run.is_some() && ways_back).then(|| view! {
+                                <button type="button" class="stage-open stage-twin" data-testid="twin-open"
+                                    title="Train a second run beside this one, with one thing changed"
+                                    aria-pressed=move || has_twin.get().to_string() on:click=toggle_twin>
+                                    <span class="stage-open-long">"Twin"</span>
+                                    <span class="stage-open-short" aria-hidden="true"></span>
+                                </button>
+                            })}
+                            {uses_text.then(|| opener("source", "Text", text))}
+                            {settings.is_some().then(|| opener("settings", "Model", model))}
+                        </div>
                     </div>
                 })}
             </div>

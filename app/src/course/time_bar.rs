@@ -45,6 +45,7 @@ pub fn TimeBar(run: Run) -> impl IntoView {
     // `aria-disabled`, not `disabled`: the focus stays when an engine is replaced.
     let disabled = move || run.idle.get().is_some().then_some("true");
     let label = move || if run.is_running() { "Pause" } else { "Train" };
+    let is_first = memo(move || run.step.get() == 0 && !run.is_running());
     // Only the digits change while it trains.
     let names = memo(move || {
         run.readings.with(|all| all.iter().take(2).map(|r| r.0.clone()).collect::<Vec<_>>())
@@ -69,7 +70,7 @@ pub fn TimeBar(run: Run) -> impl IntoView {
     };
     view! {
         <section class="time-bar" class:time-past=move || at().is_some() aria-label="Training" data-testid="time-bar">
-            <button type="button" class="time-play" data-testid="train-toggle" data-state=told
+            <button type="button" class="time-play" class:time-play-first=is_first data-testid="train-toggle" data-state=told
                 aria-disabled=disabled
                 title=move || run.idle.get().unwrap_or_else(|| format!("{} (Space)", label()))
                 on:click=move |_| run.toggle()>
@@ -80,7 +81,7 @@ pub fn TimeBar(run: Run) -> impl IntoView {
                         view! { <path d="M4 1.5v13l10-6.5z"/> }
                     }}
                 </svg>
-                <span class="visually-hidden">{label}</span>
+                <span class:visually-hidden=move || !is_first.get()>{label}</span>
             </button>
             <button type="button" class="time-step" data-testid="train-step" aria-disabled=disabled
                 aria-label="+1: take one step" title=move || run.idle.get().unwrap_or_else(|| "Take one step".into())

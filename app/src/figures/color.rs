@@ -132,8 +132,8 @@ impl Palette {
         weight: Rgb::hex(0x1c4a3c),
         train_curve: Rgb::hex(0x3d4450),
         held_out_curve: Rgb::hex(0x0b7285),
-        blocked: Rgb::hex(0xe7e9ed),
-        blocked_line: Rgb::hex(0xb9bfc9),
+        blocked: Rgb::hex(0xeff1f4),
+        blocked_line: Rgb::hex(0xcdd2da),
         probability: [Rgb::hex(0xfbfcff), Rgb::hex(0x5981e7), Rgb::hex(0x1d1147)],
         signed: [Rgb::hex(0x1462c6), Rgb::hex(0xf6f5f3), Rgb::hex(0xba380a)],
     };
@@ -154,8 +154,8 @@ impl Palette {
         weight: Rgb::hex(0xa8d0b8),
         train_curve: Rgb::hex(0xc3c9d4),
         held_out_curve: Rgb::hex(0x4ecadb),
-        blocked: Rgb::hex(0x2b2f38),
-        blocked_line: Rgb::hex(0x4a505d),
+        blocked: Rgb::hex(0x21252d),
+        blocked_line: Rgb::hex(0x3d434f),
         probability: [Rgb::hex(0x14161c), Rgb::hex(0x4275d7), Rgb::hex(0xe6f4ff)],
         signed: [Rgb::hex(0x58a4ff), Rgb::hex(0x1c1e24), Rgb::hex(0xff7d3c)],
     };
