@@ -179,3 +179,28 @@ test("twins fit every screen and are read well", async (t) => {
     }
   }
 });
+
+test("a twin learns another text", async (t) => {
+  const page = await site.open(t, "?chapter=rnn&rnn-hidden=8&twin=same");
+  await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
+  await followed(page);
+  const same = await byId(page, "twin-loss").innerText();
+  assert.equal(same, await byId(page, "loss-value").innerText());
+  await byId(page, "twin-text").selectOption("names");
+  await eventually(() => parameter(page, "twin") === "corpus:names", "the link names the text");
+  await eventually(async () => (await byId(page, "twin-loss").innerText()) !== same, "it learns something else");
+  await followed(page);
+  assert.match(await byId(page, "twin-bar").innerText(), /Text: Names/);
+  assert.match(await byId(page, "twin-own").innerText(), /Text: Tales/);
+  assert.equal(await byId(page, "loss-value").innerText(), same, "the run stays as it is");
+  // Whoever opens the link has both, and the way back leads to one text for both.
+  await page.reload();
+  await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
+  await followed(page);
+  assert.notEqual(await byId(page, "twin-loss").innerText(), await byId(page, "loss-value").innerText());
+  await byId(page, "twin-change").click();
+  await byId(page, "twin-text").selectOption("tales");
+  await eventually(() => parameter(page, "twin") === "same", "nothing differs");
+  await followed(page);
+  assert.equal(await byId(page, "twin-loss").innerText(), await byId(page, "loss-value").innerText());
+});

@@ -183,7 +183,9 @@ impl Store {
 
     /// This store with settings of its own, for the models of a twin: all else is the same.
     pub fn with_link(self, link: Link) -> Self {
-        Self { link: RwSignal::new(link), usual: RwSignal::new(Link::default()), ..self }
+        let (usual, source) = (Link::default(), self.source.get_untracked());
+        let (usual, source) = (RwSignal::new(usual), RwSignal::new(source));
+        Self { link: RwSignal::new(link), usual, source, ..self }
     }
 
     /// A second lab with settings of its own, on the same text and sentence. Starts its engine, on the

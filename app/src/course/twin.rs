@@ -12,7 +12,7 @@ mod follow;
 use leptos::{context::Provider, ev, html, prelude::*};
 use unroll_protocol::{
     Link,
-    link::{Chapter, Kind, Setting, Value, words},
+    link::{Chapter, Corpus, Kind, Setting, Value, words},
 };
 
 use super::{Labs, Run, StageView};
@@ -24,7 +24,7 @@ use crate::{
     store::Store,
 };
 pub use changes::{NO_CHANGE, changes, twin_of};
-use follow::{follow_link, follow_run};
+use follow::{follow_link, follow_run, follow_text};
 
 /// What a chapter puts on a stage.
 pub struct Shown {
@@ -64,6 +64,7 @@ pub fn twin() -> AnyView {
         false => store.with_link(leader.twin()),
     };
     follow_link(leader, twin);
+    follow_text(leader, twin);
     let labs = Labs::led(twin);
     labs.visit(chapter);
     view! {
@@ -211,10 +212,36 @@ fn pane(shown: Shown) -> AnyView {
                             "×"
                         </button>
                     </div>
+                    {chapters::info(leader.chapter).uses_text.then(|| text_field(leader, store))}
                     {settings.run()}
                 </section>
             })}
         </form>
+    }
+    .into_any()
+}
+
+/// The choice of the text that the twin learns: one of the page's, or that of the run.
+fn text_field(leader: Leader, twin: Store) -> AnyView {
+    let own = leader.store.source.with_untracked(|source| source.corpus == Corpus::Own);
+    let choices = Corpus::ALL.iter().filter(move |corpus| own || **corpus != Corpus::Own);
+    let now = move || twin.link.with(|link| link.corpus.id());
+    let choose = move |event| {
+        if let Some(corpus) = Corpus::from_id(&event_target_value(&event)) {
+            twin.link.update(|link| link.corpus = corpus);
+        }
+    };
+    view! {
+        <div class="fields">
+            <div class="field">
+                <label for="twin-text">"Text"</label>
+                <select id="twin-text" data-testid="twin-text" prop:value=now on:change=choose>
+                    {choices.map(|corpus| view! {
+                        <option value=corpus.id() selected=move || now() == corpus.id()>{corpus.label()}</option>
+                    }).collect_view()}
+                </select>
+            </div>
+        </div>
     }
     .into_any()
 }

@@ -2,7 +2,7 @@
 
 use unroll_protocol::{
     Link,
-    link::{Setting, Value, settings},
+    link::{Corpus, Setting, Value, settings},
 };
 
 use super::super::story::model_of;
@@ -14,8 +14,19 @@ pub const NO_CHANGE: &str = "same";
 const OF_THE_PAGE: [&str; 10] =
     ["chapter", "idea", "device", "adapter", "autostart", "step", "twin", "embed", "hide", "theme"];
 
-/// Whether another value of this setting makes another model.
+/// The setting that says which text is learned.
+const TEXT: &str = "corpus";
+
+/// Whether a setting can have this value in a twin: the learner's own text is that of the run.
+fn is_possible(name: &str, value: &Value) -> bool {
+    !OF_THE_PAGE.contains(&name) && !(name == TEXT && *value == Value::Choice(Corpus::Own.id()))
+}
+
+/// Whether another value of this setting makes another model, or the same one of another text.
 fn is_of_model(link: &Link, setting: &Setting, value: &Value) -> bool {
+    if setting.name == TEXT {
+        return true;
+    }
     let mut with = link.clone();
     (setting.set)(&mut with, value.clone());
     model_of(&with) != model_of(link)
@@ -26,8 +37,7 @@ pub fn changes(link: &Link) -> Vec<(&'static Setting, Value)> {
     let named = link.twin.split(';').filter_map(|change| change.split_once(':'));
     let read = |(name, value): (&str, &str)| {
         let setting = settings().find(|setting| setting.name == name)?;
-        let is_possible = !OF_THE_PAGE.contains(&name);
-        Some((setting, setting.kind.parse(value).filter(|_| is_possible)?))
+        Some((setting, setting.kind.parse(value).filter(|value| is_possible(name, value))?))
     };
     named.filter_map(read).collect()
 }
@@ -48,7 +58,7 @@ pub fn taken_over(base: &Link, link: &Link, twin: &Link) -> Link {
     let mut changes = Vec::new();
     for setting in settings().filter(|setting| !OF_THE_PAGE.contains(&setting.name)) {
         let theirs = (setting.get)(twin);
-        if theirs == (setting.get)(base) {
+        if theirs == (setting.get)(base) || !is_possible(setting.name, &theirs) {
             continue;
         }
         // Some settings matter only beside another that the twin has otherwise too.
@@ -90,9 +100,21 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_left_out() {
-        let link = parsed("chapter=norm&twin=seed:x;nothing:1;embed:1;layers:99;seed:3");
+        let link = parsed("chapter=norm&twin=seed:x;nothing:1;embed:1;layers:99;corpus:own;seed:3");
         let named: Vec<_> = changes(&link).iter().map(|(s, v)| format!("{}={v}", s.name)).collect();
         assert_eq!(named, ["seed=3"]);
+    }
+
+    #[test]
+    fn a_twin_can_learn_another_text() {
+        let link = parsed("chapter=rnn&twin=corpus:names");
+        let twin = twin_of(&link, &link);
+        assert_eq!((twin.corpus, twin.study()), (Corpus::Names, link.study()));
+        assert_eq!(taken_over(&link, &link, &twin), link);
+        let own = Link { corpus: Corpus::Own, ..link.clone() };
+        let twin = twin_of(&own, &own);
+        assert_eq!(twin.corpus, Corpus::Names, "beside a text of one's own");
+        assert_eq!(taken_over(&own, &own, &twin), own);
     }
 
     #[test]

@@ -1,16 +1,17 @@
 //! How a twin follows the run that leads: its settings, its steps and the moment it shows.
 
-use leptos::prelude::*;
-use unroll_protocol::RunState;
+use leptos::{prelude::*, task::spawn_local};
+use unroll_protocol::{RunState, link::Corpus};
 
 use super::{
     Leader,
     changes::{taken_over, twin_of},
 };
 use crate::{
+    corpora,
     course::{Labs, Run, run::Series},
-    reactive::{effect, effect_with_last},
-    store::Store,
+    reactive::{effect, effect_with_last, memo},
+    store::{Severity, Source, Store},
 };
 
 /// Keeps the links of a run and its twin together, whichever of the two is changed.
@@ -57,13 +58,6 @@ pub fn follow_link(leader: Leader, twin: Store) {
             twin.start_over();
         }
     });
-    effect(move || {
-        let source = store.source.get();
-        if twin.source.with_untracked(|old| *old != source) {
-            twin.source.set(source);
-            twin.start_over();
-        }
-    });
     // One sentence for both.
     effect(move || {
         let probe = store.probe.get();
@@ -76,6 +70,37 @@ pub fn follow_link(leader: Leader, twin: Store) {
         if store.probe.with_untracked(|old| *old != probe) {
             store.set_probe(probe);
         }
+    });
+}
+
+/// Has the twin learn the text of the run, unless its link names another.
+pub fn follow_text(leader: Leader, twin: Store) {
+    let Leader { store, chapter, .. } = leader;
+    let learn = move |source: Source| {
+        if twin.source.with_untracked(|old| *old != source) {
+            twin.source.set(source);
+            if chapter.shows_lab() {
+                twin.start_over();
+            }
+        }
+    };
+    let wanted = memo(move || twin.link.with(|link| link.corpus));
+    effect(move || {
+        let (corpus, source) = (wanted.get(), store.source.get());
+        if corpus == source.corpus || corpus == Corpus::Own {
+            return learn(source);
+        }
+        spawn_local(async move {
+            let text = corpora::load(corpus).await;
+            // The twin may be gone by now, or learn something else.
+            if wanted.try_get_untracked() != Some(corpus) {
+                return;
+            }
+            match text {
+                Ok(text) => learn(Source { corpus, name: corpora::name(corpus).to_owned(), text }),
+                Err(sentence) => store.notify(Severity::Refusal, sentence),
+            }
+        });
     });
 }
 
