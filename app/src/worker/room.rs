@@ -15,15 +15,20 @@ use super::client::{EngineBinary, Incoming, describe_crash, next_number, read, s
 #[derive(Clone, Default)]
 pub struct SharedEngine(Rc<RefCell<Weak<Shared>>>);
 
+type OnMessage = Closure<dyn FnMut(MessageEvent)>;
+type OnError = Closure<dyn FnMut(ErrorEvent)>;
+/// A session's number, and how it is told that the engine is dead.
+type Member = (u32, Rc<dyn Fn(Incoming)>);
+
 struct Shared {
     worker: Worker,
     /// Ports of sessions that wait until the engine listens; `None` once it does.
     waiting: RefCell<Option<Vec<MessagePort>>>,
     /// Whom to tell that the engine is dead.
-    members: RefCell<Vec<(u32, Rc<dyn Fn(Incoming)>)>>,
+    members: RefCell<Vec<Member>>,
     is_dead: Cell<bool>,
-    on_message: RefCell<Option<Closure<dyn FnMut(MessageEvent)>>>,
-    on_error: RefCell<Option<Closure<dyn FnMut(ErrorEvent)>>>,
+    on_message: RefCell<Option<OnMessage>>,
+    on_error: RefCell<Option<OnError>>,
 }
 
 /// One session of a [`SharedEngine`]. Dropping it ends the session.
@@ -31,7 +36,7 @@ pub struct EngineRoom {
     number: u32,
     port: MessagePort,
     shared: Rc<Shared>,
-    _on_message: Closure<dyn FnMut(MessageEvent)>,
+    _on_message: OnMessage,
 }
 
 impl SharedEngine {
@@ -55,7 +60,7 @@ impl SharedEngine {
         let number = next_number();
         let on_message = {
             let receive = receive.clone();
-            Closure::<dyn FnMut(MessageEvent)>::new(move |message: MessageEvent| {
+            OnMessage::new(move |message: MessageEvent| {
                 receive(number, read(&message.data()));
             })
         };
@@ -78,7 +83,7 @@ impl Shared {
             on_error: RefCell::default(),
         });
         let weak = Rc::downgrade(&shared);
-        let on_message = Closure::<dyn FnMut(MessageEvent)>::new(move |message: MessageEvent| {
+        let on_message = OnMessage::new(move |message: MessageEvent| {
             let Some(shared) = weak.upgrade() else { return };
             match read(&message.data()) {
                 Incoming::Event(Event::Ready(_)) => shared.open(),
@@ -87,7 +92,7 @@ impl Shared {
             }
         });
         let weak = Rc::downgrade(&shared);
-        let on_error = Closure::<dyn FnMut(ErrorEvent)>::new(move |error: ErrorEvent| {
+        let on_error = OnError::new(move |error: ErrorEvent| {
             // Reported to the learner in the page; the console is for what nobody handled.
             error.prevent_default();
             if let Some(shared) = weak.upgrade() {

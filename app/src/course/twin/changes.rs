@@ -19,7 +19,8 @@ const TEXT: &str = "corpus";
 
 /// Whether a setting can have this value in a twin: the learner's own text is that of the run.
 fn is_possible(name: &str, value: &Value) -> bool {
-    !OF_THE_PAGE.contains(&name) && !(name == TEXT && *value == Value::Choice(Corpus::Own.id()))
+    let is_own_text = name == TEXT && *value == Value::Choice(Corpus::Own.id());
+    !(is_own_text || OF_THE_PAGE.contains(&name))
 }
 
 /// Whether another value of this setting makes another model, or the same one of another text.
