@@ -192,7 +192,8 @@ pub const SCRIPT: Script = Script {
         Quiz {
             id: "birnn-next",
             kind: Kind::FindError,
-            asks: "“It fills gaps so well that it can also write: train it to name the next character.” What is wrong?",
+            asks: "“A bidirectional RNN fills gaps so well that it can also write: train it to name the next \
+                   character.” What is wrong?",
             options: &[
                 (
                     "It would be too slow to write.",
