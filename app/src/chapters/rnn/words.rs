@@ -128,7 +128,7 @@ pub const SCRIPT: Script = Script {
         Trial {
             text: "Change the first character of the sentence. How many steps later is Δ below 0.1? Train for a while \
                    and look again. Does the network now remember for more steps, or for fewer?",
-            label: "Set it up",
+            label: "Change the first character",
             id: "first",
             set: |link| {
                 link.rnn.columns = 64;
@@ -151,7 +151,7 @@ pub const SCRIPT: Script = Script {
             text: "Ask only at the end whether the brackets are balanced, and train for 600 steps. Flip a bracket in \
                    the middle: does the answer change? Then write a string of 32 brackets, twice as long as any it has \
                    trained on. Has it learned to count?",
-            label: "Set it up",
+            label: "Brackets, asked at the end",
             id: "brackets",
             set: |link| {
                 link.rnn.columns = 64;
@@ -163,7 +163,7 @@ pub const SCRIPT: Script = Script {
             text: "Use the sigmoid, which squeezes a sum into the range from 0 to 1, and no biases, as Mikolov’s \
                    network did in 2010. Go back to the start of training. Near which value are all units? Why is \
                    that a worse start than with tanh?",
-            label: "Set it up",
+            label: "Sigmoid, no biases",
             id: "sigmoid",
             set: |link| {
                 link.rnn.columns = 64;
@@ -174,7 +174,7 @@ pub const SCRIPT: Script = Script {
         Trial {
             text: "Let it write at [temperature](temperature) 0, where nothing is left to chance. Does it begin to go \
                    in circles? If so, does an odd character get it out of them?",
-            label: "Set it up",
+            label: "Temperature 0",
             id: "circles",
             set: |link| {
                 link.view = "writing".into();
