@@ -161,7 +161,7 @@ pub const SCRIPT: Script = Script {
             asks: &["alignment-alpha"],
         },
         Beat {
-            title: "The order may change",
+            title: "The line may break",
             text: "Do the strong cells always form a line? Now the task is to write dates as year, month and day. In \
                    many of the sources the day comes early, but it is always written last. Train for 250 steps, then \
                    point at the last two digits and see where the weights go. If the model has learned its task, \

@@ -67,7 +67,7 @@ pub const SCRIPT: Script = Script {
             asks: &["birnn-late"],
         },
         Beat {
-            title: "But no further than the delay",
+            title: "How far does it see?",
             text: "What if the answer lies beyond the delay? Here it is {ahead} steps ahead, the delay is {delay}, \
                    and the delayed model is right {delayed} of the time.\n\n\
                    In the figure with the distances, each line shows how often one model is right at each distance \

@@ -76,7 +76,7 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "It can also explode",
             text: "The pink curve belongs to a copy of the RNN with U rescaled to a [spectral radius](spectral-radius) \
-                   of 1.5. The radius is the largest absolute value among U’s [eigenvalues](eigenvalue), the factors \
+                   of {radius}. The radius is the largest absolute value among U’s [eigenvalues](eigenvalue), the factors \
                    by which it stretches. Without tanh, U would in the long run multiply a ripple by about this much \
                    per step.\n\n\
                    Drag the radius. Well below 1, the gradient dies, and above 1 it can grow: this is the [exploding \

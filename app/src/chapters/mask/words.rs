@@ -150,7 +150,7 @@ pub const SCRIPT: Script = Script {
                 link.view = "leak".into();
                 link.mask.pattern = BAND;
             },
-            asks: &["mask-peek"],
+            asks: &[],
         },
         Beat {
             title: "Trained where it could peek",
@@ -164,7 +164,7 @@ pub const SCRIPT: Script = Script {
                 link.view = "trained".into();
                 (link.mask.model, link.mask.pattern.base) = (Trained::Unmasked, Preset::Full);
             },
-            asks: &["mask-copy"],
+            asks: &["mask-peek", "mask-copy"],
         },
         Beat {
             title: "What you can do now",

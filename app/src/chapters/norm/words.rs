@@ -36,7 +36,7 @@ pub const SCRIPT: Script = Script {
                    [activations](activation). Compare the network without normalization with the other. Where do the \
                    activations pile up?",
             set: |link| link.view = "depth".into(),
-            asks: &["norm-loss", "norm-stuck"],
+            asks: &["norm-stuck"],
         },
         Beat {
             title: "BatchNorm averages each feature over the batch",
@@ -57,7 +57,7 @@ pub const SCRIPT: Script = Script {
                    batch of one. The transformer, which comes in later chapters, uses it.\n\n\
                    Press “Next mean” again, and watch which way the mean goes now.",
             set: |link| (link.norm.axis, link.norm.row, link.norm.sweep) = (Axis::Layer, 0, 5),
-            asks: &["norm"],
+            asks: &["norm-loss", "norm"],
         },
         Beat {
             title: "A batch couples its examples",

@@ -54,7 +54,7 @@ pub const SCRIPT: Script = Script {
             text: "Roll one die. Then roll a hundred and add them up: the sum varies far more, and the variance \
                    measures how much. A score is such a sum, with one term for each of the d_k numbers in q and k. \
                    Here there are {width}, each drawn at random, independently, with mean 0 and variance 1, so the \
-                   score has variance d_k. With so many terms one score is often far ahead, softmax gives it nearly \
+                   score has variance d_k. With many terms one score is often far ahead, softmax gives it nearly \
                    everything, and then the gradient almost vanishes.\n\n\
                    Dividing each score by the square root of d_k brings the variance back to 1. The \
                    [entropy](entropy) says how evenly the weights are spread, in units called [nats](nat). Drag the \
