@@ -113,11 +113,14 @@ pub const SCRIPT: Script = Script {
         },
     ],
     tries: &[
-        trial(
-            "equal",
-            "Before training, point at any character: it looks about equally at itself and all before it. Train for \
-             half a minute and point again. What changed?",
-        ),
+        Trial {
+            text: "Change the last character of the sentence and watch the bet on the next one. Then change the first \
+                   character instead. Which change moves the bars more? Does that differ once the model has trained?",
+            label: "Show the bet",
+            id: "first",
+            set: |link| link.view = "next".into(),
+            sentence: None,
+        },
         trial(
             "copy",
             "Train on Brackets for a minute. In a line such as nokq|nokq the second half repeats the first. Look in \

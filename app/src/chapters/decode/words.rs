@@ -43,7 +43,7 @@ pub const SCRIPT: Script = Script {
             title: "Always the first choice",
             text: "Why not take the largest share every time? This simplest rule is called greedy decoding, and it \
                    leaves nothing to chance: the same sentence always goes on in the same way. But a text made only \
-                   of first choices often repeats itself, and a small model soon gets stuck in a loop: “and the sand \
+                   of first choices often repeats itself, and a small model easily gets stuck in a loop: “and the sand \
                    the sand the s…”",
             set: |link| choose(link, Sampling::GREEDY),
             asks: &["decode-greedy"],

@@ -25,8 +25,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Characters become numbers",
             text: "A model can’t compute with letters. So each character is looked up in a table of learned numbers, \
-                   and the {width} numbers found there are its [embedding](embedding). A second table says where it \
-                   stands, the [positional encoding](positional-encoding), and the two are added. Many GPTs use the \
+                   and the {width} numbers found there are its [embedding](embedding). In GPT-2, and in yours unless you \
+                   change it, a second table says where it stands, the [positional encoding](positional-encoding), \
+                   and the two are added. Many GPTs use the \
                    first table again at the end to score each possible next character, which is called [weight \
                    tying](weight-tying).",
             set: |link| link.machine.stage = Stage::Embedding,
