@@ -56,9 +56,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Where it looks",
-            text: "Where does it look as it guesses? Point at a character: the arcs show how much it looks at that \
-                   one and at each one before. This is [attention](attention), which gathers what may help with the \
-                   guess. Before training it looks at all of them nearly equally.",
+            text: "Before it guesses, it looks back. Point at a character: the arcs show how much it looks at that one \
+                   and at each one before. This is [attention](attention): it gathers what may help with the guess. \
+                   An untrained model looks at all of them nearly equally.",
             set: |_| {},
             asks: &["gpt-sure"],
         },
