@@ -43,60 +43,64 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "This GPT knows nothing yet. Press Train, and watch what it writes. Do words come out of the noise?\n\n\
+            text: "This GPT knows nothing yet, and it shows. Press Train and watch its writing: do words come out of \
+                   the noise?\n\n\
                    {written}\n\n\
-                   It reads a whole stretch of text at once. At every character it guesses the next one, from that \
-                   character and all before it: it is a [language model](language-model). In 2018 Radford and others \
-                   trained one on thousands of books. This prepared it for many other tasks, and so it is called \
-                   [pre-training](pre-training). GPT is short for generative pre-trained transformer.\n\n\
+                   It reads a whole stretch of text at once, and at every character it guesses the next one from \
+                   that character and all before it: it is a [language model](language-model). In 2018 Radford and \
+                   others trained one on thousands of books, which prepared it for many other tasks. Hence the name: \
+                   GPT is short for generative [pre-trained](pre-training) transformer.\n\n\
                    {way-in}",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "Where it looks",
-            text: "Point at a character. The arcs show how much it looks at that character and at each one before. \
-                   This is [attention](attention): it gathers what may help to guess the next one. Before training \
-                   it looks at all of them nearly equally.",
+            text: "Before it guesses, it looks back. Point at a character: the arcs show how much it looks at that one \
+                   and at each one before. This is [attention](attention): it gathers what may help with the guess. \
+                   An untrained model looks at all of them nearly equally.",
             set: |_| {},
             asks: &["gpt-sure"],
         },
         Beat {
             title: "What comes next",
-            text: "From what it gathered, it bets on the next character. These bars are the bet. Each character has a \
-                   share, its [probability](probability), and all shares add up to 1.",
+            text: "What comes next is rarely certain, so the model makes a bet from what it has gathered. These bars \
+                   are the bet: each character has a share, its [probability](probability), and all shares add up to \
+                   1.",
             set: |link| link.view = "next".into(),
             asks: &["gpt-next"],
         },
         Beat {
             title: "Many heads at once",
-            text: "Each [head](head) has its own way of looking. Train, then look for one with a job. It may look \
-                   for the character before, the start of the word, or the last bracket that is still open.",
+            text: "Each [head](head) has its own way of looking, and no one tells it which. Train, then search for \
+                   one with a job: it may look for the character before, the start of the word, or the last bracket \
+                   still open.",
             set: |link| link.view = "heads".into(),
             asks: &[],
         },
         Beat {
             title: "How it learns",
             text: "Each training step takes a few stretches of the text, each one [block size](block-size) long. The \
-                   [loss](loss) is the model’s average surprise at the characters that really come. Then all weights \
-                   move a little, so that the same text would surprise it less.\n\n\
-                   It never trains on the [held-out](held-out) text. If the loss falls but the held-out loss rises, \
-                   it is learning accidents of its text. This is [overfitting](overfitting).\n\n\
-                   Drag the handle on the curve below the figure, and you see any earlier moment again.",
+                   [loss](loss) is the model’s average surprise at the characters that really come, and then all \
+                   weights move a little, so that the same text would surprise it less.\n\n\
+                   The test is the [held-out](held-out) text, which it never trains on. If the loss falls but the \
+                   held-out loss rises, it is learning accidents of its text. This is [overfitting](overfitting).\n\n\
+                   Drag the handle on the curve below the figure to see any earlier moment.",
             set: |link| link.view = "loss".into(),
             asks: &["gpt-loss"],
         },
         Beat {
             title: "How it writes",
             text: "It draws one character from its bet, puts it after the text, and reads again. So it reads its own \
-                   writing: it is [autoregressive](autoregressive). One odd letter can lead it astray. It sees only its [context \
-                   window](context-window), here one block size. Anything earlier is forgotten.",
+                   writing: it is [autoregressive](autoregressive), and one odd letter can lead it astray. It sees \
+                   only its [context window](context-window), here one block size, and forgets anything earlier.",
             set: |link| link.view = "writing".into(),
             asks: &["gpt-write", "gpt-which"],
         },
         Beat {
             title: "The same machine, larger",
-            text: "Yours has {weights} thousand parameters. GPT-3 (2020) has 175 billion. It reads pieces of words, and it learned from far more text. The plan is the same: a [decoder-only](decoder-only) transformer.",
+            text: "Yours has {weights} thousand parameters. GPT-3 (2020) has 175 billion, reads pieces of words, and \
+                   learned from far more text. Yet the plan is the same: a [decoder-only](decoder-only) transformer.",
             set: |_| {},
             asks: &["gpt-size"],
         },
@@ -109,20 +113,24 @@ pub const SCRIPT: Script = Script {
         },
     ],
     tries: &[
-        trial(
-            "equal",
-            "Before training, point at any character: it looks about equally at itself and all before it. Train for \
-             half a minute and point again.",
-        ),
+        Trial {
+            text: "Change the last character of the sentence and watch the bet on the next one. Then change the first \
+                   character instead. Which change moves the bars more? Does that differ once the model has trained?",
+            label: "Show the bet",
+            id: "first",
+            set: |link| link.view = "next".into(),
+            sentence: None,
+        },
         trial(
             "copy",
             "Train on Brackets for a minute. In a line such as nokq|nokq the second half repeats the first. Look in \
-             layer 2 for a second line beside the diagonal: each letter looks at what came after it the last time.",
+             layer 2 for a second line beside the diagonal, where each letter looks at what came after it the last \
+             time.",
         ),
         trial(
             "unknown",
-            "Write a sentence with a character that the text never has. The model sees an unknown □. What does it \
-             guess after it?",
+            "Write a sentence with a character that the text never uses. The model sees an unknown □. What does it \
+             expect next?",
         ),
         trial(
             "rate",
@@ -148,7 +156,7 @@ pub const SCRIPT: Script = Script {
             options: &[
                 (
                     "It works out the whole next word.",
-                    "This one works in single characters. But it does not settle on one.",
+                    "This one works in single characters, and it settles on none of them.",
                 ),
                 (
                     "It gives every character a probability. Only then is one character drawn.",
@@ -156,7 +164,7 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "Nothing is wrong.",
-                    "Look at the bars: nothing is settled. Each character that it knows has a share.",
+                    "Look at the bars: nothing is settled. Each character it knows has a share.",
                 ),
             ],
             right: 1,
@@ -193,8 +201,8 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "Each guess depends on the characters before it, and these must be chosen first.",
-                    "In reading, all characters are there already. In writing, the last one has only just been \
-                     drawn.",
+                    "When it reads, all characters are there already. When it writes, the last one has only just \
+                     been drawn.",
                 ),
             ],
             right: 2,
@@ -439,7 +447,7 @@ fn sure(store: Store) -> AnyView {
     let options = ["Less than 10%", "10% to 50%", "More than 50%"].map(str::to_owned);
     view! {
         <CheckYourself id="gpt-sure"
-            question=Signal::stored("After the end of your sentence, what share does it give to its best guess?".to_owned())
+            question=Signal::stored("At the end of your sentence, what share does it give its best guess?".to_owned())
             options=Signal::stored(options.to_vec())
             answer=Signal::derive(move || {
                 best.get().map(|best| usize::from(best >= 0.1) + usize::from(best > 0.5))

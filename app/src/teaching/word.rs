@@ -58,14 +58,14 @@ words! {
         "A weighted average of values, with weights computed from what is being looked for and what is there."
         "The weights of one average are between 0 and 1 and add up to 1.";
     Autoregressive "autoregressive" "Autoregressive",
-        "Said of a model that writes one token at a time and reads what it has written so far before the next."
+        "Said of a model that writes one token at a time and, before each, reads what it has written so far."
         "The probability of a whole text is then the product of the probabilities of its tokens, each given those before it.";
     Backpropagation "backpropagation" "Backpropagation",
         "Working out the gradient for every weight in one pass, from the loss back to the input."
         "It is the chain rule of calculus, applied layer by layer, and it costs about twice as much as computing the output.";
     Bptt "bptt" "Backpropagation through time": Powers,
         "Working out the gradient of a recurrent model by going back through its steps, from the last to the first."
-        "At each step the gradient is multiplied by that step's derivative, so over many steps it can shrink to almost nothing or grow without bound.";
+        "At each step the gradient is multiplied by that step’s derivative, so over many steps it can shrink to almost nothing or grow without bound.";
     Batch "batch" "Batch": Batch,
         "The training examples that are used together for one step."
         "Their gradients are averaged, so a larger batch gives a steadier direction but costs more work.";
@@ -74,28 +74,28 @@ words! {
         "With a beam of one it is the greedy choice of the most probable token at each step.";
     Bias "bias" "Bias": Line,
         "A weight that is added to a sum and multiplies no input."
-        "It moves the result up or down by the same amount whatever the input is.";
+        "It moves the result up or down by the same amount, whatever the input is.";
     BlockSize "block-size" "Block size",
         "The number of tokens in one row of a training batch, which is the longest text the model ever sees at once."
         "Each row of T tokens holds T training examples: at each place, guess the next token.";
     Bpe "bpe" "Byte-pair encoding",
-        "A way to build a vocabulary: find the pair of neighboring tokens that is most frequent, make it one token, and do that again and again."
+        "A way to build a vocabulary: find the most frequent pair of neighboring tokens, make it one token, and do that again and again."
         "Frequent words end up as one token, and rare ones as a few pieces.";
     CausalMask "causal-mask" "Causal mask": Mask,
         "A mask under which each token sees itself and what comes before it, and nothing that comes after."
-        "Without it a model that guesses the next token could simply look at it.";
+        "Without it, a model that is to guess the next token could simply look at the answer.";
     CellState "cell-state" "Cell state": Cell,
         "The memory an LSTM carries along beside its hidden state."
         "At each step part of it is kept, as the forget gate says, and something new is added.";
     Context "context" "Context": Window,
         "The tokens a model is given to guess the next one from."
-        "A window of fixed length slides over the text, and what has left it is not seen.";
+        "A window of fixed length slides over the text, and the model does not see what has left it.";
     ContextWindow "context-window" "Context window": ContextWindow,
         "The longest stretch of text a model can take in at once, counted in tokens."
         "What lies before it does not exist for the model.";
     Correlation "correlation" "Correlation": Correlation,
         "A number between −1 and 1 that says how closely two quantities rise and fall together."
-        "At 1 or −1 one follows from the other by a straight line, at 0 no straight line helps.";
+        "At 1 or −1 one follows from the other by a straight line, and at 0 no straight line helps.";
     CrossAttention "cross-attention" "Cross-attention": Mix,
         "Attention whose queries come from one sequence and whose keys and values come from another."
         "In a translator the text being written looks at the text that was read.";
@@ -116,7 +116,7 @@ words! {
         "Multiply by the matrix again and again, and the eigenvalue of largest absolute value wins in the end.";
     Embedding "embedding" "Embedding": Embedding,
         "The row of numbers that stands for one token inside a model."
-        "It is looked up by the token's id in a table, and the table is learned.";
+        "It is looked up by the token’s id in a table, and the table is learned.";
     Encoder "encoder" "Encoder",
         "The part of a model that reads the whole input and turns it into vectors."
         "It writes nothing itself, so it may look in both directions.";
@@ -134,10 +134,10 @@ words! {
         "In a transformer block it follows attention: first tokens exchange information, then each works on what it got.";
     Gate "gate" "Gate": Gate,
         "A number between 0 and 1 that another number is multiplied by."
-        "At 0 nothing passes, at 1 everything, and the model computes it anew at each step.";
+        "At 0 nothing passes and at 1 everything does, and the model computes it anew at each step.";
     Gelu "gelu" "GELU": Gelu,
         "A smooth bend, x times the probability that a standard normal number is below x."
-        "For large x it is nearly x, for very negative x nearly 0, and GPT-2 uses it.";
+        "It is nearly x for large x and nearly 0 for very negative x, and GPT-2 uses it.";
     Gradient "gradient" "Gradient": Slope,
         "For each weight, how fast the loss changes when that weight is moved a little."
         "It points where the loss grows, so training steps the other way.";
@@ -154,11 +154,11 @@ words! {
         "The row of numbers a recurrent model hands from one step to the next."
         "Whatever the model still knows of the past has to be in it.";
     Inference "inference" "Inference",
-        "Using a trained model: weights stay as they are, and nothing is learned."
-        "Some layers behave differently then, such as dropout, which is switched off.";
+        "Using a trained model: its weights stay as they are, and nothing is learned."
+        "Some layers then behave differently: dropout, for one, is switched off.";
     Initialization "initialization" "Initialization": Seed,
         "The numbers the weights begin with, drawn at random before any training."
-        "Too large or too small, and activations or gradients explode or vanish from the start.";
+        "If they are too large or too small, activations or gradients explode or vanish from the start.";
     InnerProduct "inner-product" "Inner product": Dot,
         "Two rows of numbers, multiplied place by place and added up; it is also called the dot product."
         "It is large when the two point the same way, 0 when they are at right angles, and negative when they point apart.";
@@ -170,9 +170,9 @@ words! {
         "A gradient goes back through the step by being multiplied by it.";
     Key "key" "Key": Dot,
         "The vector by which a token can be found in attention."
-        "It is compared with a query by an inner product: the larger it is, the more weight the token gets.";
+        "It is compared with a query by an inner product: the larger the product, the more weight the token gets.";
     KlDivergence "kl-divergence" "KL divergence": Divergence,
-        "How many nats it costs, on average, to believe one distribution when another is true."
+        "How many extra nats it costs, on average, to believe one distribution when another is true."
         "It is 0 only where the two are equal, and it is not the same in both directions.";
     KvCache "kv-cache" "KV cache": KvCache,
         "The keys and values of all tokens so far, kept so that they need not be computed again for each new token."
@@ -203,7 +203,7 @@ words! {
         "Nearly all the work of a neural network is in matrix products, and graphics processors are built for them.";
     MultiHead "multi-head-attention" "Multi-head attention": Mix,
         "Several attentions side by side, each on its own slice of the numbers, put together again at the end."
-        "One average can’t look at two places for two reasons, several averages can.";
+        "One average can’t look at two places for two reasons, but several averages can.";
     NGram "n-gram" "N-gram": Window,
         "A run of n tokens as they stand in a text."
         "An n-gram model guesses a token from the n − 1 tokens before it, by counting what followed them.";
@@ -214,7 +214,7 @@ words! {
         "Shifting and scaling numbers so that their mean is 0 and their variance is 1."
         "It keeps activations in a range where the next layer can work with them.";
     OneHot "one-hot" "One-hot vector": OneHot,
-        "A vector with a 1 in the place of one token's id and 0 everywhere else."
+        "A vector with a 1 in the place of one token’s id and 0 everywhere else."
         "Multiplying it by a table picks out one row of the table.";
     Optimizer "optimizer" "Optimizer": Descent,
         "The rule that turns gradients into changes of the weights."
@@ -247,7 +247,7 @@ words! {
         "Computing each state from the one before it, always by the same rule."
         "So a model of fixed size can read a text of any length.";
     Relu "relu" "ReLU": Relu,
-        "The bend max(0, x): negative numbers become 0, others stay."
+        "The bend max(0, x): negative numbers become 0, and others stay."
         "It costs almost nothing, and its slope is 1 wherever it is on.";
     Residual "residual-connection" "Residual connection": Around,
         "A path around a layer: the layer’s output is added to its input rather than put in its place."
@@ -271,11 +271,11 @@ words! {
         "The function that turns scores into probabilities: exponentiate each, then divide by their sum."
         "Adding the same number to all scores changes nothing.";
     SpectralRadius "spectral-radius" "Spectral radius": Spiral,
-        "The largest absolute value among a matrix's eigenvalues."
+        "The largest absolute value among a matrix’s eigenvalues."
         "It decides whether multiplying by the matrix again and again shrinks a vector to nothing in the end (below 1) or lets it grow without bound (above 1).";
     StandardDeviation "standard-deviation" "Standard deviation": Deviation,
         "How far numbers typically lie from their mean: the square root of the variance."
-        "Of numbers that are spread like a bell, two in three lie within one standard deviation of the mean.";
+        "Of numbers spread like a bell curve, about two in three lie within one standard deviation of the mean.";
     StandardError "standard-error" "Standard error": StandardError,
         "How far a measured average typically lies from the true one, because only so many examples were measured."
         "Four times as many examples halve it.";
@@ -287,7 +287,7 @@ words! {
         "Training is faster and steadier, but the model never sees its own mistakes.";
     Temperature "temperature" "Temperature": Temperature,
         "A number that all scores are divided by before softmax."
-        "Below 1 the likeliest token gains, above 1 all tokens become more alike.";
+        "Below 1 the likeliest token gains, and above 1 all tokens become more alike.";
     Token "token" "Token": Token,
         "One of the pieces a text is cut into for a model: a character, part of a word, or a word."
         "In most chapters here each token is one character.";
@@ -296,7 +296,7 @@ words! {
         "A layer of 32 units puts out a row of 32 numbers.";
     Unrolling "unrolling" "Unrolling",
         "Drawing a recurrent model once for each step, side by side."
-        "All the copies share the same weights, which is why the weights' gradient is a sum over the copies.";
+        "All the copies share the same weights, which is why the gradient of the weights is a sum over the copies.";
     Value "value" "Value": Mix,
         "The vector a token hands over, in attention, when it is looked at."
         "The output is the average of all values, each taken as often as its weight says.";

@@ -109,10 +109,10 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "",
             text: "In 2014 Dzmitry Bahdanau, Kyunghyun Cho and Yoshua Bengio looked at why translation networks \
-                   failed on long sentences. They suspected the single vector. A human translator does not learn a \
-                   sentence by heart. She looks back at the source for each word. So they let the decoder look back \
-                   too. They described it as learning to align, and as a mechanism of [attention](attention). The \
-                   second name stuck.\n\n\
+                   failed on long sentences, and suspected the single vector. A human translator does not learn a \
+                   sentence by heart: she looks back at the source for each word. So they let the decoder look back, \
+                   too. They described it as learning to align, and as a mechanism of [attention](attention), and \
+                   the second name stuck.\n\n\
                    Here a model with attention learns beside one without, from the same batches. Point at a written \
                    character to see what it was made from.",
             set: |_| {},
@@ -120,21 +120,21 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Look before you write",
-            text: "Think of the source as lines on a page, and of attention as a reading lamp. Before each \
-                   character, the decoder decides how to spread the light. It gives each source character a share, \
+            text: "Think of the source as lines on a page, and of attention as a reading lamp. Before it writes a \
+                   character, the decoder decides how to spread the light: it gives each source character a share, \
                    its [weight α](#weight weight).\n\n\
-                   The task is to write the source backward. So for the first character it should read from the end. \
+                   The task is to write the source backward, so for the first character it should read from the end. \
                    {first} Train, and watch this change.",
             set: |link| link.alignment.steps = 1,
             asks: &["alignment"],
         },
         Beat {
             title: "One step on, and another look",
-            text: "One character is written, and the decoder’s [state s](#state query) has changed. So its weights \
-                   change too. {second}\n\n\
-                   That is what the single vector could not give: a new summary of the source at each step. It is \
-                   the weighted sum of the encoder’s [states h](#annotation key), called the [context c](#context \
-                   value). Press “Next letter” to go on.",
+            text: "One character is written, and the decoder’s [state s](#state query) has changed, so its weights \
+                   change, too. {second}\n\n\
+                   This is what the single vector could not give: a new summary of the source at each step. Called \
+                   the [context c](#context value), it is the weighted sum of the encoder’s [states h](#annotation \
+                   key). Press “Next letter” to go on.",
             set: |link| link.alignment.steps = 2,
             asks: &["alignment-context"],
         },
@@ -142,15 +142,16 @@ pub const SCRIPT: Script = Script {
             title: "All steps make a matrix",
             text: "Each written character has a row, and each source character a column. The stronger the color, the \
                    larger the weight. If the model has learned to reverse, the strong cells form a line from top \
-                   right to bottom left. Press Train and watch whether the line appears.\n\n\
-                   Nobody tells the model which characters belong together.",
+                   right to bottom left.\n\n\
+                   Nobody tells the model which characters belong together. Press Train, and watch whether the line \
+                   appears all the same.",
             set: |link| link.alignment.at = 0,
             asks: &["alignment-marked"],
         },
         Beat {
             title: "One weight is simple arithmetic",
             text: "Where does a weight come from? The decoder’s state and one of the encoder’s states go into a \
-                   small network. Out comes one number, the score: how well do these two go together? \
+                   small network, and out comes one number, the score: how well do these two go together? \
                    [Softmax](softmax) turns the scores of a row into shares that add up to 1. Attention with such a \
                    network is called **additive attention**. Follow the numbers from top to bottom.",
             set: |link| {
@@ -160,27 +161,28 @@ pub const SCRIPT: Script = Script {
             asks: &["alignment-alpha"],
         },
         Beat {
-            title: "The order may change",
-            text: "Now the task is to write dates as year, month and day. In many of the sources the day comes \
-                   early, but it is always written last. Train for 250 steps. Then point at the last two digits, and \
-                   see where the weights go. If the model has learned its task, they jump across the source.",
+            title: "The line may break",
+            text: "Do the strong cells always form a line? Now the task is to write dates as year, month and day. In \
+                   many of the sources the day comes early, but it is always written last. Train for 250 steps, then \
+                   point at the last two digits and see where the weights go. If the model has learned its task, \
+                   they jump across the source.",
             set: |link| (link.alignment.task, link.alignment.at) = (PairTask::Dates, 9),
             asks: &["alignment-proof"],
         },
         Beat {
             title: "Does it help with length?",
             text: "Back to strings. For each length of source, the figure shows how many [held-out](held-out) \
-                   answers are correct to the last character. {right} Train both until one of them reaches 95%. \
-                   Then compare the right ends of the two curves, where the sources are long.",
+                   answers are correct to the last character. {right} Train both until one of them reaches 95%, then \
+                   compare the right ends of the two curves, where the sources are long.",
             set: |link| link.view = "lengths".to_owned(),
             asks: &[],
         },
         Beat {
             title: "A product can replace the network",
-            text: "In 2015 Luong, Pham and Manning tried scores without the little network. The simplest is the \
-                   [inner product](inner-product) of the two states. It is large when the two point the same way, \
-                   and it costs only one multiplication per number. Here it learns beside Bahdanau’s. Train, and \
-                   compare the two matrices. Compare, too, how often each model is right.\n\n\
+            text: "Does a score need a network at all? In 2015 Luong, Pham and Manning tried scores without one. The \
+                   simplest is the [inner product](inner-product) of the two states, which is large when they point \
+                   the same way and costs only one multiplication per number. Here it learns beside Bahdanau’s. \
+                   Train, and compare the two matrices, and how often each model is right.\n\n\
                    From here it is one step to queries, keys and values.",
             set: |link| {
                 link.alignment.attention = AttentionKind::Dot;
@@ -223,16 +225,16 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Give both models only 8 units. How much can a single vector of so few numbers hold? How much does \
-                   that matter to a model that can look back?",
+            text: "Give both models only 8 units. How much can a single vector of so few numbers hold, and how much \
+                   does that matter to a model that can look back?",
             label: "8 units",
             id: "units",
             set: |link| link.alignment.hidden = 8,
             sentence: None,
         },
         Trial {
-            text: "Train on strings of at most 5 letters, then type a longer one. Attention can look anywhere. \
-                   Does it still know where to look?",
+            text: "Train on strings of at most 5 letters, then type a longer one. Attention can look anywhere, but \
+                   does it still know where to look?",
             label: "At most 5",
             id: "short",
             set: |link| link.alignment.length = 5,
@@ -299,7 +301,7 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "Nothing is wrong.",
-                    "A weight is a share between 0 and 1. It comes out of the comparison. It does not go into it.",
+                    "A weight is a share between 0 and 1 that comes out of the comparison. It does not go into it.",
                 ),
             ],
             right: 1,
@@ -307,8 +309,8 @@ pub const SCRIPT: Script = Script {
         Quiz {
             id: "alignment-proof",
             kind: Kind::FindError,
-            asks: "“Source character 5 has nearly all the weight. So the other characters had no influence.” What \
-                   is wrong?",
+            asks: "“Source character 5 has nearly all the weight, so the other characters had no influence.” What is \
+                   wrong?",
             options: &[
                 (
                     "The encoder reads both ways, so its state at 5 has also taken in the characters on both sides.",
@@ -317,7 +319,7 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "Weights say nothing at all.",
-                    "They say exactly how much of each encoder state goes into this context. But that is not all \
+                    "They say exactly how much of each encoder state goes into this context, but that is not all \
                      that shaped the answer.",
                 ),
                 (

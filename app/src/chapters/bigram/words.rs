@@ -15,16 +15,16 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "In 1913 Andrei Markov went through 20,000 letters of Pushkin’s “Eugene Onegin” by hand. He counted \
+            text: "In 1913 Andrei Markov went through 20,000 letters of Pushkin’s “Eugene Onegin” by hand and counted \
                    how often a vowel follows a vowel. He wanted a real example of chance events that each depend on \
                    the one before. In 1948 Claude Shannon used letter pairs to write. For each letter he opened a book \
                    at random, read on until he met the last letter he had written, and copied the one after it. So \
                    frequent pairs came up often.\n\n\
-                   A table of such pairs is about the simplest [language model](language-model). Look at the [current \
-                   character](#current input), and count which character came [next](#next output). Two characters in \
-                   a row are a **bigram**, an [n-gram](n-gram) with n = 2. Besides the counts there is a second table, \
-                   which learns the same thing by training. Point at a cell to read it, and click it for the \
-                   arithmetic.",
+                   A table of such pairs is about the simplest [language model](language-model) there is: look at the \
+                   [current character](#current input), and count which character came [next](#next output). Two \
+                   characters in a row are a **bigram**, an [n-gram](n-gram) with n = 2. Besides the counts there is a \
+                   second table, which learns the same thing by training. Point at a cell to read it, and click it for \
+                   the arithmetic.",
             set: |_| {},
             asks: &[],
         },
@@ -32,15 +32,15 @@ pub const SCRIPT: Script = Script {
             title: "Count every pair",
             text: "Each row is a current character, and each column is one that may come next. The stronger the color, \
                    the larger the cell’s share of its row. {after}\n\n\
-                   One row is lit. Before you look, guess beside the table which character follows that row’s \
-                   character most often.",
+                   One row is lit. Which character follows that row’s character most often? Guess beside the table \
+                   before you look.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "A row is a distribution",
             text: "A count alone says little, because a frequent character has large counts everywhere. So divide each \
-                   count by how often the row’s character occurs. Now the row adds up to 1. It is a \
+                   count by how often the row’s character occurs, and the row adds up to 1. Now it is a \
                    [probability](probability) distribution, written P(next | current).\n\n\
                    The characters are in alphabetical order now. Look for rows with one strong cell: there the text \
                    leaves little choice.",
@@ -60,13 +60,13 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "The same table, by training",
-            text: "A table can also be learned. Begin with a [number](#logits weight) near 0 for every pair, called a \
-                   [logit](logit). Training may turn it into any number, above or below 0. [Softmax](softmax) turns a \
-                   row of logits into probabilities.\n\n\
-                   Now compare. Where the table expects a pair more often than the text has it, its logit should fall. \
-                   Where it expects the pair less often, the logit should rise. The [gradient](gradient) says this for \
-                   every logit at once, and each training step moves them all a little. For pairs, counting is \
-                   simpler. But training also works where counting fails, so all later chapters train.",
+            text: "Can the same table be learned, a little at a time? Begin with a [number](#logits weight) near 0 for \
+                   every pair, called a [logit](logit). Training may turn it into any number, above or below 0, and \
+                   [softmax](softmax) turns a row of logits into probabilities.\n\n\
+                   Now compare. Where the table expects a pair more often than the text has it, its logit should fall, \
+                   and where less often, it should rise. The [gradient](gradient) says this for every logit at once, \
+                   and each training step moves them all a little. For pairs, counting is simpler, but training also \
+                   works where counting fails. So all later chapters train.",
             set: |link| link.bigram.view = View::Trained,
             asks: &["bigram"],
         },
@@ -74,18 +74,18 @@ pub const SCRIPT: Script = Script {
             title: "It comes close, and never quite arrives",
             text: "The picture is now trained minus counted, so a cell has no color where the two agree. Press Train \
                    and watch the colors fade. Which cells fade last?\n\n\
-                   Click a cell of a pair that was never seen. Its count is 0. Its trained probability is e (about \
+                   Click a cell of a pair that was never seen. Its count is 0, but its trained probability is e (about \
                    2.718) to the power of its logit, divided by the sum of such powers along its row. Train on and \
-                   watch that logit. Does it ever stop?",
+                   watch that logit: does it ever stop falling?",
             set: |link| link.bigram.view = View::Difference,
             asks: &["bigram-never"],
         },
         Beat {
             title: "Drawing letters, one by one",
-            text: "To write, the model picks a random number between 0 and 1. The row of the current letter divides \
-                   the line from 0 to 1 into stretches, one for each letter that may follow. Each stretch is as wide \
-                   as its letter is probable. The random number falls into one of them. That letter is written, and \
-                   its row is used next. This is called **sampling**.\n\n\
+            text: "How does a table write? The row of the current letter divides the line from 0 to 1 into stretches, \
+                   one for each letter that may follow, each as wide as its letter is probable. A random number \
+                   between 0 and 1 falls into one of the stretches. That letter is written, and its row is used next. \
+                   This is called **sampling**.\n\n\
                    Press “Draw on” and read. With raw counts, every pair of neighbors also occurs somewhere in the \
                    text. But are these words? The model looks at one letter, and has forgotten everything before it.",
             set: |link| {
@@ -99,10 +99,10 @@ pub const SCRIPT: Script = Script {
             text: "A good guesser is seldom surprised. If the model gave the probability p to what really came, its \
                    surprise is −ln p, where ln is the natural logarithm. That is 0 if the model was certain of what \
                    came, and large if what came seemed nearly impossible. The unit is the [nat](nat). The average over \
-                   a text is the [cross-entropy](cross-entropy). It is also the [loss](loss), the number that training \
-                   makes smaller. After {step} steps the loss of your table is {loss}. Raise e to \
-                   the power of this loss, and you get the [perplexity](perplexity): {perplexity}. The table is as \
-                   unsure as if it chose among that many equally likely characters.\n\n\
+                   a text is the [cross-entropy](cross-entropy), and it is also the [loss](loss), the number that \
+                   training makes smaller. After {step} steps the loss of your table is {loss}. Raise e to the power \
+                   of this loss, and you get the [perplexity](perplexity): {perplexity}. Your table is as unsure as if \
+                   it chose among that many equally likely characters.\n\n\
                    On the training text, no table of pairs can beat the raw counts. Your table’s loss minus theirs is \
                    a [KL divergence](kl-divergence).\n\n\
                    The last tenth of the text was [held out](held-out): neither counted nor trained on. How surprised \
@@ -115,7 +115,7 @@ pub const SCRIPT: Script = Script {
             text: "With k near 0, the counts trust only what they have seen. With a very large k, every character \
                    becomes about equally likely, as if nothing had been counted. Somewhere in between lies the k that \
                    guesses the held-out text best.\n\n\
-                   Find it on the curve, or press “Use the best k”. Then look at the curve of the training text. Where \
+                   Find it on the curve, or press “Use the best k”. Then look at the curve of the training text: where \
                    is its lowest point?",
             set: |link| link.view = "smoothing".into(),
             asks: &["bigram-training"],
@@ -125,16 +125,16 @@ pub const SCRIPT: Script = Script {
             text: "You can turn counts into probabilities, and say why a count of 0 is a problem and what smoothing \
                    does about it. You can say what logits, softmax and cross-entropy are. A model that knows nothing \
                    gives each of the V characters a probability of 1/V, so its loss is ln V. You can write by \
-                   sampling. But this table looks back only one character. To look back two, it would need V times \
-                   as many rows. The next step is a model with a memory.",
+                   sampling. But this table looks back only one character, and to look back two it would need V times \
+                   as many rows. So the next step is a model with a memory.",
             set: |_| {},
             asks: &[],
         },
     ],
     tries: &[
         Trial {
-            text: "Set k to 0, then to 10. What happens to the loss on the held-out text, and to the loss on the \
-                   training text? Find the best k.",
+            text: "Set k to 0, then to 10. What happens to the loss on the held-out text, and on the training text? \
+                   Find the best k.",
             label: "k of 10",
             id: "k",
             set: |link| {
@@ -215,11 +215,11 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "The training text is too short.",
-                    "A longer text would still lack some pairs. The same would happen with those.",
+                    "A longer text would still lack some pairs, and the same would happen with those.",
                 ),
                 (
                     "The training steps are too small.",
-                    "Larger steps get closer sooner. They don’t arrive either.",
+                    "Larger steps get closer sooner, but they don’t arrive either.",
                 ),
             ],
             right: 0,

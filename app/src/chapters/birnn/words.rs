@@ -11,35 +11,36 @@ use crate::{
 };
 
 pub const SCRIPT: Script = Script {
-    before: "LSTMs and GRUs carry the past a long way. But whatever comes later is still out of their sight.",
+    before: "LSTMs and GRUs carry the past a long way, but whatever comes later is still out of their sight.",
     beats: &[
         Beat {
             title: "",
             text: "In 1997 Schuster and Paliwal wanted networks to recognize the sounds of speech. A sound is often \
-                   clear only from what follows it. But a [recurrent network](recurrence) that reads forward knows \
+                   clear only from what follows it, but a [recurrent network](recurrence) that reads forward knows \
                    only the past.\n\n\
-                   So they added a second network that reads from the end, with [weights](weight) of its own. At each \
-                   position the [forward state](#birnn-forward hidden) and the [backward state](#birnn-backward \
-                   hidden) are laid side by side. The answer is read from both. This is a **bidirectional RNN**.\n\n\
-                   The first task here is made up. Random symbols come one by one, and at each position several models \
-                   must name the symbol {ahead} steps later.",
+                   So they added a second network, with [weights](weight) of its own, that reads from the end. At \
+                   each position the [forward state](#birnn-forward hidden) and the [backward state](#birnn-backward \
+                   hidden) are laid side by side, and the answer is read from both. This is a **bidirectional \
+                   RNN**.\n\n\
+                   The first task here is made up. Random symbols come one by one, and at each position several \
+                   models must name the symbol {ahead} steps later.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "The future is out of reach",
-            text: "Imagine naming a card before it is turned over. However much you practice, you can only guess. The \
-                   symbols here are drawn the same way, each from a full deck. Nothing read so far tells which one \
-                   comes later.\n\n\
-                   Beside each model’s name you see how often it is right. Forward is right {forward} of the time, and \
-                   pure guessing {chance}. Train on. Does forward get any better?",
+            text: "Imagine naming a card before it is turned over. However much you practice, you can only guess. \
+                   The symbols here are drawn the same way, each from a full deck, so nothing read so far tells \
+                   which one comes later.\n\n\
+                   Beside each model’s name you see how often it is right. Forward is right {forward} of the time, \
+                   and pure guessing {chance}. Train on. Does forward get any better?",
             set: |link| link.birnn.delay = 0,
             asks: &["birnn-random"],
         },
         Beat {
             title: "Read from the other end too",
             text: "Now turn the cards over from last to first. The backward [state](hidden-state) at a position has \
-                   read everything from the end back to there. That includes the symbol that forward can only guess.\n\n\
+                   read everything from the end back to there, including the symbol that forward can only guess.\n\n\
                    Point at a backward state, and the inputs that reach it light up. The model called “both ways” is \
                    right {both} of the time.",
             set: |link| (link.birnn.delay, link.birnn.at) = (0, 6),
@@ -57,21 +58,21 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Or answer late",
-            text: "There is another way to see a little of the future. An interpreter stays a few words behind the \
-                   speaker. The **delayed** model does the same: it reads forward only, but answers {delay} steps \
-                   late. By then it has read {delay} more symbols.\n\n\
+            text: "There is another way to see a little of the future, and interpreters know it: stay a few words \
+                   behind the speaker. The **delayed** model does the same. It reads forward only, but answers \
+                   {delay} steps late, when it has read {delay} more symbols.\n\n\
                    Asked for the symbol {ahead} steps later, it is right {delayed} of the time. The price is memory: \
                    the model must hold what it has read until the answer is due.",
             set: |link| (link.birnn.delay, link.birnn.ahead) = (2, 2),
             asks: &["birnn-late"],
         },
         Beat {
-            title: "But no further than the delay",
-            text: "Now the answer lies {ahead} steps ahead, and the delay is {delay}. The delayed model is right \
-                   {delayed} of the time.\n\n\
-                   Find the figure with the distances. Each line shows how often one model is right at each distance \
-                   ahead. Look where a line falls to chance. Then set a longer delay in the settings and train. Where \
-                   does it fall now?",
+            title: "How far does it see?",
+            text: "What if the answer lies beyond the delay? Here it is {ahead} steps ahead, the delay is {delay}, \
+                   and the delayed model is right {delayed} of the time.\n\n\
+                   In the figure with the distances, each line shows how often one model is right at each distance \
+                   ahead. Look where a line falls to chance. Then set a longer delay in the settings, train, and see \
+                   where it falls now.",
             set: |link| {
                 link.view = "accuracy".into();
                 (link.birnn.delay, link.birnn.ahead) = (2, 3);
@@ -81,10 +82,10 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A missing letter",
             text: "In real text the past does tell you something about the future, so forward is no longer helpless. \
-                   Here one letter is hidden from the models. Press any letter to hide it instead, and compare their \
-                   guesses.\n\n\
-                   On [held-out text](held-out), forward is right {forward} of the time and both ways {both}. Train on \
-                   and watch the two numbers. In 2018 Devlin and others trained BERT on hidden words, with \
+                   How much can the other side still add? Here one letter is hidden from the models. Press any \
+                   letter to hide it instead, and compare their guesses.\n\n\
+                   On [held-out text](held-out), forward is right {forward} of the time and both ways {both}. Train \
+                   on and watch the two numbers. In 2018 Devlin and others trained BERT on hidden words, with \
                    [attention](attention) in place of recurrence.",
             set: |link| (link.birnn.task, link.birnn.delay) = (TaskChoice::Fill, 0),
             asks: &["birnn-next"],
@@ -92,8 +93,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "What you can do now",
             text: "You can say what each state of a bidirectional RNN has read, and prove it by changing one input. \
-                   You know what a delay gives and what it costs. You know why such a model can fill a gap, but can’t \
-                   write a text from left to right. Next, layers are stacked, and the numbers in them must be kept in \
+                   You know what a delay gives and costs, and why a model that reads both ways can fill a gap but \
+                   can’t write from left to right. Next, layers are stacked, and the numbers in them must be kept in \
                    range.",
             set: |_| {},
             asks: &[],
@@ -101,7 +102,7 @@ pub const SCRIPT: Script = Script {
     ],
     tries: &[
         Trial {
-            text: "Give all models 64 units and train. Does size take the forward model above chance?",
+            text: "Give all models 64 units and train. Does size lift the forward model above chance?",
             label: "64 units",
             id: "size",
             set: |link| link.birnn.hidden = 64,
@@ -133,8 +134,8 @@ pub const SCRIPT: Script = Script {
         },
         Trial {
             text: "Let the delayed model read 2 letters beyond the gap, and train. Can it keep up with both ways? It \
-                   holds both sides of the gap in one state. The model that reads both ways holds them in two, and \
-                   only adds up what each says.",
+                   holds both sides of the gap in one state, while the model that reads both ways holds them in two \
+                   and only adds up what each says.",
             label: "Letters, 2 late",
             id: "late",
             set: |link| {
@@ -152,11 +153,12 @@ pub const SCRIPT: Script = Script {
             options: &[
                 (
                     "The answer is drawn at random, after all that it has read.",
-                    "What it has read says nothing about a later draw. No amount of training finds what is not there.",
+                    "What it has read says nothing about a later draw, and no amount of training finds what is not \
+                     there.",
                 ),
                 (
                     "Its gradient vanishes on the way back.",
-                    "The way back is short here. There is just nothing in the past that the gradient could point to.",
+                    "The way back is short here, but there is nothing in the past for the gradient to point to.",
                 ),
                 (
                     "It has fewer parameters than both ways.",
@@ -190,19 +192,20 @@ pub const SCRIPT: Script = Script {
         Quiz {
             id: "birnn-next",
             kind: Kind::FindError,
-            asks: "“It fills gaps so well that it can also write: train it to name the next character.” What is wrong?",
+            asks: "“A bidirectional RNN fills gaps so well that it can also write: train it to name the next \
+                   character.” What is wrong?",
             options: &[
                 (
                     "It would be too slow to write.",
-                    "It would be slow, since it reads everything again. But the trouble begins earlier, in training.",
+                    "It would be slow, since it reads everything again, but the trouble begins earlier, in training.",
                 ),
                 (
                     "Its backward states have already read the next character.",
-                    "In training it could just copy the answer. When it writes there is nothing yet to copy from.",
+                    "In training it could just copy the answer. When it writes, there is nothing to copy from yet.",
                 ),
                 (
                     "Nothing. It only needs more training.",
-                    "It would reach a very low loss in training, by copying. That does not help when it must write.",
+                    "By copying it would reach a very low loss in training, which does not help when it must write.",
                 ),
             ],
             right: 1,

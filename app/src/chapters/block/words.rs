@@ -21,7 +21,7 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "In 2015 Kaiming He and three colleagues saw something odd. A network of 56 [layers](layer) did \
+            text: "In 2015 Kaiming He and three colleagues saw something odd: a network of 56 [layers](layer) did \
                    worse than one of 20, even on the images it was trained on. Their cure was simple: a layer adds \
                    to what it reads instead of replacing it. This is a [residual connection](residual-connection), \
                    also called a skip connection. The transformer adopted it in 2017.\n\n\
@@ -34,9 +34,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A stream that everyone adds to",
             text: "Think of one notebook for each token. Every layer reads it and writes something more into it. The \
-                   token, its position and what each layer found are added up. This is the [residual \
+                   token, its position and what each layer found are added up: this is the [residual \
                    stream](residual-stream). So what leaves the last layer is a sum, and each [logit](logit) is a \
-                   sum too. To take something back, a layer adds its opposite.\n\n\
+                   sum too. How does a layer take something back? It adds the opposite.\n\n\
                    In the figure each row is a term of that sum and each column a token. Color shows the term’s \
                    length: how large its numbers are, all together. The table shows what each term adds to one \
                    logit. Right now {largest}.",
@@ -45,9 +45,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "One term’s way to a logit",
-            text: "The table is open at the token embedding. The final norm centers and scales it. Then the \
-                   **unembedding** reads it: a list of 24 numbers for each possible next character. Multiply place \
-                   by place and add up: 24 products make one number. Click another term to see its products.",
+            text: "How does a term reach a logit? The table is open at the token embedding. The final norm centers \
+                   and scales it, and then the **unembedding** reads it: a list of 24 numbers for each possible next \
+                   character. Multiply place by place and add up: 24 products make one number. Click another term to \
+                   see its products.",
             set: |link| link.block.term = 1,
             asks: &["block", "block-reach"],
         },
@@ -57,8 +58,8 @@ pub const SCRIPT: Script = Script {
                    line of people: each passes on only what they made of it. The [gradient](gradient) has to come \
                    back along the same line.\n\n\
                    In your second model the gradient before the first block is {reach-cut} what it is after the \
-                   last. In the full model it is {reach-full}. Where hardly any gradient arrives, the first blocks \
-                   can hardly learn. Train, and compare the two losses.",
+                   last, and in the full model it is {reach-full}. Where hardly any gradient arrives, the first \
+                   blocks can hardly learn. Train, and compare the two losses.",
             set: |link| {
                 link.block.shown = Shown::Cut;
                 link.view = "without".into();
@@ -67,10 +68,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Norms before or after",
-            text: "Sums grow, so a [norm](normalization) keeps what a layer reads in range. In 2017 it stood after \
-                   the addition. This is **post-norm**: it rescales the stream itself, and everything written \
-                   earlier is rescaled with it. GPT-2 put it in front of each layer. This is **pre-norm**: the layer \
-                   reads a scaled copy, and the stream stays untouched.\n\n\
+            text: "Sums grow, so a [norm](normalization) keeps what a layer reads in range. But where should it \
+                   stand? In 2017 it came after the addition. This **post-norm** rescales the stream itself, and \
+                   with it everything written earlier. GPT-2 put it in front of each layer: with **pre-norm** the \
+                   layer reads a scaled copy, and the stream stays untouched.\n\n\
                    The full model is post-norm now, and the second model has no norms at all. Look for a new row: \
                    the norms’ own offsets β have become a term.",
             set: |link| (link.block.norm, link.block.without) = (Norm::Post, Without::Norms),
@@ -81,8 +82,8 @@ pub const SCRIPT: Script = Script {
             text: "A block works like a good meeting: first talk, then think. In attention the tokens exchange what \
                    they know. In the [feed-forward](feed-forward) layer each token works by itself on what it heard.\n\n\
                    Now the second model has no attention, so no token hears of another. It must predict from the \
-                   current character and its position. That is little more than counting pairs, as in the chapter on \
-                   bigrams. So far its loss is {loss-cut}, and the full model’s is {loss-full}.",
+                   current character and its position, which is little more than counting pairs, as in the chapter \
+                   on bigrams. So far its loss is {loss-cut}, and the full model’s is {loss-full}.",
             set: |link| {
                 link.block.without = Without::Attention;
                 link.view = "without".into();
@@ -107,8 +108,8 @@ pub const SCRIPT: Script = Script {
                    multiplies by another one. Between the two are 96 neurons, four for each number of the stream. \
                    Each adds up what it reads, and the bend decides how much of the sum passes.\n\n\
                    Here the bend is [GELU](gelu): large sums pass, and very negative ones become almost 0. One of \
-                   the lines in the figure runs through what your model’s neurons put out right now. [ReLU](relu) is \
-                   there for comparison.",
+                   the lines in the figure runs through what your model’s neurons put out right now, and \
+                   [ReLU](relu) is there for comparison.",
             set: |link| link.view = "neurons".into(),
             asks: &["block-bend"],
         },
@@ -117,8 +118,8 @@ pub const SCRIPT: Script = Script {
             text: "A team in which anyone may be out sick tomorrow can’t rely on one person. [Dropout](dropout) puts \
                    a network in that position: at each training step it sets some activations to 0 at random. What \
                    is left is called a sub-network, and every step trains a different one.\n\n\
-                   In the figure 12 sub-networks guess the next character. Each predicts something a little \
-                   different. Is their mean nearer to the full network than any single one? Read the line below.",
+                   In the figure 12 sub-networks guess the next character, each a little differently. Is their mean \
+                   nearer to the full network than any single one? Read the line below.",
             set: |link| {
                 link.block.dropout = 0.5;
                 link.view = "dropout".into();
@@ -128,17 +129,16 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "What you can do now",
             text: "You can read a residual stream as a sum, and say what each term adds to a logit. You can say what \
-                   residual connections, norms, attention and feed-forward layers are each for. You can check it on \
-                   a model that was trained without one of them. The next chapter puts all of it together: a GPT of \
-                   your own.",
+                   residual connections, norms, attention and feed-forward layers are each for, and check it on a \
+                   model trained without one of them. The next chapter puts all of it together: a GPT of your own.",
             set: |_| {},
             asks: &[],
         },
     ],
     tries: &[
         Trial {
-            text: "Leave out the feed-forward layers. They hold two thirds of each block’s weights. Train 400 steps. How \
-                   much worse is the loss?",
+            text: "Leave out the feed-forward layers, which hold two thirds of each block’s weights. Train 400 \
+                   steps. How much worse is the loss?",
             label: "Without feed-forward",
             id: "feed-forward",
             set: |link| {
@@ -199,11 +199,11 @@ pub const SCRIPT: Script = Script {
             options: &[
                 (
                     "The final norm removes long terms.",
-                    "It divides all terms by the same number. Long ones stay long beside the others.",
+                    "It divides all terms by the same number, so long ones stay long beside the others.",
                 ),
                 (
                     "The softmax makes it small.",
-                    "Softmax comes after the logits. It has no part in their sums.",
+                    "Softmax comes after the logits, so it has no part in their sums.",
                 ),
                 (
                     "Its products may cancel: it points in a direction that this logit does not read.",
@@ -229,7 +229,7 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "Nothing is wrong.",
-                    "It does mix the numbers within one token. It never mixes one token with another.",
+                    "It does mix the numbers within one token, but never one token with another.",
                 ),
             ],
             right: 0,

@@ -231,6 +231,7 @@ fn lives(shown: Shown) -> Vec<Live> {
         live("gap", move || shown.settings.with(|settings| settings.gap.to_string())),
         live("rnn-share", share(|flow| curves::arrives(flow, Cell::Rnn, false))),
         live("lstm-share", share(|flow| curves::arrives(flow, Cell::Lstm, true))),
+        live("radius", move || shown.settings.with(|settings| settings.radius.to_string())),
         live("accuracy", move || accuracy.get()),
     ]
 }

@@ -8,14 +8,14 @@ use crate::{
 };
 
 pub const SCRIPT: Script = Script {
-    before: "The last chapter ran a network forward through time. It did not say how the network learns which early \
-             step mattered for a late answer.",
+    before: "The last chapter ran a network forward through time, but did not say how it learns which early step \
+             mattered for a late answer.",
     beats: &[
         Beat {
             title: "",
             text: "By 1990 people knew how to train a recurrent network: unroll it, then send the error back through \
-                   every copy. It worked for short memories and failed for long ones. In 1991 a student, Sepp \
-                   Hochreiter, worked out why in his thesis, which was in German. In 1994 Bengio, Simard and Frasconi \
+                   every copy. It worked for short memories but failed for long ones. In 1991 a student, Sepp \
+                   Hochreiter, worked out why, in a thesis written in German. In 1994 Bengio, Simard and Frasconi \
                    published the same finding in English.\n\n\
                    Here you can watch it happen. Three networks learn the same task: a plain recurrent network (RNN) \
                    and two newer kinds, an LSTM and a GRU. Each reads a capital letter, then a gap of up to {gap} \
@@ -26,36 +26,36 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Which step is to blame?",
             text: "Suppose the answer is wrong. Which earlier step should change? You can find out by hand. Take one \
-                   number of the state at one step and raise it by 0.01, a small nudge. Run the network forward \
-                   again from there. Then see how much the loss at the “?” has changed.\n\n\
-                   The figure follows the nudge like a ripple. Each square says how far one unit has moved at one step, \
-                   divided by the nudge. Divide the change of the loss by the nudge as well. The result is a slope: \
-                   how fast the loss changes with this one number. Press another square to nudge that unit at that \
-                   step.\n\n\
+                   number of the state at one step and raise it by 0.01, a small nudge. Run the network forward again \
+                   from there, and see how much the loss at the “?” has changed.\n\n\
+                   The figure follows the nudge like a ripple. Each square says how far one unit has moved at one \
+                   step, divided by the nudge. Divide the change of the loss by the nudge as well, and you get a \
+                   slope: how fast the loss changes with this one number. Press another square to nudge that unit at \
+                   that step.\n\n\
                    Below your slope stands the one that backpropagation gives. For a small nudge the two agree. Drag \
-                   the nudge up to 1, and they come apart: the loss follows a curve, not a straight line.",
+                   the nudge up to 1, and they come apart, because the loss follows a curve and not a straight line.",
             set: |link| link.view = super::NUDGE.into(),
             asks: &["bptt-nudge"],
         },
         Beat {
             title: "All slopes in one sweep",
             text: "By hand, every number of every step takes a run of its own: {slopes} runs here. [Backpropagation \
-                   through time](bptt) finds all these slopes in one sweep from right to left. The second slope \
-                   beside the ripple came from such a sweep. So a slope from backpropagation is nothing mysterious. It is \
+                   through time](bptt) finds all these slopes in one sweep from right to left. The second slope beside \
+                   the ripple came from such a sweep. So a slope from backpropagation is nothing mysterious: it is \
                    what a small nudge would measure.\n\n\
-                   The slopes of one [state](#state hidden), taken together, are the [gradient](gradient) with \
-                   respect to that state. The figure shows its length at each step, which says how large it is \
-                   overall. Read it from right to left, the way it is computed.",
+                   The slopes of one [state](#state hidden), taken together, are the [gradient](gradient) with respect \
+                   to that state. The figure shows its length at each step, which says how large it is overall. Read \
+                   it from right to left, the way it is computed.",
             set: |_| {},
             asks: &["bptt"],
         },
         Beat {
             title: "The way back is a product",
-            text: "Why does a ripple fade? Each step does two things to it. The matrix [U](#recurrent weight) mixes the \
-                   units, and tanh flattens the result. Together they are the step’s [Jacobian](jacobian): U, each row \
-                   times the slope of tanh at its unit. A small ripple is multiplied by this matrix at each step \
-                   forward. On the way back the gradient is multiplied by the same matrices, from last to first. If each one leaves 70% of it, thirty of them leave about \
-                   0.002%.\n\n\
+            text: "Why does a ripple fade? Each step does two things to it: the matrix [U](#recurrent weight) mixes \
+                   the units, and tanh flattens the result. Together they are the step’s [Jacobian](jacobian): U, each \
+                   row times the slope of tanh at its unit. A small ripple is multiplied by this matrix at each step \
+                   forward, and on the way back the gradient is multiplied by the same matrices, from last to first. \
+                   If each one leaves 70% of it, thirty of them leave about 0.002%.\n\n\
                    In your RNN, {rnn-share} of the gradient reaches the letter now. When this is close to 0, the \
                    network learns almost nothing from the letter. This is the [vanishing \
                    gradient](vanishing-gradient).",
@@ -65,8 +65,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A healthy curve can mislead",
             text: "In the figure, every step from the letter on now has a loss of its own. New gradient joins in all \
-                   along the way back, and the curve looks healthy. But what comes from far away is as small as \
-                   before. A network can learn the near past well and still learn almost nothing from the far past.",
+                   along the way back, so the curve looks healthy, but what comes from far away is as small as before. \
+                   A network can learn the near past well and still learn almost nothing from the far past.",
             set: |link| {
                 link.bptt.shown = Shown::Rnn;
                 link.bptt.loss = LossKind::Every;
@@ -75,14 +75,14 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "It can also explode",
-            text: "The pink curve is for a copy of the RNN with U rescaled: its [spectral radius](spectral-radius) is \
-                   1.5. The radius is the largest absolute value among U’s [eigenvalues](eigenvalue), the factors by which \
-                   it stretches. Without tanh, U would in the long run multiply a ripple by about this much per \
-                   step.\n\n\
-                   Drag the radius. Well below 1, the gradient dies. Above 1 it can grow: this is the [exploding \
+            text: "The pink curve belongs to a copy of the RNN with U rescaled to a [spectral radius](spectral-radius) \
+                   of {radius}. The radius is the largest absolute value among U’s [eigenvalues](eigenvalue), the factors \
+                   by which it stretches. Without tanh, U would in the long run multiply a ripple by about this much \
+                   per step.\n\n\
+                   Drag the radius. Well below 1, the gradient dies, and above 1 it can grow: this is the [exploding \
                    gradient](exploding-gradient). With a still larger U, tanh saturates: its slope falls to nearly 0, \
                    and the gradient dies again. Near 1 it can go either way. In training, people use gradient \
-                   [clipping](gradient-clipping): a gradient that is too long is scaled down to a limit.",
+                   [clipping](gradient-clipping), which scales a gradient that is too long down to a limit.",
             set: |link| {
                 link.bptt.shown = Shown::Rnn;
                 link.bptt.rescale = true;
@@ -92,11 +92,11 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A second way back",
-            text: "The LSTM of Hochreiter and Schmidhuber (1997) has a second memory beside its state, called the \
-                   [cell](#cell cell). In 2000 a forget gate was added: a number from 0 to 1 for each unit, which \
-                   says how much of the cell is kept. Along the cell, a step back multiplies by this gate and by \
-                   nothing else. Here the gate’s bias starts at 3, which holds it almost fully open. {lstm-share} of \
-                   the gradient gets through now.",
+            text: "Must every way back lead through U? The LSTM of Hochreiter and Schmidhuber (1997) has a second \
+                   memory beside its state, called the [cell](#cell cell). In 2000 a forget gate was added: a number \
+                   from 0 to 1 for each unit, which says how much of the cell is kept. Along the cell, a step back \
+                   multiplies by this gate and by nothing else. Here the gate’s bias starts at 3, which holds it \
+                   almost fully open, and {lstm-share} of the gradient gets through now.",
             set: |link| {
                 link.bptt.shown = Shown::Lstm;
                 link.bptt.forget_bias = 3.0;
@@ -105,9 +105,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A gate that is half open forgets too",
-            text: "With bias 0, the forget gates start near one half. Thirty halves, multiplied together, make about \
-                   one billionth. So the LSTM’s gradient vanishes as well, at least at first. This is why many people \
-                   start the forget bias at 1 or more.",
+            text: "With bias 0, the forget gates start near one half, and thirty halves, multiplied together, make \
+                   about one billionth. So the LSTM’s gradient vanishes as well, at least at first. This is why many \
+                   people start the forget bias at 1 or more.",
             set: |link| {
                 link.bptt.shown = Shown::Lstm;
                 link.bptt.forget_bias = 0.0;
@@ -164,9 +164,9 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Cut the way back into pieces of 16 steps. This is called truncated [backpropagation](backpropagation). Then no \
-                   gradient from the “?” reaches a letter 30 steps before it. Train 1000 steps. Does any network \
-                   recall such a letter anyway?",
+            text: "Cut the way back into pieces of 16 steps, which is called truncated \
+                   [backpropagation](backpropagation). Then no gradient from the “?” reaches a letter 30 steps before \
+                   it. Train 1000 steps: does any network recall such a letter anyway?",
             label: "Truncate to 16",
             id: "truncate",
             set: |link| {
@@ -226,7 +226,7 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "Nothing. It cures both.",
-                    "Clipping never makes a gradient longer. So it can’t help where almost nothing arrives.",
+                    "Clipping never makes a gradient longer, so it can’t help where almost nothing arrives.",
                 ),
             ],
             right: 0,

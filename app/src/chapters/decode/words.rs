@@ -29,59 +29,95 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "A language model never says which character comes next. It gives a score, the [logit](logit), to each of the {known} characters in its vocabulary. [Softmax](softmax) turns the scores into shares: the probabilities of the characters. Choosing a character is a separate step, called decoding. It has no weights and needs no training. Yet it does much to make a text dull, lively or broken.\n\n\
-                   This is the model that you train in the GPT lab. Its first choice after your sentence is {best}. Press “Write it” a few times.",
+            text: "A language model never says which character comes next. It gives a score, the [logit](logit), to \
+                   each of the {known} characters in its vocabulary, and [softmax](softmax) turns the scores into \
+                   shares: the probabilities of the characters. Choosing a character is a separate step, called \
+                   decoding. It has no weights and needs no training, yet it does much to make a text dull, lively \
+                   or broken.\n\n\
+                   This is the model that you train in the GPT lab. Its first choice after your sentence is {best}. \
+                   Press “Write it” a few times.",
             set: |link| choose(link, Sampling::PLAIN),
             asks: &[],
         },
         Beat {
             title: "Always the first choice",
-            text: "The simplest rule takes the largest share every time. It is called greedy decoding. It leaves nothing to chance: the same sentence always goes on in the same way. But a text made only of first choices often repeats itself. A small model soon gets stuck in a loop: “and the sand the sand the s…”",
+            text: "Why not take the largest share every time? This simplest rule is called greedy decoding, and it \
+                   leaves nothing to chance: the same sentence always goes on in the same way. But a text made only \
+                   of first choices often repeats itself, and a small model easily gets stuck in a loop: “and the sand \
+                   the sand the s…”",
             set: |link| choose(link, Sampling::GREEDY),
             asks: &["decode-greedy"],
         },
         Beat {
             title: "Draw by the shares",
-            text: "The other simple rule draws. Lay all the shares end to end: they make a line of length 1. Now pick a random number from 0 to 1, and write the character that it falls on. A character with a share of 20% comes up one time in five.\n\n\
-                   The numbers look random, but the [seed](seed) and the text fix them, until you press “Draw again.” A link to this page remembers that too. So anyone who opens it gets the same numbers and, with the same model, the same characters.",
+            text: "The other simple rule is to draw at random. Lay all the shares end to end, and they make a line \
+                   of length 1. Now pick a random number from 0 to 1, and write the character that it falls on. A \
+                   character with a share of 20% comes up one time in five.\n\n\
+                   The numbers look random, but the [seed](seed) and the text fix them, until you press “Draw \
+                   again.” A link to this page remembers that too, so anyone who opens it gets the same numbers and, \
+                   with the same model, the same characters.",
             set: |link| choose(link, Sampling::PLAIN),
             asks: &[],
         },
         Beat {
             title: "Temperature",
-            text: "Divide all logits by one number before softmax: the [temperature](temperature). Below 1, the gaps widen: the largest share grows and the smallest shrinks. Near 0, almost only the first choice is left. You can’t divide by 0, so a temperature of 0 simply means greedy decoding. Above 1, the shares move closer together. The order never changes.",
+            text: "How bold should the text be? Before softmax, divide all logits by one number: the \
+                   [temperature](temperature). Below 1, the gaps widen: the largest share grows and the smallest \
+                   shrinks. Near 0, almost only the first choice is left. You can’t divide by 0, so a temperature of \
+                   0 simply means greedy decoding. Above 1, the shares move closer together. The order never \
+                   changes.",
             set: |link| choose(link, Sampling { temperature: 0.5, ..Sampling::PLAIN }),
             asks: &["decode-heat"],
         },
         Beat {
             title: "Cut the tail",
-            text: "Most characters have a tiny share. But they add up, so now and then an absurd character gets written. So cut them off, and scale up the rest to 100%. **Top k** keeps the k largest shares. **Top p** takes the largest shares first, and stops as soon as they add up to at least p. **Min p** keeps every character whose share is at least p times the largest share.\n\n\
-                   Top k always keeps the same number of characters. The other two keep few where the model is sure, and many where it is not. Now {kept} of {known} are left.",
+            text: "Most characters have a tiny share, but they add up, so now and then an absurd one gets written. \
+                   The remedy is to cut them off and scale up the rest to 100%. **Top k** keeps the k largest \
+                   shares. **Top p** takes the largest shares first, and stops as soon as they add up to at least p. \
+                   **Min p** keeps every character whose share is at least p times the largest share.\n\n\
+                   Top k always keeps the same number of characters. The other two keep few where the model is sure, \
+                   and many where it is not. Now {kept} of {known} are left.",
             set: |link| choose(link, Sampling { top_p: 0.9, ..Sampling::PLAIN }),
             asks: &["decode-cut", "decode-top"],
         },
         Beat {
             title: "The same beginning, seven ways",
-            text: "Here seven ways of choosing continue your sentence. The ones that draw at random all use the same random numbers. The bar over a character is its surprise: −ln of the share that the model gave it before any temperature or cut, in [nats](nat). A text with hardly any surprise is dull. A text full of high bars is noise. What people write usually lies between the two.",
+            text: "Here seven ways of choosing continue your sentence. Which would you go on reading? The ones that \
+                   draw at random all use the same random numbers. The bar over a character is its surprise: −ln of \
+                   the share that the model gave it before any temperature or cut, in [nats](nat). A text with \
+                   hardly any surprise is dull, and a text full of high bars is noise. What people write usually \
+                   lies between the two.",
             set: |link| link.view = "beside".into(),
             asks: &[],
         },
         Beat {
             title: "Look further ahead",
-            text: "The likeliest first character can lead to an unlikely text. To get the probability of a whole text, multiply the shares of all its characters. [Beam search](beam-search) follows several beginnings at once. After each character it keeps only the most probable few. Translation programs long relied on it, because the original sentence leaves little choice about what to write. For stories it is too careful: the most probable story is rarely the best one.",
+            text: "The likeliest first character can lead to an unlikely text. To get the probability of a whole \
+                   text, multiply the shares of all its characters. [Beam search](beam-search) follows several \
+                   beginnings at once, and after each character it keeps only the most probable few. Translation \
+                   programs long relied on it, because the original sentence leaves little choice about what to \
+                   write. For stories it is too careful: the most probable story is rarely the best one.",
             set: |link| link.view = "tree".into(),
             asks: &["decode-beam"],
         },
         Beat {
             title: "How surprised is it?",
-            text: "The same numbers work on any text, whoever wrote it. Paste one, and see where the model stumbles. Bars are often tall where a word begins and low where it ends. The mean surprise is the [loss](loss) on this text. Raise e to that power, and you get the [perplexity](perplexity). A perplexity of 8 means that each guess is as hard, on average, as a guess among 8 equally likely characters.",
+            text: "The same numbers work on any text, whoever wrote it. Paste one, and see where the model stumbles. \
+                   Bars are often tall where a word begins and low where it ends. The mean surprise is the \
+                   [loss](loss) on this text. Raise e to that power, and you get the [perplexity](perplexity): one \
+                   of 8 means that each guess is as hard, on average, as a guess among 8 equally likely characters.",
             set: |link| link.view = "surprise".into(),
             asks: &["decode-perplexity"],
         },
         Beat {
             title: "Don’t compute it twice",
-            text: "Each new character adds just one row to what the model computes. Under a causal mask, earlier rows can’t see it, so nothing in them changes. Keep their keys and values in a [KV cache](kv-cache): then only the last row has to be computed. Each new character adds one key and one value for each head in each block.\n\n\
-                   The price is memory. There is also a limit. When the [context window](context-window) is full, the oldest character drops out and all others move up one place. A model that adds a position to each token must then compute their keys and values again.",
+            text: "Each new character adds just one row to what the model computes. Under a causal mask, earlier \
+                   rows can’t see it, so nothing in them changes. Keep their keys and values in a [KV \
+                   cache](kv-cache), and only the last row has to be computed. Each new character adds one key and \
+                   one value for each head in each block.\n\n\
+                   The price is memory, and there is a limit. When the [context window](context-window) is full, the \
+                   oldest character drops out and all others move up one place. A model that adds a position to each \
+                   token must then compute their keys and values again.",
             set: |link| link.view = "cache".into(),
             asks: &[],
         },
@@ -152,14 +188,14 @@ pub const SCRIPT: Script = Script {
         Quiz {
             id: "decode-heat",
             kind: Kind::FindError,
-            asks: "“A higher temperature makes the model know more words.” What is wrong?",
+            asks: "“At a higher temperature the model knows more words.” What is wrong?",
             options: &[
                 (
                     "Temperature changes only how the model’s logits are turned into shares. The logits stay the same.",
                     "They are divided by the temperature after the model has computed them.",
                 ),
                 (
-                    "It makes the model know fewer words.",
+                    "At a higher temperature it knows fewer words.",
                     "It changes nothing about what the model knows.",
                 ),
                 ("Nothing is wrong.", "Watch the logits in the readout as you move the slider."),
@@ -190,7 +226,7 @@ pub const SCRIPT: Script = Script {
             options: &[
                 (
                     "Nothing is wrong.",
-                    "It drops beginnings on the way. One of them might have gone on very well.",
+                    "It drops beginnings on the way, and one of them might have gone on very well.",
                 ),
                 (
                     "It finds a random one.",

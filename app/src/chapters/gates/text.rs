@@ -16,49 +16,49 @@ use crate::{
 };
 
 pub const SCRIPT: Script = Script {
-    before: "A plain RNN overwrites its whole state at every step. It can’t choose what to keep.",
+    before: "A plain RNN overwrites its whole state at every step and can’t choose what to keep.",
     beats: &[
         Beat {
             title: "",
-            text: "A plain RNN rewrites its whole state at every step, so what came early wears away. In 1997 \
-                   Hochreiter and Schmidhuber gave it a second state, and doors to guard it. They called the result \
-                   **long short-term memory**, or **LSTM**.\n\n\
-                   The second state is the [cell state](#cell-state cell) c. A door is called a [gate](gate): a \
-                   number from 0, shut, to 1, open. The [forget gate](#forget-gate weight) f says how much of c \
-                   stays. The [input gate](#input-gate input) i says how much is written to c. The [output \
-                   gate](#output-gate output) o says how much of c the rest of the network sees.\n\n\
-                   This model reads brackets and letters. After every character it must say how many brackets are \
+            text: "How could a network hold on to something that it read long ago? In 1997 Hochreiter and Schmidhuber \
+                   gave the RNN a second state, and doors to guard it. They called the result **long short-term \
+                   memory**, or **LSTM**.\n\n\
+                   The second state is the [cell state](#cell-state cell) c. A door is called a [gate](gate): a number \
+                   from 0, shut, to 1, open. The [forget gate](#forget-gate weight) f says how much of c stays, and \
+                   the [input gate](#input-gate input) i how much is written to it. The [output gate](#output-gate \
+                   output) o says how much of c the rest of the network sees.\n\n\
+                   This model reads brackets and letters, and after every character it must say how many brackets are \
                    open. Nobody told it how to count.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "A state that stays",
-            text: "Think of counting on your fingers while someone reads to you. At each “(” you raise a finger. At \
-                   each “)” you lower one. At a letter you just hold still.\n\n\
+            text: "Think of counting on your fingers while someone reads to you. At each “(” you raise a finger, at \
+                   each “)” you lower one, and at a letter you just hold still.\n\n\
                    Each row of the figure is a unit of c, each column a character. A color that runs on to the right \
                    is memory. The line above the rows is the true number of open brackets, called the depth. Does a \
                    row rise and fall with it?\n\n\
-                   {best} Here r is the [correlation](correlation). At 1 the unit follows exactly, at −1 exactly \
-                   upside down. At 0 it does not follow.",
+                   {best} Here r is the [correlation](correlation): at 1 the unit follows exactly, at −1 exactly \
+                   upside down, and at 0 it does not follow.",
             set: |link| set(link, |_| ()),
             asks: &[],
         },
         Beat {
             title: "The forget gate keeps it",
-            text: "Now f is drawn for every unit. The stronger the color, the more open the gate, and the more of c \
-                   stays. Follow the lit row, then compare its neighbors. A unit that counts needs an open gate, or \
-                   its count leaks away.\n\n\
-                   The first LSTM had no such gate. On a long stream of input its cells could grow without limit. In \
-                   2000 Gers, Schmidhuber and Cummins added a way to forget.",
+            text: "A unit that counts needs an open forget gate, or its count leaks away. Now f is drawn for every \
+                   unit: the stronger the color, the more open the gate, and the more of c stays. Follow the lit row, \
+                   then compare its neighbors.\n\n\
+                   The first LSTM had no such gate, and on a long stream of input its cells could grow without limit. \
+                   So in 2000 Gers, Schmidhuber and Cummins added a way to forget.",
             set: |link| set(link, |s| s.shown = Quantity::Forget),
             asks: &["gates-forget"],
         },
         Beat {
             title: "The candidate says what to write",
-            text: "Writing takes two numbers. The [candidate](#candidate value) g, a number between −1 and 1, says \
-                   what to write. The input gate says how much of it to let in. What is added to c is their product, i \
-                   · g.\n\n\
+            text: "Writing takes two numbers. The [candidate](#candidate value) g, between −1 and 1, says what to \
+                   write, and the input gate says how much of it to let in. What is added to c is their product, i · \
+                   g.\n\n\
                    Look at the lit row of g. A counter must be pushed one way where a bracket opens, and the other way \
                    where one closes. Then press i above the figure. Which of the two keeps a letter from being \
                    counted?",
@@ -67,10 +67,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Every number is a sum",
-            text: "This is one unit at one character, drawn as a circuit. The line on top is c. First the forget \
-                   gate multiplies it, then i · g is added. On the way out tanh squeezes c, and what the output gate \
-                   then lets through is the state h. Under each box are the two parts of its sum: one from the \
-                   character, with the bias, and one from h of the step before.\n\n\
+            text: "This is one unit at one character, drawn as a circuit. The line on top is c: first the forget gate \
+                   multiplies it, then i · g is added. On the way out tanh squeezes c, and what the output gate then \
+                   lets through is the state h. Under each box are the two parts of its sum: one from the character, \
+                   with the bias, and one from h of the step before.\n\n\
                    A gate sends its sum through the [sigmoid](sigmoid) σ, whose result lies between 0 and 1. The \
                    candidate uses [tanh](tanh) and may be negative. Press a box to see every product in its sum.",
             set: |link| {
@@ -85,10 +85,10 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Hold a gate",
             text: "To learn what a part is for, stop it and see what breaks. From character 12 on, the forget gate of \
-                   unit 1 is held shut. So this unit starts from nothing at every step.\n\n\
+                   unit 1 is held shut, so this unit starts from nothing at every step.\n\n\
                    The bars below the rows show how probable the model finds the right answer. A cross marks a wrong \
-                   answer. An outline shows the bar as it would be with nothing held. {outcome}\n\n\
-                   Press any cell to hold that unit’s gate. Press it again to let go.",
+                   answer, and an outline shows the bar as it would be with nothing held. {outcome}\n\n\
+                   Press any cell to hold that unit’s gate, and press it again to let go.",
             set: |link| {
                 set(link, |s| {
                     s.shown = Quantity::Forget;
@@ -104,10 +104,10 @@ pub const SCRIPT: Script = Script {
             title: "Two gates can be enough",
             text: "In 2014 Cho and others built a simpler cell, later named **gated recurrent unit**, or **GRU**. It \
                    has no [cell state](cell-state), only its [hidden state](hidden-state) h. The [update \
-                   gate](#update-gate weight) z is the share of the old h that stays. The rest, 1 − z, comes from a \
-                   candidate n. The [reset gate](#reset-gate key) r says how much of the old h goes into n.\n\n\
-                   In the figure each dot is one gate of one unit. The further right, the more open that gate is on \
-                   average. The higher, the longer the unit remembers. You would expect units with z near 1 to \
+                   gate](#update-gate weight) z is the share of the old h that stays, and the rest, 1 − z, comes from \
+                   a candidate n. The [reset gate](#reset-gate key) r says how much of the old h goes into n.\n\n\
+                   In the figure each dot is one gate of one unit. The further right it is, the more open that gate is \
+                   on average, and the higher, the longer the unit remembers. You would expect units with z near 1 to \
                    remember for a long time. The sentence under the figure says whether yours do.",
             set: |link| {
                 link.view = "memory".into();
@@ -121,16 +121,16 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "What you can do now",
             text: "You can say what each gate of an LSTM does, and follow its circuit number by number. You can find a \
-                   unit that counts, and test it by holding a gate. You know how a GRU keeps a memory with two gates. \
-                   But both cells read only from left to right. The next chapter also reads from the other end.",
+                   unit that counts and test it by holding a gate, and you know how a GRU keeps a memory with two \
+                   gates. But both cells read only from left to right. The next chapter also reads from the other end.",
             set: |_| {},
             asks: &[],
         },
     ],
     tries: &[
         Trial {
-            text: "Hold the forget gate of the counting unit open instead of shut. Now it can’t let anything go. Does \
-                   its count only ever go up?",
+            text: "Hold the forget gate of the counting unit open instead of shut, so that it can’t let anything go. \
+                   Does its count only ever go up?",
             label: "Show the forget gates",
             id: "open",
             set: |link| {
@@ -182,7 +182,7 @@ pub const SCRIPT: Script = Script {
             options: &[
                 (
                     "Nothing. That is why it has this name.",
-                    "The name suggests this. But c is multiplied by f, and whatever is multiplied by 1 stays.",
+                    "The name suggests this, but c is multiplied by f, and whatever is multiplied by 1 stays.",
                 ),
                 (
                     "Only the output gate decides what is forgotten.",
@@ -190,7 +190,7 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "Near 1 the unit keeps what it has. It forgets near 0.",
-                    "c is multiplied by f. At 1 all of it stays, at 0 nothing does.",
+                    "c is multiplied by f: at 1 all of it stays, at 0 nothing does.",
                 ),
             ],
             right: 2,

@@ -14,46 +14,45 @@ use crate::{
 };
 
 pub const SCRIPT: Script = Script {
-    before: "One head has one row of weights for each token: it can ask one question. Language asks many at once.",
+    before: "One head has one row of weights for each token, so it can ask one question. Language asks many at once.",
     beats: &[
         Beat {
             title: "",
-            text: "In 2017 Vaswani and seven colleagues built a translator with attention at its heart. They called \
+            text: "In 2017 Vaswani and seven colleagues built a translator with attention at its heart, and called \
                    it the transformer. In their tests one wide attention per layer did a little worse than eight \
-                   narrow ones side by side. Each of these is called a [head](head), and together they are \
-                   [multi-head attention](multi-head-attention).\n\n\
-                   Here a model of {shape} learns your text. Nobody tells a head what to look for. Press Train, and \
-                   watch whether jobs appear.",
+                   narrow ones side by side. Why would that be? Each of the eight is called a [head](head), and \
+                   together they are [multi-head attention](multi-head-attention).\n\n\
+                   Here a model of {shape} learns your text, and nobody tells a head what to look for. Press Train, \
+                   and watch whether jobs appear.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "One head, one question",
-            text: "Read “Ann helped Bob, so he thanked”. To guess the next word, “thanked” needs two things: who is \
-                   “he”, and who helped? These are two questions. One row of [attention](attention) gives one \
-                   average for both.\n\n\
+            text: "Read “Ann helped Bob, so he thanked”. To guess the next word, “thanked” has two questions to ask: \
+                   who is “he”, and who helped? But one row of [attention](attention) gives one average for both.\n\n\
                    Say one token hands over 1 and another hands over 3. Half of each adds up to 2. If both hand over \
-                   2, half of each adds up to 2 as well. From the average alone, you can’t tell the two cases apart. \
-                   The model has only one head in each layer now.",
+                   2, half of each adds up to 2 as well, so from the average alone you can’t tell the two cases \
+                   apart. The model now has only one head in each layer.",
             set: |link| link.many_heads.heads = 1,
             asks: &["heads-one-wide"],
         },
         Beat {
             title: "Many at once",
             text: "Now {heads} share the width of {width}. Each gets {numbers} numbers, with its own \
-                   [queries](#heads-query query), [keys](#heads-key key) and [values](#heads-value value). So each can \
-                   ask a question of its own.\n\n\
-                   All of them read the same tokens, but their rows of weights differ. Click a small \
-                   picture to enlarge its head.",
+                   [queries](#heads-query query), [keys](#heads-key key) and [values](#heads-value value), so each \
+                   can ask a question of its own.\n\n\
+                   All of them read the same tokens, but their rows of weights differ. Where do two differ most? \
+                   Click a small picture to enlarge its head.",
             set: |link| link.many_heads.layer = 1,
             asks: &["heads-weights"],
         },
         Beat {
             title: "A layer above",
-            text: "Heads of layer 2 read each letter together with what layer 1 has written about it. So they can \
+            text: "Heads of layer 2 read each letter together with what layer 1 has written about it, so they can \
                    build on what a head below has found.\n\n\
-                   Compare the two rows of pictures. A stripe right beside the diagonal means that the head looks at \
-                   the previous token. If you see none yet, train on.",
+                   Compare the two rows of pictures, and look for a stripe right beside the diagonal: such a head \
+                   looks at the previous token. If you see none yet, train on.",
             set: |link| {
                 link.view = "heads".into();
                 link.many_heads.layer = 2;
@@ -63,34 +62,36 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "One cell, worked out",
             text: "How does a head choose? It compares its query with the key of each token it may see. The [inner \
-                   product](inner-product) of the two, divided by the square root of the head’s width, is the score. \
-                   [Softmax](softmax) turns the scores into weights. A head uses only its own {numbers} numbers of \
-                   query and key. The panel works out one cell in full.",
+                   product](inner-product) of the two, divided by the square root of the head’s width, is the score, \
+                   and [softmax](softmax) turns the scores into weights. A head uses only its own {numbers} numbers \
+                   of query and key. The panel works out one cell in full.",
             set: |link| (link.many_heads.query, link.many_heads.key) = (10, 9),
             asks: &[],
         },
         Beat {
             title: "A job in numbers",
-            text: "A picture shows one sentence, and the eye likes patterns. So measure too. [Entropy](entropy) says \
-                   how widely a head spreads its weight: it is 0 when all weight lies on one token. The first row of \
-                   the table stands for a head that spreads it evenly. A head with a job differs from that row.\n\n\
+            text: "A picture shows one sentence, and the eye likes to see patterns, so measure too. \
+                   [Entropy](entropy) says how widely a head spreads its weight: it is 0 when all weight lies on one \
+                   token. The first row of the table stands for a head that spreads it evenly, and a head with a job \
+                   differs from that row.\n\n\
                    In your model, on your sentence, {previous}.",
             set: |link| link.view = "numbers".into(),
             asks: &[],
         },
         Beat {
             title: "Put together again",
-            text: "Each head has its own small average now. The matrix [W_O](#heads-out weight) turns each one into \
-                   {width} numbers and adds them all up. The sum goes into the [residual stream](residual-stream). \
-                   In the figure each head has a row, and so has the bias. The rows add up to the last one.",
+            text: "Each head has its own small average now. How do they become one? The matrix [W_O](#heads-out \
+                   weight) turns each into {width} numbers and adds them all up, and the sum goes into the [residual \
+                   stream](residual-stream). In the figure each head has a row, and so has the bias: these rows add \
+                   up to the last one.",
             set: |link| link.view = "written".into(),
             asks: &["heads-sharp"],
         },
         Beat {
             title: "What is a head worth?",
             text: "Take a player off the field, and see how the team does. Here head 1 of layer 1 is off: its output \
-                   counts as 0. The loss is measured again on [held-out](held-out) text. The change is in \
-                   [nats](nat) per character, and ± is its [standard error](standard-error).\n\n\
+                   counts as 0. The loss is measured again on [held-out](held-out) text, and its change is in \
+                   [nats](nat) per character, where ± is the [standard error](standard-error).\n\n\
                    Click heads to switch them off and on. Look for one that costs a lot and for one that costs \
                    almost nothing.",
             set: |link| {
@@ -103,8 +104,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A whole layer gone",
             text: "All heads of layer 1 are off. The heads of layer 2 still look around, but no head below has \
-                   gathered anything for them. Read the change of the loss. Then compare it with what the four heads \
-                   cost one by one, in the view “Numbers”.",
+                   gathered anything for them. Does the layer cost as much as its four heads one by one? Compare the \
+                   change of the loss with theirs in the view “Numbers”.",
             set: |link| {
                 link.view = "heads".into();
                 link.many_heads.switching = true;
@@ -133,8 +134,8 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Switch all of them off. No token sees another anymore. How much worse is the loss? What does the \
-                   model still know?",
+            text: "Switch all of them off, so that no token sees another anymore. How much worse is the loss, and \
+                   what does the model still know?",
             label: "All off",
             id: "heads-off",
             set: |link| {
@@ -184,7 +185,7 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "However wide it is, it has one row of weights, so it mixes all it looks at in the same shares.",
-                    "A wider value carries more numbers. But each of them is averaged with the same weights.",
+                    "A wider value carries more numbers, but each of them is averaged with the same weights.",
                 ),
                 (
                     "A wide head could see later tokens.",
@@ -209,7 +210,7 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "Nothing is wrong.",
-                    "It would be true if each head had the whole width. But the heads share it.",
+                    "It would be true if each head had the whole width, but the heads share it.",
                 ),
             ],
             right: 0,

@@ -13,66 +13,85 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "In 2017 Vaswani and others built a translator without any recurrence. Its core was \
-                   [attention](attention). A year later Radford and others kept only the [decoder](decoder), without the part that asks the encoder, and trained it to continue text. Large [language \
-                   models](language-model) are still built on this plan.\n\n\
-                   Here is the whole model, at work on your sentence. It is the one you train in the GPT lab. Read it from left to right: each character has a row. Press Train, and watch the numbers change.",
+            text: "In 2017 Vaswani and others built a translator without any recurrence, with [attention](attention) \
+                   at its core. A year later Radford and others kept only the [decoder](decoder), without the part \
+                   that asks the encoder, and trained it to continue text. Large [language models](language-model) \
+                   are still built on this plan.\n\n\
+                   Here is the whole model that you train in the GPT lab, at work on your sentence. Read it from \
+                   left to right: each character has a row. Press Train, and watch the numbers change.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "Characters become numbers",
-            text: "Each character is looked up in a table of learned numbers, {width} for each. This is its \
-                   [embedding](embedding). A second table says where it stands: the [positional \
-                   encoding](positional-encoding). The two are added. Many GPTs use the first table again at the end, to score each possible next character. This is [weight tying](weight-tying).",
+            text: "A model can’t compute with letters. So each character is looked up in a table of learned numbers, \
+                   and the {width} numbers found there are its [embedding](embedding). In GPT-2, and in yours unless you \
+                   change it, a second table says where it stands, the [positional encoding](positional-encoding), \
+                   and the two are added. Many GPTs use the \
+                   first table again at the end to score each possible next character, which is called [weight \
+                   tying](weight-tying).",
             set: |link| link.machine.stage = Stage::Embedding,
             asks: &[],
         },
         Beat {
             title: "A line for each character",
-            text: "From here on each character has a line of its own, the [residual stream](residual-stream). \
-                   Nothing on it is ever replaced. A part reads the line, computes something, and adds it \
-                   where you see a plus sign.",
+            text: "From here on each character has a line of its own, the [residual stream](residual-stream), and \
+                   nothing on it is ever replaced. A part reads the line, computes something, and adds it where you \
+                   see a plus sign.",
             set: |link| link.machine.stage = Stage::Query,
             asks: &["machine-plus"],
         },
         Beat {
             title: "Rows look at each other",
-            text: "Each row makes a [query](query): what it looks for. It also makes a [key](key): what it can be found by. Each query is compared with each key, which gives a score. A row may look only at itself and at rows before it: the [causal mask](causal-mask) hides the rest. [Softmax](softmax) turns the scores that remain into weights.\n\n\
-                   Your model does this {heads} times side by side, once for each head. Press a small map to \
-                   see another head.",
+            text: "How does a row know where to look? It makes a [query](query), which says what it looks for, and a \
+                   [key](key), by which it can be found. Each query is compared with each key, which gives a score. \
+                   A row may look only at itself and at rows before it: the [causal mask](causal-mask) hides the \
+                   rest. [Softmax](softmax) turns the scores that remain into weights.\n\n\
+                   Your model does this {heads} times side by side, once for each head. Press a small map to see \
+                   another head.",
             set: |link| link.machine.stage = Stage::Weights,
             asks: &[],
         },
         Beat {
             title: "They pass on what they know",
-            text: "The weights say how much of each [value](value) a row takes in. The bands show it for the row you chose: the wider, the more. The mixes of all heads are joined, multiplied by one more matrix and added to the line. Attention is the only place where rows meet.",
+            text: "The weights say how much of each [value](value) a row takes in. Follow the bands to the row you \
+                   chose: the wider, the more. The mixes of all heads are joined, multiplied by one more matrix and \
+                   added to the line. Attention is the only place where rows meet.",
             set: |link| link.machine.stage = Stage::Mix,
             asks: &["machine-meet"],
         },
         Beat {
             title: "Each row by itself",
-            text: "The [feed-forward](feed-forward) layer works on each row alone. It spreads the row over {neurons} neurons and bends each one: large numbers pass, negative ones end near zero. Then it brings the result back to {width} numbers.",
+            text: "The [feed-forward](feed-forward) layer works on each row alone. It spreads the row over {neurons} \
+                   neurons, bends each one so that large numbers pass and negative ones end near zero, and brings \
+                   the result back to {width} numbers.",
             set: |link| link.machine.stage = Stage::FeedForward,
             asks: &["machine-alone"],
         },
         Beat {
             title: "The same again",
-            text: "This was one block. Your model has {blocks}, all built alike, each with its own weights. Press a folded block to open it. The bar at the foot shows where all {total} \
-                   [parameters](parameter) are.",
+            text: "This was one block. Your model has {blocks}, all built alike but each with its own weights. Press \
+                   a folded block to open it. The bar at the foot shows where all {total} [parameters](parameter) \
+                   are.",
             set: |link| link.machine.stage = Stage::Further,
             asks: &["machine-largest"],
         },
         Beat {
             title: "The next character",
-            text: "What has gathered on the last row decides what comes next. After one more norm, each of the {known} characters that the model knows gets a score. Softmax turns the scores into shares, or probabilities. One character is drawn, written after the text, and the whole machine runs again. This is what \
-                   [autoregressive](autoregressive) means. Yours computes every row anew. Most GPTs in use keep the keys and values of earlier rows in a [KV cache](kv-cache).",
+            text: "What has gathered on the last row decides what comes next. After one more norm, each of the \
+                   {known} characters that the model knows gets a score, and softmax turns the scores into shares, \
+                   or probabilities. One character is drawn and written after the text, and the whole machine runs \
+                   again: this is what [autoregressive](autoregressive) means. Yours computes every row anew, while \
+                   most GPTs in use keep the keys and values of earlier rows in a [KV cache](kv-cache).",
             set: |link| link.machine.stage = Stage::Next,
             asks: &["machine-row"],
         },
         Beat {
             title: "The machines before it",
-            text: "The original transformer translates, so it has two towers: one reads, one writes. A GPT keeps only the one that writes, and drops its cross-attention. Go through the tabs, back to the simple [recurrent](recurrence) network. Each drawing marks what the machine before it in history did not have. Input enters at the bottom, and output leaves at the top.",
+            text: "The original transformer translates, so it has two towers: one reads, one writes. A GPT keeps \
+                   only the one that writes, and drops its cross-attention. Go back through the tabs to the simple \
+                   [recurrent](recurrence) network: each drawing marks what the machine before it in history did not \
+                   have. Input enters at the bottom, and output leaves at the top.",
             set: |link| link.view = "transformer".into(),
             asks: &[],
         },
@@ -107,8 +126,8 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Put a machine of twice the width beside it. Read the counts in the bar at the foot of both. Which ones \
-                   double, and which grow about fourfold?",
+            text: "Put a machine of twice the width beside it, and read the counts in the bar at the foot of both. \
+                   Which ones double, and which grow about fourfold?",
             label: "Twice as wide",
             id: "wider",
             set: |link| link.twin = format!("width:{}", 2 * link.gpt.width),
@@ -123,7 +142,7 @@ pub const SCRIPT: Script = Script {
             options: &[
                 (
                     "Adding is faster than multiplying.",
-                    "On today’s chips the two cost about the same. Speed is not the reason.",
+                    "On today’s chips the two cost about the same, so speed is not the reason.",
                 ),
                 (
                     "What came before stays, and gradients have a short way back.",

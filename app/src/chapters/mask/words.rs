@@ -84,7 +84,7 @@ const BAND: Pattern = Pattern {
 };
 
 pub const SCRIPT: Script = Script {
-    before: "Attention can compare every token with every other at once. But a model that sees the next token does \
+    before: "Attention can compare every token with every other at once, but a model that sees the next token does \
              not have to predict it.",
     beats: &[
         Beat {
@@ -100,20 +100,20 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A causal mask",
-            text: "Each row is a token that looks, its [query](#mask-query query). Each column is a token that may \
-                   be looked at, its [key](#mask-key key). Hatched cells are blocked. With a [causal \
+            text: "Each row is a token that looks, with its [query](#mask-query query), and each column is one that \
+                   may be looked at, with its [key](#mask-key key). Hatched cells are blocked. With a [causal \
                    mask](causal-mask) each token sees itself and those before it.\n\n\
-                   A blocked score gets −∞ (minus infinity) added before the [softmax](softmax). Softmax raises e to \
-                   the power of each score, and e to the −∞ is 0. So the blocked weight is exactly 0. Press “Edit \
-                   cells” and block one of your own.",
+                   How is a cell blocked? Before the [softmax](softmax), −∞ (minus infinity) is added to its score. \
+                   Softmax raises e to the power of each score, and e to the −∞ is 0, so the blocked weight is \
+                   exactly 0. Press “Edit cells” and block one of your own.",
             set: |_| {},
             asks: &["mask-zero"],
         },
         Beat {
             title: "An average of the past",
-            text: "With a mask, attention is a kind of average over the open cells. Row {row} shows four ways to \
-                   make one. A loop adds up and divides. A matrix with equal shares in each row does the same in one \
-                   [matrix product](matrix-product). A softmax of scores that are all 0 or −∞ gives that very \
+            text: "With a mask, attention is a kind of average over the open cells, and row {row} shows four ways to \
+                   make one. A loop adds up and divides, and a matrix with equal shares in each row does the same in \
+                   one [matrix product](matrix-product). A softmax of scores that are all 0 or −∞ gives that very \
                    matrix.\n\n\
                    Those three agree but for rounding. Attention goes one step further: its open scores are not all \
                    0, so some tokens count more than others. Move the row and compare.",
@@ -122,17 +122,17 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Nothing leaks",
-            text: "Does the mask really hide the future? Don’t just trust it. Test it. Token {change} is changed \
-                   here. If any output before it moves at all, something has leaked. Look at the two rows: one with \
-                   this mask, one with none. Then type another character, or move the slider to another token.",
+            text: "Does the mask really hide the future? Don’t take it on trust: test it. Token {change} is changed \
+                   here, and if any output before it moves at all, something has leaked. Look at the two rows: one \
+                   with this mask, one with none. Then type another character, or move the slider to another token.",
             set: |link| link.view = "leak".into(),
             asks: &["mask-inference"],
         },
         Beat {
             title: "Take it off",
-            text: "Now the same weights run with every token in sight. Look at the outputs before the changed token. \
-                   They hear of a change that comes after them. No parameter of the model has changed, so only the \
-                   mask had kept that change from them.",
+            text: "Now the same weights run with every token in sight. Look at the outputs before the changed token: \
+                   they hear of a change that comes after them. No parameter of the model has changed, so it was the \
+                   mask alone that kept the change from them.",
             set: |link| {
                 link.view = "leak".into();
                 link.mask.pattern.base = Preset::Full;
@@ -141,36 +141,36 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A band, twice",
-            text: "Think of a whisper passed along a row of people. Each speaks only to the next, yet the news \
+            text: "Think of a whisper passed along a row of people: each speaks only to the next, yet the news \
                    travels. Here each token sees only itself and the one before. But there are two layers, and in \
-                   the second one the neighbor has already heard from its own neighbor. Count how far the change \
+                   the second the neighbor has already heard from its own neighbor. Count how far the change \
                    reaches, and where it stops.\n\n\
                    GPT-3 has such bands in every other layer, only wider.",
             set: |link| {
                 link.view = "leak".into();
                 link.mask.pattern = BAND;
             },
-            asks: &["mask-peek"],
+            asks: &[],
         },
         Beat {
             title: "Trained where it could peek",
-            text: "Two models train on the same text, one with the causal mask and one without. On the text they \
-                   train on, the [loss](loss) is now {causal} with the mask and {unmasked} without. On \
-                   [held-out](held-out) text, with the next character kept out of sight, it is {causal-unseen} with \
-                   the mask and {unmasked-unseen} without.\n\n\
-                   Train on, and watch all four. Then read what each model writes. At [inference](inference) the \
-                   next character is not there yet, so there is nothing to copy.",
+            text: "What becomes of a model that could peek all along? Two models train on the same text, one with \
+                   the causal mask and one without. On the text they train on, the [loss](loss) is now {causal} with \
+                   the mask and {unmasked} without. On [held-out](held-out) text, with the next character kept out \
+                   of sight, it is {causal-unseen} with the mask and {unmasked-unseen} without.\n\n\
+                   Train on and watch all four, then read what each model writes. At [inference](inference) the next \
+                   character is not there yet, so there is nothing to copy.",
             set: |link| {
                 link.view = "trained".into();
                 (link.mask.model, link.mask.pattern.base) = (Trained::Unmasked, Preset::Full);
             },
-            asks: &["mask-copy"],
+            asks: &["mask-peek", "mask-copy"],
         },
         Beat {
             title: "What you can do now",
             text: "You can read and draw a mask, and say why it acts before the softmax. You can test a model for \
-                   leaks. You know why a very low loss can be a bad sign. The next chapter gives each token several \
-                   looks at once.",
+                   leaks, and you know why a very low loss can be a bad sign. The next chapter gives each token \
+                   several looks at once.",
             set: |_| {},
             asks: &[],
         },
@@ -188,7 +188,7 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Train the model without a mask until its loss is low. Then put a causal mask on it. How sure is \
+            text: "Train the model without a mask until its loss is low, then put a causal mask on it. How sure is \
                    it now?",
             label: "Unmasked model, causal mask",
             id: "mask-unmasked",
@@ -196,15 +196,15 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Take the mask off the causal model. It never learned what to do with a future. Do its \
-                   predictions get better?",
+            text: "The causal model never learned what to do with a future. Take its mask off. Do its predictions \
+                   get better?",
             label: "Causal model, no mask",
             id: "mask-off",
             set: |link| link.mask.pattern.base = Preset::Full,
             sentence: None,
         },
         Trial {
-            text: "Begin with tokens that see only themselves. Then draw a chain of links backward. Which outputs \
+            text: "Begin with tokens that see only themselves, then draw a chain of links backward. Which outputs \
                    does a change of the first token reach? Open the leak test to see.",
             label: "Draw a graph",
             id: "mask-graph",
@@ -229,7 +229,7 @@ pub const SCRIPT: Script = Script {
         Quiz {
             id: "mask-zero",
             kind: Kind::Explain,
-            asks: "Why add −∞ before the softmax, and not set the weight to 0 after it?",
+            asks: "Why add −∞ before the softmax, rather than set the weight to 0 after it?",
             options: &[
                 (
                     "Because 0 is not a number that softmax can give.",
@@ -237,8 +237,8 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "Then the open cells share the whole 1, and the blocked scores count for nothing.",
-                    "If you set the weight to 0 afterward, the row would no longer add up to 1. And the blocked \
-                     score would still have shrunk the others, so the future would leak.",
+                    "With the weight set to 0 afterward, the row would no longer add up to 1. And the blocked score \
+                     would still have shrunk the others, so the future would leak.",
                 ),
                 ("It is faster.", "Both cost about the same. The two give different weights."),
             ],
@@ -256,7 +256,8 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "Only the first token has to wait.",
-                    "It has the least to do: it sees only itself. But no token waits for another within a layer.",
+                    "It has the least to do, since it sees only itself. But no token waits for another within a \
+                     layer.",
                 ),
                 (
                     "Nothing is wrong.",
@@ -296,7 +297,7 @@ pub const SCRIPT: Script = Script {
             options: &[
                 (
                     "It can copy the next character in training, so it need not learn to predict it.",
-                    "Copying is the easiest way to a low loss. When it writes, there is nothing to copy.",
+                    "Copying is the easiest way to a low loss, but when it writes, there is nothing to copy.",
                 ),
                 (
                     "It has fewer weights.",

@@ -47,7 +47,7 @@ pub fn check() -> AnyView {
             (Axis::Batch, Statistics::Running) => "BatchNorm at inference, with running statistics",
         };
         format!(
-            "{how}, layer {}: example 1 is multiplied by {}. What happens to the spread of example 2's outputs?",
+            "{how}, layer {}: example 1 is multiplied by {}. What happens to the spread of example 2’s outputs?",
             layer.get(),
             factor.to_string().replace('-', "−")
         )

@@ -49,13 +49,13 @@ pub fn view() -> AnyView {
     let statistic = move || {
         if are_means.get() {
             view! {
-                <MatrixFigure name="norm-mean" title="Running mean of each unit's sum"
+                <MatrixFigure name="norm-mean" title="Running mean of each unit’s sum"
                     matrix=matrix(|s| &s.mean, "running mean") provenance column on_pick=choose/>
             }
             .into_any()
         } else {
             view! {
-                <MatrixFigure name="norm-variance" title="Running variance of each unit's sum"
+                <MatrixFigure name="norm-variance" title="Running variance of each unit’s sum"
                     matrix=matrix(|s| &s.variance, "running variance") provenance column on_pick=choose/>
             }
             .into_any()
@@ -117,11 +117,11 @@ fn losses(steps: &Steps, time: u32) -> Lines {
         )
     };
     let mut series = vec![
-        line("BatchNorm, each step's own".into(), Hue::Ink, Dash::Solid, &steps.own),
+        line("BatchNorm, each step’s own".into(), Hue::Ink, Dash::Solid, &steps.own),
         line("LayerNorm".into(), Hue::Hidden, Dash::Dashed, &steps.layer),
     ];
     if !steps.fixed.is_empty() {
-        let name = format!("BatchNorm, step {time}'s everywhere");
+        let name = format!("BatchNorm, step {time}’s everywhere");
         series.insert(1, line(name, Hue::Weight, Dash::Dotted, &steps.fixed));
     }
     Lines {

@@ -8,18 +8,18 @@ use crate::{
 };
 
 pub const SCRIPT: Script = Script {
-    before: "Reading both ways helps a network know more. But stack its layers deep, and the numbers in them soon grow \
+    before: "A network that reads both ways knows more. But stack its layers deep, and the numbers in them soon get \
              too large or too small to learn from.",
     beats: &[
         Beat {
             title: "",
             text: "By 2015 networks had grown deep, and training them was slow and delicate. Where the sums in one \
                    layer came out too large, that layer and those below it, nearer the input, hardly learned. Ioffe \
-                   and Szegedy brought the numbers back into range inside the network. One of their image models then \
-                   reached the same accuracy in a fourteenth of the steps.\n\n\
-                   This is [normalization](normalization). Take the sums [x](#x input) of a layer. Subtract their mean \
-                   μ, and divide by their spread σ. Then let the model choose a new scale γ and a new offset β. The \
-                   result is [y](#y output).\n\n\
+                   and Szegedy had the network itself bring the numbers back into range. One of their image models \
+                   then reached the same accuracy in a fourteenth of the steps.\n\n\
+                   This is [normalization](normalization). Take the sums [x](#x input) of a layer, subtract their \
+                   mean μ, and divide by their spread σ. Then let the model choose a new scale γ and a new offset β, \
+                   and the result is [y](#y output).\n\n\
                    One question is left: a mean over which numbers? There are two common answers, and you will see \
                    both at work.",
             set: |_| {},
@@ -27,78 +27,84 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Stuck at the limit",
-            text: "Turn a microphone up too far, and every sound becomes the same roar. A [tanh](tanh) unit does that \
-                   when its sum is too far from 0. It sits near 1 or −1, where its slope is almost 0, and hardly any \
-                   [gradient](gradient) passes. Here we call it stuck. The usual word is **saturated**.\n\n\
-                   Choosing the weights that a network starts with is called [initialization](initialization). Here \
-                   they are too large on purpose. The histograms show the outputs of each layer’s \
-                   units, their [activations](activation). Compare the network without normalization with the other. Where do the \
+            text: "Turn a microphone up too far, and every sound becomes the same roar. A [tanh](tanh) unit does \
+                   that when its sum is too far from 0. It sits near 1 or −1, where its slope is almost 0, and \
+                   hardly any [gradient](gradient) passes. Such a unit is stuck, and the usual word for that is \
+                   **saturated**.\n\n\
+                   Choosing the weights that a network starts with is called [initialization](initialization), and \
+                   here they are too large on purpose. The histograms show the outputs of each layer’s units, their \
+                   [activations](activation). Compare the network without normalization with the other. Where do the \
                    activations pile up?",
             set: |link| link.view = "depth".into(),
-            asks: &["norm-loss", "norm-stuck"],
+            asks: &["norm-stuck"],
         },
         Beat {
             title: "BatchNorm averages each feature over the batch",
-            text: "Each row of the figure is an example: a piece of text. Each column is a **feature**: one unit of \
-                   the layer. BatchNorm goes down a column. It takes the mean of one feature over all examples of the \
-                   [batch](batch) and subtracts it. Then it divides by the column’s [standard \
+            text: "Each row of the figure is an example, a piece of text, and each column is a **feature**, one unit \
+                   of the layer. BatchNorm goes down a column: it takes the mean of one feature over all examples of \
+                   the [batch](batch), subtracts it, and divides by the column’s [standard \
                    deviation](standard-deviation).\n\n\
-                   Press “Next mean” to take one column after the other. The authors of BatchNorm gave a reason why it \
-                   helps: a layer’s inputs keep shifting while the layers below it learn. They called this [internal \
+                   Press “Next mean” to go column by column. Why does BatchNorm help? The reason its authors gave is \
+                   that a layer’s inputs keep shifting while the layers below it learn, which they called [internal \
                    covariate shift](internal-covariate-shift).",
             set: |link| (link.norm.row, link.norm.sweep) = (0, 5),
             asks: &["norm-shift"],
         },
         Beat {
             title: "LayerNorm averages each example over its features",
-            text: "In 2016 Ba, Kiros and Hinton gave the other answer. LayerNorm goes along a row. It takes the mean \
-                   over all features of one example, and needs no number from any other example. So it also works with \
-                   a batch of one. The transformer, which comes in later chapters, uses it.\n\n\
+            text: "In 2016 Ba, Kiros and Hinton gave the other answer: LayerNorm goes along a row. It takes the mean \
+                   over all features of one example and needs no number from any other, so it works even with a \
+                   batch of one. The transformer, which comes in later chapters, uses it.\n\n\
                    Press “Next mean” again, and watch which way the mean goes now.",
             set: |link| (link.norm.axis, link.norm.row, link.norm.sweep) = (Axis::Layer, 0, 5),
-            asks: &["norm"],
+            asks: &["norm-loss", "norm"],
         },
         Beat {
             title: "A batch couples its examples",
-            text: "When an exam is graded on a curve, one brilliant student changes everyone’s grade. BatchNorm grades \
-                   on a curve: all examples share the mean and the spread of each column.\n\n\
-                   Here example 2 is multiplied by 3. Beside each row of y you see how far it moved. Press another row \
-                   to multiply it instead, and see which ones move now.",
+            text: "When an exam is graded on a curve, one brilliant student changes everyone’s grade. BatchNorm \
+                   grades on a curve: all examples share the mean and the spread of each column.\n\n\
+                   Here example 2 is multiplied by 3, and beside each row of y you see how far it moved. Press \
+                   another row to multiply it instead, and see which ones move now.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "LayerNorm does not couple them",
-            text: "Now the same under LayerNorm. Every row has a mean and a spread of its own, so the other rows move by \
-                   exactly 0. Look at the pressed row, too. It was multiplied by 3, and its output hardly moves.",
+            text: "Now LayerNorm does the grading. Every row has a mean and a spread of its own, so the other rows \
+                   move by exactly 0. Look at the pressed row, too: it was multiplied by 3, yet its output hardly \
+                   moves.",
             set: |link| link.norm.axis = Axis::Layer,
             asks: &["norm-scale"],
         },
         Beat {
             title: "After training there may be no batch",
-            text: "You would not want your answer to depend on who else asked at that moment. And a model may be given \
-                   just one example. So while it trains, BatchNorm keeps a running average of each feature’s mean and \
-                   variance, which is the spread squared. At [inference](inference) it uses these fixed numbers.\n\n\
-                   Press a row now. Do the others still move? With fixed numbers BatchNorm only scales and shifts each \
-                   feature. LayerNorm does the same thing in training and at inference.",
+            text: "You would not want an answer that depends on who else asked at that moment, and a model may be \
+                   given just one example. So while it trains, BatchNorm keeps a running average of each feature’s \
+                   mean and variance, which is the spread squared. At [inference](inference) it uses these fixed \
+                   numbers.\n\n\
+                   Press a row now. Do the others still move? With fixed numbers BatchNorm only scales and shifts \
+                   each feature. LayerNorm needs no fixed numbers: it works the same way in training and at \
+                   inference.",
             set: |link| link.norm.statistics = Statistics::Running,
             asks: &["norm-inference"],
         },
         Beat {
             title: "γ and β can undo it",
-            text: "Mean 0 and spread 1 are not always best. Near 0, tanh is almost a straight line, and a network of \
-                   straight lines can’t do much. So each feature gets a scale γ and an offset β, and the model learns \
-                   both. If the numbers were best before they were normalized, the model can learn to bring them back.\n\n\
-                   Here γ is the spread of each feature, and β is its mean. So y is x again, up to rounding. Now \
-                   choose LayerNorm. There each row has its own mean and spread, but γ and β are the same for all rows. How close to x can y come?",
+            text: "Mean 0 and spread 1 are not always best: near 0, tanh is almost a straight line, and a network of \
+                   straight lines can’t do much. So each feature gets a scale γ and an offset β, and the model \
+                   learns both. If the numbers were best before they were normalized, the model can learn to bring \
+                   them back.\n\n\
+                   Here γ is the spread of each feature and β its mean, so y is x again, up to rounding. Now choose \
+                   LayerNorm, where each row has its own mean and spread but γ and β are the same for all rows. How \
+                   close to x can y come?",
             set: |link| (link.norm.row, link.norm.undo) = (0, true),
             asks: &[],
         },
         Beat {
             title: "The mean belongs in the gradient",
-            text: "Give every student ten more points, and a grade on a curve stays the same. An offset b works the \
-                   same way if it is added before the mean is subtracted: it changes nothing. The mean grows as much \
-                   as b does.\n\n\
+            text: "Give every student ten more points, and a grade on a curve stays the same. An offset b that is \
+                   added before the mean is subtracted changes nothing either, because the mean grows as much as b \
+                   does.\n\n\
                    Now let the gradient ignore the mean. It believes that moving b would help, so it keeps pushing \
                    b, for nothing. By now b has a length of {length}, and the loss is {loss}. Train on and watch \
                    both.",
@@ -110,11 +116,12 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Time steps are not alike",
-            text: "An RNN begins with a state of 0. At the first step only the input adds to a unit’s sum. Later the \
-                   state adds to it, too. So one mean and one variance rarely suit all steps, and BatchNorm keeps a pair \
-                   for each. Beyond the last step of training it has none.\n\n\
+            text: "An RNN begins with a state of 0, so at the first step only the input adds to a unit’s sum. Later \
+                   the state adds to it, too. One mean and one variance rarely suit all steps, so BatchNorm keeps a \
+                   pair for each, and beyond the last step of training it has none.\n\n\
                    Each column of the figure is a time step. Click one to use its statistics at every step, and see \
-                   what that does to the loss. LayerNorm keeps no statistics. It takes its mean anew at each step.",
+                   what that does to the loss. LayerNorm keeps no statistics, since it takes its mean anew at each \
+                   step.",
             set: |link| {
                 link.norm.experiment = Experiment::Time;
                 link.view = "time".into();
@@ -123,10 +130,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "What you can do now",
-            text: "You can say what BatchNorm and LayerNorm average over, and what follows from it. You know which \
-                   examples depend on each other, what changes at inference, and why time steps are a problem for \
-                   BatchNorm. You can explain why the mean must be part of the gradient. In the next chapter one RNN \
-                   reads, and another one writes.",
+            text: "You can say what BatchNorm and LayerNorm average over, and what follows from it: which examples \
+                   depend on each other, what changes at inference, and why time steps are a problem for BatchNorm. \
+                   You can explain why the mean must be part of the gradient. In the next chapter one RNN reads, and \
+                   another writes.",
             set: |_| {},
             asks: &[],
         },
@@ -141,15 +148,16 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Use BatchNorm as at inference, with running statistics, and press one row after the other. Which rows \
-                   move?",
+            text: "Use BatchNorm as at inference, with running statistics, and press one row after another. Which \
+                   rows move?",
             label: "Use running statistics",
             id: "running",
             set: |link| link.norm.statistics = Statistics::Running,
             sentence: None,
         },
         Trial {
-            text: "Take a batch of one example. What is the mean of each feature? What is left once it is subtracted?",
+            text: "Take a batch of one example. What is the mean of each feature, and what is left once it is \
+                   subtracted?",
             label: "Batch of 1",
             id: "one",
             set: |link| link.norm.batch = 1,
@@ -157,7 +165,7 @@ pub const SCRIPT: Script = Script {
         },
         Trial {
             text: "Begin with very small weights instead of large ones. Start over and look at the histograms of the \
-                   plain network at step 0. Then train. Which of the three networks gets going first?",
+                   plain network at step 0. Then train, and see which of the three networks gets going first.",
             label: "Begin small",
             id: "small",
             set: |link| {
@@ -186,7 +194,7 @@ pub const SCRIPT: Script = Script {
             options: &[
                 (
                     "Its output is too large for the next layer.",
-                    "Its output is at most 1. The next layer has no trouble reading it.",
+                    "Its output is at most 1, which the next layer reads without trouble.",
                 ),
                 (
                     "At its limit tanh is flat, so nudging its sum changes almost nothing.",
@@ -233,11 +241,11 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "γ shrinks to a third to make up for it.",
-                    "γ is a weight. It changes only in training, and for all examples alike.",
+                    "γ is a weight, so it changes only in training, and for all examples alike.",
                 ),
                 (
                     "LayerNorm cuts off all numbers that are too large.",
-                    "It cuts nothing off. It subtracts a mean and divides by a spread.",
+                    "It cuts nothing off: it subtracts a mean and divides by a spread.",
                 ),
             ],
             right: 0,
@@ -249,11 +257,12 @@ pub const SCRIPT: Script = Script {
             options: &[
                 (
                     "Nothing. The model only gets faster.",
-                    "It does save a little time. But the layers above then get numbers unlike any they were trained on.",
+                    "It does save a little time, but the layers above then get numbers unlike any they were trained \
+                     on.",
                 ),
                 (
                     "All later weights were learned for normalized numbers.",
-                    "Without it every layer gets inputs on another scale. That is why BatchNorm keeps its running \
+                    "Without it every layer gets inputs on another scale, which is why BatchNorm keeps its running \
                      statistics.",
                 ),
                 (

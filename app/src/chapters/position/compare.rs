@@ -130,9 +130,9 @@ fn table(page: Page) -> AnyView {
     let root = NodeRef::<html::Section>::new();
     view! {
         <Frame name="compare" kind="compare" title root empty choices>
-        <div class="figure-box" tabindex="0" role="region" aria-label="Six ways to tell positions">
+        <div class="figure-box" tabindex="0" role="region" aria-label="Six models, by how they are told positions">
             <table class="position-table">
-                <caption class="visually-hidden">"Six ways to tell positions"</caption>
+                <caption class="visually-hidden">"Six models, by how they are told positions"</caption>
                 <thead><tr>
                     <th scope="col">"Positions"</th>
                     <th scope="col">"right at "{LONGEST}</th>

@@ -17,22 +17,22 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "",
             text: "An RNN reads one token after another, so it gets order for free. The transformer of 2017 reads \
-                   all tokens at once, and order is lost. [Attention](attention) adds up what it finds, and a sum \
-                   has no order. So its authors had to tell the model where each [token](token) stands. If nobody \
-                   does, “dog bites man” and “man bites dog” are the same to it.\n\n\
-                   Here six small models learn a task that needs order. They read some symbols and then a number n. \
-                   They must name the n-th symbol. They differ only in how they are told positions: the \
-                   [encoding](positional-encoding).",
+                   all tokens at once, and order is lost: [attention](attention) adds up what it finds, and a sum \
+                   has no order. To such a model “dog bites man” and “man bites dog” would be the same, so the \
+                   authors had to tell it where each [token](token) stands.\n\n\
+                   Here six small models learn a task that needs order: they read some symbols and then a number n, \
+                   and must name the n-th symbol. They differ only in how they are told positions, the \
+                   [encoding](positional-encoding). Which of them will manage?",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "Without positions there is no order",
             text: "Think of a bag of letters. You can count what is in it, but you can’t say what came third. The \
-                   model without positions is given such a bag. Two symbols trade places, and its answer stays: look \
-                   at the last column of the table.\n\n\
-                   All it can do is guess the symbol that the bag holds most often. At 8 symbols it is right in {none} of \
-                   the cases so far.",
+                   model without positions is given such a bag, so when two symbols trade places, its answer stays: \
+                   look at the last column of the table.\n\n\
+                   All it can do is guess the symbol that the bag holds most often, and at 8 symbols it is right in \
+                   {none} of the cases so far.",
             set: |link| {
                 link.position.encoding = Positions::None;
                 link.view = "models".into();
@@ -41,9 +41,12 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Two orders, one sum",
-            text: "“The film was bad, not good.” “The film was good, not bad.” Both have the same words, but they say opposite things. Only the order tells them apart.\n\n\
-                   The figure does this with symbols: in the second row, two of them trade places. The last token is a number. Each row shows the values that attention adds up for it. Without positions, attention adds up the same terms, so the \
-                   difference is 0, up to rounding. Now choose another encoding. Does the sum change?",
+            text: "“The film was bad, not good.” “The film was good, not bad.” The words are the same and the \
+                   meanings opposite: only the order tells them apart.\n\n\
+                   The figure does this with symbols: in the second row, two of them trade places. The last token is \
+                   a number, and each row shows the values that attention adds up for it. Without positions these \
+                   are the same terms, so the difference is 0, up to rounding. Now choose another encoding. Does the \
+                   sum change?",
             set: |link| {
                 (link.position.encoding, link.position.number) = (Positions::None, 1);
                 link.view = "swap".into();
@@ -52,8 +55,8 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "The plain number swamps the rest",
-            text: "Why not simply add the number? Then at position 20, one number in a row of small ones grows by \
-                   20. It is like a singer who gets louder with every note, until you hear no one else. The second \
+            text: "Why not simply add the position as it is? Then at position 20, one number in a row of small ones \
+                   grows by 20, like a singer who gets louder with every note until you hear no one else. The second \
                    figure compares two symbols at each position. Where a line is near 1, the two look almost the \
                    same to the model.",
             set: |link| link.position.encoding = Positions::Integer,
@@ -61,20 +64,19 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Many clocks at once",
-            text: "A clock tells time with small numbers. Its fast hand tells seconds apart, and its slow hand tells \
-                   hours apart. Vaswani and his colleagues did the same with sine and cosine. Each pair of dimensions \
-                   is a hand with its own speed, and all numbers stay between −1 and 1.\n\n\
+            text: "How can small numbers count far? A clock does it: its fast hand tells seconds apart, and its slow \
+                   hand tells hours apart. Vaswani and his colleagues did the same with sine and cosine: each pair \
+                   of dimensions is a hand with its own speed, and all numbers stay between −1 and 1.\n\n\
                    Drag a hand, and see how the others follow.",
             set: |link| (link.position.k, link.position.at) = (0, 5),
             asks: &["position-hands"],
         },
         Beat {
             title: "A step is a turn",
-            text: "Move k positions forward. Every hand turns by k times its speed, wherever it began. So one matrix \
-                   makes this step from every position. This is why the authors hoped that a model could learn to \
-                   look “k places back”.\n\n\
-                   Drag k. The line under the matrix says how exact the step is, from this position and from \
-                   others.",
+            text: "Move k positions forward, and every hand turns by k times its speed, wherever it began. So one \
+                   matrix makes this step from every position, which is why the authors hoped that a model could \
+                   learn to look “k places back”.\n\n\
+                   Drag k. The line under the matrix says how exact the step is, from this position and from others.",
             set: |link| {
                 link.position.k = 8;
                 link.view = "turn".into();
@@ -83,10 +85,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A table ends",
-            text: "You can also learn a vector for each position, like an [embedding](embedding). GPT-2 does. In your \
-                   run, such a model gets {learned} right at 8 symbols so far.\n\n\
+            text: "Why not let the model learn a vector for each position, like an [embedding](embedding)? GPT-2 \
+                   does. In your run, such a model gets {learned} right at 8 symbols so far.\n\n\
                    But the table has only as many rows as the longest sequence in training. For the next position \
-                   there is no row. The model does not answer badly there. It has no answer at all.",
+                   there is no row, so the model does not answer badly there: it has no answer at all.",
             set: |link| (link.position.encoding, link.position.length) = (Positions::Learned, 12),
             asks: &["position-longest"],
         },
@@ -106,10 +108,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Longer than anything trained on",
-            text: "In training no sequence had more than 8 symbols. The figure goes up to 24. Left of the mark the \
-                   models do what they were trained for. Right of it they must **extrapolate**: go beyond what they \
-                   have seen.\n\n\
-                   Train on, and look at which lines hold up and which drop. At 16 symbols the sinusoidal model gets \
+            text: "In training no sequence had more than 8 symbols, but the figure goes up to 24. Left of the mark \
+                   the models do what they were trained for, and right of it they must **extrapolate**: go beyond \
+                   what they have seen.\n\n\
+                   Train on, and see which lines hold up and which drop. At 16 symbols the sinusoidal model gets \
                    {sinusoidal-far} right so far, and the rotary one {rotary-far}.",
             set: |link| link.view = "longer".into(),
             asks: &["position"],
@@ -117,16 +119,16 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "What you can do now",
             text: "You can say why attention needs positions, and name five ways to give them. You can read sines \
-                   and cosines as hands of a clock. You can say which of them mark places, which mark distances, and \
-                   why a learned table ends. The next chapter puts attention into a whole block.",
+                   and cosines as hands of a clock. You can say which encodings mark places, which mark distances, \
+                   and why a learned table ends. The next chapter puts attention into a whole block.",
             set: |_| {},
             asks: &[],
         },
     ],
     tries: &[
         Trial {
-            text: "Count back from the end instead. The task sounds just as hard. Which model wins now, and which \
-                   ones still work at 16?",
+            text: "Count back from the end instead, which sounds just as hard. Which model wins now, and which ones \
+                   still work at 16?",
             label: "Count back",
             id: "end",
             set: |link| {
@@ -183,8 +185,8 @@ pub const SCRIPT: Script = Script {
         Quiz {
             id: "position-shuffle",
             kind: Kind::FindError,
-            asks: "“Without positions or a mask, shuffle the tokens and the output of attention stays as it is.” \
-                   What is wrong?",
+            asks: "“Without positions or a mask, the output of attention stays as it is when you shuffle the \
+                   tokens.” What is wrong?",
             options: &[
                 (
                     "The attention weights all change.",
@@ -229,7 +231,7 @@ pub const SCRIPT: Script = Script {
             options: &[
                 (
                     "Sequences are shorter when they are read backward.",
-                    "They are as long as before, and nothing is read backward. Only the numbering changed.",
+                    "They are as long as before, and nothing is read backward: only the numbering changed.",
                 ),
                 (
                     "The n-th symbol from the end is always n places before the number that asks for it.",

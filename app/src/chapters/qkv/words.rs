@@ -9,52 +9,53 @@ use crate::{
 };
 
 pub const SCRIPT: Script = Script {
-    before: "Attention let a decoder look back at every state of the encoder. But there were still two recurrent \
-             networks underneath, which take one step after another.",
+    before: "Attention let a decoder look back at every state of the encoder, but underneath there were still two \
+             recurrent networks, which take one step after another.",
     beats: &[
         Beat {
             title: "",
             text: "Recurrent networks are slow to train: step 100 must wait for step 99. In 2017 Ashish Vaswani and \
-                   seven others asked whether attention could do the work alone. Take “She had a dog”. The word \
-                   “had” may look for who had the dog. It finds “She”, and takes in what “She” has to offer. If \
-                   every word does this at once, no word has to wait.\n\n\
+                   seven others asked whether attention could do the work alone. In “She had a dog”, the word “had” \
+                   may look for who had the dog. It finds “She”, and takes in what “She” has to offer. If every word \
+                   does this at once, no word has to wait.\n\n\
                    Here a small model reads your sentence, one character per token. You see how much each token \
-                   takes from every token: from itself, and from those before and after it. Nothing is hidden. A mask \
-                   can hide tokens, and the next chapter is about masks.",
+                   takes from every token: from itself, and from those before and after it. Nothing is hidden yet. A \
+                   mask can hide tokens, which is what the next chapter is about.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "An inner product in place of the little network",
-            text: "Each token makes three vectors, each with a learned matrix of its own. One says what the token \
-                   looks for: its [query](query) [q](#q query). One says how it can be found: its [key](key) [k](#k \
-                   key). One is what it hands over: its [value](value) [v](#v value). When all three come from one \
-                   sentence, this is [self-attention](self-attention).\n\n\
+            text: "How does “had” find “She”? Each token makes three vectors, each with a learned matrix of its own. \
+                   One says what the token looks for: its [query](query) [q](#q query). One says how it can be \
+                   found: its [key](key) [k](#k key). One is what it hands over: its [value](value) [v](#v value). \
+                   When all three come from one sentence, this is [self-attention](self-attention).\n\n\
                    The score of a pair is the [inner product](inner-product) of q and k: multiply number by number, \
-                   and add up. [Softmax](softmax) makes the scores of a row into shares. Click a cell and follow its \
+                   and add up. [Softmax](softmax) turns the scores of a row into shares. Click a cell and follow its \
                    sum. Which product in it is the largest?",
             set: |_| {},
             asks: &["qkv-two"],
         },
         Beat {
             title: "Keys and values from elsewhere",
-            text: "The token that asks and the tokens it asks do not have to be in the same text. A translator’s \
-                   question comes up in the new sentence, and the answer is in the old one. Here the queries are \
-                   still your sentence’s, but keys and values come from another text. This is \
+            text: "The token that asks and the tokens it asks need not be in the same text. A translator’s question \
+                   comes up in the new sentence, and the answer is in the old one. Here the queries are still your \
+                   sentence’s, but keys and values come from another text. This is \
                    [cross-attention](cross-attention). In the last chapter the decoder asked the encoder’s states in \
                    the same way.\n\n\
                    This model was never trained for it, so look only at the shape of the matrix. Its rows are your \
-                   tokens, and its columns are the other text’s. Make your sentence shorter. Is the matrix square?",
+                   tokens, and its columns are the other text’s. Make your sentence shorter. Does the matrix have to \
+                   be square?",
             set: |link| link.qkv.memory = Memory::Other,
             asks: &["qkv-cross"],
         },
         Beat {
             title: "The variance of q · k is d_k",
-            text: "Roll one die. Then roll a hundred and add them up: the sum varies far more. The variance measures \
-                   how much. A score is such a sum, with one term for each of the d_k numbers in q and k. Here there \
-                   are {width}. They are drawn at random, each by itself, with mean 0 and variance 1. Then the score \
-                   has variance d_k. With so many terms one score is often far ahead, and softmax gives it nearly \
-                   everything. Then the gradient almost vanishes.\n\n\
+            text: "Roll one die. Then roll a hundred and add them up: the sum varies far more, and the variance \
+                   measures how much. A score is such a sum, with one term for each of the d_k numbers in q and k. \
+                   Here there are {width}, each drawn at random, independently, with mean 0 and variance 1, so the \
+                   score has variance d_k. With many terms one score is often far ahead, softmax gives it nearly \
+                   everything, and then the gradient almost vanishes.\n\n\
                    Dividing each score by the square root of d_k brings the variance back to 1. The \
                    [entropy](entropy) says how evenly the weights are spread, in units called [nats](nat). Drag the \
                    width and compare the two colors.",
@@ -66,20 +67,20 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Attention alone does not see order",
-            text: "Think of cards on a table. Each card compares itself with all others, wherever they lie. \
-                   Attention works like that when nothing marks positions or hides later tokens. Here your sentence \
-                   is shuffled. Each output moves along with its token, and its numbers stay the same but for \
+            text: "Think of cards on a table, each comparing itself with all others, wherever they lie. Attention \
+                   works like that when nothing marks positions or hides later tokens. Here your sentence is \
+                   shuffled: each output moves along with its token, and its numbers stay the same but for \
                    rounding.\n\n\
-                   Press “Shuffle again”. Then guess below what changes when a mask hides later tokens.",
+                   Press “Shuffle again”, then guess below what changes when a mask hides later tokens.",
             set: |link| put(link, Experiment::Shuffle),
             asks: &["qkv"],
         },
         Beat {
             title: "A causal mask brings order in",
-            text: "With a [causal mask](causal-mask) a token sees only itself and what comes before it. Now a \
-                   shuffle changes who comes before whom. So it changes what a token can see, and with it the \
-                   output. A model with such a mask can learn something about order, even without positions. The \
-                   last experiment below tries it. The next chapter shows which masks there are, and why.",
+            text: "With a [causal mask](causal-mask) a token sees only itself and what comes before it. A shuffle \
+                   changes who comes before whom, so now it changes what a token can see, and with it the output. \
+                   Even without positions, a model with such a mask can learn something about order, and the last \
+                   experiment below tries it. The next chapter shows which masks there are, and why.",
             set: |link| {
                 put(link, Experiment::Shuffle);
                 link.qkv.causal = true;
@@ -90,9 +91,9 @@ pub const SCRIPT: Script = Script {
             title: "One step of T² work",
             text: "A recurrent layer reads a text of T tokens in T steps, each waiting for the one before. Attention \
                    compares all T tokens with all T at once: T × T scores, but no waiting. A GPU, the chip that most \
-                   models train on, has thousands of hands. Waiting leaves them idle.\n\n\
-                   The figure measures both, now, on your machine. Pause training for a steady result. Where do the \
-                   curves cross, if they do?",
+                   models train on, has thousands of hands, and waiting leaves them idle.\n\n\
+                   The figure measures both on your machine, right now. Pause training for a steady result. Where do \
+                   the curves cross, if they do?",
             set: |link| put(link, Experiment::Cost),
             asks: &["qkv-cost"],
         },
@@ -107,8 +108,8 @@ pub const SCRIPT: Script = Script {
     ],
     tries: &[
         Trial {
-            text: "Put a causal mask on, and pick the first row. Whatever its score, its one weight is 1. Then go down \
-                   one row. It has two weights. Would they change if both scores rose by 5?",
+            text: "Put a causal mask on, and pick the first row. Whatever its score, its one weight is 1. Then go \
+                   down one row, where there are two weights. Would they change if both scores rose by 5?",
             label: "Mask, first row",
             id: "first",
             set: |link| (link.qkv.query, link.qkv.key, link.qkv.causal) = (1, 1, true),
@@ -144,8 +145,8 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Three models learn to name a word’s first letter. Two of them get no positions. Which of those \
-                   two can learn it all the same? Train, then look.",
+            text: "Three models learn to name a word’s first letter, and two of them get no positions. Which of \
+                   those two can learn it all the same? Train, then look.",
             label: "Train them",
             id: "order",
             set: |link| put(link, Experiment::Order),
@@ -156,7 +157,7 @@ pub const SCRIPT: Script = Script {
         Quiz {
             id: "qkv-two",
             kind: Kind::Explain,
-            asks: "Why does each token have a key and a value, and not one vector for both?",
+            asks: "Why does each token have a key and a value, rather than one vector for both?",
             options: &[
                 (
                     "What it is found by and what it hands over can then differ.",
@@ -247,7 +248,7 @@ pub const SCRIPT: Script = Script {
             options: &[
                 (
                     "It does the same work as a recurrent layer.",
-                    "A recurrent layer’s work grows with T. Attention’s work grows with T × T.",
+                    "A recurrent layer’s work grows with T, attention’s with T × T.",
                 ),
                 (
                     "Its work grows with T × T. What it saves is waiting.",
@@ -256,7 +257,8 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "Nothing is wrong.",
-                    "Double the length, and there are four times as many scores. For long texts it does more work.",
+                    "Double the length, and there are four times as many scores, so for long texts it does more \
+                     work.",
                 ),
             ],
             right: 1,

@@ -23,8 +23,8 @@ pub const SCRIPT: Script = Script {
                    window was gone, and the same word one place later looked like a new word. In 1990 Jeffrey Elman \
                    gave his network a memory of its own instead.\n\n\
                    That memory is the [state](hidden-state), a strip of numbers. The [character](#input input) comes \
-                   in through a matrix, a table of numbers called [W](#w weight). The previous state comes in through \
-                   another, [U](#u weight). Together they make the [new state](#state hidden). From it, a third \
+                   in through a matrix, a table of numbers called [W](#w weight), and the previous state through \
+                   another, [U](#u weight). Together they make the [new state](#state hidden), from which a third \
                    matrix, [V](#v weight), works out what is [expected next](#output output). Drawn once, this is a \
                    cell with a loop. Press “Unroll one step” and watch what is copied.",
             set: |_| {},
@@ -32,19 +32,20 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "One cell and a loop",
-            text: "Imagine reading with one small index card. You read a character, look at your card, and rewrite the \
-                   card. Then comes the next character. Whatever you want to know later must be on the card.\n\n\
-                   The cell does just that. Its card is the state, {units} numbers here. It follows the same rule at \
-                   every step, and this is called [recurrence](recurrence).",
+            text: "Imagine reading with one small index card as your only memory. You read a character, look at your \
+                   card, and rewrite the card before the next character comes. Whatever you want to know later must be \
+                   on it.\n\n\
+                   The cell does just that. Its card is the state, {units} numbers here, which it rewrites by the same \
+                   rule at every step. This is called [recurrence](recurrence).",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "Unroll one step",
-            text: "A loop is hard to follow by eye. So go around it once, and draw what was used: a copy of the cell \
+            text: "A loop is hard to follow by eye, so go around it once and draw what was used: a copy of the cell \
                    for step 1 (t = 1), with its character, its state and its guess. The rest of the sentence stays in \
                    the loop. This is called [unrolling](unrolling).\n\n\
-                   Nothing new was built. It is the same cell, drawn twice.",
+                   Nothing new was built: it is the same cell, drawn twice.",
             set: |link| link.rnn.columns = 1,
             asks: &[],
         },
@@ -53,16 +54,16 @@ pub const SCRIPT: Script = Script {
             text: "Unrolled to the end of the sentence, the loop is a deep network with one layer, or stage, per \
                    character: {length} for yours. At the top of each column you see the character that should come \
                    next, and what the network expects. Compare them.\n\n\
-                   All arrows between columns point to the right. A state knows what has been read so far, and nothing \
-                   of what comes later.",
+                   All arrows between columns point to the right, so a state knows what has been read so far, and \
+                   nothing of what comes later.",
             set: |link| link.rnn.columns = 64,
             asks: &["rnn-past"],
         },
         Beat {
             title: "The same matrices everywhere",
-            text: "Point at a U in the figure. Every copy lights up, because there is only one U. When training \
-                   changes it, it changes in all copies at once. So what the network learns at one place in a text, \
-                   it can use at every other.\n\n\
+            text: "Point at a U in the figure, and every copy lights up, because there is only one U. When training \
+                   changes it, all copies change at once. So what the network learns at one place in a text, it can \
+                   use at every other.\n\n\
                    A longer sentence needs more steps. Does it also need more [parameters](parameter)?",
             set: |link| {
                 link.rnn.columns = 8;
@@ -73,9 +74,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "One unit is one sum",
             text: "The state looks mysterious, but each of its numbers, its [units](unit), comes from one sum. The \
-                   weights in that sum are one row of W and one row of U. Take the weight for the character. Take \
-                   each unit of the previous state, times its weight. Take a [bias](bias), a number that is always \
-                   added. Add them all up. Then [tanh](tanh) squeezes the sum into the range from −1 to 1.\n\n\
+                   weights in that sum are one row of W and one row of U. Take the weight for the character, each unit \
+                   of the previous state times its weight, and a [bias](bias), a number that is always added. Add them \
+                   all up, and let [tanh](tanh) squeeze the sum into the range from −1 to 1.\n\n\
                    In the figure each bar begins where the one above it ended. Choose another unit or another t, and \
                    follow the bars to the result.",
             set: |link| {
@@ -90,7 +91,7 @@ pub const SCRIPT: Script = Script {
             title: "Change one character",
             text: "At t = {edit} the network now reads a different character. Which states notice? Under each column, \
                    Δ says how far its state has moved. Click any character and type another one.\n\n\
-                   Then follow Δ to the right. How soon does the difference fade? This gives you an idea of how long \
+                   Then follow Δ to the right: how soon does the difference fade? This gives you an idea of how long \
                    the network remembers a single character.",
             set: |link| {
                 link.rnn.columns = 64;
@@ -105,7 +106,7 @@ pub const SCRIPT: Script = Script {
                    past, mistakes included.\n\n\
                    Here one odd character is forced on it, at place {odd}. The stronger the color, the more a \
                    character surprised the network. An LSTM, a kind of cell that a later chapter takes apart, writes \
-                   too. Which of the two recovers sooner? The view “Recovery” measures this on [held-out](held-out) \
+                   too: which of the two recovers sooner? The view “Recovery” measures this on [held-out](held-out) \
                    text while training is paused.",
             set: |link| {
                 link.view = "writing".into();
@@ -116,9 +117,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "What you can do now",
             text: "You can draw a recurrent network folded and unrolled, and say what is copied and what is shared. \
-                   You can work out one unit by hand. You can say how far a changed character reaches, and why it \
-                   never reaches back. One thing is still missing. How does the network learn which early character \
-                   mattered for a late guess? The next chapter sends the error back through time.",
+                   You can work out one unit by hand, and say how far a changed character reaches and why it never \
+                   reaches back. One thing is still missing: how does the network learn which early character mattered \
+                   for a late guess? The next chapter sends the error back through time.",
             set: |_| {},
             asks: &[],
         },
@@ -127,7 +128,7 @@ pub const SCRIPT: Script = Script {
         Trial {
             text: "Change the first character of the sentence. How many steps later is Δ below 0.1? Train for a while \
                    and look again. Does the network now remember for more steps, or for fewer?",
-            label: "Set it up",
+            label: "Change the first character",
             id: "first",
             set: |link| {
                 link.rnn.columns = 64;
@@ -148,9 +149,9 @@ pub const SCRIPT: Script = Script {
         },
         Trial {
             text: "Ask only at the end whether the brackets are balanced, and train for 600 steps. Flip a bracket in \
-                   the middle. Does the answer change? Then write a string of 32 brackets, twice as long as any it \
-                   has trained on. Has it learned to count?",
-            label: "Set it up",
+                   the middle: does the answer change? Then write a string of 32 brackets, twice as long as any it has \
+                   trained on. Has it learned to count?",
+            label: "Brackets, asked at the end",
             id: "brackets",
             set: |link| {
                 link.rnn.columns = 64;
@@ -162,7 +163,7 @@ pub const SCRIPT: Script = Script {
             text: "Use the sigmoid, which squeezes a sum into the range from 0 to 1, and no biases, as Mikolov’s \
                    network did in 2010. Go back to the start of training. Near which value are all units? Why is \
                    that a worse start than with tanh?",
-            label: "Set it up",
+            label: "Sigmoid, no biases",
             id: "sigmoid",
             set: |link| {
                 link.rnn.columns = 64;
@@ -173,7 +174,7 @@ pub const SCRIPT: Script = Script {
         Trial {
             text: "Let it write at [temperature](temperature) 0, where nothing is left to chance. Does it begin to go \
                    in circles? If so, does an odd character get it out of them?",
-            label: "Set it up",
+            label: "Temperature 0",
             id: "circles",
             set: |link| {
                 link.view = "writing".into();
@@ -191,7 +192,7 @@ pub const SCRIPT: Script = Script {
             options: &[
                 (
                     "It corrects only its last guess.",
-                    "It corrects none. Each guess is made once, from the state at that step.",
+                    "It corrects none: each guess is made once, from the state at that step.",
                 ),
                 (
                     "No state ever hears of a later character.",
@@ -200,7 +201,7 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "Nothing. That is what the loop is for.",
-                    "The loop hands the state forward, to the next step. It has no way back.",
+                    "The loop hands the state forward, to the next step, and has no way back.",
                 ),
             ],
             right: 1,
@@ -212,8 +213,8 @@ pub const SCRIPT: Script = Script {
             options: &[
                 (
                     "It keeps the numbers in bounds and adds a bend.",
-                    "Without it, a state could grow at every step. And sums of sums are only sums. Without a bend, \
-                     many steps could do no more than one big sum over all characters.",
+                    "Without it, a state could grow at every step. And because sums of sums are only sums, many steps \
+                     without a bend could do no more than one big sum over all characters.",
                 ),
                 (
                     "It turns the state into probabilities.",
@@ -238,7 +239,7 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "The network stops to look for the mistake.",
-                    "It has no idea that it was one. It reads the character like any other.",
+                    "It doesn’t know that there was one, and reads the character like any other.",
                 ),
                 (
                     "It is mixed into the state, and each state is made from the one before.",

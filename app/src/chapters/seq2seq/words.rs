@@ -91,7 +91,7 @@ pub fn more() -> impl IntoView {
 /// What the model learns to write, in a few words.
 pub fn task(task: PairTask) -> &'static str {
     match task {
-        PairTask::Reverse => "a string of letters, backwards",
+        PairTask::Reverse => "a string of letters, backward",
         PairTask::Dates => "a date as year, month and day, however it is put",
         PairTask::Copy => "a string of letters, once more",
         PairTask::Sort => "the letters of a string, in alphabetical order",
@@ -99,48 +99,48 @@ pub fn task(task: PairTask) -> &'static str {
 }
 
 pub const SCRIPT: Script = Script {
-    before: "Reading both ways helps. But so far each network gives one answer, or one for each input. What if the \
+    before: "Reading both ways helps, but so far each network gives one answer, or one for each input. What if the \
              answer has a length of its own?",
     beats: &[
         Beat {
             title: "",
-            text: "A translation rarely has as many words as its source, and the order of the words often \
-                   differs. The networks so far could not write such an answer. In 2014 two groups, one \
-                   around Cho and one around Sutskever, used two networks. One reads the whole source, and \
-                   the other one writes.\n\n\
-                   Here you train such a pair. It reads a source and learns to write: {task}. At the top of \
-                   the figure you see whether it got this one right.",
+            text: "A translation rarely has as many words as its source, and the order of the words often differs. \
+                   The networks so far could not write such an answer, so in 2014 two groups, one around Cho and one \
+                   around Sutskever, used a pair of them. One reads the whole source, and the other writes.\n\n\
+                   Here you train such a pair. It reads a source and learns to write: {task}. At the top of the \
+                   figure you see whether it got this one right.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "Read all, then write",
             text: "Think of an interpreter who hears a whole sentence first, and only then speaks. The \
-                   [encoder](encoder) reads the source one character per step. After the last one, the \
-                   [decoder](decoder) starts to write. It stops when it writes *end*. So the answer may be longer \
-                   or shorter than the source.\n\n\
-                   Press “Write one more” to follow it. Each character it writes becomes its next input. In training, \
-                   its next input is always the right character, even if it guessed wrong. This is [teacher \
-                   forcing](teacher-forcing).",
+                   [encoder](encoder) reads the source one character per step, and after the last one the \
+                   [decoder](decoder) starts to write. It stops when it writes *end*, so the answer may be longer or \
+                   shorter than the source.\n\n\
+                   Press “Write one more” to follow it: each character it writes becomes its next input. In \
+                   training, it is always given the right character instead, even if it guessed wrong. This is \
+                   [teacher forcing](teacher-forcing).",
             set: |link| link.seq2seq.at = 1,
             asks: &["seq2seq-fed"],
         },
         Beat {
             title: "One vector in between",
-            text: "All that passes from reader to writer is [one vector](#seq2seq-c hidden), the encoder’s \
-                   last [state](hidden-state). It has {hidden} numbers, whether the source has 2 letters or \
-                   10. This narrow neck is called the **bottleneck**, and the whole is called an \
+            text: "All that passes from reader to writer is [one vector](#seq2seq-c hidden), the encoder’s last \
+                   [state](hidden-state). It has {hidden} numbers, whether the source has 2 letters or 10. This \
+                   narrow neck is called the **bottleneck**, and the whole is called an \
                    [encoder-decoder](encoder-decoder) or **seq2seq** model.\n\n\
-                   Point at the states on the left. The line below says how far each letter moved the state. \
+                   Point at the states on the left, and the line below says how far each letter moved the state. \
                    What a later letter pushes out is gone.",
             set: |_| {},
             asks: &["seq2seq-half"],
         },
         Beat {
             title: "Accuracy and length",
-            text: "This curve shows, for each length of source, how many [held-out](held-out) answers are \
-                   correct down to the last character. Strings to the right of the mark are longer than any \
-                   in training. Press Train, and watch at which lengths the curve rises first. {lengths}",
+            text: "When is one vector too small? This curve shows, for each length of source, how many \
+                   [held-out](held-out) answers are correct down to the last character. Strings to the right of the \
+                   mark are longer than any in training. Press Train, and watch at which lengths the curve rises \
+                   first. {lengths}",
             set: |link| {
                 link.seq2seq.example = 2;
                 link.view = "lengths".to_owned();
@@ -149,9 +149,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A narrower neck",
-            text: "If the neck is the trouble, a narrower one should make it worse. Here the vector has only \
-                   8 numbers. Train to step 400. Then go back one beat, train the first model just as long, \
-                   and compare where each curve falls.",
+            text: "If the neck is the trouble, a narrower one should make it worse. Here the vector has only 8 \
+                   numbers. Train to step 400, then go back one beat, train the first model just as long, and \
+                   compare where each curve falls.",
             set: |link| {
                 link.seq2seq.hidden = 8;
                 link.view = "lengths".to_owned();
@@ -160,11 +160,11 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "The order of reading",
-            text: "Now the task is to copy, and the source is read from its end. So the letter that is written first \
-                   is the one that was read last. Sutskever’s group also read English sentences from the end, and \
-                   found that their French translations improved.\n\n\
-                   Train this model. Then open the settings, uncheck “Read from the end”, and train that model just \
-                   as long. Which curve is higher?",
+            text: "Does it matter at which end the reading starts? Now the task is to copy, and the source is read \
+                   from its end, so the letter written first is the one read last. Sutskever’s group also read \
+                   English sentences from the end, and found that their French translations improved.\n\n\
+                   Train this model, then open the settings, uncheck “Read from the end”, and train that one just as \
+                   long. Which curve is higher?",
             set: |link| {
                 (link.seq2seq.task, link.seq2seq.backwards) = (PairTask::Copy, true);
                 link.view = "lengths".to_owned();
@@ -174,8 +174,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "What must be kept",
             text: "A source can be long and still say little. “The 3rd of May 1998” has 19 characters, but its \
-                   answer needs only a day, a month and a year. The vector does not have to hold the source. It \
-                   has to hold what the answer needs.\n\n\
+                   answer needs only a day, a month and a year. The vector does not have to hold the source, only \
+                   what the answer needs.\n\n\
                    Train, then type a date of your own. So far {dates} of the held-out dates are correct.",
             set: |link| link.seq2seq.task = PairTask::Dates,
             asks: &["seq2seq-date"],
@@ -183,11 +183,11 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A good start can end badly",
             text: "So far the decoder has always taken the likeliest character. This is **greedy** decoding, and it \
-                   never goes back. But a likely start may have only unlikely endings. [Beam search](beam-search) \
-                   keeps several beginnings, the **beam**. It continues each, then keeps only the likeliest few.\n\n\
+                   never goes back, though a likely start may have only unlikely endings. [Beam search](beam-search) \
+                   keeps several beginnings, the **beam**: it continues each, then keeps only the likeliest few.\n\n\
                    An answer’s probability is the product of its characters’ probabilities. The table shows what the \
-                   search found. Train a little, then type a hard source. Is the beam’s best answer likelier than the \
-                   greedy one? Is it also right?",
+                   search found. Train a little, then type a hard source. Is the beam’s best answer likelier than \
+                   the greedy one, and is it also right?",
             set: |link| link.view = "beam".to_owned(),
             asks: &[],
         },
@@ -237,8 +237,8 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Sort the letters. Now the answer does not depend on their order in the source. Is there \
-                   less to keep? Train, and compare with reversing.",
+            text: "Sort the letters. Now the answer does not depend on their order in the source, so is there less \
+                   to keep? Train, and compare with reversing.",
             label: "Sort",
             id: "seq2seq-sort",
             set: |link| link.seq2seq.task = PairTask::Sort,
@@ -254,8 +254,8 @@ pub const SCRIPT: Script = Script {
             options: &[
                 (
                     "The decoder has c only at its first step.",
-                    "In some models that is so, but here c is given again at every step. Look for what else is \
-                     given to it.",
+                    "In some models that is so, but here c is given again at every step. Look for what else the \
+                     decoder is given.",
                 ),
                 (
                     "Each letter the decoder writes is its next input, so a wrong one can mislead it.",
@@ -264,7 +264,7 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "Nothing. The letters are written independently.",
-                    "They are not. Each is chosen given c and all letters that were written before it.",
+                    "They are not: each is chosen given c and all letters written before it.",
                 ),
             ],
             right: 1,
@@ -272,7 +272,7 @@ pub const SCRIPT: Script = Script {
         Quiz {
             id: "seq2seq-fits",
             kind: Kind::FindError,
-            asks: "“If you only train long enough, one vector can hold strings of any length.” What is wrong?",
+            asks: "“Train long enough, and one vector can hold strings of any length.” What is wrong?",
             options: &[
                 (
                     "The vector’s size is fixed, but the number of possible strings grows with every letter.",
@@ -286,8 +286,8 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "Nothing. Training always finds room.",
-                    "Training can use the room better, and longer training does help. It can’t make more room than \
-                     the vector has.",
+                    "Longer training does help to use the room better, but it can’t make more room than the vector \
+                     has.",
                 ),
             ],
             right: 0,
@@ -305,7 +305,7 @@ pub const SCRIPT: Script = Script {
                 (
                     "Fewer steps lie between reading the first letters and writing them.",
                     "The first letter to be written was read last, so the gradient has a short way back to it. The \
-                     last letters are farther away than before, but then the decoder has already begun well.",
+                     last letters are farther away than before, but by then the decoder has already begun well.",
                 ),
             ],
             right: 2,
@@ -327,7 +327,7 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "Digits take less room than letters.",
-                    "Every character changes the whole vector. No character has a place of its own in it.",
+                    "Every character changes the whole vector, and none has a place of its own in it.",
                 ),
             ],
             right: 1,

@@ -10,92 +10,92 @@ use crate::{
 };
 
 pub const SCRIPT: Script = Script {
-    before: "Ten minutes. You don’t need to know any calculus.",
+    before: "Ten minutes, and you don’t need to know any calculus.",
     beats: &[
         Beat {
             title: "",
-            text: "A computer can check that two words are spelled alike, but not that they mean something similar. \
-                   For that, words must become numbers. In 1958 Frank Rosenblatt presented the perceptron. It \
-                   multiplied each number in a list by a weight, and added up the results. Every neural network in \
-                   this course still does that, with longer lists.\n\n\
+            text: "A computer can easily check whether two words are spelled alike, but not whether they mean \
+                   something similar. For that, words must become numbers. In 1958 Frank Rosenblatt presented the \
+                   perceptron, which multiplied each number in a list by a weight and added up the results. Every \
+                   neural network in this course still does that, with longer lists.\n\n\
                    Here are the few calculations that they all share. Each is a drawing that you can move by hand, \
-                   with the mouse, a finger or the sliders. You can skip this chapter: the notes on later words lead \
-                   back to it.",
+                   with the mouse, a finger or the sliders. You can skip this chapter: in later ones, the notes on new \
+                   words lead back here.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "A list is an arrow",
-            text: "Take a list of two numbers, such as 3 and 1. Go 3 across and 1 up, and draw an arrow to that \
-                   place. The list and the arrow say the same thing. Both are called a **vector**.\n\n\
-                   Drag the tips of a and b, and watch the lists. In the next chapter each piece of text gets such a \
-                   list, its [embedding](embedding). It is just longer than two numbers.",
+            text: "What does a list of numbers look like? Take two, such as 3 and 1: go 3 across and 1 up, and draw an \
+                   arrow to that place. The list and the arrow say the same thing, so both are called a **vector**.\n\n\
+                   Drag the tips of a and b, and watch the lists. In the next chapter each piece of text gets a list \
+                   like these, its [embedding](embedding), only longer.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "Adding lists",
-            text: "Two lists of the same length are added place by place. With arrows it is a walk: first along a, \
-                   then along b.\n\n\
-                   The sum carries something of both. The first GPT used such a sum. For each piece of text it added \
-                   two lists: one says what the piece is, the other says where it stands.",
+            text: "How can one list say two things at once? Add two lists of the same length, place by place. With \
+                   arrows this is a walk: first along a, then along b.\n\n\
+                   The sum carries something of both. The first GPT used it for each piece of text, adding two lists: \
+                   one says what the piece is, the other says where it stands.",
             set: |link| link.start.shows = Shows::Sum,
             asks: &[],
         },
         Beat {
             title: "How much do they agree?",
-            text: "Now multiply place by place, and add up the results. This is the **dot product**, also called \
-                   [inner product](inner-product). It is {dot} now.\n\n\
-                   Keep b about as long as it is and turn it toward a: the number grows. Turn it away: the number \
-                   shrinks. At a right angle it is 0, and beyond that it is negative. So one number says how much two \
-                   lists agree. Longer arrows make it larger, too.\n\n\
+            text: "This time, multiply place by place and add up the results. This is the **dot product**, also called \
+                   [inner product](inner-product), and it is {dot} now.\n\n\
+                   Keep b about as long as it is and turn it toward a, and the number grows. Turn it away, and the \
+                   number shrinks: at a right angle it is 0, and beyond that it is negative. So one number says how \
+                   much two lists agree, though longer arrows count for more.\n\n\
                    The broad band is the shadow that b drops straight onto the line of a. Multiply its length by the \
-                   length of a. That is the dot product, with a minus sign if the shadow points away from a. The \
-                   [attention](attention) in a transformer compares lists with this product.",
+                   length of a, and you have the dot product, with a minus sign if the shadow points away from a. The \
+                   [attention](attention) in a transformer compares lists in this way.",
             set: |link| link.start.shows = Shows::Product,
             asks: &["start-flip"],
         },
         Beat {
             title: "Many questions at once",
-            text: "A **matrix** is a stack of rows, and each row is a list. Take the dot product of each row with one \
-                   input x. You get as many answers as there are rows. This is a [matrix product](matrix-product), \
-                   and a model spends most of its time on it.\n\n\
-                   Drag x, and the answers change. Drag the tip of arrow 2, and only the second answer changes. Each \
-                   row asks the input its own question. The numbers in the rows are called [weights](weight). They \
-                   are what training changes.",
+            text: "A dot product gives one answer. Stack many lists as the rows of a **matrix**, take the dot product \
+                   of each row with one input x, and you get as many answers as there are rows. This is a [matrix \
+                   product](matrix-product), and a model spends most of its time on it.\n\n\
+                   Drag x, and the answers change. Drag the tip of arrow 2, and only the second answer changes, \
+                   because each row asks the input its own question. The numbers in the rows are called \
+                   [weights](weight), and they are what training changes.",
             set: |link| link.view = "matrix".into(),
             asks: &[],
         },
         Beat {
             title: "Scores into shares",
-            text: "What comes after “th”? A model answers with a score for each letter, and a score can be any \
-                   number. To pick a letter by chance, we need each letter’s share of one whole. The drawing shows \
-                   four letters.\n\n\
-                   [Softmax](softmax) turns scores into shares. It takes a fixed number, about 2.72, to the power of \
-                   each score. Then it divides each result by their sum. Now each letter has a \
-                   [probability](probability). The letter “a” has a share of {share}. Pull its score up: its share \
-                   grows, and all the others shrink.",
+            text: "What comes after “th”? A model answers with a score for each letter, and a score can be any number. \
+                   To pick a letter by chance, we need each letter’s share of one whole. The drawing shows four \
+                   letters.\n\n\
+                   [Softmax](softmax) turns scores into shares. It raises a fixed number, about 2.72, to the power of \
+                   each score, and divides each result by their sum. Now each letter has a [probability](probability). \
+                   The letter “a” has a share of {share}: pull its score up, and its share grows while all the others \
+                   shrink.",
             set: |link| link.view = "shares".into(),
             asks: &["start-add", "start-zero"],
         },
         Beat {
             title: "How steep is it?",
-            text: "Training asks the same thing about every weight. Turn it up a little: how fast does the error \
-                   rise? The answer is the **slope**. In the drawing, the height is the error.\n\n\
-                   You can measure it. Move w to the right by a small nudge h, and see how much the height changes. \
-                   Divide the rise by the nudge. Now make the nudge smaller and smaller: the result comes closer and \
-                   closer to the slope. A model has many weights, so it has many slopes. The list of all of them is \
+            text: "Training asks the same thing about every weight: if you turn it up a little, how fast does the \
+                   error rise? The answer is the **slope**. In the drawing, the height is the error.\n\n\
+                   You can measure it. Move w to the right by a small nudge h, see how much the height changes, and \
+                   divide this rise by the nudge. Now make the nudge smaller and smaller: the result comes closer and \
+                   closer to the slope. A model has one slope for each of its weights, and the list of all of them is \
                    the [gradient](gradient).",
             set: |link| link.view = "slope".into(),
             asks: &[],
         },
         Beat {
             title: "Slopes multiply",
-            text: "A model is a chain in which each link feeds the next. Here every link is a straight line, so even \
-                   a large nudge works. Nudge the start by 1. Link 1 multiplies the nudge by slope 1. Link 2 \
-                   multiplies that result by slope 2, and so on.\n\n\
-                   So the slope of the whole chain is the product of all its slopes. This is the **chain rule**. \
-                   Training works out these products from the end back to the start, which is called \
+            text: "A model is a chain in which each link feeds the next. If you nudge the start, what arrives at the \
+                   end? Here every link is a straight line, so even a large nudge works. Nudge the start by 1: link 1 \
+                   multiplies the nudge by its slope, link 2 multiplies the result by its own, and so on.\n\n\
+                   So the slope of the whole chain is the product of all its slopes: the **chain rule**. Training \
+                   works out these products from the end back to the start, which is called \
                    [backpropagation](backpropagation). Drag the dot at the end of a line to change its slope. A nudge \
                    of 1 now comes out as {chain}.",
             set: |link| link.view = "chain".into(),
@@ -104,20 +104,20 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "One step downhill",
             text: "Let the height of this curve be the [loss](loss), the error of a model with a single weight w. We \
-                   want to go down. In 1847 Augustin-Louis Cauchy described a way. Think of a walker in fog: feel \
-                   which way is up, and step the opposite way.\n\n\
-                   The step is the slope times a small number, the [learning rate](learning-rate). So steep ground \
-                   gives a long step, and level ground gives none. Press “One step” a few times.",
+                   want to go down, but how, without seeing the whole curve? In 1847 Augustin-Louis Cauchy described a \
+                   way. Think of a walker in fog: feel which way is up, and step the opposite way.\n\n\
+                   The step is the slope times a small number, the [learning rate](learning-rate), so steep ground \
+                   gives a long step and level ground gives none. Press “One step” a few times.",
             set: |link| link.view = "valley".into(),
             asks: &[],
         },
         Beat {
             title: "A hundred steps",
-            text: "The walk stops in the nearer valley, not the deeper one. With short steps it can’t climb over the \
-                   hill between them.\n\n\
-                   Drag the start to another place. Where does the walk end now? Drag the gray points to build a \
-                   curve of your own. Then turn up the rate until the steps jump across the valley. Every model that \
-                   trains in this course takes steps like these, with all its weights at once.",
+            text: "The walk stops in the nearer valley, although the other is deeper: with short steps it can’t climb \
+                   over the hill between them.\n\n\
+                   Drag the start to another place: where does the walk end now? Drag the gray points to build a curve \
+                   of your own, then turn up the rate until the steps jump across the valley. Every model that trains \
+                   in this course takes steps like these, with all its weights at once.",
             set: |link| {
                 link.view = "valley".into();
                 link.start.steps = 100;
@@ -126,9 +126,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "What you can do now",
-            text: "You can see a list of numbers as an arrow. You can say what a dot product, a matrix product and \
-                   softmax work out. You know what a slope is, why slopes multiply, and how a walk downhill finds a \
-                   valley. With that you can start. The rest is explained where you need it.",
+            text: "You can see a list of numbers as an arrow, and say what a dot product, a matrix product and softmax \
+                   work out. You know what a slope is, why slopes multiply, and how a walk downhill finds a valley. \
+                   That is enough to start: the rest is explained where you need it.",
             set: |_| {},
             asks: &[],
         },
@@ -230,9 +230,9 @@ pub const SCRIPT: Script = Script {
                    16.” What is wrong with this sentence?",
             options: &[
                 (
-                    "Slopes are multiplied with each other: 0.8 to the power of 20 is about 0.01.",
-                    "Right. Each link keeps 0.8 of what it gets. After twenty links only about one hundredth is left. \
-                     When slopes are below 1, long chains are hard to train.",
+                    "Slopes are multiplied together: 0.8 to the power of 20 is about 0.01.",
+                    "Right. Each link keeps 0.8 of what it gets, so after twenty links only about one hundredth is \
+                     left. When slopes are below 1, long chains are hard to train.",
                 ),
                 (
                     "The slope of the whole chain is that of the last link, 0.8.",
@@ -256,12 +256,12 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "Noise is added to each step.",
-                    "There is no chance in this walk: the same start and the same rate give the same steps.",
+                    "Nothing in this walk is left to chance: the same start and the same rate give the same steps.",
                 ),
                 (
                     "The step is so long that it lands on the far side of the valley, often as high as before.",
-                    "Right. There downhill points back, so the next long step jumps back. With a low enough rate, each \
-                     step ends lower.",
+                    "Right. There, downhill points back, so the next long step jumps back. With a low enough rate, \
+                     each step ends lower.",
                 ),
             ],
             right: 2,

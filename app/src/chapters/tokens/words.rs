@@ -26,25 +26,25 @@ pub const SCRIPT: Script = Script {
                    from frequent pieces instead, so that any word could be written.\n\n\
                    Such a piece of text is called a [token](token). The list of all tokens is the \
                    [vocabulary](vocabulary), and a token’s place on that list is its **id**. Here your sentence is cut \
-                   in three ways, with the id under each token. Press Merge to grow the pieces. Click a token to see \
-                   the row of numbers that the model keeps for it.",
+                   in three ways, with the id under each token. Press Merge to grow the pieces, or click a token to \
+                   see the row of numbers that the model keeps for it.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "A character is a number",
-            text: "The simplest cut makes each character a token. Its id is its place in the list of all characters \
-                   that the training text has. That list has {character-ids} ids here.\n\n\
-                   Two of them are special. One stands for the end of a line. The other is **unknown**. All characters \
-                   that never occur in the text share it, so they can’t be told apart.",
+            text: "The simplest cut makes each character a token, and its id is its place in the list of all \
+                   characters in the training text. That list has {character-ids} ids here.\n\n\
+                   Two of them are special. One stands for the end of a line. The other is **unknown**, and all \
+                   characters that never occur in the text must share it, so they can’t be told apart.",
             set: |link| link.tokens.merges = 0,
             asks: &[],
         },
         Beat {
             title: "A byte is a number too",
-            text: "A computer stores any text as bytes, which are numbers from 0 to 255. So 256 ids are enough for \
-                   every text in every language, and nothing is unknown. The price is length. An é takes two bytes, \
-                   and most emoji take four or more.\n\n\
+            text: "Is there a cut that leaves nothing unknown? A computer stores any text as bytes, which are numbers \
+                   from 0 to 255, so 256 ids are enough for every text in every language. The price is length: an é \
+                   takes two bytes, and most emoji take four or more.\n\n\
                    Your sentence has {characters} tokens as characters and {bytes} as bytes. Add an é to it and \
                    compare the rows.",
             set: |link| {
@@ -56,10 +56,10 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Frequent pairs become one token",
             text: "People who write shorthand have one sign for “the”, because they write it so often. [Byte-pair \
-                   encoding](bpe) does the same. Find the two neighbors that stand together most often in the text, \
-                   and make them one token. Then do it again.\n\n\
+                   encoding](bpe) works the same way. It finds the two neighbors that stand together most often in the \
+                   text, makes them one token, and then does it again.\n\n\
                    Here {merges} merges have been made. As bytes the text has {text-bytes} tokens, and now it has \
-                   {text-pairs}. Each merge adds one id to the vocabulary. Press Merge and watch both curves.",
+                   {text-pairs}. But each merge also adds one id to the vocabulary. Press Merge and watch both curves.",
             set: |link| {
                 link.tokens.scheme = Scheme::Pairs;
                 link.tokens.merges = 40;
@@ -69,14 +69,14 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "An id picks a row",
-            text: "An id is only a name, like the number on a locker. What counts is inside. The model keeps a table \
+            text: "An id is only a name, like the number on a locker: what counts is inside. The model keeps a table \
                    with one row of numbers for each id. That row is the token’s [embedding](embedding), and the whole \
-                   table is called the embedding too. The model looks up the id and works with its row. Training \
-                   changes the numbers.\n\n\
+                   table is called the embedding too. The model looks up the id and works with the numbers in its row, \
+                   which training changes.\n\n\
                    In formulas, the lookup is written as a product. A [one-hot vector](one-hot) is a list of numbers \
                    with a [1](#one-hot input) at the id and 0 everywhere else. Multiply each row of the \
                    [table](#embedding weight) by its number in that list, and add up the rows. All rows but one are \
-                   multiplied by 0. Click a number below the table to see the sum behind it.",
+                   multiplied by 0, so only that one is left. Click a number below the table to see the sum behind it.",
             set: |link| {
                 link.tokens.token = 34;
                 link.view = "embedding".into();
@@ -85,18 +85,18 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Tokens that behave alike",
-            text: "Every row is a point, and its numbers say where the point lies. A row has {width} numbers, but a \
-                   screen has only two directions. So the map shows the two directions in which the points spread \
-                   most, their [principal components](principal-component). The points start at random, and training \
-                   moves them. If two tokens are often followed by the same tokens, similar rows serve both well. So \
-                   their points tend to move closer together.\n\n\
+            text: "Which tokens look alike to the model? Every row is a point, and its numbers say where the point \
+                   lies. A row has {width} numbers, but a screen has only two directions, so the map shows the two \
+                   directions in which the points spread most, their [principal components](principal-component). The \
+                   points start at random, and training moves them. If two tokens are often followed by the same \
+                   tokens, similar rows serve both well, so their points tend to move closer together.\n\n\
                    {map}",
             set: |link| link.view = "map".into(),
             asks: &[],
         },
         Beat {
             title: "A window makes the examples",
-            text: "A model learns from questions with answers. A text is full of them: cover the next token and \
+            text: "A model learns from questions with answers, and a text is full of them: cover the next token and \
                    guess it. Nobody has to write the answers, because the text already has them.\n\n\
                    Slide the window. Each token in it makes one example: given the text up to and including this \
                    token, guess the one after it, the **target**. So a window of {window} tokens holds {window} \
@@ -109,11 +109,12 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A sentence is a product",
-            text: "How [probable](probability) is a whole sentence? Ask how probable its first token is. Then ask how \
-                   probable the second is, given the first, and so on. Multiply all the answers. This is the **chain \
-                   rule of probability**, and a [language model](language-model) is a machine that gives the answers.\n\n\
-                   The last factor belongs to the **end token**. Nobody says in advance how long a sentence will be, \
-                   so the model must also say when it stops. The product soon gets tiny, so people add up the \
+            text: "How [probable](probability) is a whole sentence? Ask how probable its first token is, then how \
+                   probable the second is, given the first, and so on, and multiply all the answers. This is the \
+                   **chain rule of probability**, and a [language model](language-model) is a machine that gives the \
+                   answers.\n\n\
+                   The last factor belongs to the **end token**: nobody says in advance how long a sentence will be, \
+                   so the model must also say when it stops. Because the product soon gets tiny, people add up the \
                    logarithms of the factors instead. Point at a card to read its factor and the logarithm.",
             set: |link| {
                 link.tokens.scheme = Scheme::Pairs;
@@ -126,7 +127,7 @@ pub const SCRIPT: Script = Script {
             title: "What you can do now",
             text: "You can cut a text into characters, bytes or byte pairs, and say what each cut costs. You can say \
                    what an embedding is, and why looking up a row equals a product with a one-hot vector. You can \
-                   write the probability of a sentence as a product. Where do good factors come from? The next \
+                   write the probability of a sentence as a product. But where do good factors come from? The next \
                    chapter begins with counting.",
             set: |_| {},
             asks: &[],
@@ -134,8 +135,8 @@ pub const SCRIPT: Script = Script {
     ],
     tries: &[
         Trial {
-            text: "Write é, ß, 東 or an emoji. How many bytes does one character take? Which of these characters are \
-                   known in the row of characters?",
+            text: "Write é, ß, 東 or an emoji. How many bytes does each take, and which of them are known in the row of \
+                   characters?",
             label: "Write ‘café 🙂’",
             id: "bytes",
             set: |link| link.tokens.scheme = Scheme::Bytes,
@@ -154,8 +155,8 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Put a period at the end of your sentence. Watch the last factor, which belongs to the end token. \
-                   Then take the period away again.",
+            text: "Put a period at the end of your sentence, then take it away again. Watch the last factor, which \
+                   belongs to the end token: when is an end more probable?",
             label: "Add a period",
             id: "stop",
             set: |link| {
@@ -180,7 +181,7 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Give each token two numbers instead of eight. The map now shows all there is. Do vowels and \
+            text: "Give each token two numbers instead of eight, so that the map shows all there is. Do vowels and \
                    consonants still lie apart? What happens to the loss, the number that says how wrong the model is?",
             label: "Rows of 2 numbers",
             id: "two",
@@ -197,7 +198,7 @@ pub const SCRIPT: Script = Script {
         Quiz {
             id: "tokens-bytes",
             kind: Kind::Explain,
-            asks: "Bytes can write everything. Why do most language models still use longer tokens?",
+            asks: "Bytes can write any text. Why do most language models still use longer tokens?",
             options: &[
                 (
                     "Some languages can’t be written in bytes.",
@@ -219,8 +220,8 @@ pub const SCRIPT: Script = Script {
             options: &[
                 (
                     "A token can also be a piece of a word, or a single sign.",
-                    "Frequency decides, not grammar. A frequent word is often one token, with the space before it. A \
-                     rare word is several.",
+                    "Frequency decides, not grammar. A frequent word is often one token, with the space before it, and \
+                     a rare word is several.",
                 ),
                 (
                     "A token is always one letter.",
