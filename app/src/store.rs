@@ -69,6 +69,8 @@ pub struct Store {
     /// That row of the model as it is.
     pub row: Answered<AttentionRow>,
     pub written: RwSignal<Writing>,
+    /// What the present model wrote earlier, whenever it had trained twice as long as the time before.
+    pub drafts: RwSignal<Vec<Writing>>,
     pub notices: RwSignal<Vec<Notice>>,
     pub diverged: RwSignal<Option<Diverged>>,
     /// Step of the model that a start over replaced, while it can be brought back.
@@ -131,6 +133,7 @@ impl Store {
             inspecting,
             row: row.shown_in(Signal::derive(move || trace.sight.is_on())),
             written: RwSignal::new(Writing::default()),
+            drafts: RwSignal::new(Vec::new()),
             notices: RwSignal::new(Vec::new()),
             diverged: RwSignal::new(None),
             can_bring_back: RwSignal::new(None),
@@ -532,7 +535,17 @@ impl Store {
         }
         match read {
             Some(Ok((step, Written { text, done, .. }))) => {
-                self.written.set(Writing { step, text, done });
+                let writing = Writing { step, text, done };
+                self.written.set(writing.clone());
+                // Of a moment of the past there is a draft, or none was due then.
+                if done && self.questions.at.get_untracked().is_none() {
+                    self.drafts.update(|drafts| {
+                        drafts.retain(|draft| draft.step < step);
+                        if drafts.last().is_none_or(|last| step > 2 * last.step) {
+                            drafts.push(writing);
+                        }
+                    });
+                }
             }
             Some(Err(reason)) => self.notify(Severity::Refusal, reason),
             None => {}

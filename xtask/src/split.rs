@@ -4,8 +4,9 @@
 //! Trunk builds the app in one file. This step builds it once more from the same output of the
 //! linker, in which app/build.rs has recorded which functions refer to which: `wasm-split-cli`
 //! splits it where `part!` says so (see app/src/fetched.rs), then wasm-bindgen finishes the main
-//! file. What several parts share comes out as one piece for each set of parts, dozens of them.
-//! They are concatenated into one file, which the browser splits again.
+//! file. What several parts share comes out as one piece for each set of parts, hundreds of them.
+//! They are concatenated into two files, which the browser splits again: one with what chapters need,
+//! and one with the rest, so that a chapter does not wait for what it has no use for.
 
 use std::{
     fs,
@@ -63,18 +64,20 @@ function whole(name) {
     return isWasm ? WebAssembly.compileStreaming(response) : response.arrayBuffer();
   });
 }
-/** One of the pieces of the file that several parts share. */
-function part(start, end) {
-  return file(SHARED, (response) => response.arrayBuffer()).then(
+/** One of the pieces of a file of shared ones. */
+function part(name, start, end) {
+  return file(name, (response) => response.arrayBuffer()).then(
     (bytes) => new Uint8Array(bytes, start, end - start),
   );
 }
 "#;
 
 /// Prefix of the names of files that hold a part of the page, and of the file that holds what
-/// several parts share.
+/// a chapter shares with other parts.
 pub const PART: &str = "part-";
 pub const SHARED: &str = "parts-";
+/// The part that holds what others share and no chapter needs.
+const OTHERS: &str = "others";
 
 /// Splits the app of the site in `folder`, which Trunk has just built.
 pub fn apply(folder: &Path) -> Result {
@@ -121,7 +124,8 @@ fn divide(folder: &Path, whole: &Path, rooms: &Path) -> Result {
     }
     let hash = hash.text();
 
-    let (script, files) = arrange(&script, &pieces, &hash).ok_or(
+    let chapters = chapters()?;
+    let (script, files) = arrange(&script, &pieces, &hash, &chapters).ok_or(
         "`wasm-split-cli` writes another script than it did: xtask/src/split.rs must be adapted.",
     )?;
     for (name, bytes) in &files {
@@ -156,12 +160,39 @@ fn pieces(folder: &Path) -> Result<Vec<Piece>> {
     Ok(pieces)
 }
 
+/// The parts that are chapters: those with a style sheet of their own.
+fn chapters() -> Result<Vec<String>> {
+    let mut sheets = Vec::new();
+    stamp::list(&paths::root().join("assets/styles/chapters"), &mut sheets)?;
+    let id = |sheet: &PathBuf| {
+        let name = sheet.file_stem()?.to_string_lossy().into_owned();
+        Some(name.strip_prefix("chapter-")?.to_owned())
+    };
+    Ok(sheets.iter().filter_map(id).collect())
+}
+
+/// Whether one of the `parts` that share a piece is a chapter. The script names them in a comment over
+/// the piece.
+fn is_chapters(script: &str, name: &str, chapters: &[String]) -> Option<bool> {
+    let before = script.split_once(&format!("const __{name} = "))?.0.trim_end();
+    let parts = before.strip_suffix("*/")?.rsplit_once("/*")?.1;
+    Some(parts.split(',').any(|part| chapters.iter().any(|chapter| chapter == part.trim())))
+}
+
 /// The script of `wasm-split-cli` in its published form, and the wasm files it fetches: a piece
-/// that only one part needs is a file of its own, all others share one.
-fn arrange(script: &str, pieces: &[Piece], hash: &str) -> Option<(String, Files)> {
+/// that only one part needs is a file of its own. Two files hold all others.
+fn arrange(
+    script: &str,
+    pieces: &[Piece],
+    hash: &str,
+    chapters: &[String],
+) -> Option<(String, Files)> {
+    let given = script;
     let mut script = script.to_owned();
-    let shared_name = format!("{SHARED}{hash}.wasm");
-    let mut shared = Vec::new();
+    let mut shared = [
+        ("SHARED", format!("{SHARED}{hash}.wasm"), Vec::new()),
+        ("OTHERS", format!("{PART}{OTHERS}-{hash}.wasm"), Vec::new()),
+    ];
     let mut files = Vec::new();
     for Piece { name, bytes } in pieces {
         let call = match name.strip_prefix("split_") {
@@ -172,9 +203,11 @@ fn arrange(script: &str, pieces: &[Piece], hash: &str) -> Option<(String, Files)
                 call
             }
             None => {
-                let start = shared.len();
-                shared.extend_from_slice(bytes);
-                format!("part({start}, {})", shared.len())
+                let at = usize::from(!is_chapters(given, name, chapters)?);
+                let (file, _, held) = &mut shared[at];
+                let start = held.len();
+                held.extend_from_slice(bytes);
+                format!("part({file}, {start}, {})", held.len())
             }
         };
         let theirs = format!("{}{name}{}", LOAD.0, LOAD.1);
@@ -190,11 +223,13 @@ fn arrange(script: &str, pieces: &[Piece], hash: &str) -> Option<(String, Files)
     let is_comment = |line: &&str| line.starts_with("/*") && line.ends_with("*/");
     let lines: Vec<&str> = script.lines().filter(|line| !is_comment(line)).collect();
     let script = lines.join("\n").replace(CHUNK.0, CHUNK.1);
-    let name = format!("\nconst SHARED = \"./{shared_name}\";");
-    if !shared.is_empty() {
-        files.push((shared_name, shared));
-    }
-    Some((script + &name + LOADER, files))
+    let names: String = shared
+        .iter()
+        .map(|(name, file, _)| format!("\nconst {name} = \"./{file}\";"))
+        .collect();
+    let held = shared.into_iter().map(|(_, file, bytes)| (file, bytes));
+    files.extend(held.filter(|(_, bytes)| !bytes.is_empty()));
+    Some((script + &names + LOADER, files))
 }
 
 /// Replaces Trunk's app with the split one.
@@ -258,7 +293,8 @@ mod tests {
         let one = |name: &&str| {
             let loading = format!("{}{name}{}[]);\n", LOAD.0, LOAD.1);
             if name.starts_with("chunk") {
-                format!("/* rnn, gates */\nconst __{name} = {loading}")
+                let parts = if *name == "chunk_3" { "twin, undo" } else { "rnn, undo" };
+                format!("/* {parts} */\nconst __{name} = {loading}")
             } else {
                 loading
             }
@@ -267,35 +303,42 @@ mod tests {
     }
 
     #[test]
-    fn pieces_of_one_part_are_files_and_all_others_one_together() {
-        let pieces = [piece("chunk_1", b"abc"), piece("chunk_2", b"de"), piece("split_rnn", b"f")];
-        let script = fetching(&["chunk_1", "chunk_2", "split_rnn"]);
-        let (script, files) = arrange(&script, &pieces, "9").unwrap();
+    fn pieces_of_one_part_are_files_and_what_chapters_share_is_one() {
+        let pieces = [
+            piece("chunk_1", b"abc"),
+            piece("chunk_2", b"de"),
+            piece("chunk_3", b"gh"),
+            piece("split_rnn", b"f"),
+        ];
+        let script = fetching(&["chunk_1", "chunk_2", "chunk_3", "split_rnn"]);
+        let (script, files) = arrange(&script, &pieces, "9", &chapters().unwrap()).unwrap();
         assert_eq!(
             files,
             [
                 ("part-rnn-9.wasm".to_owned(), b"f".to_vec()),
                 ("parts-9.wasm".to_owned(), b"abcde".to_vec()),
+                ("part-others-9.wasm".to_owned(), b"gh".to_vec()),
             ]
         );
         for part in [
-            "const c1 = load(() => part(0, 3), []);",
-            "const c2 = load(() => part(3, 5), []);",
+            "const c1 = load(() => part(SHARED, 0, 3), []);",
+            "const c2 = load(() => part(SHARED, 3, 5), []);",
+            "const c3 = load(() => part(OTHERS, 0, 2), []);",
             r#"load(() => whole("./part-rnn-9.wasm"), []);"#,
             r#"const SHARED = "./parts-9.wasm";"#,
         ] {
             assert_eq!(script.matches(part).count(), 1, "{part} in {script}");
         }
-        assert!(!script.contains("rnn, gates"), "{script}");
+        assert!(!script.contains("rnn, undo"), "{script}");
     }
 
     #[test]
     fn another_script_is_refused() {
-        let pieces = [piece("split_rnn", b"f")];
-        assert!(arrange(&fetching(&["split_rnn"]), &pieces, "9").is_some());
-        assert!(arrange(&fetching(&["split_rnn", "chunk_1"]), &pieces, "9").is_none());
-        assert!(arrange(&fetching(&["split_gates"]), &pieces, "9").is_none());
-        assert!(arrange("", &pieces, "9").is_none());
+        let arranged = |script: &str| arrange(script, &[piece("split_rnn", b"f")], "9", &[]);
+        assert!(arranged(&fetching(&["split_rnn"])).is_some());
+        assert!(arranged(&fetching(&["split_rnn", "chunk_1"])).is_none());
+        assert!(arranged(&fetching(&["split_gates"])).is_none());
+        assert!(arranged("").is_none());
     }
 
     #[test]

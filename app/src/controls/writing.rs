@@ -7,7 +7,13 @@ use super::{
     field::{Entry, NumberField},
     format::{general, grouped, setting},
 };
-use crate::{course::use_part, figures::own, reactive::memo, store::Store};
+use crate::{
+    course::use_part,
+    figures::own,
+    questions::Questions,
+    reactive::memo,
+    store::{Store, Writing as Draft},
+};
 
 /// Hottest writing on the slider. Above it every character is as likely as any other.
 const HOTTEST: f32 = 2.0;
@@ -58,6 +64,7 @@ pub fn Writing() -> impl IntoView {
                 </button>
                 <p class="hint" id="sample-step">"Written " {after}</p>
             </div>
+            {drafts(store)}
             // Scrolls, so it takes the focus; not live, or a screen reader would never fall silent.
             <div class="sample" tabindex="0" role="group" aria-label="Text written by the model"
                 aria-describedby="sample-step">
@@ -69,4 +76,40 @@ pub fn Writing() -> impl IntoView {
             </div>
         </div>
     }
+}
+
+/// What the model wrote before: noise at the top, words further down. A press leads to that moment.
+fn drafts(store: Store) -> AnyView {
+    let now = memo(move || store.written.with(|written| written.step));
+    let before = memo(move || {
+        let drafts = store.drafts.get().into_iter();
+        drafts.filter(|draft| draft.step < now.get()).collect::<Vec<Draft>>()
+    });
+    let questions = Questions::from(store);
+    let look_at = move |step: u32| {
+        let recorded = questions.recorded.with_untracked(|recorded| recorded.steps.clone());
+        let nearest = recorded.into_iter().min_by_key(|recorded| recorded.abs_diff(step));
+        questions.look_at(nearest.filter(|nearest| *nearest < store.step.get_untracked()));
+    };
+    let row = move |draft: Draft| {
+        let step = draft.step;
+        let name = match step {
+            0 => "untrained".to_owned(),
+            step => format!("step {}", grouped(step.into())),
+        };
+        view! {
+            <li>
+                <button type="button" class="draft" title="Look at that moment" on:click=move |_| look_at(step)>
+                    <span class="draft-step">{name}</span>
+                    <span class="draft-text">{draft.text.replace('\n', " ⏎ ")}</span>
+                </button>
+            </li>
+        }
+    };
+    view! {
+        <ol class="drafts" aria-label="What it wrote before" data-testid="drafts">
+            <For each=move || before.get() key=|draft| draft.step children=row/>
+        </ol>
+    }
+    .into_any()
 }

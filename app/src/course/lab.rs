@@ -1,8 +1,8 @@
 //! One chapter's engine: the models it trains, as signals, and what can be asked of them.
 //!
 //! Every chapter has a session of its own, so that a chapter gone back to is as it was left. All
-//! sessions share one worker, and only the chapter on show trains. The engine is always the CPU's: models this small spend more time on
-//! the way to a GPU and back than a CPU takes to compute them.
+//! sessions share one worker, and only the chapter on show trains. The engine is always the CPU's:
+//! models this small spend more time on the way to a GPU and back than a CPU takes to compute them.
 
 use std::sync::Arc;
 
@@ -52,6 +52,8 @@ pub struct Lab {
     ready: RwSignal<bool>,
     /// Asks for the models to be built anew though nothing changed.
     again: Trigger,
+    /// Asks for another engine after the last has died for good.
+    retried: Trigger,
     store: Store,
     inner: StoredValue<Inner, LocalStorage>,
 }
@@ -107,6 +109,7 @@ impl Lab {
             warms,
             ready: RwSignal::new(false),
             again: Trigger::new(),
+            retried: Trigger::new(),
             store,
             inner,
         };
@@ -116,7 +119,8 @@ impl Lab {
         lab.start_engine();
         lab.follow_settings();
         effect(move || {
-            // The engine may have died while another chapter was on show.
+            // The engine may have died while another chapter was on show, or for good.
+            lab.retried.track();
             let lost = || lab.inner.with_value(|inner| inner.client.is_none());
             if lab.active.get() && lost() {
                 lab.start_engine();
@@ -175,7 +179,7 @@ impl Lab {
     /// Tries again after [`Device::Unavailable`].
     pub fn retry_engine(self) {
         self.inner.update_value(|inner| inner.deaths = Deaths::default());
-        self.start_engine();
+        self.retried.notify();
     }
 
     /// Whether this view is on the stage and the stage in sight: when what it shows is asked for.

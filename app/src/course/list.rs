@@ -236,17 +236,19 @@ pub fn WayIn() -> impl IntoView {
     };
     view! {
         <p class="way-in">
-            "How does it come to this? "
             {move || {
                 let info = next();
+                let lead = match info.id == chapters::ALL[1].id {
+                    true => "See how it works, from the start: ",
+                    false => "Go on with the course: ",
+                };
                 view! {
-                    <ChapterLink chapter=info.id testid="way-in">
-                        "The course begins with counting letters: “"{info.title()}"”"
+                    <ChapterLink chapter=info.id class="button" testid="way-in">
+                        {lead}"“"{info.title()}"” →"
                     </ChapterLink>
                 }
             }}
-            " New to the math? "
-            <ChapterLink chapter=Chapter::Start>"Ten minutes of it come first."</ChapterLink>
+            <ChapterLink chapter=Chapter::Start>"Start with ten minutes of math"</ChapterLink>
         </p>
     }
     .into_any()

@@ -213,8 +213,10 @@ pub fn Stage(
                                     <span class="stage-open-short" aria-hidden="true"></span>
                                 </button>
                             })}
-                            {uses_text.then(|| opener("source", "Text", text))}
-                            {settings.is_some().then(|| opener("settings", "Model", model))}
+                            <div class="stage-openers">
+                                {uses_text.then(|| opener("source", "Text", text))}
+                                {settings.is_some().then(|| opener("settings", "Model", model))}
+                            </div>
                         </div>
                     </div>
                 })}

@@ -72,6 +72,7 @@ impl Store {
         self.diverged.set(None);
         // Also after a crash: what was trained since the checkpoint is gone.
         self.curve.update(|curve| curve.truncate(started.step));
+        self.drafts.update(|drafts| drafts.retain(|draft| draft.step < started.step));
         self.started.set(Some(Arc::new(started)));
         self.questions.model_built();
         self.write_again();
