@@ -61,12 +61,13 @@ impl Size {
     /// Whether it is fetched when a part of the page is first shown, and belongs to that part
     /// alone.
     fn is_part(&self) -> bool {
-        self.name.starts_with(split::PART) && self.suffix() == "wasm"
+        [split::PART, split::OTHERS].iter().any(|prefix| self.name.starts_with(prefix))
+            && self.suffix() == "wasm"
     }
 
     /// Whether it is fetched with the first of these parts, and holds what several of them need.
     fn is_shared(&self) -> bool {
-        self.name.starts_with(split::SHARED) && self.suffix() == "wasm"
+        self.name.starts_with(split::SHARED) && !self.is_part() && self.suffix() == "wasm"
     }
 
     fn suffix(&self) -> &str {

@@ -76,8 +76,8 @@ function part(name, start, end) {
 /// a chapter shares with other parts.
 pub const PART: &str = "part-";
 pub const SHARED: &str = "parts-";
-/// The part that holds what others share and no chapter needs.
-const OTHERS: &str = "others";
+/// Prefix of the name of the file that holds what other parts share and no chapter needs.
+pub const OTHERS: &str = "parts-others-";
 
 /// Splits the app of the site in `folder`, which Trunk has just built.
 pub fn apply(folder: &Path) -> Result {
@@ -191,7 +191,7 @@ fn arrange(
     let mut script = script.to_owned();
     let mut shared = [
         ("SHARED", format!("{SHARED}{hash}.wasm"), Vec::new()),
-        ("OTHERS", format!("{PART}{OTHERS}-{hash}.wasm"), Vec::new()),
+        ("OTHERS", format!("{OTHERS}{hash}.wasm"), Vec::new()),
     ];
     let mut files = Vec::new();
     for Piece { name, bytes } in pieces {
@@ -223,10 +223,8 @@ fn arrange(
     let is_comment = |line: &&str| line.starts_with("/*") && line.ends_with("*/");
     let lines: Vec<&str> = script.lines().filter(|line| !is_comment(line)).collect();
     let script = lines.join("\n").replace(CHUNK.0, CHUNK.1);
-    let names: String = shared
-        .iter()
-        .map(|(name, file, _)| format!("\nconst {name} = \"./{file}\";"))
-        .collect();
+    let names: String =
+        shared.iter().map(|(name, file, _)| format!("\nconst {name} = \"./{file}\";")).collect();
     let held = shared.into_iter().map(|(_, file, bytes)| (file, bytes));
     files.extend(held.filter(|(_, bytes)| !bytes.is_empty()));
     Some((script + &names + LOADER, files))
@@ -317,7 +315,7 @@ mod tests {
             [
                 ("part-rnn-9.wasm".to_owned(), b"f".to_vec()),
                 ("parts-9.wasm".to_owned(), b"abcde".to_vec()),
-                ("part-others-9.wasm".to_owned(), b"gh".to_vec()),
+                ("parts-others-9.wasm".to_owned(), b"gh".to_vec()),
             ]
         );
         for part in [

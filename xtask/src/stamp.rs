@@ -93,7 +93,7 @@ fn with_build(html: &str, build: &str) -> Option<String> {
 fn remove_names(folder: &Path) -> Result {
     let mut files = Vec::new();
     list(folder, &mut files)?;
-    // That file is made of several parts, which have been stripped already.
+    // Such files are made of several parts, which have been stripped already.
     let shared = folder.join(split::SHARED);
     let is_shared =
         |file: &Path| file.to_string_lossy().starts_with(shared.to_string_lossy().as_ref());
