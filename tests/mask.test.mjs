@@ -110,7 +110,7 @@ test("click and drag change cells; outputs follow at once; blocked weights are e
   const count = last.column - start.column + 1;
   assert(count >= 5, `${count} cells`);
   await eventually(async () => new RegExp(`^${435 + count} of 900`).test(await text(page, "mask-blocked")));
-  assert.match(await text(page, "mask-clear"), new RegExp(`by hand: ${count}$`));
+  assert.match(await text(page, "mask-clear"), new RegExp(`^Clear ${count} drawn$`));
   await byId(page, "mask-clear").click();
   await eventually(async () => /^435 of 900/.test(await text(page, "mask-blocked")));
   // A preset changes what the row says next.

@@ -69,7 +69,7 @@ pub struct Store {
     /// That row of the model as it is.
     pub row: Answered<AttentionRow>,
     pub written: RwSignal<Writing>,
-    /// What the present model wrote earlier, whenever it had trained twice as long as the time before.
+    /// What the present model wrote earlier, whenever it had trained half again as long as the time before.
     pub drafts: RwSignal<Vec<Writing>>,
     pub notices: RwSignal<Vec<Notice>>,
     pub diverged: RwSignal<Option<Diverged>>,
@@ -541,7 +541,7 @@ impl Store {
                 if done && self.questions.at.get_untracked().is_none() {
                     self.drafts.update(|drafts| {
                         drafts.retain(|draft| draft.step < step);
-                        if drafts.last().is_none_or(|last| step > 2 * last.step) {
+                        if drafts.last().is_none_or(|last| step > last.step + last.step / 2) {
                             drafts.push(writing);
                         }
                     });

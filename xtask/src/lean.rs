@@ -91,4 +91,29 @@ mod tests {
             assert_eq!(comment, None, "{}", file.display());
         }
     }
+
+    /// A sheet stays with the page once its chapter was opened: what it says of another chapter would
+    /// change that one's look from then on.
+    #[test]
+    fn the_style_sheet_of_a_chapter_is_about_that_chapter() {
+        let mut files = Vec::new();
+        stamp::list(&paths::root().join("assets/styles/chapters"), &mut files).unwrap();
+        let id = |file: &Path| {
+            let name = file.file_stem().unwrap().to_string_lossy().into_owned();
+            name.strip_prefix("chapter-").unwrap().to_owned()
+        };
+        let ids: Vec<String> = files.iter().map(|file| id(file)).collect();
+        assert!(ids.len() > 10);
+        for file in &files {
+            let text = style(&std::fs::read_to_string(file).unwrap());
+            let own = id(file);
+            let classes = text.split('.').skip(1).map(|rest| {
+                rest.split(|c: char| !c.is_alphanumeric() && c != '-').next().unwrap_or_default()
+            });
+            for class in classes {
+                let of = ids.iter().find(|id| class.starts_with(&format!("{id}-")));
+                assert!(of.is_none_or(|of| *of == own), "{}: .{class}", file.display());
+            }
+        }
+    }
 }

@@ -208,15 +208,24 @@ fn Figure(page: Page) -> impl IntoView {
     let close = Callback::new(move |()| page.set(|s| s.cell = 0));
     view! {
         <Sentence label="Sentence" problem=page.problem(true)/>
+        <div class="view-bar mask-bar">
+            <Presets page/>
+            <Tools page/>
+        </div>
         <div class="view-side mask-main">
             <div>
                 <MaskEditor name="mask" title sheet editing row provenance on_paint on_pick/>
             </div>
             <div class="mask-side">
                 <div class="mask-said">
-                    <Presets page/>
-                    <Tools page/>
                     <Refused page/>
+                    <p class="hint">
+                        {move || if editing.get() {
+                            "Click or drag over cells. By keyboard: arrow keys and Space."
+                        } else {
+                            "Click a cell to follow its row."
+                        }}
+                    </p>
                     <p class="mask-blocked" data-testid="mask-blocked">{page.derive(blocked)}</p>
                     <p class="hint mask-notes" role="status" data-testid="mask-notes">{notes(page)}</p>
                 </div>
@@ -285,16 +294,9 @@ fn Tools(page: Page) -> impl IntoView {
             <button type="button" class="button button-quiet" data-testid="mask-clear"
                 aria-disabled=move || (drawn.get() == 0).then_some("true")
                 on:click=move |_| page.set(|s| s.drawn = Drawn::default())>
-                {move || format!("Clear those set by hand: {}", drawn.get())}
+                {move || format!("Clear {} drawn", drawn.get())}
             </button>
         </div>
-        <p class="hint">
-            {move || if editing() {
-                "Click or drag over cells. By keyboard: arrow keys and Space."
-            } else {
-                "Click a cell to follow its row."
-            }}
-        </p>
     }
     .into_any()
 }
