@@ -4,7 +4,7 @@ use leptos::{ev, html, prelude::*};
 use unroll_protocol::link::Chapter;
 use wasm_bindgen::JsValue;
 
-use super::Progress;
+use super::{Progress, machine_map::about};
 use crate::{
     chapters::{self, Entry},
     controls::{read_query, share},
@@ -113,25 +113,41 @@ const MENU: Fetch = part!(menu: View = menu_panel);
 /// All chapters, with what the learner has done of each.
 fn menu_panel() -> AnyView {
     let progress = expect_context::<Progress>();
-    let item = move |info: &'static Entry| {
+    let place = |chapter: Chapter| chapters::ALL.iter().position(|info| info.id == chapter);
+    let item = move |(number, info): (usize, &'static Entry)| {
         let sign = move || mark(progress, info.id);
         view! {
             <li>
                 <ChapterLink chapter=info.id>
-                    <span class="course-mark" aria-hidden="true">{move || sign().0}</span>
+                    <span class="course-number">{number}</span>
                     <span class="course-title">{info.title()}</span>
+                    <span class="course-mark" aria-hidden="true">{move || sign().0}</span>
+                    <span class="course-about">{about(info.id)}</span>
                     <span class="visually-hidden">{move || format!(" ({})", sign().1)}</span>
                 </ChapterLink>
             </li>
         }
     };
+    let part = move |(i, (first, title)): (usize, &(Chapter, &'static str))| {
+        let from = place(*first).unwrap_or(0);
+        let to = PARTS.get(i + 1).and_then(|next| place(next.0)).unwrap_or(chapters::ALL.len());
+        let entries = chapters::ALL.iter().copied().enumerate().take(to).skip(from);
+        view! {
+            <section class="course-part" aria-label=*title>
+                <h2>{*title}</h2>
+                <ol>{entries.map(item).collect_view()}</ol>
+            </section>
+        }
+    };
     view! {
-        <ol start="0">{chapters::ALL.iter().map(|info| item(info)).collect_view()}</ol>
-        <button type="button" class="button button-quiet" data-testid="forget-progress"
-            on:click=move |_| progress.forget()>
-            "Forget my progress"
-        </button>
-        <p class="hint">"Kept in this browser only."</p>
+        <div class="course-parts">{PARTS.iter().enumerate().map(part).collect_view()}</div>
+        <p class="course-forget">
+            <button type="button" class="button button-quiet" data-testid="forget-progress"
+                on:click=move |_| progress.forget()>
+                "Forget my progress"
+            </button>
+            <span class="hint">"Kept in this browser only."</span>
+        </p>
     }
     .into_any()
 }
@@ -174,8 +190,13 @@ pub fn ChapterMenu() -> impl IntoView {
     .into_any()
 }
 
-/// Chapters that begin a part of the course.
-const PARTS: [Chapter; 3] = [Chapter::Tokens, Chapter::Seq2seq, Chapter::Machine];
+/// The parts of the course: the chapter that begins each, and what it is about.
+const PARTS: [(Chapter, &str); 4] = [
+    (Chapter::Start, "Before you begin"),
+    (Chapter::Tokens, "Memory"),
+    (Chapter::Seq2seq, "Attention"),
+    (Chapter::Machine, "The whole machine"),
+];
 
 /// The whole course as a rail: a piece for each chapter, a gap between its parts. For the eye and the
 /// mouse; the menu beside it says the same to everyone.
@@ -187,7 +208,7 @@ pub fn Rail() -> impl IntoView {
         let here = move || store.link.with(|link| link.chapter == info.id);
         view! {
             <a class="rail-piece" href=format!("?chapter={}", info.id.id()) title=info.title() tabindex="-1"
-                class:rail-part={PARTS.contains(&info.id)} class:rail-here=here
+                class:rail-part={PARTS[1..].iter().any(|part| part.0 == info.id)} class:rail-here=here
                 class:rail-seen=move || progress.has_seen(info.id)
                 class:rail-done=move || progress.is_done(info.id)
                 on:click=move |event: ev::MouseEvent| {

@@ -38,32 +38,60 @@ const ALL: [Station; 12] = [
     Station::Next,
 ];
 
-/// What a chapter is about, in words and in the drawing; `None` where it is the drawing itself.
-fn lit(chapter: Chapter) -> Option<(&'static str, &'static [Station])> {
+/// A part of the drawing and what it is called.
+type Lit = (&'static str, &'static [Station]);
+
+/// What a chapter shows, for the list of chapters, and what of the drawing it is about; `None` where it
+/// is the drawing itself.
+fn told(chapter: Chapter) -> (&'static str, Option<Lit>) {
     use Station::{
         Embedding, FeedForward, Mix, Next, Norm, Others, Panels, Position, Queries, Text, Values,
         Weights,
     };
-    Some(match chapter {
-        Chapter::Tokens => ("text and embedding", &[Text, Embedding]),
-        Chapter::Bigram => ("the next character", &[Text, Next]),
-        Chapter::Rnn | Chapter::Bptt | Chapter::Gates | Chapter::Birnn | Chapter::Seq2seq => {
-            ("what the blocks replaced", &[Panels])
+    const BEFORE: Option<Lit> = Some(("what the blocks replaced", &[Panels]));
+    match chapter {
+        Chapter::Start => {
+            ("arrows, shares and slopes, by hand", Some(("the arithmetic of every part", &ALL)))
         }
-        Chapter::Norm => ("the norms", &[Norm]),
-        Chapter::Alignment => ("weights and mix", &[Weights, Mix]),
-        Chapter::Qkv => ("queries, keys, values", &[Queries, Values]),
-        Chapter::Mask => ("who may look back", &[Weights]),
-        Chapter::Heads => ("all the maps", &[Weights, Mix, Others]),
-        Chapter::Position => ("the positions", &[Position]),
-        Chapter::Block => {
-            ("one whole block", &[Panels, Queries, Weights, Values, Mix, FeedForward])
+        Chapter::Tokens => {
+            ("characters, bytes, byte pairs", Some(("text and embedding", &[Text, Embedding])))
         }
-        Chapter::Machine => return None,
-        Chapter::Decode => ("the next character", &[Next, Text]),
-        Chapter::Start => ("the arithmetic of every part", &ALL),
-        Chapter::Gpt => ("all of it", &ALL),
-    })
+        Chapter::Bigram => {
+            ("which letter follows which", Some(("the next character", &[Text, Next])))
+        }
+        Chapter::Rnn => ("reading with a memory", BEFORE),
+        Chapter::Bptt => ("an error travels back in time", BEFORE),
+        Chapter::Gates => ("what to keep and what to forget", BEFORE),
+        Chapter::Birnn => ("the future counts too", BEFORE),
+        Chapter::Norm => ("BatchNorm and LayerNorm", Some(("the norms", &[Norm]))),
+        Chapter::Seq2seq => ("a whole source in one vector", BEFORE),
+        Chapter::Alignment => {
+            ("looking back while writing", Some(("weights and mix", &[Weights, Mix])))
+        }
+        Chapter::Qkv => (
+            "one attention weight, term by term",
+            Some(("queries, keys, values", &[Queries, Values])),
+        ),
+        Chapter::Mask => ("no peeking at the future", Some(("who may look back", &[Weights]))),
+        Chapter::Heads => {
+            ("several ways to look at once", Some(("all the maps", &[Weights, Mix, Others])))
+        }
+        Chapter::Position => ("how a token learns its place", Some(("the positions", &[Position]))),
+        Chapter::Block => (
+            "residuals, norms, feed-forward",
+            Some(("one whole block", &[Panels, Queries, Weights, Values, Mix, FeedForward])),
+        ),
+        Chapter::Machine => ("a GPT in one picture", None),
+        Chapter::Decode => {
+            ("temperature, top k, beams, cache", Some(("the next character", &[Next, Text])))
+        }
+        Chapter::Gpt => ("train one on your own text", Some(("all of it", &ALL))),
+    }
+}
+
+/// What a chapter shows, in a few words.
+pub(super) fn about(chapter: Chapter) -> &'static str {
+    told(chapter).0
 }
 
 /// Rectangles of a part: left, top, width, height.
@@ -94,7 +122,7 @@ fn shapes(station: Station) -> Vec<[f64; 4]> {
 pub fn Map() -> impl IntoView {
     let chapter = expect_context::<Store>().link.with_untracked(|link| link.chapter);
     // The machine itself needs no map.
-    let Some((words, parts)) = lit(chapter) else { return ().into_any() };
+    let Some((words, parts)) = told(chapter).1 else { return ().into_any() };
     let station = |station: &Station| {
         let on = parts.contains(station);
         let class = match (station, on) {
@@ -127,7 +155,8 @@ mod tests {
     #[test]
     fn every_chapter_but_the_machine_has_its_place() {
         for chapter in Chapter::ALL {
-            let lit = lit(*chapter);
+            let (about, lit) = told(*chapter);
+            assert!((10..40).contains(&about.len()), "{chapter:?}: {about}");
             assert_eq!(lit.is_none(), *chapter == Chapter::Machine, "{chapter:?}");
             assert!(lit.is_none_or(|(words, parts)| !words.is_empty() && !parts.is_empty()));
         }
