@@ -50,6 +50,29 @@ test("before Train the untrained model's attention and writing are already there
   await eventually(async () => (await byId(page, "sample-text").textContent()).length > 100);
 });
 
+test("what it wrote before stands over what it writes, and leads back to its moment", async (t) => {
+  const page = await site.open(t, `${SMALL}&view=writing`);
+  const sample = byId(page, "sample-text");
+  const drafts = byId(page, "drafts").locator("button");
+  await eventually(async () => (await sample.textContent()).length > 100);
+  assert.equal(await drafts.count(), 0, "nothing was written before");
+  await byId(page, "train-toggle").click();
+  await eventually(async () => (await drafts.count()) >= 2, "two drafts");
+  await byId(page, "train-toggle").click();
+  await paused(page);
+  const names = await drafts.locator(".draft-step").allTextContents();
+  assert.equal(names[0], "untrained");
+  const steps = names.slice(1).map((name) => asNumber(name.replace("step ", "")));
+  assert(steps.every((step, i) => step > (steps[i - 1] ?? 0)), `in order: ${names}`);
+  // The same weights with the same seed write the same again.
+  const first = await drafts.first().locator(".draft-text").textContent();
+  await drafts.first().click();
+  await page.locator('[data-testid="sample-text"][data-step="0"]').waitFor();
+  await eventually(async () => (await sample.textContent()).replaceAll("\n", " ⏎ ") === first, "written again");
+  assert.equal(await drafts.first().getAttribute("aria-current"), "true");
+  assert.equal(await drafts.count(), names.length, "from there one can go on to another");
+});
+
 test("Train lowers the loss and changes the attention; Pause really pauses", async (t) => {
   const page = await site.open(t, SMALL);
   await live(page, "attention");

@@ -81,11 +81,13 @@ pub fn Writing() -> impl IntoView {
 /// What the model wrote before: noise at the top, words further down. A press leads to that moment.
 fn drafts(store: Store) -> AnyView {
     let now = memo(move || store.written.with(|written| written.step));
-    let before = memo(move || {
-        let drafts = store.drafts.get().into_iter();
-        drafts.filter(|draft| draft.step < now.get()).collect::<Vec<Draft>>()
-    });
     let questions = Questions::from(store);
+    let before = memo(move || {
+        // Who looks at the past may go on from there to another moment.
+        let end = questions.at.get().map_or_else(|| now.get(), |_| u32::MAX);
+        let drafts = store.drafts.get().into_iter();
+        drafts.filter(|draft| draft.step < end).collect::<Vec<Draft>>()
+    });
     let look_at = move |step: u32| {
         let recorded = questions.recorded.with_untracked(|recorded| recorded.steps.clone());
         let nearest = recorded.into_iter().min_by_key(|recorded| recorded.abs_diff(step));
@@ -99,7 +101,8 @@ fn drafts(store: Store) -> AnyView {
         };
         view! {
             <li>
-                <button type="button" class="draft" title="Look at that moment" on:click=move |_| look_at(step)>
+                <button type="button" class="draft" title="Look at that moment"
+                    aria-current=move || (now.get() == step).then_some("true") on:click=move |_| look_at(step)>
                     <span class="draft-step">{name}</span>
                     <span class="draft-text">{draft.text.replace('\n', " ⏎ ")}</span>
                 </button>
