@@ -74,6 +74,42 @@ choice! {
     }
 }
 
+choice! {
+    /// What the tokens of a text are.
+    TokenKind {
+        Characters = "characters", "Characters";
+        /// The bytes of the text as UTF-8.
+        Bytes = "bytes", "Bytes";
+        /// Bytes, and pairs of them that were merged (Gage 1994; Sennrich et al. 2016).
+        Pairs = "pairs", "Byte pairs";
+    }
+}
+
+/// Fewest and most merges of byte pairs.
+pub const MERGES: [u32; 2] = [16, 768];
+
+/// How a text becomes tokens. Byte pairs are learned on that text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Tokens {
+    #[default]
+    Characters,
+    Bytes,
+    /// So many merges beyond the 256 bytes, or as many as the text gives.
+    Pairs {
+        merges: u32,
+    },
+}
+
+impl Tokens {
+    /// What one of them is called.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::Characters => "character",
+            Self::Bytes | Self::Pairs { .. } => "token",
+        }
+    }
+}
+
 /// An optimizer with linear warm-up and cosine decay of its learning rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OptimizerSpec {
@@ -126,6 +162,7 @@ pub struct ExperimentSpec {
     pub optimizer: OptimizerSpec,
     /// Sequences in one training step (B).
     pub batch: u32,
+    pub tokens: Tokens,
 }
 
 /// Why a spec can't be built. `Display` is the sentence the page shows.
@@ -268,6 +305,11 @@ impl ExperimentSpec {
         if self.batch > 4096 {
             return Err(SpecError::OutOfRange { what: "batch", value: self.batch as f32 });
         }
+        if let Tokens::Pairs { merges } = self.tokens
+            && !(MERGES[0]..=MERGES[1]).contains(&merges)
+        {
+            return Err(SpecError::OutOfRange { what: "number of merges", value: merges as f32 });
+        }
         Ok(())
     }
 }
@@ -316,6 +358,8 @@ mod tests {
         assert_eq!(with(|s| s.gpt.context = 5000), SpecError::TooMuchWork);
         assert!(matches!(with(|s| s.gpt.layers = 0), SpecError::Zero { .. }));
         assert!(matches!(with(|s| s.batch = 0), SpecError::Zero { .. }));
+        let merges = with(|s| s.tokens = Tokens::Pairs { merges: MERGES[1] + 1 });
+        assert!(merges.to_string().contains("number of merges"), "{merges}");
         assert!(matches!(with(|s| s.gpt.dropout = f32::NAN), SpecError::OutOfRange { .. }));
         let nan = with(|s| s.optimizer.learning_rate = f32::NAN);
         assert!(nan.to_string().contains("learning rate"), "{nan}");
