@@ -196,11 +196,7 @@ pub struct BpeLearner {
 impl BpeLearner {
     /// No merges yet, and at most `most` to come: every byte is a token. `words` keeps merges within
     /// words.
-    pub fn new<'a>(
-        documents: impl IntoIterator<Item = &'a str>,
-        words: bool,
-        most: usize,
-    ) -> Self {
+    pub fn new<'a>(documents: impl IntoIterator<Item = &'a str>, words: bool, most: usize) -> Self {
         let ids = FIRST_MERGE as usize + most;
         let mut learner = Self {
             chunks: Vec::new(),

@@ -22,7 +22,11 @@ pub struct Dataset {
 pub enum DataError {
     Empty,
     /// It has so many tokens, which are called `unit`.
-    TooShort { tokens: usize, unit: &'static str, context: usize },
+    TooShort {
+        tokens: usize,
+        unit: &'static str,
+        context: usize,
+    },
 }
 
 impl fmt::Display for DataError {

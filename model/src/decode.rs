@@ -174,11 +174,7 @@ pub async fn surprise(
 ///
 /// Where there is no text, tokens look at later ones, the device returns nothing, or the model's
 /// numbers ran away.
-pub async fn cached(
-    model: &Gpt,
-    tokenizer: &Tokenizer,
-    text: &str,
-) -> Result<Cached, SampleError> {
+pub async fn cached(model: &Gpt, tokenizer: &Tokenizer, text: &str) -> Result<Cached, SampleError> {
     let read = last_tokens(model, tokenizer, text).map_err(|_| SampleError::Empty)?;
     let Read { tokens, dropped, .. } = read;
     check_mask(model)?;

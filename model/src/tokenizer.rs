@@ -380,7 +380,10 @@ mod tests {
             // Learned on something else.
             let tokenizer = Tokenizer::learn(tokens, "the then there the then there");
             let ids = tokenizer.encode(text);
-            assert_eq!((tokenizer.written(&ids), tokenizer.shown(&ids)), (text.into(), text.into()));
+            assert_eq!(
+                (tokenizer.written(&ids), tokenizer.shown(&ids)),
+                (text.into(), text.into())
+            );
             assert_eq!(tokenizer.characters_in(&ids), text.chars().count() as u64);
             assert_eq!(tokenizer.vocabulary().len(), tokenizer.len());
         }

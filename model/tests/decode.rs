@@ -4,7 +4,7 @@ mod support;
 
 use support::{TEXT, device, ready, step, tiny, values};
 use unroll_model::{
-    Tokenizer, Gpt, Intervention, SampleError, Trainer, after, beams, cached, race, surprise,
+    Gpt, Intervention, SampleError, Tokenizer, Trainer, after, beams, cached, race, surprise,
     token_tensor,
 };
 use unroll_protocol::{

@@ -268,7 +268,8 @@ fn three_steps_a_checkpoint_and_three_more_are_six_steps() {
 }
 
 /// A text whose characters are of one byte, two, three and four.
-const MIXED: &str = "the cat 🙂 sat. grüße 世界, 世界你好! the cat 🙂 sat on 世界 and the dog sat too. ";
+const MIXED: &str =
+    "the cat 🙂 sat. grüße 世界, 世界你好! the cat 🙂 sat on 世界 and the dog sat too. ";
 
 #[test]
 fn runs_on_bytes_and_pairs_learn_and_resume_bit_for_bit() {

@@ -1,6 +1,6 @@
 //! What the lab's model says to questions that are answered at once.
 
-use unroll_model::{Tokenizer, Gpt, named_parameters, read_parameters};
+use unroll_model::{Gpt, Tokenizer, named_parameters, read_parameters};
 use unroll_protocol::{
     Ask, Packed, Question,
     gpt::{self, ask},

@@ -168,7 +168,8 @@ mod tests {
         assert!(refused(&[[u32::MAX, 1]]));
         assert!(refused(&[[97, 98]; 21]));
         // Each doubles the one before: the ninth would have 512 bytes.
-        let doubled: Vec<_> = (0..9).map(|at| if at == 0 { [97; 2] } else { [255 + at; 2] }).collect();
+        let doubled: Vec<_> =
+            (0..9).map(|at| if at == 0 { [97; 2] } else { [255 + at; 2] }).collect();
         assert!(refused(&doubled) && !refused(&doubled[..8]));
         let pairs = BytePairs::learn("the then there 世界世界", 12);
         let again = BytePairs::from_merges(pairs.merges(), 12).expect("ours");
