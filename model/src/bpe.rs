@@ -2,9 +2,6 @@
 //! again and again. Gage (1994) used it for compression; Sennrich, Haddow and Birch (2016) keep
 //! merges within words; GPT-2 (Radford et al. 2019) starts from bytes, so that no text is unknown.
 
-use core::ops::Range;
-use std::collections::HashMap;
-
 /// Id of the token after each document. Bytes are their own ids; merges are numbered from 257.
 pub const END: u32 = 256;
 /// Id of the first merge.
@@ -94,20 +91,8 @@ impl Encoder {
 
     /// The tokens of a document.
     pub fn encode(&self, document: &str) -> Vec<u32> {
-        let mut ids = Vec::new();
-        // A text has far fewer words than it has places for them.
-        let mut known: HashMap<&str, Range<usize>> = HashMap::new();
-        for chunk in chunks(document, self.words) {
-            match known.get(chunk) {
-                Some(place) => ids.extend_from_within(place.clone()),
-                None => {
-                    let start = ids.len();
-                    ids.extend(self.merged(chunk.as_bytes()));
-                    known.insert(chunk, start..ids.len());
-                }
-            }
-        }
-        ids
+        let chunks = chunks(document, self.words);
+        chunks.into_iter().flat_map(|chunk| self.merged(chunk.as_bytes())).collect()
     }
 
     /// The tokens of one chunk, which need not be whole characters.
@@ -162,6 +147,41 @@ struct Chunk {
     count: u32,
 }
 
+/// Distinct strings, numbered as they come. The hash map of the standard library would be as much code
+/// as the rest of the learner.
+struct Known<'a> {
+    strings: Vec<&'a str>,
+    /// Numbers of strings, counted from 1, at or behind the place that their hash names.
+    places: Vec<u32>,
+}
+
+impl<'a> Known<'a> {
+    /// Room for so many.
+    fn new(most: usize) -> Self {
+        Self { strings: Vec::new(), places: vec![0; (2 * most + 1).next_power_of_two()] }
+    }
+
+    /// The number of a string, counted from 0.
+    fn index(&mut self, string: &'a str) -> u32 {
+        // FNV-1a, its upper bits folded in.
+        let mix = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+        let hash = string.bytes().fold(0x811c_9dc5, mix);
+        let mut place = (hash ^ (hash >> 15)) as usize;
+        loop {
+            place &= self.places.len() - 1;
+            match self.places[place] {
+                0 => {
+                    self.strings.push(string);
+                    self.places[place] = self.strings.len() as u32;
+                    return self.places[place] - 1;
+                }
+                number if self.strings[number as usize - 1] == string => return number - 1,
+                _ => place += 1,
+            }
+        }
+    }
+}
+
 /// A pair that occurs, or did.
 #[derive(Clone, Debug)]
 struct Candidate {
@@ -209,16 +229,18 @@ impl BpeLearner {
             most,
             tokens: 0,
         };
-        let mut known: HashMap<&str, u32> = HashMap::new();
+        let documents: Vec<Vec<&str>> =
+            documents.into_iter().map(|document| chunks(document, words)).collect();
+        let mut known = Known::new(documents.iter().map(Vec::len).sum());
         for document in documents {
-            learner.tokens += document.len() as u64;
-            let mut indices = Vec::new();
-            for chunk in chunks(document, words) {
-                let index = *known.entry(chunk).or_insert_with(|| {
+            let mut indices = Vec::with_capacity(document.len());
+            for chunk in document {
+                learner.tokens += chunk.len() as u64;
+                let index = known.index(chunk);
+                if index as usize == learner.chunks.len() {
                     let tokens = chunk.bytes().map(u16::from).collect();
                     learner.chunks.push(Chunk { tokens, count: 0 });
-                    learner.chunks.len() as u32 - 1
-                });
+                }
                 learner.chunks[index as usize].count += 1;
                 indices.push(index);
             }

@@ -3,8 +3,8 @@
 //! Tokens of bytes need not be whole characters. Where such a token is named, or stands at the end of
 //! a sentence that a model is still writing, each byte that belongs to no character has its sign.
 
-const OPEN: &str = "⟨";
-const CLOSE: &str = "⟩";
+const OPEN: char = '⟨';
+const CLOSE: char = '⟩';
 /// Characters of a sign.
 pub const SIGN: usize = 4;
 
@@ -14,11 +14,11 @@ pub fn label(bytes: &[u8]) -> String {
     for chunk in bytes.utf8_chunks() {
         label += chunk.valid();
         for byte in chunk.invalid() {
-            label += OPEN;
+            label.push(OPEN);
             for digit in [byte >> 4, byte & 15] {
                 label.extend(char::from_digit(digit.into(), 16).map(|c| c.to_ascii_uppercase()));
             }
-            label += CLOSE;
+            label.push(CLOSE);
         }
     }
     label
@@ -54,7 +54,7 @@ pub fn runs(text: &str) -> Vec<Run<'_>> {
             after = following;
         }
         if bytes.is_empty() {
-            at += OPEN.len();
+            at += OPEN.len_utf8();
             continue;
         }
         if at > 0 {

@@ -64,6 +64,10 @@ fn characters(text: &str, units: u32) -> usize {
 fn token_before(starts: &[u32], caret: u32) -> usize {
     let ended = starts.iter().skip(1).take_while(|end| **end <= caret).count();
     match starts.get(ended) {
+        // Typed after the last token: its own tokens are still to come, one each as far as is known.
+        Some(end) if ended + 1 == starts.len() => {
+            (ended + caret.saturating_sub(*end) as usize).saturating_sub(1)
+        }
         Some(start) if *start < caret => ended,
         _ => ended.saturating_sub(1),
     }
@@ -238,7 +242,7 @@ mod tests {
     fn the_caret_follows_a_token_or_stands_in_one() {
         // One character each, after two that the model has no room for.
         let plain = [2, 3, 4, 5];
-        assert_eq!([0, 2, 3, 4, 5, 6].map(|at| token_before(&plain, at)), [0, 0, 0, 1, 2, 3]);
+        assert_eq!([0, 2, 3, 4, 5, 6, 7].map(|at| token_before(&plain, at)), [0, 0, 0, 1, 2, 3, 4]);
         // “the”, then a character of three tokens, then one of two.
         let parts = [0, 3, 4, 4, 4, 5, 5];
         assert_eq!([0, 1, 3, 4, 5].map(|at| token_before(&parts, at)), [0, 0, 0, 3, 5]);

@@ -207,7 +207,7 @@ pub fn checkpoint(
     body: &Body,
     link: &Link,
     parameters: Vec<SavedParameter>,
-    merges: Vec<[u32; 2]>,
+    merges: Vec<u32>,
 ) -> Checkpoint {
     let (spec, vocabulary) = (body.spec.with(link), body.vocabulary.clone());
     Checkpoint { spec, step: head.step, vocabulary, merges, parameters }
@@ -280,8 +280,8 @@ mod tests {
         assert_eq!(bits(read_value), bits(value));
         assert_eq!(bits(&read_parameter.second_moment), bits(&parameter().second_moment));
         let checkpoint =
-            checkpoint(&read_head, &body, &other(), vec![read_parameter], vec![[97, 98]]);
-        assert_eq!(checkpoint.merges, [[97, 98]]);
+            checkpoint(&read_head, &body, &other(), vec![read_parameter], vec![97, 98]);
+        assert_eq!(checkpoint.merges, [97, 98]);
         assert_eq!((checkpoint.step, checkpoint.parameters.len()), (12, 1));
         assert_eq!(checkpoint.spec, other().experiment());
     }

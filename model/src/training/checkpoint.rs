@@ -69,7 +69,7 @@ impl Trainer {
             spec: *self.spec(),
             step: self.step(),
             vocabulary: self.tokenizer().characters().to_vec(),
-            merges: self.tokenizer().merges().to_vec(),
+            merges: self.tokenizer().merges().as_flattened().to_vec(),
             parameters: Vec::with_capacity(parameters.len()),
         };
         async move {
