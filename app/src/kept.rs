@@ -19,7 +19,7 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{File, FileList};
 
 use self::{
-    file::{Body, Damaged, Head, Reader},
+    file::{Body, Damaged, Head, Reader, has_merges},
     folder::{Entry, Trouble, Writer},
 };
 use crate::{
@@ -190,7 +190,7 @@ fn is_present(store: Store, checkpoint: &Arc<Checkpoint>) -> bool {
 }
 
 fn contents(store: Store, checkpoint: &Checkpoint) -> (Head, Body) {
-    let Checkpoint { spec, step, vocabulary, parameters } = checkpoint;
+    let Checkpoint { spec, step, vocabulary, parameters, .. } = checkpoint;
     let (link, source) = (store.built.get(), store.source.get());
     let points = store.curve.with(|curve| {
         let points = curve.points().iter().filter(|point| point.step <= *step);
@@ -243,6 +243,9 @@ async fn pour(
             piece.clear();
         }
         piece.extend(file::record(parameter));
+    }
+    if has_merges(checkpoint.spec.tokens) {
+        piece.extend(file::record(&checkpoint.merges));
     }
     writer.write(&piece).await
 }
@@ -308,7 +311,11 @@ async fn read(entry: &Entry) -> Result<Run, Damaged> {
     }
     let pairs = pairs_of(&body.query);
     let (link, _) = Link::parse_query(pairs.iter().map(|(name, value)| (&**name, &**value)));
-    let checkpoint = Box::new(file::checkpoint(&head, &body, &link, parameters));
+    let merges = match has_merges(link.experiment().tokens) {
+        true => reader.next()?,
+        false => Vec::new(),
+    };
+    let checkpoint = Box::new(file::checkpoint(&head, &body, &link, parameters, merges));
     let source = Source { corpus: link.corpus, name: head.text, text: body.text.into() };
     let mut curve = Curve::default();
     curve.extend(&body.points);

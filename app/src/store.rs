@@ -14,9 +14,11 @@ use std::{rc::Rc, sync::Arc};
 
 use leptos::{ev, prelude::*};
 use unroll_protocol::{
-    Ask, AttentionRow, Checkpoint, Command, Link, PoolReport, RunState, SampleSpec, Started, Trace,
+    Ask, AttentionRow, Checkpoint, Command, Link, PoolReport, RunState, SampleSpec, Started,
+    Tokens, Trace,
     gpt::{Place, Written, ask},
     link::{Corpus, DeviceChoice, LinkProblem},
+    signs,
     text::Accepted,
 };
 
@@ -225,6 +227,20 @@ impl Store {
     /// afterwards.
     pub fn take_given(self) -> Option<Vec<String>> {
         self.given.try_update_value(Option::take).flatten()
+    }
+
+    /// What the tokens of the present model are.
+    pub fn tokens(self) -> Tokens {
+        self.started.with(|s| s.as_ref().map_or(Tokens::Characters, |s| s.spec.tokens))
+    }
+
+    /// `text` with a token after it that the model wrote. The last byte of a character makes it whole.
+    pub fn appended(self, text: &str, token: &str) -> String {
+        let longer = format!("{text}{token}");
+        match untrack(|| self.tokens()) {
+            Tokens::Characters => longer,
+            Tokens::Bytes | Tokens::Pairs { .. } => signs::joined(&longer),
+        }
     }
 
     /// Trains until told otherwise.

@@ -306,9 +306,13 @@ fn writing_goes_on_beside_training_with_the_weights_it_began_with() {
     let written = |driven: &Driven| {
         driven.events.iter().rev().find_map(|event| match event {
             Event::Answered { answer, more: false, step, .. } => {
-                let Written { text, done, surprises } = answer.unpack().expect("what was written");
+                let Written { text, tokens, done, surprises } =
+                    answer.unpack().expect("what was written");
                 assert!(done);
-                assert_eq!(surprises.len(), text.chars().count());
+                assert_eq!(
+                    (surprises.len(), tokens.concat()),
+                    (text.chars().count(), text.clone())
+                );
                 assert!(surprises.iter().all(|nats| *nats >= 0.0));
                 Some((text, *step))
             }

@@ -193,6 +193,7 @@ impl Run {
                     gpt,
                     optimizer,
                     batch,
+                    tokens: unroll_protocol::Tokens::Characters,
                 };
                 let trainer = Trainer::new(&spec, text, &device);
                 return Self::Gpt(Box::new(trainer.unwrap_or_else(|e| fail(&e.to_string()))));

@@ -21,20 +21,35 @@ pub struct Dataset {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DataError {
     Empty,
-    TooShort { characters: usize, context: usize },
+    /// It has so many tokens, which are called `unit`.
+    TooShort {
+        tokens: usize,
+        unit: &'static str,
+        context: usize,
+    },
 }
 
 impl fmt::Display for DataError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => write!(f, "There is no text to learn from: write or paste some."),
-            Self::TooShort { characters, context } => write!(
+            Self::TooShort { tokens, unit, context } => write!(
                 f,
-                "The text has {characters} character{}, but a context of {context} needs at least \
+                "The text has {tokens} {unit}{}, but a context of {context} needs at least \
                  {}: use a longer text or a shorter context.",
-                if *characters == 1 { "" } else { "s" },
+                if *tokens == 1 { "" } else { "s" },
                 context + 1
             ),
+        }
+    }
+}
+
+impl DataError {
+    /// The same about tokens that are called `unit`.
+    pub fn of(self, unit: &'static str) -> Self {
+        match self {
+            Self::TooShort { tokens, context, .. } => Self::TooShort { tokens, unit, context },
+            Self::Empty => self,
         }
     }
 }
@@ -86,7 +101,8 @@ impl Dataset {
         }
         let needed = context + 1;
         if characters < needed {
-            return Err(DataError::TooShort { characters, context });
+            let (tokens, unit) = (characters, "character");
+            return Err(DataError::TooShort { tokens, unit, context });
         }
         let mut notes = Vec::new();
         if tokens.iter().all(|token| *token == tokens[0]) {

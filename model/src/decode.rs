@@ -17,28 +17,35 @@ use crate::{
     gpt::{Gpt, Intervention, KeysAndValues},
     read::read_all,
     sample::SampleError,
-    tokenizer::CharTokenizer,
-    trace::{TraceError, as_text, last_tokens},
+    tokenizer::Tokenizer,
+    trace::{Read, TraceError, as_text, last_tokens},
 };
 
 /// Milliseconds after which each half of a [`race`] ends.
 const LONGEST_RACE: f64 = 300.0;
 
-/// Logits of the next token after `text` with each of `endings`.
+/// Logits of the next token after `text` with each of `endings`, whose ids outside the vocabulary are
+/// left out.
 ///
 /// # Errors
 ///
 /// Where there is no text, or the device returns nothing.
 pub async fn after(
     model: &Gpt,
-    tokenizer: &CharTokenizer,
+    tokenizer: &Tokenizer,
     text: &str,
-    endings: &[String],
+    endings: &[Vec<u32>],
 ) -> Result<After, TraceError> {
     let endings = &endings[..endings.len().min(MOST_ENDINGS)];
     let mut logits = Vec::with_capacity(endings.len());
+    let start = tokenizer.read(text).tokens;
     for ending in endings {
-        let (tokens, _) = last_tokens(model, tokenizer, &format!("{text}{ending}"))?;
+        let known = ending.iter().filter(|id| (**id as usize) < tokenizer.len());
+        let mut tokens: Vec<u32> = start.iter().chain(known).copied().collect();
+        if tokens.is_empty() {
+            return Err(TraceError::Empty);
+        }
+        tokens.drain(..tokens.len().saturating_sub(model.context()));
         logits.push(last_logits(model, &[tokens]));
     }
     let values = read_all(logits).await.map_err(TraceError::Read)?.concat();
@@ -65,12 +72,12 @@ fn last_logits(model: &Gpt, texts: &[Vec<u32>]) -> Tensor<1> {
 /// Where there is no text, the device returns nothing, or the model's numbers ran away.
 pub async fn beams(
     model: &Gpt,
-    tokenizer: &CharTokenizer,
+    tokenizer: &Tokenizer,
     text: &str,
     width: u32,
     length: u32,
 ) -> Result<Beams, SampleError> {
-    let tokens = tokenizer.encode(text);
+    let tokens = tokenizer.read(text).tokens;
     let width = width.clamp(1, MOST_BEAMS) as usize;
     let mut hypotheses = vec![(Vec::new(), 0.0)];
     let mut kept = Vec::new();
@@ -105,7 +112,8 @@ pub async fn beams(
         }
         hypotheses = longer;
         let told = hypotheses.iter().map(|(ending, log_probability)| Beam {
-            text: tokenizer.decode(ending),
+            tokens: ending.clone(),
+            text: tokenizer.shown(ending),
             log_probability: *log_probability,
         });
         kept.push(told.collect());
@@ -113,15 +121,15 @@ pub async fn beams(
     Ok(Beams { text: text.to_owned(), kept })
 }
 
-/// How surprising the model finds each character of `text`. Of a text longer than the context it
-/// reads stretches that overlap by half, so that each character has at least that many before it.
+/// How surprising the model finds each token of `text`. Of a text longer than the context it
+/// reads stretches that overlap by half, so that each token has at least that many before it.
 ///
 /// # Errors
 ///
 /// Where there is no text, the device returns nothing, or the model's numbers ran away.
 pub async fn surprise(
     model: &Gpt,
-    tokenizer: &CharTokenizer,
+    tokenizer: &Tokenizer,
     text: &str,
 ) -> Result<Surprise, SampleError> {
     let mut tokens = tokenizer.encode(text);
@@ -152,10 +160,12 @@ pub async fn surprise(
         surprises.push(-libm::log(bets[tokens[at] as usize].into()) as f32);
         let best = (0..vocabulary).rev().max_by(|&a, &b| bets[a].total_cmp(&bets[b]));
         let best = best.unwrap_or_default();
-        expected.push((tokenizer.character(best as u32).to_string(), bets[best]));
+        expected.push((tokenizer.label(best as u32), bets[best]));
     }
     let seen = if starts.len() > 1 { length - half } else { length } as u32;
-    Ok(Surprise { tokens: as_text(tokenizer, &tokens), dropped, surprises, expected, seen })
+    let characters = tokenizer.characters_in(&tokens[1..]) as u32;
+    let tokens = as_text(tokenizer, &tokens);
+    Ok(Surprise { tokens, dropped, surprises, characters, expected, seen })
 }
 
 /// The last token of `text` read with a cache, beside the same without.
@@ -164,12 +174,9 @@ pub async fn surprise(
 ///
 /// Where there is no text, tokens look at later ones, the device returns nothing, or the model's
 /// numbers ran away.
-pub async fn cached(
-    model: &Gpt,
-    tokenizer: &CharTokenizer,
-    text: &str,
-) -> Result<Cached, SampleError> {
-    let (tokens, dropped) = last_tokens(model, tokenizer, text).map_err(|_| SampleError::Empty)?;
+pub async fn cached(model: &Gpt, tokenizer: &Tokenizer, text: &str) -> Result<Cached, SampleError> {
+    let read = last_tokens(model, tokenizer, text).map_err(|_| SampleError::Empty)?;
+    let Read { tokens, dropped, .. } = read;
     check_mask(model)?;
     let mut cache = filled(model, &tokens[..tokens.len() - 1]);
     let last = token_tensor(&tokens[tokens.len() - 1..], 1, &model.device());
@@ -252,11 +259,11 @@ fn products(model: &Gpt, count: usize, whole: bool) -> u64 {
 /// nothing.
 pub async fn race(
     model: &Gpt,
-    tokenizer: &CharTokenizer,
+    tokenizer: &Tokenizer,
     text: &str,
     length: u32,
 ) -> Result<Race, SampleError> {
-    let (start, _) = last_tokens(model, tokenizer, text).map_err(|_| SampleError::Empty)?;
+    let start = last_tokens(model, tokenizer, text).map_err(|_| SampleError::Empty)?.tokens;
     check_mask(model)?;
     let mut speeds = [0.0; 2];
     let mut refilled = 0;

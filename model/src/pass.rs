@@ -12,11 +12,11 @@ use crate::{
     gpt::{Gpt, Intervention},
     parameters::parameter_count,
     read::read_all,
-    tokenizer::CharTokenizer,
-    trace::{TraceError, as_text, last_tokens},
+    tokenizer::Tokenizer,
+    trace::{Read, TraceError, as_text, last_tokens},
 };
 
-/// Runs the last characters of `text` that fit the context and [`MOST_ROWS`] through `model`, the
+/// Runs the last tokens of `text` that fit the context and [`MOST_ROWS`] through `model`, the
 /// block counted from 0 in detail.
 ///
 /// `step` is copied to the result.
@@ -26,12 +26,12 @@ use crate::{
 /// Where there is no text, no such block, or the device returns nothing.
 pub async fn pass(
     model: &Gpt,
-    tokenizer: &CharTokenizer,
+    tokenizer: &Tokenizer,
     text: &str,
     block: u32,
     step: u32,
 ) -> Result<Pass, TraceError> {
-    let (mut ids, mut dropped) = last_tokens(model, tokenizer, text)?;
+    let Read { tokens: mut ids, mut dropped, .. } = last_tokens(model, tokenizer, text)?;
     let beyond = ids.len().saturating_sub(MOST_ROWS);
     ids.drain(..beyond);
     dropped += beyond as u32;
@@ -83,6 +83,7 @@ pub async fn pass(
     let mut next = || read.next().unwrap_or_default();
     Ok(Pass {
         step,
+        text: text.to_owned(),
         tokens: as_text(tokenizer, &ids),
         ids,
         dropped,

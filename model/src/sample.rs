@@ -11,8 +11,8 @@ use crate::{
     gpt::Gpt,
     random::{Purpose, stream, unit},
     read::{ReadError, read_all},
-    tokenizer::CharTokenizer,
-    trace::TraceError,
+    tokenizer::Tokenizer,
+    trace::{TraceError, as_text},
 };
 
 /// Why a model could not generate text. `Display` is the sentence the page shows.
@@ -52,7 +52,7 @@ impl From<SamplingError> for SampleError {
 /// Generates one token at a time, so that other work can run in between.
 #[derive(Debug)]
 pub struct Generator {
-    tokenizer: CharTokenizer,
+    tokenizer: Tokenizer,
     /// The end of prompt and text that the model reads.
     window: Vec<u32>,
     written: Vec<u32>,
@@ -64,20 +64,18 @@ pub struct Generator {
 }
 
 impl Generator {
-    /// Starts after the prompt. An empty prompt counts as a line break, or as the first known
-    /// character if the vocabulary has no line break, since a model needs some context.
+    /// Starts after the prompt. An empty prompt counts as [`Tokenizer::beginning`], since a model
+    /// needs some context.
     pub fn new(
-        tokenizer: &CharTokenizer,
+        tokenizer: &Tokenizer,
         spec: &SampleSpec,
         context: usize,
     ) -> Result<Self, SampleError> {
         // A sampling that can't be used is refused before the model has worked for it.
         shares(&[0.0], &spec.sampling)?;
-        let mut window = tokenizer.encode(&spec.prompt);
+        let mut window = tokenizer.read(&spec.prompt).tokens;
         if window.is_empty() {
-            let first = *tokenizer.characters().first().ok_or(SamplingError::NothingKnown)?;
-            let newline = tokenizer.id('\n');
-            window.push(if newline == 0 { tokenizer.id(first) } else { newline });
+            window.push(tokenizer.beginning().ok_or(SamplingError::NothingKnown)?);
         }
         window.drain(..window.len().saturating_sub(context));
         Ok(Self {
@@ -97,9 +95,15 @@ impl Generator {
         self.written.len() >= self.length
     }
 
-    /// The text generated so far, without the prompt.
+    /// The text generated so far, without the prompt. A character whose last bytes are still to come
+    /// is held back.
     pub fn text(&self) -> String {
-        self.tokenizer.decode(&self.written)
+        self.tokenizer.written(&self.written)
+    }
+
+    /// The tokens generated so far, as text.
+    pub fn tokens(&self) -> Vec<String> {
+        as_text(&self.tokenizer, &self.written)
     }
 
     /// How surprising the model itself finds each token that was generated: minus the logarithm of

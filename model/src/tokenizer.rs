@@ -1,7 +1,17 @@
-//! A tokenizer with one token per character.
+//! How a text becomes tokens: characters, bytes, or byte pairs learned on the text.
+
+mod byte_pairs;
 
 use core::fmt;
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
+
+use unroll_protocol::{
+    Tokens,
+    signs::{self, Run, SIGN},
+    spec::MERGES,
+};
+
+use byte_pairs::{BytePairs, LEARNED_FROM, written};
 
 /// The character that stands for every character the vocabulary lacks; its id is 0.
 pub const UNKNOWN: char = '\u{FFFD}';
@@ -22,6 +32,8 @@ pub enum VocabularyError {
     TooLong { characters: usize },
     NotAscending,
     ContainsUnknown,
+    TooManyMerges { merges: usize },
+    NoSuchToken,
 }
 
 impl fmt::Display for VocabularyError {
@@ -37,6 +49,12 @@ impl fmt::Display for VocabularyError {
             }
             Self::ContainsUnknown => {
                 write!(f, "A vocabulary can't hold the replacement character U+FFFD.")
+            }
+            Self::TooManyMerges { merges } => {
+                write!(f, "{merges} merges of byte pairs are too many: the limit is {}.", MERGES[1])
+            }
+            Self::NoSuchToken => {
+                write!(f, "A merge of byte pairs is of tokens that can't be.")
             }
         }
     }
@@ -120,6 +138,195 @@ impl CharTokenizer {
     }
 }
 
+/// How one model reads and writes. A clone is cheap where there is much to learn.
+#[derive(Clone, Debug)]
+pub enum Tokenizer {
+    Characters(CharTokenizer),
+    /// Bytes and their merges; none where each byte is a token.
+    Bytes(Arc<BytePairs>),
+}
+
+/// A sentence as tokens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sentence {
+    pub tokens: Vec<u32>,
+    /// How many characters of the sentence begin before each token, and in all.
+    pub starts: Vec<u32>,
+}
+
+impl Tokenizer {
+    /// Tokens of this kind, learned on a text.
+    pub fn learn(tokens: Tokens, text: &str) -> Self {
+        match tokens {
+            Tokens::Characters => Self::Characters(CharTokenizer::from_text(text)),
+            Tokens::Bytes => Self::Bytes(Arc::new(BytePairs::learn("", 0))),
+            Tokens::Pairs { merges } => {
+                Self::Bytes(Arc::new(BytePairs::learn(text, merges as usize)))
+            }
+        }
+    }
+
+    /// What was learned before: the known characters, or what was merged, two by two.
+    pub fn restore(
+        tokens: Tokens,
+        characters: Vec<char>,
+        merges: &[u32],
+    ) -> Result<Self, VocabularyError> {
+        let most = match tokens {
+            Tokens::Characters => {
+                return CharTokenizer::from_vocabulary(characters).map(Self::Characters);
+            }
+            Tokens::Bytes => 0,
+            Tokens::Pairs { merges } => merges.min(MERGES[1]) as usize,
+        };
+        match merges.as_chunks() {
+            (merges, []) => {
+                BytePairs::from_merges(merges, most).map(|pairs| Self::Bytes(Arc::new(pairs)))
+            }
+            _ => Err(VocabularyError::NoSuchToken),
+        }
+    }
+
+    /// The tokens of a text.
+    pub fn encode(&self, text: &str) -> Vec<u32> {
+        match self {
+            Self::Characters(characters) => characters.encode(text),
+            Self::Bytes(pairs) => pairs.encode(text),
+        }
+    }
+
+    /// The tokens of a sentence that the model may be writing itself: where tokens are bytes, a
+    /// [sign](signs) in it is the byte that it stands for.
+    pub fn read(&self, sentence: &str) -> Sentence {
+        let mut read = Sentence { tokens: Vec::new(), starts: vec![0] };
+        let mut at = 0;
+        let mut push = |token, characters: u32| {
+            at += characters;
+            read.tokens.push(token);
+            read.starts.push(at);
+        };
+        match self {
+            Self::Characters(characters) => {
+                characters.encode(sentence).into_iter().for_each(|token| push(token, 1));
+            }
+            Self::Bytes(pairs) => {
+                for run in signs::runs(sentence) {
+                    match run {
+                        Run::Text(text) => {
+                            pairs.encode(text).into_iter().for_each(|id| push(id, pairs.begun(id)));
+                        }
+                        Run::Bytes(bytes) => pairs
+                            .merged(&bytes)
+                            .for_each(|id| push(id, (SIGN * pairs.piece(id).len()) as u32)),
+                    }
+                }
+            }
+        }
+        read
+    }
+
+    /// The text of tokens as it is being written: an unfinished character at its end is held back.
+    pub fn written(&self, ids: &[u32]) -> String {
+        match self {
+            Self::Characters(characters) => characters.decode(ids),
+            Self::Bytes(pairs) => written(&pairs.bytes(ids)),
+        }
+    }
+
+    /// The text of tokens in figures: bytes that are no characters have their signs.
+    pub fn shown(&self, ids: &[u32]) -> String {
+        match self {
+            Self::Characters(characters) => characters.decode(ids),
+            Self::Bytes(pairs) => signs::label(&pairs.bytes(ids)),
+        }
+    }
+
+    /// A token in figures.
+    pub fn label(&self, id: u32) -> String {
+        match self {
+            Self::Characters(characters) => characters.character(id).to_string(),
+            Self::Bytes(pairs) => pairs.label(id),
+        }
+    }
+
+    /// Every token, by id.
+    pub fn vocabulary(&self) -> Vec<String> {
+        (0..self.len() as u32).map(|id| self.label(id)).collect()
+    }
+
+    /// Number of tokens.
+    #[allow(clippy::len_without_is_empty, reason = "there is always a token")]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Characters(characters) => characters.len(),
+            Self::Bytes(pairs) => pairs.len(),
+        }
+    }
+
+    /// How many characters of a text begin within these tokens of it.
+    pub fn characters_in(&self, ids: &[u32]) -> u64 {
+        match self {
+            Self::Characters(_) => ids.len() as u64,
+            Self::Bytes(pairs) => ids.iter().map(|id| u64::from(pairs.begun(*id))).sum(),
+        }
+    }
+
+    /// The token that stands for no text at all: a line break, or the first that is known.
+    pub fn beginning(&self) -> Option<u32> {
+        match self {
+            Self::Characters(characters) => match characters.id('\n') {
+                0 => characters.characters().first().map(|first| characters.id(*first)),
+                line_break => Some(line_break),
+            },
+            Self::Bytes(_) => Some(u32::from(b'\n')),
+        }
+    }
+
+    /// The known characters, of ids 1, 2, ...; none where tokens are bytes.
+    pub fn characters(&self) -> &[char] {
+        match self {
+            Self::Characters(characters) => characters.characters(),
+            Self::Bytes(_) => &[],
+        }
+    }
+
+    /// What was merged, in order.
+    pub fn merges(&self) -> &[[u32; 2]] {
+        match self {
+            Self::Characters(_) => &[],
+            Self::Bytes(pairs) => pairs.merges(),
+        }
+    }
+
+    /// What there is to say about what was learned on `text`, as asked for.
+    pub fn notes(&self, asked: Tokens, text: &str) -> Vec<String> {
+        match (self, asked) {
+            (Self::Characters(characters), _) if characters.folded() > 0 => {
+                let folded = characters.folded();
+                let (kinds, are) = if folded == 1 { ("kind", "is") } else { ("kinds", "are") };
+                vec![format!(
+                    "The text has more kinds of characters than the vocabulary holds: the {folded} \
+                     rarest {kinds} {are} read as one unknown character. Choose bytes or byte pairs as \
+                     tokens, and nothing is unknown."
+                )]
+            }
+            (Self::Bytes(pairs), Tokens::Pairs { merges }) => {
+                let made = pairs.merges().len();
+                let few = (made < merges as usize).then(|| {
+                    format!(
+                        "Only {made} byte pairs occur twice in this text, so there are no more merges."
+                    )
+                });
+                let part = (text.len() > LEARNED_FROM).then(|| {
+                    "The byte pairs were learned on the first 1 MB of the text.".to_owned()
+                });
+                few.into_iter().chain(part).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -169,5 +376,53 @@ mod tests {
         let tokenizer = CharTokenizer::from_text("hello");
         let again = CharTokenizer::from_vocabulary(tokenizer.characters().to_vec());
         assert_eq!(again, Ok(tokenizer));
+    }
+
+    #[test]
+    fn nothing_is_unknown_to_bytes_and_pairs() {
+        let text = "Grüße, 世界!\n🙂 e\u{301} ⟨C3⟩ fn main() {}";
+        for tokens in [Tokens::Bytes, Tokens::Pairs { merges: 20 }] {
+            // Learned on something else.
+            let tokenizer = Tokenizer::learn(tokens, "the then there the then there");
+            let ids = tokenizer.encode(text);
+            assert_eq!(
+                (tokenizer.written(&ids), tokenizer.shown(&ids)),
+                (text.into(), text.into())
+            );
+            assert_eq!(tokenizer.characters_in(&ids), text.chars().count() as u64);
+            assert_eq!(tokenizer.vocabulary().len(), tokenizer.len());
+        }
+    }
+
+    #[test]
+    fn a_sentence_knows_where_its_tokens_begin() {
+        let characters = Tokenizer::learn(Tokens::Characters, "ab");
+        let read = characters.read("ab?");
+        assert_eq!((read.tokens, read.starts), (vec![1, 2, 0], vec![0, 1, 2, 3]));
+        let bytes = Tokenizer::learn(Tokens::Bytes, "");
+        let read = bytes.read("a世⟨E4⟩⟨B8⟩");
+        assert_eq!(read.tokens, [97, 0xe4, 0xb8, 0x96, 0xe4, 0xb8]);
+        assert_eq!(read.starts, [0, 1, 2, 2, 2, 6, 10]);
+        assert_eq!(bytes.shown(&read.tokens), "a世⟨E4⟩⟨B8⟩");
+        assert_eq!(bytes.written(&read.tokens), "a世");
+        let pairs = Tokenizer::learn(Tokens::Pairs { merges: 16 }, &"the 世 ".repeat(9));
+        let read = pairs.read("the 世");
+        assert_eq!(read.starts.last(), Some(&5));
+        let ids = pairs.read("⟨E4⟩⟨B8⟩").tokens;
+        assert_eq!(pairs.shown(&ids), "⟨E4⟩⟨B8⟩");
+    }
+
+    #[test]
+    fn a_text_of_few_pairs_says_so() {
+        let asked = Tokens::Pairs { merges: 16 };
+        let tokenizer = Tokenizer::learn(asked, "abab");
+        assert_eq!(tokenizer.merges(), [[97, 98]]);
+        assert!(tokenizer.notes(asked, "abab")[0].starts_with("Only 1 byte"));
+        let restored =
+            Tokenizer::restore(asked, Vec::new(), tokenizer.merges().as_flattened()).expect("ours");
+        assert_eq!(restored.encode("abba"), [256, 98, 97]);
+        for merges in [&[97, 98][..], &[97]] {
+            assert!(Tokenizer::restore(Tokens::Bytes, Vec::new(), merges).is_err());
+        }
     }
 }

@@ -10,7 +10,7 @@ use crate::{
     data::token_tensor,
     gpt::{Gpt, Intervention},
     read::{ReadError, read_all},
-    tokenizer::CharTokenizer,
+    tokenizer::{Sentence, Tokenizer},
 };
 
 /// Why a text could not be traced. `Display` is the sentence the page shows.
@@ -39,11 +39,11 @@ impl std::error::Error for TraceError {}
 /// `step` is copied to the trace.
 pub async fn trace(
     model: &Gpt,
-    tokenizer: &CharTokenizer,
+    tokenizer: &Tokenizer,
     text: &str,
     step: u32,
 ) -> Result<Trace, TraceError> {
-    let (tokens, dropped) = last_tokens(model, tokenizer, text)?;
+    let Read { tokens, starts, dropped } = last_tokens(model, tokenizer, text)?;
     let (length, vocabulary) = (tokens.len(), tokenizer.len());
 
     let computed =
@@ -66,6 +66,8 @@ pub async fn trace(
     Ok(Trace {
         step,
         tokens: as_text(tokenizer, &tokens),
+        ids: tokens,
+        starts,
         dropped,
         vocabulary: tokenizer.vocabulary(),
         mask: (0..length).flat_map(|query| mask.row(query).to_vec()).collect(),
@@ -78,11 +80,11 @@ pub async fn trace(
 /// [`trace`].
 pub async fn inspect(
     model: &Gpt,
-    tokenizer: &CharTokenizer,
+    tokenizer: &Tokenizer,
     text: &str,
     [layer, head, query]: [usize; 3],
 ) -> Result<AttentionRow, TraceError> {
-    let (tokens, _) = last_tokens(model, tokenizer, text)?;
+    let tokens = last_tokens(model, tokenizer, text)?.tokens;
     let tensor = token_tensor(&tokens, 1, &model.device());
     let computed = model.forward_traced(tensor, &Intervention::default());
     let of_layer = computed.layers.get(layer).and_then(|layer| layer.attention.as_ref());
@@ -95,20 +97,30 @@ pub async fn inspect(
     row.await.map_err(TraceError::Row)
 }
 
-/// The last tokens of `text` that fit the context, and how many don't.
+/// What a model reads of a text.
+pub(crate) struct Read {
+    pub tokens: Vec<u32>,
+    /// See [`Sentence::starts`](crate::tokenizer::Sentence).
+    pub starts: Vec<u32>,
+    /// Tokens that were left out at the beginning.
+    pub dropped: u32,
+}
+
+/// The last tokens of `text` that fit the context.
 pub(crate) fn last_tokens(
     model: &Gpt,
-    tokenizer: &CharTokenizer,
+    tokenizer: &Tokenizer,
     text: &str,
-) -> Result<(Vec<u32>, u32), TraceError> {
-    let mut tokens = tokenizer.encode(text);
+) -> Result<Read, TraceError> {
+    let Sentence { mut tokens, mut starts } = tokenizer.read(text);
     if tokens.is_empty() {
         return Err(TraceError::Empty);
     }
     let dropped = tokens.len().saturating_sub(model.context());
-    Ok((tokens.split_off(dropped), dropped as u32))
+    let (tokens, starts) = (tokens.split_off(dropped), starts.split_off(dropped));
+    Ok(Read { tokens, starts, dropped: dropped as u32 })
 }
 
-pub(crate) fn as_text(tokenizer: &CharTokenizer, tokens: &[u32]) -> Vec<String> {
-    tokens.iter().map(|&token| tokenizer.character(token).to_string()).collect()
+pub(crate) fn as_text(tokenizer: &Tokenizer, tokens: &[u32]) -> Vec<String> {
+    tokens.iter().map(|&token| tokenizer.label(token)).collect()
 }

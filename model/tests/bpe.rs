@@ -47,7 +47,7 @@ fn merges_counted_anew(text: &str, merges: usize) -> Vec<(Pair, usize)> {
 fn merges_are_those_of_counting_everything_anew() {
     let text = "aaaa aaa banana\nbandana aaab\n\nthe then other there\nçà et là là";
     let expected = merges_counted_anew(text, 12);
-    let mut learner = BpeLearner::new(lines(text), false);
+    let mut learner = BpeLearner::new(lines(text), false, 12);
     for (index, (pair, tokens)) in expected.iter().enumerate() {
         assert_eq!(learner.next(), Some(*pair), "merge {index}");
         assert!(learner.merge());

@@ -4,7 +4,7 @@ mod support;
 
 use support::{TEXT, device, ready, step, tiny, values};
 use unroll_model::{
-    CharTokenizer, Gpt, Intervention, SampleError, Trainer, after, beams, cached, race, surprise,
+    Gpt, Intervention, SampleError, Tokenizer, Trainer, after, beams, cached, race, surprise,
     token_tensor,
 };
 use unroll_protocol::{
@@ -129,7 +129,8 @@ fn logits_after_endings_are_those_of_the_joined_text() {
     let (model, tokenizer) = (trainer.model(), trainer.tokenizer());
     // The last does not fit the context whole.
     let endings = ["", "a", " sat on", " sat on the mat"].map(str::to_owned);
-    let told = ready(after(&model, tokenizer, "the", &endings)).unwrap();
+    let ids = endings.each_ref().map(|ending| tokenizer.encode(ending));
+    let told = ready(after(&model, tokenizer, "the", &ids)).unwrap();
     assert_eq!(told.vocabulary, tokenizer.vocabulary());
     assert_eq!(told.logits.shape, [4, tokenizer.len() as u32]);
     for (ending, logits) in endings.iter().zip(told.logits.values.chunks(tokenizer.len())) {
@@ -138,11 +139,11 @@ fn logits_after_endings_are_those_of_the_joined_text() {
         let expected = values(model.forward_last(token_tensor(&tokens, 1, &device())));
         assert_eq!(logits, expected);
     }
-    assert!(ready(after(&model, tokenizer, "", &[String::new()])).is_err());
+    assert!(ready(after(&model, tokenizer, "", &[Vec::new()])).is_err());
 }
 
 /// The logarithm of the probability of `ending` after `text`, computed character by character.
-fn log_probability(model: &Gpt, tokenizer: &CharTokenizer, text: &str, ending: &str) -> f64 {
+fn log_probability(model: &Gpt, tokenizer: &Tokenizer, text: &str, ending: &str) -> f64 {
     let mut tokens = tokenizer.encode(text);
     let mut sum = 0.0;
     for token in tokenizer.encode(ending) {
@@ -166,7 +167,8 @@ fn beam_search_finds_the_likeliest_of_what_it_saw() {
         for (at, kept) in told.kept.iter().enumerate() {
             assert!(kept.windows(2).all(|two| two[0].log_probability >= two[1].log_probability));
             for beam in kept {
-                assert_eq!(beam.text.chars().count(), at + 1);
+                assert_eq!(beam.text, tokenizer.shown(&beam.tokens));
+                assert_eq!(beam.tokens.len(), at + 1);
                 let expected = log_probability(&model, tokenizer, "the c", &beam.text);
                 assert!((beam.log_probability - expected).abs() < 1e-5, "{beam:?} {expected}");
                 // Each grew out of one that was kept.
@@ -178,7 +180,7 @@ fn beam_search_finds_the_likeliest_of_what_it_saw() {
     // Greedy is the likeliest character each time.
     let mut text = "the c".to_owned();
     for (at, kept) in greedy.kept.iter().enumerate() {
-        let told = ready(after(&model, tokenizer, &text, &[String::new()])).unwrap();
+        let told = ready(after(&model, tokenizer, &text, &[Vec::new()])).unwrap();
         let best = shares(&told.logits.values, &Sampling::GREEDY).unwrap();
         let best = best.iter().position(|share| *share == 1.0).unwrap();
         text.push_str(&told.vocabulary[best]);

@@ -5,10 +5,10 @@ mod support;
 use burn::{module::Module, tensor::Tensor};
 use support::{device, ready, relative_difference, same_bits, values};
 use unroll_model::{
-    CharTokenizer, Dropout, GptConfig, GradientSum, Intervention, TraceError, cross_entropy,
+    Dropout, GptConfig, GradientSum, Intervention, Tokenizer, TraceError, cross_entropy,
     named_parameters, self_check, token_tensor, trace,
 };
-use unroll_protocol::{Architecture, GptSpec, Initialization};
+use unroll_protocol::{Architecture, GptSpec, Initialization, Tokens};
 
 const VOCABULARY: usize = 13;
 
@@ -183,7 +183,7 @@ fn every_parameter_gets_a_gradient() {
 
 #[test]
 fn a_trace_is_consistent_and_keeps_the_last_characters() {
-    let tokenizer = CharTokenizer::from_text("abcdefghijkl");
+    let tokenizer = Tokenizer::learn(Tokens::Characters, "abcdefghijkl");
     let config = configs().nth(1).unwrap();
     let model = config.init(&device());
     let traced = ready(trace(&model, &tokenizer, "xxabcabcabcé", 3)).unwrap();

@@ -3,17 +3,17 @@
 mod support;
 
 use support::{device, ready, relative_difference, same_bits};
-use unroll_model::{CharTokenizer, Gpt, GptConfig, TraceError, parameter_count, pass, trace};
+use unroll_model::{Gpt, GptConfig, Tokenizer, TraceError, parameter_count, pass, trace};
 use unroll_protocol::{
-    Architecture, Array, GptSpec, Initialization,
+    Architecture, Array, GptSpec, Initialization, Tokens,
     architecture::{NormPlacement, Positions},
     gpt::MOST_ROWS,
 };
 
 const TEXT: &str = "said Fenn the smith";
 
-fn model(architecture: Architecture, tied: bool, context: u32) -> (Gpt, CharTokenizer) {
-    let tokenizer = CharTokenizer::from_text(TEXT);
+fn model(architecture: Architecture, tied: bool, context: u32) -> (Gpt, Tokenizer) {
+    let tokenizer = Tokenizer::learn(Tokens::Characters, TEXT);
     let spec = GptSpec { layers: 2, heads: 2, width: 8, context, dropout: 0.0, tied, architecture };
     let config = GptConfig {
         spec,

@@ -10,7 +10,7 @@ use unroll_model::{
 };
 use unroll_protocol::{
     Architecture, Checkpoint, ExperimentSpec, GptSpec, LearningRateSchedule, OptimizerSpec,
-    SampleSpec, Sampling,
+    SampleSpec, Sampling, Tokens,
     gpt::{Place, SamplingError},
 };
 
@@ -265,6 +265,63 @@ fn three_steps_a_checkpoint_and_three_more_are_six_steps() {
     assert_eq!(second.step(), 3);
     (0..3).for_each(|_| _ = step(&mut second));
     assert_eq!(checkpoint(&straight), checkpoint(&second));
+}
+
+/// A text whose characters are of one byte, two, three and four.
+const MIXED: &str =
+    "the cat 🙂 sat. grüße 世界, 世界你好! the cat 🙂 sat on 世界 and the dog sat too. ";
+
+#[test]
+fn runs_on_bytes_and_pairs_learn_and_resume_bit_for_bit() {
+    for tokens in [Tokens::Bytes, Tokens::Pairs { merges: 40 }] {
+        let (spec, text) = (ExperimentSpec { tokens, ..tiny() }, MIXED.repeat(6));
+        let new = || Trainer::new(&spec, &text, &device()).unwrap();
+        let mut straight = new();
+        let losses: Vec<f32> = (0..60).map(|_| step(&mut straight)).collect();
+        assert!(losses[59] < 0.7 * losses[0], "{tokens:?}: {losses:?}");
+        let mut first = new();
+        (0..30).for_each(|_| _ = step(&mut first));
+        let kept = checkpoint(&first);
+        assert!(kept.vocabulary.is_empty());
+        let mut second = Trainer::from_checkpoint(&kept, &text, &device()).unwrap();
+        (0..30).for_each(|_| _ = step(&mut second));
+        assert_eq!(checkpoint(&straight), checkpoint(&second));
+        // Merges that the spec does not ask for, and ones of tokens that are not there.
+        for merges in [[97, 98].repeat(41), vec![97, 300], vec![97]] {
+            let bad = Checkpoint { merges, ..kept.clone() };
+            let Err(error) = Trainer::from_checkpoint(&bad, &text, &device()) else {
+                panic!("a damaged checkpoint was accepted");
+            };
+            assert!(error.to_string().ends_with('.'), "{error}");
+        }
+    }
+}
+
+#[test]
+fn what_is_written_in_bytes_and_pairs_is_text() {
+    for tokens in [Tokens::Bytes, Tokens::Pairs { merges: 40 }] {
+        let spec = ExperimentSpec { tokens, ..tiny() };
+        let mut trainer = Trainer::new(&spec, &MIXED.repeat(6), &device()).unwrap();
+        (0..80).for_each(|_| _ = step(&mut trainer));
+        let sample = SampleSpec {
+            prompt: "世".into(),
+            length: 30,
+            sampling: Sampling::PLAIN,
+            seed: 5,
+            place: Place::Lab,
+        };
+        let mut generator = Generator::new(trainer.tokenizer(), &sample, 8).unwrap();
+        let mut before = String::new();
+        while !generator.is_done() {
+            ready(generator.advance(&trainer.model())).unwrap();
+            let text = generator.text();
+            assert!(text.starts_with(&before), "{before:?} became {text:?}");
+            assert_eq!(generator.tokens().len(), generator.surprises().len());
+            before = text;
+        }
+        // Hot and hardly trained, it still writes characters of the text.
+        assert!(before.chars().any(|c| MIXED.contains(c)), "{before:?}");
+    }
 }
 
 #[test]

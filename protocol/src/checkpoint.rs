@@ -22,7 +22,11 @@ pub struct Checkpoint {
     pub spec: ExperimentSpec,
     /// Number of optimizer steps taken.
     pub step: u32,
-    /// The characters of ids 1, 2, ...; id 0 is the unknown character.
+    /// The characters of ids 1, 2, ...; id 0 is the unknown character. None where tokens are bytes or
+    /// pairs of them.
     pub vocabulary: Vec<char>,
+    /// The ids that became one token, two by two in the order in which they were merged: bytes are their
+    /// own ids, merges are numbered from 256.
+    pub merges: Vec<u32>,
     pub parameters: Vec<SavedParameter>,
 }

@@ -18,6 +18,7 @@ pub mod pool;
 mod question;
 mod schedule;
 mod shared;
+pub mod signs;
 pub mod spec;
 pub mod start;
 pub mod study;
@@ -39,7 +40,10 @@ pub use number::read_number;
 pub use pool::PoolReport;
 pub use question::{Ask, Question};
 pub use schedule::LearningRateSchedule;
-pub use spec::{ExperimentSpec, GptSpec, Initialization, OptimizerKind, OptimizerSpec, SpecError};
+pub use spec::{
+    ExperimentSpec, GptSpec, Initialization, OptimizerKind, OptimizerSpec, SpecError, TokenKind,
+    Tokens,
+};
 pub use study::{StudyPoint, StudyProgress, StudySpec, StudyStarted};
 pub use text::TextError;
 pub use trace::{Array, Trace};

@@ -192,10 +192,14 @@ pub struct Started {
     pub spec: ExperimentSpec,
     /// Number of the model's parameters.
     pub parameters: u64,
-    /// Every token as text, by id; id 0 is the unknown character, the others are in order of code points.
+    /// Every token as text, by id. Where tokens are characters, id 0 is the unknown one, and the others
+    /// are in order of code points.
     pub vocabulary: Vec<String>,
     pub training_tokens: u64,
     pub held_out_tokens: u64,
+    /// Characters of the text that these tokens hold.
+    pub training_characters: u64,
+    pub held_out_characters: u64,
     /// Remarks about the text, as sentences.
     pub notes: Vec<String>,
     /// Number of steps already taken, when resumed.

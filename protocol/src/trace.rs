@@ -56,7 +56,11 @@ pub struct Trace {
     pub step: u32,
     /// The tokens as the model saw them; an unknown character is shown as `U+FFFD`.
     pub tokens: Vec<String>,
-    /// How many leading characters were left out because the context is shorter.
+    /// Their ids, `T`.
+    pub ids: Vec<u32>,
+    /// How many characters of the text begin before each token, and in all: `T + 1`.
+    pub starts: Vec<u32>,
+    /// How many leading tokens were left out because the context is shorter.
     pub dropped: u32,
     /// The whole vocabulary, in the order of `probabilities`' last axis.
     pub vocabulary: Vec<String>,

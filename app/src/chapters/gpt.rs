@@ -6,7 +6,10 @@ mod sizes;
 mod which;
 
 use leptos::prelude::*;
-use unroll_protocol::link::{Chapter as ChapterId, Part};
+use unroll_protocol::{
+    Tokens,
+    link::{Chapter as ChapterId, Part},
+};
 
 use super::Info;
 use crate::{
@@ -132,6 +135,17 @@ pub const SCRIPT: Script = Script {
             "Write a sentence with a character that the text never uses. The model sees an unknown □. What does it \
              expect next?",
         ),
+        Trial {
+            text: "Train a twin that reads byte pairs: pieces of words that it finds in the text. Which of the two writes \
+                   whole words first? The view “Loss” says what the twin’s loss is for each character.",
+            label: "Add the twin",
+            id: "pairs",
+            set: |link| {
+                link.view = "loss".into();
+                link.twin = "tokens:pairs".into();
+            },
+            sentence: None,
+        },
         trial(
             "rate",
             "While it trains, raise the learning rate to 3, then lower it to 0.005. Does it relearn what it lost?",
@@ -433,7 +447,35 @@ fn Loss() -> impl IntoView {
     let provenance = use_provenance();
     let at = Questions::from(store).at;
     let marker = Signal::derive(move || at.get().map(f64::from));
-    view! { <LossFigure curve=store.curve vocabulary marker provenance/> }.into_any()
+    let each =
+        move || (store.tokens() != Tokens::Characters).then(|| per_character(store)).flatten();
+    view! {
+        <div class="view-fill">
+            <LossFigure curve=store.curve vocabulary marker provenance/>
+            <p class="view-note" role="status" data-testid="loss-per-character">{each}</p>
+        </div>
+    }
+    .into_any()
+}
+
+/// The last losses for each character of the text: by that, runs with other tokens can be compared.
+fn per_character(store: Store) -> Option<String> {
+    let started = store.started.get()?;
+    let share = |tokens: u64, characters: u64| tokens as f64 / characters.max(1) as f64;
+    let of_training = share(started.training_tokens, started.training_characters);
+    let of_held_out = share(started.held_out_tokens, started.held_out_characters);
+    store.curve.with(|curve| {
+        let last = curve.points().len().checked_sub(1)?;
+        let train = curve.smoothed(last)? * of_training;
+        let held_out = curve.held_out().last().map_or(String::new(), |(_, loss)| {
+            format!(", held-out {:.3}", f64::from(loss) * of_held_out)
+        });
+        Some(format!(
+            "For each character instead of each token, the losses at the end are: train {train:.3}{held_out} nats. \
+             A token holds {:.2} characters on average.",
+            1.0 / of_training
+        ))
+    })
 }
 
 /// How sure it is of what comes next.

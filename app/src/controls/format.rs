@@ -1,7 +1,7 @@
 //! Numbers as people read them.
 
 use unroll_protocol::{
-    Link,
+    Link, TokenKind,
     link::{Setting, Words, general_words, settings, words},
 };
 
@@ -49,7 +49,12 @@ pub fn counted(number: u64, noun: &str) -> String {
 pub fn model_name(link: &Link) -> String {
     let (layers, heads) =
         (counted(link.gpt.layers.into(), "layer"), counted(link.gpt.heads.into(), "head"));
-    format!("{layers}, {heads}, {} wide", link.gpt.width)
+    let tokens = match link.gpt.tokens {
+        TokenKind::Characters => "",
+        TokenKind::Bytes => ", bytes",
+        TokenKind::Pairs => ", byte pairs",
+    };
+    format!("{layers}, {heads}, {} wide{tokens}", link.gpt.width)
 }
 
 /// The row of the settings table with this name, which must be there.

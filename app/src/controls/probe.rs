@@ -1,7 +1,7 @@
 //! The sentence whose attention is shown.
 
 use leptos::prelude::*;
-use unroll_protocol::Trace;
+use unroll_protocol::{Tokens, Trace};
 
 use crate::{
     figures::{Editor, own},
@@ -35,6 +35,7 @@ pub fn use_probe() -> Editor {
         on_input: Callback::new(on_input),
         note: note.into(),
         problem: store.trace.problem,
+        whole: Signal::derive(move || store.tokens() != Tokens::Characters),
     }
 }
 
@@ -42,14 +43,14 @@ pub fn use_probe() -> Editor {
 /// pasted and read out as any text field.
 #[component]
 pub fn TokenField(editor: Editor) -> impl IntoView {
-    let Editor { label, value, on_input, note, problem } = editor;
+    let Editor { label, value, on_input, note, problem, whole } = editor;
     let longest =
         move || value.with(|v| v.split('\n').map(|line| line.chars().count()).max().unwrap_or(0));
     let lines = move || value.with(|v| v.split('\n').count());
     view! {
         <div class="probe">
             <label for=own("probe", "input")>{label}</label>
-            <div class="probe-strip">
+            <div class="probe-strip" class:whole=move || whole.get()>
                 <textarea id=own("probe", "input") data-testid="probe-input" wrap="off"
                     rows=move || lines().to_string() style=move || format!("--cells:{}", longest() + 1)
                     autocomplete="off" autocapitalize="off" spellcheck="false"
@@ -71,7 +72,7 @@ pub fn TokenField(editor: Editor) -> impl IntoView {
 /// Which characters in the model's sight it has never met.
 fn unknown_note(store: Store) -> Option<String> {
     store.started.with(|started| {
-        let started = started.as_ref()?;
+        let started = started.as_ref().filter(|s| s.spec.tokens == Tokens::Characters)?;
         // In order of their code points, behind the unknown character.
         let known = started.vocabulary.get(1..)?;
         let context = started.spec.gpt.context as usize;
@@ -116,7 +117,7 @@ pub fn unknown_sentence(
 fn dropped_note(store: Store) -> Option<String> {
     let cut = |trace: &Trace| (trace.dropped > 0).then_some(trace.tokens.len());
     let seen = store.trace.read(cut).flatten()?;
-    Some(format!("Only the last {seen} characters fit the context."))
+    Some(format!("Only the last {seen} {}s fit the context.", store.tokens().unit()))
 }
 
 #[cfg(test)]

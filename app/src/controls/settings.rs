@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use leptos::{ev, prelude::*};
-use unroll_protocol::{Link, SpecError, link::Value};
+use unroll_protocol::{Link, SpecError, TokenKind, link::Value};
 
 use super::{
     field::{Entry, FlagField, NumberField, SelectField},
@@ -21,7 +21,9 @@ const MAIN: [&str; 6] = ["layers", "heads", "width", "context", "batch", "seed"]
 /// Beside the schedule of the learning rate.
 const OPTIMIZER: [&str; 3] = ["warmup", "decay", "clip"];
 /// Settings that "back to the defaults" puts back.
-const FORM: [&str; 22] = [
+const FORM: [&str; 24] = [
+    "tokens",
+    "merges",
     "layers",
     "heads",
     "width",
@@ -97,6 +99,7 @@ pub fn Settings() -> impl IntoView {
             </SelectField>
         }
     };
+    let has_pairs = memo(move || store.link.with(|link| link.gpt.tokens == TokenKind::Pairs));
     let defaults = move |_| {
         let default = Link::default();
         store.link.update(|link| {
@@ -114,6 +117,8 @@ pub fn Settings() -> impl IntoView {
             on:focusin=move |event| hint.set(help_at(&event).or(hint.get_untracked()))
             on:pointerover=move |event| hint.set(help_at(&event).or(hint.get_untracked()))>
             <div class="fields">
+                {choice("tokens")}
+                {move || has_pairs.get().then(|| number("merges"))}
                 {MAIN.map(number)}
                 <LearningRate reset/>
             </div>

@@ -52,5 +52,6 @@ pub fn use_sentence(label: &'static str, problem: Signal<Option<String>>) -> Edi
         on_input: Callback::new(on_input),
         note: note.into(),
         problem,
+        whole: Signal::stored(false),
     }
 }

@@ -5,6 +5,9 @@ use leptos::{ev, prelude::*};
 
 use super::{token, view::largest};
 
+/// Columns of the longest name that a bar leaves room for.
+const LONGEST_NAME: f64 = 12.0;
+
 /// One line: what, where the bar ends (0 to 1), and whether it is the one that came true.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bar {
@@ -104,8 +107,16 @@ pub fn Bars(
         };
         view! { <li class:marked=move || bar.with(|b| b.as_ref().is_some_and(|b| b.marked))>{inner}</li> }
     };
+    // Room for tokens of several characters, in whole steps so that little moves.
+    let widest = memo(move || {
+        bars.with(|bars| {
+            let columns = bars.iter().map(|bar| token::columns(&bar.name));
+            columns.fold(4.5, f64::max).min(LONGEST_NAME).ceil()
+        })
+    });
     view! {
-        <ol class=format!("bars {role}") translate="no" class:comparing=move || comparing.get()>
+        <ol class=format!("bars {role}") translate="no" class:comparing=move || comparing.get()
+            style=move || format!("--name:{}ch", widest.get())>
             {move || (0..rows.get()).map(row).collect_view()}
         </ol>
     }

@@ -38,8 +38,7 @@ fn truth(view: Memo<Option<HeadView>>, selection: Selection) -> Option<String> {
         let view = v.as_ref()?;
         let trace = view.trace();
         let next = trace.tokens.get(query + 1)?;
-        let id = trace.vocabulary.iter().position(|token| token == next)?;
-        let probability = view.next(query).get(id)?;
+        let probability = view.next(query).get(*trace.ids.get(query + 1)? as usize)?;
         Some(format!("✓ truly next: ‘{}’ {probability:.4}", token::mark(next)))
     })
 }
@@ -83,12 +82,12 @@ pub fn TopKeys(view: Memo<Option<HeadView>>, selection: Selection) -> impl IntoV
 pub fn NextToken(view: Memo<Option<HeadView>>, selection: Selection) -> impl IntoView {
     let bars = bars_of(view, selection, |view, query| {
         let vocabulary = &view.trace().vocabulary;
-        let truth = view.trace().tokens.get(query + 1);
+        let truth = view.trace().ids.get(query + 1).map(|id| *id as usize);
         let bar = |(id, probability): (usize, f32)| Bar {
             name: token::mark(&vocabulary[id]),
             spoken: token::spoken(&vocabulary[id]),
             probability,
-            marked: truth == Some(&vocabulary[id]),
+            marked: truth == Some(id),
             ..Bar::default()
         };
         largest(view.next(query), ROWS).into_iter().map(bar).collect()
@@ -118,8 +117,7 @@ pub fn NextFigure(
     let view = memo(move || HeadView::new(trace.get()?, 1, 1));
     let bars = bars_of(view, selection, |view, query| {
         let trace = view.trace();
-        let next = trace.tokens.get(query + 1);
-        let truth = next.and_then(|next| trace.vocabulary.iter().position(|token| token == next));
+        let truth = trace.ids.get(query + 1).map(|id| *id as usize);
         top_bars(view.next(query), &trace.vocabulary, trace.vocabulary.len(), truth)
     });
     let title =

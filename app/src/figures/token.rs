@@ -46,6 +46,17 @@ pub fn short_mark(token: &str, longest: usize) -> String {
     mark.chars().take(longest.saturating_sub(1)).chain(['…']).collect()
 }
 
+/// How many columns of a monospaced font a mark takes. Signs of East Asian scripts and emoji are wider;
+/// alone, one keeps to its cell.
+pub fn columns(mark: &str) -> f64 {
+    let is_wide = |c: char| {
+        matches!(u32::from(c), 0x1100..=0x115f | 0x2e80..=0xa4cf | 0xac00..=0xd7a3
+        | 0xf900..=0xfaff | 0xfe30..=0xfe6f | 0xff00..=0xff60 | 0x1f000..=0x3ffff)
+    };
+    let columns: f64 = mark.chars().map(|c| if is_wide(c) { 1.7 } else { 1.0 }).sum();
+    if mark.chars().nth(1).is_none() { 1.0 } else { columns }
+}
+
 /// Whether the text is a name of several words (`unit 12`), not a token whose spaces matter.
 fn is_name(text: &str) -> bool {
     text.contains(' ') && text.trim() == text && !text.chars().any(char::is_control)
@@ -74,6 +85,7 @@ mod tests {
         assert_eq!(mark("the "), "the␣");
         assert_eq!(mark("\u{1}"), "·");
         assert_eq!(name_at("k", 4), "‘k’ (5)");
+        assert_eq!(["", "a", "世", "the", "a世"].map(columns), [1.0, 1.0, 1.0, 3.0, 2.7]);
         assert_eq!(short_mark("unroll", 4), "unr…");
         assert_eq!(short_mark("é", 4), "é");
         assert_eq!([short_label("unit 12", 10), short_label(" the", 10)], ["unit 12", "␣the"]);

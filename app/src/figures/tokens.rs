@@ -31,8 +31,9 @@ pub fn Tokens(
     let row = memo(move || sentence.with(|s| Row::new(s)));
     let scroller = NodeRef::<html::Div>::new();
     keep_in_sight(scroller, selection, row);
-    let dropped = memo(move || view.with(|v| v.as_ref().map_or(0, |v| v.trace().dropped as usize)));
-    let field = editor.map(|_| Field::new(selection, dropped));
+    let starts =
+        memo(move || view.with(|v| v.as_ref().map_or_else(Vec::new, |v| v.trace().starts.clone())));
+    let field = editor.map(|_| Field::new(selection, starts));
     view! {
         <div class="tokens" class:plain=plain>
         {editor.map(|editor| view! { <EditorNotes editor /> })}

@@ -1,13 +1,14 @@
 //! A run as a file: records one after the other, each with its length and checksum, so that a torn or
 //! changed file is known for what it is. No browser in here.
 //!
-//! The first record is a [`Head`], the second a [`Body`], then comes one for each parameter.
+//! The first record is a [`Head`], the second a [`Body`], then comes one for each parameter. Where tokens are
+//! byte pairs, the last has the merges.
 
 use core::ops::Range;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use unroll_protocol::{
-    Checkpoint, CurvePoint, ExperimentSpec, GptSpec, Link, OptimizerSpec, Packed,
+    Checkpoint, CurvePoint, ExperimentSpec, GptSpec, Link, OptimizerSpec, Packed, Tokens,
     checkpoint::SavedParameter,
 };
 
@@ -70,7 +71,7 @@ struct SavedOptimizer {
 
 impl From<ExperimentSpec> for SavedSpec {
     fn from(spec: ExperimentSpec) -> Self {
-        let ExperimentSpec { seed, initialization: _, gpt, optimizer, batch } = spec;
+        let ExperimentSpec { seed, initialization: _, gpt, optimizer, batch, tokens: _ } = spec;
         let OptimizerSpec {
             kind: _,
             learning_rate,
@@ -121,7 +122,8 @@ impl SavedSpec {
             epsilon,
             clip_norm,
         };
-        ExperimentSpec { seed, initialization: link.gpt.initialization, gpt, optimizer, batch }
+        let ExperimentSpec { initialization, tokens, .. } = link.experiment();
+        ExperimentSpec { seed, initialization, gpt, optimizer, batch, tokens }
     }
 }
 
@@ -205,14 +207,20 @@ pub fn checkpoint(
     body: &Body,
     link: &Link,
     parameters: Vec<SavedParameter>,
+    merges: Vec<u32>,
 ) -> Checkpoint {
     let (spec, vocabulary) = (body.spec.with(link), body.vocabulary.clone());
-    Checkpoint { spec, step: head.step, vocabulary, parameters }
+    Checkpoint { spec, step: head.step, vocabulary, merges, parameters }
+}
+
+/// Whether a file of a run with such tokens ends with their merges.
+pub fn has_merges(tokens: Tokens) -> bool {
+    matches!(tokens, Tokens::Pairs { .. })
 }
 
 #[cfg(test)]
 mod tests {
-    use unroll_protocol::{Array, Initialization, OptimizerKind};
+    use unroll_protocol::{Array, Initialization, OptimizerKind, TokenKind};
 
     use super::*;
 
@@ -235,6 +243,7 @@ mod tests {
         let mut link = Link::default();
         link.gpt.optimizer = OptimizerKind::Muon;
         link.gpt.initialization = Initialization::Xavier;
+        link.gpt.tokens = TokenKind::Pairs;
         link
     }
 
@@ -270,7 +279,9 @@ mod tests {
         let (read_value, value) = (&read_parameter.value.values, &parameter().value.values);
         assert_eq!(bits(read_value), bits(value));
         assert_eq!(bits(&read_parameter.second_moment), bits(&parameter().second_moment));
-        let checkpoint = checkpoint(&read_head, &body, &other(), vec![read_parameter]);
+        let checkpoint =
+            checkpoint(&read_head, &body, &other(), vec![read_parameter], vec![97, 98]);
+        assert_eq!(checkpoint.merges, [97, 98]);
         assert_eq!((checkpoint.step, checkpoint.parameters.len()), (12, 1));
         assert_eq!(checkpoint.spec, other().experiment());
     }
@@ -287,6 +298,8 @@ mod tests {
         assert_eq!(old, Packed::of(&SavedSpec::from(spec)));
         let read: SavedSpec = old.unpack().unwrap();
         assert_eq!(read.with(&Link::default()), spec);
+        // Their queries say nothing of tokens.
+        assert_eq!(spec.tokens, Tokens::Characters);
     }
 
     #[test]

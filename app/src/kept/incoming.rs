@@ -10,7 +10,7 @@ use safetensors::{
 };
 use serde_json::Value;
 use unroll_protocol::{
-    Architecture, Array, Checkpoint, ExperimentSpec, GptSpec, Link, SpecError,
+    Architecture, Array, Checkpoint, ExperimentSpec, GptSpec, Link, SpecError, TokenKind,
     architecture::Activation, checkpoint::SavedParameter, spec::MAX_PARAMETERS,
 };
 
@@ -174,7 +174,7 @@ impl Incoming {
             let step = unroll.get("step").and_then(Value::as_u64);
             Some((link, rate, u32::try_from(step?).ok()?))
         });
-        let (link, rate, step) = match own {
+        let (mut link, rate, step) = match own {
             Some(own) => own,
             None => {
                 let config = beside.config.as_ref().or(about.config.as_ref());
@@ -185,6 +185,8 @@ impl Incoming {
         if settings(&link.query()).experiment() != link.experiment() {
             return Err(Refusal::Settings);
         }
+        // Files hold models that read single characters.
+        link.gpt.tokens = TokenKind::Characters;
         let mut spec = link.experiment();
         if let Some(rate) = rate {
             spec.optimizer.learning_rate = rate as f32;
@@ -261,7 +263,7 @@ impl Incoming {
     /// The model, once all ranges were taken.
     pub fn checkpoint(self) -> Checkpoint {
         let Self { spec, step, vocabulary, parameters, .. } = self;
-        Checkpoint { spec, step, vocabulary, parameters }
+        Checkpoint { spec, step, vocabulary, merges: Vec::new(), parameters }
     }
 }
 

@@ -3,7 +3,7 @@
 use js_sys::{Array, Uint8Array};
 use leptos::{html, prelude::*, task::spawn_local};
 use serde_json::Value;
-use unroll_protocol::{Checkpoint, Link};
+use unroll_protocol::{Checkpoint, Link, Tokens};
 use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, BlobPropertyBag, File};
@@ -46,7 +46,8 @@ pub fn section(store: Store) -> AnyView {
             });
         }
     });
-    let is_ready = move || store.started.with(Option::is_some);
+    let is_ready =
+        move || store.started.with(Option::is_some) && store.tokens() == Tokens::Characters;
     let ask = move |_| {
         if untrack(is_ready) {
             wanted.set_value(true);
@@ -62,6 +63,9 @@ pub fn section(store: Store) -> AnyView {
         }
     };
     let note = move || match store.built.with(|link| is_gpt2(&link.gpt.architecture)) {
+        _ if store.tokens() != Tokens::Characters => {
+            "Model files hold models that read single characters, so this one can’t be saved as a file. This browser keeps it all the same."
+        }
         true => {
             "The file holds the weights and the vocabulary. The weights have the names and shapes of GPT-2 in Hugging Face’s transformers, so transformers can use them. PyTorch can read them with the safetensors library."
         }
@@ -149,7 +153,9 @@ async fn read(store: Store, model: &File, files: &[File]) -> Result<Incoming, Re
     let started = store.started.get_untracked();
     let mut beside = Beside {
         heads: store.built.with_untracked(|link| link.gpt.heads),
-        present: started.map_or_else(Vec::new, |started| started.vocabulary.clone()),
+        present: started
+            .filter(|started| started.spec.tokens == Tokens::Characters)
+            .map_or_else(Vec::new, |started| started.vocabulary.clone()),
         ..Beside::default()
     };
     for file in files.iter().filter(|file| !is_model(file) && file.size() <= LONGEST_BESIDE) {

@@ -1,6 +1,6 @@
 //! What the lab's model says to questions that are answered at once.
 
-use unroll_model::{CharTokenizer, Gpt, named_parameters, read_parameters};
+use unroll_model::{Gpt, Tokenizer, named_parameters, read_parameters};
 use unroll_protocol::{
     Ask, Packed, Question,
     gpt::{self, ask},
@@ -13,7 +13,7 @@ const NOT_OURS: &str = "The model in training is not this chapter's.";
 /// The answer to a question about a model after `step` steps.
 pub(super) async fn answer(
     model: &Gpt,
-    tokenizer: &CharTokenizer,
+    tokenizer: &Tokenizer,
     step: u32,
     question: Question,
 ) -> Result<Packed, String> {

@@ -148,12 +148,15 @@ impl Experiment {
     /// A report of what was built, for the page; `workers` share its steps.
     pub fn started(&self, workers: u32) -> Started {
         let data = self.trainer.dataset();
+        let characters = |tokens: &[u32]| self.trainer.tokenizer().characters_in(tokens);
         Started {
             spec: *self.trainer.spec(),
             parameters: self.trainer.parameter_count(),
             vocabulary: self.trainer.tokenizer().vocabulary(),
             training_tokens: data.training.len() as u64,
             held_out_tokens: data.held_out.len() as u64,
+            training_characters: characters(&data.training),
+            held_out_characters: characters(&data.held_out),
             notes: self.trainer.notes(),
             step: self.trainer.step(),
             workers,

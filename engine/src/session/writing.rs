@@ -53,8 +53,9 @@ impl Writing {
         let now = now();
         if done || now - self.told_at >= TOLD_EVERY {
             self.told_at = now;
-            let (text, surprises) = (self.generator.text(), self.generator.surprises().to_vec());
-            let answer = self.question.answered(&Written { text, surprises, done });
+            let (text, tokens) = (self.generator.text(), self.generator.tokens());
+            let surprises = self.generator.surprises().to_vec();
+            let answer = self.question.answered(&Written { text, tokens, surprises, done });
             post(Event::Answered { id: self.id, step: self.step, answer, more: !done });
         }
         done

@@ -90,7 +90,8 @@ impl super::Study for Study {
             ));
         }
         let learner = (spec.scheme == Scheme::Pairs).then(|| {
-            let mut learner = BpeLearner::new(text::documents(used), spec.words);
+            let most = protocol::MAX_MERGES as usize;
+            let mut learner = BpeLearner::new(text::documents(used), spec.words, most);
             learner.learn(spec.merges as usize);
             learner
         });
@@ -224,7 +225,8 @@ impl Study {
         nothing(sentence)?;
         let merges = merges.min(protocol::MAX_MERGES) as usize;
         if self.learner.as_ref().is_none_or(|learner| learner.0 != words) {
-            let learner = BpeLearner::new(text::documents(&self.text), words);
+            let most = protocol::MAX_MERGES as usize;
+            let learner = BpeLearner::new(text::documents(&self.text), words, most);
             self.learner = Some((words, learner));
         }
         let Some((_, learner)) = &mut self.learner else {

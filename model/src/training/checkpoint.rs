@@ -13,7 +13,7 @@ use crate::{
     optimizer::{Moments, Optimizer},
     parameters::named_parameters,
     read::{ReadError, read_all},
-    tokenizer::{CharTokenizer, VocabularyError},
+    tokenizer::{Tokenizer, VocabularyError},
 };
 
 /// Why training can't be resumed from a checkpoint. `Display` is the sentence the page shows.
@@ -69,6 +69,7 @@ impl Trainer {
             spec: *self.spec(),
             step: self.step(),
             vocabulary: self.tokenizer().characters().to_vec(),
+            merges: self.tokenizer().merges().as_flattened().to_vec(),
             parameters: Vec::with_capacity(parameters.len()),
         };
         async move {
@@ -102,7 +103,8 @@ impl Trainer {
     ) -> Result<Self, CheckpointError> {
         let spec = &checkpoint.spec;
         spec.validate().map_err(|error| CheckpointError::Build(error.into()))?;
-        let tokenizer = CharTokenizer::from_vocabulary(checkpoint.vocabulary.clone())
+        let known = checkpoint.vocabulary.clone();
+        let tokenizer = Tokenizer::restore(spec.tokens, known, &checkpoint.merges)
             .map_err(CheckpointError::Vocabulary)?;
         let mut trainer =
             Self::build(spec, tokenizer, text, device).map_err(CheckpointError::Build)?;

@@ -22,7 +22,7 @@ use crate::{
     fused::has_kernels,
     gpt::{Gpt, GptConfig},
     optimizer::{Optimizer, global_norm},
-    tokenizer::CharTokenizer,
+    tokenizer::Tokenizer,
 };
 use pass::{DropoutSource, Pass, sequences_per_slice};
 
@@ -33,8 +33,10 @@ use pass::{DropoutSource, Pass, sequences_per_slice};
 /// those after the last whole step, and any other method may be called.
 pub struct Trainer {
     spec: ExperimentSpec,
-    tokenizer: CharTokenizer,
+    tokenizer: Tokenizer,
     dataset: Dataset,
+    /// Remarks about the text, as sentences.
+    notes: Vec<String>,
     rules: AttentionRules,
     device: Device,
     /// `None` only while the optimizer has it: a second owner of the weights would prevent updates
@@ -132,17 +134,20 @@ impl Trainer {
     /// A new model for `text`, on a device without autodiff.
     pub fn new(spec: &ExperimentSpec, text: &str, device: &Device) -> Result<Self, BuildError> {
         spec.validate()?;
-        Self::build(spec, CharTokenizer::from_text(text), text, device)
+        Self::build(spec, Tokenizer::learn(spec.tokens, text), text, device)
     }
 
     /// Builds a trainer for a validated spec.
     fn build(
         spec: &ExperimentSpec,
-        tokenizer: CharTokenizer,
+        tokenizer: Tokenizer,
         text: &str,
         device: &Device,
     ) -> Result<Self, BuildError> {
-        let dataset = Dataset::new(tokenizer.encode(text), spec.gpt.context as usize)?;
+        let dataset = Dataset::new(tokenizer.encode(text), spec.gpt.context as usize)
+            .map_err(|error| error.of(spec.tokens.unit()))?;
+        let learned = tokenizer.notes(spec.tokens, text);
+        let notes = dataset.notes.iter().cloned().chain(learned).collect();
         let parameters = spec.gpt.parameter_count(tokenizer.len());
         if parameters > MAX_PARAMETERS {
             return Err(SpecError::TooManyParameters { parameters }.into());
@@ -155,6 +160,7 @@ impl Trainer {
             spec: *spec,
             tokenizer,
             dataset,
+            notes,
             rules: model.attention_rules(spec.gpt.context as usize),
             optimizer: Optimizer::new(&spec.optimizer, &model),
             device,
@@ -265,7 +271,7 @@ impl Trainer {
     }
 
     /// The tokenizer of the model.
-    pub fn tokenizer(&self) -> &CharTokenizer {
+    pub fn tokenizer(&self) -> &Tokenizer {
         &self.tokenizer
     }
 
@@ -296,16 +302,7 @@ impl Trainer {
 
     /// Remarks about the text, as sentences.
     pub fn notes(&self) -> Vec<String> {
-        let mut notes = self.dataset.notes.clone();
-        let folded = self.tokenizer.folded();
-        if folded > 0 {
-            let (kinds, are) = if folded == 1 { ("kind", "is") } else { ("kinds", "are") };
-            notes.push(format!(
-                "The text has more kinds of characters than the vocabulary holds: the {folded} \
-                 rarest {kinds} {are} read as one unknown character."
-            ));
-        }
-        notes
+        self.notes.clone()
     }
 
     /// The present weights and optimizer state, to [`restore`](Self::restore) later.

@@ -11,7 +11,9 @@ use std::{
 
 use burn::tensor::{Device, Tensor};
 use unroll_model::{Slice, StepGradients, Trainer};
-use unroll_protocol::{Architecture, ExperimentSpec, GptSpec, Initialization, OptimizerSpec};
+use unroll_protocol::{
+    Architecture, ExperimentSpec, GptSpec, Initialization, OptimizerSpec, Tokens,
+};
 
 /// Runs a future that never has to wait, as all of them do on the CPU.
 pub fn ready<T>(future: impl Future<Output = T>) -> T {
@@ -58,6 +60,7 @@ pub fn tiny() -> ExperimentSpec {
         },
         optimizer: OptimizerSpec::default(),
         batch: 4,
+        tokens: Tokens::Characters,
     }
 }
 

@@ -8,16 +8,16 @@ use crate::Array;
 pub const MOST_ENDINGS: usize = 48;
 /// Most continuations that beam search keeps.
 pub const MOST_BEAMS: u32 = 6;
-/// Most characters that beam search goes.
+/// Most tokens that beam search goes.
 pub const MOST_PLIES: u32 = 24;
-/// Most characters of a text whose surprise is measured.
+/// Most tokens of a text whose surprise is measured.
 pub const MOST_READ: usize = 1000;
 
 /// Logits of the next token after several texts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct After {
     pub text: String,
-    pub endings: Vec<String>,
+    pub endings: Vec<Vec<u32>>,
     /// Every token as text, by id.
     pub vocabulary: Vec<String>,
     /// `[endings, vocabulary]`
@@ -27,31 +27,35 @@ pub struct After {
 /// A continuation that beam search kept.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Beam {
-    /// The continuation, which begins with one that was kept a character before.
+    /// The continuation, which begins with one that was kept a token before.
+    pub tokens: Vec<u32>,
+    /// The same as text.
     pub text: String,
-    /// The logarithm of its probability: the sum over its characters.
+    /// The logarithm of its probability: the sum over its tokens.
     pub log_probability: f64,
 }
 
-/// What beam search kept after each character, the likeliest first.
+/// What beam search kept after each token, the likeliest first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Beams {
     pub text: String,
     pub kept: Vec<Vec<Beam>>,
 }
 
-/// How surprising the model finds each character of a text.
+/// How surprising the model finds each token of a text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Surprise {
-    /// The characters that were read, as text.
+    /// The tokens that were read, as text.
     pub tokens: Vec<String>,
-    /// Number of characters of the text after those.
+    /// Number of tokens of the text after those.
     pub dropped: u32,
-    /// Minus the logarithm of the share of each character but the first, in nats.
+    /// Minus the logarithm of the share of each token but the first, in nats.
     pub surprises: Vec<f32>,
-    /// The character that had the largest share in place of each, and that share.
+    /// Number of characters that these tokens hold.
+    pub characters: u32,
+    /// The token that had the largest share in place of each, and that share.
     pub expected: Vec<(String, f32)>,
-    /// The fewest characters before it that the model could see, once so many are there.
+    /// The fewest tokens before it that the model could see, once so many are there.
     pub seen: u32,
 }
 

@@ -12,11 +12,13 @@ pub const MOST_ROWS: usize = 64;
 pub struct Pass {
     /// Number of optimizer steps taken before this was computed.
     pub step: u32,
+    /// What was asked about.
+    pub text: String,
     /// The tokens as the model saw them; an unknown character is shown as `U+FFFD`.
     pub tokens: Vec<String>,
     /// Their ids, `T`.
     pub ids: Vec<u32>,
-    /// How many leading characters were left out.
+    /// How many leading tokens were left out.
     pub dropped: u32,
     /// The whole vocabulary, in the order of `probabilities`' last axis.
     pub vocabulary: Vec<String>,

@@ -7,11 +7,13 @@ use super::{
     rows::{chosen, plain},
 };
 use crate::{
-    Initialization, OptimizerKind,
+    Initialization, OptimizerKind, TokenKind,
     architecture::{Activation, MaskKind, NormPlacement, Positions},
     gpt,
     pool::MOST_WORKERS,
-    read_number, start,
+    read_number,
+    spec::MERGES,
+    start,
     study::{self, gates, heads},
 };
 
@@ -294,6 +296,12 @@ pub fn general_words() -> impl Iterator<Item = &'static Words> + Clone {
 const GENERAL: &[TableRow] = &[
     chosen!("chapter", "Chapter", chapter: Chapter, "Which chapter is open."),
     chosen!("corpus", "Text", corpus: Corpus, "What the model learns to write."),
+    chosen!(of Gpt, "tokens", "Tokens", gpt.tokens: TokenKind,
+        "What the model reads and writes: single characters, the bytes they are stored as, or byte \
+         pairs, pieces of words that it finds in your text. With bytes or pairs, nothing is unknown to it: \
+         not Chinese, not emoji."),
+    plain!(of Gpt, "merges", "Merges", gpt.merges: Whole, Kind::Whole { min: MERGES[0], max: MERGES[1] },
+        "How many pairs are merged into tokens beyond the 256 bytes. More merges, longer pieces."),
     plain!(of Gpt, "layers", "Layers", gpt.layers: Whole, Kind::Whole { min: 1, max: 12 },
         "Blocks stacked on each other. Each looks at what the one below found."),
     plain!(of Gpt, "heads", "Heads", gpt.heads: Whole, Kind::Whole { min: 1, max: 16 },

@@ -21,7 +21,7 @@ use crate::{
     reactive::{effect, memo},
 };
 
-/// Characters of each continuation.
+/// Tokens of each continuation.
 const LENGTH: u32 = 80;
 /// While it trains, the texts are written anew no sooner than so many milliseconds after the last
 /// were done: writing them takes time that training could use.
@@ -204,12 +204,12 @@ impl Texts {
 fn passage(name: &str, sampling: &Sampling, written: Option<&Written>) -> Passage {
     let letters = written.map_or(Vec::new(), |written| {
         let surprises = written.surprises.iter().map(|surprise| Some(*surprise));
-        let letter = |(token, surprise): (char, _)| Letter {
-            token: token.to_string(),
+        let letter = |(token, surprise): (&String, _)| Letter {
+            token: token.clone(),
             surprise,
             expected: None,
         };
-        written.text.chars().zip(surprises).map(letter).collect()
+        written.tokens.iter().zip(surprises).map(letter).collect()
     });
     let value = match *sampling {
         Sampling { top_k, .. } if name == "Top k" => format!(" {top_k}"),
@@ -239,8 +239,9 @@ pub fn Beside(page: Page) -> impl IntoView {
         }
         let yours = page.store.link.with(|link| link.gpt.sampling());
         format!(
-            "The bar over a character shows how much it surprised the model. The two numbers are the mean surprise and the \
+            "The bar over a {} shows how much it surprised the model. The two numbers are the mean surprise and the \
              perplexity. The ones that draw at random all use the same random numbers. Your own settings: {}.",
+            page.unit(),
             named(&yours)
         )
     };
@@ -273,7 +274,9 @@ mod tests {
 
     #[test]
     fn a_continuation_is_read_with_its_mean() {
-        let written = Written { text: "ab\n".into(), surprises: vec![1.0, 2.0, 3.0], done: true };
+        let tokens = ["a", "b", "\n"].map(String::from).to_vec();
+        let surprises = vec![1.0, 2.0, 3.0];
+        let written = Written { text: "ab\n".into(), tokens, surprises, done: true };
         let read = passage("Top p", &cut(0, 0.9), Some(&written));
         assert_eq!((read.name.as_str(), read.note.as_str()), ("Top p 0.9", "2.00 nats, 7.4"));
         assert_eq!(read.letters[2].token, "\n");

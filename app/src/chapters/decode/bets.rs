@@ -14,7 +14,10 @@ use crate::{
     },
 };
 
-/// The next character as it is about to be chosen.
+/// Characters of the longest name of a token.
+const LONGEST_NAME: usize = 12;
+
+/// The next token as it is about to be chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bets {
     pub vocabulary: Vec<String>,
@@ -52,6 +55,11 @@ impl Bets {
 
     pub fn character(&self, id: usize) -> &str {
         self.vocabulary.get(id).map_or("", String::as_str)
+    }
+
+    /// As it is named where space is scarce.
+    fn name(&self, id: usize) -> String {
+        token::short_mark(self.character(id), LONGEST_NAME)
     }
 
     /// The stretch of 0 to 1 that a character has, the likeliest character first.
@@ -93,7 +101,9 @@ impl Drawing for Bets {
         let line = if height > 16.0 * font { 1.65 } else { 1.4 } * font;
         let lines = (((strip_top - caption_high - top) / line) as usize).max(2);
         let listed = if self.order.len() > lines { lines - 1 } else { self.order.len() };
-        let label = 2.6 * font;
+        let names = self.order[..listed].iter().map(|&id| self.name(id));
+        let widest = names.map(|name| token::columns(&name)).fold(1.0, f64::max);
+        let label = (0.62 * widest + 2.0) * font;
         let numbers = (12.5 * font).min(width * 0.42);
         let (zero, room) = (label, (width - label - numbers).max(20.0));
         let largest =
@@ -120,7 +130,7 @@ impl Drawing for Bets {
             let (hue, one) = (if cut { Hue::Muted } else { Hue::Ink }, ids.len() == 1);
             let base = middle + 0.35 * font;
             if one {
-                let name = token::mark(self.character(ids[0]));
+                let name = self.name(ids[0]);
                 pen.text(hue, chosen, (label - 0.7 * font, base), Anchor::End, &name);
             }
             let bar = line * 0.34;
@@ -142,7 +152,7 @@ impl Drawing for Bets {
             let words = match ids.as_slice() {
                 [id] => self.words(*id),
                 ids => format!(
-                    "The other {} characters: the model gives them {} in all. The chance that one of them is drawn is {}.",
+                    "The other {}: the model gives them {} in all. The chance that one of them is drawn is {}.",
                     ids.len(),
                     percent(plain, 2),
                     percent(left, 2)
@@ -162,8 +172,8 @@ impl Drawing for Bets {
             let tint = if id == self.chosen { 0.95 } else { 0.28 };
             let gap = if wide > 4.0 { 1.0 } else { 0.0 };
             pen.shade(Hue::Output, (x, strip_top), ((wide - gap).max(0.2), strip_high), tint);
-            let name = token::mark(self.character(id));
-            if wide > 1.4 * font {
+            let name = self.name(id);
+            if wide > (0.62 * token::columns(&name) + 0.78) * font {
                 let hue = if id == self.chosen { None } else { Some(Hue::Ink) };
                 let at = (x + wide / 2.0, strip_top + 0.65 * strip_high);
                 match hue {

@@ -1,7 +1,10 @@
 //! The drawing of a tree of continuations.
 
 use serde_json::json;
-use unroll_protocol::gpt::{After, Beams, Sampling, likeliest, shares};
+use unroll_protocol::{
+    gpt::{After, Beams, Sampling, likeliest, shares},
+    signs,
+};
 
 use super::picture::{Drawing, Spot, smaller};
 use crate::{
@@ -20,12 +23,17 @@ const FIRST: usize = 3;
 const FEW: usize = 2;
 const MANY: usize = 5;
 
-/// One character of a continuation.
+/// Characters of the longest name of a token.
+const LONGEST_NAME: usize = 10;
+
+/// One token of a continuation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// The continuation up to and with it.
-    pub ending: String,
-    pub character: String,
+    /// The continuation up to and with it, as ids.
+    pub ending: Vec<u32>,
+    /// The same as text.
+    text: String,
+    token: String,
     /// Its share after what is before it.
     pub share: f32,
     /// The logarithm of the probability of the whole continuation.
@@ -51,14 +59,14 @@ pub struct Tree {
 
 /// What an open node's logits say: the ids of its branches, the likeliest first, and all shares.
 struct Open<'a> {
-    ending: &'a str,
+    ending: &'a [u32],
     shares: Vec<f32>,
 }
 
 impl Tree {
     /// Open are the nodes that `after` answers for, of which the first is the sentence itself.
     /// `pressed` are those that the learner opened.
-    pub fn new(after: &After, beams: &Beams, pressed: &[String]) -> Option<Self> {
+    pub fn new(after: &After, beams: &Beams, pressed: &[Vec<u32>]) -> Option<Self> {
         let known = after.vocabulary.len();
         let sentence = after.text.as_str();
         let rows = after.endings.iter().zip(after.logits.values.chunks(known.max(1)));
@@ -68,14 +76,15 @@ impl Tree {
                 Some(Open { ending, shares })
             })
             .collect();
-        let kept: Vec<&str> = beams.kept.last()?.iter().map(|beam| beam.text.as_str()).collect();
+        let kept: Vec<&[u32]> = beams.kept.last()?.iter().map(|beam| &*beam.tokens).collect();
         // The search may still be about another sentence.
         let kept = if beams.text == after.text { kept } else { Vec::new() };
         let start = sentence.chars().count().saturating_sub(10);
         let mut tree = Self {
             nodes: vec![Node {
-                ending: String::new(),
-                character: String::new(),
+                ending: Vec::new(),
+                text: String::new(),
+                token: String::new(),
                 share: 1.0,
                 log_probability: 0.0,
                 parent: None,
@@ -96,10 +105,10 @@ impl Tree {
         at: usize,
         opened: &[Open],
         vocabulary: &[String],
-        kept: &[&str],
-        pressed: &[String],
+        kept: &[&[u32]],
+        pressed: &[Vec<u32>],
     ) {
-        let ending = self.nodes[at].ending.clone();
+        let (ending, text) = (self.nodes[at].ending.clone(), self.nodes[at].text.clone());
         let Some(open) = opened.iter().find(|open| open.ending == ending) else {
             self.nodes[at].row = self.rows as f64;
             self.rows += 1;
@@ -113,21 +122,22 @@ impl Tree {
         };
         let mut shown = Vec::new();
         for (place, &id) in order.iter().enumerate() {
-            let Some(character) = vocabulary.get(id) else { continue };
-            let child = format!("{ending}{character}");
-            let rank = kept.iter().position(|text| text.starts_with(&child));
+            let Some(token) = vocabulary.get(id) else { continue };
+            let child = [ending.as_slice(), &[id as u32]].concat();
+            let rank = kept.iter().position(|kept| kept.starts_with(&child));
             let is_open = opened.iter().any(|open| open.ending == child);
             if place < count || rank.is_some() || is_open {
-                shown.push((id, character, child, rank, is_open));
+                shown.push((id, token, child, rank, is_open));
             }
         }
         let (log_probability, depth) = (self.nodes[at].log_probability, self.nodes[at].depth);
         let mut middle = Vec::new();
-        for (id, character, child, rank, open_too) in shown {
+        for (id, token, child, rank, open_too) in shown {
             let share = open.shares[id];
             self.nodes.push(Node {
                 ending: child,
-                character: character.clone(),
+                text: signs::joined(&format!("{text}{token}")),
+                token: token.clone(),
                 share,
                 log_probability: log_probability + f64::from(share).ln(),
                 parent: Some(at),
@@ -152,19 +162,24 @@ impl Tree {
         let Some(parent) = node.parent.map(|at| &self.nodes[at]) else {
             return format!("The sentence ends with “{}”.", marked(&self.sentence));
         };
-        let name = token::mark(&node.character);
-        let before = match parent.ending.as_str() {
+        let name = token::mark(&node.token);
+        let before = match parent.text.as_str() {
             "" => "the sentence".to_owned(),
-            ending => format!("“{}”", marked(ending)),
+            text => format!("“{}”", marked(text)),
         };
         format!(
             "‘{name}’ after {before}: share {}. “{}” as a whole: {}, logarithm {}.",
             percent(node.share, 1),
-            marked(&node.ending),
+            marked(&node.text),
             small(node.log_probability.exp()),
             format!("{:.2}", node.log_probability).replace('-', "−")
         )
     }
+}
+
+/// A token as it is named where space is scarce.
+fn name(node: &Node) -> String {
+    token::short_mark(&node.token, LONGEST_NAME)
 }
 
 /// A text with its spaces and line breaks to be seen.
@@ -198,7 +213,9 @@ impl Drawing for Tree {
         let y = |node: &Node| 0.25 * font + (node.row + 0.5) * line;
         let x = |node: &Node| root + (node.depth as f64 - 1.0) * column;
         // Labels stand at the ends of their branches.
-        let reach = (column - 5.4 * font).max(0.28 * column);
+        let long = |node: &Node| 0.62 * font * (token::columns(&name(node)) - 1.0);
+        let longest = self.nodes.iter().map(long).fold(0.0, f64::max);
+        let reach = (column - 5.4 * font - longest).max(0.28 * column);
         let thickest = (0.8 * line).min(1.1 * font).max(3.0);
         for node in &self.nodes {
             let Some(parent) = node.parent.map(|at| &self.nodes[at]) else { continue };
@@ -234,13 +251,12 @@ impl Drawing for Tree {
             let left = x(node) + reach + 0.35 * font;
             let best = node.rank == Some(0);
             let hue = if node.rank.is_some() { Hue::Ink } else { Hue::Muted };
-            let name = token::mark(&node.character);
-            pen.text(hue, best, (left, base), Anchor::Start, &name);
+            pen.text(hue, best, (left, base), Anchor::Start, &name(node));
             let places = if node.share < 0.1 { 1 } else { 0 };
             let room = x(node) + column - left;
-            if room > 3.6 * font {
+            if room > 3.6 * font + long(node) {
                 let share = percent(node.share, places);
-                let at = (left + 1.3 * font, base);
+                let at = (left + 1.3 * font + long(node), base);
                 pen.sized(Hue::Muted, false, smaller(font), at, Anchor::Start, &share);
             }
             let wide = (width - x(node)).min(column);
@@ -255,7 +271,7 @@ impl Drawing for Tree {
             Sheet::new(&["continuation", "share", "probability", "log_probability", "rank"]);
         let row = |node: &Node| {
             vec![
-                json!(node.ending),
+                json!(node.text),
                 crate::figures::exact(node.share),
                 json!(node.log_probability.exp()),
                 json!(node.log_probability),
@@ -273,26 +289,32 @@ mod tests {
 
     use super::{super::picture::keeps_to_its_room, *};
 
+    /// The ids of letters from a on.
+    fn ids(text: &str) -> Vec<u32> {
+        text.bytes().map(|letter| u32::from(letter - b'a') + 1).collect()
+    }
+
     fn tree(pressed: &[&str]) -> Tree {
         let vocabulary: Vec<String> = "\u{fffd}abcdefg".chars().map(String::from).collect();
-        let mut endings: Vec<String> = ["", "a", "ab", "b", "ba"].map(str::to_owned).to_vec();
-        endings.extend(pressed.iter().map(|&ending| ending.to_owned()));
+        let mut endings = ["", "a", "ab", "b", "ba"].map(ids).to_vec();
+        endings.extend(pressed.iter().map(|ending| ids(ending)));
         let one = [-5.0, 3.0, 2.5, 1.0, 0.0, -1.0, -2.0, -3.0];
         let values = endings.iter().flat_map(|_| one).collect();
         let shape = vec![endings.len() as u32, 8];
         let text = "the cat sat".to_owned();
         let after =
             After { text: text.clone(), endings, vocabulary, logits: Array { shape, values } };
-        let beam = |text: &str| Beam { text: text.to_owned(), log_probability: -1.0 };
+        let beam =
+            |text: &str| Beam { tokens: ids(text), text: text.to_owned(), log_probability: -1.0 };
         let beams = Beams { text, kept: vec![vec![beam("aba"), beam("bab")]] };
-        let pressed: Vec<String> = pressed.iter().map(|&ending| ending.to_owned()).collect();
+        let pressed: Vec<_> = pressed.iter().map(|ending| ids(ending)).collect();
         Tree::new(&after, &beams, &pressed).unwrap()
     }
 
     #[test]
     fn nodes_carry_the_product_of_their_shares() {
         let tree = tree(&[]);
-        let node = |ending: &str| tree.nodes.iter().find(|node| node.ending == ending).unwrap();
+        let node = |ending: &str| tree.nodes.iter().find(|node| node.text == ending).unwrap();
         let product = f64::from(node("a").share) * f64::from(node("ab").share);
         assert!((node("ab").log_probability - product.ln()).abs() < 1e-9);
         assert_eq!((node("ab").rank, node("ba").rank, node("c").rank), (Some(0), Some(1), None));
@@ -309,7 +331,7 @@ mod tests {
     #[test]
     fn a_pressed_node_shows_more() {
         let tree = tree(&["c"]);
-        assert_eq!(tree.nodes.iter().filter(|node| node.ending.starts_with('c')).count(), 1 + 5);
+        assert_eq!(tree.nodes.iter().filter(|node| node.text.starts_with('c')).count(), 1 + 5);
     }
 
     #[test]

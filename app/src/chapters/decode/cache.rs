@@ -71,9 +71,10 @@ pub fn Cache(page: Page) -> impl IntoView {
         if let Some(problem) = told.problem.get() {
             return problem;
         }
-        let cost = told.read(cost).unwrap_or_default();
+        let unit = page.unit();
+        let cost = told.read(|told| cost(told, unit)).unwrap_or_default();
         match race.get() {
-            Some(Ok(race)) => format!("{} {cost}", result(&race)),
+            Some(Ok(race)) => format!("{} {cost}", result(&race, unit)),
             Some(Err(problem)) => problem,
             None => cost,
         }
@@ -94,7 +95,7 @@ pub fn Cache(page: Page) -> impl IntoView {
             <div class="view-bar decode-bar">
                 <TokenField editor=use_probe()/>
                 <button type="button" class="button" data-testid="decode-write-cached"
-                    on:click=move |_| { page.write(); }>"Write one character"</button>
+                    on:click=move |_| { page.write(); }>"Write one " {move || page.unit()}</button>
                 <button type="button" class="button button-quiet" data-testid="decode-next-head"
                     on:click=move |_| turn(1)>
                     {move || format!("Next head (now block {}, head {})", block.get().max(1), head.get().max(1))}
@@ -112,23 +113,25 @@ pub fn Cache(page: Page) -> impl IntoView {
 }
 
 /// What was read and what was computed, with the numbers of multiplications.
-fn cost(told: &Cached) -> String {
+fn cost(told: &Cached, unit: &str) -> String {
     let [with, without] = told.products.map(grouped);
     let before = told.tokens.len() - 1;
     if told.dropped > 0 {
         return format!(
-            "The context is full: the oldest character dropped out, and all others moved up one place. This page \
+            "The context is full: the oldest {unit} dropped out, and all others moved up one place. This page \
              then throws the cache away and computes all {} again, with {without} multiplications instead of {with}.",
             counted(told.tokens.len() as u64, "row")
         );
     }
     if before == 0 {
-        return "This is the first character: the cache is still empty, so there is nothing to read from it.".to_owned();
+        return format!(
+            "This is the first {unit}: the cache is still empty, so there is nothing to read from it."
+        );
     }
     format!(
         "One row is computed. The keys and values of the {} before it are read from the cache: {with} multiplications \
          instead of {without}. {}",
-        counted(before as u64, "character"),
+        counted(before as u64, unit),
         match told.difference {
             0.0 => "The logits are exactly the same as without a cache.".to_owned(),
             most => format!(
@@ -140,7 +143,7 @@ fn cost(told: &Cached) -> String {
 }
 
 /// How the race ended.
-fn result(race: &Race) -> String {
+fn result(race: &Race, unit: &str) -> String {
     let Race { cached, uncached, refilled } = *race;
     let ratio = cached / uncached.max(f32::MIN_POSITIVE);
     let compared = match ratio {
@@ -151,12 +154,12 @@ fn result(race: &Race) -> String {
     let refilled = match refilled {
         0 => String::new(),
         count => format!(
-            " {} came after the context was full: then the cache must be filled again for every character.",
-            counted(count.into(), "character")
+            " {} came after the context was full: then the cache must be filled again for every {unit}.",
+            counted(count.into(), unit)
         ),
     };
     format!(
-        "With the cache {cached:.0} characters a second, without it {uncached:.0}: {compared}.{refilled}"
+        "With the cache {cached:.0} {unit}s a second, without it {uncached:.0}: {compared}.{refilled}"
     )
 }
 
@@ -166,7 +169,8 @@ mod tests {
 
     #[test]
     fn the_race_is_told_as_it_ended() {
-        let told = |cached, uncached, refilled| result(&Race { cached, uncached, refilled });
+        let told =
+            |cached, uncached, refilled| result(&Race { cached, uncached, refilled }, "character");
         assert!(told(300.0, 100.0, 0).ends_with("without it 100: 3.0 times as fast."));
         assert!(told(50.0, 100.0, 0).ends_with("with the cache it takes 2.0 times as long."));
         assert!(told(101.0, 100.0, 7).contains("about as fast. 7 characters came"));

@@ -20,6 +20,11 @@ use crate::{
 };
 
 impl Page {
+    /// What a token of the lab's model is called.
+    pub fn unit(self) -> &'static str {
+        self.store.tokens().unit()
+    }
+
     /// The number drawn after `text`.
     pub fn number(self, text: &str) -> f64 {
         let seed = self.store.link.with(|link| link.seed).wrapping_mul(10_000);
@@ -45,7 +50,7 @@ impl Page {
         if untrack(|| self.after.read(about)) != Some(true) {
             return None;
         }
-        let text = text + bets.character(bets.chosen);
+        let text = self.store.appended(&text, bets.character(bets.chosen));
         self.store.set_probe(text.clone());
         Some((bets, text))
     }
@@ -63,7 +68,7 @@ pub fn Choose(page: Page) -> impl IntoView {
     let written = RwSignal::new(None::<(String, String)>);
     let write = move |_| {
         if let Some((bets, text)) = page.write() {
-            written.set(Some((said(&bets), text)));
+            written.set(Some((said(&bets, untrack(|| page.unit())), text)));
         }
     };
     let note = move || {
@@ -77,14 +82,14 @@ pub fn Choose(page: Page) -> impl IntoView {
         match written {
             Some((said, _)) => said,
             None => bets.with(|bets| match bets {
-                Some(Ok(bets)) => kept(bets),
+                Some(Ok(bets)) => kept(bets, page.unit()),
                 _ => String::new(),
             }),
         }
     };
     let title = Signal::derive(move || {
         let sampling = page.store.link.with(|link| link.gpt.sampling());
-        format!("The next character, {}", named(&sampling))
+        format!("The next {}, {}", page.unit(), named(&sampling))
     });
     view! {
         <div class="view-fill" node_ref=part>
@@ -132,29 +137,29 @@ pub fn named(sampling: &Sampling) -> String {
 }
 
 /// How much is left to choose from.
-fn kept(bets: &Bets) -> String {
+fn kept(bets: &Bets, unit: &str) -> String {
     let (kept, all) = (bets.kept(), bets.vocabulary.len());
     if kept == all {
-        return format!("All {all} characters can be drawn.");
+        return format!("All {all} {unit}s can be drawn.");
     }
     let pairs = bets.left.iter().zip(&bets.plain);
     let held: f32 = pairs.filter(|(left, _)| **left > 0.0).map(|(_, plain)| plain).sum();
     let held = percent(held, 1);
     match kept {
         1 => format!(
-            "1 character of {all} is left. The model’s own share for it is {held}. Now it has 100%."
+            "1 {unit} of {all} is left. The model’s own share for it is {held}. Now it has 100%."
         ),
         _ => format!(
-            "{kept} characters of {all} are left. The model’s own shares for them add up to {held}. Now they add up to 100%."
+            "{kept} {unit}s of {all} are left. The model’s own shares for them add up to {held}. Now they add up to 100%."
         ),
     }
 }
 
 /// What became of the number.
-fn said(bets: &Bets) -> String {
+fn said(bets: &Bets, unit: &str) -> String {
     let (from, to) = bets.stretch(bets.chosen);
     format!(
-        "Written: ‘{}’. The number {:.4} fell on its stretch, from {from:.4} to {to:.4}. The character surprised the model by {:.2} nats.",
+        "Written: ‘{}’. The number {:.4} fell on its stretch, from {from:.4} to {to:.4}. The {unit} surprised the model by {:.2} nats.",
         token::mark(bets.character(bets.chosen)),
         bets.number,
         bets.surprise(bets.chosen)

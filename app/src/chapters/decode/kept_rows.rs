@@ -20,8 +20,17 @@ use crate::{
 
 /// Most numbers of a key or a value that are drawn.
 const MOST_DRAWN: usize = 32;
-/// Likeliest next characters that are drawn.
+/// Likeliest next tokens that are drawn.
 const NEXT: usize = 6;
+
+/// Characters of the longest name of a token.
+const LONGEST_NAME: usize = 8;
+
+/// Columns of the widest name.
+fn widest<'a>(names: impl Iterator<Item = &'a String>) -> f64 {
+    let columns = names.map(|name| token::columns(&token::short_mark(name, LONGEST_NAME)));
+    columns.fold(1.0, f64::max)
+}
 
 /// One head's part of a cache.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +43,7 @@ pub struct KeptRows {
     weights: Vec<f32>,
     /// Whether everything was computed anew, for the window has moved.
     anew: bool,
-    /// Likeliest next characters with their shares.
+    /// Likeliest next tokens with their shares.
     next: Vec<(String, f32)>,
 }
 
@@ -96,8 +105,10 @@ impl Drawing for KeptRows {
         let count = self.tokens.len();
         let shown = if count > fit { fit - 1 } else { count };
         let hidden = count - shown;
-        let label = 3.2 * font;
-        let tail = if width > 40.0 * font { 11.0 * font } else { 0.0 };
+        // Names of one character have room as it is.
+        let label = 3.2 * font + 0.62 * font * (widest(self.tokens[hidden..].iter()) - 1.0);
+        let next = 0.62 * font * (widest(self.next.iter().map(|next| &next.0)) - 1.0);
+        let tail = if width > 40.0 * font { 11.0 * font + next } else { 0.0 };
         let weight = (5.0 * font).min(width * 0.16);
         let gap = font;
         let strip = ((width - label - tail - weight - 3.0 * gap) / 2.0).max(24.0);
@@ -139,7 +150,7 @@ impl Drawing for KeptRows {
             let y = top + (at + usize::from(hidden > 0)) as f64 * line;
             let base = y + 0.72 * line;
             let new = self.is_new(row);
-            let name = token::mark(&self.tokens[row]);
+            let name = token::short_mark(&self.tokens[row], LONGEST_NAME);
             let hue = if new { Hue::Ink } else { Hue::Muted };
             pen.text(hue, row + 1 == count, (label, base), Anchor::End, &name);
             let d = self.width();
@@ -184,16 +195,17 @@ impl Drawing for KeptRows {
             let x = width - tail + 0.5 * gap;
             pen.sized(Hue::Output, true, smaller(font), (x, 0.95 * font), Anchor::Start, "next");
             let most = self.next.first().map_or(1.0, |next| next.1.max(f32::MIN_POSITIVE));
-            let room = tail - 6.2 * font;
+            let room = tail - next - 6.2 * font;
             for (at, (name, share)) in self.next.iter().enumerate() {
                 let y = top + at as f64 * line;
                 let base = y + 0.72 * line;
-                pen.text(Hue::Ink, at == 0, (x, base), Anchor::Start, &token::mark(name));
+                let short = token::short_mark(name, LONGEST_NAME);
+                pen.text(Hue::Ink, at == 0, (x, base), Anchor::Start, &short);
                 let long = (f64::from(share / most) * room).max(1.0);
-                pen.shade(Hue::Output, (x + 1.6 * font, y + 2.0), (long, line - 7.0), 0.85);
+                pen.shade(Hue::Output, (x + 1.6 * font + next, y + 2.0), (long, line - 7.0), 0.85);
                 pen.text(Hue::Muted, false, (width, base), Anchor::End, &percent(*share, 1));
                 let words = format!(
-                    "The next character may be ‘{}’: its share is {}.",
+                    "Next may be ‘{}’: its share is {}.",
                     token::mark(name),
                     percent(*share, 2)
                 );

@@ -63,7 +63,7 @@ impl Page {
         let questions = Questions::from(store);
         let after = use_answer(questions, move || {
             let text = store.probe.get();
-            Some(ask::After { text, endings: vec![String::new()] })
+            Some(ask::After { text, endings: vec![Vec::new()] })
         });
         let draw = use_setting(|link| &mut link.decode.draw);
         let beams = use_setting(|link| &mut link.decode.beams);

@@ -16,7 +16,7 @@ use crate::{
 /// The surprise of the tallest bar, in nats: a share of a quarter of a percent.
 const TALLEST: f32 = 6.0;
 
-/// One character of a text.
+/// One token of a text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Letter {
     pub token: String,
@@ -36,7 +36,7 @@ pub struct Passage {
 }
 
 impl Passage {
-    /// The mean surprise of its characters, in nats.
+    /// The mean surprise of its tokens, in nats.
     pub fn mean(&self) -> Option<f64> {
         let known: Vec<f64> =
             self.letters.iter().filter_map(|letter| letter.surprise.map(f64::from)).collect();
@@ -57,11 +57,14 @@ struct Layout {
     line: f64,
     /// Where text begins, and how much of it stands in a line.
     left: f64,
+    /// In cells: a token takes as many as its mark has columns.
     fit: usize,
     head: f64,
     gap: f64,
 }
 
+/// Characters of the longest name of a token.
+const LONGEST_NAME: usize = 12;
 /// The size of the smallest text that is drawn.
 const SMALLEST: f64 = 12.0;
 
@@ -93,15 +96,35 @@ impl Skyline {
     }
 }
 
-/// Lines of a passage with `fit` letters in each.
+/// Where each letter of a passage stands, with `fit` cells in a line: its line, the cells before it and
+/// those that it takes.
+fn places(passage: &Passage, fit: usize) -> impl Iterator<Item = (usize, f64, f64)> {
+    let (mut line, mut end) = (0, 0.0);
+    passage.letters.iter().map(move |letter| {
+        let wide = token::columns(&name(letter)).min(fit as f64);
+        if end + wide > fit as f64 {
+            (line, end) = (line + 1, 0.0);
+        }
+        let before = end;
+        end += wide;
+        (line, before, wide)
+    })
+}
+
+/// Lines of a passage with `fit` cells in each.
 fn lines(passage: &Passage, fit: usize) -> f64 {
-    passage.letters.len().div_ceil(fit).max(1) as f64
+    places(passage, fit).last().map_or(1.0, |(line, ..)| (line + 1) as f64)
+}
+
+/// A letter as it stands in its cells.
+fn name(letter: &Letter) -> String {
+    token::short_mark(&letter.token, LONGEST_NAME)
 }
 
 fn words(letter: &Letter) -> String {
     let name = format!("‘{}’", token::mark(&letter.token));
     let Some(surprise) = letter.surprise else {
-        return format!("{name} is the first character: the model was not asked to guess it.");
+        return format!("{name} comes first: the model was not asked to guess it.");
     };
     let share = percent((-f64::from(surprise)).exp(), 2);
     let start = format!("{name}: share {share}, surprise {surprise:.2} nats.");
@@ -150,24 +173,26 @@ impl Drawing for Skyline {
                 pen.sized(Hue::Muted, false, smaller(font), beside, Anchor::End, &passage.note);
             }
             top += layout.head;
-            for (at, letter) in passage.letters.iter().enumerate() {
-                let x = layout.left + (at % layout.fit) as f64 * layout.cell;
-                let y = top + (at / layout.fit) as f64 * layout.line;
+            let placed = passage.letters.iter().zip(places(passage, layout.fit));
+            for (letter, (line, before, cells)) in placed {
+                let x = layout.left + before * layout.cell;
+                let y = top + line as f64 * layout.line;
+                let wide = cells * layout.cell;
                 let ground = y + layout.bar;
                 if let Some(surprise) = letter.surprise {
                     let share = f64::from((surprise / TALLEST).clamp(0.0, 1.0));
                     let high = (share * layout.bar).max(1.0);
-                    let size = (layout.cell - 1.0, high);
+                    let size = (wide - 1.0, high);
                     pen.shade(Hue::Gradient, (x, ground - high), size, 0.4 + 0.6 * share);
                 }
-                let mark = token::mark(&letter.token);
+                let mark = name(letter);
                 let hue = match letter.token.trim().is_empty() {
                     true => Hue::Muted,
                     false => Hue::Ink,
                 };
-                let base = (x + layout.cell / 2.0, ground + 1.1 * font);
+                let base = (x + wide / 2.0, ground + 1.1 * font);
                 pen.text(hue, false, base, Anchor::Middle, &mark);
-                let place = [x, y, layout.cell, layout.line];
+                let place = [x, y, wide, layout.line];
                 spots.push(Spot { place, words: words(letter) });
             }
             top += lines(passage, layout.fit) * layout.line + layout.gap;
@@ -214,6 +239,15 @@ mod tests {
     #[test]
     fn texts_keep_to_their_room() {
         keeps_to_its_room(&Skyline { passages: vec![passage("", 700)] });
+        let mut long = passage("", 90);
+        for (at, letter) in long.letters.iter_mut().enumerate() {
+            letter.token = [" the", "⟨E4⟩⟨B8⟩", "世界", "incomprehensibly"][at % 4].to_owned();
+        }
+        assert_eq!(
+            places(&long, 20).take(3).collect::<Vec<_>>(),
+            [(0, 0.0, 4.0), (0, 4.0, 8.0), (0, 12.0, 3.4)]
+        );
+        keeps_to_its_room(&Skyline { passages: vec![long] });
         let seven = (0..7).map(|at| passage(&format!("Way {at}"), 80)).collect();
         keeps_to_its_room(&Skyline { passages: seven });
     }

@@ -57,8 +57,12 @@ pub fn Read(page: Page) -> impl IntoView {
     let said = move || match answer.problem.get() {
         Some(problem) => problem,
         None => {
-            let mut said = answer.read(summary).unwrap_or_default();
-            if !whole.get() {
+            let unit = page.unit();
+            let mut said = answer.read(|answer| summary(answer, unit)).unwrap_or_default();
+            let dropped = answer.read(|answer| answer.dropped).unwrap_or_default();
+            if dropped > 0 {
+                said.push_str(&format!(" Only the first {MOST_READ} {unit}s are read."));
+            } else if !whole.get() {
                 said.push_str(&format!(" Only the first {MOST_READ} characters are read."));
             }
             said
@@ -97,23 +101,31 @@ fn passage(answer: &Surprise) -> Passage {
 }
 
 /// The means, and how much the model saw.
-fn summary(answer: &Surprise) -> String {
+fn summary(answer: &Surprise, unit: &str) -> String {
     let count = answer.surprises.len();
     let Some(mean) = passage(answer).mean() else {
-        return "One character alone: there is nothing to guess yet.".to_owned();
+        return format!("One {unit} alone: there is nothing to guess yet.");
     };
     let seen = answer.seen as usize;
     let before = match seen < count {
         true => format!(
             "Each guess uses at least {} before it, or all of them where there are fewer.",
-            counted(seen as u64, "character")
+            counted(seen as u64, unit)
         ),
-        false => "Each guess uses all characters before it.".to_owned(),
+        false => format!("Each guess uses all {unit}s before it."),
+    };
+    // What texts in other tokens can be compared by.
+    let each = match unit {
+        "character" => String::new(),
+        _ => {
+            let mean = mean * count as f64 / f64::from(answer.characters.max(1));
+            format!(" That is {mean:.3} nats for each character.")
+        }
     };
     format!(
-        "Mean surprise {mean:.3} nats ({:.3} bits) over {}. Perplexity {:.2}: each guess is as hard, on average, as one among that many equally likely characters. {before}",
+        "Mean surprise {mean:.3} nats ({:.3} bits) over {}. Perplexity {:.2}: each guess is as hard, on average, as one among that many equally likely {unit}s.{each} {before}",
         mean / core::f64::consts::LN_2,
-        counted(count as u64, "character"),
+        counted(count as u64, unit),
         mean.exp()
     )
 }
@@ -139,18 +151,22 @@ mod tests {
             tokens: ["a", "b", "c"].map(str::to_owned).to_vec(),
             dropped: 0,
             surprises: vec![1.0, 2.0],
+            characters: 6,
             expected: vec![("b".to_owned(), 0.5), ("a".to_owned(), 0.4)],
             seen: 3,
         };
-        let said = summary(&answer);
+        let said = summary(&answer, "character");
         assert!(
             said.starts_with("Mean surprise 1.500 nats (2.164 bits) over 2 characters."),
             "{said}"
         );
         assert!(said.contains("Perplexity 4.48"), "{said}");
+        assert!(!said.contains("for each character"), "{said}");
+        let said = summary(&answer, "token");
+        assert!(said.contains("over 2 tokens") && said.contains("0.500 nats for each"), "{said}");
         assert_eq!(passage(&answer).letters[0].surprise, None);
         let one =
             Surprise { tokens: vec!["a".into()], surprises: vec![], expected: vec![], ..answer };
-        assert!(summary(&one).contains("nothing to guess"));
+        assert!(summary(&one, "character").contains("nothing to guess"));
     }
 }

@@ -17,20 +17,19 @@ use crate::{
     reactive::{effect, memo},
 };
 
-/// Characters that the searches go.
+/// Tokens that the searches go.
 const LENGTH: u32 = 6;
 
 /// The open nodes: on the way to what beam search kept, and what the learner opened; without what
 /// the learner closed, and what is behind it.
-fn endings(beams: &Beams, opened: &[String], closed: &[String]) -> Vec<String> {
-    let mut all = vec![String::new()];
+fn endings(beams: &Beams, opened: &[Vec<u32>], closed: &[Vec<u32>]) -> Vec<Vec<u32>> {
+    let mut all = vec![Vec::new()];
     let kept = beams.kept.last().map_or(&[][..], Vec::as_slice);
     for beam in kept {
-        let ends = beam.text.char_indices().skip(1).map(|(at, _)| beam.text[..at].to_owned());
-        all.extend(ends);
+        all.extend((1..beam.tokens.len()).map(|at| beam.tokens[..at].to_vec()));
     }
     all.extend(opened.iter().cloned());
-    let is_closed = |ending: &String| closed.iter().any(|closed| ending.starts_with(closed));
+    let is_closed = |ending: &Vec<u32>| closed.iter().any(|closed| ending.starts_with(closed));
     all.retain(|ending| !is_closed(ending));
     let mut seen = Vec::new();
     all.retain(|ending| {
@@ -53,7 +52,7 @@ pub fn Tree(page: Page) -> impl IntoView {
     };
     let (beams, greedy) = (search(page.beams.into()), search(Signal::stored(1)));
     let (opened, closed) =
-        (RwSignal::new(Vec::<String>::new()), RwSignal::new(Vec::<String>::new()));
+        (RwSignal::new(Vec::<Vec<u32>>::new()), RwSignal::new(Vec::<Vec<u32>>::new()));
     // Another sentence has other continuations.
     effect(move || {
         probe.track();
@@ -86,7 +85,7 @@ pub fn Tree(page: Page) -> impl IntoView {
             opened.update(|opened| opened.retain(|other| !other.starts_with(&ending)));
             closed.update(|closed| closed.push(ending));
         } else {
-            closed.update(|closed| closed.retain(|other| !ending.starts_with(other.as_str())));
+            closed.update(|closed| closed.retain(|other| !ending.starts_with(other)));
             opened.update(|opened| opened.push(ending));
         }
     };
@@ -139,19 +138,23 @@ fn compared(greedy: &Beam, wide: &Beam, width: u32) -> String {
 mod tests {
     use super::*;
 
+    fn ids(text: &str) -> Vec<u32> {
+        text.bytes().map(u32::from).collect()
+    }
+
     fn beam(text: &str, probability: f64) -> Beam {
-        Beam { text: text.to_owned(), log_probability: probability.ln() }
+        Beam { tokens: ids(text), text: text.to_owned(), log_probability: probability.ln() }
     }
 
     #[test]
     fn the_ways_of_beam_search_are_open() {
         let beams =
             Beams { text: "the".into(), kept: vec![vec![beam("abc", 0.2), beam("abd", 0.1)]] };
-        assert_eq!(endings(&beams, &[], &[]), ["", "a", "ab"]);
-        let opened = ["x".to_owned(), "ab".to_owned()];
-        assert_eq!(endings(&beams, &opened, &[]), ["", "a", "ab", "x"]);
-        assert_eq!(endings(&beams, &opened, &["a".to_owned()]), ["", "x"]);
-        let many: Vec<String> = (0..99).map(|at| at.to_string()).collect();
+        assert_eq!(endings(&beams, &[], &[]), ["", "a", "ab"].map(ids));
+        let opened = ["x", "ab"].map(ids);
+        assert_eq!(endings(&beams, &opened, &[]), ["", "a", "ab", "x"].map(ids));
+        assert_eq!(endings(&beams, &opened, &[ids("a")]), ["", "x"].map(ids));
+        let many: Vec<Vec<u32>> = (0..99).map(|at| vec![at]).collect();
         assert_eq!(endings(&beams, &many, &[]).len(), MOST_ENDINGS);
     }
 

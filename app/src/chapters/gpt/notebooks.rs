@@ -52,12 +52,9 @@ fn page(answer: &Packed) -> Result<Numbers, String> {
     let &[layers, heads, ..] = trace.weights.shape.as_slice() else {
         return Err("This model has no attention.".to_owned());
     };
-    // What the model does not know is its token 0.
-    let id = |token: &String| trace.vocabulary.iter().position(|known| known == token).unwrap_or(0);
-    let ids: Vec<u32> = trace.tokens.iter().map(|token| id(token) as u32).collect();
     Ok(vec![
         ("tokens", (&trace.tokens).into()),
-        ("ids", (&ids).into()),
+        ("ids", (&trace.ids).into()),
         ("vocabulary", (&trace.vocabulary).into()),
         ("layers", layers.into()),
         ("heads", heads.into()),

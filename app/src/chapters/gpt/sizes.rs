@@ -50,7 +50,7 @@ const ROWS: [Row; 6] = [
     Row {
         name: "Text",
         published: ["7,000 books", "40 GB", "300 B tokens"],
-        own: |model| format!("{} characters", grouped(model.training_tokens)),
+        own: |model| format!("{} {}s", grouped(model.training_tokens), model.spec.tokens.unit()),
     },
 ];
 
@@ -142,6 +142,8 @@ mod tests {
             vocabulary: Vec::new(),
             training_tokens: 90_000,
             held_out_tokens: 10_000,
+            training_characters: 90_000,
+            held_out_characters: 10_000,
             notes: Vec::new(),
             step: 0,
             workers: 1,

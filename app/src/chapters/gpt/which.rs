@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 use unroll_protocol::{
-    Ask, SampleSpec, Trace,
+    Ask, SampleSpec, Tokens, Trace,
     gpt::{Place, Written, ask},
 };
 
@@ -43,6 +43,8 @@ struct Pair {
     step: u32,
     /// The model's loss on its own passage and on the real one, see [`loss`].
     losses: [Option<(f64, usize)>; 2],
+    /// What a token is called.
+    unit: &'static str,
 }
 
 /// A place in the last `held_out` characters of the text. The seed, the step and the round decide it;
@@ -61,15 +63,14 @@ fn draw(text: &str, held_out: usize, seed: u32, step: u32, round: u32) -> Option
     })
 }
 
-/// The mean loss on the end of what was read, and on how many characters: a whole passage, or what of
-/// it fits into the context.
-fn loss(trace: &Trace) -> Option<(f64, usize)> {
-    let read = trace.tokens.len();
-    let first = read.saturating_sub(LENGTH).max(1);
+/// The mean loss on what was read after so many characters, and on how many tokens: a whole passage, or
+/// what of it fits into the context.
+fn loss(trace: &Trace, before: usize) -> Option<(f64, usize)> {
+    let read = trace.ids.len();
+    let first = trace.starts.iter().take_while(|start| (**start as usize) < before).count().max(1);
     let losses = (first..read).map(|at| {
         let shares = trace.probabilities.block(&[at - 1])?;
-        let id = trace.vocabulary.iter().position(|token| *token == trace.tokens[at])?;
-        Some(-f64::from(*shares.get(id)?).ln())
+        Some(-f64::from(*shares.get(trace.ids[at] as usize)?).ln())
     });
     let losses: Vec<f64> = losses.collect::<Option<_>>()?;
     let count = losses.len();
@@ -93,8 +94,13 @@ impl Pair {
             grouped(self.step.into())
         );
         if let [Some((own, count)), Some((real, _))] = self.losses {
+            // In other tokens, passages of one length are not of one count.
+            let over = match self.unit {
+                "character" => format!("Over the last {count} characters, its"),
+                unit => format!("For each {unit}, its"),
+            };
             said += &format!(
-                " Over the last {count} characters, its loss is {} on its own passage and {} on the held-out text.",
+                " {over} loss is {} on its own passage and {} on the held-out text.",
                 four_digits(own as f32),
                 four_digits(real as f32)
             );
@@ -128,7 +134,7 @@ impl Play {
     /// Draws a place and has the model write.
     fn start(self) {
         let store = self.store;
-        let held_out = store.started.with_untracked(|s| s.as_ref().map(|s| s.held_out_tokens));
+        let held_out = store.started.with_untracked(|s| s.as_ref().map(|s| s.held_out_characters));
         let round = self.round.get_value();
         self.round.set_value(round.wrapping_add(1));
         let (seed, sampling) = store.link.with_untracked(|link| (link.seed, link.gpt.sampling()));
@@ -145,13 +151,28 @@ impl Play {
         self.open.set(true);
         let (prompt, seed) = (drawn.before.clone(), drawn.seed);
         let place = Place::Guess;
-        let sample = SampleSpec { prompt, length: LENGTH as u32, sampling, seed, place };
+        let unit = untrack(|| store.tokens().unit());
+        let sample = SampleSpec { prompt, length: self.tokens(), sampling, seed, place };
         self.ask(ask::Writing { sample }, move |step, Written { text, done, .. }| {
             if done {
-                let written = Pair { drawn: drawn.clone(), written: text, step, losses: [None; 2] };
-                self.show(written);
+                let written: String = text.chars().take(LENGTH).collect();
+                let mut drawn = drawn.clone();
+                // Tokens are longer or shorter as it comes, and a passage must not be known by its length.
+                drawn.real = drawn.real.chars().take(written.chars().count()).collect();
+                self.show(Pair { drawn, written, step, losses: [None; 2], unit });
             }
         });
+    }
+
+    /// How many tokens a passage takes, or more: those it writes may be shorter than those of the text.
+    fn tokens(self) -> u32 {
+        self.store.started.with_untracked(|started| match started {
+            Some(s) if s.spec.tokens != Tokens::Characters => {
+                let each = s.training_tokens as f64 / s.training_characters.max(1) as f64;
+                (1.5 * each * LENGTH as f64).ceil() as u32
+            }
+            _ => LENGTH as u32,
+        })
     }
 
     /// Shows a pair, and asks how surprising the model finds each passage.
@@ -163,7 +184,7 @@ impl Play {
             self.ask(ask::Trace { text }, move |_, trace| {
                 self.pair.update(|pair| {
                     if let Some(pair) = pair {
-                        pair.losses[i] = loss(&trace);
+                        pair.losses[i] = loss(&trace, BEFORE);
                     }
                 });
             });
@@ -301,6 +322,8 @@ mod tests {
         let [a, b] = ["a", "b"].map(str::to_owned);
         let trace = Trace {
             tokens: vec![a.clone(), b.clone(), a.clone()],
+            ids: vec![0, 1, 0],
+            starts: vec![0, 1, 2, 3],
             vocabulary: vec![a, b],
             probabilities: Array {
                 shape: vec![3, 2],
@@ -309,17 +332,19 @@ mod tests {
             ..Trace::default()
         };
         let expected = -(0.25f64.ln() + 0.5f64.ln()) / 2.0;
-        let (mean, count) = loss(&trace).expect("two characters");
+        let (mean, count) = loss(&trace, 0).expect("two characters");
         assert!((mean - expected).abs() < 1e-9);
         assert_eq!(count, 2);
-        assert_eq!(loss(&Trace::default()), None);
+        assert_eq!(loss(&trace, 2).map(|(_, count)| count), Some(1));
+        assert_eq!(loss(&Trace::default(), 0), None);
     }
 
     #[test]
     fn the_models_passage_stands_where_the_answer_is() {
         for second in [false, true] {
             let drawn = Drawn { before: "th".into(), real: "e\nfox".into(), second, seed: 1 };
-            let pair = Pair { drawn, written: "at".into(), step: 0, losses: [Some((1.0, 60)); 2] };
+            let (written, losses) = ("at".into(), [Some((1.0, 60)); 2]);
+            let pair = Pair { drawn, written, step: 0, losses, unit: "character" };
             assert_eq!(pair.options()[usize::from(second)], "“at”");
             assert_eq!(pair.options()[usize::from(!second)], "“e ⏎ fox”");
             let said = pair.explain();

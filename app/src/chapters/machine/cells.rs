@@ -84,6 +84,7 @@ pub mod tests {
         let block = BlockSizes { norms: 32, attention: 280, feed_forward: 552 };
         Pass {
             step: 3,
+            text: "a".into(),
             tokens: (0..rows).map(|row| ["a", " ", "\n", "<"][row as usize % 4].into()).collect(),
             ids: (0..rows).collect(),
             dropped: 0,

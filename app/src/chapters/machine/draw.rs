@@ -46,6 +46,8 @@ const FONT: f64 = 12.0;
 const LETTER: f64 = 7.0;
 /// The smallest letters.
 const SMALLEST: f64 = 12.0;
+/// Characters of the longest name of a token.
+const LONGEST_NAME: usize = 8;
 /// Rows closer than this have no room for letters one above the other.
 const CLOSE: f64 = 11.5;
 
@@ -158,7 +160,10 @@ fn rows(pen: &mut Pen, scene: &Scene, way: Way) {
 fn chip(pen: &mut Pen, scene: &Scene, row: usize, text: &str, chosen: bool) {
     let Some(column) = scene.column(Part::Tokens) else { return };
     let (y, high) = (scene.middle(row), scene.strip() + 1.5);
-    let size = (scene.pitch * 0.78).clamp(SMALLEST, 15.0);
+    let name = token::short_mark(text, LONGEST_NAME);
+    // As large as lets a longer token keep to its column.
+    let fits = column.width / (0.62 * token::columns(&name));
+    let size = (scene.pitch * 0.78).clamp(SMALLEST, 15.0).min(fits.max(SMALLEST));
     // Where rows are closer than letters are high, neighbors stand side by side.
     let aside = if scene.pitch < CLOSE { column.width / 4.0 } else { 0.0 };
     let x = column.middle() + if row.is_multiple_of(2) { -aside } else { aside };
@@ -177,7 +182,7 @@ fn chip(pen: &mut Pen, scene: &Scene, row: usize, text: &str, chosen: bool) {
         x,
         y + 0.34 * size,
         size,
-        escape(&token::mark(text)),
+        escape(&name),
     );
 }
 
@@ -294,7 +299,13 @@ fn bars(pen: &mut Pen, scene: &Scene, pass: &Pass, way: Way) {
     for (at, (id, probability)) in largest(next, BARS).into_iter().enumerate() {
         let y = scene.bar(at);
         let name = pass.vocabulary.get(id).map_or("", String::as_str);
-        pen.text(Hue::Ink, false, (column.x + 10.0, y + 4.0), Anchor::Middle, &token::mark(name));
+        let name = token::short_mark(name, LONGEST_NAME);
+        let (at, anchor) = match token::columns(&name) {
+            1.0 => (column.x + 10.0, Anchor::Middle),
+            // Ends where its bar begins.
+            _ => (left - 4.0, Anchor::End),
+        };
+        pen.text(Hue::Ink, false, (at, y + 4.0), anchor, &name);
         let long = (right - left) * f64::from(probability.clamp(0.0, 1.0));
         let ink = pen.hue(Hue::Output);
         let _ = write!(

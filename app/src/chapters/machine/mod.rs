@@ -83,18 +83,17 @@ impl Page {
         let Some(pass) = self.pass.answer.get_untracked() else { return };
         let text = self.store.probe.get_untracked();
         // The answer may still be about the text before.
-        let ends = text.chars().next_back().map(String::from);
-        if pass.tokens.last().is_none_or(|last| ends.as_ref() != Some(last) && last != "\u{fffd}") {
+        if pass.text != text {
             return;
         }
         let seed = self.store.link.with_untracked(|link| link.seed);
         let Some(drawn) = next::draw(&pass, seed, &text) else { return };
-        let next::Draw { character, number, from, to } = drawn;
+        let next::Draw { token, number, from, to } = drawn;
         let said = format!(
             "The random number is {number:.4}. {} has the stretch from {from:.4} to {to:.4}, so it was written.",
-            quoted(&character)
+            quoted(&token)
         );
-        let text = text + &character;
+        let text = self.store.appended(&text, &token);
         self.drawn.set(Some((said, text.clone())));
         self.choice.row.set(0);
         self.store.set_probe(text);
@@ -119,8 +118,8 @@ impl Page {
     }
 }
 
-fn quoted(character: &str) -> String {
-    format!("‘{}’", token::mark(character))
+fn quoted(token: &str) -> String {
+    format!("‘{}’", token::mark(token))
 }
 
 #[component]
@@ -209,7 +208,8 @@ fn note(page: Page) -> String {
     let dropped = (dropped > 0).then(|| {
         let rows = page.pass.read(|pass| pass.tokens.len()).unwrap_or_default();
         format!(
-            "The picture shows the last {rows} characters; the {dropped} before them are left out."
+            "The picture shows the last {rows} {}s; the {dropped} before them are left out.",
+            page.store.tokens().unit()
         )
     });
     let said = [drawn.map(|(said, _)| said), dropped];
@@ -238,7 +238,9 @@ fn Steps(page: Page) -> impl IntoView {
             <button type="button" class="button" data-testid="machine-on"
                 on:click=move |_| page.go_on()>{onward}</button>
             <button type="button" class="button button-quiet" data-testid="machine-write"
-                on:click=move |_| { page.choice.stage.set(Stage::Whole); page.write(); }>"Write one character"</button>
+                on:click=move |_| { page.choice.stage.set(Stage::Whole); page.write(); }>
+                "Write one " {move || page.store.tokens().unit()}
+            </button>
         </div>
     }
 }

@@ -5,10 +5,10 @@ use unroll_protocol::gpt::Pass;
 /// What was drawn after the text, and how.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Draw {
-    pub character: String,
+    pub token: String,
     /// Between 0 and 1.
     pub number: f64,
-    /// The piece of 0 to 1 that the character has, as long as its share.
+    /// The piece of 0 to 1 that the token has, as long as its share.
     pub from: f64,
     pub to: f64,
 }
@@ -37,10 +37,10 @@ pub fn draw(pass: &Pass, seed: u32, text: &str) -> Option<Draw> {
     }
     let number = number(seed, text);
     let mut from = 0.0;
-    for (share, character) in shares.iter().zip(&pass.vocabulary) {
+    for (share, token) in shares.iter().zip(&pass.vocabulary) {
         let to = from + f64::from(*share) / total;
         if number < to {
-            return Some(Draw { character: character.clone(), number, from, to });
+            return Some(Draw { token: token.clone(), number, from, to });
         }
         from = to;
     }
@@ -59,9 +59,9 @@ mod tests {
         let texts: Vec<String> = (0..4000).map(|i| format!("text {i}")).collect();
         let drawn: Vec<Draw> = texts.iter().filter_map(|text| draw(&pass, 1, text)).collect();
         assert_eq!(drawn.len(), texts.len());
-        let first = drawn.iter().filter(|draw| draw.character == "a").count();
+        let first = drawn.iter().filter(|draw| draw.token == "a").count();
         assert!((900..1100).contains(&first), "{first}");
-        assert!(drawn.iter().all(|draw| draw.character != "b"));
+        assert!(drawn.iter().all(|draw| draw.token != "b"));
         assert!(drawn.iter().all(|draw| (draw.from..draw.to).contains(&draw.number)));
         assert_eq!(draw(&pass, 1, "x"), draw(&pass, 1, "x"));
         pass.probabilities.values = vec![f32::NAN; 6];

@@ -69,7 +69,7 @@ impl super::Study for Study {
         let dataset =
             Dataset::new(tokenizer.encode(text), context).map_err(|error| match error {
                 DataError::Empty => Refusal(error.to_string()),
-                DataError::TooShort { characters, .. } => Refusal(format!(
+                DataError::TooShort { tokens: characters, .. } => Refusal(format!(
                     "The text has {characters} characters, and this model reads {context} at a \
                      time: use one of at least {}.",
                     context + 1

@@ -23,6 +23,7 @@ use crate::{
 pub struct Pass<'a> {
     model: &'a Gpt,
     tokenizer: &'a CharTokenizer,
+    ids: Vec<u32>,
     tokens: Vec<String>,
     /// Number of characters before them that did not fit.
     dropped: u32,
@@ -47,7 +48,7 @@ impl<'a> Pass<'a> {
         let intervention = Intervention { heads_off: heads_off.collect(), ..Default::default() };
         let trace = model.forward_traced(token_tensor(ids, 1, &model.device()), &intervention);
         let tokens = ids.iter().map(|&id| tokenizer.character(id).to_string()).collect();
-        Ok(Self { model, tokenizer, tokens, dropped: dropped as u32, trace })
+        Ok(Self { model, tokenizer, ids: ids.to_vec(), tokens, dropped: dropped as u32, trace })
     }
 
     /// Each layer's attention with what it computed.
@@ -82,6 +83,8 @@ impl<'a> Pass<'a> {
         };
         let trace = Trace {
             step,
+            starts: (self.dropped..=self.dropped + length as u32).collect(),
+            ids: self.ids,
             dropped: self.dropped,
             vocabulary: self.tokenizer.vocabulary(),
             mask: (0..length).flat_map(|query| mask.row(query).to_vec()).collect(),

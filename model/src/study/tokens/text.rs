@@ -1,10 +1,10 @@
 //! A text as documents and as tokens.
 
-use unroll_protocol::study::tokens::Piece;
+use unroll_protocol::{signs, study::tokens::Piece};
 
 use crate::{
     CharTokenizer,
-    bpe::{self, BpeLearner, Pair},
+    bpe::{self, BpeLearner, Encoder, Pair},
 };
 
 /// Number of bytes of the text that are used: learning 300 merges from more would take longer than
@@ -27,8 +27,7 @@ pub enum Tokenizer {
     Characters(CharTokenizer),
     /// Bytes and their merges; none in the scheme of plain bytes.
     Bytes {
-        merges: Vec<Pair>,
-        words: bool,
+        encoder: Encoder,
         pieces: Vec<Vec<u8>>,
     },
 }
@@ -42,7 +41,8 @@ impl Tokenizer {
 
     /// Bytes with these merges.
     pub fn pairs(merges: &[Pair], words: bool) -> Self {
-        Self::Bytes { merges: merges.to_vec(), words, pieces: bpe::pieces(merges) }
+        let merges: Vec<_> = merges.iter().map(Pair::ids).collect();
+        Self::Bytes { encoder: Encoder::new(&merges, words), pieces: bpe::pieces(&merges) }
     }
 
     /// Bytes alone.
@@ -72,9 +72,7 @@ impl Tokenizer {
         for document in documents(text) {
             match self {
                 Self::Characters(tokenizer) => ids.extend(tokenizer.encode(document)),
-                Self::Bytes { merges, words, .. } => {
-                    ids.extend(bpe::encode(document, merges, *words));
-                }
+                Self::Bytes { encoder, .. } => ids.extend(encoder.encode(document)),
             }
             ids.push(self.end());
         }
@@ -111,7 +109,7 @@ impl Tokenizer {
             _ if id == self.end() => "⟨end⟩".to_owned(),
             Self::Characters(tokenizer) => tokenizer.character(id).to_string(),
             Self::Bytes { pieces, .. } => {
-                pieces.get(id as usize).map_or_else(String::new, |bytes| label(bytes))
+                pieces.get(id as usize).map_or_else(String::new, |bytes| signs::label(bytes))
             }
         }
     }
@@ -164,16 +162,6 @@ impl Tokenizer {
     }
 }
 
-/// Valid UTF-8 as text, each other byte as `⟨C3⟩`.
-fn label(bytes: &[u8]) -> String {
-    let mut label = String::new();
-    for chunk in bytes.utf8_chunks() {
-        label += chunk.valid();
-        label.extend(chunk.invalid().iter().map(|byte| format!("⟨{byte:02X}⟩")));
-    }
-    label
-}
-
 /// The whole text as the model reads it: an end token, then each document followed by its own.
 pub fn stream(tokenizer: &Tokenizer, text: &str, learner: Option<&BpeLearner>) -> Vec<u32> {
     let mut ids = vec![tokenizer.end()];
@@ -200,8 +188,6 @@ mod tests {
         let tokenizer = Tokenizer::bytes();
         let labels: Vec<_> = tokenizer.sentence("é!").into_iter().map(|p| p.text).collect();
         assert_eq!(labels, ["⟨C3⟩", "⟨A9⟩", "!", "⟨end⟩"]);
-        assert_eq!(label("aé".as_bytes()), "aé");
-        assert_eq!(label(&[b'a', 0xf0, 0x9f]), "a⟨F0⟩⟨9F⟩");
     }
 
     #[test]
