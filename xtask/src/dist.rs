@@ -11,12 +11,12 @@ use crate::{Options, Result, build, npm, paths, setup, shell, split, stamp};
 /// Most bytes that a browser may have to fetch before the page works on the CPU, compressed.
 const BUDGET_PAGE: u64 = 750_000;
 /// How many of those may be the app's own wasm.
-const BUDGET_APP: u64 = 285_000;
+const BUDGET_APP: u64 = 288_000;
 /// Largest compressed size of each engine: the GPT lab's on the CPU (which counts toward the page's
 /// budget), the chapters', and the one for GPUs.
 const BUDGETS_ENGINE: [(&str, u64); 3] = [
-    ("engine_cpu_bg.wasm", 414_000),
-    ("engine_course_bg.wasm", 725_000),
+    ("engine_cpu_bg.wasm", 423_000),
+    ("engine_course_bg.wasm", 728_000),
     ("engine_webgpu_bg.wasm", 2_500_000),
 ];
 /// Largest size of a part that is fetched later, such as a chapter, and of what such parts share.
@@ -51,7 +51,7 @@ impl Size {
         // The page starts with the tales; the other texts are fetched on request.
         let is_text = self.name.starts_with("corpora/") && self.name != "corpora/tales.txt";
         // A style sheet of a chapter, or of another part, comes with it.
-        let later = ["engine_webgpu", "engine_course", "chapter-", "later-"];
+        let later = ["engine_webgpu", "engine_course", "chapter-", "later-", split::PART];
         !is_text
             && !later.iter().any(|later| self.name.starts_with(later))
             && !self.is_part()
@@ -256,8 +256,8 @@ mod tests {
     fn budgets_count_what_the_first_load_fetches() {
         assert_eq!(first_load(&site(280_000, 350_000)), 642_000);
         assert_eq!(check(&site(280_000, 350_000)), Ok(()));
-        assert!(check(&site(285_001, 350_000)).unwrap_err().contains("The app's wasm"));
-        assert!(check(&site(280_000, 414_001)).unwrap_err().contains("engine_cpu_bg.wasm"));
+        assert!(check(&site(288_001, 350_000)).unwrap_err().contains("The app's wasm"));
+        assert!(check(&site(280_000, 423_001)).unwrap_err().contains("engine_cpu_bg.wasm"));
         let mut sizes = site(280_000, 399_000);
         sizes.push(Size { name: "corpora/names.txt".to_owned(), raw: 2, brotli: 50_000 });
         assert_eq!(check(&sizes), Ok(()));
@@ -281,8 +281,9 @@ mod tests {
             assert_eq!(check(&with(most)), Ok(()), "{name}");
             assert!(check(&with(most + 1)).unwrap_err().contains("the most"), "{name}");
         }
-        // Their script is counted with the app's own.
+        // The script that the app imports is counted with its own; the one behind that is not.
         let mut sizes = site(280_000, 350_000);
+        sizes.push(Size { name: "part-pieces-0123.js".to_owned(), raw: 2, brotli: 9 });
         sizes.push(Size { name: "parts-0123.js".to_owned(), raw: 2, brotli: 1 });
         assert_eq!(first_load(&sizes), 642_001);
     }

@@ -72,6 +72,33 @@ function part(name, start, end) {
 }
 "#;
 
+/// The script that the app imports, before the functions it is asked for: what it takes to fetch parts
+/// is itself fetched with the first of them. Browsers remember that a script could not be fetched, so
+/// each try has an address of its own.
+const FIRST: &str = r#"
+let tries = 0;
+let script;
+function more(name) {
+  return async (index, data) => {
+    let all;
+    try {
+      all = await (script ??= import(PIECES + (tries ? "?" + tries : "")));
+    } catch (error) {
+      script = undefined;
+      tries += 1;
+      console.error(error);
+      initSync(undefined, undefined).__indirect_function_table.get(index)(data, false);
+      return;
+    }
+    await all[name](index, data);
+  };
+}
+"#;
+/// How the script of `wasm-split-cli` begins each function that loads a part.
+const LOAD_PART: &str = "export const __wasm_split_load_";
+/// The name, before a hash, of the script with all the pieces.
+const PIECES: &str = "pieces";
+
 /// Prefix of the names of files that hold a part of the page, and of the file that holds what
 /// a chapter shares with other parts.
 pub const PART: &str = "part-";
@@ -131,15 +158,26 @@ fn divide(folder: &Path, whole: &Path, rooms: &Path) -> Result {
     for (name, bytes) in &files {
         stamp::write(&folder.join(name), bytes)?;
     }
-    let loader = format!("{SHARED}{hash}.js");
+    let (loader, all) = (format!("{SHARED}{hash}.js"), format!("{PART}{PIECES}-{hash}.js"));
     let script = script.replace(&format!("./{APP}.js"), &format!("./{APP}-{hash}.js"));
-    stamp::write(&folder.join(&loader), script.as_bytes())?;
+    stamp::write(&folder.join(&loader), first_script(&script, &all, &hash).as_bytes())?;
+    stamp::write(&folder.join(&all), script.as_bytes())?;
     // The wasm still imports it under the old name, which is a property of an object in the script.
     let bound_script =
         bound_script.replace(&format!("from \"./{SCRIPT}\""), &format!("from \"./{loader}\""));
     stamp::write(&folder.join(format!("{APP}-{hash}.js")), bound_script.as_bytes())?;
     stamp::write(&folder.join(format!("{APP}-{hash}_bg.wasm")), &bound_wasm)?;
     take_trunks_place(folder, &hash, &loader)
+}
+
+/// The script that the app imports, which hands each call on to `script`, a file named `all`.
+fn first_script(script: &str, all: &str, hash: &str) -> String {
+    let name = |line: &str| Some(line.strip_prefix(LOAD_PART)?.split_once(' ')?.0.to_owned());
+    let load = |part: String| format!("{LOAD_PART}{part} = more(\"__wasm_split_load_{part}\");\n");
+    let loads: String = script.lines().filter_map(name).map(load).collect();
+    format!(
+        "import {{ initSync }} from \"./{APP}-{hash}.js\";\nconst PIECES = \"./{all}\";{FIRST}{loads}"
+    )
 }
 
 /// The pieces in `folder`, ordered by name.
@@ -328,6 +366,18 @@ mod tests {
             assert_eq!(script.matches(part).count(), 1, "{part} in {script}");
         }
         assert!(!script.contains("rnn, undo"), "{script}");
+    }
+
+    #[test]
+    fn the_app_imports_a_function_for_each_part() {
+        let script = "const a = 1;\nexport const __wasm_split_load_rnn = wrapAsyncCb(a);\n";
+        let first = first_script(script, "part-pieces-9.js", "9");
+        let load = r#"export const __wasm_split_load_rnn = more("__wasm_split_load_rnn");"#;
+        for line in [r#"const PIECES = "./part-pieces-9.js";"#, load] {
+            assert_eq!(first.matches(line).count(), 1, "{line} in {first}");
+        }
+        assert!(first.starts_with(r#"import { initSync } from "./unroll-app-9.js";"#));
+        assert!(!first.contains("wrapAsyncCb"));
     }
 
     #[test]
