@@ -122,6 +122,7 @@ test("after a reload a run with byte pairs goes on where it was, and a twin read
   assert.deepEqual((await exported(page, "attention")).axes[0].labels, labels);
 
   await byId(page, "twin-open").click();
+  await numberUntil(page, "twin-step", (twin) => twin === step, `${step}`);
   await byId(page, "twin-panel").locator("#control-tokens-twin").selectOption("bytes");
   await eventually(() => /tokens:bytes/.test(parameter(page, "twin") ?? ""), "the link names the change");
   await numberUntil(page, "twin-step", (twin) => twin === step, `${step}`);
