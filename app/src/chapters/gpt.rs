@@ -135,17 +135,6 @@ pub const SCRIPT: Script = Script {
             "Write a sentence with a character that the text never uses. The model sees an unknown □. What does it \
              expect next?",
         ),
-        Trial {
-            text: "Train a twin that reads byte pairs: pieces of words that it finds in the text. Which of the two writes \
-                   whole words first? The view “Loss” says what the twin’s loss is for each character.",
-            label: "Add the twin",
-            id: "pairs",
-            set: |link| {
-                link.view = "loss".into();
-                link.twin = "tokens:pairs".into();
-            },
-            sentence: None,
-        },
         trial(
             "rate",
             "While it trains, raise the learning rate to 3, then lower it to 0.005. Does it relearn what it lost?",
