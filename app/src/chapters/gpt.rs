@@ -117,11 +117,14 @@ pub const SCRIPT: Script = Script {
     ],
     tries: &[
         Trial {
-            text: "Change the last character of the sentence and watch the bet on the next one. Then change the first \
-                   character instead. Which change moves the bars more? Does that differ once the model has trained?",
-            label: "Show the bet",
-            id: "first",
-            set: |link| link.view = "next".into(),
+            text: "Train a twin that reads byte pairs: pieces of words that it finds in the text. Which of the two writes \
+                   whole words first? The view “Loss” says what the twin’s loss is for each character.",
+            label: "Add the twin",
+            id: "pairs",
+            set: |link| {
+                link.view = "loss".into();
+                link.twin = "tokens:pairs".into();
+            },
             sentence: None,
         },
         trial(
