@@ -102,8 +102,8 @@ const sites = [];
 
 /**
  * As Node's `test`. Headless Chromium stops drawing frames now and then, perhaps once in a thousand tests:
- * its pages go on and answer, but nothing brings the frames back. Then the test begins again in a fresh
- * browser. Any other failure is one.
+ * its pages, or one of them, go on and answer, but nothing brings the frames back. Then the test begins
+ * again in a fresh browser. Any other failure is one.
  */
 export function test(name, ...rest) {
   const body = rest.pop();
@@ -112,7 +112,7 @@ export function test(name, ...rest) {
       await body(t);
     } catch (error) {
       let frozen = false;
-      for (const site of sites) frozen = (await site.thaw()) || frozen;
+      for (const site of sites) frozen = (await site.thaw(error instanceof NoFrames)) || frozen;
       if (!frozen) throw error;
       t.diagnostic(`the browser drew no more frames: begun again (${error.message.split("\n")[0]})`);
       await body(t);
@@ -158,8 +158,8 @@ export class Site {
     return this;
   }
 
-  /** Replaces a browser that draws no more frames. Returns whether it was one. */
-  async thaw() {
+  /** Replaces a browser that draws no more frames, or has `stalled` with one page. Returns whether it was one. */
+  async thaw(stalled = false) {
     const frozen = this.browser;
     const frame = async () => {
       const page = await frozen.newPage();
@@ -167,7 +167,7 @@ export class Site {
       await page.close();
       return true;
     };
-    if (!frozen || (await within(10_000, frame().catch(() => true), false))) return false;
+    if (!frozen || (!stalled && (await within(10_000, frame().catch(() => true), false)))) return false;
     this.browser = await launch({ webgpu: this.webgpu });
     this.frozen.add(frozen);
     await within(5_000, frozen.close().catch(() => {}));
@@ -383,8 +383,15 @@ export async function drawn(page) {
   );
   // A page that is closed meanwhile says so here, or nowhere.
   frames.catch(() => {});
-  assert(await within(PATIENCE, frames, false), "the page draws no frames");
+  if ((await within(PATIENCE, frames.then(() => true), false)) === true) return;
+  // A page that is held up by its own code does not answer either.
+  const answers = await within(PATIENCE / 10, page.evaluate(() => true), false);
+  assert(answers, "the page draws no frames, and does not answer");
+  throw new NoFrames("the page answers, but draws no frames");
 }
+
+/** Of a page that goes on while the browser draws nothing of it: the browser's fault. */
+class NoFrames extends Error {}
 
 /** The page's main-thread tasks while `act` runs, as their milliseconds of processor time. */
 export async function taskTimes(site, page, act) {
