@@ -95,6 +95,7 @@ fn tight(rules: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::split;
 
     #[test]
     fn scripts_lose_indentation_and_comments_that_stand_alone() {
@@ -135,10 +136,7 @@ mod tests {
     fn the_style_sheet_of_a_chapter_is_about_that_chapter() {
         let mut files = Vec::new();
         stamp::list(&paths::root().join("assets/styles/chapters"), &mut files).unwrap();
-        let id = |file: &Path| {
-            let name = file.file_stem().unwrap().to_string_lossy().into_owned();
-            name.strip_prefix("chapter-").unwrap().to_owned()
-        };
+        let id = |file: &Path| split::chapter_of(file).unwrap();
         let ids: Vec<String> = files.iter().map(|file| id(file)).collect();
         assert!(ids.len() > 10);
         for file in &files {

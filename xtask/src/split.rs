@@ -202,11 +202,13 @@ fn pieces(folder: &Path) -> Result<Vec<Piece>> {
 fn chapters() -> Result<Vec<String>> {
     let mut sheets = Vec::new();
     stamp::list(&paths::root().join("assets/styles/chapters"), &mut sheets)?;
-    let id = |sheet: &PathBuf| {
-        let name = sheet.file_stem()?.to_string_lossy().into_owned();
-        Some(name.strip_prefix("chapter-")?.to_owned())
-    };
-    Ok(sheets.iter().filter_map(id).collect())
+    Ok(sheets.iter().filter_map(|sheet| chapter_of(sheet)).collect())
+}
+
+/// The chapter that a style sheet is about.
+pub fn chapter_of(sheet: &Path) -> Option<String> {
+    let name = sheet.file_stem()?.to_string_lossy();
+    Some(name.strip_prefix("chapter-")?.to_owned())
 }
 
 /// Whether one of the `parts` that share a piece is a chapter. The script names them in a comment over
