@@ -5,7 +5,6 @@ import { test } from "./harness.mjs";
 import {
   byId,
   eventually,
-  fitsEverywhere,
   live,
   number,
   numberUntil,
@@ -223,8 +222,3 @@ test("settings name the model, and a model without attention has no matrix", asy
   assert.match(await byId(page, "settings-open").textContent(), /no attention/);
 });
 
-test("nothing is cut off and nothing hard to read, at any size in any colors", async (t) => {
-  const page = await open(t, "&alignment-key=2");
-  await byId(page, "more").locator("> summary").click();
-  await fitsEverywhere(page);
-});

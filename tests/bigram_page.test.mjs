@@ -7,7 +7,6 @@ import {
   byId,
   closeSettings,
   eventually,
-  fitsEverywhere,
   live,
   openSettings,
   openView,
@@ -143,13 +142,3 @@ test("training at full speed keeps the page free", async (t) => {
   await staysFree(t, site, page, () => train(page, 800));
 });
 
-test("nothing is cut off and nothing hard to read, at any size in any colors", async (t) => {
-  const page = await opened(t, "&bigram-row=113&bigram-drawn=9");
-  await byId(page, "more").locator("> summary").click();
-  for (const view of ["table", "writing", "sentence", "smoothing", "average"]) {
-    await page.setViewportSize({ width: 1280, height: 720 });
-    await openView(page, view);
-    if (view === "average") await byId(page, "check-bigram-held-out-show").click();
-    await fitsEverywhere(page);
-  }
-});

@@ -6,7 +6,6 @@ import {
   beat,
   byId,
   eventually,
-  fitsEverywhere,
   live,
   number,
   numberUntil,
@@ -283,12 +282,3 @@ test("every view's tab opens it, and its figures live", async (t) => {
   }
 });
 
-test("nothing is cut off and nothing hard to read, at any size in any colors", async (t) => {
-  const page = await opened(t, "&block-term=3");
-  await byId(page, "block-arithmetic").waitFor();
-  await fitsEverywhere(page);
-  for (const view of ["without", "neurons", "dropout"]) {
-    await openView(page, view);
-    await fitsEverywhere(page);
-  }
-});

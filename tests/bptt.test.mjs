@@ -6,7 +6,6 @@ import {
   byId,
   drawn,
   eventually,
-  fitsEverywhere,
   live,
   numberUntil,
   openSettings,
@@ -283,11 +282,3 @@ test("each view's figure is live and whole", async (t) => {
   }
 });
 
-test("nothing is cut off and nothing hard to read, at any size in any colors", async (t) => {
-  const page = await open(t, "&bptt-rescale=1");
-  await byId(page, "more").locator("> summary").click();
-  for (const view of ["norms", "nudge", "accuracy", "weight", "copies", "clipping", "memory"]) {
-    await openView(page, view);
-    await fitsEverywhere(page);
-  }
-});

@@ -8,7 +8,6 @@ import {
   byId,
   eventually,
   exported,
-  fitsEverywhere,
   live,
   number,
   numberUntil,
@@ -332,17 +331,6 @@ test("a start over can be taken back", async (t) => {
   await byId(page, "bring-back").click();
   await numberUntil(page, "loss-step", (now) => now === step, String(step));
   await shownStep(page, step);
-});
-
-test("nothing is cut off and nothing hard to read, at any size in any colors", async (t) => {
-  const page = await site.open(t, SMALL);
-  await live(page, "attention");
-  await train(page, 20);
-  for (const view of ["attention", "heads", "next", "writing", "loss"]) {
-    await openView(page, view);
-    await fitsEverywhere(page);
-    await page.setViewportSize({ width: 1280, height: 800 });
-  }
 });
 
 test("every view is of the living model", async (t) => {

@@ -254,16 +254,33 @@ export async function live(page, name) {
   return figure;
 }
 
-/** The names of the chapter's views, in the order of their tabs. */
-export function views(page) {
+/** Views that share the tab of another one, and that one. */
+const SHARED = { copies: "weight", longer: "models" };
+
+/** The names of the chapter's tabs, in their order: each is that of a view. */
+export function tabs(page) {
   return page.locator(".view-tab").evaluateAll((tabs) => tabs.map((tab) => tab.id.slice("view-".length)));
 }
 
-/** Puts the view with this name on the stage; returns when its pictures are of the model as it is. */
-export async function openView(page, name) {
-  await byId(page, `view-${name}`).click();
-  await page.locator(`[data-testid="view-${name}"][aria-selected="true"]`).waitFor();
+/** The names of the chapter's views, in the order of their tabs. */
+export async function views(page) {
+  const besides = (tab) => Object.keys(SHARED).filter((view) => SHARED[view] === tab);
+  return (await tabs(page)).flatMap((tab) => [tab, ...besides(tab)]);
+}
+
+/** Brings the view with this name on the stage, as a learner does. */
+export async function chooseView(page, name) {
+  const tab = SHARED[name] ?? name;
+  await byId(page, `view-${tab}`).click();
+  await page.locator(`[data-testid="view-${tab}"][aria-selected="true"]`).waitFor();
+  const shares = Object.entries(SHARED).some((pair) => pair.includes(name));
+  if (shares) await byId(page, `switch-${name}`).check();
   await page.locator(`#stage-view > .view[data-view="${name}"]`).waitFor();
+}
+
+/** The same; returns when its pictures are of the model as it is. */
+export async function openView(page, name) {
+  await chooseView(page, name);
   await settled(page);
 }
 
@@ -452,12 +469,12 @@ export async function staysFree(t, site, page, act) {
 /**
  * That the page, at every width, is no wider than the window, has no bar that is cut, and, small and
  * large, nothing that axe finds serious: by all rules in light, of which only contrast can differ in
- * dark. `ready` is waited for after each change of size.
+ * dark.
  */
-export async function fitsEverywhere(page, ready = settled) {
+export async function fitsEverywhere(page) {
   for (const [name, viewport] of Object.entries(VIEWPORTS)) {
     await page.setViewportSize(viewport);
-    await ready(page);
+    await settled(page);
     await drawn(page);
     const [whole, ...bars] = await page.evaluate(() => {
       const excess = (element) => element.scrollWidth - element.clientWidth;

@@ -6,14 +6,12 @@ import {
   byId,
   eventually,
   exported,
-  fitsEverywhere,
   live,
   number,
   numberUntil,
   openView,
   parameter,
   paused,
-  settled,
   useSite,
 } from "./harness.mjs";
 
@@ -203,16 +201,3 @@ test("long and short sentences, three heads, and text too short to measure on", 
   assert.equal(await page.locator(".head-grid .head").count(), 8);
 });
 
-test("nothing is cut off and nothing hard to read, at any size in any colors", async (t) => {
-  // A link shows the heads that are off, and what that costs.
-  const page = await open(t, "&heads-off=1.1,2.3&heads-switching=1");
-  await openView(page, "heads");
-  await byId(page, "more").locator("> summary").click();
-  await settled(page);
-  await eventually(async () => /^L1 H1, L2 H3 off: loss/.test(await byId(page, "heads-cost").textContent()));
-  for (const view of ["head", "heads", "numbers", "training", "written"]) {
-    await openView(page, view);
-    await fitsEverywhere(page);
-    await page.setViewportSize({ width: 1280, height: 800 });
-  }
-});

@@ -24,6 +24,18 @@ async function exact(page, id) {
 
 const right = (page, encoding, length) => exact(page, `position-right-${encoding}-${length}`);
 
+test("two views share a tab, and the keyboard goes between them", async (t) => {
+  const page = await trained(t, "models");
+  await byId(page, "switch-models").focus();
+  for (const [key, view] of [["ArrowRight", "longer"], ["ArrowLeft", "models"]]) {
+    await page.keyboard.press(key);
+    await page.locator(`.view[data-view="${view}"]`).waitFor();
+    await page.waitForFunction((id) => document.activeElement?.id === id, `switch-${view}`);
+    await eventually(() => parameter(page, "view") === view);
+    assert.equal(await byId(page, "view-models").getAttribute("aria-selected"), "true");
+  }
+});
+
 test("every tab shows its figures, alive", async (t) => {
   const page = await trained(t, "encoding");
   const shown = {

@@ -9,7 +9,6 @@ import {
   drawn,
   eventually,
   exported,
-  fitsEverywhere,
   live,
   number,
   openSettings,
@@ -383,12 +382,3 @@ test("pictures and tables of the diagram can be taken along", async (t) => {
   await page.locator('[data-testid="figure-unrolled"] table').first().waitFor();
 });
 
-test("nothing is cut off and nothing hard to read, at any size in any colors", async (t) => {
-  const query = "&rnn-columns=12&rnn-at=4&rnn-unit=2&rnn-edit=3&rnn-matrix=u&rnn-odd=20";
-  const page = await open(t, query);
-  for (const view of ["unrolled", "sum", "writing", "recovery"]) {
-    await openView(page, view);
-    if (view === "recovery") await byId(page, "rnn-recovery-text").waitFor();
-    await fitsEverywhere(page);
-  }
-});

@@ -6,7 +6,6 @@ import {
   asNumber,
   byId,
   eventually,
-  fitsEverywhere,
   live,
   number,
   numberUntil,
@@ -183,8 +182,3 @@ test("each view comes on show and is live", async (t) => {
   assert.match(await byId(page, "settings-open").textContent(), /GRU, 32 numbers/);
 });
 
-test("nothing is cut off and nothing hard to read, at any size in any colors", async (t) => {
-  const page = await open(t);
-  await byId(page, "more").locator("> summary").click();
-  await fitsEverywhere(page);
-});

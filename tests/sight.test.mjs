@@ -8,6 +8,7 @@ import { test } from "./harness.mjs";
 import { variants } from "./bench-engine.mjs";
 import {
   byId,
+  chooseView,
   drawn,
   eventually,
   live,
@@ -17,6 +18,7 @@ import {
   settled,
   staysFree,
   useSite,
+  views as viewsOf,
 } from "./harness.mjs";
 
 const site = useSite();
@@ -243,12 +245,10 @@ for (const { address, views } of CHAPTERS) {
     const chapter = chapterOf(address);
     const page = await training(t, address, OF_THE_LAB.includes(chapter) ? (page) => live(page, chapter) : begun);
     const names = questionsOf(address);
-    const tabs = page.locator(".view-tab");
-    const ids = await tabs.evaluateAll((tabs) => tabs.map((tab) => tab.id.replace("view-", "")));
+    const ids = await viewsOf(page);
     assert.deepEqual(ids, Object.keys(views));
     for (const id of ids) {
-      await byId(page, `view-${id}`).click();
-      await page.locator(`.view[data-view="${id}"]`).waitFor();
+      await chooseView(page, id);
       await untilAsked(page, names, views[id], await asked(page), `as ${id} comes on the stage`);
       // What was asked just before may still have been on its way.
       await further(page);

@@ -17,6 +17,7 @@ import {
   paused,
   running,
   settled,
+  tabs,
   useSite,
   views,
 } from "./harness.mjs";
@@ -32,11 +33,24 @@ const DESKTOP = [
   { width: 2560, height: 1440 },
 ];
 const PHONE = [
+  { width: 360, height: 740 },
   { width: 390, height: 844 },
   { width: 844, height: 390 },
 ];
 /** Where axe looks. */
-const HEARD = [DESKTOP[2], PHONE[0]];
+const HEARD = [DESKTOP[2], PHONE[1]];
+
+/** What else there is to see, by chapter: settings with more on the stage than it opens with. */
+const FULL = {
+  alignment: "&alignment-key=2",
+  bigram: "&bigram-row=113&bigram-drawn=9",
+  block: "&block-term=3",
+  bptt: "&bptt-rescale=1",
+  heads: "&heads-off=1.1,2.3&heads-switching=1",
+  mask: "&mask-cell=3&mask-row=5",
+  rnn: "&rnn-columns=12&rnn-at=4&rnn-unit=2&rnn-edit=3&rnn-matrix=u&rnn-odd=20",
+  tokens: "&tokens-merges=9",
+};
 
 /** A figure's pictures take up at least this share of the view, in one direction or the other. */
 const LARGE = 0.6;
@@ -49,6 +63,9 @@ function misfits([desktop, large, smallest]) {
   const name = (element) => element.closest("[data-testid]")?.dataset.testid ?? element.className;
   const page = document.documentElement;
   if (excess(page, "Width") > 0) problems.push(`the page is ${excess(page, "Width")} px too wide`);
+  for (const bar of document.querySelectorAll(".time-bar")) {
+    if (excess(bar, "Width") > 0) problems.push(`the time bar is cut by ${excess(bar, "Width")} px`);
+  }
   const view = document.querySelector(".view");
   const room = document.querySelector(".stage-view").getBoundingClientRect();
   if (desktop) {
@@ -145,7 +162,7 @@ async function unheard(page, within) {
 
 for (const chapter of chapters) {
   test(`${chapter}: every view is whole and large on every screen, and reads well`, async (t) => {
-    const page = await site.open(t, `?chapter=${chapter}`, {
+    const page = await site.open(t, `?chapter=${chapter}${FULL[chapter] ?? ""}`, {
       viewport: DESKTOP[0],
       // Nothing fades while it is looked at.
       reducedMotion: "reduce",
@@ -155,6 +172,9 @@ for (const chapter of chapters) {
     if (STUDIES.includes(chapter)) await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
     else await page.locator('.view .figure[data-state="live"]').first().waitFor();
     await paused(page);
+    // The formulas are looked at with the first view.
+    const more = byId(page, "more").locator("> summary");
+    if (await more.count()) await more.click();
     const problems = [];
     let whole = true;
     for (const view of await views(page)) {
@@ -199,7 +219,7 @@ test("one whole chapter with the keyboard alone", async (t) => {
   await paused(page);
 
   // Along the tabs, around the end, and each shows its view.
-  const names = await views(page);
+  const names = await tabs(page);
   await reach('[role="tab"]');
   await focused(`#view-${names[0]}`);
   for (const name of [...names.slice(1), names[0]]) {

@@ -6,7 +6,6 @@ import { test } from "./harness.mjs";
 import {
   byId,
   eventually,
-  fitsEverywhere,
   live,
   number,
   numberUntil,
@@ -318,12 +317,3 @@ test("a link shows the same again", async (t) => {
   assert.deepEqual(await read(), await read());
 });
 
-test("nothing is cut off and nothing hard to read, at any size in any colors", async (t) => {
-  const page = await open(t, "&tokens-merges=9");
-  await byId(page, "more").locator("> summary").click();
-  for (const view of Object.keys(VIEWS)) {
-    await page.setViewportSize({ width: 1280, height: 720 });
-    await openView(page, view);
-    await fitsEverywhere(page);
-  }
-});

@@ -81,6 +81,12 @@ pub fn fetched(fetch: Fetch, what: &'static str) -> AnyView {
     view! { <Fetched fetch what around=|notice| notice/> }.into_any()
 }
 
+/// The same once the first picture is there; nothing before.
+pub fn fetched_later(fetch: Fetch, what: &'static str) -> AnyView {
+    let Settled(settled) = expect_context();
+    (move || settled.get().then(|| fetched(fetch, what))).into_any()
+}
+
 /// The view that `fetch` brings; until then a line that says so, in what `around` makes of it.
 #[component]
 pub fn Fetched(

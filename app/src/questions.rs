@@ -96,8 +96,7 @@ impl Questions {
     pub fn recorded(self, recorded: Recorded) {
         // The engine answers for the nearest one.
         if let Some(at) = self.at.get_untracked() {
-            let nearest = recorded.steps.iter().min_by_key(|step| step.abs_diff(at));
-            self.look_at(nearest.copied());
+            self.look_at(recorded.nearest(at));
         }
         self.recorded.set(Arc::new(recorded));
     }

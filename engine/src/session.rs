@@ -224,8 +224,7 @@ impl<S: Studies> Session<S> {
             }
             (Present::Gpt(experiment, _), question) => {
                 let (step, model) = experiment.model_at(at);
-                let tokenizer = experiment.trainer().tokenizer();
-                (step, answer::answer(&model, tokenizer, step, question).await?)
+                (step, answer::answer(experiment.trainer(), &model, step, question).await?)
             }
         };
         post(Event::Answered { id, step, answer, more: false });

@@ -9,6 +9,7 @@
 //! in between: see [`Trainer::advance`], [`Evaluation::advance`] and [`Generator`].
 
 mod attention;
+mod batch;
 mod block;
 mod bpe;
 mod clock;
@@ -41,6 +42,7 @@ pub use attention::{
     Attention, AttentionConfig, AttentionRules, AttentionTrace, EmptyRow, Mask, RowError,
     attention_row, head_statistics,
 };
+pub use batch::next_batch;
 pub use block::{Block, BlockConfig, LayerTrace};
 pub use bpe::{BpeLearner, Pair};
 pub use clock::set_clock;

@@ -1,5 +1,6 @@
 //! The GPT lab: what a link says about it, and what can be asked of its model.
 
+mod batch;
 mod decode;
 mod pass;
 mod sampling;
@@ -16,6 +17,7 @@ use crate::{
     question::questions,
 };
 
+pub use batch::{Batch, MOST_LEARNED};
 pub use decode::{
     After, Beam, Beams, Cached, MOST_BEAMS, MOST_ENDINGS, MOST_PLIES, MOST_READ, Race, Surprise,
 };
@@ -209,6 +211,8 @@ questions! {
     Cached { text: String } -> Cached,
     /// How fast the model goes on with `text` for `length` tokens, with a cache and without.
     Race { text: String, length: u32 } -> Race,
+    /// What the next step of training learns from, token by token.
+    NextBatch {} -> Batch,
 }
 
 /// How to generate text.

@@ -186,6 +186,13 @@ pub struct Recorded {
     pub bytes: u64,
 }
 
+impl Recorded {
+    /// The recorded step nearest to `step`; `None` where nothing is recorded.
+    pub fn nearest(&self, step: u32) -> Option<u32> {
+        self.steps.iter().copied().min_by_key(|recorded| recorded.abs_diff(step))
+    }
+}
+
 /// What was built.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Started {

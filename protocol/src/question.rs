@@ -107,7 +107,7 @@ mod tests {
         };
         let first = gpt::ask::Trace { text: "a".into() };
         same(first.packed(), first.into());
-        let last = gpt::ask::Race { text: "é".into(), length: 300 };
+        let last = gpt::ask::NextBatch {};
         same(last.packed(), last.into());
         let of_study = study::tokens::ask::Chain { sentence: "the end".into() };
         same(of_study.packed(), of_study.into());

@@ -1,5 +1,6 @@
 //! `gpt`: a GPT that learns the learner's text, and its attention as it learns.
 
+mod batch;
 mod more;
 mod notebooks;
 mod sizes;
@@ -18,7 +19,7 @@ use crate::{
         Beat, Borrow, ChapterFrame, Further, Script, StageView, Telling, Trial, WayIn, further,
         use_part, use_provenance, use_right, use_setting,
     },
-    fetched::{Fetch, Settled, View, fetched, part, use_ahead},
+    fetched::{Fetch, Settled, View, fetched, fetched_later, part, use_ahead},
     figures::{
         AttentionFigure, HeadsFigure, Inspection, LossFigure, NextFigure, Selection, SentenceFigure,
     },
@@ -82,15 +83,25 @@ pub const SCRIPT: Script = Script {
             asks: &[],
         },
         Beat {
+            title: "What one step learns from",
+            text: "Each training step takes a few stretches of the text from random places: a [batch](batch). Each \
+                   row here is one of them, one [block size](block-size) long. At every character the model has to \
+                   guess the next one, so a row holds as many examples as it has characters. The darker a cell, the \
+                   more probable it found what really came.\n\n\
+                   Press a row to read its examples. Then train for a minute and look at the curve: the loss is \
+                   highest at the start of a row. What does the model lack there?",
+            set: |link| link.view = "batch".into(),
+            asks: &["gpt-position"],
+        },
+        Beat {
             title: "How it learns",
-            text: "Each training step takes a few stretches of the text, each one [block size](block-size) long. The \
-                   [loss](loss) is the model’s average surprise at the characters that really come, and then all \
-                   weights move a little, so that the same text would surprise it less.\n\n\
+            text: "The [loss](loss) is the model’s average surprise at the characters that really come. After each \
+                   step all weights move a little, so that the same text would surprise it less.\n\n\
                    The test is the [held-out](held-out) text, which it never trains on. If the loss falls but the \
                    held-out loss rises, it is learning accidents of its text. This is [overfitting](overfitting).\n\n\
                    Drag the handle on the curve below the figure to see any earlier moment.",
             set: |link| link.view = "loss".into(),
-            asks: &["gpt-loss"],
+            asks: &[],
         },
         Beat {
             title: "How it writes",
@@ -135,8 +146,8 @@ pub const SCRIPT: Script = Script {
         ),
         trial(
             "unknown",
-            "Write a sentence with a character that the text never uses. The model sees an unknown □. What does it \
-             expect next?",
+            "Write a sentence with a character that the text never uses. As long as the tokens are characters, the \
+             model sees an unknown □. What does it expect next?",
         ),
         trial(
             "rate",
@@ -176,19 +187,22 @@ pub const SCRIPT: Script = Script {
             right: 1,
         },
         Quiz {
-            id: "gpt-loss",
+            id: "gpt-position",
             kind: Kind::Explain,
-            asks: "With V characters, the loss starts close to ln V. Why?",
+            asks: "Why is the loss higher at the first characters of a row?",
             options: &[
                 (
-                    "Untrained, it finds all of them about equally likely.",
-                    "Each gets about 1/V, and the surprise −ln(1/V) is ln V.",
+                    "The model has seen less before them.",
+                    "At the first one it knows a single character. At the end it knows the whole row.",
                 ),
                 (
-                    "Its weights are all 0.",
-                    "They are small random numbers. If all were 0, it could hardly learn.",
+                    "Those positions are trained less.",
+                    "Every row has a first character, so each position is trained equally often.",
                 ),
-                ("It has read the text V times.", "It has read nothing yet."),
+                (
+                    "The beginning of a sentence is hard to guess.",
+                    "A row begins anywhere in the text, most often in the middle of a word.",
+                ),
             ],
             right: 0,
         },
@@ -235,7 +249,8 @@ fn Chapter() -> impl IntoView {
     let mut views = vec![
         StageView::new("attention", "Attention", move || view! { <Attention selection/> }),
         StageView::new("heads", "All heads", later),
-        StageView::new("next", "Next character", later),
+        StageView::new("next", "Next token", later),
+        StageView::new("batch", "Batch", later),
     ];
     if shows(Part::Sample) {
         views.push(StageView::new("writing", "Writing", later));
@@ -316,16 +331,12 @@ fn told_later() -> AnyView {
 
 /// Questions and experiments, once the first picture is there.
 fn rest() -> AnyView {
-    let Settled(settled) = expect_context();
-    let here = move || settled.get().then(|| fetched(LATER, "This part"));
-    here.into_any()
+    fetched_later(LATER, "This part")
 }
 
 /// The formulas, likewise.
 fn formulas() -> AnyView {
-    let Settled(settled) = expect_context();
-    let here = move || settled.get().then(|| fetched(MORE, "This part"));
-    here.into_any()
+    fetched_later(MORE, "This part")
 }
 
 fn later() -> AnyView {
@@ -338,6 +349,7 @@ fn other_view() -> AnyView {
     match expect_context::<Store>().link.with_untracked(|link| link.view.clone()).as_str() {
         "heads" => view! { <Heads/> }.into_any(),
         "next" => view! { <Next selection/> }.into_any(),
+        "batch" => view! { <batch::NextBatch/> }.into_any(),
         "writing" => view! { <Writing/> }.into_any(),
         _ => view! { <Loss/> }.into_any(),
     }

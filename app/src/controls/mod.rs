@@ -21,6 +21,7 @@ mod text_chooser;
 mod theme;
 mod timer;
 mod url;
+mod view_switch;
 mod writing;
 
 pub use copy_link::{CopyLink, to_clipboard};
@@ -37,4 +38,5 @@ pub use text_chooser::TextChooser;
 pub use theme::{ThemeChoice, use_theme};
 pub use timer::{Timer, use_timer};
 pub use url::{pairs_of, read_first_url, read_query, share, use_url};
+pub use view_switch::ViewSwitch;
 pub use writing::Writing;

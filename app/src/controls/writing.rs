@@ -89,8 +89,7 @@ fn drafts(store: Store) -> AnyView {
         drafts.filter(|draft| draft.step < end).collect::<Vec<Draft>>()
     });
     let look_at = move |step: u32| {
-        let recorded = questions.recorded.with_untracked(|recorded| recorded.steps.clone());
-        let nearest = recorded.into_iter().min_by_key(|recorded| recorded.abs_diff(step));
+        let nearest = questions.recorded.with_untracked(|recorded| recorded.nearest(step));
         questions.look_at(nearest.filter(|nearest| *nearest < store.step.get_untracked()));
     };
     let row = move |draft: Draft| {

@@ -45,7 +45,7 @@ pub fn ChapterFrame(
     /// Formulas with their sources, and what differs between papers.
     #[prop(into, optional)]
     more: Option<ViewFn>,
-    /// At most seven; the first is the chapter's own.
+    /// At most six tabs; the first is the chapter's own.
     views: Vec<StageView>,
     /// What has no body in a figure, grouped.
     #[prop(into, optional)]

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     chapters,
     controls::TextChooser,
-    fetched::{Fetch, Fetched, Settled, View, fetched, part},
+    fetched::{Fetch, Fetched, Settled, View, fetched, fetched_later, part},
     figures::use_visible,
     reactive::{effect, memo},
     store::{Severity, Store},
@@ -27,11 +27,20 @@ pub struct StageView {
     /// What one sees, in a word or three.
     pub title: &'static str,
     pub content: ViewFn,
+    /// Whether it shares the tab of the view before it, which offers it in its own words.
+    shares: bool,
 }
 
 impl StageView {
     pub fn new(id: &'static str, title: &'static str, content: impl Into<ViewFn>) -> Self {
-        Self { id, title, content: content.into() }
+        Self { id, title, content: content.into(), shares: false }
+    }
+
+    /// A view on the tab of the one before it: the two choose between them, with a [`ViewSwitch`].
+    ///
+    /// [`ViewSwitch`]: crate::controls::ViewSwitch
+    pub fn shared(id: &'static str, content: impl Into<ViewFn>) -> Self {
+        Self { shares: true, ..Self::new(id, "", content) }
     }
 }
 
@@ -80,10 +89,17 @@ pub fn Stage(
             store.link.update(|link| link.view = view.to_owned());
         }
     };
+    // The views that have a tab, and the tab of the view on show.
+    let own: Vec<usize> = (0..views.len()).filter(|at| !views[*at].shares).collect();
+    let own = StoredValue::new(own);
+    let tab_on = memo(move || {
+        let at = current.get();
+        own.with_value(|own| own.partition_point(|tab| *tab <= at) - 1)
+    });
     // Arrow keys move along the tabs, as in every tab list.
     let tabs = NodeRef::<html::Div>::new();
     let on_key = move |event: ev::KeyboardEvent| {
-        let (now, count) = (current.get_untracked(), names.with_value(Vec::len));
+        let (now, count) = (tab_on.get_untracked(), own.with_value(Vec::len));
         let next = match event.key().as_str() {
             "ArrowLeft" => (now + count - 1) % count,
             "ArrowRight" => (now + 1) % count,
@@ -92,7 +108,7 @@ pub fn Stage(
             _ => return,
         };
         event.prevent_default();
-        choose(next);
+        choose(own.with_value(|own| own[next]));
         if let Some(tab) = tabs.get_untracked().and_then(|tabs| tabs.children().item(next as u32)) {
             let _ = tab.unchecked_into::<web_sys::HtmlElement>().focus();
         }
@@ -105,19 +121,20 @@ pub fn Stage(
             lab.stage.set(if seen.get() { on_show } else { "" });
         });
     }
-    let tab = |(i, view): (usize, &StageView)| {
-        let on = move || current.get() == i;
+    let tab = |(tab, &at): (usize, &usize)| {
+        let on = move || tab_on.get() == tab;
+        let view = &views[at];
         view! {
             <button type="button" class="view-tab" role="tab" id=format!("view-{}", view.id)
                 data-testid=format!("view-{}", view.id) aria-controls="stage-view"
                 aria-selected=move || if on() { "true" } else { "false" }
                 tabindex=move || if on() { "0" } else { "-1" }
-                on:click=move |_| choose(i)>
+                on:click=move |_| choose(at)>
                 {view.title}
             </button>
         }
     };
-    let tabs_view = views.iter().enumerate().map(tab).collect_view();
+    let tabs_view = own.with_value(|own| own.iter().enumerate().map(tab).collect_view());
     let contents: Vec<(&'static str, ViewFn)> =
         views.into_iter().map(|view| (view.id, view.content)).collect();
     let contents = StoredValue::new(contents);
@@ -203,7 +220,7 @@ pub fn Stage(
                         </button>
                         <div class="stage-more" id="stage-more" class:stage-more-on=more>
                             {ways_back.then(|| view! {
-                                <div class="ways-back">{move || settled.get().then(|| fetched(WAYS_BACK, "Undo"))}</div>
+                                <div class="ways-back">{fetched_later(WAYS_BACK, "Undo")}</div>
                             })}
                             {(run.is_some() && ways_back).then(|| view! {
                                 <button type="button" class="stage-open stage-twin" data-testid="twin-open"
@@ -223,7 +240,10 @@ pub fn Stage(
             </div>
             <div class="stage-pair" class:stage-twins=has_twin>
             <div class="stage-view" id="stage-view" role="tabpanel"
-                aria-labelledby=move || format!("view-{}", names.with_value(|names| names[current.get()]))>
+                aria-labelledby=move || {
+                    let tab = own.with_value(|own| own[tab_on.get()]);
+                    format!("view-{}", names.with_value(|names| names[tab]))
+                }>
                 {on_show}
                 {controls.then(|| view! {
                     {uses_text.then(|| panel("source", "The text it learns", ViewFn::from(text_chooser)))}

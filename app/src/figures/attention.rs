@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use leptos::{html, prelude::*};
+use leptos::{context::Provider, html, prelude::*};
 use unroll_protocol::{AttentionRow, Trace};
 
 use super::{
@@ -25,7 +25,10 @@ use super::{
     view::HeadView,
     writers::Writers,
 };
-use crate::reactive::{effect, memo};
+use crate::{
+    fetched::{Fetch, View, fetched_later, part},
+    reactive::{effect, memo},
+};
 
 /// Where a figure has the rows worked out that it wants to show number by number.
 #[derive(Clone, Copy)]
@@ -111,7 +114,7 @@ pub fn AttentionFigure(
                         <NextToken view selection />
                         <TopKeys view selection />
                     </div>
-                    <HeadGrid view shape layer head colors switches />
+                    {heads_later(AllHeads { view, shape, layer, head, colors, switches, words: false })}
                     <WeightScale view since selection colors />
                     {inspection.map(|inspection| inspected(view, selection, inspection, provenance))}
                 </div>
@@ -120,7 +123,7 @@ pub fn AttentionFigure(
                 <h3>
                     {title} <span class="hint">{move || step().map(|step| format!(" after step {step}"))}</span>
                 </h3>
-                <Readout view selection />
+                {readout_later(view, selection)}
             </div>
             <div class="figure-foot">
                 <WeightTable view selection />
@@ -134,6 +137,38 @@ pub fn AttentionFigure(
             </div>
         </section>
     }
+}
+
+/// What the heads beside the heatmap are made of.
+#[derive(Clone, Copy)]
+struct AllHeads {
+    view: Memo<Option<HeadView>>,
+    shape: Memo<Option<(u32, u32)>>,
+    layer: Slot<u32>,
+    head: Slot<u32>,
+    colors: Memo<Colors>,
+    switches: Option<Switches>,
+    words: bool,
+}
+
+/// All heads, once the first picture is there.
+fn heads_later(of: AllHeads) -> AnyView {
+    const GRID: Fetch = part!(head_grid: View = || {
+        let AllHeads { view, shape, layer, head, colors, switches, words } = expect_context();
+        view! { <HeadGrid view shape layer head colors switches words/> }.into_any()
+    });
+    let grid = fetched_later(GRID, "The picture of all heads");
+    view! { <div class="head-grid-room"><Provider value=of>{grid}</Provider></div> }.into_any()
+}
+
+/// What is being read, as a sentence, likewise.
+fn readout_later(view: Memo<Option<HeadView>>, selection: Selection) -> AnyView {
+    const READOUT: Fetch = part!(readout: View = || {
+        let (view, selection) = expect_context::<(Memo<Option<HeadView>>, Selection)>();
+        view! { <Readout view selection/> }.into_any()
+    });
+    let readout = fetched_later(READOUT, "The sentence");
+    view! { <Provider value=(view, selection)>{readout}</Provider> }.into_any()
 }
 
 /// Pins what is kept outside, and tells there what the learner pins.
@@ -254,7 +289,7 @@ pub fn HeadsFigure(
             data-step=move || view.with(|v| Some(v.as_ref()?.trace().step.to_string()))
         >
             <div class="figure-box">
-                <HeadGrid view shape layer head colors switches words=true />
+                {heads_later(AllHeads { view, shape, layer, head, colors, switches, words: true })}
             </div>
             <p class="readout" translate="no" data-testid="heads-chosen">{chosen}</p>
             <div class="figure-foot">

@@ -76,7 +76,7 @@ pub use histogram::{Bins, Histogram, HistogramFigure};
 pub use hue::{Dash, Hue};
 pub use inspector::CellInspector;
 pub use lines::LinesFigure;
-pub use lines_data::{Line, Lines, Reference, YScale};
+pub use lines_data::{Line, Lines, Reference, Stroke, YScale};
 pub use loss::LossFigure;
 pub use matrix::MatrixFigure;
 pub use matrix_data::Matrix;

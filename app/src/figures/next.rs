@@ -123,5 +123,5 @@ pub fn NextFigure(
     let title =
         Signal::derive(move || format!("After {} the model expects", query_name(view, selection)));
     let note = Signal::derive(move || truth(view, selection).unwrap_or_default());
-    view! { <BarsFigure name="next" title bars provenance hue=Hue::Query note columns=true /> }
+    view! { <BarsFigure name="next" title bars provenance hue=Hue::Output note columns=true /> }
 }

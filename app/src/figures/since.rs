@@ -15,7 +15,7 @@ use super::{
     second::Second,
 };
 use crate::{
-    fetched::{Fetch, Settled, View, fetched, part},
+    fetched::{Fetch, View, fetched_later, part},
     reactive::{effect, memo},
 };
 
@@ -85,13 +85,9 @@ impl Since {
         place: Signal<Option<Place>>,
     ) -> impl IntoView {
         const BUTTON: Fetch = part!(since: View = button);
-        let Settled(settled) = expect_context();
         let comparing = Comparing { since: self, name, title, provenance, place };
-        move || {
-            settled.get().then(|| {
-                view! { <Provider value=comparing>{fetched(BUTTON, "The comparison")}</Provider> }
-            })
-        }
+        let button = fetched_later(BUTTON, "The comparison");
+        view! { <Provider value=comparing>{button}</Provider> }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the lab's model says to questions that are answered at once.
 
-use unroll_model::{Gpt, Tokenizer, named_parameters, read_parameters};
+use unroll_model::{Gpt, Trainer, named_parameters, read_parameters};
 use unroll_protocol::{
     Ask, Packed, Question,
     gpt::{self, ask},
@@ -10,14 +10,15 @@ use super::said;
 
 const NOT_OURS: &str = "The model in training is not this chapter's.";
 
-/// The answer to a question about a model after `step` steps.
+/// The answer to a question about a model of `trainer` after `step` steps.
 pub(super) async fn answer(
+    trainer: &Trainer,
     model: &Gpt,
-    tokenizer: &Tokenizer,
     step: u32,
     question: Question,
 ) -> Result<Packed, String> {
     let (asked, question) = question.opened().map_err(said)?;
+    let tokenizer = trainer.tokenizer();
     let parameters = match &asked {
         Some(asked) => read_parameters(named_parameters(model), &asked.under).await?,
         None => Vec::new(),
@@ -63,6 +64,10 @@ pub(super) async fn answer(
             let ask::Race { ref text, length } = question;
             let race = unroll_model::race(model, tokenizer, text, length);
             question.answered(&race.await.map_err(said)?)
+        }
+        gpt::Question::NextBatch(question) => {
+            let batch = unroll_model::next_batch(trainer, model, step);
+            question.answered(&batch.await.map_err(said)?)
         }
         // Text is written bit by bit, not along with parameters.
         gpt::Question::Writing(_) => return Err(NOT_OURS.to_owned()),

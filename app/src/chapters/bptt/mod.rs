@@ -128,8 +128,8 @@ fn BpttChapter() -> impl IntoView {
                 StageView::new(NORMS, "Gradient", move || main_figure(shown, problem)),
                 StageView::new(NUDGE, "Nudge", move || nudge::view(shown, nudge_problem)),
                 StageView::new(ACCURACY, "Accuracy", move || views::accuracy(shown)),
-                StageView::new(WEIGHT, "One weight", move || views::weight(shown)),
-                StageView::new(COPIES, "Each step", move || views::copies(shown)),
+                StageView::new(WEIGHT, "Weights", move || views::weight(shown)),
+                StageView::shared(COPIES, move || views::copies(shown)),
                 StageView::new(CLIPPING, "Clipping", move || views::clipping(shown)),
                 StageView::new(MEMORY, "Memory", move || views::memory(shown)),
             ]

@@ -4,9 +4,9 @@
 use leptos::prelude::*;
 use unroll_protocol::study::bptt::{Cell, Flow, Settings};
 
-use super::{Shown, curves, terms::Terms};
+use super::{COPIES, Shown, WEIGHT, curves, terms::Terms};
 use crate::{
-    controls::{ChoiceField, SliderField},
+    controls::{ChoiceField, SliderField, ViewSwitch},
     figures::{
         Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, ValueMap, YScale, superscript,
     },
@@ -78,6 +78,7 @@ pub fn weight(shown: Shown) -> AnyView {
     view! {
         <div class="view-fill bptt-room">
             <div class="view-bar bptt-bar">
+                {switch()}
                 <ChoiceField name="bptt-cell"/>
                 <p class="view-note">
                     "The same U stands at every step, so its gradient is a sum over the steps. Choose a weight."
@@ -113,6 +114,7 @@ pub fn copies(shown: Shown) -> AnyView {
     view! {
         <div class="view-fill bptt-room">
             <div class="view-bar bptt-bar">
+                {switch()}
                 <ChoiceField name="bptt-cell"/>
             </div>
             <LinesFigure
@@ -128,6 +130,12 @@ pub fn copies(shown: Shown) -> AnyView {
         </div>
     }
     .into_any()
+}
+
+/// Chooses between the two views of the weights' gradient.
+fn switch() -> AnyView {
+    const VIEWS: &[(&str, &str)] = &[(WEIGHT, "One weight"), (COPIES, "All of U")];
+    view! { <ViewSwitch label="What the steps add to" views=VIEWS/> }.into_any()
 }
 
 /// To two digits, which is as much as a scale has room for.

@@ -39,8 +39,8 @@ pub const SCRIPT: Script = Script {
                    Each row of the figure is a unit of c, each column a character. A color that runs on to the right \
                    is memory. The line above the rows is the true number of open brackets, called the depth. Does a \
                    row rise and fall with it?\n\n\
-                   {best} Here r is the [correlation](correlation): at 1 the unit follows exactly, at −1 exactly \
-                   upside down, and at 0 it does not follow.",
+                   How well a unit follows is its [correlation](correlation) r with the depth: at 1 it follows \
+                   exactly, at −1 exactly upside down, and at 0 not at all. {best}",
             set: |link| set(link, |_| ()),
             asks: &[],
         },
@@ -88,7 +88,8 @@ pub const SCRIPT: Script = Script {
                    unit 1 is held shut, so this unit starts from nothing at every step.\n\n\
                    The bars below the rows show how probable the model finds the right answer. A cross marks a wrong \
                    answer, and an outline shows the bar as it would be with nothing held. {outcome}\n\n\
-                   Press any cell to hold that unit’s gate, and press it again to let go.",
+                   Press any cell to hold that unit’s gate, and press it again to let go. If another unit counts \
+                   better in your model, hold that one.",
             set: |link| {
                 set(link, |s| {
                     s.shown = Quantity::Forget;

@@ -8,7 +8,7 @@ use unroll_protocol::{
 
 use super::{Page, look, reading::use_reading};
 use crate::{
-    controls,
+    controls::{self, ViewSwitch},
     course::{Lab, use_lab},
     figures::{
         Dash, Frame, Hue, Line, Lines, LinesFigure, Matrix, ValueMap, matrix_choices, short,
@@ -45,12 +45,22 @@ pub fn percent(share: f32) -> String {
 /// What each can do, and how it came to that.
 pub fn models(page: Page) -> AnyView {
     view! {
-        <div class="view-split position-pair">
-            <div>{table(page)}</div>
-            <div>{curves(page)}</div>
+        <div class="view-fill">
+            {switch()}
+            <div class="view-split position-pair">
+                <div>{table(page)}</div>
+                <div>{curves(page)}</div>
+            </div>
         </div>
     }
     .into_any()
+}
+
+/// Chooses between the two views of the six models.
+fn switch() -> AnyView {
+    const VIEWS: &[(&str, &str)] = &[("models", "While they learn"), ("longer", "By length")];
+    view! { <div class="view-bar"><ViewSwitch label="What is compared" views=VIEWS/></div> }
+        .into_any()
 }
 
 /// Chooses the encoding on show, beside what its model can do.
@@ -246,12 +256,15 @@ pub fn longer(page: Page) -> AnyView {
         });
     });
     view! {
-        <LinesFigure name="position-lengths" title="Right, by length; trained up to the mark" lines marker on_pick
-            provenance=page.provenance hint="The first measurement comes with the first step."/>
-        <p class="view-note" data-testid="position-learned-ends">
-            "Learned positions stop at "{LONGEST}" symbols. Later tokens have no row, so there is no answer to \
-             measure. Click a length to read such a sequence."
-        </p>
+        <div class="view-fill">
+            {switch()}
+            <LinesFigure name="position-lengths" title="Right, by length; trained up to the mark" lines marker on_pick
+                provenance=page.provenance hint="The first measurement comes with the first step."/>
+            <p class="view-note" data-testid="position-learned-ends">
+                "Learned positions stop at "{LONGEST}" symbols. Later tokens have no row, so there is no answer to \
+                 measure. Click a length to read such a sequence."
+            </p>
+        </div>
     }
     .into_any()
 }

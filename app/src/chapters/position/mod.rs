@@ -100,7 +100,7 @@ fn PositionChapter() -> impl IntoView {
                 StageView::new("distance", "Distance", move || relations::view(page)),
                 StageView::new("swap", "Two orders", move || swap::view(page)),
                 StageView::new("models", "Six models", move || compare::models(page)),
-                StageView::new("longer", "Longer", move || compare::longer(page)),
+                StageView::shared("longer", move || compare::longer(page)),
                 StageView::new("reading", "Reading", move || reading::view(page)),
             ]
             settings=controls

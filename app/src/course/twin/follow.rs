@@ -139,11 +139,7 @@ pub fn follow_run(leader: Leader, twin: Run) {
     });
     effect(move || {
         let at = run.questions.at.get();
-        let nearest = |at: u32| {
-            twin.questions
-                .recorded
-                .with(|all| all.steps.iter().min_by_key(|step| step.abs_diff(at)).copied())
-        };
+        let nearest = |at: u32| twin.questions.recorded.with(|all| all.nearest(at));
         twin.questions.look_at(at.and_then(nearest));
     });
     effect(move || {
