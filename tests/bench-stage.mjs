@@ -5,7 +5,7 @@
 // visit (its wasm is fetched, its worker starts) and on a later one; and from a press on a tab until
 // its view is there and, if it has figures, they are drawn from the live model. Everything is on
 // localhost; times are until the second frame after.
-import { STUDIES, paused, Site, views } from "./harness.mjs";
+import { STUDIES, paused, Site, tabs } from "./harness.mjs";
 
 const wanted = process.argv.slice(2);
 const site = await new Site().start({ path: "/" });
@@ -59,7 +59,7 @@ try {
     times.later_ms = rounded(await go(chapter));
     await paused(page);
     times.views_ms = {};
-    const all = await views(page);
+    const all = await tabs(page);
     // Each view for a second time too: the first may fetch or measure something.
     for (const view of [...all.slice(1), all[0], ...all.slice(1)]) {
       times.views_ms[view] = rounded(await press(page, `#view-${view}`, inView(view)));

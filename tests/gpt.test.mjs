@@ -354,6 +354,42 @@ test("every view is of the living model", async (t) => {
   await live(page, "loss");
 });
 
+test("the batch on show is what the next step learns from, at every moment", async (t) => {
+  const page = await site.open(t, SMALL);
+  await live(page, "attention");
+  await train(page, 20);
+  await openView(page, "batch");
+  for (const figure of ["batch", "batch-positions"]) await live(page, figure);
+  const title = byId(page, "figure-batch").locator("h3");
+  const step = await number(page, "loss-step");
+  await eventually(async () => (await title.textContent()) === `What step ${step + 1} learns from`);
+  const said = async () => Number(/mean loss is (\d+\.\d+), the loss of step/.exec(await byId(page, "batch-said").textContent())?.[1]);
+  const mean = await said();
+  // What is drawn are the probabilities behind that loss.
+  const { values } = await exported(page, "batch");
+  assert.equal(values.flat().length, 8 * 32);
+  const losses = values.flat().map((p) => -Math.log(p));
+  assert(Math.abs(losses.reduce((a, b) => a + b, 0) / losses.length - mean) < 1e-3);
+  // And the step that is taken says the same.
+  await byId(page, "train-step").click();
+  await numberUntil(page, "loss-step", (now) => now === step + 1, `${step + 1}`);
+  await paused(page);
+  assert.equal(await byId(page, "loss-value").textContent(), mean.toFixed(3));
+  // A row is chosen with the keyboard: it is read example by example.
+  await byId(page, "batch-cells").focus();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await eventually(async () => /^Row 3/.test(await byId(page, "batch-examples").locator("caption").textContent()));
+  assert.equal(await byId(page, "batch-examples").locator("tbody tr").count(), 32);
+  // In the past it is the batch that was next then.
+  await byId(page, "time-track").focus();
+  await page.keyboard.press("Home");
+  await eventually(async () => (await title.textContent()) === "What step 1 learns from");
+  await settled(page);
+  assert(Math.abs((await said()) - Math.log(60)) < 0.5, "it knows nothing yet");
+});
+
 test("the sentence is written in its own tokens", async (t) => {
   const page = await site.open(t, SMALL);
   await live(page, "attention");

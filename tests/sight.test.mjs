@@ -202,13 +202,17 @@ const CHAPTERS = [
     views: { gpt: ["Pass"], transformer: [], bahdanau: [], "encoder-decoder": [], gates: [], elman: [] },
   },
   {
+    address: "?chapter=gpt&layers=1&heads=2&width=16&context=24&batch=4&workers=1",
+    views: { attention: ["Trace", "Writing"], heads: ["Trace", "Writing"], next: ["Trace", "Writing"], batch: ["NextBatch", "Writing"], writing: ["Writing"], loss: ["Writing"] },
+  },
+  {
     address: "?chapter=decode&layers=1&heads=2&width=16&context=24&batch=4&workers=1",
     views: { choose: ["After"], beside: ["Writing"], tree: ["After", "Beams"], surprise: ["Surprise"], cache: ["Cached"] },
   },
 ];
 
 /** Chapters about the lab's model, which waits for the learner. */
-const OF_THE_LAB = ["machine", "decode"];
+const OF_THE_LAB = ["machine", "decode", "gpt"];
 const chapterOf = (address) => /chapter=(\w+)/.exec(address)[1];
 
 /** The names of a chapter's questions, by their numbers. */
@@ -243,7 +247,7 @@ async function untilAsked(page, names, wanted, from, when) {
 for (const { address, views } of CHAPTERS) {
   test(`${address}: a view asks for itself, while it is on the stage`, async (t) => {
     const chapter = chapterOf(address);
-    const page = await training(t, address, OF_THE_LAB.includes(chapter) ? (page) => live(page, chapter) : begun);
+    const page = await training(t, address, OF_THE_LAB.includes(chapter) ? (page) => live(page, chapter === "gpt" ? "attention" : chapter) : begun);
     const names = questionsOf(address);
     const ids = await viewsOf(page);
     assert.deepEqual(ids, Object.keys(views));

@@ -47,7 +47,7 @@ const FULL = {
   block: "&block-term=3",
   bptt: "&bptt-rescale=1",
   heads: "&heads-off=1.1,2.3&heads-switching=1",
-  mask: "&mask-cell=3&mask-row=5",
+  mask: "&mask-row=5",
   rnn: "&rnn-columns=12&rnn-at=4&rnn-unit=2&rnn-edit=3&rnn-matrix=u&rnn-odd=20",
   tokens: "&tokens-merges=9",
 };

@@ -85,9 +85,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "What one step learns from",
             text: "Each training step takes a few stretches of the text from random places: a [batch](batch). Each \
-                   row here is one of them, one [block size](block-size) long. At every character the model has to \
-                   guess the next one, so a row holds as many examples as it has characters. The darker a cell, the \
-                   more probable it found what really came.\n\n\
+                   row here is one of them, and its length is the [block size](block-size). At every character the \
+                   model has to guess the next one, so a row holds as many examples as it has characters. The darker \
+                   a cell, the more probable the model found the character that really came next.\n\n\
                    Press a row to read its examples. Then train for a minute and look at the curve: the loss is \
                    highest at the start of a row. What does the model lack there?",
             set: |link| link.view = "batch".into(),
@@ -95,10 +95,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "How it learns",
-            text: "The [loss](loss) is the model’s average surprise at the characters that really come. After each \
-                   step all weights move a little, so that the same text would surprise it less.\n\n\
-                   The test is the [held-out](held-out) text, which it never trains on. If the loss falls but the \
-                   held-out loss rises, it is learning accidents of its text. This is [overfitting](overfitting).\n\n\
+            text: "The [loss](loss) is the model’s average surprise at the characters that really come next. In \
+                   each step all weights move a little, so that the same batch would surprise it less.\n\n\
+                   The test is the [held-out](held-out) text, which it never trains on. If the training loss falls \
+                   but the held-out loss rises, the model is learning accidents of its text. This is [overfitting](overfitting).\n\n\
                    Drag the handle on the curve below the figure to see any earlier moment.",
             set: |link| link.view = "loss".into(),
             asks: &[],
@@ -146,8 +146,8 @@ pub const SCRIPT: Script = Script {
         ),
         trial(
             "unknown",
-            "Write a sentence with a character that the text never uses. As long as the tokens are characters, the \
-             model sees an unknown □. What does it expect next?",
+            "Write a sentence with a character that never appears in the text. If the tokens are characters, the model \
+             sees an unknown □. What does it expect next?",
         ),
         trial(
             "rate",
@@ -193,15 +193,15 @@ pub const SCRIPT: Script = Script {
             options: &[
                 (
                     "The model has seen less before them.",
-                    "At the first one it knows a single character. At the end it knows the whole row.",
+                    "At the first one it has seen a single character. At the last it has seen the whole row.",
                 ),
                 (
                     "Those positions are trained less.",
-                    "Every row has a first character, so each position is trained equally often.",
+                    "Every row fills every position, so each one is trained equally often.",
                 ),
                 (
                     "The beginning of a sentence is hard to guess.",
-                    "A row begins anywhere in the text, most often in the middle of a word.",
+                    "A row can begin anywhere in the text. Most begin in the middle of a word.",
                 ),
             ],
             right: 0,

@@ -286,6 +286,9 @@ fn Reach(page: Page) -> impl IntoView {
     }
 }
 
+/// Characters of a text that show what guessing is about.
+const SHOWN: usize = 32;
+
 /// The view of a letter to guess, which asks for the task of missing letters.
 #[component]
 pub fn Guess(page: Page) -> impl IntoView {
@@ -294,9 +297,13 @@ pub fn Guess(page: Page) -> impl IntoView {
         TaskChoice::Fill => view! { <Passages page/> }.into_any(),
         TaskChoice::Look => view! {
             <div class="birnn-switch">
+                <p class="birnn-blank" translate="no">
+                    {move || page.store.source.with(|source| blanked(&source.text))}
+                </p>
                 <p>
-                    "Here you guess a missing letter of a text before the models do. So far the models on the stage \
-                     have been trained on made-up symbols."
+                    "Which letter stands at ▢? Here you guess first, and then two models do: one that has read only \
+                     what comes before, and one that has read both sides. So far they have been trained on made-up \
+                     symbols."
                 </p>
                 <button type="button" class="button button-primary" data-testid="birnn-to-fill"
                     on:click=move |_| page.set(|s| s.task = TaskChoice::Fill)>
@@ -308,6 +315,16 @@ pub fn Guess(page: Page) -> impl IntoView {
     }
     };
     view! { <div class="view-scroll birnn-guess">{content}</div> }.into_any()
+}
+
+/// The start of the text with one letter left out, as what is to come looks.
+fn blanked(text: &str) -> Option<String> {
+    let line = text.lines().find(|line| line.chars().count() >= SHOWN)?;
+    let mut letters: Vec<char> = line.chars().take(SHOWN).collect();
+    let inside = |at: &usize| letters[at - 1..=at + 1].iter().all(|letter| letter.is_alphabetic());
+    let at = (SHOWN / 2..SHOWN - 1).find(inside)?;
+    letters[at] = '▢';
+    Some(letters.into_iter().chain(['…']).collect())
 }
 
 /// Held-out passages, each with a letter to guess before the models say theirs.
@@ -410,5 +427,18 @@ fn OneGuess(page: Page, passage: Memo<Option<Arc<Passage>>>) -> impl IntoView {
                     bars=bars(Reader::Both) provenance/>
             </div>
         </GuessFirst>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_letter_inside_a_word_is_left_out() {
+        let text = "short\nOnce, by the slow green river, there was a mill";
+        assert_eq!(blanked(text).as_deref(), Some("Once, by the slow g▢een river, t…"));
+        assert_eq!(blanked("1234 5678 ".repeat(9).as_str()), None);
+        assert_eq!(blanked(""), None);
     }
 }

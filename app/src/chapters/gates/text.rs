@@ -89,7 +89,7 @@ pub const SCRIPT: Script = Script {
                    The bars below the rows show how probable the model finds the right answer. A cross marks a wrong \
                    answer, and an outline shows the bar as it would be with nothing held. {outcome}\n\n\
                    Press any cell to hold that unit’s gate, and press it again to let go. If another unit counts \
-                   better in your model, hold that one.",
+                   better in your model, hold its gate instead.",
             set: |link| {
                 set(link, |s| {
                     s.shown = Quantity::Forget;

@@ -73,7 +73,7 @@ fn matrix(batch: &Batch, row: usize) -> Matrix {
     let length = batch.losses.shape.get(1).map_or(0, |length| *length as usize);
     Matrix {
         row_axis: "row".into(),
-        column_axis: format!("given, in row {}", row + 1),
+        column_axis: format!("last one read, in row {}", row + 1),
         rows: (1..=batch.rows.len()).map(|row| row.to_string()).collect(),
         columns: batch.rows.get(row).map_or_else(Vec::new, |row| row[..length].to_vec()),
         values: batch.losses.values.iter().map(|loss| (-loss).exp()).collect(),
@@ -94,7 +94,7 @@ fn describe(batch: &Batch, row: usize, at: usize) -> String {
     let given: String = tokens[first..=at].iter().map(|token| mark(token)).collect();
     let loss = batch.losses.values.get(row * length + at).copied().unwrap_or(f32::NAN);
     format!(
-        "Row {}, example {}: after “{dots}{given}” comes ‘{}’. Its probability is {:.4}, so the loss is {loss:.3}.",
+        "Row {}, example {}: after “{dots}{given}” comes ‘{}’. The model gave it a probability of {:.4}, so the loss is {loss:.3}.",
         row + 1,
         at + 1,
         mark(&tokens[at + 1]),
@@ -111,15 +111,19 @@ fn summary(batch: &Batch, unit: &str, dropout: bool) -> String {
         false => counted(rows as u64, "row"),
     };
     let step = match (rows as u32) < batch.size || dropout {
-        true => "",
-        false => ", which is the loss of that step",
+        true => String::new(),
+        false => format!(", the loss of step {}", grouped(batch.step.into())),
     };
-    let without = if dropout { " Dropout is off here." } else { "" };
+    let without =
+        if dropout { " Dropout is off here, so the step’s own loss differs." } else { "" };
     format!(
-        "{of} of {}, from random places in the text: {} to guess, each from all before it in its row. Their mean \
-         loss is {mean:.4}{step}.{without}",
+        "{of} of {}, from random places in the text: {}, each from the row so far. Their mean loss is \
+         {mean:.4}{step}.{without}",
         counted(losses.len() as u64 / rows.max(1) as u64, unit),
-        counted(losses.len() as u64, unit),
+        match losses.len() {
+            1 => "1 guess".to_owned(),
+            guesses => format!("{} guesses", grouped(guesses as u64)),
+        },
     )
 }
 
@@ -205,7 +209,7 @@ fn Examples(
                 <caption>{move || format!("Row {}: one example for each {}", row.get() + 1, unit.get())}</caption>
                 <thead>
                     <tr>
-                        <th scope="col">"seen"</th>
+                        <th scope="col">"t"</th>
                         <th scope="col">"given"</th>
                         <th scope="col">"next"</th>
                         <th scope="col">"p"</th>
@@ -245,7 +249,7 @@ mod tests {
         let said = describe(&two_rows(), 0, 2);
         assert_eq!(
             said,
-            "Row 1, example 3: after “a␣c” comes ‘a’. Its probability is 0.0498, so the loss is 3.000."
+            "Row 1, example 3: after “a␣c” comes ‘a’. The model gave it a probability of 0.0498, so the loss is 3.000."
         );
         assert_eq!(describe(&two_rows(), 0, 4), "", "nothing comes after the last");
         assert_eq!(describe(&two_rows(), 2, 0), "");
@@ -269,13 +273,13 @@ mod tests {
     fn the_summary_says_whose_loss_it_is() {
         let said = summary(&two_rows(), "character", false);
         assert!(said.starts_with("2 rows of 4 characters"), "{said}");
-        assert!(said.contains("8 characters to guess"), "{said}");
-        assert!(
-            said.ends_with("Their mean loss is 2.0000, which is the loss of that step."),
-            "{said}"
-        );
+        assert!(said.contains("8 guesses"), "{said}");
+        assert!(said.ends_with("Their mean loss is 2.0000, the loss of step 8."), "{said}");
         let said = summary(&Batch { size: 9, ..two_rows() }, "token", true);
         assert!(said.starts_with("The first 2 of 9 rows of 4 tokens"), "{said}");
-        assert!(said.ends_with("2.0000. Dropout is off here."), "{said}");
+        assert!(
+            said.ends_with("2.0000. Dropout is off here, so the step’s own loss differs."),
+            "{said}"
+        );
     }
 }

@@ -58,7 +58,7 @@ pub fn models(page: Page) -> AnyView {
 
 /// Chooses between the two views of the six models.
 fn switch() -> AnyView {
-    const VIEWS: &[(&str, &str)] = &[("models", "While they learn"), ("longer", "By length")];
+    const VIEWS: &[(&str, &str)] = &[("models", "During training"), ("longer", "By length")];
     view! { <div class="view-bar"><ViewSwitch label="What is compared" views=VIEWS/></div> }
         .into_any()
 }
