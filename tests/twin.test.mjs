@@ -204,3 +204,19 @@ test("a twin learns another text", async (t) => {
   await followed(page);
   assert.equal(await byId(page, "twin-loss").innerText(), await byId(page, "loss-value").innerText());
 });
+
+test("a twin that is changed before it has caught up stops where its run does", async (t) => {
+  const page = await site.open(t, "?chapter=rnn&rnn-hidden=8&twin=same");
+  await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
+  await paused(page);
+  for (const text of ["names", "brackets", "names", "brackets"]) await byId(page, "twin-text").selectOption(text);
+  await eventually(() => parameter(page, "twin") === "corpus:brackets", "the last one stays");
+  const step = await followed(page);
+  await live(byId(page, "twin"), "unrolled");
+  // And there it stays.
+  await settled(page);
+  assert.equal(await number(page, "twin-step"), step);
+  await byId(page, "train-step").click();
+  await numberUntil(page, "loss-step", (now) => now === step + 1, `${step + 1}`);
+  assert.equal(await followed(page), step + 1);
+});

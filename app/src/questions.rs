@@ -121,11 +121,11 @@ impl Questions {
         id
     }
 
-    /// Has the engine take so many steps more, whatever is on show.
-    pub fn take_steps(self, count: u32) {
+    /// Has the engine train until so many steps are taken, whatever is on show.
+    pub fn train_until(self, step: u32) {
         let send = self.open.try_with_value(|open| open.send.clone());
         if let Some(send) = send {
-            send(&Command::Steps(count));
+            send(&Command::Until(step));
         }
     }
 

@@ -166,11 +166,12 @@ impl<S: Studies> Session<S> {
             }
             Command::Steps(count) => {
                 self.present()?;
-                if self.going == Going::Paused {
-                    self.meter.start((self.now)());
-                }
-                self.go(Going::Steps(Some(count.max(1))), post);
+                self.take(count.max(1), post);
             }
+            Command::Until(step) => match step.saturating_sub(self.present()?.step()) {
+                0 => self.go(Going::Paused, post),
+                left => self.take(left, post),
+            },
             Command::SetLearningRate(rate) => {
                 self.present()?.set_learning_rate(rate)?;
             }
@@ -202,6 +203,14 @@ impl<S: Studies> Session<S> {
             Command::HelperLost(number) => self.pool.lose(number),
         }
         Ok(())
+    }
+
+    /// Takes so many steps from here, then pauses.
+    fn take(&mut self, count: u32, post: &mut impl FnMut(Event)) {
+        if self.going == Going::Paused {
+            self.meter.start((self.now)());
+        }
+        self.go(Going::Steps(Some(count)), post);
     }
 
     /// Answers a question at once, or starts to if the answer is generated text.

@@ -195,6 +195,22 @@ fn a_single_step_is_one_step() {
 }
 
 #[test]
+fn until_names_the_step_to_stop_after() {
+    let mut driven = Driven::started(spec(), TEXT);
+    for (step, taken) in [(3, 3), (5, 5), (4, 5)] {
+        driven.say(Command::Until(step));
+        driven.until(|_| false);
+        assert_eq!(driven.trace("cat").step, taken);
+    }
+    // Said again on the way, it is no more steps.
+    driven.say(Command::Until(9));
+    (0..3).for_each(|_| _ = driven.slice());
+    driven.say(Command::Until(9));
+    driven.until(|_| false);
+    assert_eq!(driven.trace("cat").step, 9);
+}
+
+#[test]
 fn traces_are_answered_in_mid_step_and_rows_sum_to_one() {
     let mut driven = Driven::started(spec(), TEXT);
     driven.say(Command::Run);

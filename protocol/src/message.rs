@@ -38,6 +38,8 @@ pub enum Command {
     RestoreLastGood,
     /// The helper of this number, counted from 1, is gone.
     HelperLost(u32),
+    /// Takes steps until the model has taken this many, then pauses. Says the same twice as once.
+    Until(u32),
 }
 
 /// The command that an answer is about.
@@ -55,6 +57,7 @@ pub enum CommandKind {
     Measure,
     RestoreLastGood,
     HelperLost,
+    Until,
     /// Bytes that are not a command.
     Unreadable,
 }
@@ -79,6 +82,7 @@ impl Command {
             Self::Measure { .. } => CommandKind::Measure,
             Self::RestoreLastGood => CommandKind::RestoreLastGood,
             Self::HelperLost(_) => CommandKind::HelperLost,
+            Self::Until(_) => CommandKind::Until,
         }
     }
 }

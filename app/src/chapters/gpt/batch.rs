@@ -152,12 +152,12 @@ fn by_position(batch: &Batch, vocabulary: usize) -> Lines {
     });
     let held_out: Vec<f64> = batch.held_out.iter().map(|loss| f64::from(*loss)).collect();
     let own = doubling(&own.collect::<Vec<f64>>());
-    let mut series = vec![Line::new("this batch", Hue::Muted, Dash::Dotted, own)];
+    let mut series = vec![Line::new("batch", Hue::Muted, Dash::Dotted, own)];
     if !held_out.is_empty() {
         let means = doubling(&held_out);
-        series.push(Line::new("held-out text", Hue::HeldOut, Dash::Solid, means));
+        series.push(Line::new("held-out", Hue::HeldOut, Dash::Solid, means));
         let points = (1..).map(f64::from).zip(held_out).collect();
-        let each = Line::new("held-out, each", Hue::HeldOut, Dash::Solid, points);
+        let each = Line::new("each position", Hue::HeldOut, Dash::Solid, points);
         series.push(Line { stroke: Stroke::Faint, ..each });
     }
     let knows_nothing =

@@ -113,8 +113,8 @@ pub fn follow_run(leader: Leader, twin: Run) {
         Some(lab) => lab.diverged.with(Option::is_some),
         None => store.diverged.with(Option::is_some),
     };
-    // From which step of which model it was last told to go on. It is told only where it rests, when
-    // its step is known: so both come to rest after the same one.
+    // From which step of which model it was last told to go on. It is told where to stop, not how far
+    // to go: a model that is just being made anew has another step by the time it hears.
     let told = StoredValue::new(None::<(u32, u32)>);
     effect(move || {
         let (to, from) = (run.step.get(), twin.step.get());
@@ -122,7 +122,7 @@ pub fn follow_run(leader: Leader, twin: Run) {
         let can = twin.idle.with(Option::is_none) && twin.told.get() == RunState::Paused;
         if can && from < to && !diverged() && told.get_value() != Some((of, from)) {
             told.set_value(Some((of, from)));
-            twin.questions.take_steps(to - from);
+            twin.questions.train_until(to);
         }
     });
     // Whoever starts over does so with the twin.
