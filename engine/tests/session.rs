@@ -204,7 +204,7 @@ fn until_names_the_step_to_stop_after() {
     }
     // Said again on the way, it is no more steps.
     driven.say(Command::Until(9));
-    (0..3).for_each(|_| _ = driven.slice());
+    (0..3).for_each(|_| driven.slice());
     driven.say(Command::Until(9));
     driven.until(|_| false);
     assert_eq!(driven.trace("cat").step, 9);

@@ -256,8 +256,12 @@ mod tests {
     fn budgets_count_what_the_first_load_fetches() {
         assert_eq!(first_load(&site(280_000, 350_000)), 642_000);
         assert_eq!(check(&site(280_000, 350_000)), Ok(()));
-        assert!(check(&site(288_001, 350_000)).unwrap_err().contains("The app's wasm"));
-        assert!(check(&site(280_000, 423_001)).unwrap_err().contains("engine_cpu_bg.wasm"));
+        assert!(check(&site(BUDGET_APP + 1, 350_000)).unwrap_err().contains("The app's wasm"));
+        assert!(
+            check(&site(280_000, BUDGETS_ENGINE[0].1 + 1))
+                .unwrap_err()
+                .contains("engine_cpu_bg.wasm")
+        );
         let mut sizes = site(280_000, 399_000);
         sizes.push(Size { name: "corpora/names.txt".to_owned(), raw: 2, brotli: 50_000 });
         assert_eq!(check(&sizes), Ok(()));
