@@ -98,9 +98,6 @@ const NATIVE: &[(&str, &[&str])] = &[
     ("tests of the app", &["-p", "unroll-app"]),
 ];
 
-/// The files of browser tests that take minutes.
-const LONG: &[&str] = &["stage", "webgpu", "course", "sight", "translate"];
-
 /// The phases so far.
 #[derive(Default)]
 struct Phases(Vec<(String, f64, Option<String>)>);
@@ -272,10 +269,6 @@ fn test_files() -> Result<Vec<String>> {
             files.push(name);
         }
     }
-    // Long ones first, so that at the end no core waits for one of them.
-    files.sort_by_key(|file| {
-        let name = file.split('.').next().unwrap_or_default();
-        (LONG.iter().position(|long| *long == name).unwrap_or(LONG.len()), file.clone())
-    });
+    files.sort();
     Ok(files)
 }
