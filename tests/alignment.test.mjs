@@ -157,6 +157,7 @@ test("the check's answer is the largest weight of the live model", async (t) => 
   const page = await open(t);
   const verdict = byId(page, "check-alignment-verdict");
   await byId(page, "alignment-output-0-1").hover();
+  await eventually(async () => (await byId(page, "alignment-output-0-1").getAttribute("aria-selected")) === "true");
   const row = await shares(page);
   const most = row.indexOf(Math.max(...row));
   const options = page.locator('[data-testid^="check-alignment-option-"]');

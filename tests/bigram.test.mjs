@@ -127,6 +127,8 @@ test("smoothing has a best k, which the page finds", async (t) => {
   const sentence = await byId(page, "bigram-best").textContent();
   const best = Number(sentence.match(/k = [\d.]+, ([\d.]+) nats/)[1]);
   assert(best <= before + 1e-4, sentence);
+  // Undo knows of what changes once it is there; it is fetched behind the first picture.
+  await byId(page, "undo").waitFor();
   await byId(page, "bigram-use-best").click();
   // What was shown is shown again, without being asked first.
   await go(page, "average");

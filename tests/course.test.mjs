@@ -51,17 +51,6 @@ test("from the first screen through every chapter, and back with the browser's b
   await opened(page, CHAPTERS.at(-2));
 });
 
-test("a link opens its chapter, with something true on it within a second or so", async (t) => {
-  for (const chapter of STUDIES) {
-    const page = await site.open(t, `?chapter=${chapter}`);
-    await opened(page, chapter);
-    await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
-    assert.deepEqual((await byId(page, "probe-problem").allTextContents()).join(""), "");
-    assert.equal(await byId(page, "lab-problem").textContent(), "");
-    await page.close();
-  }
-});
-
 test("the list shows what was seen, remembers it, and forgets it when told to", async (t) => {
   const page = await site.open(t, "?chapter=rnn");
   await opened(page, "rnn");
@@ -84,6 +73,9 @@ test("the list shows what was seen, remembers it, and forgets it when told to", 
 
 /** The story as it is in focus: the beat's words, and the view and settings of the address. */
 const stage = (page) => [...new URL(page.url()).searchParams].filter(([name]) => name !== "idea").join();
+
+/** One chapter of each kind: with a model of its own, about the lab's, without any, and the lab. */
+const LINKED = ["rnn", "machine", "start", "gpt"];
 
 test("a presenter's keys go through every chapter's beats, both ways, and a link opens at one", async (t) => {
   for (const chapter of CHAPTERS) {
@@ -112,8 +104,10 @@ test("a presenter's keys go through every chapter's beats, both ways, and a link
     await page.locator(`[data-testid="beat-${count - 2}"][aria-current="step"]`).waitFor();
     // And a link to one opens there.
     await eventually(() => parameter(page, "idea") === String(count - 2));
-    await page.reload();
-    await page.locator(`[data-testid="beat-${count - 2}"][aria-current="step"]`).waitFor();
+    if (LINKED.includes(chapter)) {
+      await page.reload();
+      await page.locator(`[data-testid="beat-${count - 2}"][aria-current="step"]`).waitFor();
+    }
     await page.close();
   }
 });
@@ -262,6 +256,8 @@ test("undo takes an idea back, and back to the start takes everything back", asy
   const page = await site.open(t, "?chapter=rnn&seed=4");
   await opened(page, "rnn");
   await numberUntil(page, "loss-step", (step) => step > 0);
+  // Undo knows of what changes once it is there; it is fetched behind the first picture.
+  await byId(page, "undo").waitFor();
   const start = await byId(page, "probe-input").inputValue();
   await byId(page, "probe-input").fill("another sentence");
   await eventually(async () => (await byId(page, "undo").getAttribute("aria-disabled")) === null);
@@ -335,12 +331,14 @@ test("a chapter's figure embeds: run, pause, set, and no shell", async (t) => {
   await eventually(async () => (await said("error")).some((m) => m.message.includes("nonsense")));
 });
 
-test("no chapter blocks the page for long while it trains", async (t) => {
+test("a link opens its chapter, which begins by itself, and blocks the page never for long", async (t) => {
   for (const chapter of STUDIES) {
     const page = await site.open(t, `?chapter=${chapter}`);
     await opened(page, chapter);
     // The steps it takes by itself have begun, then ended.
-    await numberUntil(page, "loss-step", (step) => step > 0);
+    await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
+    assert.equal((await byId(page, "probe-problem").allTextContents()).join(""), "");
+    assert.equal(await byId(page, "lab-problem").textContent(), "");
     await paused(page);
     const from = await number(page, "loss-step");
     t.diagnostic(chapter);

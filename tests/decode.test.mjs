@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "./harness.mjs";
 
-import { byId, drawn, eventually, exported, live, openView, settled, staysFree, train, useSite } from "./harness.mjs";
+import {
+  byId, chooseView, drawn, eventually, exported, live, number, numberUntil, paused, settled, staysFree, train, useSite,
+} from "./harness.mjs";
 
 const site = useSite();
 const SMALL = "&layers=2&heads=2&width=16&context=24&batch=4&workers=1";
@@ -146,6 +148,9 @@ test("seven ways go on with the same sentence, and the same link writes the same
 
 test("the tree multiplies its shares, opens and closes, and compares the searches", async (t) => {
   const page = await open(t, "tree", `${SMALL}&step=30`);
+  // On the way to the link's step the button would pause it.
+  await numberUntil(page, "loss-step", (step) => step >= 30, "30");
+  await paused(page);
   await train(page, 31);
   await settled(page);
   const nodes = await table(page, "tree");
@@ -205,6 +210,8 @@ test("a cache leaves one row to compute, until the context is full", async (t) =
   assert(less * 4 < more, note);
   // Keys that were kept stay as they were, bit for bit of what is shown, when another character comes.
   const keys = rows.map((row) => row.key_1);
+  // What is written is of another answer than the rows are.
+  await settled(page);
   await byId(page, "decode-write-cached").click();
   await eventually(async () => (await table(page, "cache")).length === 8, "one more");
   rows = await table(page, "cache");
@@ -225,8 +232,11 @@ test("no task of the page takes 50 ms while each view follows the training", asy
   await byId(page, "train-toggle").click();
   await staysFree(t, site, page, async () => {
     for (const view of ["beside", "tree", "surprise", "cache", "choose"]) {
-      await openView(page, view);
+      // In training its pictures are of the last step for moments only: they are not waited for.
+      await chooseView(page, view);
       await live(page, { choose: "decode" }[view] ?? view);
+      const from = await number(page, "loss-step");
+      await numberUntil(page, "loss-step", (step) => step > from + 20, "20 more");
     }
   });
 });

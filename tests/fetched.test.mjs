@@ -19,7 +19,7 @@ function partsAskedFor(page) {
 }
 
 test("the first screen fetches no part, a chapter its own, and none is fetched twice", async (t) => {
-  const page = await site.open(t);
+  const page = await site.open(t, site.host("<!doctype html><title>None yet</title>"));
   const files = partsAskedFor(page);
   // Once the first picture is there, some are fetched ahead: it has to wait for its engine here.
   let goOn;
@@ -28,7 +28,7 @@ test("the first screen fetches no part, a chapter its own, and none is fetched t
     await held;
     await route.continue();
   });
-  await page.reload();
+  await page.goto(site.url);
   await opened(page, "gpt");
   assert.deepEqual(files, []);
   goOn();

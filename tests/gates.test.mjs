@@ -38,6 +38,8 @@ async function whoCounts(page) {
 
 /** Puts the keyboard on the cells and reads row `row`, column `column`, both from 0. */
 async function readCell(page, row, column) {
+  // Cells take an answer over in a later frame than the words beside them.
+  await settled(page);
   const cells = byId(page, "gates-cells-cells");
   await cells.focus();
   await page.keyboard.press("Home");

@@ -69,7 +69,9 @@ test("what it wrote before stands over what it writes, and leads back to its mom
   await page.locator('[data-testid="sample-text"][data-step="0"]').waitFor();
   await eventually(async () => (await sample.textContent()).replaceAll("\n", " ⏎ ") === first, "written again");
   assert.equal(await drafts.first().getAttribute("aria-current"), "true");
-  assert.equal(await drafts.count(), names.length, "from there one can go on to another");
+  // That of the present may have become one meanwhile.
+  const still = (await drafts.locator(".draft-step").allTextContents()).slice(0, names.length);
+  assert.deepEqual(still, names, "from there one can go on to another");
 });
 
 test("Train lowers the loss and changes the attention; Pause really pauses", async (t) => {

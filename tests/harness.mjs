@@ -355,11 +355,14 @@ export function parameter(page, name) {
   return new URL(page.url()).searchParams.get(name);
 }
 
-/** Waits until `condition`, of this process and not of a page, holds; `what` it is about. */
+/**
+ * Waits until `condition`, of this process and not of a page, holds; `what` it is about, or a function that
+ * says it in the end.
+ */
 export async function eventually(condition, what = String(condition)) {
   const deadline = Date.now() + PATIENCE;
   while (!(await condition())) {
-    assert(Date.now() < deadline, `waited in vain: ${what}`);
+    if (Date.now() >= deadline) assert.fail(`waited in vain: ${typeof what === "string" ? what : what()}`);
     await pause(20);
   }
 }

@@ -185,6 +185,8 @@ test("what was drawn is in the link's fragment, survives a reload, and can be un
   await page.reload();
   await live(page, "mask");
   await eventually(async () => /^434 of 900/.test(await text(page, "mask-blocked")));
+  // Undo knows of what changes once it is there; it is fetched behind the first picture.
+  await byId(page, "undo").waitFor();
   await goTo(page, 2, 7);
   await page.keyboard.press("Space");
   await eventually(async () => /^433 of 900/.test(await text(page, "mask-blocked")));

@@ -5,7 +5,7 @@ import { copyFile, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "./harness.mjs";
 
-import { byId, eventually, number, numberUntil, paused, settled, STUDIES, useSite } from "./harness.mjs";
+import { byId, eventually, live, number, numberUntil, paused, settled, STUDIES, useSite } from "./harness.mjs";
 
 const site = useSite();
 
@@ -38,6 +38,7 @@ for (const chapter of [...STUDIES, "gpt"]) {
   test(`${chapter} saves notebooks with the numbers of its model`, async (t) => {
     const page = await site.open(t, `?chapter=${chapter}`);
     if (chapter !== "gpt") await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
+    else await live(page, "attention");
     await paused(page);
     await settled(page);
     const step = await number(page, "loss-step");
@@ -71,6 +72,7 @@ test("a notebook that the settings rule out says what to choose", async (t) => {
 test("a model too large for a notebook is refused, and its block is offered", async (t) => {
   // Over 500,000 numbers, of which a block has about 270,000.
   const page = await site.open(t, "?chapter=gpt&width=144&layers=2");
+  await live(page, "attention");
   await settled(page);
   const more = await openCode(page);
   const [block, whole] = await byId(more, "snippet-notebook").all();

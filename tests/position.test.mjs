@@ -18,8 +18,7 @@ async function trained(t, view, query = "") {
 
 /** What stands behind a shown number. */
 async function exact(page, id) {
-  const value = await byId(page, id).getAttribute("data-value", { timeout: 10_000 });
-  return Number(value);
+  return Number(await byId(page, id).getAttribute("data-value"));
 }
 
 const right = (page, encoding, length) => exact(page, `position-right-${encoding}-${length}`);

@@ -21,6 +21,7 @@ import {
   useSite,
   views,
 } from "./harness.mjs";
+import { translate } from "./translated.mjs";
 
 const site = useSite();
 const chapters = process.env.UNROLL_CHAPTERS?.split(",") ?? CHAPTERS;
@@ -147,6 +148,30 @@ function misfits([desktop, large, smallest]) {
   return [...problems, ...small.values()];
 }
 
+/** Where a word of a translated page is cut, or the page is wider than its window. Runs in the page. */
+function cut() {
+  const problems = [];
+  const wide = document.documentElement.scrollWidth - innerWidth;
+  if (wide > 0) problems.push(`the page is ${wide} px wider than the window`);
+  const view = document.querySelector(".view").getBoundingClientRect();
+  for (const element of document.querySelectorAll(".view .figure, .view-bar > *, .view-note")) {
+    const box = element.getBoundingClientRect();
+    if (!box.width || element.closest(".visually-hidden, [hidden]")) continue;
+    const scrolls = (around) => around && around !== document.body && (around.scrollWidth > around.clientWidth + 1 || scrolls(around.parentElement));
+    if (box.right > view.right + 1 && !scrolls(element.parentElement)) {
+      problems.push(`${element.className} stands out on the right by ${Math.round(box.right - view.right)} px`);
+    }
+  }
+  for (const picture of document.querySelectorAll(".view :is(.figure-box, .matrix-scroller, .lines-box, .histogram-box, .heatmap-box)")) {
+    const box = picture.getBoundingClientRect();
+    // A list keeps a line.
+    if (box.width > 1 && box.height < 24 && !picture.closest("[hidden]")) {
+      problems.push(`${picture.className} has ${Math.round(box.height)} px of height left`);
+    }
+  }
+  return problems;
+}
+
 /** axe's findings of any impact: all rules in light, of which only contrast can differ in dark. */
 async function unheard(page, within) {
   const found = [];
@@ -161,7 +186,7 @@ async function unheard(page, within) {
 }
 
 for (const chapter of chapters) {
-  test(`${chapter}: every view is whole and large on every screen, and reads well`, async (t) => {
+  test(`${chapter}: every view is whole and large on every screen, reads well, and holds longer words`, async (t) => {
     const page = await site.open(t, `?chapter=${chapter}${FULL[chapter] ?? ""}`, {
       viewport: DESKTOP[0],
       // Nothing fades while it is looked at.
@@ -189,6 +214,19 @@ for (const chapter of chapters) {
         problems.push(...found.map((problem) => `${view}, ${size.width} × ${size.height}: ${problem}`));
       }
       whole = false;
+    }
+    // Then with words that are 40% longer, as a browser's translation may make them.
+    for (const view of await views(page)) {
+      await page.setViewportSize(DESKTOP[0]);
+      await openView(page, view);
+      await settled(page);
+      await page.evaluate(translate);
+      for (const size of [DESKTOP[0], PHONE[1]]) {
+        await page.setViewportSize(size);
+        await settled(page);
+        const found = await page.evaluate(cut);
+        problems.push(...found.map((problem) => `${view}, translated, ${size.width} × ${size.height}: ${problem}`));
+      }
     }
     assert.deepEqual(problems, [], problems.join("\n"));
   });

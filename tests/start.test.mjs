@@ -52,6 +52,8 @@ test("it needs no model: no engine starts, and nothing waits for one", async (t)
 
 test("an arrow's tip is dragged, and the dot product is the sum of the products", async (t) => {
   const page = await opened(t, "arrows", "&start-shows=product");
+  // Undo knows of what changes once it is there; it is fetched behind the first picture.
+  await byId(page, "undo").waitFor();
   assert.equal((await lines(page, "arrows"))["a · b"], "3.0 × 1.0 + 1.0 × 2.5 = 5.50");
   await drag(page, "arrows", 0, [-60, 45]);
   const after = await lines(page, "arrows");
