@@ -214,10 +214,7 @@ test("a twin that is changed before it has caught up stops where its run does", 
   const page = await site.open(t, "?chapter=rnn&rnn-hidden=8&twin=same");
   await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
   await paused(page);
-  // Before a text is here the twin may catch up with the one it had.
-  const texts = ["names", "brackets"].map((text) => page.waitForResponse(`**/corpora/${text}.txt*`));
   for (const text of ["names", "brackets", "names", "brackets"]) await byId(page, "twin-text").selectOption(text);
-  await Promise.all(texts);
   await eventually(() => parameter(page, "twin") === "corpus:brackets", "the last one stays");
   const step = await followed(page);
   await live(byId(page, "twin"), "unrolled");
