@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "./harness.mjs";
 
-import { byId, eventually, live, number, numberUntil, openSettings, train, useSite } from "./harness.mjs";
+import { byId, eventually, live, number, numberUntil, openSettings, settled, staysFree, train, useSite } from "./harness.mjs";
 
 const site = useSite();
 const SMALL = "?layers=1&heads=2&width=16&context=32&batch=4&seed=5";
@@ -28,7 +28,6 @@ test("what is no text is refused with a sentence", async (t) => {
   const cases = [
     [file("empty.txt", Buffer.alloc(0)), /empty/],
     [file("blank.txt", Buffer.from(" \n \n")), /empty/],
-    [file("huge.txt", Buffer.alloc(49 << 20, "a")), /limit is 5 MB/],
     [file("program", Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 0, 1, 0xff])), /not a text file/],
     [file("latin.txt", Buffer.from("caf\xe9 au lait", "latin1")), /not UTF-8/],
   ];
@@ -42,6 +41,50 @@ test("what is no text is refused with a sentence", async (t) => {
   await byId(page, "text-use").click();
   await page.locator('[data-testid="notice"]', { hasText: /context/ }).waitFor();
   await unharmed(page, step);
+});
+
+test("of a file of 49 MB passages are learned, and the page stays free", async (t) => {
+  const page = await opened(t);
+  const step = await train(page, 5);
+  const line = "a line that comes again and again, so that it is known when it is cut\n";
+  // Made in the page: what brings a file of this size there takes seconds of the page's time.
+  await page.evaluate((line) => {
+    const all = new DataTransfer();
+    all.items.add(new File([line.repeat(Math.ceil(49e6 / line.length))], "huge.txt"));
+    window.huge = all.files;
+  }, line);
+  await staysFree(t, site, page, async () => {
+    await byId(page, "text-open").evaluate((input) => {
+      input.files = window.huge;
+      input.dispatchEvent(new Event("change", { bubbles: true }));
+    });
+    await page.locator('[data-testid="text-present"]', { hasText: "huge.txt" }).waitFor();
+    await live(page, "attention");
+    await settled(page);
+  });
+  await page.locator('[data-testid="notice"]', { hasText: "49.0 MB" }).waitFor();
+  await page.locator('[data-testid="text-present"]', { hasText: /4,99\d,\d\d\d characters, 19 different/ }).waitFor();
+  assert(step > 0);
+  await train(page, 5);
+});
+
+test("of lines of JSON the texts are learned, and UTF-16 is converted", async (t) => {
+  const page = await opened(t);
+  const lines = Array.from({ length: 60 }, (_, at) => JSON.stringify({ id: at, text: "words and words\nand words" }));
+  const upload = file("stories.jsonl", Buffer.from([...lines, "{}"].join("\n")));
+  await byId(page, "text-open").setInputFiles(upload);
+  await page.locator('[data-testid="notice"]', { hasText: "The texts of 60 lines of JSON were taken. 1 had none." }).waitFor();
+  // As many characters, and the line ends between them.
+  const count = 60 * "words and words\nand words".length + 59;
+  const present = page.locator('[data-testid="text-present"]');
+  await present.filter({ hasText: `${count.toLocaleString("en")} characters, 9 different` }).waitFor();
+  // A file that has only the name of one is a text as it stands.
+  await byId(page, "text-open").setInputFiles(file("plain.jsonl", Buffer.from("no JSON at all, ".repeat(40))));
+  await present.filter({ hasText: "plain.jsonl" }).filter({ hasText: "640 characters" }).waitFor();
+  const utf16 = Buffer.from("\ufeff" + "Größe, 水, ".repeat(60), "utf16le");
+  await byId(page, "text-open").setInputFiles(file("old.txt", utf16));
+  await page.locator('[data-testid="notice"]', { hasText: "That file was in UTF-16. It was converted." }).waitFor();
+  await present.filter({ hasText: "600 characters, 8 different" }).waitFor();
 });
 
 test("one repeated character trains, with a note", async (t) => {

@@ -39,7 +39,7 @@ pub use list::{ChapterLink, ChapterMenu, Neighbors, Rail, WayIn, use_navigation}
 pub use notebook::{Notebook, Numbers, notebook};
 #[cfg(test)]
 pub use notebook::{Origin, compose, question_for};
-pub use progress::{Progress, use_right};
+pub use progress::{Progress, storage, use_right};
 pub use provenance::{gpt_provenance, use_provenance, use_task_provenance};
 pub use run::Run;
 pub use script::{Beat, Borrow, Further, Script, Telling, Trial, further};

@@ -4,6 +4,7 @@
 mod file;
 mod folder;
 mod incoming;
+mod labels;
 mod list;
 mod model_file;
 mod outgoing;
@@ -12,7 +13,7 @@ mod places;
 use core::pin::Pin;
 use std::{rc::Rc, sync::Arc};
 
-use js_sys::{Date, Math, Promise, Uint8Array};
+use js_sys::{Date, Math, Uint8Array};
 use leptos::{prelude::*, task::spawn_local};
 use unroll_protocol::{Checkpoint, Link, link::Chapter};
 use wasm_bindgen_futures::JsFuture;
@@ -26,11 +27,12 @@ use crate::{
     controls::{model_name, pairs_of},
     fetched::{Fetch, View, part},
     figures::Curve,
+    reactive::next_task,
     store::{Severity, Source, Store},
 };
 
 /// Runs kept at most; beyond them the oldest goes.
-const MOST: usize = 6;
+const MOST: usize = 12;
 /// Bytes that are written or read at a time, so that no task of the page is long.
 const PIECE: usize = 1 << 20;
 /// How the name of a model file ends.
@@ -141,7 +143,7 @@ async fn save(store: Store) {
     let known = store.keeping(|keeping| keeping.file.clone());
     let name = match &known {
         Some(name) => name.clone(),
-        None => format!("run-{:.0}-{:04x}", Date::now(), (Math::random() * 65536.0) as u32),
+        None => new_name(),
     };
     let done = match known {
         Some(_) => true,
@@ -172,6 +174,11 @@ async fn save(store: Store) {
     store.kept.notify();
 }
 
+/// A name that no file has.
+fn new_name() -> String {
+    format!("run-{:.0}-{:04x}", Date::now(), (Math::random() * 65536.0) as u32)
+}
+
 /// Holds a run for this tab. `false` if another tab holds it.
 async fn hold(store: Store, name: &str) -> bool {
     if store.keeping(|keeping| keeping.mine.iter().any(|mine| mine == name)) {
@@ -196,15 +203,20 @@ fn contents(store: Store, checkpoint: &Checkpoint) -> (Head, Body) {
         let points = curve.points().iter().filter(|point| point.step <= *step);
         points.copied().collect::<Vec<_>>()
     });
+    let losses: Vec<f32> = points.iter().map(|point| point.loss).collect();
+    let model = model_name(&link);
+    let query = Link { corpus: source.corpus, chapter: Chapter::Gpt, ..link }.query();
     let head = Head {
         step: *step,
-        loss: points.last().map(|point| point.loss),
+        loss: losses.last().copied(),
         text: source.name,
-        model: model_name(&link),
+        model,
         parameters: parameters.len() as u32,
+        losses: file::thinned(&losses),
+        query: file::short(&query),
     };
     let body = Body {
-        query: Link { corpus: source.corpus, chapter: Chapter::Gpt, ..link }.query(),
+        query,
         text: source.text.to_string(),
         probe: store.probe.get(),
         points,
@@ -264,7 +276,9 @@ async fn prune(store: Store) {
         let elsewhere = elsewhere(store).await;
         for entry in entries.iter().skip(MOST).filter(|entry| !elsewhere.contains(&entry.name)) {
             // What can't be deleted now will be the next time.
-            let _ = folder::delete(&entry.name).await;
+            if folder::delete(&entry.name).await.is_ok() {
+                labels::rename(&entry.name, "");
+            }
         }
     }
 }
@@ -306,7 +320,7 @@ async fn read(entry: &Entry) -> Result<Run, Damaged> {
         parameters.push(reader.next()?);
         if since.get() > PIECE {
             since.set(0);
-            rest().await;
+            next_task().await;
         }
     }
     let pairs = pairs_of(&body.query);
@@ -320,17 +334,6 @@ async fn read(entry: &Entry) -> Result<Run, Damaged> {
     let mut curve = Curve::default();
     curve.extend(&body.points);
     Ok(Run { link, source, curve, probe: body.probe, checkpoint })
-}
-
-/// Lets the page do something else first.
-async fn rest() {
-    let promise = Promise::new(&mut |resolve, _| {
-        // Where it fails, the page rests less.
-        if window().set_timeout_with_callback(&resolve).is_err() {
-            let _ = resolve.call0(&wasm_bindgen::JsValue::UNDEFINED);
-        }
-    });
-    let _ = JsFuture::from(promise).await;
 }
 
 /// Goes on with a kept run.

@@ -1,7 +1,21 @@
-//! What runs again when a signal changes. The machinery around effects and memos is in the page once
-//! here, not once for each of hundreds of closures.
+//! What runs again when a signal changes, and what waits for its turn. The machinery around effects and memos
+//! is in the page once here, not once for each of hundreds of closures.
 
+use js_sys::Promise;
 use leptos::prelude::*;
+use wasm_bindgen::JsValue;
+use wasm_bindgen_futures::JsFuture;
+
+/// Lets the page do what has queued up, so that none of its tasks is long.
+pub async fn next_task() {
+    let promise = Promise::new(&mut |resolve, _| {
+        // Where it fails, the page rests less.
+        if window().set_timeout_with_callback(&resolve).is_err() {
+            let _ = resolve.call0(&JsValue::UNDEFINED);
+        }
+    });
+    let _ = JsFuture::from(promise).await;
+}
 
 /// Runs `run` now and whenever a signal that it read has changed, like [`Effect::new`].
 pub fn effect(run: impl FnMut() + 'static) {

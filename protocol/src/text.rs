@@ -1,11 +1,14 @@
 //! Which texts can be trained on, and what to say about others.
 
-use core::fmt;
+use core::{fmt, iter, ops::Range};
 
 use serde::{Deserialize, Serialize};
 
-/// Size of the largest accepted text, in bytes. Training holds it as text and as token ids.
+/// Size of the largest text that is learned, in bytes. Training holds it as text and as token ids.
 pub const MAX_BYTES: u64 = 5_000_000;
+
+/// Passages of a file that is larger.
+const PASSAGES: u64 = 100;
 
 /// A text that can be trained on, with remarks for the page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,7 +24,7 @@ pub enum TextError {
     Empty,
     TooLarge { bytes: u64 },
     Binary,
-    NotUtf8 { byte: usize },
+    NotUtf8 { byte: u64 },
 }
 
 impl fmt::Display for TextError {
@@ -49,7 +52,7 @@ impl fmt::Display for TextError {
 
 impl std::error::Error for TextError {}
 
-/// Checks a file's size alone, so that a large file never has to be read.
+/// Whether a text of so many bytes can be learned.
 pub fn check_size(bytes: u64) -> Result<(), TextError> {
     match bytes {
         0 => Err(TextError::Empty),
@@ -58,39 +61,157 @@ pub fn check_size(bytes: u64) -> Result<(), TextError> {
     }
 }
 
-/// Accepts a file's bytes: UTF-8 with or without a byte order mark, or UTF-16 with one.
-pub fn from_bytes(bytes: &[u8]) -> Result<Accepted, TextError> {
-    check_size(bytes.len() as u64)?;
-    let utf16 = match bytes {
-        [0xff, 0xfe, rest @ ..] => Some((rest, u16::from_le_bytes as fn([u8; 2]) -> u16)),
-        [0xfe, 0xff, rest @ ..] => Some((rest, u16::from_be_bytes as fn([u8; 2]) -> u16)),
-        _ => None,
-    };
-    if let Some((rest, unit)) = utf16 {
-        let units = rest.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
-        let text: String =
-            char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
-        return from_str(&text);
+/// The parts of a file of so many bytes that are read: all of it, or evenly spaced passages of together
+/// [`MAX_BYTES`], the first and the last bytes among them.
+pub fn passages(bytes: u64) -> Vec<Range<u64>> {
+    if bytes <= MAX_BYTES {
+        return iter::once(0..bytes).collect();
     }
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    match core::str::from_utf8(bytes) {
-        Ok(text) => from_str(text),
-        // A zero byte says more about the file than the place of its first encoding error.
-        Err(_) if bytes.contains(&0) => Err(TextError::Binary),
-        Err(error) => Err(TextError::NotUtf8 { byte: error.valid_up_to() }),
+    let length = MAX_BYTES / PASSAGES;
+    let starts = (0..PASSAGES).map(|passage| passage * (bytes - length) / (PASSAGES - 1));
+    // Even, for the units of UTF-16.
+    starts.map(|start| start & !1).map(|start| start..start + length).collect()
+}
+
+/// A file's encoding, from its byte order mark.
+#[derive(Clone, Copy, PartialEq)]
+enum Encoding {
+    Utf8,
+    Utf16Little,
+    Utf16Big,
+}
+
+impl Encoding {
+    /// And the bytes behind the mark.
+    fn of(bytes: &[u8]) -> (Self, &[u8]) {
+        match bytes {
+            [0xef, 0xbb, 0xbf, rest @ ..] => (Self::Utf8, rest),
+            [0xff, 0xfe, rest @ ..] => (Self::Utf16Little, rest),
+            [0xfe, 0xff, rest @ ..] => (Self::Utf16Big, rest),
+            _ => (Self::Utf8, bytes),
+        }
     }
+
+    /// The text that starts at byte `start` of a file. A character that is cut by either end of a passage is
+    /// left out.
+    fn decode(self, bytes: &[u8], start: u64, is_cut: [bool; 2]) -> Result<String, TextError> {
+        match self {
+            Self::Utf8 => {
+                let is_inside = |byte: &&u8| **byte & 0xc0 == 0x80;
+                let skipped = match is_cut[0] {
+                    true => bytes.iter().take(3).take_while(is_inside).count(),
+                    false => 0,
+                };
+                let bytes = &bytes[skipped..];
+                match core::str::from_utf8(bytes) {
+                    Ok(text) => Ok(text.to_owned()),
+                    Err(error) if is_cut[1] && error.error_len().is_none() => {
+                        Ok(String::from_utf8_lossy(&bytes[..error.valid_up_to()]).into_owned())
+                    }
+                    // A zero byte says more about the file than the place of its first encoding error.
+                    Err(_) if bytes.contains(&0) => Err(TextError::Binary),
+                    Err(error) => {
+                        let byte = start + (skipped + error.valid_up_to()) as u64;
+                        Err(TextError::NotUtf8 { byte })
+                    }
+                }
+            }
+            Self::Utf16Little | Self::Utf16Big => {
+                let unit = match self {
+                    Self::Utf16Big => u16::from_be_bytes,
+                    _ => u16::from_le_bytes,
+                };
+                let units = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
+                let or_unknown = |c: Result<char, _>| c.unwrap_or(char::REPLACEMENT_CHARACTER);
+                let text: String = char::decode_utf16(units).map(or_unknown).collect();
+                let mut text = text.as_str();
+                let half = char::REPLACEMENT_CHARACTER;
+                if is_cut[0] {
+                    text = text.strip_prefix(half).unwrap_or(text);
+                }
+                if is_cut[1] {
+                    text = text.strip_suffix(half).unwrap_or(text);
+                }
+                Ok(text.to_owned())
+            }
+        }
+    }
+}
+
+/// Accepts what was read of a file of `bytes` bytes: its [`passages`], in order. UTF-8 with or without a byte
+/// order mark, or UTF-16 with one. Of several passages the lines that are cut are left out. `unpack` takes the
+/// text out of another format, and says what it took.
+pub fn from_passages(
+    passages: &[Vec<u8>],
+    bytes: u64,
+    unpack: impl FnOnce(String) -> (String, Option<String>),
+) -> Result<Accepted, TextError> {
+    let first = passages.first().filter(|first| !first.is_empty()).ok_or(TextError::Empty)?;
+    let (encoding, _) = Encoding::of(first);
+    let starts = self::passages(bytes).into_iter().map(|range| range.start);
+    let last = passages.len() - 1;
+    let mut text = String::new();
+    for (at, (passage, start)) in passages.iter().zip(starts).enumerate() {
+        let is_cut = [at > 0, at < last];
+        let content = if at == 0 { Encoding::of(passage).1 } else { passage };
+        let start = start + (passage.len() - content.len()) as u64;
+        let decoded = encoding.decode(content, start, is_cut)?;
+        let mut whole = decoded.as_str();
+        if is_cut[0] {
+            whole = whole.split_once('\n').map_or(whole, |(_, rest)| rest);
+        }
+        if is_cut[1] {
+            whole = whole.rsplit_once('\n').map_or(whole, |(rest, _)| rest);
+        }
+        if at > 0 {
+            text.push('\n');
+        }
+        text.push_str(whole);
+    }
+    let mut notes = Vec::new();
+    if passages.len() > 1 {
+        // UTF-16 may grow.
+        text.truncate(text.floor_char_boundary(MAX_BYTES as usize));
+        notes.push(format!(
+            "That file has {:.1} MB. A model this small learns as much from a part of it: here, from \
+             {PASSAGES} passages, evenly spaced, {:.1} MB in all.",
+            bytes as f64 / 1e6,
+            text.len() as f64 / 1e6,
+        ));
+    }
+    if encoding != Encoding::Utf8 {
+        notes.push("That file was in UTF-16. It was converted.".to_owned());
+    }
+    let (text, unpacked) = unpack(text);
+    let accepted = from_str(&text)?;
+    notes.extend(unpacked);
+    notes.extend(accepted.notes);
+    Ok(Accepted { notes, ..accepted })
+}
+
+/// Whether a text has zero bytes, and how many control characters that no text needs. Byte by byte, for the
+/// page waits: those above ASCII are `C2 80` to `C2 9F`.
+fn controls(text: &str) -> (bool, usize) {
+    let (mut zeros, mut controls, mut before) = (false, 0, 0);
+    for byte in text.bytes() {
+        let ascii = byte < 0x20 && !matches!(byte, b'\n' | b'\r' | b'\t' | b'\x0c');
+        let above = before == 0xc2 && (0x80..0xa0).contains(&byte);
+        zeros |= byte == 0;
+        controls += usize::from(ascii || byte == 0x7f || above);
+        before = byte;
+    }
+    (zeros, controls)
 }
 
 /// Accepts a pasted string. Line ends become `\n`; invalid Unicode is already `U+FFFD`.
 pub fn from_str(text: &str) -> Result<Accepted, TextError> {
     check_size(text.len() as u64)?;
-    let control = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t' | '\u{c}');
-    let controls = text.chars().filter(|&c| control(c)).count();
-    if text.contains('\0') || controls * 50 > text.len() {
+    let (zeros, controls) = controls(text);
+    if zeros || controls * 50 > text.len() {
         return Err(TextError::Binary);
     }
     let mut notes = Vec::new();
-    let broken = text.chars().filter(|&c| c == char::REPLACEMENT_CHARACTER).count();
+    let broken = text.matches(char::REPLACEMENT_CHARACTER).count();
     if broken > 0 {
         notes.push(format!(
             "{broken} character{} could not be read as Unicode and count{} as unknown (\u{FFFD}).",
@@ -98,7 +219,10 @@ pub fn from_str(text: &str) -> Result<Accepted, TextError> {
             if broken == 1 { "s" } else { "" },
         ));
     }
-    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let text = match text.contains('\r') {
+        true => text.replace("\r\n", "\n").replace('\r', "\n"),
+        false => text.to_owned(),
+    };
     if text.trim().is_empty() {
         return Err(TextError::Empty);
     }
@@ -108,6 +232,20 @@ pub fn from_str(text: &str) -> Result<Accepted, TextError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn from_bytes(bytes: &[u8]) -> Result<Accepted, TextError> {
+        from_passages(&[bytes.to_vec()], bytes.len() as u64, |text| (text, None))
+    }
+
+    /// What is read of a large file.
+    fn read(file: &[u8]) -> Result<Accepted, TextError> {
+        let parts = passages(file.len() as u64);
+        let parts: Vec<Vec<u8>> = parts
+            .into_iter()
+            .map(|part| file[part.start as usize..part.end as usize].to_vec())
+            .collect();
+        from_passages(&parts, file.len() as u64, |text| (text, None))
+    }
 
     #[test]
     fn takes_utf8_and_utf16_and_mends_line_ends() {
@@ -124,7 +262,9 @@ mod tests {
         assert_eq!(from_bytes(b"\x7fELF\0\0\x01"), Err(TextError::Binary));
         assert_eq!(from_bytes(&[0x80, 0x00, 0xff]), Err(TextError::Binary));
         assert_eq!(from_bytes(b"caf\xe9"), Err(TextError::NotUtf8 { byte: 3 }));
-        assert_eq!(check_size(50_000_000), Err(TextError::TooLarge { bytes: 50_000_000 }));
+        let long = "long ".repeat(1_000_001);
+        assert_eq!(from_str(&long), Err(TextError::TooLarge { bytes: 5_000_005 }));
+        assert_eq!(from_bytes(b"\xef\xbb\xbfcaf\xe9"), Err(TextError::NotUtf8 { byte: 6 }));
         for error in
             [TextError::Empty, TextError::Binary, TextError::TooLarge { bytes: 50_000_000 }]
         {
@@ -133,11 +273,85 @@ mod tests {
     }
 
     #[test]
+    fn control_characters_are_counted_as_unicode_has_them() {
+        let all: String = ('\0'..='\u{2fff}').collect();
+        let expected =
+            all.chars().filter(|c| c.is_control() && !"\n\r\t\u{c}".contains(*c)).count();
+        assert_eq!(controls(&all), (true, expected));
+        assert_eq!(controls("a\tb\r\n\u{c}é"), (false, 0));
+    }
+
+    #[test]
     fn counts_broken_characters() {
         // A lone high surrogate in UTF-16.
         let accepted = from_bytes(b"\xff\xfea\0\x00\xd8b\0").unwrap();
         assert_eq!(accepted.text, "a\u{FFFD}b");
-        assert_eq!(accepted.notes.len(), 1);
-        assert!(accepted.notes[0].starts_with("1 character could"));
+        assert_eq!(accepted.notes.len(), 2);
+        assert_eq!(accepted.notes[0], "That file was in UTF-16. It was converted.");
+        assert!(accepted.notes[1].starts_with("1 character could"));
+    }
+    #[test]
+    fn of_a_large_file_passages_are_read() {
+        for whole in [0, MAX_BYTES] {
+            assert!(passages(whole).into_iter().eq(iter::once(0..whole)));
+        }
+        for bytes in [MAX_BYTES + 1, 50_000_001, 8_000_000_000] {
+            let parts = passages(bytes);
+            assert_eq!(parts.len() as u64, PASSAGES);
+            assert!(parts.iter().all(|part| part.start % 2 == 0 && part.end <= bytes));
+            assert!(parts.is_sorted_by_key(|part| part.start));
+            let last = &parts[parts.len() - 1];
+            assert!(parts[0].start == 0 && bytes - last.end <= 1);
+            let read: u64 = parts.iter().map(|part| part.end - part.start).sum();
+            assert_eq!(read, MAX_BYTES);
+        }
+    }
+
+    #[test]
+    fn lines_and_characters_of_passages_are_whole() {
+        // Lines of another length than passages, of characters of one to four bytes.
+        let line = "naïve 水 🙂 and plain\n";
+        let file = line.repeat(400_000);
+        let utf16: Vec<u8> =
+            [0xfeff].into_iter().chain(file.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+        for file in [file.as_bytes(), &utf16] {
+            let accepted = read(file).unwrap();
+            assert!(
+                accepted.text.lines().all(|read| read == line.trim_end()),
+                "{:?}",
+                accepted.notes
+            );
+            let learned = accepted.text.len();
+            assert!((4_000_000..=5_000_000).contains(&learned) || file.len() == utf16.len());
+            assert!(accepted.notes[0].starts_with("That file has "));
+        }
+        // Without lines, what is cut are characters alone.
+        let accepted = read("水🙂".repeat(1_000_000).as_bytes()).unwrap();
+        assert!(accepted.text.chars().all(|c| matches!(c, '水' | '🙂' | '\n')));
+        let accepted =
+            read(&"🙂".repeat(2_000_000).encode_utf16().fold(vec![0xff, 0xfe], |mut all, unit| {
+                all.extend(unit.to_le_bytes());
+                all
+            }))
+            .unwrap();
+        assert!(accepted.text.chars().all(|c| matches!(c, '🙂' | '\n')));
+        // What breaks the encoding is named by its place in the file.
+        let mut broken = line.repeat(400_000).into_bytes();
+        let last = passages(broken.len() as u64)[99].clone();
+        broken[last.start as usize + 1000] = 0xff;
+        let byte = last.start + 1000;
+        let found = read(&broken);
+        assert!(
+            matches!(found, Err(TextError::NotUtf8 { byte: at }) if at.abs_diff(byte) < 4),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn another_format_is_unpacked_first() {
+        let bytes = b"{1}".to_vec();
+        let unpack = |text: String| (text.replace(['{', '}'], ""), Some("Unpacked.".to_owned()));
+        let accepted = from_passages(&[bytes], 3, unpack).unwrap();
+        assert_eq!((accepted.text.as_str(), accepted.notes), ("1", vec!["Unpacked.".to_owned()]));
     }
 }

@@ -2,7 +2,7 @@
 
 use unroll_protocol::{
     Link, TokenKind,
-    link::{Setting, Words, general_words, settings, words},
+    link::{Kind, Setting, Value, Words, general_words, settings, words},
 };
 
 /// A whole number with its thousands apart: `104,960`.
@@ -60,6 +60,17 @@ pub fn model_name(link: &Link) -> String {
 /// The row of the settings table with this name, which must be there.
 pub fn setting(name: &str) -> &'static Setting {
     settings().find(|setting| setting.name == name).expect("a row of the settings table")
+}
+
+/// A setting's value as its control shows it.
+pub fn in_words(setting: &Setting, value: &Value) -> String {
+    match (setting.kind, value) {
+        (Kind::Choice(choices), Value::Choice(id)) => {
+            choices.iter().find(|choice| choice.0 == *id).map_or(*id, |choice| choice.1).to_owned()
+        }
+        (_, Value::Flag(on)) => if *on { "on" } else { "off" }.to_owned(),
+        (_, value) => value.to_string(),
+    }
 }
 
 /// What the page says of a setting that is of no one chapter of the course.

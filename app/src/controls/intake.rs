@@ -5,14 +5,18 @@ use unroll_protocol::{
     link::Corpus,
     text::{self, MAX_BYTES, TextError},
 };
-use wasm_bindgen_futures::JsFuture;
 use web_sys::{DragEvent, File, FileList, HtmlTextAreaElement};
 
+use super::text_file::{self, Read};
 use crate::{
+    fetched::{Fetch, part},
     kept,
     reactive::effect,
     store::{Severity, Store},
 };
+
+/// What reads files; nobody needs it before there is one.
+const READER: Fetch<Read> = part!(text_file: Read = text_file::read);
 
 /// Takes texts in, and remembers why the last one was refused. `Copy`: handles of its owner.
 #[derive(Clone, Copy)]
@@ -94,30 +98,20 @@ impl Intake {
             *asked += 1;
             *asked
         });
-        // A file of gigabytes is refused unread.
-        if let Err(error) = text::check_size(file.size() as u64) {
-            self.refuse(error);
-            return;
-        }
         wasm_bindgen_futures::spawn_local(async move {
-            let read = JsFuture::from(file.array_buffer()).await;
-            if self.asked.try_get_value() != number {
-                return;
-            }
-            match read {
-                Ok(buffer) => {
-                    let bytes = js_sys::Uint8Array::new(&buffer).to_vec();
-                    self.take(text::from_bytes(&bytes), Some(file.name()));
-                }
-                // A folder, or a file that was deleted meanwhile.
+            let read = match READER().await {
+                Ok(read) => read(file.clone()).await,
                 Err(_) => {
-                    self.refuse(format!("“{}” could not be read as a file.", file.name()));
+                    Err("The file was not opened: a part of this page can’t be fetched.".into())
                 }
+            };
+            if self.asked.try_get_value() == number {
+                self.take(read, Some(file.name()));
             }
         });
     }
 
-    fn take(self, accepted: Result<text::Accepted, TextError>, name: Option<String>) -> bool {
+    fn take(self, accepted: Result<text::Accepted, impl ToString>, name: Option<String>) -> bool {
         let accepted = match accepted {
             Ok(accepted) => accepted,
             Err(error) => return self.refuse(error),

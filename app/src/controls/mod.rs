@@ -18,6 +18,7 @@ mod settings;
 mod slider_field;
 mod start_over;
 mod text_chooser;
+mod text_file;
 mod theme;
 mod timer;
 mod url;
@@ -27,7 +28,7 @@ mod writing;
 pub use copy_link::{CopyLink, to_clipboard};
 pub use device_badge::DeviceBadge;
 pub use diverged::DivergedAlert;
-pub use format::{counted, four_digits, grouped, model_name, percent};
+pub use format::{counted, four_digits, general, grouped, in_words, model_name, percent};
 pub use notices::Notices;
 pub use probe::{TokenField, unknown_sentence, use_probe};
 #[cfg(test)]

@@ -138,8 +138,9 @@ pub fn use_right(id: &'static str) -> Callback<()> {
     Callback::new(move |()| progress.answer(chapter, id, &asks))
 }
 
-/// `local_storage` throws where the page has no origin of its own.
-fn storage() -> Option<web_sys::Storage> {
+/// Where the browser keeps a few words for this page. `local_storage` throws where the page has no origin of
+/// its own.
+pub fn storage() -> Option<web_sys::Storage> {
     window().local_storage().ok().flatten()
 }
 

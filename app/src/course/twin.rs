@@ -12,13 +12,13 @@ mod follow;
 use leptos::{context::Provider, ev, html, prelude::*};
 use unroll_protocol::{
     Link,
-    link::{Chapter, Corpus, Kind, Setting, Value, words},
+    link::{Chapter, Corpus, Setting, Value, words},
 };
 
 use super::{Labs, Run, StageView};
 use crate::{
     chapters,
-    controls::{four_digits, grouped},
+    controls::{four_digits, grouped, in_words},
     figures::{Second, provide_exporters},
     reactive::{effect, memo},
     store::Store,
@@ -101,17 +101,6 @@ impl Leader {
             Some((label?, in_words(setting, &own), in_words(setting, &value)))
         };
         changes.into_iter().filter_map(said).collect()
-    }
-}
-
-/// A setting's value as its control shows it.
-fn in_words(setting: &Setting, value: &Value) -> String {
-    match (setting.kind, value) {
-        (Kind::Choice(choices), Value::Choice(id)) => {
-            choices.iter().find(|choice| choice.0 == *id).map_or(*id, |choice| choice.1).to_owned()
-        }
-        (_, Value::Flag(on)) => if *on { "on" } else { "off" }.to_owned(),
-        (_, value) => value.to_string(),
     }
 }
 

@@ -4,6 +4,7 @@ use super::{
     exporters::use_exporter,
     writers::{WRITERS, Writers},
 };
+use crate::reactive::next_task;
 use leptos::{ev, html, prelude::*, task::spawn_local};
 use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use wasm_bindgen_futures::JsFuture;
@@ -115,7 +116,7 @@ pub async fn save(name: String, file: File) -> Result<(), JsValue> {
             let mut gathered = vec![];
             for piece in pieces {
                 gathered.push(piece);
-                next_task().await?;
+                next_task().await;
             }
             (text_blob(&gathered, "application/json")?, "json")
         }
@@ -148,15 +149,6 @@ fn text_blob(pieces: &[String], kind: &str) -> Result<Blob, JsValue> {
     let options = BlobPropertyBag::new();
     options.set_type(kind);
     Blob::new_with_str_sequence_and_options(&parts, &options)
-}
-
-/// Lets the page do what has queued up.
-async fn next_task() -> Result<(), JsValue> {
-    let promise = js_sys::Promise::new(&mut |resolve, _| {
-        // A page always has timers.
-        let _ = window().set_timeout_with_callback(&resolve);
-    });
-    JsFuture::from(promise).await.map(drop)
 }
 
 /// The browser's own rendering of the SVG, enlarged.

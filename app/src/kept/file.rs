@@ -12,8 +12,14 @@ use unroll_protocol::{
     checkpoint::SavedParameter,
 };
 
-/// What every such file begins with; the last byte is the version of what follows.
-const MAGIC: [u8; 8] = *b"unroll\0\x01";
+/// What every such file begins with. A byte with the version of what follows comes after it.
+const MAGIC: [u8; 7] = *b"unroll\0";
+/// Files of version 1, of the first releases, have less in their head.
+const VERSION: u8 = 2;
+/// Losses in the head of a file.
+const LOSSES: usize = 48;
+/// Bytes of settings in it: a list reads the beginning of a file alone.
+const LONGEST_QUERY: usize = 4096;
 /// Length and checksum, before each record.
 const PREFIX: usize = 8;
 /// No record of ours is longer: a text of 5 MB, the largest parameter of the largest model.
@@ -33,6 +39,40 @@ pub struct Head {
     pub model: String,
     /// Records of parameters.
     pub parameters: u32,
+    /// Training losses from the first to the last, evenly spaced.
+    pub losses: Vec<f32>,
+    /// The settings, as in a link. Empty where a list has no room for them.
+    pub query: String,
+}
+
+/// What files of version 1 say of their run.
+#[derive(Serialize, Deserialize)]
+struct FirstHead {
+    step: u32,
+    loss: Option<f32>,
+    text: String,
+    model: String,
+    parameters: u32,
+}
+
+impl From<FirstHead> for Head {
+    fn from(first: FirstHead) -> Self {
+        let FirstHead { step, loss, text, model, parameters } = first;
+        Self { step, loss, text, model, parameters, losses: Vec::new(), query: String::new() }
+    }
+}
+
+/// What a list needs of a run's losses: so many of them, the first and the last among them.
+pub fn thinned(losses: &[f32]) -> Vec<f32> {
+    if losses.len() <= LOSSES {
+        return losses.to_vec();
+    }
+    (0..LOSSES).map(|at| losses[at * (losses.len() - 1) / (LOSSES - 1)]).collect()
+}
+
+/// What a list needs of the settings.
+pub fn short(query: &str) -> String {
+    if query.len() <= LONGEST_QUERY { query.to_owned() } else { String::new() }
 }
 
 /// Everything else but the parameters.
@@ -133,7 +173,7 @@ pub struct Damaged;
 
 /// What the file begins with.
 pub fn beginning() -> Vec<u8> {
-    MAGIC.to_vec()
+    [MAGIC.as_slice(), &[VERSION]].concat()
 }
 
 /// A record.
@@ -160,13 +200,18 @@ pub struct Reader<R> {
     read: R,
     length: usize,
     at: usize,
+    version: u8,
 }
 
 impl<R: Fn(Range<usize>) -> Vec<u8>> Reader<R> {
     /// Of a file of so many bytes.
     pub fn new(read: R, length: usize) -> Result<Self, Damaged> {
-        let mut reader = Self { read, length, at: 0 };
-        if reader.take(MAGIC.len())? == MAGIC { Ok(reader) } else { Err(Damaged) }
+        let mut reader = Self { read, length, at: 0, version: 0 };
+        let beginning = reader.take(MAGIC.len() + 1)?;
+        match beginning.strip_prefix(&MAGIC) {
+            Some(&[version @ 1..=VERSION]) => Ok(Self { version, ..reader }),
+            _ => Err(Damaged),
+        }
     }
 
     fn take(&mut self, count: usize) -> Result<Vec<u8>, Damaged> {
@@ -194,10 +239,11 @@ impl<R: Fn(Range<usize>) -> Vec<u8>> Reader<R> {
 
     /// The head, if it is one that can be.
     pub fn head(&mut self) -> Result<Head, Damaged> {
-        self.next().and_then(|head: Head| match head.parameters <= MOST_PARAMETERS {
-            true => Ok(head),
-            false => Err(Damaged),
-        })
+        let head = match self.version {
+            1 => self.next::<FirstHead>()?.into(),
+            _ => self.next::<Head>()?,
+        };
+        if head.parameters <= MOST_PARAMETERS { Ok(head) } else { Err(Damaged) }
     }
 }
 
@@ -226,7 +272,8 @@ mod tests {
 
     fn head() -> Head {
         let (text, model) = ("Tales".into(), "2 layers".into());
-        Head { step: 12, loss: Some(1.5), text, model, parameters: 1 }
+        let (losses, query) = (vec![4.0, 1.5], "layers=2".into());
+        Head { step: 12, loss: Some(1.5), text, model, parameters: 1, losses, query }
     }
 
     fn parameter() -> SavedParameter {
@@ -300,6 +347,23 @@ mod tests {
         assert_eq!(read.with(&Link::default()), spec);
         // Their queries say nothing of tokens.
         assert_eq!(spec.tokens, Tokens::Characters);
+        // Their heads have no losses and no settings.
+        let Head { step, loss, text, model, parameters, .. } = head();
+        let first = FirstHead { step, loss, text, model, parameters };
+        let bytes = [MAGIC.as_slice(), &[1], &record(&first)].concat();
+        let mut reader = Reader::new(|range| bytes[range].to_vec(), bytes.len()).unwrap();
+        let expected = Head { losses: Vec::new(), query: String::new(), ..head() };
+        assert_eq!(reader.head().unwrap(), expected);
+    }
+
+    #[test]
+    fn a_list_reads_few_losses_from_the_first_to_the_last() {
+        let losses: Vec<f32> = (0..1000u16).map(f32::from).collect();
+        let few = thinned(&losses);
+        assert_eq!((few.len(), few[0], few[LOSSES - 1]), (LOSSES, 0.0, 999.0));
+        assert!(few.is_sorted());
+        assert_eq!(thinned(&losses[..3]), [0.0, 1.0, 2.0]);
+        assert_eq!(short(&"x".repeat(LONGEST_QUERY + 1)), "");
     }
 
     #[test]
@@ -318,5 +382,7 @@ mod tests {
         let many = [beginning(), record(&Head { parameters: u32::MAX, ..head() })].concat();
         assert_eq!(read(&many).err(), Some(Damaged));
         assert_eq!(read(b"GIF89a, or any other file").err(), Some(Damaged));
+        let later = [MAGIC.as_slice(), &[VERSION + 1], &whole[MAGIC.len() + 1..]].concat();
+        assert_eq!(read(&later).err(), Some(Damaged), "of a later release");
     }
 }

@@ -1,27 +1,36 @@
 //! The kept runs on the page: the last one is offered when the page opens, all are listed in the
 //! settings.
 
+use core::time::Duration;
 use std::sync::Arc;
 
 use js_sys::Date;
-use leptos::{prelude::*, task::spawn_local};
+use leptos::{ev, html, prelude::*, task::spawn_local};
+use unroll_protocol::{Link, link::settings};
 
 use super::{
-    elsewhere,
+    MOST, elsewhere,
     file::Head,
     folder::{self, Trouble},
-    go_on, head_of, model_file,
+    go_on, head_of, labels, model_file, new_name,
 };
 use crate::{
-    controls::{counted, four_digits, grouped},
+    controls::{counted, four_digits, general, grouped, in_words, pairs_of},
     reactive::effect,
     store::{Severity, Store},
 };
 
+/// A deleted run can be brought back for so long.
+const SECOND_THOUGHTS: Duration = Duration::from_secs(30);
+/// Width and height of the picture of a run's losses, in pixels.
+const SPARK: [f32; 2] = [96.0, 28.0];
+
 /// A kept run, as the list has it.
 #[derive(Clone)]
 struct Row {
-    name: String,
+    file: String,
+    /// What the learner calls it.
+    name: Option<String>,
     /// When it was written, in milliseconds since 1970.
     at: f64,
     bytes: f64,
@@ -31,13 +40,26 @@ struct Row {
     elsewhere: bool,
 }
 
+/// All of them but those that were deleted.
 async fn rows(store: Store) -> Result<Vec<Row>, Trouble> {
     let others = elsewhere(store).await;
+    let leaving = labels::leaving();
     let mut rows = Vec::new();
     for entry in folder::entries().await? {
+        if leaving.contains(&entry.name) {
+            continue;
+        }
         let head = head_of(&entry).await.ok();
         let elsewhere = others.contains(&entry.name);
-        rows.push(Row { name: entry.name, at: entry.at, bytes: entry.bytes, head, elsewhere });
+        let name = labels::name_of(&entry.name);
+        rows.push(Row {
+            file: entry.name,
+            name,
+            at: entry.at,
+            bytes: entry.bytes,
+            head,
+            elsewhere,
+        });
     }
     Ok(rows)
 }
@@ -57,7 +79,7 @@ fn ago(milliseconds: f64) -> String {
 /// A run in a line.
 fn said(row: &Row) -> String {
     let when = ago(Date::now() - row.at);
-    match &row.head {
+    let run = match &row.head {
         None => format!("A damaged file, {when}"),
         Some(head) => {
             let loss =
@@ -65,11 +87,57 @@ fn said(row: &Row) -> String {
             let step = grouped(head.step.into());
             format!("{}: {}, step {step}{loss}, {when}", head.text, head.model)
         }
+    };
+    match &row.name {
+        Some(name) => format!("{name} ({run})"),
+        None => run,
     }
 }
 
-/// Offers the newest run that no other tab has open.
+/// What a run has otherwise than the model on the page: "Layers: 2, not 4".
+fn differences(head: &Head, built: &Link) -> Vec<String> {
+    if head.query.is_empty() {
+        return Vec::new();
+    }
+    let pairs = pairs_of(&head.query);
+    let (kept, _) = Link::parse_query(pairs.iter().map(|(name, value)| (&**name, &**value)));
+    let mut differences = Vec::new();
+    for setting in settings() {
+        let [theirs, ours] = [&kept, built].map(|link| (setting.get)(link));
+        let mut with = built.clone();
+        (setting.set)(&mut with, theirs.clone());
+        if with.corpus != built.corpus || with.experiment() != built.experiment() {
+            let label = general(setting.name).label;
+            differences.push(format!(
+                "{label}: {}, not {}",
+                in_words(setting, &theirs),
+                in_words(setting, &ours)
+            ));
+        }
+    }
+    differences
+}
+
+/// The points of a line through the losses, from the upper left to the lower right.
+fn spark(losses: &[f32]) -> String {
+    let [width, height] = SPARK;
+    let (low, high) =
+        losses.iter().fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), loss| {
+            (low.min(*loss), high.max(*loss))
+        });
+    let range = (high - low).max(f32::MIN_POSITIVE);
+    let last = (losses.len().max(2) - 1) as f32;
+    let point = |(at, loss): (usize, &f32)| {
+        // A line of its own width stays inside.
+        let (x, y) = (at as f32 / last, (high - loss) / range);
+        format!("{:.1},{:.1}", 1.0 + x * (width - 2.0), 1.0 + y * (height - 2.0))
+    };
+    losses.iter().enumerate().map(point).collect::<Vec<_>>().join(" ")
+}
+
+/// Offers the newest run that no other tab has open. What was deleted before the page was left is gone now.
 pub(super) async fn offer(store: Store) {
+    remove(store, labels::leaving()).await;
     let Ok(rows) = rows(store).await else { return };
     let newest = rows.into_iter().find(|row| row.head.is_some() && !row.elsewhere);
     // The learner may have begun, and been kept, in the meantime.
@@ -82,7 +150,7 @@ pub(super) async fn offer(store: Store) {
 fn card(store: Store, row: Row) -> AnyView {
     let close = move || store.offer.set(None);
     let sentence = said(&row);
-    let name = row.name;
+    let name = row.file;
     let go = {
         let name = name.clone();
         move |_| {
@@ -94,7 +162,7 @@ fn card(store: Store, row: Row) -> AnyView {
     let delete = move |_| {
         let name = name.clone();
         close();
-        spawn_local(async move { delete(store, vec![name]).await });
+        spawn_local(async move { remove(store, vec![name]).await });
     };
     view! {
         <div class="notice kept-offer" role="status" data-testid="kept-offer">
@@ -117,75 +185,244 @@ fn card(store: Store, row: Row) -> AnyView {
     .into_any()
 }
 
-async fn delete(store: Store, names: Vec<String>) {
-    for name in names {
-        if folder::delete(&name).await.is_err() {
-            store.notify(Severity::Refusal, "A kept run could not be deleted.");
-        }
-        store.keeping(|keeping| {
-            if keeping.file.as_ref() == Some(&name) {
-                keeping.deleted = true;
+/// Deletes files for good.
+async fn remove(store: Store, files: Vec<String>) {
+    let mut left = labels::leaving();
+    for file in files {
+        match folder::delete(&file).await {
+            Ok(()) => _ = labels::rename(&file, ""),
+            Err(_) if !left.contains(&file) => {
+                store.notify(Severity::Refusal, "A kept run could not be deleted.");
             }
-        });
+            // It may have been deleted in another tab.
+            Err(_) => {}
+        }
+        left.retain(|other| *other != file);
+        set_deleted(store, &file, true);
+    }
+    labels::set_leaving(&left);
+    store.kept.notify();
+}
+
+/// Whether the run on the page, if it is the one in this file, is kept no more.
+fn set_deleted(store: Store, file: &str, deleted: bool) {
+    store.keeping(|keeping| {
+        if keeping.file.as_deref() == Some(file) {
+            keeping.deleted = deleted;
+        }
+    });
+}
+
+/// What was deleted last, while it can be brought back.
+#[derive(Clone, Copy)]
+struct Bin {
+    store: Store,
+    files: RwSignal<Vec<String>>,
+}
+
+impl Bin {
+    /// Takes files out of the list. They are deleted for good after a while, or when the page is opened the
+    /// next time.
+    fn take(self, files: Vec<String>) {
+        let store = self.store;
+        let mut leaving = labels::leaving();
+        leaving.extend(files.iter().cloned());
+        if !labels::set_leaving(&leaving) {
+            // Where nothing can be noted down, nothing can be brought back.
+            spawn_local(remove(store, files));
+            return;
+        }
+        for file in &files {
+            set_deleted(store, file, true);
+        }
+        self.files.set(files.clone());
+        store.kept.notify();
+        let end = move || {
+            if self.files.try_with_untracked(|now| *now == files) == Some(true) {
+                self.files.set(Vec::new());
+            }
+            let leaving = labels::leaving();
+            let gone = files.iter().filter(|file| leaving.contains(file)).cloned().collect();
+            spawn_local(remove(store, gone));
+        };
+        set_timeout(end, SECOND_THOUGHTS);
+    }
+
+    fn bring_back(self) {
+        let files = self.files.get_untracked();
+        let mut leaving = labels::leaving();
+        leaving.retain(|file| !files.contains(file));
+        labels::set_leaving(&leaving);
+        for file in &files {
+            set_deleted(self.store, file, false);
+        }
+        self.files.set(Vec::new());
+        self.store.kept.notify();
+    }
+}
+
+/// Copies a run into a file of its own.
+async fn duplicate(store: Store, file: &str) {
+    let entries = folder::entries().await.unwrap_or_default();
+    let Some(entry) = entries.into_iter().find(|entry| entry.name == file) else { return };
+    let copy = new_name();
+    let text = head_of(&entry).await.map_or_else(|_| String::new(), |head| head.text);
+    match folder::copy(&entry, &copy).await {
+        Ok(()) => {
+            let name = labels::name_of(file).unwrap_or(text);
+            labels::rename(&copy, &format!("Copy of {name}"));
+            super::prune(store).await;
+        }
+        Err(trouble) => store.notify(Severity::Refusal, trouble.sentence()),
     }
     store.kept.notify();
 }
 
-/// All kept runs, each to go on with or to delete.
+/// The name of a run, to be changed.
+fn renaming(store: Store, file: String, name: String, close: Callback<()>) -> AnyView {
+    let input = NodeRef::<html::Input>::new();
+    effect(move || {
+        if let Some(input) = input.get() {
+            let _ = input.focus();
+            input.select();
+        }
+    });
+    let save = move || {
+        let Some(input) = input.get_untracked() else { return };
+        if !labels::rename(&file, &input.value()) {
+            store.notify(Severity::Refusal, "This browser could not keep that name.");
+        }
+        close.run(());
+        store.kept.notify();
+    };
+    let saving = save.clone();
+    let key = move |event: ev::KeyboardEvent| match event.key().as_str() {
+        "Enter" => {
+            event.prevent_default();
+            saving();
+        }
+        "Escape" => {
+            // The panel stays open.
+            event.stop_propagation();
+            close.run(());
+        }
+        _ => {}
+    };
+    view! {
+        <div class="kept-name">
+            <input type="text" aria-label="Name of this run" data-testid="kept-name" maxlength=labels::LONGEST.to_string()
+                value=name node_ref=input on:keydown=key/>
+            <button type="button" class="button" on:click=move |_| save()>"Save"</button>
+        </div>
+    }
+    .into_any()
+}
+
+/// One run of the list. `renamed` holds the file of the one whose name is being changed.
+fn item(store: Store, row: Row, bin: Bin, renamed: RwSignal<Option<String>>) -> AnyView {
+    let own = store.keeping(|keeping| keeping.file.as_ref() == Some(&row.file));
+    let (damaged, elsewhere) = (row.head.is_none(), row.elsewhere);
+    let sentence = said(&row);
+    let head = row.head.clone();
+    let otherwise = move || {
+        let differences = head
+            .as_ref()
+            .filter(|_| !own)
+            .map(|head| store.built.with(|built| differences(head, built)));
+        differences.filter(|all| !all.is_empty()).map(|all| {
+            view! { <p class="hint" data-testid="kept-differs">{all.join(". ")}"."</p> }
+        })
+    };
+    let losses = row.head.map(|head| head.losses).filter(|losses| losses.len() > 1);
+    let [width, height] = SPARK;
+    let picture = losses.map(|losses| {
+        view! {
+            <svg class="kept-spark" width=width.to_string() height=height.to_string() aria-hidden="true">
+                <polyline points=spark(&losses)/>
+            </svg>
+        }
+    });
+    let file = StoredValue::new(row.file);
+    let name = StoredValue::new(row.name.unwrap_or_default());
+    let button = NodeRef::<html::Button>::new();
+    let close = Callback::new(move |()| {
+        renamed.set(None);
+        if let Some(button) = button.get_untracked() {
+            let _ = button.focus();
+        }
+    });
+    let go = move |_| spawn_local(async move { go_on(store, &file.get_value()).await });
+    let copy = move |_| spawn_local(async move { duplicate(store, &file.get_value()).await });
+    let form = move || {
+        let is_this = renamed.with(|renamed| renamed.as_ref() == Some(&file.get_value()));
+        is_this.then(|| renaming(store, file.get_value(), name.get_value(), close))
+    };
+    view! {
+        <li data-testid="kept-run">
+            <div class="kept-line">
+                <p>
+                    <span translate="no">{sentence}</span>
+                    {own.then_some(" (the run on this page)")}{elsewhere.then_some(" (open in another tab)")}
+                </p>
+                {picture}
+            </div>
+            {otherwise}
+            {form}
+            <div class="button-row">
+                {(!damaged && !own).then(|| view! {
+                    <button type="button" class="button" on:click=go>"Continue"</button>
+                })}
+                {(!damaged).then(|| view! {
+                    <button type="button" class="button" node_ref=button
+                        on:click=move |_| renamed.set(Some(file.get_value()))>
+                        "Rename"
+                    </button>
+                    <button type="button" class="button" on:click=copy>"Duplicate"</button>
+                })}
+                {(!elsewhere).then(|| view! {
+                    <button type="button" class="button" on:click=move |_| bin.take(vec![file.get_value()])>
+                        "Delete"
+                    </button>
+                })}
+            </div>
+        </li>
+    }
+    .into_any()
+}
+
+/// All kept runs.
 pub(super) fn list() -> AnyView {
     let store = expect_context::<Store>();
     let all = RwSignal::new(None::<Result<Vec<Row>, Trouble>>);
+    let renamed = RwSignal::new(None);
     effect(move || {
         store.kept.track();
         spawn_local(async move {
             let now = rows(store).await;
-            all.try_set(Some(now));
+            // What is being typed is not taken away.
+            if renamed.try_with_untracked(Option::is_none) == Some(true) {
+                all.try_set(Some(now));
+            }
         });
     });
+    let bin = Bin { store, files: RwSignal::new(Vec::new()) };
     let total = move || {
         let bytes = all.with(|all| match all {
             Some(Ok(rows)) => rows.iter().map(|row| row.bytes).sum(),
             _ => 0.0,
         });
-        format!("{:.1} MB in this browser. None of it is sent anywhere.", bytes / 1e6)
+        format!(
+            "{:.1} MB in this browser. None of it is sent anywhere. The {MOST} newest runs are kept, \
+             each as it was last.",
+            bytes / 1e6
+        )
     };
     let delete_all = move |_| {
-        let names = all.with_untracked(|all| match all {
-            Some(Ok(rows)) => rows.iter().map(|row| row.name.clone()).collect(),
+        let files = all.with_untracked(|all| match all {
+            Some(Ok(rows)) => rows.iter().map(|row| row.file.clone()).collect(),
             _ => Vec::new(),
         });
-        spawn_local(async move { delete(store, names).await });
-    };
-    let item = move |row: Row| {
-        let (own, elsewhere) =
-            (store.keeping(|keeping| keeping.file.as_ref() == Some(&row.name)), row.elsewhere);
-        let can_go_on = row.head.is_some() && !own;
-        let sentence = said(&row);
-        let (going, deleted) = (row.name.clone(), row.name);
-        let go = move |_| {
-            let name = going.clone();
-            spawn_local(async move { go_on(store, &name).await });
-        };
-        let remove = move |_| {
-            let name = deleted.clone();
-            spawn_local(async move { delete(store, vec![name]).await });
-        };
-        view! {
-            <li data-testid="kept-run">
-                <p>
-                    <span translate="no">{sentence}</span>
-                    {own.then_some(" (the run on this page)")}{elsewhere.then_some(" (open in another tab)")}
-                </p>
-                <div class="button-row">
-                    {can_go_on.then(|| view! {
-                        <button type="button" class="button" on:click=go>"Continue"</button>
-                    })}
-                    {(!elsewhere).then(|| view! {
-                        <button type="button" class="button" on:click=remove>"Delete"</button>
-                    })}
-                </div>
-            </li>
-        }
+        bin.take(files);
     };
     let shown = move || {
         match all.get() {
@@ -196,18 +433,32 @@ pub(super) fn list() -> AnyView {
         }
         .into_any(),
         Some(Ok(rows)) => view! {
-            <ul class="kept-list">{rows.into_iter().map(item).collect_view()}</ul>
+            <ul class="kept-list">
+                {rows.into_iter().map(|row| item(store, row, bin, renamed)).collect_view()}
+            </ul>
             <p class="hint" data-testid="kept-total">{total}</p>
             <button type="button" class="button" data-testid="kept-delete-all" on:click=delete_all>"Delete all"</button>
         }
         .into_any(),
     }
     };
+    let deleted = move || {
+        let count = bin.files.with(Vec::len);
+        (count > 0).then(|| view! {
+            <p class="kept-deleted">
+                {format!("{} deleted. ", counted(count as u64, "run"))}
+                <button type="button" class="button" data-testid="kept-undo" on:click=move |_| bin.bring_back()>
+                    "Undo"
+                </button>
+            </p>
+        })
+    };
     view! {
         {model_file::section(store)}
         <section class="kept" data-testid="kept-runs">
             <h3>"Kept runs"</h3>
             {shown}
+            <div role="status">{deleted}</div>
         </section>
     }
     .into_any()
@@ -225,5 +476,12 @@ mod tests {
             [1.0, 59.9, 61.0, 3000.0].map(at),
             ["1 minute ago", "59 minutes ago", "1 hour ago", "2 days ago"]
         );
+    }
+
+    #[test]
+    fn losses_are_a_line_from_left_to_right() {
+        assert_eq!(spark(&[4.0, 2.0, 3.0]), "1.0,1.0 48.0,27.0 95.0,14.0");
+        // A straight one has no height.
+        assert_eq!(spark(&[2.0, 2.0]), "1.0,1.0 95.0,1.0");
     }
 }

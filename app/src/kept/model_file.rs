@@ -13,12 +13,11 @@ use super::{
     incoming::{Beside, Incoming, PREAMBLE, Refusal, head_length},
     is_model,
     outgoing::{Outgoing, is_gpt2},
-    rest,
 };
 use crate::{
     controls::pairs_of,
     figures::{Curve, hand_over},
-    reactive::effect,
+    reactive::{effect, next_task},
     store::{Severity, Store},
 };
 
@@ -109,7 +108,7 @@ async fn save(
     pieces.push(&Uint8Array::from(&*outgoing.head(link, text)));
     for body in outgoing.bodies() {
         pieces.push(&Uint8Array::from(&*body));
-        rest().await;
+        next_task().await;
     }
     let options = BlobPropertyBag::new();
     options.set_type("application/octet-stream");

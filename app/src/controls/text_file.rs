@@ -1,0 +1,79 @@
+//! A file of text, read without holding up the page.
+
+use core::pin::Pin;
+
+use js_sys::{JSON, JsString, Object, Reflect, Uint8Array};
+use unroll_protocol::text::{self, Accepted};
+use wasm_bindgen::JsCast;
+use wasm_bindgen_futures::JsFuture;
+use web_sys::File;
+
+use super::grouped;
+use crate::reactive::next_task;
+
+/// Reads a file, or says why it can't be learned.
+pub type Read = fn(File) -> Pin<Box<dyn Future<Output = Result<Accepted, String>>>>;
+
+/// See [`Read`]. Of a large file only the passages that are learned are read, one after the other.
+pub fn read(file: File) -> Pin<Box<dyn Future<Output = Result<Accepted, String>>>> {
+    Box::pin(async move {
+        let bytes = file.size();
+        let mut passages = Vec::new();
+        for part in text::passages(bytes as u64) {
+            // A folder, or a file that was deleted meanwhile.
+            let trouble = |_| format!("“{}” could not be read as a file.", file.name());
+            let slice = file.slice_with_f64_and_f64(part.start as f64, part.end as f64);
+            let buffer = JsFuture::from(slice.map_err(trouble)?.array_buffer()).await;
+            passages.push(Uint8Array::new(&buffer.map_err(trouble)?).to_vec());
+        }
+        let unpack = |text: String| match has_json_lines(&file.name()) {
+            true => texts_of(&text).unwrap_or((text, None)),
+            false => (text, None),
+        };
+        let read = text::from_passages(&passages, bytes as u64, unpack);
+        // A text of some megabytes takes the page a while to read, and again to hand on.
+        next_task().await;
+        read.map_err(|error| error.to_string())
+    })
+}
+
+/// Whether each line of such a file is said to be a value in JSON.
+fn has_json_lines(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    [".jsonl", ".ndjson"].iter().any(|end| name.ends_with(end))
+}
+
+/// The texts in the lines, and a sentence about them. `None` where most lines are not in JSON or hold no text.
+fn texts_of(lines: &str) -> Option<(String, Option<String>)> {
+    let lines = lines.split('\n').filter(|line| !line.trim().is_empty());
+    let texts: Vec<Option<String>> = lines.map(text_of).collect();
+    let found: Vec<&str> = texts.iter().flatten().map(String::as_str).collect();
+    if found.len() * 2 <= texts.len() {
+        return None;
+    }
+    let note = match texts.len() - found.len() {
+        0 => format!("The texts of {} lines of JSON were taken.", grouped(found.len() as u64)),
+        without => format!(
+            "The texts of {} lines of JSON were taken. {} had none.",
+            grouped(found.len() as u64),
+            grouped(without as u64)
+        ),
+    };
+    Some((found.join("\n"), Some(note)))
+}
+
+/// The text in a line: the value itself, its field `text`, or else its longest text.
+fn text_of(line: &str) -> Option<String> {
+    let value = JSON::parse(line).ok()?;
+    if let Some(text) = value.as_string() {
+        return Some(text);
+    }
+    let object: Object = value.dyn_into().ok()?;
+    if let Some(text) = Reflect::get(&object, &"text".into()).ok().and_then(|text| text.as_string())
+    {
+        return Some(text);
+    }
+    let values =
+        Object::values(&object).into_iter().filter_map(|value| value.dyn_into::<JsString>().ok());
+    values.max_by_key(JsString::length).map(String::from)
+}
