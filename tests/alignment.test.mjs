@@ -3,8 +3,10 @@ import assert from "node:assert/strict";
 import { test } from "./harness.mjs";
 
 import {
+  asNumber,
   byId,
   eventually,
+  exported,
   live,
   number,
   numberUntil,
@@ -12,6 +14,7 @@ import {
   openView,
   parameter,
   paused,
+  settled,
   useSite,
 } from "./harness.mjs";
 
@@ -201,6 +204,7 @@ test("each view comes on show and is live", async (t) => {
     ["expects", ["alignment-expected", "alignment-expected-beside"]],
     ["lengths", ["alignment-lengths"]],
     ["training", ["alignment-training"]],
+    ["beam", ["alignment-beam"]],
     ["reads", ["alignment", "alignment-weights"]],
   ]) {
     await openView(page, view);
@@ -212,6 +216,28 @@ test("each view comes on show and is live", async (t) => {
   }
   await byId(page, "alignment-lengths-small").click();
   await live(page, "alignment-lengths");
+});
+
+test("a search keeps several dates, beside the greedy one", async (t) => {
+  const page = await site.open(t, "?chapter=alignment&alignment-task=dates&view=beam");
+  await live(page, "alignment-beam");
+  await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);
+  await paused(page);
+  const rows = byId(page, "alignment-beam-table").locator("tbody tr");
+  assert.equal(await rows.count(), 3);
+  const logs = (await rows.locator("td:nth-child(3)").allTextContents()).map(asNumber);
+  assert(logs[0] >= logs[1] && logs[1] >= logs[2], `${logs}`);
+  // After 100 steps dates look like dates.
+  assert.match((await rows.locator("td:nth-child(2)").allTextContents()).join(" "), /\d{4}-\d\d-\d\d/);
+  const said = byId(page, "alignment-beam-said");
+  assert.match(await said.textContent(), /^Greedy/);
+  const file = await exported(page, "alignment-beam", "json");
+  assert.equal(file.rows.length, 3);
+  await byId(page, "control-alignment-beam").press("Home");
+  await eventually(async () => (await rows.count()) === 1);
+  await settled(page);
+  assert.match(await said.textContent(), /^Greedy found the likeliest/);
+  await eventually(() => parameter(page, "alignment-beam") === "1", "the link says so");
 });
 
 test("settings name the model, and a model without attention has no matrix", async (t) => {

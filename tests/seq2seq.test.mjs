@@ -97,7 +97,7 @@ test("an own source, greedy beside beam, and what each state still holds", async
   await byId(page, "control-seq2seq-beam").press("Home");
   await eventually(async () => (await rows.count()) === 1);
   // A beam of one is the greedy choice.
-  assert.match(await byId(page, "seq2seq-search").textContent(), /Greedy found the likeliest/);
+  assert.match(await byId(page, "seq2seq-beam-said").textContent(), /Greedy found the likeliest/);
   await openView(page, "states");
   const prefixes = byId(page, "seq2seq-prefixes").locator("tbody tr");
   await eventually(async () => (await prefixes.count()) === 2);

@@ -186,7 +186,7 @@ const CHAPTERS = [
   },
   {
     address: "?chapter=alignment",
-    views: { reads: ["Lengths", "Reading"], score: ["Reading", "Row"], expects: ["Reading"], lengths: ["Lengths"], training: [] },
+    views: { reads: ["Lengths", "Reading"], score: ["Reading", "Row"], expects: ["Reading"], lengths: ["Lengths"], training: [], beam: ["Beam"] },
   },
   {
     address: "?chapter=qkv",

@@ -11,7 +11,7 @@ use unroll_model::{AnyStudy, END, Seq2seqConfig, Source as Sources, StudySlice, 
 use unroll_protocol::{
     attention::Scoring,
     study::alignment::{Lengths, Output, Reading, Settings, Source, ask},
-    transduction::{AttentionKind, PairTask},
+    transduction::{AttentionKind, MOST_BEAM, PairTask},
 };
 
 const ATTENTIONS: [AttentionKind; 4] =
@@ -95,6 +95,37 @@ fn dates_are_learned_in_a_few_hundred_steps() {
     let row = reading.outputs[0].weights.as_ref().unwrap().block(&[9]).unwrap();
     let most = (0..row.len()).max_by(|a, b| row[*a].total_cmp(&row[*b])).unwrap();
     assert!(most <= 1, "{row:?}");
+}
+
+#[test]
+fn a_search_is_of_whole_dates_and_a_beam_of_one_is_the_greedy_choice() {
+    let mut study = study(Settings { task: PairTask::Dates, ..Settings::default() }, 2);
+    train(&mut study, 60);
+    let reading = read(&mut study, Source::Example(3)).unwrap();
+    let output = &reading.outputs[0];
+    let search = |study: &mut AnyStudy, width| {
+        ask(study, ask::Beam { source: Source::Example(3), width }).unwrap()
+    };
+    let one = search(&mut study, 1);
+    assert_eq!(one.found, [one.greedy.clone()]);
+    assert_eq!(one.source, reading.source.concat());
+    // What it writes with itself as input, with the probabilities of its own steps multiplied.
+    let steps = output.tokens.len() - usize::from(output.ended);
+    assert_eq!(
+        (one.greedy.text, one.greedy.ended),
+        (output.tokens[..steps].concat(), output.ended)
+    );
+    let chosen = output.tokens.iter().enumerate().map(|(step, token)| {
+        let id = reading.symbols.iter().position(|symbol| symbol == token).unwrap();
+        output.probabilities.get(&[step, id]).unwrap().ln()
+    });
+    assert!((one.greedy.log_probability - chosen.sum::<f32>()).abs() < 1e-3);
+    let wide = search(&mut study, 99);
+    assert_eq!(wide.found.len(), MOST_BEAM as usize);
+    assert!(wide.found.is_sorted_by(|a, b| a.log_probability >= b.log_probability));
+    assert!(wide.found[0].log_probability >= one.greedy.log_probability);
+    let right = reading.wanted.unwrap();
+    assert_eq!(wide.right, Some(right[..right.len() - 1].concat()));
 }
 
 #[test]

@@ -94,7 +94,7 @@ fn a_reading_is_one_thing_throughout() {
     assert_eq!(reading.prefixes[2].written, reading.greedy());
     assert_eq!(reading.prefixes[1].right.as_deref(), Some("ba"));
     // A beam that kept greedy's sequence gives it the probability the steps multiply to.
-    let greedy = reading.greedy_log_probability();
+    let greedy = reading.search().greedy.log_probability;
     let same = reading.beam.iter().find(|found| found.text == reading.greedy());
     if let Some(same) = same {
         assert!((same.log_probability - greedy).abs() < 1e-3);

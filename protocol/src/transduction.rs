@@ -1,6 +1,11 @@
 //! Sequence-to-sequence tasks, and how a decoder attends to its source.
 
+use serde::{Deserialize, Serialize};
+
 use crate::link::rows::choice;
+
+/// Widest beam.
+pub const MOST_BEAM: u32 = 8;
 
 choice! {
     /// What turns one text into another.
@@ -30,4 +35,25 @@ choice! {
         /// `v · tanh(W_s s_i + W_h h_j)`, after the step.
         Concat = "concat", "Luong concat";
     }
+}
+
+/// A sequence with its probability.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Candidate {
+    pub text: String,
+    /// Natural logarithm.
+    pub log_probability: f32,
+    /// Whether it ended with the end token.
+    pub ended: bool,
+}
+
+/// What beam search found for a source, beside the greedy choice.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Search {
+    pub source: String,
+    /// The right answer, if there is one.
+    pub right: Option<String>,
+    pub greedy: Candidate,
+    /// Likeliest first.
+    pub found: Vec<Candidate>,
 }

@@ -7,7 +7,11 @@ use super::{
     format::{counted, grouped},
     intake::{Intake, too_long, use_drop},
 };
-use crate::{corpora, reactive::memo, store::Store};
+use crate::{
+    corpora,
+    reactive::{effect, next_task},
+    store::Store,
+};
 
 /// Characters of a built-in text shown on its card.
 const PREVIEW: usize = 90;
@@ -64,9 +68,16 @@ fn characters(text: &str) -> (u64, u64) {
 #[component]
 fn Present() -> impl IntoView {
     let store = expect_context::<Store>();
-    let size = memo(move || {
-        let (length, distinct) = store.source.with(|source| characters(&source.text));
-        format!("{}, {} different", counted(length, "character"), grouped(distinct))
+    let size = RwSignal::new(String::new());
+    effect(move || {
+        let text = store.source.with(|source| source.text.clone());
+        // In a task of its own: a text of some megabytes has just kept the page busy.
+        wasm_bindgen_futures::spawn_local(async move {
+            next_task().await;
+            let (length, distinct) = characters(&text);
+            let said = format!("{}, {} different", counted(length, "character"), grouped(distinct));
+            size.try_set(said);
+        });
     });
     view! {
         <p class="text-present" data-testid="text-present" role="status">

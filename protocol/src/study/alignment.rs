@@ -9,7 +9,7 @@ use crate::{
         rows::{chosen, plain},
     },
     question::questions,
-    transduction::{AttentionKind, PairTask},
+    transduction::{AttentionKind, MOST_BEAM, PairTask, Search},
 };
 
 /// Most characters read from a source: each has a column.
@@ -41,6 +41,8 @@ pub struct Settings {
     pub key: u32,
     /// The model that this weight belongs to: 1 or 2.
     pub model: u32,
+    /// Number of sequences that beam search keeps.
+    pub beam: u32,
 }
 
 impl Default for Settings {
@@ -56,6 +58,7 @@ impl Default for Settings {
             at: 3,
             key: 0,
             model: 1,
+            beam: 3,
         }
     }
 }
@@ -104,6 +107,8 @@ pub(crate) const ROWS: &[TableRow] = &[
     plain!(of Alignment, "alignment-model", "Model taken apart", alignment.model: Whole,
         Kind::Whole { min: 1, max: 2 },
         "The model whose weight is taken apart."),
+    plain!(of Alignment, "alignment-beam", "Beam width", alignment.beam: Whole,
+        Kind::Whole { min: 1, max: MOST_BEAM }, "Beginnings that beam search keeps."),
 ];
 
 /// What decides every number the chapter trains.
@@ -165,6 +170,8 @@ questions! {
     Row { source: Source, model: u32, at: u32 } -> AttentionRow,
     /// Accuracy at the last measurement, by the source's length.
     Lengths {} -> Lengths,
+    /// What beam search with this width finds with the first model, beside the greedy choice.
+    Beam { source: Source, width: u32 } -> Search,
 }
 
 /// What the models made of a source of `S` characters.

@@ -9,14 +9,13 @@ use crate::{
         rows::{chosen, plain},
     },
     question::questions,
+    transduction::{Candidate, MOST_BEAM, Search},
 };
 
 /// Most characters read from a source: each has a column.
 pub const MOST_SOURCE: u32 = 40;
 /// Measured strings exceed the longest trained on by up to this many letters.
 pub const BEYOND: u32 = 4;
-/// Widest beam.
-pub const MOST_BEAM: u32 = 8;
 
 /// What a link says about the chapter.
 #[derive(Clone, Debug, PartialEq)]
@@ -167,25 +166,24 @@ impl Reading {
         written.filter_map(|&id| self.symbols.get(id as usize).map(String::as_str)).collect()
     }
 
-    /// The natural logarithm of its probability.
-    pub fn greedy_log_probability(&self) -> f32 {
+    /// What beam search found, beside it.
+    pub fn search(&self) -> Search {
         let chosen = self
             .written
             .iter()
             .enumerate()
             .filter_map(|(step, &id)| self.probabilities.block(&[step])?.get(id as usize));
-        chosen.map(|probability| probability.ln()).sum()
+        Search {
+            source: self.source.clone(),
+            right: self.right.clone(),
+            greedy: Candidate {
+                text: self.greedy(),
+                log_probability: chosen.map(|probability| probability.ln()).sum(),
+                ended: self.written.last() == Some(&0),
+            },
+            found: self.beam.clone(),
+        }
     }
-}
-
-/// A sequence with its probability.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Candidate {
-    pub text: String,
-    /// Natural logarithm.
-    pub log_probability: f32,
-    /// Whether it ended with the end token.
-    pub ended: bool,
 }
 
 /// What the vector still holds of the first characters.

@@ -273,6 +273,7 @@ fn AlignmentChapter() -> impl IntoView {
                 StageView::new("expects", "Expected", move || figure::expects(page)),
                 StageView::new("lengths", "By length", move || panels::lengths(page)),
                 StageView::new("training", "Training", move || panels::training(page)),
+                StageView::new("beam", "Beam search", move || panels::search(page)),
             ]
             settings=move || view! { <Controls page/> }
             model=Signal::derive(move || page.settings.with(model_name))

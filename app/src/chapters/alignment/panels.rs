@@ -1,12 +1,14 @@
-//! What was measured on held-out sources: over training, and by the source's length.
+//! What was measured on held-out sources: over training, and by the source's length. And what a search
+//! finds.
 
 use leptos::prelude::*;
 use unroll_protocol::study::alignment::{Lengths, ask, name};
 
-use super::{Page, exact, figure::title, style};
+use super::{Page, exact, figure::title, source, style};
 use crate::{
+    controls::SliderField,
     course::use_lab,
-    figures::{Line, Lines, LinesFigure, Reference},
+    figures::{Line, Lines, LinesFigure, Reference, search_figure},
     questions::use_answer,
     reactive::memo,
 };
@@ -54,6 +56,19 @@ pub fn training(page: Page) -> AnyView {
         <p class="view-note" data-testid="alignment-reached">{reached}</p>
     }
     .into_any()
+}
+
+/// What beam search finds with the first model that its greedy choice misses.
+pub fn search(page: Page) -> AnyView {
+    let answered = use_answer(use_lab(), move || {
+        let (source, width) =
+            page.settings.with(|s| (source(s, || page.store.probe.get()), s.beam));
+        Some(ask::Beam { source, width })
+    });
+    let search = memo(move || answered.read(Clone::clone));
+    search_figure("alignment-beam", search, page.provenance, || {
+        view! { <SliderField name="alignment-beam"/> }
+    })
 }
 
 /// What was measured last, by the source's length.

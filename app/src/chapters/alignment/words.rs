@@ -201,11 +201,15 @@ pub const SCRIPT: Script = Script {
     ],
     tries: &[
         Trial {
-            text: "Write dates as year, month and day. Train 250 steps, then point at the two digits of the day. \
-                   Where do the weights jump, and where do they go for a 0 that is not in the source?",
-            label: "Dates",
+            text: "Let dates be written by [beam search](beam-search), which keeps several beginnings. After 100 \
+                   steps, is its best date likelier than the greedy one, and is it the right one? Train to 250 and \
+                   look again. What is left for a search to find once the model is sure?",
+            label: "Search for a date",
             id: "dates",
-            set: |link| (link.alignment.task, link.alignment.at) = (PairTask::Dates, 9),
+            set: |link| {
+                link.alignment.task = PairTask::Dates;
+                link.view = "beam".to_owned();
+            },
             sentence: None,
         },
         Trial {

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use serde_json::json;
 use unroll_protocol::{
     PairTask,
-    study::seq2seq::{Candidate, Prefix, RIGHT, Reading, length_series},
+    study::seq2seq::{Prefix, RIGHT, Reading, length_series},
 };
 
 use super::{Page, Steps};
@@ -14,7 +14,7 @@ use crate::{
     course::{Lab, use_lab},
     figures::{
         BarsFigure, Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, Reference, Sheet,
-        SheetExport, ValueMap, exact, power_of_ten, token, top_bars,
+        SheetExport, ValueMap, search_figure, token, top_bars,
     },
     reactive::memo,
 };
@@ -166,111 +166,15 @@ pub fn lengths(page: Page) -> AnyView {
     .into_any()
 }
 
-/// Four decimals and a true minus.
-fn four(value: f32) -> String {
-    format!("{value:.4}").replace('-', "−")
-}
-
-/// A probability in few digits, however small.
-pub fn probability(p: f32) -> String {
-    if p >= 0.001 { format!("{p:.4}") } else { power_of_ten(p.into(), 1) }
-}
-
 /// What a search finds that the greedy choice misses.
 pub fn search(page: Page) -> AnyView {
-    let rows = move || {
-        let reading = page.reading.get()?;
-        let greedy = reading.greedy();
-        let best = reading.beam.first()?.log_probability;
-        let row = |(index, found): (usize, &Candidate)| {
-            let what = match (reading.right.as_ref() == Some(&found.text), found.text == greedy) {
-                (true, true) => "right, and greedy",
-                (true, false) => "right",
-                (false, true) => "greedy",
-                (false, false) => "",
-            };
-            let text = if found.ended { found.text.clone() } else { format!("{} …", found.text) };
-            view! {
-                <tr>
-                    <th scope="row">{index + 1}</th>
-                    <td class="seq2seq-text">{text}</td>
-                    <td>{four(found.log_probability)}</td>
-                    <td class="seq2seq-share" style=format!("--share:{:.2}%", 100.0 * (found.log_probability - best).exp())>
-                        {probability(found.log_probability.exp())}
-                    </td>
-                    <td>{what}</td>
-                </tr>
-            }
-        };
-        Some(reading.beam.iter().enumerate().map(row).collect_view())
-    };
-    let verdict = memo(move || {
-        let reading = page.reading.get()?;
-        let (greedy, best) = (reading.greedy_log_probability(), reading.beam.first()?);
-        let by = best.log_probability - greedy;
-        Some(if best.text == reading.greedy() {
-            format!("Greedy found the likeliest of these too, with ln p = {}.", four(greedy))
-        } else if by > 0.0 {
-            format!(
-                "Greedy wrote {} with ln p = {}. The beam’s best is e^{by:.4} = {:.2} times as likely.",
-                reading.greedy(),
-                four(greedy),
-                by.exp()
-            )
-        } else {
-            format!(
-                "Greedy’s answer, with ln p = {}, is likelier than all that the beam kept.",
-                four(greedy)
-            )
-        })
-    });
-    let sheet = Callback::new(move |()| page.reading.with(|r| r.as_deref().map(beam_sheet)));
-    view! {
-        <p class="view-note">
-            "Greedy decoding takes the likeliest character at every step. Beam search keeps several beginnings \
-             and continues the likeliest ones. A less likely character can lead to a likelier whole."
-        </p>
-        <div class="view-bar">
-            <div class="seq2seq-beam"><SliderField name="seq2seq-beam"/></div>
-            <p role="status" data-testid="seq2seq-search">{verdict}</p>
-        </div>
-        <section class="figure" data-testid="figure-seq2seq-beam" data-state=move || page.state()
-            aria-label="Beam search">
-            <div class="figure-box view-scroll seq2seq-table" tabindex="0" role="region" aria-label="What beam search found">
-                <table data-testid="seq2seq-beam-table">
-                    <thead><tr>
-                        <th scope="col">"rank"</th><th scope="col">"written"</th>
-                        <th scope="col">"ln p"</th><th scope="col">"p (bar: share of the first one’s)"</th><th scope="col">"is"</th>
-                    </tr></thead>
-                    <tbody>{rows}</tbody>
-                </table>
-            </div>
-            <SheetExport name="seq2seq-beam" title="What beam search found" provenance=page.provenance sheet/>
-        </section>
-    }
-    .into_any()
-}
-
-fn beam_sheet(reading: &Reading) -> Sheet {
-    let columns =
-        ["rank", "source", "written", "ended", "ln_probability", "probability", "right", "greedy"];
-    let mut sheet = Sheet::new(&columns);
-    let greedy = reading.greedy();
-    let line = |(index, found): (usize, &Candidate)| {
-        let right = reading.right.as_ref().map(|right| *right == found.text);
-        vec![
-            json!(index + 1),
-            json!(reading.source),
-            json!(found.text),
-            json!(found.ended),
-            exact(found.log_probability),
-            exact(found.log_probability.exp()),
-            json!(right),
-            json!(found.text == greedy),
-        ]
-    };
-    sheet.rows = reading.beam.iter().enumerate().map(line).collect();
-    sheet
+    let search = memo(move || page.reading.get().map(|reading| reading.search()));
+    search_figure(
+        "seq2seq-beam",
+        search,
+        page.provenance,
+        || view! { <SliderField name="seq2seq-beam"/> },
+    )
 }
 
 /// What is written if reading stops early.
@@ -362,11 +266,6 @@ mod tests {
     use super::*;
 
     fn reading() -> Reading {
-        let found = |text: &str, log_probability| Candidate {
-            text: text.to_owned(),
-            log_probability,
-            ended: true,
-        };
         let prefix = |written: &str, right: Option<&str>| Prefix {
             written: written.to_owned(),
             right: right.map(str::to_owned),
@@ -378,29 +277,9 @@ mod tests {
             symbols: ["", "a", "b"].map(str::to_owned).to_vec(),
             // Greedy: "b".
             written: vec![2, 0],
-            beam: vec![
-                found("ab", -0.1),
-                found("b", -0.2),
-                Candidate { ended: false, ..found("aa", -1.0) },
-            ],
             prefixes: vec![prefix("b", Some("b")), prefix("b", None)],
             ..Reading::default()
         }
-    }
-
-    #[test]
-    fn the_beam_is_written_down_with_what_is_right_and_what_is_greedy() {
-        let sheet = beam_sheet(&reading());
-        assert!(sheet.rows.iter().all(|row| row.len() == sheet.columns.len()));
-        let p = exact((-0.1f32).exp());
-        let first = [json!(1), json!("ba"), json!("ab"), json!(true), json!(-0.1), p];
-        assert_eq!(sheet.rows[0][..6], first);
-        let marks: Vec<_> = sheet.rows.iter().map(|row| row[6..].to_vec()).collect();
-        let is = |right: bool, greedy: bool| vec![json!(right), json!(greedy)];
-        assert_eq!(marks, [is(true, false), is(false, true), is(false, false)]);
-        assert_eq!(sheet.rows[2][3], json!(false));
-        let unknown = beam_sheet(&Reading { right: None, ..reading() });
-        assert!(unknown.rows.iter().all(|row| row[6].is_null()));
     }
 
     #[test]

@@ -153,6 +153,9 @@ impl super::Study for Study {
                 question.answered(&row.await?)
             }
             Question::Lengths(question) => question.answered(&self.measured.clone()),
+            Question::Beam(question @ ask::Beam { source, width }) => {
+                question.answered(&asked.search(source, *width as usize).await?)
+            }
         })
     }
 }

@@ -4,10 +4,10 @@ use burn::tensor::{Device, Tensor, activation::softmax};
 use unroll_protocol::{
     Array, AttentionRow,
     study::alignment::{MOST_SOURCE, Output, Reading, Source as Given},
-    transduction::{AttentionKind, PairTask},
+    transduction::{AttentionKind, MOST_BEAM, PairTask, Search},
 };
 
-use super::{Learner, Refusal};
+use super::{super::seq2seq::reading::candidate, Learner, Refusal};
 use crate::{END, Pairs, Seq2seq, Seq2seqTrace, Source, read_all, token_tensor};
 
 /// Most characters produced, since a model that never ends must be stopped.
@@ -52,13 +52,18 @@ impl Asked<'_> {
         Ok(Read { ids, text, dropped })
     }
 
-    /// Encodes a source and decodes greedily: each character produced is the next input.
-    async fn produce(&self, model: &Seq2seq, ids: &[u32]) -> Result<Produced, Refusal> {
+    /// How many characters are produced at most from so many.
+    fn most(&self, read: usize) -> usize {
         let room = match self.pairs.task() {
             PairTask::Dates => 0,
-            PairTask::Reverse | PairTask::Copy | PairTask::Sort => ids.len() + 1,
+            PairTask::Reverse | PairTask::Copy | PairTask::Sort => read + 1,
         };
-        let most = (room.max(self.pairs.longest_target()) + 2).min(MOST_OUTPUT);
+        (room.max(self.pairs.longest_target()) + 2).min(MOST_OUTPUT)
+    }
+
+    /// Encodes a source and decodes greedily: each character produced is the next input.
+    async fn produce(&self, model: &Seq2seq, ids: &[u32]) -> Result<Produced, Refusal> {
+        let most = self.most(ids.len());
         let source = Source::new(&[ids.to_vec()], self.device);
         let mut tokens = model.decode_greedy(&source, most).await?.swap_remove(0);
         let ended = tokens.len() < most;
@@ -113,6 +118,23 @@ impl Asked<'_> {
             longest_trained: self.pairs.longest_source() as u32,
             dropped,
             unknown,
+        })
+    }
+
+    /// What the first model writes greedily, and what beam search of this width finds.
+    pub async fn search(&self, given: &Given, width: usize) -> Result<Search, Refusal> {
+        let Read { ids, text, .. } = self.read(given)?;
+        let most = self.most(ids.len());
+        let source = Source::new(&[ids], self.device);
+        let model = &self.learners[0].model;
+        // A beam of one is the greedy choice.
+        let greedy = model.decode_beam(&source, 1, most).await?.swap_remove(0);
+        let found = model.decode_beam(&source, width.clamp(1, MOST_BEAM as usize), most).await?;
+        Ok(Search {
+            right: self.pairs.answer(&text),
+            source: text,
+            greedy: candidate(self.pairs, greedy),
+            found: found.into_iter().map(|found| candidate(self.pairs, found)).collect(),
         })
     }
 

@@ -1,6 +1,6 @@
 //! `seq2seq`: an encoder-decoder whose decoder is given a single vector.
 
-mod reading;
+pub(super) mod reading;
 
 use burn::tensor::Device;
 use unroll_protocol::{

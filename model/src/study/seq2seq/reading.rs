@@ -3,11 +3,18 @@
 use burn::tensor::activation::{log_softmax, softmax};
 use unroll_protocol::{
     Array, PairTask,
-    study::seq2seq::{BEYOND, Candidate, MOST_BEAM, MOST_SOURCE, Odds, Prefix, Reading},
+    study::seq2seq::{BEYOND, MOST_SOURCE, Odds, Prefix, Reading},
+    transduction::{Candidate, MOST_BEAM},
 };
 
 use super::{Refusal, Study};
-use crate::{END, PairBatch, Pairs, Source, TextPair, read_all, token_tensor};
+use crate::{END, Hypothesis, PairBatch, Pairs, Source, TextPair, read_all, token_tensor};
+
+/// What a search found, as text.
+pub(in crate::study) fn candidate(pairs: &Pairs, found: Hypothesis) -> Candidate {
+    let Hypothesis { tokens, log_probability, ended } = found;
+    Candidate { text: pairs.decode(&tokens), log_probability, ended }
+}
 
 impl Study {
     pub(super) async fn reading(
@@ -68,11 +75,7 @@ impl Study {
 
         let width = beam.clamp(1, MOST_BEAM as usize);
         let found = model.decode_beam(&one, width, most).await?;
-        let beam = found.into_iter().map(|found| Candidate {
-            text: self.task.decode(&found.tokens),
-            log_probability: found.log_probability,
-            ended: found.ended,
-        });
+        let beam = found.into_iter().map(|found| candidate(&self.task, found));
 
         // The state after each character is the last state of the source that ends there.
         let beginnings: Vec<Vec<u32>> = (1..=read.len()).map(|end| read[..end].to_vec()).collect();

@@ -1,0 +1,194 @@
+//! What beam search found for a source, beside the greedy choice.
+
+use leptos::{context::Provider, prelude::*};
+use serde_json::json;
+use unroll_protocol::transduction::{Candidate, Search};
+
+use super::{Provenance, Sheet, SheetExport, exact, power_of_ten};
+use crate::{
+    fetched::{Fetch, Fetched, View, part},
+    reactive::memo,
+};
+
+/// What the figure is made of.
+#[derive(Clone)]
+struct Found {
+    name: &'static str,
+    search: Memo<Option<Search>>,
+    provenance: Signal<Provenance>,
+    width: ViewFn,
+}
+
+/// The table of what was found; `width` is the control of the beam's width. It is fetched when it is first
+/// shown.
+pub fn search_figure(
+    name: &'static str,
+    search: Memo<Option<Search>>,
+    provenance: Signal<Provenance>,
+    width: impl Into<ViewFn>,
+) -> AnyView {
+    const FIGURE: Fetch = part!(search: View = || figure(expect_context()));
+    let found = Found { name, search, provenance, width: width.into() };
+    view! {
+        <Provider value=found>
+            <Fetched fetch=FIGURE what="The table" style=Some("search") around=|notice| notice/>
+        </Provider>
+    }
+    .into_any()
+}
+
+/// Four decimals and a true minus.
+fn four(value: f32) -> String {
+    format!("{value:.4}").replace('-', "−")
+}
+
+/// A probability in few digits, however small.
+fn probability(p: f32) -> String {
+    if p >= 0.001 { format!("{p:.4}") } else { power_of_ten(p.into(), 1) }
+}
+
+/// Whether greedy found the likeliest, in a sentence.
+fn verdict(search: &Search) -> Option<String> {
+    let (greedy, best) = (&search.greedy, search.found.first()?);
+    let by = best.log_probability - greedy.log_probability;
+    let sure = four(greedy.log_probability);
+    Some(if best.text == greedy.text {
+        format!("Greedy found the likeliest of these too, with ln p = {sure}.")
+    } else if by > 0.0 {
+        format!(
+            "Greedy wrote {} with ln p = {sure}. The beam’s best is e^{by:.4} = {:.2} times as likely.",
+            greedy.text,
+            by.exp()
+        )
+    } else {
+        format!("Greedy’s answer, with ln p = {sure}, is likelier than all that the beam kept.")
+    })
+}
+
+/// A line for each sequence found.
+fn rows(search: &Search) -> AnyView {
+    let best = search.found.first().map_or(0.0, |best| best.log_probability);
+    let row = |(index, found): (usize, &Candidate)| {
+        let what =
+            match (search.right.as_ref() == Some(&found.text), found.text == search.greedy.text) {
+                (true, true) => "right, and greedy",
+                (true, false) => "right",
+                (false, true) => "greedy",
+                (false, false) => "",
+            };
+        let text = if found.ended { found.text.clone() } else { format!("{} …", found.text) };
+        view! {
+            <tr>
+                <th scope="row">{index + 1}</th>
+                <td class="search-text" translate="no">{text}</td>
+                <td>{four(found.log_probability)}</td>
+                <td class="search-share" style=format!("--share:{:.2}%", 100.0 * (found.log_probability - best).exp())>
+                    {probability(found.log_probability.exp())}
+                </td>
+                <td>{what}</td>
+            </tr>
+        }
+    };
+    search.found.iter().enumerate().map(row).collect_view().into_any()
+}
+
+fn figure(found: Found) -> AnyView {
+    let Found { name, search, provenance, width } = found;
+    let said = memo(move || search.with(|search| search.as_ref().and_then(verdict)));
+    let state = move || if search.with(Option::is_some) { "live" } else { "empty" };
+    let sheet = Callback::new(move |()| search.with(|search| search.as_ref().map(sheet_of)));
+    view! {
+        <p class="view-note">
+            "Greedy decoding takes the likeliest character at every step. Beam search keeps several beginnings \
+             and continues the likeliest ones. A less likely character can lead to a likelier whole."
+        </p>
+        <div class="view-bar search-bar">
+            <div class="search-width">{width.run()}</div>
+            <p role="status" data-testid=format!("{name}-said")>{said}</p>
+        </div>
+        <section class="figure figure-search" data-testid=format!("figure-{name}") data-state=state
+            aria-label="Beam search">
+            <div class="figure-box view-scroll search-table" tabindex="0" role="region" aria-label="What beam search found">
+                <table data-testid=format!("{name}-table")>
+                    <thead><tr>
+                        <th scope="col">"rank"</th><th scope="col">"written"</th>
+                        <th scope="col">"ln p"</th><th scope="col">"p (bar: share of the first one’s)"</th><th scope="col">"is"</th>
+                    </tr></thead>
+                    <tbody>{move || search.with(|search| search.as_ref().map(rows))}</tbody>
+                </table>
+            </div>
+            <SheetExport name title="What beam search found" provenance sheet/>
+        </section>
+    }
+    .into_any()
+}
+
+fn sheet_of(search: &Search) -> Sheet {
+    let columns =
+        ["rank", "source", "written", "ended", "ln_probability", "probability", "right", "greedy"];
+    let mut sheet = Sheet::new(&columns);
+    let line = |(index, found): (usize, &Candidate)| {
+        let right = search.right.as_ref().map(|right| *right == found.text);
+        vec![
+            json!(index + 1),
+            json!(search.source),
+            json!(found.text),
+            json!(found.ended),
+            exact(found.log_probability),
+            exact(found.log_probability.exp()),
+            json!(right),
+            json!(found.text == search.greedy.text),
+        ]
+    };
+    sheet.rows = search.found.iter().enumerate().map(line).collect();
+    sheet
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str, log_probability: f32) -> Candidate {
+        Candidate { text: text.to_owned(), log_probability, ended: true }
+    }
+
+    fn search() -> Search {
+        Search {
+            source: "ba".to_owned(),
+            right: Some("ab".to_owned()),
+            greedy: found("b", -0.2),
+            found: vec![
+                found("ab", -0.1),
+                found("b", -0.2),
+                Candidate { ended: false, ..found("aa", -1.0) },
+            ],
+        }
+    }
+
+    #[test]
+    fn the_beam_is_written_down_with_what_is_right_and_what_is_greedy() {
+        let sheet = sheet_of(&search());
+        assert!(sheet.rows.iter().all(|row| row.len() == sheet.columns.len()));
+        let p = exact((-0.1f32).exp());
+        let first = [json!(1), json!("ba"), json!("ab"), json!(true), json!(-0.1), p];
+        assert_eq!(sheet.rows[0][..6], first);
+        let marks: Vec<_> = sheet.rows.iter().map(|row| row[6..].to_vec()).collect();
+        let is = |right: bool, greedy: bool| vec![json!(right), json!(greedy)];
+        assert_eq!(marks, [is(true, false), is(false, true), is(false, false)]);
+        assert_eq!(sheet.rows[2][3], json!(false));
+        let unknown = sheet_of(&Search { right: None, ..search() });
+        assert!(unknown.rows.iter().all(|row| row[6].is_null()));
+    }
+
+    #[test]
+    fn the_verdict_compares_whole_sequences() {
+        let said = |greedy: Candidate| verdict(&Search { greedy, ..search() }).unwrap();
+        assert_eq!(
+            said(found("b", -0.2)),
+            "Greedy wrote b with ln p = −0.2000. The beam’s best is e^0.1000 = 1.11 times as likely."
+        );
+        assert!(said(found("ab", -0.1)).starts_with("Greedy found the likeliest of these too"));
+        assert!(said(found("c", -0.05)).ends_with("is likelier than all that the beam kept."));
+        assert_eq!(verdict(&Search::default()), None);
+    }
+}
