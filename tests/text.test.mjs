@@ -73,7 +73,7 @@ test("of lines of JSON the texts are learned, and UTF-16 is converted", async (t
   const lines = Array.from({ length: 60 }, (_, at) => JSON.stringify({ id: at, text: "words and words\nand words" }));
   const upload = file("stories.jsonl", Buffer.from([...lines, "{}"].join("\n")));
   await byId(page, "text-open").setInputFiles(upload);
-  await page.locator('[data-testid="notice"]', { hasText: "The texts of 60 lines of JSON were taken. 1 had none." }).waitFor();
+  await page.locator('[data-testid="notice"]', { hasText: "Text was taken from 60 lines of JSON. 1 other line had no text and was skipped." }).waitFor();
   // As many characters, and the line ends between them.
   const count = 60 * "words and words\nand words".length + 59;
   const present = page.locator('[data-testid="text-present"]');
@@ -83,7 +83,7 @@ test("of lines of JSON the texts are learned, and UTF-16 is converted", async (t
   await present.filter({ hasText: "plain.jsonl" }).filter({ hasText: "640 characters" }).waitFor();
   const utf16 = Buffer.from("\ufeff" + "Größe, 水, ".repeat(60), "utf16le");
   await byId(page, "text-open").setInputFiles(file("old.txt", utf16));
-  await page.locator('[data-testid="notice"]', { hasText: "That file was in UTF-16. It was converted." }).waitFor();
+  await page.locator('[data-testid="notice"]', { hasText: "That file was in UTF-16. It was converted to UTF-8." }).waitFor();
   await present.filter({ hasText: "600 characters, 8 different" }).waitFor();
 });
 

@@ -91,7 +91,7 @@ pub fn opened(store: Store, files: &FileList) -> bool {
                 Ok(keep) => (keep.open)(store, files),
                 Err(_) => store.notify(
                     Severity::Refusal,
-                    "The model could not be opened: a part of this page can’t be fetched.",
+                    "The model was not opened: part of this page could not be loaded. Try again.",
                 ),
             }
         });

@@ -173,14 +173,14 @@ pub fn from_passages(
         // UTF-16 may grow.
         text.truncate(text.floor_char_boundary(MAX_BYTES as usize));
         notes.push(format!(
-            "That file has {:.1} MB. A model this small learns as much from a part of it: here, from \
-             {PASSAGES} passages, evenly spaced, {:.1} MB in all.",
+            "That file is {:.1} MB. A sample is enough for a model this small, so {:.1} MB of it are \
+             used: {PASSAGES} passages, evenly spaced.",
             bytes as f64 / 1e6,
             text.len() as f64 / 1e6,
         ));
     }
     if encoding != Encoding::Utf8 {
-        notes.push("That file was in UTF-16. It was converted.".to_owned());
+        notes.push("That file was in UTF-16. It was converted to UTF-8.".to_owned());
     }
     let (text, unpacked) = unpack(text);
     let accepted = from_str(&text)?;
@@ -287,7 +287,7 @@ mod tests {
         let accepted = from_bytes(b"\xff\xfea\0\x00\xd8b\0").unwrap();
         assert_eq!(accepted.text, "a\u{FFFD}b");
         assert_eq!(accepted.notes.len(), 2);
-        assert_eq!(accepted.notes[0], "That file was in UTF-16. It was converted.");
+        assert_eq!(accepted.notes[0], "That file was in UTF-16. It was converted to UTF-8.");
         assert!(accepted.notes[1].starts_with("1 character could"));
     }
     #[test]
@@ -323,7 +323,7 @@ mod tests {
             );
             let learned = accepted.text.len();
             assert!((4_000_000..=5_000_000).contains(&learned) || file.len() == utf16.len());
-            assert!(accepted.notes[0].starts_with("That file has "));
+            assert!(accepted.notes[0].starts_with("That file is "));
         }
         // Without lines, what is cut are characters alone.
         let accepted = read("水🙂".repeat(1_000_000).as_bytes()).unwrap();

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use postcard::ser_flavors::{ExtendFlavor, Flavor};
+use postcard::ser_flavors::Flavor;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -34,12 +34,33 @@ impl fmt::Display for WireError {
 
 impl std::error::Error for WireError {}
 
+/// Bytes that grow. postcard's own flavors copy a text byte by byte, or can't begin with a version.
+struct Bytes(Vec<u8>);
+
+impl Flavor for Bytes {
+    type Output = Vec<u8>;
+
+    fn try_push(&mut self, byte: u8) -> postcard::Result<()> {
+        self.0.push(byte);
+        Ok(())
+    }
+
+    fn try_extend(&mut self, bytes: &[u8]) -> postcard::Result<()> {
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn finalize(self) -> postcard::Result<Vec<u8>> {
+        Ok(self.0)
+    }
+}
+
 /// The one writer of everything here: a second kind would be all code for writing once more.
-type Writer = postcard::Serializer<ExtendFlavor<Vec<u8>>>;
+type Writer = postcard::Serializer<Bytes>;
 
 /// What is written behind `start`.
 fn written(start: Vec<u8>, write: &dyn Fn(&mut Writer) -> postcard::Result<()>) -> Vec<u8> {
-    let mut writer = Writer { output: ExtendFlavor::new(start) };
+    let mut writer = Writer { output: Bytes(start) };
     let done = write(&mut writer).and_then(|()| writer.output.finalize());
     done.expect("our messages hold nothing postcard can't write")
 }

@@ -101,9 +101,10 @@ impl Intake {
         wasm_bindgen_futures::spawn_local(async move {
             let read = match READER().await {
                 Ok(read) => read(file.clone()).await,
-                Err(_) => {
-                    Err("The file was not opened: a part of this page can’t be fetched.".into())
-                }
+                Err(_) => Err(
+                    "The file was not opened: part of this page could not be loaded. Try again."
+                        .into(),
+                ),
             };
             if self.asked.try_get_value() == number {
                 self.take(read, Some(file.name()));

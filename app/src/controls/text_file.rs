@@ -8,7 +8,7 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::File;
 
-use super::grouped;
+use super::{counted, grouped};
 use crate::reactive::next_task;
 
 /// Reads a file, or says why it can't be learned.
@@ -52,14 +52,22 @@ fn texts_of(lines: &str) -> Option<(String, Option<String>)> {
         return None;
     }
     let note = match texts.len() - found.len() {
-        0 => format!("The texts of {} lines of JSON were taken.", grouped(found.len() as u64)),
+        0 => format!("Text was taken from {} of JSON.", lines_said(found.len())),
+        1 => format!(
+            "Text was taken from {} of JSON. 1 other line had no text and was skipped.",
+            lines_said(found.len())
+        ),
         without => format!(
-            "The texts of {} lines of JSON were taken. {} had none.",
-            grouped(found.len() as u64),
+            "Text was taken from {} of JSON. {} other lines had no text and were skipped.",
+            lines_said(found.len()),
             grouped(without as u64)
         ),
     };
     Some((found.join("\n"), Some(note)))
+}
+
+fn lines_said(lines: usize) -> String {
+    counted(lines as u64, "line")
 }
 
 /// The text in a line: the value itself, its field `text`, or else its longest text.

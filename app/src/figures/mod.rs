@@ -86,7 +86,7 @@ pub use matrix_strip::{Across, ColumnStrip};
 pub use next::NextFigure;
 pub use plot::{power_of_ten, short, superscript};
 pub use scale::ValueMap;
-pub use search::search_figure;
+pub use search::{probability, search_figure};
 pub use second::{Second, own};
 pub use select::Selection;
 pub use sheet::{Sheet, SheetExport, exact, sheet_csv, sheet_json};

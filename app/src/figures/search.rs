@@ -43,7 +43,7 @@ fn four(value: f32) -> String {
 }
 
 /// A probability in few digits, however small.
-fn probability(p: f32) -> String {
+pub fn probability(p: f32) -> String {
     if p >= 0.001 { format!("{p:.4}") } else { power_of_ten(p.into(), 1) }
 }
 

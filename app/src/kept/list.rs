@@ -290,7 +290,10 @@ fn renaming(store: Store, file: String, name: String, close: Callback<()>) -> An
     let save = move || {
         let Some(input) = input.get_untracked() else { return };
         if !labels::rename(&file, &input.value()) {
-            store.notify(Severity::Refusal, "This browser could not keep that name.");
+            store.notify(
+                Severity::Refusal,
+                "This browser could not save that name. The run itself is safe.",
+            );
         }
         close.run(());
         store.kept.notify();
@@ -310,9 +313,10 @@ fn renaming(store: Store, file: String, name: String, close: Callback<()>) -> An
     };
     view! {
         <div class="kept-name">
-            <input type="text" aria-label="Name of this run" data-testid="kept-name" maxlength=labels::LONGEST.to_string()
+            <input type="text" aria-label="Run name" data-testid="kept-name" maxlength=labels::LONGEST.to_string()
                 value=name node_ref=input on:keydown=key/>
             <button type="button" class="button" on:click=move |_| save()>"Save"</button>
+            <button type="button" class="button" on:click=move |_| close.run(())>"Cancel"</button>
         </div>
     }
     .into_any()
@@ -330,7 +334,11 @@ fn item(store: Store, row: Row, bin: Bin, renamed: RwSignal<Option<String>>) -> 
             .filter(|_| !own)
             .map(|head| store.built.with(|built| differences(head, built)));
         differences.filter(|all| !all.is_empty()).map(|all| {
-            view! { <p class="hint" data-testid="kept-differs">{all.join(". ")}"."</p> }
+            view! {
+                <p class="hint" data-testid="kept-differs">
+                    {format!("Differs from the model on this page. {}.", all.join(". "))}
+                </p>
+            }
         })
     };
     let losses = row.head.map(|head| head.losses).filter(|losses| losses.len() > 1);
@@ -412,8 +420,8 @@ pub(super) fn list() -> AnyView {
             _ => 0.0,
         });
         format!(
-            "{:.1} MB in this browser. None of it is sent anywhere. The {MOST} newest runs are kept, \
-             each as it was last.",
+            "These runs take up {:.1} MB in this browser. Nothing is sent anywhere. The {MOST} newest runs \
+             are kept, each in its latest state.",
             bytes / 1e6
         )
     };

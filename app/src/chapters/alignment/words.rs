@@ -201,10 +201,11 @@ pub const SCRIPT: Script = Script {
     ],
     tries: &[
         Trial {
-            text: "Let dates be written by [beam search](beam-search), which keeps several beginnings. After 100 \
-                   steps, is its best date likelier than the greedy one, and is it the right one? Train to 250 and \
-                   look again. What is left for a search to find once the model is sure?",
-            label: "Search for a date",
+            text: "Dates, written with [beam search](beam-search), which keeps several possible beginnings at once. \
+                   Greedy decoding keeps only one. After 100 steps, does beam search find a date that is more \
+                   probable than the greedy one? Is it the right date? Train to step 250 and look again. Once the \
+                   model is sure, what is left for a search to find?",
+            label: "Greedy or beam search?",
             id: "dates",
             set: |link| {
                 link.alignment.task = PairTask::Dates;

@@ -67,10 +67,20 @@ pub fn NextBatch() -> impl IntoView {
     .into_any()
 }
 
+/// Guesses in a row.
+fn length_of(batch: &Batch) -> usize {
+    batch.losses.shape.get(1).map_or(0, |length| *length as usize)
+}
+
+/// What a guess is given: all tokens of a row up to the one `at` a place, or the last of many.
+fn given(tokens: &[String], at: usize) -> String {
+    tokens[(at + 1).saturating_sub(REPEATED)..=at].iter().map(|token| mark(token)).collect()
+}
+
 /// How probable the model finds each token that it has to guess; the columns are what it is given in
 /// the chosen row.
 fn matrix(batch: &Batch, row: usize) -> Matrix {
-    let length = batch.losses.shape.get(1).map_or(0, |length| *length as usize);
+    let length = length_of(batch);
     Matrix {
         row_axis: "row".into(),
         column_axis: format!("last one read, in row {}", row + 1),
@@ -85,13 +95,12 @@ fn matrix(batch: &Batch, row: usize) -> Matrix {
 
 /// The example that ends with the token `at` of a row.
 fn describe(batch: &Batch, row: usize, at: usize) -> String {
-    let length = batch.losses.shape.get(1).map_or(0, |length| *length as usize);
+    let length = length_of(batch);
     let Some(tokens) = batch.rows.get(row).filter(|tokens| at + 1 < tokens.len()) else {
         return String::new();
     };
-    let first = (at + 1).saturating_sub(REPEATED);
-    let dots = if first > 0 { "…" } else { "" };
-    let given: String = tokens[first..=at].iter().map(|token| mark(token)).collect();
+    let dots = if at >= REPEATED { "…" } else { "" };
+    let given = given(tokens, at);
     let loss = batch.losses.values.get(row * length + at).copied().unwrap_or(f32::NAN);
     format!(
         "Row {}, example {}: after “{dots}{given}” comes ‘{}’. The model gave it a probability of {:.4}, so the loss is {loss:.3}.",
@@ -144,7 +153,7 @@ fn doubling(values: &[f64]) -> Vec<(f64, f64)> {
 
 /// Losses of the batch and of held-out text, by how much the model has seen.
 fn by_position(batch: &Batch, vocabulary: usize) -> Lines {
-    let length = batch.losses.shape.get(1).map_or(0, |length| *length as usize);
+    let length = length_of(batch);
     let rows = batch.rows.len().max(1) as f64;
     let own = (0..length).map(|at| {
         let column = batch.losses.values.iter().skip(at).step_by(length.max(1));
@@ -182,17 +191,15 @@ fn Examples(
     let lines = move || {
         batch.with(|batch| {
             let batch = batch.as_ref()?;
-            let (row, length) = (row.get(), *batch.losses.shape.get(1)? as usize);
+            let (row, length) = (row.get(), length_of(batch));
             let (tokens, losses) = (batch.rows.get(row)?, &batch.losses.values);
             let losses = losses.get(row * length..(row + 1) * length)?;
             let line = |(at, loss): (usize, &f32)| {
-                let first = (at + 1).saturating_sub(REPEATED);
-                let given: String = tokens[first..=at].iter().map(|token| mark(token)).collect();
                 let p = (-loss).exp();
                 view! {
                     <tr>
                         <td class="number">{at + 1}</td>
-                        <td class="batch-given">{given}</td>
+                        <td class="batch-given">{given(tokens, at)}</td>
                         <td class="batch-next" title=spoken(&tokens[at + 1])>{mark(&tokens[at + 1])}</td>
                         <td class="number">{format!("{p:.4}")}</td>
                         <td class="number">{format!("{loss:.3}")}</td>

@@ -7,12 +7,10 @@ use unroll_protocol::{
     study::seq2seq::{self, Odds},
 };
 
-use super::{
-    Page,
-    panels::{by_length, probability},
-};
+use super::{Page, panels::by_length};
 use crate::{
     course::{use_lab, use_right},
+    figures::probability,
     questions::use_answer,
     reactive::memo,
     teaching::CheckYourself,
