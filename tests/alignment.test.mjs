@@ -229,6 +229,9 @@ test("a search keeps several dates, beside the greedy one", async (t) => {
   assert(logs[0] >= logs[1] && logs[1] >= logs[2], `${logs}`);
   // After 100 steps dates look like dates.
   assert.match((await rows.locator("td:nth-child(2)").allTextContents()).join(" "), /\d{4}-\d\d-\d\d/);
+  // It says of what: the source that the other views show.
+  const from = await byId(page, "alignment-beam-table").locator("caption").textContent();
+  assert.match(from, /^From .*\d/);
   const said = byId(page, "alignment-beam-said");
   assert.match(await said.textContent(), /^Greedy/);
   const file = await exported(page, "alignment-beam", "json");

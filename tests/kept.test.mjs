@@ -178,6 +178,8 @@ test("a run is renamed, copied, and deleted, and comes back where that was a mis
   await numberUntil(page, "loss-step", (step) => step === 0, "0");
   await openSettings(page);
   await byId(copy, "kept-differs").filter({ hasText: "Layers: 1, not 2." }).waitFor();
+  // Neither is the run on the page any more.
+  await eventually(async () => !(await runs.allTextContents()).join().includes("on this page)"));
 
   await copy.getByRole("button", { name: "Delete" }).click();
   await copy.waitFor({ state: "detached" });

@@ -52,16 +52,22 @@ pub fn TextChooser() -> impl IntoView {
     }
 }
 
-/// How many characters a text has, and how many different ones. Texts of some megabytes are counted within a
-/// frame or two: a set of hashes would take ten times as long.
+/// How many characters a text has, and how many different ones. A text of some megabytes is counted within a
+/// frame: what is ASCII is not decoded.
 fn characters(text: &str) -> (u64, u64) {
-    let mut seen = vec![0u64; (char::MAX as usize >> 6) + 1];
-    let mut length = 0;
-    for character in text.chars() {
-        seen[character as usize >> 6] |= 1 << (character as u32 & 63);
+    let mut seen = vec![false; char::MAX as usize + 1];
+    let (mut at, mut length) = (0, 0);
+    while let Some(&byte) = text.as_bytes().get(at) {
         length += 1;
+        if byte.is_ascii() {
+            seen[usize::from(byte)] = true;
+            at += 1;
+        } else if let Some(character) = text[at..].chars().next() {
+            seen[character as usize] = true;
+            at += character.len_utf8();
+        }
     }
-    (length, seen.iter().map(|bits| u64::from(bits.count_ones())).sum())
+    (length, seen.iter().filter(|seen| **seen).count() as u64)
 }
 
 /// What is learned now.

@@ -96,6 +96,7 @@ fn figure(found: Found) -> AnyView {
     let Found { name, search, provenance, width } = found;
     let said = memo(move || search.with(|search| search.as_ref().and_then(verdict)));
     let state = move || if search.with(Option::is_some) { "live" } else { "empty" };
+    let source = move || search.with(|search| search.as_ref().map(|search| search.source.clone()));
     let sheet = Callback::new(move |()| search.with(|search| search.as_ref().map(sheet_of)));
     view! {
         <p class="view-note">
@@ -110,6 +111,9 @@ fn figure(found: Found) -> AnyView {
             aria-label="Beam search">
             <div class="figure-box view-scroll search-table" tabindex="0" role="region" aria-label="What beam search found">
                 <table data-testid=format!("{name}-table")>
+                    <caption>
+                        "From "<span class="search-text" translate="no">{source}</span>
+                    </caption>
                     <thead><tr>
                         <th scope="col">"rank"</th><th scope="col">"written"</th>
                         <th scope="col">"ln p"</th><th scope="col">"p (bar: share of the first one’s)"</th><th scope="col">"is"</th>

@@ -405,6 +405,8 @@ pub(super) fn list() -> AnyView {
     let renamed = RwSignal::new(None);
     effect(move || {
         store.kept.track();
+        // Another run may be the one on the page now.
+        store.started.track();
         spawn_local(async move {
             let now = rows(store).await;
             // What is being typed is not taken away.
