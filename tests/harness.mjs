@@ -215,6 +215,8 @@ export class Site {
     if (init) await page.addInitScript(...init);
     t.after(async () => {
       if (this.frozen.has(browser)) return;
+      // What the test answered in the server's place may be under way still.
+      if (!page.isClosed()) await page.unrouteAll({ behavior: "ignoreErrors" });
       await context.close();
       const serious = problems.filter((problem) => !allow.some((pattern) => pattern.test(problem)));
       assert.deepEqual(serious, [], "the page had problems");

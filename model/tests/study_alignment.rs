@@ -107,7 +107,7 @@ fn a_search_is_of_whole_dates_and_a_beam_of_one_is_the_greedy_choice() {
         ask(study, ask::Beam { source: Source::Example(3), width }).unwrap()
     };
     let one = search(&mut study, 1);
-    assert_eq!(one.found, [one.greedy.clone()]);
+    assert_eq!(one.found, core::slice::from_ref(&one.greedy));
     assert_eq!(one.source, reading.source.concat());
     // What it writes with itself as input, with the probabilities of its own steps multiplied.
     let steps = output.tokens.len() - usize::from(output.ended);
