@@ -158,11 +158,13 @@ test("a run is renamed, copied, and deleted, and comes back where that was a mis
   await byId(page, "kept-name").fill("My first");
   await page.keyboard.press("Enter");
   await runs.filter({ hasText: "My first (Tales: 1 layer" }).waitFor();
+  const onRename = () => page.evaluate(() => document.activeElement.textContent === "Rename");
+  await eventually(onRename, "the focus is where it was");
   await runs.getByRole("button", { name: "Rename" }).click();
   await byId(page, "kept-name").fill("Another");
   await page.keyboard.press("Escape");
   await byId(page, "kept-name").waitFor({ state: "detached" });
-  assert.equal(await runs.getByRole("button", { name: "Rename" }).evaluate((e) => e === document.activeElement), true);
+  await eventually(onRename, "and again");
 
   await runs.getByRole("button", { name: "Duplicate" }).click();
   const copy = runs.filter({ hasText: "Copy of My first" });

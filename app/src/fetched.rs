@@ -176,7 +176,7 @@ fn put_on(name: &str) -> Option<Promise> {
 }
 
 /// Puts the focus on what has this id, where it was on its predecessor.
-fn focus_again(id: String) {
+pub fn focus_again(id: String) {
     request_animation_frame(move || {
         let focused = document().active_element().map(|element| element.tag_name());
         // Nothing else has taken it in the meantime.

@@ -16,6 +16,7 @@ use super::{
 };
 use crate::{
     controls::{counted, four_digits, general, grouped, in_words, pairs_of},
+    fetched::focus_again,
     reactive::effect,
     store::{Severity, Store},
 };
@@ -187,20 +188,21 @@ fn card(store: Store, row: Row) -> AnyView {
 
 /// Deletes files for good.
 async fn remove(store: Store, files: Vec<String>) {
-    let mut left = labels::leaving();
-    for file in files {
-        match folder::delete(&file).await {
-            Ok(()) => _ = labels::rename(&file, ""),
-            Err(_) if !left.contains(&file) => {
+    for file in &files {
+        match folder::delete(file).await {
+            Ok(()) => _ = labels::rename(file, ""),
+            Err(_) if !labels::leaving().contains(file) => {
                 store.notify(Severity::Refusal, "A kept run could not be deleted.");
             }
             // It may have been deleted in another tab.
             Err(_) => {}
         }
-        left.retain(|other| *other != file);
-        set_deleted(store, &file, true);
+        set_deleted(store, file, true);
     }
-    labels::set_leaving(&left);
+    // Others may have been deleted in the meantime.
+    let mut leaving = labels::leaving();
+    leaving.retain(|file| !files.contains(file));
+    labels::set_leaving(&leaving);
     store.kept.notify();
 }
 
@@ -359,6 +361,7 @@ fn item(store: Store, row: Row, bin: Bin, renamed: RwSignal<Option<String>>) -> 
             let _ = button.focus();
         }
     });
+    let id = move |action: &str| format!("kept-{action}-{}", file.get_value());
     let go = move |_| spawn_local(async move { go_on(store, &file.get_value()).await });
     let copy = move |_| spawn_local(async move { duplicate(store, &file.get_value()).await });
     let form = move || {
@@ -378,17 +381,18 @@ fn item(store: Store, row: Row, bin: Bin, renamed: RwSignal<Option<String>>) -> 
             {form}
             <div class="button-row">
                 {(!damaged && !own).then(|| view! {
-                    <button type="button" class="button" on:click=go>"Continue"</button>
+                    <button type="button" class="button" id=id("continue") on:click=go>"Continue"</button>
                 })}
                 {(!damaged).then(|| view! {
-                    <button type="button" class="button" node_ref=button
+                    <button type="button" class="button" id=id("rename") node_ref=button
                         on:click=move |_| renamed.set(Some(file.get_value()))>
                         "Rename"
                     </button>
-                    <button type="button" class="button" on:click=copy>"Duplicate"</button>
+                    <button type="button" class="button" id=id("duplicate") on:click=copy>"Duplicate"</button>
                 })}
                 {(!elsewhere).then(|| view! {
-                    <button type="button" class="button" on:click=move |_| bin.take(vec![file.get_value()])>
+                    <button type="button" class="button" id=id("delete")
+                        on:click=move |_| bin.take(vec![file.get_value()])>
                         "Delete"
                     </button>
                 })}
@@ -411,7 +415,10 @@ pub(super) fn list() -> AnyView {
             let now = rows(store).await;
             // What is being typed is not taken away.
             if renamed.try_with_untracked(Option::is_none) == Some(true) {
+                // A run that trains is kept again and again: whoever is on a button stays on it.
+                let focused = document().active_element().map(|element| element.id());
                 all.try_set(Some(now));
+                focus_again(focused.unwrap_or_default());
             }
         });
     });
