@@ -129,8 +129,16 @@ test("all that is kept can be deleted, and a deleted run does not come back", as
   await stepTo(page, 2);
   await kept(page, 2);
   await byId(page, "kept-delete-all").click();
+  await eventually(async () => (await files(page)).length === 0, "no file is left");
   await byId(page, "kept-runs").getByText("None yet.").waitFor();
   await stepTo(page, 3);
+  assert.equal((await files(page)).length, 0, "what was deleted is not kept again");
+  // Brought back, it is kept as it is by now.
+  await byId(page, "kept-undo").click();
+  await kept(page, 3);
+  assert.equal((await files(page)).length, 1);
+  await byId(page, "kept-delete-all").click();
+  await eventually(async () => (await files(page)).length === 0, "none is left again");
   // Another model is kept again.
   await byId(page, "start-over").click();
   await numberUntil(page, "loss-step", (step) => step === 0, "0");
@@ -188,16 +196,49 @@ test("a run is renamed, copied, and deleted, and comes back where that was a mis
   await byId(page, "kept-runs").getByText("1 run deleted.").waitFor();
   await byId(page, "kept-undo").click();
   await copy.waitFor();
-  // Deleted for good when the page is opened the next time, also where nobody waited for that.
+  // Also while a name is being written. It is gone at once.
+  await copy.getByRole("button", { name: "Rename" }).click();
   await copy.getByRole("button", { name: "Delete" }).click();
   await copy.waitFor({ state: "detached" });
+  await eventually(async () => (await files(page)).length === 1, "one file is left");
   await page.reload();
   await ready(page);
-  await offer(page).filter({ hasText: "My first (Tales: 1 layer" }).waitFor();
-  await eventually(async () => (await files(page)).length === 1, "one file is left");
+  await offer(page).filter({ hasText: /here\. ?My first \(Tales: 1 layer/ }).waitFor();
+  assert.equal((await files(page)).length, 1);
   // The copy was a run of its own: what is left goes on.
   await byId(page, "kept-continue").click();
   await numberUntil(page, "loss-step", (step) => step === 4, "4");
+});
+
+test("a run that is copied costs no other", async (t) => {
+  const page = await site.open(t, SMALL);
+  await ready(page);
+  await stepTo(page, 1);
+  await kept(page, 1);
+  const runs = byId(page, "kept-run");
+  for (let count = 2; count <= 12; count++) {
+    await runs.last().getByRole("button", { name: "Duplicate" }).click();
+    await eventually(async () => (await runs.count()) === count, `${count} runs`);
+  }
+  await runs.last().getByRole("button", { name: "Duplicate" }).click();
+  await page.locator('[data-testid="notice"]', { hasText: "At most 12 runs are kept." }).waitFor();
+  assert.equal((await files(page)).length, 12);
+});
+
+test("a run that is offered and deleted in the list is not gone on with", async (t) => {
+  const page = await site.open(t, SMALL);
+  await ready(page);
+  await stepTo(page, 2);
+  await kept(page, 2);
+  await page.reload();
+  await ready(page);
+  await offer(page).waitFor();
+  await openSettings(page);
+  await byId(page, "kept-run").getByRole("button", { name: "Delete" }).click();
+  await byId(page, "kept-runs").getByText("None yet.").waitFor();
+  await byId(page, "kept-continue").click();
+  await page.locator('[data-testid="notice"]', { hasText: "That run is gone" }).waitFor();
+  assert.equal(await number(page, "loss-step"), 0);
 });
 
 test("a run that was started over can be gone back to, in the same tab", async (t) => {

@@ -45,7 +45,7 @@ test("what is no text is refused with a sentence", async (t) => {
 
 test("of a file of 49 MB passages are learned, and the page stays free", async (t) => {
   const page = await opened(t);
-  const step = await train(page, 5);
+  await train(page, 5);
   const line = "a line that comes again and again, so that it is known when it is cut\n";
   // Made in the page: what brings a file of this size there takes seconds of the page's time.
   await page.evaluate((line) => {
@@ -64,7 +64,6 @@ test("of a file of 49 MB passages are learned, and the page stays free", async (
   });
   await page.locator('[data-testid="notice"]', { hasText: "49.0 MB" }).waitFor();
   await page.locator('[data-testid="text-present"]', { hasText: /4,99\d,\d\d\d characters, 19 different/ }).waitFor();
-  assert(step > 0);
   await train(page, 5);
 });
 

@@ -150,17 +150,19 @@ pub fn from_passages(
     let (encoding, _) = Encoding::of(first);
     let starts = self::passages(bytes).into_iter().map(|range| range.start);
     let last = passages.len() - 1;
+    // UTF-16 may grow. A line end comes between two of them.
+    let room = if last > 0 { MAX_BYTES as usize / passages.len() - 1 } else { usize::MAX };
     let mut text = String::new();
     for (at, (passage, start)) in passages.iter().zip(starts).enumerate() {
         let is_cut = [at > 0, at < last];
         let content = if at == 0 { Encoding::of(passage).1 } else { passage };
         let start = start + (passage.len() - content.len()) as u64;
         let decoded = encoding.decode(content, start, is_cut)?;
-        let mut whole = decoded.as_str();
+        let mut whole = &decoded[..decoded.floor_char_boundary(room)];
         if is_cut[0] {
             whole = whole.split_once('\n').map_or(whole, |(_, rest)| rest);
         }
-        if is_cut[1] {
+        if is_cut[1] || decoded.len() > room {
             whole = whole.rsplit_once('\n').map_or(whole, |(rest, _)| rest);
         }
         if at > 0 {
@@ -168,10 +170,9 @@ pub fn from_passages(
         }
         text.push_str(whole);
     }
+    let (text, unpacked) = unpack(text);
     let mut notes = Vec::new();
-    if passages.len() > 1 {
-        // UTF-16 may grow.
-        text.truncate(text.floor_char_boundary(MAX_BYTES as usize));
+    if last > 0 {
         notes.push(format!(
             "That file is {:.1} MB. A sample is enough for a model this small, so {:.1} MB of it are \
              used: {PASSAGES} passages, evenly spaced.",
@@ -182,7 +183,6 @@ pub fn from_passages(
     if encoding != Encoding::Utf8 {
         notes.push("That file was in UTF-16. It was converted to UTF-8.".to_owned());
     }
-    let (text, unpacked) = unpack(text);
     let accepted = from_str(&text)?;
     notes.extend(unpacked);
     notes.extend(accepted.notes);
@@ -290,6 +290,7 @@ mod tests {
         assert_eq!(accepted.notes[0], "That file was in UTF-16. It was converted to UTF-8.");
         assert!(accepted.notes[1].starts_with("1 character could"));
     }
+
     #[test]
     fn of_a_large_file_passages_are_read() {
         for whole in [0, MAX_BYTES] {
@@ -335,6 +336,17 @@ mod tests {
             }))
             .unwrap();
         assert!(accepted.text.chars().all(|c| matches!(c, '🙂' | '\n')));
+        // Characters that grow in UTF-8: there is less of each passage, and still of the last.
+        let lines = (0..200_000).map(|line| format!("{line} 水水水水水水水水水水水水\n"));
+        let growing = lines.collect::<String>();
+        let file: Vec<u8> =
+            [0xfeff].into_iter().chain(growing.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+        assert!(file.len() as u64 > MAX_BYTES);
+        let accepted = read(&file).unwrap();
+        let numbers = accepted.text.lines().map(|line| line.split_once(' ').unwrap());
+        assert!(numbers.clone().all(|(_, rest)| rest.chars().count() == 12));
+        let numbers: Vec<u32> = numbers.map(|(number, _)| number.parse().unwrap()).collect();
+        assert!(numbers.is_sorted() && numbers[0] == 0 && numbers[numbers.len() - 1] > 199_000);
         // What breaks the encoding is named by its place in the file.
         let mut broken = line.repeat(400_000).into_bytes();
         let last = passages(broken.len() as u64)[99].clone();

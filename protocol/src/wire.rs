@@ -34,7 +34,8 @@ impl fmt::Display for WireError {
 
 impl std::error::Error for WireError {}
 
-/// Bytes that grow. postcard's own flavors copy a text byte by byte, or can't begin with a version.
+/// Bytes that grow. With postcard's flavor that can begin with a version, the page loads 1 KB more at first, and
+/// the course's engine is 2 KB larger.
 struct Bytes(Vec<u8>);
 
 impl Flavor for Bytes {

@@ -26,7 +26,7 @@ pub struct Intake {
     pub refusal: RwSignal<Option<String>>,
     /// Whether a text is on its way to the engine, which may still refuse it.
     offered: StoredValue<bool>,
-    /// Files whose reading was begun; what an earlier one still brings comes too late.
+    /// Texts that were asked for.
     asked: StoredValue<u32>,
 }
 
@@ -59,6 +59,7 @@ impl Intake {
 
     /// Learns a built-in text.
     pub fn take_corpus(self, corpus: Corpus) {
+        self.next();
         self.forget();
         if self.settings_allow() {
             self.offered.set_value(true);
@@ -69,6 +70,7 @@ impl Intake {
     /// Takes what stands in a text area. Its length is looked at before it is copied. True if it
     /// was taken.
     pub fn take_area(self, area: &HtmlTextAreaElement) -> bool {
+        self.next();
         match too_long(area) {
             Some(error) => self.refuse(error),
             // Lone surrogates become U+FFFD on their way from UTF-16, and are counted as such.
@@ -93,11 +95,16 @@ impl Intake {
         }
     }
 
-    fn take_file(self, file: File) {
-        let number = self.asked.try_update_value(|asked| {
+    /// The number of a text that is asked for now: what earlier ones still bring comes too late.
+    fn next(self) -> Option<u32> {
+        self.asked.try_update_value(|asked| {
             *asked += 1;
             *asked
-        });
+        })
+    }
+
+    fn take_file(self, file: File) {
+        let number = self.next();
         wasm_bindgen_futures::spawn_local(async move {
             let read = match READER().await {
                 Ok(read) => read(file.clone()).await,

@@ -84,7 +84,7 @@ pub use matrix_data::Matrix;
 pub use matrix_paint::hidden_canvas;
 pub use matrix_strip::{Across, ColumnStrip};
 pub use next::NextFigure;
-pub use plot::{power_of_ten, short, superscript};
+pub use plot::{four_decimals, power_of_ten, short, superscript};
 pub use scale::ValueMap;
 pub use search::{probability, search_figure};
 pub use second::{Second, own};

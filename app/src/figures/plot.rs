@@ -446,6 +446,11 @@ pub fn use_plot(
     });
 }
 
+/// Four decimals and a true minus.
+pub fn four_decimals(value: f32) -> String {
+    format!("{value:.4}").replace('-', "−")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

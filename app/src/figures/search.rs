@@ -4,7 +4,7 @@ use leptos::{context::Provider, prelude::*};
 use serde_json::json;
 use unroll_protocol::transduction::{Candidate, Search};
 
-use super::{Provenance, Sheet, SheetExport, exact, power_of_ten};
+use super::{Provenance, Sheet, SheetExport, exact, four_decimals, power_of_ten};
 use crate::{
     fetched::{Fetch, Fetched, View, part},
     reactive::memo,
@@ -37,11 +37,6 @@ pub fn search_figure(
     .into_any()
 }
 
-/// Four decimals and a true minus.
-fn four(value: f32) -> String {
-    format!("{value:.4}").replace('-', "−")
-}
-
 /// A probability in few digits, however small.
 pub fn probability(p: f32) -> String {
     if p >= 0.001 { format!("{p:.4}") } else { power_of_ten(p.into(), 1) }
@@ -51,7 +46,7 @@ pub fn probability(p: f32) -> String {
 fn verdict(search: &Search) -> Option<String> {
     let (greedy, best) = (&search.greedy, search.found.first()?);
     let by = best.log_probability - greedy.log_probability;
-    let sure = four(greedy.log_probability);
+    let sure = four_decimals(greedy.log_probability);
     Some(if best.text == greedy.text {
         format!("Greedy found the likeliest of these too, with ln p = {sure}.")
     } else if by > 0.0 {
@@ -81,7 +76,7 @@ fn rows(search: &Search) -> AnyView {
             <tr>
                 <th scope="row">{index + 1}</th>
                 <td class="search-text" translate="no">{text}</td>
-                <td>{four(found.log_probability)}</td>
+                <td>{four_decimals(found.log_probability)}</td>
                 <td class="search-share" style=format!("--share:{:.2}%", 100.0 * (found.log_probability - best).exp())>
                     {probability(found.log_probability.exp())}
                 </td>

@@ -8,7 +8,7 @@ use js_sys::{Array, AsyncIterator, Function, IteratorNext, Object, Promise, Refl
 use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
-    DomException, File, FileSystemDirectoryHandle, FileSystemFileHandle,
+    Blob, DomException, File, FileSystemDirectoryHandle, FileSystemFileHandle,
     FileSystemGetDirectoryOptions, FileSystemGetFileOptions, FileSystemWritableFileStream,
 };
 
@@ -114,12 +114,20 @@ pub async fn delete(name: &str) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// Copies a file; the browser does it, and no byte comes into the page.
-pub async fn copy(entry: &Entry, name: &str) -> Result<(), Trouble> {
-    let Writer(writer) = Writer::open(name).await?;
-    JsFuture::from(writer.write_with_blob(&entry.file)?).await?;
-    JsFuture::from(writer.close()).await?;
-    Ok(())
+/// Writes a file of this content; the browser does it, and no byte goes through the page.
+pub async fn put(name: &str, content: &Blob) -> Result<(), Trouble> {
+    let writer = Writer::open(name).await?;
+    let written = match writer.0.write_with_blob(content) {
+        Ok(written) => JsFuture::from(written).await,
+        Err(error) => Err(error),
+    };
+    match written {
+        Ok(_) => writer.close().await,
+        Err(error) => {
+            writer.abandon().await;
+            Err(error.into())
+        }
+    }
 }
 
 /// A file that is being written. It takes the old one's place with [`Self::close`], and not before.

@@ -1,25 +1,16 @@
-//! What the learner calls kept runs, and which of them are on their way out. Both stand in the browser's
-//! local storage: the file of a run may be large, and stays as it is.
+//! What the learner calls kept runs. Names are in the browser's local storage: the file of a run may be
+//! large, and stays as it is.
 
 use crate::course::storage;
 
 /// File names and what their runs are called.
 const NAMES: &str = "unroll-run-names";
-/// Files that were deleted, and can still be brought back.
-const LEAVING: &str = "unroll-runs-leaving";
 /// Characters of a name.
 pub const LONGEST: usize = 60;
 
-fn read(key: &str) -> String {
-    storage().and_then(|storage| storage.get_item(key).ok().flatten()).unwrap_or_default()
-}
-
-/// `false` where the browser keeps nothing.
-fn write(key: &str, text: &str) -> bool {
-    storage().is_some_and(|storage| match text.is_empty() {
-        true => storage.remove_item(key).is_ok(),
-        false => storage.set_item(key, text).is_ok(),
-    })
+fn read() -> Vec<(String, String)> {
+    let kept = storage().and_then(|storage| storage.get_item(NAMES).ok().flatten());
+    parse(&kept.unwrap_or_default())
 }
 
 /// A line for each name: the file, a tab, the name.
@@ -50,22 +41,13 @@ fn named(mut names: Vec<(String, String)>, file: &str, name: &str) -> Vec<(Strin
 
 /// What the learner calls the run in this file.
 pub fn name_of(file: &str) -> Option<String> {
-    parse(&read(NAMES)).into_iter().find(|(other, _)| other == file).map(|(_, name)| name)
+    read().into_iter().find(|(other, _)| other == file).map(|(_, name)| name)
 }
 
 /// Calls it so; nothing where the name is empty. `false` where the browser keeps nothing.
 pub fn rename(file: &str, name: &str) -> bool {
-    write(NAMES, &print(&named(parse(&read(NAMES)), file, name)))
-}
-
-/// The files that were deleted, and can still be brought back.
-pub fn leaving() -> Vec<String> {
-    read(LEAVING).split('\n').filter(|file| !file.is_empty()).map(str::to_owned).collect()
-}
-
-/// Replaces that list. `false` where the browser keeps nothing.
-pub fn set_leaving(files: &[String]) -> bool {
-    write(LEAVING, &files.join("\n"))
+    let names = print(&named(read(), file, name));
+    storage().is_some_and(|storage| storage.set_item(NAMES, &names).is_ok())
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! The kept runs on the page: the last one is offered when the page opens, all are listed in the
 //! settings.
 
-use core::time::Duration;
 use std::sync::Arc;
 
-use js_sys::Date;
+use js_sys::{Array, Date};
 use leptos::{ev, html, prelude::*, task::spawn_local};
 use unroll_protocol::{Link, link::settings};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::Blob;
 
 use super::{
     MOST, elsewhere,
@@ -21,8 +22,6 @@ use crate::{
     store::{Severity, Store},
 };
 
-/// A deleted run can be brought back for so long.
-const SECOND_THOUGHTS: Duration = Duration::from_secs(30);
 /// Width and height of the picture of a run's losses, in pixels.
 const SPARK: [f32; 2] = [96.0, 28.0];
 
@@ -41,15 +40,10 @@ struct Row {
     elsewhere: bool,
 }
 
-/// All of them but those that were deleted.
 async fn rows(store: Store) -> Result<Vec<Row>, Trouble> {
     let others = elsewhere(store).await;
-    let leaving = labels::leaving();
     let mut rows = Vec::new();
     for entry in folder::entries().await? {
-        if leaving.contains(&entry.name) {
-            continue;
-        }
         let head = head_of(&entry).await.ok();
         let elsewhere = others.contains(&entry.name);
         let name = labels::name_of(&entry.name);
@@ -136,9 +130,8 @@ fn spark(losses: &[f32]) -> String {
     losses.iter().enumerate().map(point).collect::<Vec<_>>().join(" ")
 }
 
-/// Offers the newest run that no other tab has open. What was deleted before the page was left is gone now.
+/// Offers the newest run that no other tab has open.
 pub(super) async fn offer(store: Store) {
-    remove(store, labels::leaving()).await;
     let Ok(rows) = rows(store).await else { return };
     let newest = rows.into_iter().find(|row| row.head.is_some() && !row.elsewhere);
     // The learner may have begun, and been kept, in the meantime.
@@ -163,7 +156,7 @@ fn card(store: Store, row: Row) -> AnyView {
     let delete = move |_| {
         let name = name.clone();
         close();
-        spawn_local(async move { remove(store, vec![name]).await });
+        spawn_local(async move { remove(store, &[name]).await });
     };
     view! {
         <div class="notice kept-offer" role="status" data-testid="kept-offer">
@@ -186,96 +179,106 @@ fn card(store: Store, row: Row) -> AnyView {
     .into_any()
 }
 
-/// Deletes files for good.
-async fn remove(store: Store, files: Vec<String>) {
-    for file in &files {
+async fn remove(store: Store, files: &[String]) {
+    for file in files {
+        set_deleted(store, file, true);
         match folder::delete(file).await {
             Ok(()) => _ = labels::rename(file, ""),
-            Err(_) if !labels::leaving().contains(file) => {
-                store.notify(Severity::Refusal, "A kept run could not be deleted.");
-            }
-            // It may have been deleted in another tab.
-            Err(_) => {}
+            Err(_) => store.notify(Severity::Refusal, "A kept run could not be deleted."),
         }
-        set_deleted(store, file, true);
     }
-    // Others may have been deleted in the meantime.
-    let mut leaving = labels::leaving();
-    leaving.retain(|file| !files.contains(file));
-    labels::set_leaving(&leaving);
     store.kept.notify();
 }
 
-/// Whether the run on the page, if it is the one in this file, is kept no more.
-fn set_deleted(store: Store, file: &str, deleted: bool) {
+/// Says whether the run in this file is kept no more, if it is the one on the page. Returns whether it is.
+fn set_deleted(store: Store, file: &str, deleted: bool) -> bool {
     store.keeping(|keeping| {
-        if keeping.file.as_deref() == Some(file) {
+        let own = keeping.file.as_deref() == Some(file);
+        if own {
             keeping.deleted = deleted;
         }
-    });
+        own
+    })
 }
 
-/// What was deleted last, while it can be brought back.
+/// What was deleted last, for second thoughts. It is in the page's memory alone, and goes with the list.
 #[derive(Clone, Copy)]
 struct Bin {
     store: Store,
-    files: RwSignal<Vec<String>>,
+    runs: RwSignal<Vec<Deleted>, LocalStorage>,
+}
+
+struct Deleted {
+    file: String,
+    name: String,
+    content: Blob,
 }
 
 impl Bin {
-    /// Takes files out of the list. They are deleted for good after a while, or when the page is opened the
-    /// next time.
-    fn take(self, files: Vec<String>) {
-        let store = self.store;
-        let mut leaving = labels::leaving();
-        leaving.extend(files.iter().cloned());
-        if !labels::set_leaving(&leaving) {
-            // Where nothing can be noted down, nothing can be brought back.
-            spawn_local(remove(store, files));
-            return;
-        }
-        for file in &files {
-            set_deleted(store, file, true);
-        }
-        self.files.set(files.clone());
-        store.kept.notify();
-        let end = move || {
-            if self.files.try_with_untracked(|now| *now == files) == Some(true) {
-                self.files.set(Vec::new());
+    /// Deletes files, and holds what was in them.
+    async fn take(self, files: Vec<String>) {
+        let mut runs = Vec::new();
+        for entry in folder::entries().await.unwrap_or_default() {
+            if !files.contains(&entry.name) {
+                continue;
             }
-            let leaving = labels::leaving();
-            let gone = files.iter().filter(|file| leaving.contains(file)).cloned().collect();
-            spawn_local(remove(store, gone));
-        };
-        set_timeout(end, SECOND_THOUGHTS);
+            // A file that is gone can't be read any more, so its bytes are.
+            let Ok(bytes) = JsFuture::from(entry.file.array_buffer()).await else { continue };
+            if let Ok(content) = Blob::new_with_buffer_source_sequence(&Array::of1(&bytes)) {
+                let name = labels::name_of(&entry.name).unwrap_or_default();
+                runs.push(Deleted { file: entry.name, name, content });
+            }
+        }
+        remove(self.store, &files).await;
+        // The learner may have left meanwhile.
+        self.runs.try_set(runs);
     }
 
-    fn bring_back(self) {
-        let files = self.files.get_untracked();
-        let mut leaving = labels::leaving();
-        leaving.retain(|file| !files.contains(file));
-        labels::set_leaving(&leaving);
-        for file in &files {
-            set_deleted(self.store, file, false);
+    async fn bring_back(self) {
+        let mut is_own = false;
+        for run in self.runs.try_update(core::mem::take).unwrap_or_default() {
+            match folder::put(&run.file, &run.content).await {
+                Ok(()) => {
+                    labels::rename(&run.file, &run.name);
+                    is_own |= set_deleted(self.store, &run.file, false);
+                }
+                Err(trouble) => {
+                    self.store.notify(Severity::Refusal, trouble.sentence());
+                    self.runs.try_update(|runs| runs.push(run));
+                }
+            }
         }
-        self.files.set(Vec::new());
         self.store.kept.notify();
+        if is_own {
+            // It may have been trained since.
+            super::save(self.store).await;
+        }
     }
 }
 
 /// Copies a run into a file of its own.
 async fn duplicate(store: Store, file: &str) {
     let entries = folder::entries().await.unwrap_or_default();
+    if entries.len() >= MOST {
+        store.notify(
+            Severity::Refusal,
+            format!("At most {MOST} runs are kept. Delete one first, then duplicate this one."),
+        );
+        return;
+    }
     let Some(entry) = entries.into_iter().find(|entry| entry.name == file) else { return };
     let copy = new_name();
     let text = head_of(&entry).await.map_or_else(|_| String::new(), |head| head.text);
-    match folder::copy(&entry, &copy).await {
+    match folder::put(&copy, &entry.file).await {
         Ok(()) => {
             let name = labels::name_of(file).unwrap_or(text);
             labels::rename(&copy, &format!("Copy of {name}"));
-            super::prune(store).await;
         }
-        Err(trouble) => store.notify(Severity::Refusal, trouble.sentence()),
+        Err(_) => {
+            // What was begun of it.
+            let _ = folder::delete(&copy).await;
+            store.notify(Severity::Refusal, "This run could not be duplicated.");
+        }
     }
     store.kept.notify();
 }
@@ -298,25 +301,26 @@ fn renaming(store: Store, file: String, name: String, close: Callback<()>) -> An
             );
         }
         close.run(());
-        store.kept.notify();
     };
     let saving = save.clone();
-    let key = move |event: ev::KeyboardEvent| match event.key().as_str() {
-        "Enter" => {
+    let enter = move |event: ev::KeyboardEvent| {
+        // Where characters are composed, Enter ends one of them.
+        if event.key() == "Enter" && !event.is_composing() {
             event.prevent_default();
             saving();
         }
-        "Escape" => {
+    };
+    let escape = move |event: ev::KeyboardEvent| {
+        if event.key() == "Escape" {
             // The panel stays open.
             event.stop_propagation();
             close.run(());
         }
-        _ => {}
     };
     view! {
-        <div class="kept-name">
+        <div class="kept-name" on:keydown=escape>
             <input type="text" aria-label="Run name" data-testid="kept-name" maxlength=labels::LONGEST.to_string()
-                value=name node_ref=input on:keydown=key/>
+                value=name node_ref=input on:keydown=enter/>
             <button type="button" class="button" on:click=move |_| save()>"Save"</button>
             <button type="button" class="button" on:click=move |_| close.run(())>"Cancel"</button>
         </div>
@@ -360,9 +364,18 @@ fn item(store: Store, row: Row, bin: Bin, renamed: RwSignal<Option<String>>) -> 
         if let Some(button) = button.get_untracked() {
             let _ = button.focus();
         }
+        // The list has waited for this.
+        store.kept.notify();
     });
     let id = move |action: &str| format!("kept-{action}-{}", file.get_value());
-    let go = move |_| spawn_local(async move { go_on(store, &file.get_value()).await });
+    let go = move |_| {
+        renamed.set(None);
+        spawn_local(async move { go_on(store, &file.get_value()).await });
+    };
+    let delete = move |_| {
+        renamed.set(None);
+        spawn_local(bin.take(vec![file.get_value()]));
+    };
     let copy = move |_| spawn_local(async move { duplicate(store, &file.get_value()).await });
     let form = move || {
         let is_this = renamed.with(|renamed| renamed.as_ref() == Some(&file.get_value()));
@@ -391,10 +404,7 @@ fn item(store: Store, row: Row, bin: Bin, renamed: RwSignal<Option<String>>) -> 
                     <button type="button" class="button" id=id("duplicate") on:click=copy>"Duplicate"</button>
                 })}
                 {(!elsewhere).then(|| view! {
-                    <button type="button" class="button" id=id("delete")
-                        on:click=move |_| bin.take(vec![file.get_value()])>
-                        "Delete"
-                    </button>
+                    <button type="button" class="button" id=id("delete") on:click=delete>"Delete"</button>
                 })}
             </div>
         </li>
@@ -422,7 +432,7 @@ pub(super) fn list() -> AnyView {
             }
         });
     });
-    let bin = Bin { store, files: RwSignal::new(Vec::new()) };
+    let bin = Bin { store, runs: RwSignal::new_local(Vec::new()) };
     let total = move || {
         let bytes = all.with(|all| match all {
             Some(Ok(rows)) => rows.iter().map(|row| row.bytes).sum(),
@@ -439,7 +449,8 @@ pub(super) fn list() -> AnyView {
             Some(Ok(rows)) => rows.iter().map(|row| row.file.clone()).collect(),
             _ => Vec::new(),
         });
-        bin.take(files);
+        renamed.set(None);
+        spawn_local(bin.take(files));
     };
     let shown = move || {
         match all.get() {
@@ -454,20 +465,23 @@ pub(super) fn list() -> AnyView {
                 {rows.into_iter().map(|row| item(store, row, bin, renamed)).collect_view()}
             </ul>
             <p class="hint" data-testid="kept-total">{total}</p>
-            <button type="button" class="button" data-testid="kept-delete-all" on:click=delete_all>"Delete all"</button>
+            <button type="button" class="button" id="kept-delete-all" data-testid="kept-delete-all" on:click=delete_all>"Delete all"</button>
         }
         .into_any(),
     }
     };
     let deleted = move || {
-        let count = bin.files.with(Vec::len);
-        (count > 0).then(|| view! {
-            <p class="kept-deleted">
-                {format!("{} deleted. ", counted(count as u64, "run"))}
-                <button type="button" class="button" data-testid="kept-undo" on:click=move |_| bin.bring_back()>
-                    "Undo"
-                </button>
-            </p>
+        let count = bin.runs.with(Vec::len);
+        (count > 0).then(|| {
+            view! {
+                <p class="kept-deleted">
+                    {format!("{} deleted. ", counted(count as u64, "run"))}
+                    <button type="button" class="button" data-testid="kept-undo"
+                        on:click=move |_| spawn_local(bin.bring_back())>
+                        "Undo"
+                    </button>
+                </p>
+            }
         })
     };
     view! {

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     controls::grouped,
-    figures::{largest, short, token},
+    figures::{four_decimals, largest, short, token},
 };
 
 /// What can be read. Rows, heads and pieces count from 0.
@@ -152,11 +152,6 @@ fn name(pass: &Pass, row: usize) -> String {
     pass.tokens.get(row).map_or(String::new(), |text| token::name_at(text, row))
 }
 
-/// Four decimals and a true minus sign.
-fn exact(value: f32) -> String {
-    format!("{value:.4}").replace('-', "−")
-}
-
 /// What is said of a place.
 pub fn said(pass: &Pass, scene: &Scene, way: Way, place: Place) -> String {
     let all = cells(pass, scene, way.head);
@@ -209,7 +204,7 @@ pub fn said(pass: &Pass, scene: &Scene, way: Way, place: Place) -> String {
                 of_head(part, head),
                 at + 1,
                 cells.column.count,
-                exact(value)
+                four_decimals(value)
             )
         }
         Place::Head(block, head) if block == scene.shape.open => {
@@ -255,8 +250,8 @@ fn whole_row(pass: &Pass, cells: &Cells, row: usize, head: usize) -> String {
         name(pass, row),
         of_head(part, head),
         cells.column.count,
-        exact(least),
-        exact(most),
+        four_decimals(least),
+        four_decimals(most),
         short(f64::from(limit)),
     )
 }
